@@ -1,0 +1,120 @@
+"""Everything that can go wrong, as one tree.
+
+::
+
+    WayveilError
+    ├── UsageError          an option, parameter or recipe is wrong         exit code 2
+    │   └── ParameterError  a parameter of a method, attack or workload
+    ├── InputError          the data cannot be read, or cannot be used       exit code 2
+    ├── OutputError         the result cannot be written                     exit code 2
+    └── VerdictFailed       the published data do not keep the promise       exit code 1
+
+A message is one sentence or two: who, what rule, what was received, what to do.  It names columns, counts and
+line numbers, never a person's id, place or value.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+__all__ = [
+    "InputError",
+    "OutputError",
+    "ParameterError",
+    "UsageError",
+    "VerdictFailed",
+    "WayveilError",
+    "check_choice",
+    "check_fraction",
+    "check_int",
+    "closest",
+]
+
+
+class WayveilError(Exception):
+    """What every error of Wayveil is; `exit_code` is what the command line returns for it."""
+
+    exit_code = 2
+
+
+class UsageError(WayveilError):
+    """An option, a parameter or a recipe is wrong; no data was read."""
+
+
+class ParameterError(UsageError):
+    """A parameter is outside its range."""
+
+
+class InputError(WayveilError):
+    """The data cannot be read, or cannot be used for what was asked."""
+
+
+class OutputError(WayveilError):
+    """The result cannot be written."""
+
+
+class VerdictFailed(WayveilError):
+    """The published data do not keep the promise, so nothing was published."""
+
+    exit_code = 1
+
+
+def check_int(who: str, name: str, value: Any, *, low: int, high: int | None = None, why: str = "") -> int:
+    """Return `value` if it is an integer in [low, high]; booleans are not integers here.
+
+    Examples
+    --------
+    >>> check_int("kcl", "k", 5, low=1)
+    5
+    >>> check_int("kcl", "k", 0, low=1, why="Zero people hide nobody.")
+    Traceback (most recent call last):
+    wayveil.errors.ParameterError: kcl: k must be an integer >= 1, got 0. Zero people hide nobody.
+    """
+    inside = isinstance(value, int) and not isinstance(value, bool) and value >= low
+    if not inside or (high is not None and value > high):
+        span = f">= {low}" if high is None else f"from {low} to {high}"
+        raise ParameterError(f"{who}: {name} must be an integer {span}, got {value!r}. {why}".rstrip())
+    return int(value)
+
+
+def check_fraction(who: str, name: str, value: Any, *, low: int, high: int, why: str = "") -> Fraction:
+    """Return `value` as an exact fraction in [low, high]: 0.6 means 3/5, not the nearest binary number.
+
+    Examples
+    --------
+    >>> check_fraction("kcl", "c", 0.6, low=0, high=1)
+    Fraction(3, 5)
+    >>> check_fraction("kcl", "c", "1/3", low=0, high=1)
+    Fraction(1, 3)
+    """
+    try:
+        exact = Fraction(value) if isinstance(value, (int, Fraction)) else Fraction(str(value))
+        if isinstance(value, bool):
+            raise ValueError
+    except (ValueError, ZeroDivisionError):
+        exact = None
+    if exact is None or not low <= exact <= high:
+        raise ParameterError(f"{who}: {name} must be a number from {low} to {high}, got {value!r}. {why}".rstrip())
+    return exact
+
+
+def check_choice(who: str, name: str, value: Any, choices: tuple[str, ...]) -> str:
+    """Return `value` if it is one of `choices`."""
+    if value not in choices:
+        raise ParameterError(f"{who}: {name} must be one of {', '.join(choices)}; got {value!r}.")
+    return str(value)
+
+
+def closest(word: str, known: list[str]) -> str:
+    """Return " Did you mean 'x'?" for the known word nearest to `word`, or an empty string.
+
+    Examples
+    --------
+    >>> closest("metod", ["method", "input"])
+    " Did you mean 'method'?"
+    """
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, known, n=1)
+    return f" Did you mean '{near[0]}'?" if near else ""

@@ -1,0 +1,57 @@
+"""How kernels are compiled: cached on disk, and never from a stale cache.
+
+numba keys its cache by the file of the function alone, so editing a callee in another file, or upgrading the
+package, can leave wrong machine code behind.  Our cache folder is therefore named after the content of all
+kernels: any change means a new folder.  Where no folder can be written, kernels compile without a cache.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any
+
+import numba
+
+__all__ = ["kernel"]
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile `function` on first call, without the interpreter lock."""
+    folder = _cache_folder()
+    if folder is None:
+        return numba.njit(nogil=True)(function)
+    config: Any = numba.config
+    before = config.CACHE_DIR
+    config.CACHE_DIR = folder
+    try:
+        return numba.njit(nogil=True, cache=True)(function)
+    finally:
+        config.CACHE_DIR = before
+
+
+_folder: list[str | None] = []
+
+
+def _cache_folder() -> str | None:
+    if not _folder:
+        _folder.append(_make_cache_folder())
+    return _folder[0]
+
+
+def _make_cache_folder() -> str | None:
+    digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
+    for source in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(source.read_bytes())
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    folder = Path(base, "wayveil", f"kernels-{digest.hexdigest()[:16]}")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            return str(folder)
+    except OSError:
+        return None

@@ -1,0 +1,114 @@
+"""The claims a publication can make, each a frozen class that says itself in plain words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol
+
+from wayveil.errors import UsageError, closest
+from wayveil.model.parameters import Sensitive, check_parameters, parameter, parameters_of, plain
+
+__all__ = ["GUARANTEES", "KCL", "Guarantee", "guarantee_from_json"]
+
+
+class Guarantee(Protocol):
+    """What a claim must be able to say of itself."""
+
+    name: ClassVar[str]
+
+    @property
+    def promise(self) -> str:
+        """The claim in plain words."""
+
+    @property
+    def covered(self) -> tuple[str, ...]:
+        """The attackers that are stopped."""
+
+    @property
+    def not_covered(self) -> tuple[str, ...]:
+        """The attackers that are not stopped."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The claim as JSON can hold it; `guarantee_from_json` reads it back."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KCL:
+    """(K,C)_L-privacy: what is known of at most `l` visits fits at least `k` people, and tells little of them.
+
+    Every non-empty sequence of at most `l` visits that occurs in the published data occurs in trajectories of at
+    least `k` distinct owners, and for every sensitive value at most a share `c` of these owners have it.
+
+    References
+    ----------
+    Chen, Fung, Mohammed, Desai, Wang: Privacy-preserving trajectory data publishing by local suppression.
+    Information Sciences 231 (2013), Definition 3.1.
+
+    Examples
+    --------
+    >>> claim = KCL(k=2, c=0.5, l=2, sensitive={"diagnosis": ["HIV"]})
+    >>> claim.c, claim.sensitive
+    (Fraction(1, 2), (('diagnosis', ('HIV',)),))
+    >>> guarantee_from_json(claim.to_json()) == claim
+    True
+    """
+
+    k: int = parameter(kind="int", low=1, help="smallest number of people who must share what an attacker knows")
+    c: Fraction = parameter(kind="fraction", low=0, high=1, help="largest share of them with one sensitive value")
+    l: int = parameter(kind="int", low=1, help="largest number of visits of one person that an attacker knows")
+    sensitive: Sensitive = parameter(kind="sensitive", default=(), help="attributes and their sensitive values")
+
+    name: ClassVar[str] = "KCL"
+
+    def __post_init__(self) -> None:
+        check_parameters(self, self.name)
+
+    @property
+    def promise(self) -> str:
+        known = f"up to {self.l} visits" if self.l > 1 else "one visit"
+        people = "1 person" if self.k == 1 else f"{self.k} people"
+        text = (
+            f"Whoever knows {known} (place and time) of a person finds either no published trajectory that fits, "
+            f"or trajectories of at least {people}"
+        )
+        if not self.sensitive:
+            return text + "."
+        share = f"{float(self.c) * 100:.4g} %"
+        values = "; ".join(f"{attribute}: {', '.join(values)}" for attribute, values in self.sensitive)
+        return f"{text}, of whom at most {share} have any one sensitive value ({values})."
+
+    @property
+    def covered(self) -> tuple[str, ...]:
+        found = [f"identity linkage by someone who knows at most {self.l} visits of the victim: at most 1/{self.k}"]
+        if self.sensitive:
+            found.append(f"attribute linkage by the same attacker: confidence at most {plain(self.c)}")
+        return tuple(found)
+
+    @property
+    def not_covered(self) -> tuple[str, ...]:
+        return (
+            f"an attacker who knows more than {self.l} visits of the victim",
+            "an attacker who knows where the victim was not: only presence counts as knowledge here",
+            "an attacker who reasons about what is missing: a known visit that fits nothing was suppressed",
+            "an attacker who knows other attributes that are published along with the trajectory",
+            "an attacker who can tell which trajectories belong to the same person",
+            "inference about values that were not declared sensitive",
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": self.name, **{p.name: plain(getattr(self, p.name)) for p in parameters_of(KCL)}}
+
+
+GUARANTEES: dict[str, type[KCL]] = {KCL.name: KCL}
+
+
+def guarantee_from_json(claim: Any) -> KCL:
+    """Return the guarantee that `to_json` wrote; anything else is a UsageError."""
+    name = claim.get("name") if isinstance(claim, dict) else None
+    if name not in GUARANTEES:
+        raise UsageError(f"The claim names no guarantee that is known here.{closest(str(name), list(GUARANTEES))}")
+    try:
+        return GUARANTEES[name](**{key: value for key, value in claim.items() if key != "name"})
+    except TypeError:
+        raise UsageError(f"The claim {name} has missing or unknown parameters.") from None

@@ -1,0 +1,144 @@
+"""Parameters, declared once: checks, command-line options, recipe keys and documentation are read from here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from fractions import Fraction
+from typing import Any, Literal
+
+from wayveil.errors import ParameterError, check_choice, check_fraction, check_int
+
+__all__ = ["Parameter", "ParameterKind", "Sensitive", "check_parameters", "parameter", "parameters_of", "plain"]
+
+ParameterKind = Literal["int", "fraction", "choice", "sensitive"]
+
+Sensitive = tuple[tuple[str, tuple[str, ...]], ...]
+"""Attributes and their sensitive values, as sorted pairs, so that a claim can be compared and hashed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """What is known of one parameter: enough to check it, to ask for it and to explain it."""
+
+    name: str
+    kind: ParameterKind
+    help: str
+    default: Any = None
+    required: bool = False
+    low: int | None = None
+    high: int | None = None
+    choices: tuple[str, ...] = ()
+    why: str = ""
+
+    def check(self, who: str, value: Any) -> Any:
+        """Return `value` in its exact form, or raise ParameterError."""
+        if self.kind == "int":
+            if value in self.choices:
+                return value
+            words = f" or {', '.join(self.choices)}" if self.choices else ""
+            return check_int(who, self.name, value, low=self.low or 0, high=self.high, why=self.why + words)
+        if self.kind == "fraction":
+            return check_fraction(who, self.name, value, low=self.low or 0, high=self.high or 1, why=self.why)
+        if self.kind == "choice":
+            return check_choice(who, self.name, value, self.choices)
+        return _check_sensitive(who, self.name, value)
+
+    def parse(self, who: str, text: str | list[str]) -> Any:
+        """Return the value that a person typed as `text`."""
+        if self.kind == "sensitive":
+            return _parse_sensitive(who, self.name, [text] if isinstance(text, str) else text)
+        if not isinstance(text, str):
+            raise ParameterError(f"{who}: {self.name} is given more than once.")
+        if self.kind == "int" and text not in self.choices:
+            try:
+                return self.check(who, int(text))
+            except ValueError:
+                return self.check(who, text)
+        return self.check(who, text)
+
+    @property
+    def range(self) -> str:
+        """The range in words, for tables and help."""
+        if self.kind == "choice":
+            return " | ".join(self.choices)
+        if self.kind == "sensitive":
+            return "ATTRIBUTE=VALUE,VALUE, repeatable"
+        word = "integer" if self.kind == "int" else "number"
+        span = f"{word} >= {self.low}" if self.high is None else f"{word} from {self.low} to {self.high}"
+        return " or ".join([span, *self.choices])
+
+
+def parameter(*, kind: ParameterKind, help: str, default: Any = MISSING, **limits: Any) -> Any:
+    """Declare a dataclass field that is a parameter of a method, an attack or a workload."""
+    metadata = {"parameter": {"kind": kind, "help": help, **limits}}
+    if default is MISSING:
+        return field(metadata=metadata)
+    return field(default=default, metadata=metadata)
+
+
+def parameters_of(cls: type) -> tuple[Parameter, ...]:
+    """Return the declared parameters of a class, in order."""
+    found = []
+    for f in fields(cls):
+        if "parameter" in f.metadata:
+            required = f.default is MISSING
+            found.append(
+                Parameter(
+                    name=f.name, required=required, default=None if required else f.default, **f.metadata["parameter"]
+                )
+            )
+    return tuple(found)
+
+
+def check_parameters(configured: Any, who: str) -> None:
+    """Check every declared parameter of a frozen dataclass and store it in its exact form."""
+    for p in parameters_of(type(configured)):
+        object.__setattr__(configured, p.name, p.check(who, getattr(configured, p.name)))
+
+
+def plain(value: Any) -> Any:
+    """Return a parameter's value as JSON can hold it and as `Parameter.check` takes it back.
+
+    Examples
+    --------
+    >>> plain(Fraction(3, 5)), plain(Fraction(1, 3)), plain((("ill", ("HIV",)),))
+    ('0.6', '1/3', {'ill': ['HIV']})
+    """
+    if isinstance(value, Fraction):
+        return _decimal(value)
+    if isinstance(value, tuple):
+        return {name: list(values) for name, values in value}
+    return value
+
+
+def _decimal(value: Fraction) -> str:
+    for digits in range(13):
+        scaled = value * 10**digits
+        if scaled.denominator == 1:
+            whole, rest = divmod(int(scaled), 10**digits)
+            return f"{whole}.{rest:0{digits}d}" if digits else str(whole)
+    return str(value)
+
+
+def _check_sensitive(who: str, name: str, value: Any) -> Sensitive:
+    pairs = value.items() if isinstance(value, Mapping) else value
+    try:
+        found = {str(attribute): tuple(sorted({str(v) for v in values})) for attribute, values in pairs}
+    except (TypeError, ValueError):
+        raise ParameterError(f"{who}: {name} must map attributes to lists of values, got {value!r}.") from None
+    if any(isinstance(values, str) for _, values in pairs) or not all(found.values()):
+        raise ParameterError(f"{who}: {name} must give at least one value for each attribute, as a list.")
+    return tuple(sorted(found.items()))
+
+
+def _parse_sensitive(who: str, name: str, texts: list[str]) -> Sensitive:
+    merged: dict[str, list[str]] = {}
+    for text in texts:
+        attribute, sign, values = text.partition("=")
+        if not sign or not attribute or not all(values.split(",")):
+            raise ParameterError(f"{who}: {name} must look like ATTRIBUTE=VALUE,VALUE; got {text!r}.")
+        merged.setdefault(attribute, []).extend(values.split(","))
+    return _check_sensitive(who, name, merged)
+
+

@@ -1,0 +1,106 @@
+"""What methods, verifiers, attacks and metrics return."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from wayveil.model.guarantees import Guarantee
+from wayveil.model.visits import Visits
+
+__all__ = ["AttackResult", "Chart", "Published", "Score", "Series", "Verdict"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Published:
+    """What a method made: data in the order of the input, the claim, and what was done in numbers.
+
+    `data` has one trajectory per input trajectory, in the same order and with the same owners and attributes,
+    possibly without visits.  Ids, order and owners are removed on writing, not here.
+    """
+
+    data: Visits
+    claim: Guarantee
+    facts: Mapping[str, int | float | str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict:
+    """Whether published data keep a claim, with the evidence.
+
+    Parameters
+    ----------
+    holds : bool
+        Whether everything that could be judged keeps the claim.
+    claim : Guarantee
+        What was judged.
+    counted : {"owners", "trajectories"}
+        What every count below counts.
+    measured : mapping
+        The measured values, for example the smallest support and the largest confidence.
+    witness : mapping or None
+        A smallest counter-example, when there is one.  It holds published values only, and is shown to the data
+        owner, never written to a public file.
+    reason : str
+        One sentence that a person can read.
+    not_judged : tuple of str
+        Parts of the claim that this evidence cannot decide, in plain words.
+    """
+
+    holds: bool
+    claim: Guarantee
+    counted: Literal["owners", "trajectories"]
+    measured: Mapping[str, int | float | str | None]
+    reason: str
+    witness: Mapping[str, Any] | None = None
+    not_judged: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Series:
+    """One named line or set of bars of a chart."""
+
+    name: str
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chart:
+    """Numbers that want to be seen: one value per label and series; drawn by whoever shows them."""
+
+    title: str
+    kind: Literal["bars", "line"]
+    labels: tuple[str, ...]
+    series: tuple[Series, ...]
+    x_label: str = ""
+    y_label: str = ""
+    percent: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttackResult:
+    """What an attacker learns from a data set: one number per victim, summed up.
+
+    `measured` holds flat numbers (means, maxima, shares); `charts` the distributions behind them.
+    """
+
+    name: str
+    adversary: str
+    victims: int
+    sampled: bool
+    measured: Mapping[str, int | float | None]
+    charts: tuple[Chart, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Score:
+    """What a publication lost, by one metric: the headline value, further numbers, and charts."""
+
+    name: str
+    meaning: str
+    value: float | None
+    better: Literal["lower", "higher"]
+    percent: bool = False
+    measured: Mapping[str, int | float | None] = field(default_factory=dict)
+    charts: tuple[Chart, ...] = ()
