@@ -1,1 +1,50 @@
-"""Wayveil."""
+"""Wayveil publishes movement data without publishing people.
+
+A data set and a method go in; what comes out is a data set that keeps the method's promise, the verdict of a verifier
+that shares no code with the method, and an account of what was lost.
+
+Examples
+--------
+>>> import numpy as np
+>>> import wayveil
+>>> data = wayveil.Visits.from_records([[("a", 1), ("b", 2)], [("a", 1)], [("a", 1), ("b", 2), ("c", 3)]])
+>>> method = wayveil.Kcl(k=2, c=1, l=2)
+>>> made = method.run(data, rng=np.random.default_rng(1), engine=wayveil.LocalEngine())
+>>> made.data.n_visits, wayveil.check_kcl(made.data, made.claim).holds
+(5, True)
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_HOMES = {
+    "wayveil.attacks": ("ATTACKS",),
+    "wayveil.engines": ("LocalEngine",),
+    "wayveil.errors": ("InputError", "OutputError", "ParameterError", "UsageError", "VerdictFailed", "WayveilError"),
+    "wayveil.methods": ("METHODS", "Kcl"),
+    "wayveil.model": ("KCL", "AttackResult", "Published", "Score", "Verdict", "Visits"),
+    "wayveil.run": ("NotPublished", "Recipe", "judge", "load_recipe", "make_recipe", "publish", "read"),
+    "wayveil.utility": ("METRICS",),
+    "wayveil.verify": ("VERIFIERS", "check_kcl"),
+    "wayveil.workloads": ("WORKLOADS",),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = sorted([*_HOME, "__version__"])
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for, so that ``import wayveil`` costs nothing."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("wayveil")
+    if name not in _HOME:
+        raise AttributeError(f"module 'wayveil' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,1 +1,10 @@
-"""Placeholder: being written."""
+"""Model -> Published: one file per method."""
+
+from wayveil.methods.kcl import Kcl
+from wayveil.model import Method
+
+__all__ = ["METHODS", "Kcl"]
+
+METHODS: dict[str, type[Method]] = {
+    Kcl.name: Kcl,
+}

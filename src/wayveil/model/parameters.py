@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from fractions import Fraction
@@ -9,9 +10,22 @@ from typing import Any, Literal
 
 from wayveil.errors import ParameterError, check_choice, check_fraction, check_int
 
-__all__ = ["Parameter", "ParameterKind", "Sensitive", "check_parameters", "parameter", "parameters_of", "plain"]
+__all__ = [
+    "Parameter",
+    "ParameterKind",
+    "Sensitive",
+    "check_parameters",
+    "duration_s",
+    "parameter",
+    "parameters_of",
+    "plain",
+]
 
-ParameterKind = Literal["int", "fraction", "choice", "sensitive"]
+ParameterKind = Literal["int", "fraction", "choice", "duration", "sensitive"]
+
+_UNITS_S = {"d": 86_400, "h": 3_600, "min": 60, "m": 60, "s": 1}
+_DURATION = re.compile(r"([0-9]{1,18})(d|h|min|m|s)?")
+_LONGEST_S = 10**12
 
 Sensitive = tuple[tuple[str, tuple[str, ...]], ...]
 """Attributes and their sensitive values, as sorted pairs, so that a claim can be compared and hashed."""
@@ -42,6 +56,8 @@ class Parameter:
             return check_fraction(who, self.name, value, low=self.low or 0, high=self.high or 1, why=self.why)
         if self.kind == "choice":
             return check_choice(who, self.name, value, self.choices)
+        if self.kind == "duration":
+            return _check_duration(who, self.name, value, self.why)
         return _check_sensitive(who, self.name, value)
 
     def parse(self, who: str, text: str | list[str]) -> Any:
@@ -64,6 +80,8 @@ class Parameter:
             return " | ".join(self.choices)
         if self.kind == "sensitive":
             return "ATTRIBUTE=VALUE,VALUE, repeatable"
+        if self.kind == "duration":
+            return "90s, 15min, 1h, 1d, or a positive integer"
         word = "integer" if self.kind == "int" else "number"
         span = f"{word} >= {self.low}" if self.high is None else f"{word} from {self.low} to {self.high}"
         return " or ".join([span, *self.choices])
@@ -97,6 +115,20 @@ def check_parameters(configured: Any, who: str) -> None:
         object.__setattr__(configured, p.name, p.check(who, getattr(configured, p.name)))
 
 
+def duration_s(value: str) -> int | None:
+    """Return the seconds of a duration in its exact form, or None for a plain integer, which has no unit.
+
+    Examples
+    --------
+    >>> duration_s("15min"), duration_s("15")
+    (900, None)
+    """
+    found = _DURATION.fullmatch(value)
+    if found is None:
+        raise ParameterError(f"duration_s: a duration such as 15min or 15 is needed, got {value!r}.")
+    return int(found[1]) * _UNITS_S[found[2]] if found[2] else None
+
+
 def plain(value: Any) -> Any:
     """Return a parameter's value as JSON can hold it and as `Parameter.check` takes it back.
 
@@ -121,6 +153,22 @@ def _decimal(value: Fraction) -> str:
     return str(value)
 
 
+def _check_duration(who: str, name: str, value: Any, why: str) -> str:
+    """Return a duration with its largest unit, such as "1h" for "60min"; a number without unit stays a number."""
+    found = None if isinstance(value, bool) else _DURATION.fullmatch(str(value))
+    number = int(found[1]) if found else 0
+    seconds = number * _UNITS_S[found[2]] if found and found[2] else 0
+    if number < 1 or seconds > _LONGEST_S:
+        raise ParameterError(
+            f"{who}: {name} must be a duration such as 90s, 15min, 1h or 1d, or a positive integer, got {value!r}. "
+            f"{why}".rstrip()
+        )
+    for unit, size in _UNITS_S.items():
+        if seconds and seconds % size == 0:
+            return f"{seconds // size}{unit}"
+    return str(number)
+
+
 def _check_sensitive(who: str, name: str, value: Any) -> Sensitive:
     pairs = value.items() if isinstance(value, Mapping) else value
     try:
@@ -140,5 +188,3 @@ def _parse_sensitive(who: str, name: str, texts: list[str]) -> Sensitive:
             raise ParameterError(f"{who}: {name} must look like ATTRIBUTE=VALUE,VALUE; got {text!r}.")
         merged.setdefault(attribute, []).extend(values.split(","))
     return _check_sensitive(who, name, merged)
-
-

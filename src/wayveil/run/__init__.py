@@ -1,1 +1,22 @@
-"""Placeholder: being written."""
+"""The straight line from a recipe to a verified publication, and each of its steps on its own."""
+
+from wayveil.run.judging import Judgement, judge
+from wayveil.run.pipeline import NotPublished, Outcome, publish
+from wayveil.run.recipe import Recipe, load_recipe, make_recipe
+from wayveil.run.single import generate, loss, prepare_table, read, risk
+
+__all__ = [
+    "Judgement",
+    "NotPublished",
+    "Outcome",
+    "Recipe",
+    "generate",
+    "judge",
+    "load_recipe",
+    "loss",
+    "make_recipe",
+    "prepare_table",
+    "publish",
+    "read",
+    "risk",
+]

@@ -1,0 +1,212 @@
+"""Results as a few lines that a person reads, and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+import typer
+
+__all__ = [
+    "demo_lines",
+    "generated_json",
+    "generated_lines",
+    "judgement_lines",
+    "method_lines",
+    "method_list",
+    "outcome_json",
+    "outcome_lines",
+    "prepared_lines",
+    "refusal_lines",
+    "risk_lines",
+    "score_lines",
+]
+
+
+def outcome_json(outcome: Any) -> dict[str, Any]:
+    """Return a publication as JSON can hold it; the witness of a failed verdict is for the data owner."""
+    from wayveil.run.scores import results_json, verdict_json
+
+    return {
+        "published": outcome.public is not None,
+        "public": None if outcome.public is None else str(outcome.public),
+        "report": str(outcome.report),
+        "manifest_sha256": outcome.manifest_sha256,
+        "verdict": verdict_json(outcome.verdict, witness=True),
+        "attacks": [
+            {"raw": results_json((raw,))[0], "published": results_json((published,))[0]}
+            for raw, published in outcome.attacks
+        ],
+        "scores": results_json(outcome.scores),
+        "notes": [outcome.counted, *outcome.notes],
+        "timings_s": dict(outcome.timings),
+    }
+
+
+def outcome_lines(outcome: Any) -> Iterator[str]:
+    """Say what was published, what it promises, what was lost and how the risk changed."""
+    yield typer.style("Published and verified.", fg="green", bold=True)
+    yield _row("promise", outcome.verdict.claim.promise)
+    yield _row("verdict", f"holds, counting {outcome.verdict.counted}: {_measured(outcome.verdict.measured)}")
+    yield from _effects(outcome)
+    yield _row("public", f"{outcome.public} (may be handed out)")
+    yield _row("report", f"{outcome.report} (stays with you)")
+    yield _row("manifest", f"sha256 {outcome.manifest_sha256} (hand it over separately)")
+
+
+def refusal_lines(outcome: Any) -> Iterator[str]:
+    """Say why nothing was published."""
+    yield typer.style("Not published.", fg="red", bold=True)
+    yield _row("promise", outcome.verdict.claim.promise)
+    yield _row("verdict", f"fails, counting {outcome.verdict.counted}: {_measured(outcome.verdict.measured)}")
+    if outcome.verdict.witness is not None:
+        yield _row("witness", _measured(outcome.verdict.witness))
+    yield _row("report", f"{outcome.report} (stays with you)")
+
+
+def demo_lines(table: Path, outcome: Any) -> Iterator[str]:
+    """Say what the demo did, step by step, and what to open."""
+    yield f"Generated smart-card data: {table}"
+    yield from outcome_lines(outcome)
+    yield ""
+    yield f"Open {outcome.report} in a browser, or judge the result again: wayveil verify {outcome.public}"
+
+
+def judgement_lines(judgement: Any) -> Iterator[str]:
+    """Say what was checked, everything that is wrong, and what could not be repeated."""
+    if judgement.holds:
+        yield typer.style("Verified: the files are those of the manifest and keep its promise.", fg="green", bold=True)
+    else:
+        yield typer.style("Not verified.", fg="red", bold=True)
+    for failure in judgement.failures:
+        yield _row("failure", failure)
+    yield _row("promise", judgement.manifest.promise)
+    verdict = judgement.verdict
+    if verdict is not None:
+        word = "holds" if verdict.holds else "fails"
+        yield _row("verdict", f"{word}, counting {verdict.counted}: {_measured(verdict.measured)}")
+        if verdict.witness is not None:
+            yield _row("witness", _measured(verdict.witness))
+        for part in verdict.not_judged:
+            yield _row("not judged", part)
+    yield _row("manifest", f"sha256 {judgement.manifest_sha256} (compare it with the one you were given)")
+
+
+def method_list(listed: list[dict[str, Any]]) -> Iterator[str]:
+    """One line per method."""
+    width = max((len(method["name"]) for method in listed), default=0)
+    for method in listed:
+        yield f"{method['name']:<{width}}  {method['summary']} [{method['accepts']} -> {method['claim']}]"
+    yield ""
+    yield "More on one of them: wayveil methods NAME"
+
+
+def method_lines(method: dict[str, Any]) -> Iterator[str]:
+    """All of one method."""
+    yield f"{method['name']}: {method['summary']}"
+    example = ", ".join(f"{name}={_value(value)}" for name, value in method["example"].items())
+    yield f"accepts {method['accepts']}, claims {method['claim']}"
+    yield ""
+    yield _row("promise", f"{method['promise']} (example: {example})")
+    for attacker in method["covered"]:
+        yield _row("covered", attacker)
+    for attacker in method["not_covered"]:
+        yield _row("not covered", attacker)
+    yield ""
+    for p in method["parameters"]:
+        default = "required" if p["required"] else f"default {_value(p['default'])}"
+        yield _row(f"--{p['name'].replace('_', '-')}", f"{p['help']} [{p['range']}; {default}]", width=16)
+
+
+def risk_lines(found: Any) -> Iterator[str]:
+    """What each attacker learns."""
+    for result in found.results:
+        sampled = ", a sample" if result.sampled else ""
+        yield f"{result.name}: an attacker who {result.adversary} ({result.victims:,} people{sampled})"
+        for name, value in result.measured.items():
+            yield _row(name.replace("_", " "), _value(value), width=24)
+    for note in found.notes:
+        yield _row("note", note)
+
+
+def score_lines(scores: Any) -> Iterator[str]:
+    """What was lost, by each metric."""
+    for score in scores:
+        yield _row(score.name, f"{_score(score)}; {score.meaning}", width=16)
+
+
+def generated_json(made: Any) -> dict[str, Any]:
+    """Return what was generated, with the seed that makes it again."""
+    return {
+        "path": str(made.path),
+        "trajectories": len(made.data),
+        "visits": made.data.n_visits,
+        "seed": made.seed,
+        "sensitive": {name: list(values) for name, values in made.sensitive.items()},
+    }
+
+
+def generated_lines(made: Any) -> Iterator[str]:
+    """Say what was generated and how to make it again."""
+    yield f"{made.path}: {len(made.data):,} trajectories, {made.data.n_visits:,} visits, seed {made.seed}"
+    for name, values in made.sensitive.items():
+        yield _row("sensitive", f"{name}={','.join(values)}")
+
+
+def prepared_lines(out: Path, prepared: Any) -> Iterator[str]:
+    """Say what a preparation step wrote."""
+    yield f"{out}: {len(prepared.data):,} trajectories, {prepared.data.n_visits:,} visits"
+    for note in prepared.notes:
+        yield _row("note", note)
+
+
+def _effects(outcome: Any) -> Iterator[str]:
+    for raw, published in outcome.attacks:
+        yield _row("risk", f"an attacker who {raw.adversary}, before -> after:")
+        for name, before in raw.measured.items():
+            if before is None and published.measured.get(name) is None:
+                continue
+            change = f"{_value(before)} -> {_value(published.measured.get(name))}"
+            yield f"{'':14}{name.replace('_', ' '):<24}{change}"
+    for score in outcome.scores:
+        yield _row("lost", f"{score.name} {_score(score)}: {score.meaning}")
+    if outcome.verdict.counted == "owners":  # otherwise the reader's own note says what was assumed
+        yield _row("note", outcome.counted)
+    for note in outcome.notes:
+        yield _row("note", note)
+
+
+def _row(label: str, text: str, *, width: int = 12) -> str:
+    # A path or a hash must stay in one piece, so that it can be copied.
+    return fill(
+        text,
+        width=110,
+        initial_indent=f"  {label:<{width}}",
+        subsequent_indent=" " * (width + 2),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _score(score: Any) -> str:
+    if score.value is None:
+        return "not defined"
+    return f"{score.value * 100:.2f} %" if score.percent else f"{score.value:.4g}"
+
+
+def _measured(values: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name.replace('_', ' ')} {_value(value)}" for name, value in values.items())
+
+
+def _value(value: Any) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name}: {', '.join(map(str, listed))}" for name, listed in value.items()) or "none"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return str(value)

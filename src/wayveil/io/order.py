@@ -1,0 +1,88 @@
+"""Rows in time order, one visit per trajectory and time."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from wayveil.io.table import Rows
+from wayveil.io.words import count
+from wayveil.model.ragged import BoolArray, IntArray
+
+__all__ = ["one_visit_per_time", "time_order"]
+
+
+def time_order(trajectory: IntArray, t: IntArray) -> tuple[IntArray | None, int]:
+    """Return (the rows by trajectory, time and place in the file; how many trajectories were not in time order).
+
+    None stands for rows that already are in this order.
+
+    Examples
+    --------
+    >>> order, unsorted = time_order(np.array([0, 1, 0]), np.array([5, 1, 3]))
+    >>> order.tolist(), unsorted
+    ([2, 0, 1], 1)
+    """
+    step = np.diff(trajectory)
+    if not ((step < 0) | ((step == 0) & (t[1:] < t[:-1]))).any():
+        return None, 0
+    low, span = int(t.min()), int(t.max()) - int(t.min()) + 1
+    if span * (int(trajectory.max()) + 1) < 2**63:  # one key sorts four times as fast as two
+        order = np.argsort(trajectory * span + (t - low), kind="stable")
+    else:
+        order = np.lexsort((t, trajectory))
+    by_trajectory = trajectory[order]
+    backwards = (np.diff(order) < 0) & (np.diff(by_trajectory) == 0)
+    return order, len(np.unique(by_trajectory[1:][backwards]))
+
+
+def one_visit_per_time(
+    rows: Rows,
+    trajectory: IntArray,
+    t: IntArray,
+    location: IntArray,
+    order: IntArray | None,
+    on_duplicate_time: Literal["first", "last"] | None,
+) -> tuple[BoolArray | None, tuple[str, ...]]:
+    """Return (rows to keep, or None for all; notes) for rows sorted by `time_order`.
+
+    Rows that repeat a visit are dropped.  Different visits of one trajectory at one time are refused, unless
+    `on_duplicate_time` says which one in the order of the file to keep.
+    """
+    same = np.zeros(len(t), np.bool_)
+    same[1:] = (trajectory[1:] == trajectory[:-1]) & (t[1:] == t[:-1])
+    if not same.any():
+        return None, ()
+    followed = np.append(same[1:], False)
+    several = np.flatnonzero(same | followed)
+    cases = pl.DataFrame(
+        {
+            "case": np.cumsum(~same)[several],
+            "location": location[several],
+            "row": several if order is None else order[several],
+        }
+    )
+    visits = cases.unique(["case", "location"], keep="first", maintain_order=True)
+    repeated = cases.height - visits.height
+    clashing = visits.filter(pl.len().over("case") > 1)
+    # The second different visit of a case is where a reader of the file meets the problem.
+    clashes = clashing.group_by("case").agg(pl.len(), a=pl.col("row").min(), b=pl.col("row").sort().get(1))
+    notes = []
+    if repeated:
+        notes.append(f"{count(repeated, 'exact duplicate row')} {'was' if repeated == 1 else 'were'} dropped.")
+    if clashes.height:
+        if on_duplicate_time is None:
+            a, b = clashes.sort("b").select("a", "b").row(0)
+            times = "1 time" if clashes.height == 1 else f"{clashes.height:,} times, first"
+            raise rows.table.wrong(
+                f"a trajectory has different visits at one time, {times} at {rows.place(a)} and {rows.place(b)}. "
+                "Correct them, or keep one of each with --on-duplicate-time first or last."
+            )
+        dropped = int(clashes["len"].sum()) - clashes.height
+        notes.append(
+            f"{count(dropped, 'visit')} {'was' if dropped == 1 else 'were'} dropped because the trajectory has another "
+            f"visit at the same time; the {on_duplicate_time} in the file was kept."
+        )
+    return (~followed if on_duplicate_time == "last" else ~same), tuple(notes)

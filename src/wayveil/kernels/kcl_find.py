@@ -1,0 +1,224 @@
+"""Find the minimal violating sequences of (K,C)_L-privacy, and count every common sequence on the way.
+
+Doublets are numbered by time, so a record is an ascending list of items and a sequence is a set of them.  A sequence
+is *common* if at least k owners have it; it is *violating* if it is not common, or if more than ``allowed[owners]`` of
+its owners have one sensitive value; it is *clean* if neither it nor any part of it is violating.  Parts of common
+sequences are common, so the search grows common sequences only.  It takes items in descending order at every depth:
+then every part of a sequence has been judged before the sequence itself, and whether a sequence is minimal is a
+look-up of the parts that are one item shorter.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+
+import numpy as np
+
+from wayveil.kernels.jit import kernel
+from wayveil.kernels.sequence_table import find_row, grown, insert_row, new_table, roomy
+
+__all__ = ["Common", "Records", "Violating", "find_sequences", "inverted"]
+
+Records = namedtuple("Records", ["offsets", "items", "alive", "owner", "owner_first", "sensitive", "meta"])
+"""Records sorted by owner; owner o has records ``owner_first[o]:owner_first[o + 1]``.  `alive` is 1 per visit until it
+is suppressed.  ``meta = (number of items, of sensitive values, of attributes)``; record r has the sensitive values
+``sensitive[r * attributes:]``, one per attribute, -1 where it has none."""
+
+Common = namedtuple("Common", ["table", "clean", "support", "entry", "value", "having"])
+"""Common sequences: row r is clean or not, and has `support[r]` owners, of whom ``having[e]`` have the sensitive value
+``value[e]`` for e in ``entry[r]:entry[r + 1]``; values that nobody has are left out."""
+
+Violating = namedtuple("Violating", ["table", "first", "record"])
+"""Minimal violating sequences: row m occurs in the records ``record[first[m]:first[m + 1]]``, ascending."""
+
+Counters = namedtuple("Counters", ["owners", "last_owner", "n", "having", "last_having", "threat", "job", "seen"])
+
+
+@kernel
+def find_sequences(records, longest, k, allowed):
+    """Return (Violating, Common) for sequences of at most `longest` items.
+
+    Time O(occurrences of common sequences, extended by one item); memory O(output + the largest projected list).
+    """
+    n_items, n_values, zero, start = records.meta[0], records.meta[1], np.int64(0), np.int64(1024)
+    inv, inv_record, inv_at = inverted(records)
+    c = _new_counters(n_items, n_values)
+    table, clean = new_table(start, longest), np.empty(start, np.int64)
+    support, entry = np.empty(start, np.int64), np.empty(start + 1, np.int64)
+    value, having, used = np.empty(start, np.int64), np.empty(start, np.int64), zero
+    bad, bad_first, bad_record = new_table(start, longest), np.empty(start + 1, np.int64), np.empty(start, np.int64)
+    bad_first[0], entry[0] = 0, 0
+    # a stack: the jobs of depth d grow path[:d] by one item, from the occurrences of path[:d]
+    list_record, list_at, list_top = np.empty(start, np.int64), np.empty(start, np.int64), np.empty(longest, np.int64)
+    job_item, job_from, job_to = np.empty(start, np.int64), np.empty(start, np.int64), np.empty(start, np.int64)
+    job_next, job_end = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    path, part = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    for item in range(n_items - 1, -1, -1):
+        n = inv[item + 1] - inv[item]
+        list_record, list_at = grown(list_record, n), grown(list_at, n)
+        for o in range(n):
+            list_record[o], list_at[o] = inv_record[inv[item] + o], inv_at[inv[item] + o]
+        depth, begin, end = zero, zero, n
+        while True:
+            n_seen = _count(records, list_record, list_at, begin, end, depth, c)
+            jobs, top = (job_end[depth - 1], list_top[depth - 1]) if depth > 0 else (zero, n)
+            job_next[depth] = jobs
+            table, bad = roomy(table, n_seen), roomy(bad, n_seen)
+            rows = table.meta[0] + n_seen
+            clean, support, entry = grown(clean, rows), grown(support, rows), grown(entry, rows + 1)
+            bad_first = grown(bad_first, bad.meta[0] + n_seen + 1)
+            value, having = grown(value, used + n_seen * n_values), grown(having, used + n_seen * n_values)
+            job_item, job_from = grown(job_item, jobs + n_seen), grown(job_from, jobs + n_seen)
+            job_to = grown(job_to, jobs + n_seen)
+            for x in range(n_seen - 1, -1, -1):
+                j = c.seen[x]
+                path[depth] = j
+                owners, fine = c.owners[j], True
+                c.threat[j], c.job[j] = -1, -1
+                for s in range(j * n_values, j * n_values + n_values):
+                    fine &= c.having[s] <= allowed[owners]
+                minimal = _parts_are_clean(table, clean, path, depth + 1, part)
+                if minimal and (owners < k or not fine):
+                    m = insert_row(bad, path, zero, depth + 1)
+                    bad_first[m + 1] = bad_first[m] + c.n[j]
+                    bad_record = grown(bad_record, bad_first[m + 1])
+                    c.threat[j] = m
+                if owners >= k:
+                    row = insert_row(table, path, zero, depth + 1)
+                    clean[row], support[row] = minimal and fine, owners
+                    for s in range(n_values):
+                        if c.having[j * n_values + s] > 0:
+                            value[used], having[used] = s, c.having[j * n_values + s]
+                            used += 1
+                    entry[row + 1] = used
+                    if depth + 1 < longest:
+                        job_item[jobs], job_from[jobs], job_to[jobs] = j, top, top
+                        c.job[j] = jobs
+                        top += c.n[j]
+                        jobs += 1
+            list_record, list_at = grown(list_record, top), grown(list_at, top)
+            job_end[depth], list_top[depth] = jobs, top
+            _hand_out(records, list_record, list_at, begin, end, depth, c, bad_first, bad_record, job_to, n_seen)
+            while depth >= 0 and job_next[depth] == job_end[depth]:
+                depth -= 1
+            if depth < 0:
+                break
+            job = job_next[depth]
+            job_next[depth] += 1
+            path[depth] = job_item[job]
+            begin, end = job_from[job], job_to[job]
+            depth += 1
+    return Violating(bad, bad_first, bad_record), Common(table, clean, support, entry, value, having)
+
+
+@kernel
+def inverted(records):
+    """Return, per item, where it occurs: offsets, records in order, rows."""
+    n_items, n_rows = records.meta[0], records.items.size
+    inv, fill = np.zeros(n_items + 1, np.int64), np.zeros(n_items + 1, np.int64)
+    for at in range(n_rows):
+        inv[records.items[at] + 1] += 1
+    for i in range(n_items):
+        inv[i + 1] += inv[i]
+        fill[i + 1] = inv[i + 1]
+    inv_record, inv_at = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
+    for r in range(records.offsets.size - 1):
+        for at in range(records.offsets[r], records.offsets[r + 1]):
+            to = fill[records.items[at]]
+            inv_record[to], inv_at[to] = r, at
+            fill[records.items[at]] = to + 1
+    return inv, inv_record, inv_at
+
+
+@kernel
+def _new_counters(n_items, n_values):
+    last_owner, last_having = np.empty(n_items, np.int64), np.empty(n_items * n_values, np.int64)
+    for i in range(n_items):
+        last_owner[i] = -1
+    for i in range(n_items * n_values):
+        last_having[i] = -1
+    zero = np.zeros(n_items, np.int64)
+    having = np.zeros(n_items * n_values, np.int64)
+    return Counters(
+        np.zeros(n_items, np.int64), last_owner, zero, having, last_having,
+        np.empty(n_items, np.int64), np.empty(n_items, np.int64), np.empty(n_items, np.int64),
+    )  # fmt: skip
+
+
+@kernel
+def _count(records, list_record, list_at, begin, end, depth, c):
+    """Count records, owners and sensitive owners per item that follows in a list; depth 0 counts the item itself."""
+    n_values, n_attributes = records.meta[1], records.meta[2]
+    n_seen = np.int64(0)
+    for o in range(begin, end):
+        r, at = list_record[o], list_at[o]
+        who = records.owner[r]
+        stop = records.offsets[r + 1] if depth > 0 else at + 1
+        for next_at in range(at + 1 if depth > 0 else at, stop):
+            j = records.items[next_at]
+            if c.n[j] == 0:
+                c.seen[n_seen] = j
+                n_seen += 1
+            c.n[j] += 1
+            if c.last_owner[j] != who:
+                c.last_owner[j] = who
+                c.owners[j] += 1
+            for a in range(r * n_attributes, r * n_attributes + n_attributes):
+                s = records.sensitive[a]
+                if s >= 0 and c.last_having[j * n_values + s] != who:
+                    c.last_having[j * n_values + s] = who
+                    c.having[j * n_values + s] += 1
+    gap = n_seen
+    while gap > 1:  # a comb sort, ascending
+        gap = gap * 10 // 13 if gap > 2 else np.int64(1)
+        for x in range(n_seen - gap):
+            if c.seen[x] > c.seen[x + gap]:
+                c.seen[x], c.seen[x + gap] = c.seen[x + gap], c.seen[x]
+    x = np.int64(1)
+    while x < n_seen:
+        if c.seen[x - 1] > c.seen[x]:
+            c.seen[x - 1], c.seen[x] = c.seen[x], c.seen[x - 1]
+            x = max(x - 1, np.int64(1))
+        else:
+            x += 1
+    return n_seen
+
+
+@kernel
+def _parts_are_clean(table, clean, path, n, part):
+    """Return whether every part of ``path[:n]`` that is one item shorter is clean."""
+    for drop in range(n - 1, -1, -1):
+        size = np.int64(0)
+        for i in range(n):
+            if i != drop:
+                part[size] = path[i]
+                size += 1
+        row = find_row(table, part, np.int64(0), size) if n > 1 else np.int64(0)
+        if n > 1 and (row < 0 or clean[row] == 0):
+            return False
+    return True
+
+
+@kernel
+def _hand_out(records, list_record, list_at, begin, end, depth, c, bad_first, bad_record, job_to, n_seen):
+    """Give the occurrences to the threats and jobs that were found, and clear the counters."""
+    n_values, n_attributes = records.meta[1], records.meta[2]
+    for o in range(begin, end):
+        r, at = list_record[o], list_at[o]
+        stop = records.offsets[r + 1] if depth > 0 else at + 1
+        for next_at in range(at + 1 if depth > 0 else at, stop):
+            j = records.items[next_at]
+            m, job = c.threat[j], c.job[j]
+            if m >= 0:
+                bad_record[bad_first[m + 1] - c.n[j]] = r
+                c.n[j] -= 1
+            if job >= 0:
+                list_record[job_to[job]], list_at[job_to[job]] = r, next_at
+                job_to[job] += 1
+            c.owners[j], c.last_owner[j] = 0, -1
+            for a in range(r * n_attributes, r * n_attributes + n_attributes):
+                s = records.sensitive[a]
+                if s >= 0:
+                    c.having[j * n_values + s], c.last_having[j * n_values + s] = 0, -1
+    for x in range(n_seen):
+        c.n[c.seen[x]] = 0

@@ -1,0 +1,177 @@
+"""(K,C)_L-privacy by local and global suppression."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from wayveil.errors import InputError
+from wayveil.kernels.kcl_find import Records, find_sequences
+from wayveil.kernels.kcl_suppress import suppress
+from wayveil.model import KCL, Engine, Published, Sensitive, Visits, check_parameters, parameter
+from wayveil.model.ragged import IntArray, take
+
+__all__ = ["Kcl"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kcl:
+    """Suppress visits until what is known of at most `l` visits fits at least `k` people and tells little of them.
+
+    Parameters
+    ----------
+    k : int, >= 1
+        Smallest number of people who must share what an attacker knows.  With 1 only the confidence is bounded.
+    c : number from 0 to 1
+        Largest share of those people who may have any one sensitive value; taken as the exact decimal fraction.
+    l : int, >= 1
+        Largest number of visits of one person that an attacker knows.
+    sensitive : mapping of attribute to values
+        The values whose inference is bounded.  Without any, only `k` counts.
+    suppression : {"local", "global"}
+        `local` may take a visit out of the records that need it; `global` takes it out of all records.
+    validity : {"exact", "literal"}
+        How a local suppression is tested; `literal` is the paper's Procedure 2, for study only.
+
+    Guarantee
+    ---------
+    ``KCL(k, c, l, sensitive)``.  An attacker who knows more than `l` visits, or where a person was not, is not covered.
+
+    Notes
+    -----
+    Algorithm 1 of the paper with these departures: parts of all lengths prune the search (Procedure 1 prunes with the
+    last length only, and returns sequences that are not minimal from L = 4 on); the validity test is exact (Procedure
+    2 is unsound from L = 3 on); a local suppression removes every threat whose records are among its own (line 7 asks
+    for equality); supports and confidences count owners.  Time and memory grow with the number of occurrences of
+    clean sequences, see ``docs/methods/kcl.md``.
+
+    References
+    ----------
+    Chen, Fung, Mohammed, Desai, Wang: Privacy-preserving trajectory data publishing by local suppression.
+    Information Sciences 231 (2013).
+
+    Examples
+    --------
+    >>> from wayveil.engines import LocalEngine
+    >>> data = Visits.from_records([[("a", 1), ("b", 2)], [("a", 1)], [("a", 1), ("b", 2), ("c", 3)]])
+    >>> method = Kcl(k=2, c=1, l=2)
+    >>> result = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine())
+    >>> [result.data.record(i) for i in range(3)]
+    [[('a', 1), ('b', 2)], [('a', 1)], [('a', 1), ('b', 2)]]
+    """
+
+    k: int = parameter(kind="int", low=1, help="smallest number of people who must share what an attacker knows")
+    c: Fraction = parameter(
+        kind="fraction", low=0, high=1, default=Fraction(1), help="largest share of them with one sensitive value"
+    )
+    l: int = parameter(kind="int", low=1, help="largest number of visits of one person that an attacker knows")
+    sensitive: Sensitive = parameter(
+        kind="sensitive", default=(), help="values whose inference is bounded by c, per attribute"
+    )
+    suppression: str = parameter(
+        kind="choice",
+        choices=("local", "global"),
+        default="local",
+        help="local: take a visit out of the records that need it; global: out of all records",
+    )
+    validity: str = parameter(
+        kind="choice",
+        choices=("exact", "literal"),
+        default="exact",
+        help="test of a local suppression; literal is the paper's, unsound, for study only",
+    )
+
+    name: ClassVar[str] = "kcl"
+    summary: ClassVar[str] = "(K,C)_L-privacy by local and global suppression of visits"
+    accepts: ClassVar[type[Visits]] = Visits
+    cut: ClassVar[str] = "none"
+
+    def __post_init__(self) -> None:
+        check_parameters(self, self.name)
+
+    @property
+    def claim(self) -> KCL:
+        return KCL(k=self.k, c=self.c, l=self.l, sensitive=self.sensitive)
+
+    def run(self, data: Visits, *, rng: np.random.Generator, engine: Engine) -> Published:
+        if self.k > data.n_owners:
+            raise InputError(
+                f"kcl: k is {self.k}, but the data holds {data.n_owners} people: nothing could stay. "
+                "Take a smaller k or more data."
+            )
+        by_owner = np.argsort(data.owner, kind="stable")
+        offsets, rows = take(data.offsets, by_owner)
+        item, n_items = _number_by_time(data.t[rows], data.location[rows], len(data.locations))
+        owner = np.unique(data.owner[by_owner], return_inverse=True)[1]
+        value, n_values = self._sensitive_codes(data)
+        records = Records(
+            offsets=offsets,
+            items=item,
+            alive=np.ones(len(item), np.int64),
+            owner=owner,
+            owner_first=np.searchsorted(owner, np.arange(data.n_owners + 1)),
+            sensitive=value[by_owner].ravel(),
+            meta=np.array([n_items, n_values, value.shape[1]]),
+        )
+        longest = min(self.l, int(np.diff(offsets).max(initial=1)))
+        allowed = _most_allowed(self.c, data.n_owners)
+        engine.progress("finding violating sequences")
+        found, common = find_sequences(records, longest, self.k, allowed)
+        engine.progress("suppressing visits")
+        printed = True if self.validity == "literal" else None
+        log = suppress(records, found, common, longest, self.k, allowed, self.suppression == "local", printed)
+        log = log.reshape(-1, 5)
+        keep = np.empty(len(item), bool)
+        keep[rows] = records.alive == 1
+        facts = {
+            "minimal violating sequences": int(found.table.meta[0]),
+            "local suppressions": int((log[:, 0] == 0).sum()),
+            "global suppressions": int((log[:, 0] == 1).sum()),
+            "visits suppressed": int(log[:, 4].sum()),
+        }
+        return Published(data=data.where(keep), claim=self.claim, facts=facts)
+
+    def _sensitive_codes(self, data: Visits) -> tuple[IntArray, int]:
+        """Return a row per trajectory with the code of its sensitive value of each attribute, or -1; and their number."""
+        columns, n_values = [], 0
+        for attribute, values in self.sensitive:
+            if attribute not in data.attributes:
+                raise InputError(f"kcl: the data has no attribute {attribute!r}; it is named in sensitive.")
+            column = data.attributes[attribute]
+            if (missing := int((column.codes < 0).sum())) > 0:
+                raise InputError(
+                    f"kcl: {missing} trajectories have no value of the sensitive attribute {attribute!r}. "
+                    "Fill it in (for example with 'unknown') or leave them out."
+                )
+            absent = [v for v in values if v not in column.labels]
+            if absent:
+                raise InputError(f"kcl: the sensitive value {absent[0]!r} of {attribute!r} never occurs in the data.")
+            code_of = np.full(len(column.labels), -1, np.int64)
+            for value in values:
+                code_of[column.labels.index(value)] = n_values
+                n_values += 1
+            columns.append(code_of[column.codes])
+        codes = np.column_stack(columns) if columns else np.empty((len(data), 0), np.int64)
+        return np.ascontiguousarray(codes, np.int64), n_values
+
+
+def _number_by_time(t: IntArray, location: IntArray, n_locations: int) -> tuple[IntArray, int]:
+    """Number the distinct (t, location) doublets by time and then by location; return the numbers and how many."""
+    times, t_rank = np.unique(t, return_inverse=True)
+    packed = t_rank.astype(np.int64) * n_locations + location
+    if len(times) * n_locations <= 4 * len(t) + 1024:
+        occurs = np.zeros(len(times) * n_locations, np.int64)
+        occurs[packed] = 1
+        return (np.cumsum(occurs) - 1)[packed], int(occurs.sum())
+    doublets, number = np.unique(packed, return_inverse=True)
+    return number, len(doublets)
+
+
+def _most_allowed(c: Fraction, n_owners: int) -> IntArray:
+    """Return, for every number of owners, how many of them may have one sensitive value: exact, without division."""
+    if c.numerator * n_owners < 2**62:
+        return np.arange(n_owners + 1) * c.numerator // c.denominator
+    return np.array([c.numerator * n // c.denominator for n in range(n_owners + 1)], np.int64)

@@ -1,0 +1,182 @@
+"""What there is, by name: methods, preparation steps, attacks, metrics, workloads and verifiers.
+
+The command line, the recipe and the report ask here.  The packages are imported when they are first asked for, so
+that ``wayveil --help`` does not wait for the compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, Literal
+
+from wayveil.errors import ParameterError, UsageError, closest
+from wayveil.model import (
+    Engine,
+    Guarantee,
+    Parameter,
+    Progress,
+    Sensitive,
+    Verifier,
+    Visits,
+    parameters_of,
+    plain,
+)
+
+__all__ = [
+    "Family",
+    "build",
+    "describe",
+    "entries",
+    "entry",
+    "kind_of",
+    "make_engine",
+    "parameters",
+    "parse",
+    "parse_sensitive",
+    "plain_parameters",
+    "verifier",
+]
+
+Family = Literal["method", "step", "attack", "metric", "workload"]
+
+_REGISTRIES: dict[str, tuple[str, str]] = {
+    "method": ("wayveil.methods", "METHODS"),
+    "step": ("wayveil.prepare", "STEPS"),
+    "attack": ("wayveil.attacks", "ATTACKS"),
+    "metric": ("wayveil.utility", "METRICS"),
+    "workload": ("wayveil.workloads", "WORKLOADS"),
+}
+_KINDS: dict[type, str] = {Visits: "visits"}
+
+
+def entries(family: Family) -> Mapping[str, type]:
+    """Return all classes of a family by name."""
+    module, name = _REGISTRIES[family]
+    found: Mapping[str, type] = getattr(import_module(module), name)
+    return found
+
+
+def entry(family: Family, name: str) -> type:
+    """Return one class by name; UsageError with a suggestion if there is none."""
+    known = entries(family)
+    if name not in known:
+        raise UsageError(
+            f"There is no {family} {name!r}; known: {', '.join(sorted(known))}.{closest(name, list(known))}"
+        )
+    return known[name]
+
+
+def build(family: Family, name: str, given: Mapping[str, Any]) -> Any:
+    """Return a configured method, step, attack, metric or workload; every value is checked.
+
+    Examples
+    --------
+    >>> build("method", "kcl", {"k": 2, "c": 0.6, "l": 2}).claim.c
+    Fraction(3, 5)
+    """
+    cls = entry(family, name)
+    known = parameters_of(cls)
+    names = [p.name for p in known]
+    for key in given:
+        if key not in names:
+            raise ParameterError(
+                f"{name}: there is no parameter {key!r}; known: {', '.join(names) or 'none'}.{closest(key, names)}"
+            )
+    missing = [p.name for p in known if p.required and p.name not in given]
+    if missing:
+        raise ParameterError(f"{name}: {', '.join(missing)} must be given.")
+    return cls(**given)
+
+
+def parameters(family: Family, name: str) -> tuple[Parameter, ...]:
+    """Return the declared parameters of one entry."""
+    return parameters_of(entry(family, name))
+
+
+def parse(family: Family, name: str, typed: Mapping[str, str | list[str]]) -> dict[str, Any]:
+    """Return parameter values from what a person typed, exact and checked.
+
+    Examples
+    --------
+    >>> parse("method", "kcl", {"k": "2", "c": "0.6"})
+    {'k': 2, 'c': Fraction(3, 5)}
+    """
+    known = {p.name: p for p in parameters(family, name)}
+    return {key: known[key].parse(name, text) for key, text in typed.items()}
+
+
+def parse_sensitive(typed: list[str]) -> Sensitive:
+    """Return attributes and sensitive values from texts like ``diagnosis=HIV,Hepatitis``."""
+    found: Sensitive = Parameter(name="sensitive", kind="sensitive", help="").parse("--sensitive", typed)
+    return found
+
+
+def make_engine(name: str = "local", progress: Progress | None = None) -> Engine:
+    """Return an engine by name."""
+    from wayveil.engines import LocalEngine
+
+    if name != "local":
+        raise UsageError(f"There is no engine {name!r}; known: local.")
+    return LocalEngine() if progress is None else LocalEngine(progress=progress)
+
+
+def plain_parameters(configured: Any) -> dict[str, Any]:
+    """Return the parameters of a configured object as JSON can hold them."""
+    return {p.name: plain(getattr(configured, p.name)) for p in parameters_of(type(configured))}
+
+
+def kind_of(cls: type) -> str:
+    """Return the kind of data, as users call it, that a method, attack or metric accepts."""
+    return _KINDS[cls.accepts]  # type: ignore[attr-defined]
+
+
+def verifier(claim: Guarantee) -> Verifier:
+    """Return the verifier of a claim."""
+    from wayveil.verify import VERIFIERS
+
+    return VERIFIERS[claim.name]
+
+
+def describe(name: str) -> dict[str, Any]:
+    """Return what a person or a program wants to know of a method before using it.
+
+    A claim has numbers in it, so promise and attackers are those of an example configuration, which is given too.
+    """
+    cls: Any = entry("method", name)
+    known = parameters_of(cls)
+    example = {p.name: _example(p) for p in known if p.required or p.kind == "sensitive"}
+    claim = cls(**example).claim
+    return {
+        "name": name,
+        "summary": cls.summary,
+        "accepts": kind_of(cls),
+        "claim": claim.name,
+        "example": {key: plain(p.check(name, example[key])) for p in known if (key := p.name) in example},
+        "promise": claim.promise,
+        "covered": list(claim.covered),
+        "not_covered": list(claim.not_covered),
+        "parameters": [
+            {
+                "name": p.name,
+                "range": p.range,
+                "required": p.required,
+                "default": None if p.required else plain(p.default),
+                "help": p.help,
+            }
+            for p in known
+        ],
+    }
+
+
+def _example(p: Parameter) -> Any:
+    if p.kind == "int":
+        high = 3 if p.high is None else min(3, p.high)
+        return max(high, p.low or 0)
+    if p.kind == "fraction":
+        return "0.5"
+    if p.kind == "choice":
+        return p.choices[0]
+    if p.kind == "duration":
+        return "1h"
+    return {"ATTRIBUTE": ["VALUE"]}

@@ -1,0 +1,99 @@
+"""Judge a published folder again, from its manifest and its files alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wayveil.errors import InputError
+from wayveil.io import Loaded
+from wayveil.model import Verdict
+from wayveil.run import catalog
+from wayveil.run.manifest import Manifest, file_facts, read_manifest
+from wayveil.run.reading import find_public, load_published
+from wayveil.run.scores import verdict_json
+from wayveil.run.staging import MANIFEST
+
+__all__ = ["Judgement", "judge"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """What was found wrong with a folder (nothing: it is fine), and the verdict on its data."""
+
+    folder: Path
+    manifest: Manifest
+    manifest_sha256: str
+    failures: tuple[str, ...]
+    verdict: Verdict | None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the files are those of the manifest and keep its claim, as far as they can show."""
+        return not self.failures
+
+    def to_json(self) -> dict[str, Any]:
+        """The judgement as JSON can hold it."""
+        return {
+            "holds": self.holds,
+            "failures": list(self.failures),
+            "manifest_sha256": self.manifest_sha256,
+            "method": self.manifest.method,
+            "promise": self.manifest.promise,
+            "verdict": None if self.verdict is None else verdict_json(self.verdict, witness=True),
+            "verdict_at_publication": self.manifest.verdict.model_dump(mode="json"),
+        }
+
+
+def judge(folder: Path) -> Judgement:
+    """Check every file against the manifest and judge the claim; every failure is reported, not just the first.
+
+    The claim is judged from the data even when a hash differs, and a correct hash does not excuse data that violate
+    the claim.  Whoever can change the folder can also change the manifest: its own sha256 should travel separately.
+    """
+    public = find_public(folder)
+    manifest, sha256 = read_manifest(public)
+    failures = _file_failures(public, manifest)
+    verdict = None
+    try:
+        loaded = load_published(public, manifest)
+    except InputError as error:
+        failures.append(f"the table cannot be read: {error}")
+    else:
+        failures += _count_failures(loaded, manifest)
+        verdict = catalog.verifier(manifest.guarantee)(loaded.data, manifest.guarantee)
+        if not verdict.holds:
+            failures.append(f"the data do not keep the claim: {verdict.reason}")
+    if not manifest.verdict.holds:
+        failures.append("the manifest itself says that the claim did not hold")
+    return Judgement(
+        folder=public, manifest=manifest, manifest_sha256=sha256, failures=tuple(failures), verdict=verdict
+    )
+
+
+def _file_failures(folder: Path, manifest: Manifest) -> list[str]:
+    failures = []
+    for name, expected in sorted(manifest.files.items()):
+        try:
+            found = file_facts(folder / name)
+        except OSError:
+            failures.append(f"{name} is missing or cannot be read")
+            continue
+        if found.bytes != expected.bytes:
+            failures.append(f"the size of {name} differs: {found.bytes:,} bytes instead of {expected.bytes:,}")
+        if found.sha256 != expected.sha256:
+            failures.append(f"the hash of {name} differs: the file was changed after publication")
+    extra = sorted(path.name for path in folder.iterdir() if path.name not in (MANIFEST, *manifest.files))
+    if extra:
+        failures.append(f"{len(extra)} unlisted in the manifest: {', '.join(extra)}")
+    return failures
+
+
+def _count_failures(loaded: Loaded, manifest: Manifest) -> list[str]:
+    failures = []
+    if loaded.data.n_visits != manifest.rows:
+        failures.append(f"the table has {loaded.data.n_visits:,} rows instead of {manifest.rows:,}")
+    if len(loaded.data) != manifest.trajectories:
+        failures.append(f"the table has {len(loaded.data):,} trajectories instead of {manifest.trajectories:,}")
+    return failures

@@ -1,0 +1,199 @@
+"""The public manifest: what was published, what it promises, and how to check that nothing was changed.
+
+It holds nothing about the input (no path, no counts, no seed) and no time of day, so that the same input, recipe and
+seed give the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Iterable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from wayveil.errors import InputError, UsageError
+from wayveil.model import Guarantee, Owners, TimeFormat, Verdict, Visits, guarantee_from_json
+from wayveil.run import catalog
+from wayveil.run.staging import MANIFEST
+
+__all__ = ["FORMAT", "Manifest", "file_facts", "make_manifest", "published_name", "read_manifest", "versions"]
+
+FORMAT: Literal[1] = 1
+"""Raised when a manifest of an older Wayveil could be misread."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Column(_Strict):
+    """One column of the published table."""
+
+    name: str
+    type: str
+
+
+class Schema(_Strict):
+    """How to read the published table."""
+
+    kind: Literal["visits"]
+    columns: list[Column]
+    time_format: TimeFormat
+    owners: Owners
+
+
+class Judged(_Strict):
+    """The verdict at publication, without the witness: a witness is never public."""
+
+    holds: bool
+    counted: Literal["owners", "trajectories"]
+    measured: dict[str, int | float | str | None]
+    not_judged: list[str]
+
+
+class FileFacts(_Strict):
+    """What a public file must look like."""
+
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")
+    bytes: int = Field(ge=0)
+
+
+class Manifest(_Strict):
+    """The content of ``manifest.json``."""
+
+    format: Literal[1]
+    versions: dict[str, str]
+    method: str
+    parameters: dict[str, Any]
+    claim: dict[str, Any]
+    promise: str
+    covered: list[str]
+    not_covered: list[str]
+    verdict: Judged
+    table: Schema = Field(alias="schema")
+    rows: int = Field(ge=0)
+    trajectories: int = Field(ge=0)
+    files: dict[str, FileFacts]
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """The claim as the verifier takes it."""
+        return guarantee_from_json(self.claim)
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The attribute columns of the table."""
+        return tuple(c.name for c in self.table.columns if c.name not in ("traj_id", "t", "location"))
+
+    def to_bytes(self) -> bytes:
+        """The file content: sorted keys, one final newline."""
+        text = json.dumps(self.model_dump(mode="json", by_alias=True), sort_keys=True, indent=2, ensure_ascii=False)
+        return f"{text}\n".encode()
+
+
+def make_manifest(
+    folder: Path, *, method: Any, verdict: Verdict, published: Visits, source_owners: Owners, unprotected: Iterable[str]
+) -> Manifest:
+    """Describe the files in `folder`; `unprotected` are attributes published beside the claim."""
+    claim = verdict.claim
+    columns = [
+        Column(name="traj_id", type="text"),
+        Column(name="t", type=_time_type(published.time_format)),
+        Column(name="location", type="text"),
+        *(Column(name=name, type="text") for name in published.attributes),
+    ]
+    return Manifest(
+        format=FORMAT,
+        versions=versions(),
+        method=method.name,
+        parameters=catalog.plain_parameters(method),
+        claim=claim.to_json(),
+        promise=claim.promise,
+        covered=list(claim.covered),
+        not_covered=[
+            *claim.not_covered,
+            *(
+                f"an attacker who knows the attribute {name!r} of the victim: it is published as it is"
+                for name in unprotected
+            ),
+        ],
+        verdict=Judged(
+            holds=verdict.holds,
+            counted=verdict.counted,
+            measured=dict(verdict.measured),
+            not_judged=list(verdict.not_judged),
+        ),
+        schema=Schema(
+            kind="visits",
+            columns=columns,
+            time_format=published.time_format,
+            owners="hidden" if source_owners == "given" else source_owners,
+        ),
+        rows=published.n_visits,
+        trajectories=len(published),
+        files={path.name: file_facts(path) for path in sorted(folder.iterdir()) if path.name != MANIFEST},
+    )
+
+
+def read_manifest(folder: Path) -> tuple[Manifest, str]:
+    """Return the manifest of a public folder and the sha256 of its file; InputError if it is not one."""
+    path = folder / MANIFEST
+    try:
+        content = path.read_bytes()
+    except OSError:
+        raise InputError(f"There is no readable {MANIFEST} in {str(folder)!r}: it is not a published folder.") from None
+    try:
+        parsed = json.loads(content)
+    except (ValueError, RecursionError):
+        raise InputError(f"The {MANIFEST} in {str(folder)!r} is not valid JSON.") from None
+    if not isinstance(parsed, dict) or "format" not in parsed:
+        raise InputError(f"The {MANIFEST} in {str(folder)!r} was not written by Wayveil: it has no format number.")
+    if parsed["format"] != FORMAT:
+        raise InputError(
+            f"The {MANIFEST} in {str(folder)!r} has format {parsed['format']!r}; this version reads format {FORMAT}. "
+            "Use the version of Wayveil that wrote it."
+        )
+    try:
+        manifest = Manifest.model_validate(parsed)
+        _ = manifest.guarantee
+    except ValidationError as error:
+        where = ".".join(str(part) for part in error.errors(include_url=False)[0]["loc"])
+        raise InputError(f"The {MANIFEST} in {str(folder)!r} is garbled at {where!r}.") from None
+    except UsageError as error:
+        raise InputError(f"The {MANIFEST} in {str(folder)!r} is garbled: {error}") from None
+    if not any(name == published_name(form) for name in manifest.files for form in ("parquet", "csv")):
+        raise InputError(f"The {MANIFEST} in {str(folder)!r} lists no published table.")
+    if any(name != Path(name).name for name in manifest.files):
+        raise InputError(f"The {MANIFEST} in {str(folder)!r} lists a file outside its folder.")
+    return manifest, hashlib.sha256(content).hexdigest()
+
+
+def published_name(form: str) -> str:
+    """Return the name of the published table in a format."""
+    return f"published.{form}"
+
+
+def file_facts(path: Path) -> FileFacts:
+    """Return size and hash of a file, read in pieces."""
+    with open(path, "rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        return FileFacts(sha256=digest, bytes=file.tell())
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that decide the result."""
+    return {"python": platform.python_version(), **{name: version(name) for name in ("wayveil", "numpy", "polars")}}
+
+
+def _time_type(time_format: TimeFormat) -> str:
+    return {
+        "integer": "integer",
+        "epoch": "seconds since 1970",
+        "utc": "time, UTC",
+        "local": "time without a zone",
+    }[time_format]

@@ -1,0 +1,310 @@
+"""The straight line: read, prepare, run the method, write, read back, judge, and only then publish."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from wayveil.engines import LocalEngine
+from wayveil.errors import OutputError, VerdictFailed
+from wayveil.io import read_published, write_published
+from wayveil.model import (
+    AttackResult,
+    Engine,
+    Published,
+    Score,
+    Sensitive,
+    Verdict,
+    Visits,
+    parameters_of,
+    plain,
+)
+from wayveil.model.ragged import IntArray
+from wayveil.run import catalog, facts
+from wayveil.run.manifest import make_manifest, published_name, versions
+from wayveil.run.reading import Prepared, check_sensitive, join_owners, load, prepare
+from wayveil.run.recipe import Recipe
+from wayveil.run.report import ReportContext, render_report
+from wayveil.run.scores import (
+    default_attacks,
+    default_metrics,
+    measure,
+    results_json,
+    run_attacks,
+    to_text,
+    verdict_json,
+)
+from wayveil.run.staging import MANIFEST, Workspace, open_workspace, reporting_disk_errors
+
+__all__ = ["NotPublished", "Outcome", "publish"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What a publication came to; `public` and `manifest_sha256` are None where nothing was published."""
+
+    public: Path | None
+    private: Path
+    verdict: Verdict
+    attacks: tuple[tuple[AttackResult, AttackResult], ...]
+    scores: tuple[Score, ...]
+    notes: tuple[str, ...]
+    counted: str
+    output_facts: Mapping[str, str]
+    timings: Mapping[str, float]
+    manifest_sha256: str | None
+
+    @property
+    def report(self) -> Path:
+        """The report, one self-contained file."""
+        return self.private / "report.html"
+
+
+class NotPublished(VerdictFailed):
+    """The claim does not hold for what the method made, or nothing is left of it, so nothing was published."""
+
+    def __init__(self, message: str, outcome: Outcome | None = None) -> None:
+        super().__init__(message)
+        self.outcome = outcome
+
+
+def publish(recipe: Recipe, *, engine: Engine | None = None) -> Outcome:
+    """Publish what a recipe asks for, if it keeps its promise; NotPublished if it does not.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        From `load_recipe` or `make_recipe`.
+    engine : Engine, optional
+        Where the work runs; by default all cores of this machine.
+
+    Guarantee
+    ---------
+    Nothing appears in ``OUT/public`` unless the verifier of the claim accepted the very files on disk.
+
+    Notes
+    -----
+    One seed serves the method, the new ids and the attacks, each through a sequence of its own, so that asking for
+    another attack does not change what is published.
+    """
+    engine = engine or LocalEngine()
+    clock = _Clock(engine=engine)
+    seed = secrets.randbits(128) if recipe.seed is None else recipe.seed
+    with open_workspace(recipe.output.path, overwrite=recipe.output.overwrite) as space:
+        with clock("read and prepare"):
+            source = _read(recipe)
+        with clock("run the method"):
+            made = recipe.method.run(source.data, rng=_rng(seed, "method"), engine=engine)
+            _check_made(source.data, made)
+        with clock("write and read back"):
+            readback, order, new_ids = _write(recipe, space, source.data, made.data, _rng(seed, "ids"))
+        with clock("verify"):
+            verdict = catalog.verifier(made.claim)(readback, made.claim)
+        with clock("attack"):
+            attacks = _attack(recipe, source.data, readback, seed, engine)
+        with clock("measure"):
+            metrics = recipe.metrics if recipe.metrics is not None else default_metrics(Visits)
+            scores = measure(metrics, source.data, readback, engine)
+        run = _Run(
+            recipe=recipe, seed=seed, source=source, made=made, readback=readback, verdict=verdict, attacks=attacks,
+            scores=scores, clock=clock, order=order, new_ids=new_ids,
+        )  # fmt: skip
+        return _finish(space, run)
+
+
+@dataclass(kw_only=True)
+class _Clock:
+    """Times the steps and tells the engine's progress about them."""
+
+    engine: Engine
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def __call__(self, step: str) -> Iterator[None]:
+        self.engine.progress(step)
+        began = time.perf_counter()
+        yield
+        self.seconds[step] = time.perf_counter() - began
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Run:
+    """Everything that is known when the verdict is in."""
+
+    recipe: Recipe
+    seed: int
+    source: Prepared
+    made: Published
+    readback: Visits
+    verdict: Verdict
+    attacks: tuple[tuple[AttackResult, AttackResult], ...]
+    scores: tuple[Score, ...]
+    clock: _Clock
+    order: IntArray
+    new_ids: pl.Series
+
+
+def _rng(seed: int, purpose: str) -> np.random.Generator:
+    return np.random.default_rng(_sequence(seed, purpose))
+
+
+def _sequence(seed: int, purpose: str) -> np.random.SeedSequence:
+    return np.random.SeedSequence(seed, spawn_key=(("method", "ids", "attacks").index(purpose),))
+
+
+def _sensitive(recipe: Recipe) -> Sensitive:
+    found: Sensitive = getattr(recipe.method.claim, "sensitive", ())
+    return found
+
+
+def _read(recipe: Recipe) -> Prepared:
+    sensitive = _sensitive(recipe)
+    names = dict.fromkeys([*(attribute for attribute, _ in sensitive), *recipe.output.keep])
+    source = prepare(load(recipe.input, attributes=tuple(names)), recipe.prepare)
+    check_sensitive(source.data, sensitive, keep=recipe.output.keep)
+    kept = {name: source.data.attributes[name] for name in names}
+    return replace(source, data=replace(source.data, attributes=kept))
+
+
+def _check_made(data: Visits, made: Published) -> None:
+    if len(made.data) != len(data):
+        raise OutputError("The method returned another number of trajectories than it was given; this is a bug.")
+    if made.data.n_visits == 0:
+        raise NotPublished(
+            "Nothing was published: no visit is left after suppression, because too few people share a place and a "
+            "time. Make times coarser with --time-bucket, or ask for a smaller k or l or a larger c."
+        )
+
+
+def _write(
+    recipe: Recipe, space: Workspace, data: Visits, made: Visits, rng: np.random.Generator
+) -> tuple[Visits, IntArray, pl.Series]:
+    path = space.staged / published_name(recipe.output.format)
+    with reporting_disk_errors(recipe.output.path):
+        order = write_published(made, path, rng=rng)
+        loaded = read_published(
+            path, time_format=made.time_format, attributes=tuple(made.attributes), owners=data.owners
+        )
+    joined = join_owners(loaded.data, made, order, data.owner)
+    if joined is None:
+        raise OutputError("The file written does not read back as it was written, so nothing was published.")
+    return joined, order, loaded.ids
+
+
+def _attack(
+    recipe: Recipe, raw: Visits, published: Visits, seed: int, engine: Engine
+) -> tuple[tuple[AttackResult, AttackResult], ...]:
+    attacks = recipe.attacks if recipe.attacks is not None else default_attacks(Visits, claim=recipe.method.claim)
+    before, after = (
+        run_attacks(attacks, raw, target, sensitive=_sensitive(recipe), seed=_sequence(seed, "attacks"), engine=engine)
+        for target in (raw, published)
+    )
+    return tuple(zip(before, after, strict=True))
+
+
+def _finish(space: Workspace, run: _Run) -> Outcome:
+    recipe, verdict = run.recipe, run.verdict
+    unprotected = facts.unprotected(recipe.output.keep, _sensitive(recipe))
+    sha256 = None
+    if verdict.holds:
+        with reporting_disk_errors(recipe.output.path):
+            manifest = make_manifest(
+                space.staged,
+                method=recipe.method,
+                verdict=verdict,
+                published=run.readback,
+                source_owners=run.source.data.owners,
+                unprotected=unprotected,
+            )
+            content = manifest.to_bytes()
+            (space.staged / MANIFEST).write_bytes(content)
+        sha256 = facts.sha256(content)
+    outcome = Outcome(
+        public=space.public if verdict.holds else None,
+        private=space.private,
+        verdict=verdict,
+        attacks=run.attacks,
+        scores=run.scores,
+        notes=(
+            *run.source.notes,
+            *facts.prepare_notes(recipe.prepare),
+            *(f"The attribute {name!r} is published as it is; the promise does not cover it." for name in unprotected),
+        ),
+        counted=facts.counted_note(run.source.data),
+        output_facts=facts.output_facts(run.readback, run.made),
+        timings=dict(run.clock.seconds),
+        manifest_sha256=sha256,
+    )
+    private = _private_files(run, outcome)
+    if verdict.holds:
+        space.publish(private)
+        return outcome
+    folder = space.refuse(private)
+    raise NotPublished(
+        f"Nothing was published: {verdict.reason} The report is in {str(folder)!r}.",
+        replace(outcome, private=folder),
+    )
+
+
+def _private_files(run: _Run, outcome: Outcome) -> dict[str, str]:
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+    scores = {
+        "manifest_sha256": outcome.manifest_sha256,
+        "method": run.recipe.method.name,
+        "parameters": catalog.plain_parameters(run.recipe.method),
+        "verdict": verdict_json(run.verdict, witness=True),
+        "attacks": [
+            {"raw": raw, "published": published}
+            for raw, published in zip(
+                results_json(tuple(a for a, _ in run.attacks)),
+                results_json(tuple(b for _, b in run.attacks)),
+                strict=True,
+            )
+        ],
+        "scores": results_json(run.scores),
+        "timings_s": dict(outcome.timings),
+        "notes": list(outcome.notes),
+    }
+    files = {
+        "report.html": render_report(_report_context(run, outcome, created)),
+        "scores.json": to_text(scores),
+        "log.txt": facts.log_text(created, outcome.timings, outcome.notes, run.verdict),
+        "seed.txt": f"{run.seed}\n",
+    }
+    if run.recipe.output.keep_mapping:
+        files["mapping.csv"] = facts.mapping_csv(run.new_ids, run.source.ids.gather(run.order))
+    return files
+
+
+def _report_context(run: _Run, outcome: Outcome, created: str) -> ReportContext:
+    method: Any = run.recipe.method
+    return ReportContext(
+        title=run.recipe.title or f"Publication of {run.recipe.input.path.name}",
+        method_name=method.name,
+        method_summary=method.summary,
+        parameters=tuple(
+            (p.name, facts.value_text(plain(getattr(method, p.name))), p.help) for p in parameters_of(type(method))
+        ),
+        claim=run.verdict.claim,
+        verdict=run.verdict,
+        counted=outcome.counted,
+        notes=outcome.notes,
+        input_facts=facts.input_facts(run.recipe.input.path, run.source.data),
+        output_facts=outcome.output_facts,
+        attacks=outcome.attacks,
+        scores=outcome.scores,
+        timings=outcome.timings,
+        versions=versions(),
+        created=created,
+        published_ok=run.verdict.holds,
+        manifest_sha256=outcome.manifest_sha256,
+    )

@@ -1,0 +1,178 @@
+"""A recipe: everything that decides a publication, checked before any data is read.
+
+A recipe file is TOML; ``wayveil publish`` builds the same object from its options, so there is one code path.
+Method, preparation steps, attacks and metrics are checked against their own declared parameters.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from wayveil.errors import UsageError, closest
+from wayveil.run import catalog
+
+__all__ = ["InputSpec", "OutputSpec", "Recipe", "load_recipe", "make_input", "make_recipe"]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, arbitrary_types_allowed=True)
+
+
+class InputSpec(_Strict):
+    """The table to read: where it is, what it holds and how its columns are called."""
+
+    path: Path
+    kind: Literal["visits"] | None = None
+    columns: dict[str, str] = Field(default_factory=dict)
+    on_duplicate_time: Literal["first", "last"] | None = None
+
+    @field_validator("path", mode="before")
+    @classmethod
+    def _path(cls, value: Any) -> Any:
+        return _as_path(value)
+
+
+class OutputSpec(_Strict):
+    """Where the result goes and what of it is kept."""
+
+    path: Path
+    format: Literal["parquet", "csv"] = "parquet"
+    keep: tuple[str, ...] = ()
+    keep_mapping: bool = False
+    overwrite: bool = False
+
+    @field_validator("path", mode="before")
+    @classmethod
+    def _path(cls, value: Any) -> Any:
+        return _as_path(value)
+
+    @field_validator("keep", mode="before")
+    @classmethod
+    def _keep(cls, value: Any) -> Any:
+        return tuple(value) if isinstance(value, list) else value
+
+
+class Recipe(_Strict):
+    """A checked recipe; `method`, `prepare`, `attacks` and `metrics` are configured objects.
+
+    `attacks` and `metrics` that are None mean: all that fit the kind of data, with their default parameters.
+    """
+
+    input: InputSpec
+    output: OutputSpec
+    method: Any
+    prepare: tuple[Any, ...] = ()
+    attacks: tuple[Any, ...] | None = None
+    metrics: tuple[Any, ...] | None = None
+    title: str = ""
+    seed: int | None = Field(default=None, ge=0)
+    engine: Literal["local"] = "local"
+
+    @field_validator("method", mode="before")
+    @classmethod
+    def _method(cls, value: Any) -> Any:
+        return _configured("method", "name", value)
+
+    @field_validator("prepare", mode="before")
+    @classmethod
+    def _prepare(cls, value: Any) -> Any:
+        return _all_configured("step", "step", value)
+
+    @field_validator("attacks", mode="before")
+    @classmethod
+    def _attacks(cls, value: Any) -> Any:
+        return None if value is None else _all_configured("attack", "name", value)
+
+    @field_validator("metrics", mode="before")
+    @classmethod
+    def _metrics(cls, value: Any) -> Any:
+        return None if value is None else _all_configured("metric", "name", value)
+
+
+def load_recipe(path: Path) -> Recipe:
+    """Read a recipe file; its input and output paths are relative to the file."""
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"The recipe {str(path)!r} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"The recipe {str(path)!r} is not UTF-8 text.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"The recipe {str(path)!r} is not valid TOML: {error}.") from None
+    recipe = make_recipe(content)
+    base = path.parent
+    return recipe.model_copy(
+        update={
+            "input": recipe.input.model_copy(update={"path": base / recipe.input.path}),
+            "output": recipe.output.model_copy(update={"path": base / recipe.output.path}),
+        }
+    )
+
+
+def make_recipe(content: dict[str, Any]) -> Recipe:
+    """Check the content of a recipe; the first thing that is wrong becomes a UsageError of one sentence."""
+    try:
+        recipe = Recipe.model_validate(content)
+    except ValidationError as error:
+        raise UsageError(_sentence(error)) from None
+    accepted = catalog.kind_of(type(recipe.method))
+    if recipe.input.kind not in (None, accepted):
+        raise UsageError(f"{recipe.method.name} needs {accepted}, the input is said to be {recipe.input.kind}.")
+    return recipe
+
+
+def make_input(content: dict[str, Any]) -> InputSpec:
+    """Check the description of an input table on its own."""
+    try:
+        return InputSpec.model_validate(content)
+    except ValidationError as error:
+        raise UsageError(_sentence(error, "input")) from None
+
+
+def _as_path(value: Any) -> Any:
+    if value == "":
+        raise ValueError("a path must not be empty")
+    return Path(value) if isinstance(value, str) else value
+
+
+def _configured(family: catalog.Family, key: str, value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value if type(value) in catalog.entries(family).values() else _not_a_table(family, key)
+    rest = dict(value)
+    name = rest.pop(key, None)
+    if not isinstance(name, str):
+        return _not_a_table(family, key)
+    return catalog.build(family, name, rest)
+
+
+def _all_configured(family: catalog.Family, key: str, value: Any) -> tuple[Any, ...]:
+    if not isinstance(value, (list, tuple)):
+        value = [_not_a_table(family, key)]
+    return tuple(_configured(family, key, item) for item in value)
+
+
+def _not_a_table(family: str, key: str) -> Any:
+    raise UsageError(f"Recipe: every {family} must be a table with the key {key!r} that names it.")
+
+
+def _sentence(error: ValidationError, *above: str) -> str:
+    first = error.errors(include_url=False)[0]
+    *where, last = [*above, *(str(part) for part in first["loc"])]
+    place = f"[{'.'.join(where)}]" if where else "the recipe"
+    if first["type"] == "extra_forbidden":
+        known = _known_keys(where)
+        return f"Recipe: there is no key {last!r} in {place}; known: {', '.join(known)}.{closest(last, known)}"
+    if first["type"] == "missing":
+        return f"Recipe: {place} must have the key {last!r}."
+    said = first["msg"].removeprefix("Value error, ")
+    return f"Recipe: {last!r} in {place} is wrong: {said[:1].lower()}{said[1:]}, got {first['input']!r}."
+
+
+def _known_keys(where: list[str]) -> list[str]:
+    tables: dict[str, type[BaseModel]] = {"input": InputSpec, "output": OutputSpec}
+    model = tables.get(where[0], Recipe) if where else Recipe
+    return list(model.model_fields)

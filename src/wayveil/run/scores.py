@@ -1,0 +1,131 @@
+"""What an attacker learns and what the publication lost: run the attacks and metrics, and turn them into JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from wayveil.model import (
+    KCL,
+    Attack,
+    AttackResult,
+    Engine,
+    Guarantee,
+    Metric,
+    Score,
+    Sensitive,
+    Verdict,
+    Visits,
+    parameters_of,
+)
+from wayveil.run import catalog
+
+__all__ = [
+    "default_attacks",
+    "default_metrics",
+    "measure",
+    "results_json",
+    "run_attacks",
+    "to_text",
+    "verdict_json",
+]
+
+
+def default_attacks(kind: type, *, claim: Guarantee | None = None) -> tuple[Attack, ...]:
+    """Return every attack on this kind of data, as strong as the claim says it withstands.
+
+    An attacker of `m` visits knows as many as the claim allows, and people count as at risk above what it promises.
+    An attack with a choice of what is known (at random, worst case) is run for each.
+    """
+    promised: dict[str, Any] = {}
+    if isinstance(claim, KCL):
+        promised = {"m": claim.l, "threshold": Fraction(1, claim.k), "confidence": claim.c}
+    found = []
+    for name, cls in catalog.entries("attack").items():
+        if cls.accepts is kind:  # type: ignore[attr-defined]
+            known = {p.name: p for p in parameters_of(cls)}
+            given = {key: value for key, value in promised.items() if key in known}
+            choices = [{"choice": choice} for choice in known["choice"].choices] if "choice" in known else [{}]
+            found += [catalog.build("attack", name, {**given, **choice}) for choice in choices]
+    return tuple(found)
+
+
+def default_metrics(kind: type) -> tuple[Metric, ...]:
+    """Return every metric on this kind of data, with its default parameters."""
+    return tuple(
+        catalog.build("metric", name, {})
+        for name, cls in catalog.entries("metric").items()
+        if cls.accepts is kind  # type: ignore[attr-defined]
+    )
+
+
+def run_attacks(
+    attacks: tuple[Attack, ...],
+    truth: Visits,
+    target: Visits,
+    *,
+    sensitive: Sensitive,
+    seed: np.random.SeedSequence,
+    engine: Engine,
+) -> tuple[AttackResult, ...]:
+    """Run every attack; the same seed picks the same victims for raw and for published data."""
+    values = {attribute: list(listed) for attribute, listed in sensitive}
+    results = []
+    for position, attack in enumerate(attacks):
+        engine.progress(f"attack {attack.name}")
+        own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, position))
+        results.append(attack.run(truth, target, sensitive=values, rng=np.random.default_rng(own), engine=engine))
+    return tuple(results)
+
+
+def measure(metrics: tuple[Metric, ...], original: Visits, published: Visits, engine: Engine) -> tuple[Score, ...]:
+    """Run every metric."""
+    scores = []
+    for metric in metrics:
+        engine.progress(f"measure {metric.name}")
+        scores.append(metric.run(original, published))
+    return tuple(scores)
+
+
+def results_json(results: tuple[AttackResult, ...] | tuple[Score, ...]) -> list[dict[str, Any]]:
+    """Return attack results or scores as JSON can hold them."""
+    return [_plain(result) for result in results]
+
+
+def verdict_json(verdict: Verdict, *, witness: bool) -> dict[str, Any]:
+    """Return a verdict as JSON can hold it; the witness only for the data owner's eyes."""
+    found: dict[str, Any] = {
+        "holds": verdict.holds,
+        "claim": verdict.claim.to_json(),
+        "counted": verdict.counted,
+        "measured": _plain(dict(verdict.measured)),
+        "reason": verdict.reason,
+        "not_judged": list(verdict.not_judged),
+    }
+    if witness:
+        found["witness"] = None if verdict.witness is None else _plain(dict(verdict.witness))
+    return found
+
+
+def to_text(value: Any) -> str:
+    """Return results as JSON text with sorted keys; what is not a finite number becomes null."""
+    return json.dumps(_plain(value), sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)

@@ -1,0 +1,326 @@
+"""Is it (K,C)_L-private?  Judged from the definition alone, exactly, for every sequence that occurs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal
+
+import numpy as np
+
+from wayveil.model.guarantees import KCL
+from wayveil.model.ragged import IntArray
+from wayveil.model.results import Verdict
+from wayveil.model.visits import Visits
+from wayveil.verify.kcl_table import Table, refusal
+from wayveil.verify.sequences import Batch, SequenceWalker
+
+__all__ = ["CHUNK_ROWS", "check_kcl"]
+
+CHUNK_ROWS = 1_000_000
+"""About so many occurrences of sequences are in memory at once; a verdict does not depend on it."""
+
+
+def check_kcl(published: Visits, claim: KCL) -> Verdict:
+    """Judge whether every sequence of at most `claim.l` visits fits enough people and tells little of them.
+
+    For every non-empty sequence q of at most l (location, t) doublets that occurs in a published trajectory:
+
+    1. at least k distinct people own a trajectory that contains q;
+    2. for every declared sensitive value, at most a share c of them own a trajectory that contains q and carries it.
+
+    Parameters
+    ----------
+    published : Visits
+        The published data.  With ``owners="given"`` distinct owner codes are counted; with ``"assumed"`` every
+        trajectory is a person.  With ``"hidden"`` it is not known who owns what, so a claim fails only when it is
+        broken whoever owns the trajectories (see Notes).
+    claim : KCL
+        What to judge.
+
+    Returns
+    -------
+    Verdict
+        `measured` has the smallest support and the largest confidence over all sequences judged, as a number and as
+        an exact fraction, and counts.  If the claim fails, the sequences judged are those up to the length of the
+        witness, because nothing longer is looked at; if nothing could be judged, the values are None.
+        `witness` is a counter-example: of least length; then one that breaks the support (the smallest support
+        first) before one that breaks the confidence; then the first in order of (t, location).
+
+    Notes
+    -----
+    What is not known never helps: a missing value of a sensitive attribute counts as each of its declared values, an
+    attribute that is not there or a table without visits fails the claim.
+
+    Hidden owners: let n trajectories contain q, and n_s >= 1 of them carry s.  At most n people own these
+    trajectories, so n < k breaks the support.  People who own one of the n but none of the n_s own at least one of
+    the other n - n_s, so there are at most n - n_s of them; at least one person owns one of the n_s.  With a >= 1
+    people of the second kind and b <= n - n_s of the first, the confidence is a / (a + b) = 1 / (1 + b / a), and
+    this is at least 1 / (1 + n - n_s).  If one person owns all the n_s, and each other trajectory has an owner of its
+    own, it is no more than that, so only a bound above c proves that the claim is broken.  `max_confidence` is then
+    the largest such bound, and `min_support` counts trajectories.
+
+    Time is that of one sort key per occurrence of a sequence: the sum of C(n, i), i <= l, over trajectories of n
+    visits.  Memory is O(l * max(CHUNK_ROWS, visits)).
+
+    References
+    ----------
+    Chen, Fung, Mohammed, Desai, Wang: Privacy-preserving trajectory data publishing by local suppression.
+    Information Sciences 231 (2013), Definition 3.1.
+
+    Examples
+    --------
+    >>> data = Visits.from_records([[("a", 1), ("b", 3)], [("a", 1), ("b", 3)], [("a", 1)]])
+    >>> check_kcl(data, KCL(k=2, c=1, l=2)).measured["min_support"]
+    2
+    >>> verdict = check_kcl(data, KCL(k=3, c=1, l=2))
+    >>> verdict.holds, verdict.witness["sequence"], verdict.witness["support"]
+    (False, [['b', 3]], 2)
+    """
+    why_not = refusal(published, claim)
+    if why_not:
+        return _refused(published, claim, why_not)
+    table = Table.of(published, claim)
+    walker = SequenceWalker(table.item, table.end, longest=min(claim.l, table.longest), chunk_rows=max(1, CHUNK_ROWS))
+    tally = _Tally(k=min(claim.k, table.people + 1), allowed=_allowed(claim.c, table.people))
+    for batch in walker:
+        tally.judge(batch, table)
+        if tally.worst:
+            walker.longest = min(walker.longest, tally.worst.length)
+    return _verdict(published, claim, table, tally)
+
+
+@dataclass(kw_only=True, order=True)
+class _Break:
+    """A sequence that breaks the claim; the smallest is the witness.  `value` is -1 where the support is broken."""
+
+    length: int
+    kind: int
+    rank: int
+    sequence: tuple[int, ...]
+    value: int
+    support: int = field(compare=False)
+    confidence: Fraction | None = field(compare=False, default=None)
+
+
+@dataclass(kw_only=True)
+class _Extremes:
+    """What was measured over sequences of one length."""
+
+    sequences: int = 0
+    support: int | None = None
+    confidence: Fraction = Fraction(0)
+
+
+@dataclass(kw_only=True)
+class _Tally:
+    """The counts so far, per length, and the worst break.
+
+    Parameters
+    ----------
+    k : int
+        Smallest support that is allowed.
+    allowed : int64
+        Largest number of people out of i who may share a sensitive value, for every i.
+    """
+
+    k: int
+    allowed: IntArray
+    worst: _Break | None = None
+    by_length: dict[int, _Extremes] = field(default_factory=dict)
+
+    def judge(self, batch: Batch, table: Table) -> None:
+        """Count the people behind every sequence of the batch, and keep the extremes and the worst break."""
+        seen = self.by_length.setdefault(batch.length, _Extremes())
+        carrier = table.trajectory[batch.rows]
+        person = None if table.person is None else table.person[carrier]
+        support = _count_people(batch.starts, person)
+        rarest = int(support.argmin())
+        least = int(support[rarest])
+        seen.sequences += len(batch)
+        seen.support = least if seen.support is None else min(seen.support, least)
+        if least < self.k:
+            found = batch.sequence(rarest)
+            self._note(_Break(length=batch.length, kind=0, rank=least, sequence=found, value=-1, support=least))
+
+        marked = np.flatnonzero(table.marked[carrier])
+        group = np.repeat(np.arange(len(batch)), np.diff(batch.starts))[marked] if len(marked) else marked
+        carrier = carrier[marked]
+        person = None if person is None else person[marked]
+        for value, carried in enumerate(table.carries):
+            chosen = np.flatnonzero(carried[carrier])
+            if not len(chosen):
+                continue
+            hit = group[chosen]
+            starts = np.concatenate([[0], np.flatnonzero(hit[1:] != hit[:-1]) + 1, [len(hit)]])
+            hit = hit[starts[:-1]]
+            having = _count_people(starts, None if person is None else person[chosen])
+            among = support[hit]
+            if table.hidden:
+                having, among = np.ones_like(having), 1 + among - having
+            seen.confidence = _largest(having, among, seen.confidence)
+            broken = np.flatnonzero(having > self.allowed[among])
+            if len(broken):
+                first = int(broken[0])
+                self._note(
+                    _Break(
+                        length=batch.length,
+                        kind=1,
+                        rank=0,
+                        sequence=batch.sequence(int(hit[first])),
+                        value=value,
+                        support=int(support[hit[first]]),
+                        confidence=Fraction(int(having[first]), int(among[first])),
+                    )
+                )
+
+    def _note(self, found: _Break) -> None:
+        if self.worst is None or found < self.worst:
+            self.worst = found
+
+
+def _count_people(starts: IntArray, person: IntArray | None) -> IntArray:
+    """Count the distinct people in every range; without `person` each entry is one of its own.
+
+    Equal people are adjacent inside a range, because rows ascend there and one person's trajectories are adjacent.
+    """
+    if person is None:
+        return np.diff(starts)
+    new = np.ones(len(person), np.int64)
+    new[1:] = person[1:] != person[:-1]
+    new[starts[:-1]] = 1
+    counts: IntArray = np.add.reduceat(new, starts[:-1])
+    return counts
+
+
+def _largest(having: IntArray, among: IntArray, best: Fraction) -> Fraction:
+    """Return the largest of `best` and all having / among, compared by cross-multiplication.
+
+    Counts are below 2**31, so the products fit.  The float quotient only proposes where to look first.
+    """
+    while True:
+        better = np.flatnonzero(having * best.denominator > among * best.numerator)
+        if not len(better):
+            return best
+        having, among = having[better], among[better]
+        i = int((having / among).argmax())
+        best = Fraction(int(having[i]), int(among[i]))
+
+
+def _allowed(c: Fraction, people: int) -> IntArray:
+    """Return, for every i up to `people`, the largest m with m / i <= c, in exact arithmetic.
+
+    Examples
+    --------
+    >>> _allowed(Fraction(1, 3), 6).tolist()
+    [0, 0, 0, 1, 1, 1, 2]
+    """
+    if max(c.numerator * people, c.denominator) < 2**63:
+        return np.arange(people + 1, dtype=np.int64) * c.numerator // c.denominator
+    return np.array([c.numerator * i // c.denominator for i in range(people + 1)], np.int64)
+
+
+def _verdict(data: Visits, claim: KCL, table: Table, tally: _Tally) -> Verdict:
+    """Say what was found; if the claim is broken, only lengths that were judged in full are counted."""
+    worst = tally.worst
+    judged = [e for length, e in tally.by_length.items() if worst is None or length <= worst.length]
+    support = min(e.support for e in judged if e.support is not None)
+    confidence = max(e.confidence for e in judged)
+    measured: dict[str, int | float | str | None] = {
+        "min_support": support,
+        "max_confidence": float(confidence),
+        "max_confidence_exact": _ratio(confidence),
+        "sequences": sum(e.sequences for e in judged),
+        **_size(data),
+    }
+    witness = None
+    if worst:
+        witness = {
+            "sequence": table.labels(worst.sequence),
+            "support": worst.support,
+            "confidence": None if worst.confidence is None else _ratio(worst.confidence),
+            "sensitive": None if worst.value < 0 else list(table.sensitive[worst.value]),
+            "breaks": "support" if worst.value < 0 else "confidence",
+        }
+    return Verdict(
+        holds=worst is None,
+        claim=claim,
+        counted=_counted(data),
+        measured=measured,
+        witness=witness,
+        reason=_reason(data, claim, measured, worst),
+        not_judged=_not_judged(data, claim),
+    )
+
+
+def _refused(data: Visits, claim: KCL, reason: str) -> Verdict:
+    measured: dict[str, int | float | str | None] = {
+        "min_support": None,
+        "max_confidence": None,
+        "max_confidence_exact": None,
+        "sequences": 0,
+        **_size(data),
+    }
+    return Verdict(
+        holds=False,
+        claim=claim,
+        counted=_counted(data),
+        measured=measured,
+        reason=reason,
+        not_judged=_not_judged(data, claim),
+    )
+
+
+def _reason(data: Visits, claim: KCL, measured: dict[str, Any], worst: _Break | None) -> str:
+    """One sentence with counts and the parameters, without anything that was published."""
+    one, many = ("person", "people") if data.owners == "given" else ("trajectory", "trajectories")
+    bound = "at least " if data.owners == "hidden" else ""
+    if worst:
+        what = "A single visit" if worst.length == 1 else f"A sequence of {worst.length} visits"
+        if worst.confidence is None:
+            return f"{what} fits only {worst.support} {one if worst.support == 1 else many}, fewer than k = {claim.k}."
+        return (
+            f"{what} tells a sensitive value with a confidence of {bound}{_ratio(worst.confidence)}, "
+            f"more than c = {_ratio(claim.c)}."
+        )
+    least = measured["min_support"]
+    text = (
+        f"Each of the {measured['sequences']} sequences of at most {claim.l} visit{'s' if claim.l > 1 else ''} "
+        f"fits {least} {one if least == 1 else many} or more (k = {claim.k})"
+    )
+    if not claim.sensitive:
+        return text + "."
+    if data.owners == "hidden":
+        return f"{text}, and none certainly breaks the confidence (c = {_ratio(claim.c)})."
+    return (
+        f"{text}, and none tells a sensitive value with a confidence above {measured['max_confidence_exact']} "
+        f"(c = {_ratio(claim.c)})."
+    )
+
+
+def _not_judged(data: Visits, claim: KCL) -> tuple[str, ...]:
+    if data.owners != "hidden":
+        return ()
+    parts = [
+        f"support by owner: the owners are withheld, so it is known how many trajectories fit, not whether they "
+        f"belong to {claim.k} different people"
+    ]
+    if claim.sensitive:
+        parts.append(
+            "confidence by owner: the owners are withheld, so only a lower bound of the share of people with a "
+            "sensitive value is known"
+        )
+    return tuple(parts)
+
+
+def _size(data: Visits) -> dict[str, int]:
+    """Trajectories without visits are no evidence, and are not counted."""
+    return {"trajectories": int((data.offsets[:-1] < data.offsets[1:]).sum()), "visits": len(data.t)}
+
+
+def _counted(data: Visits) -> Literal["owners", "trajectories"]:
+    return "owners" if data.owners == "given" else "trajectories"
+
+
+def _ratio(value: Fraction) -> str:
+    return f"{value.numerator}/{value.denominator}"

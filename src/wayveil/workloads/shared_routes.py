@@ -1,0 +1,196 @@
+"""What the synthetic workloads share: routes that many people follow, almost.
+
+A route is a row of stops: a place and an hour, -1 where a stop is unused.  Popular routes are followed by many
+people, each with a small deviation of their own, and some people follow a route that nobody else has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayveil.model import Coded, Visits
+from wayveil.model.ragged import offsets_of
+
+__all__ = ["Deviations", "Labels", "Stops", "follow", "names", "pick", "route_count", "zipf"]
+
+Array = NDArray[Any]
+
+_CELLS = 1 << 22  # stops held at once: the data of any number of records is made in chunks of about this size
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stops:
+    """Routes as two tables of the same shape: `place`, and `hour`, which is -1 where a stop is unused."""
+
+    place: Array
+    hour: Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deviations:
+    """How people differ from the route they follow, as probabilities.
+
+    `skip` is per stop; `detour` (one stop elsewhere), `late` (one stop an hour later) and `alone` (a route that
+    nobody else has) are per person.
+    """
+
+    skip: float
+    detour: float
+    late: float
+    alone: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labels:
+    """The values of the attribute: which are sensitive, how many people have one, and how common the others are."""
+
+    attribute: str
+    sensitive: tuple[str, ...]
+    others: tuple[str, ...]
+    share: float
+
+
+def follow(
+    walk: Callable[[int, np.random.Generator], Stops],
+    *,
+    records: int,
+    hours: int,
+    places: tuple[str, ...],
+    popularity: Array,
+    deviations: Deviations,
+    labels: Labels,
+    rng: np.random.Generator,
+) -> Visits:
+    """Return `records` people who follow the routes that `walk` makes; O(records x stops) time.
+
+    Parameters
+    ----------
+    walk : function of (how many, rng)
+        Makes routes; the first stop of each is used.
+    popularity : array
+        A weight per place: where detours lead to.
+    """
+    routes = walk(route_count(len(places) * hours), rng)
+    weights = zipf(len(routes.hour), 2.0)
+    lean = _lean(routes, weights, popularity, labels.share, rng)
+    favourite = rng.integers(len(labels.sensitive), size=len(weights))
+    size = max(1, _CELLS // routes.hour.shape[1])
+    location, t, lengths, codes = [], [], [], []
+    for start in range(0, records, size):
+        n = min(size, records - start)
+        route = pick(weights, n, rng)
+        alone = rng.random(n) < deviations.alone
+        place, hour = routes.place[route], routes.hour[route]
+        own = walk(int(alone.sum()), rng)
+        place[alone], hour[alone] = own.place, own.hour
+        kept = _deviate(place, hour, hours, popularity, deviations, rng)
+        location.append(place[kept].astype(np.int32))
+        t.append(hour[kept].astype(np.int64))
+        lengths.append(kept.sum(axis=1))
+        share = np.where(alone, labels.share, lean[route])
+        codes.append(_values(share, favourite[route], labels, rng))
+    return Visits(
+        offsets=offsets_of(np.concatenate(lengths)),
+        location=np.concatenate(location),
+        t=np.concatenate(t),
+        locations=places,
+        owner=np.arange(records),
+        attributes={labels.attribute: _coded(np.concatenate(codes), (*labels.sensitive, *labels.others))},
+    )
+
+
+def route_count(doublets: int) -> int:
+    """Return how many routes a world with so many doublets has: more room, more routes, all of them shared."""
+    return min(max(4, doublets // 4), 1 << 16)
+
+
+def zipf(n: int, shift: float = 0.0) -> Array:
+    """Return weights 1/(1 + shift), 1/(2 + shift), ... that sum to 1: a few are popular, most are not.
+
+    Examples
+    --------
+    >>> zipf(2).round(3).tolist()
+    [0.667, 0.333]
+    """
+    weights = 1 / (np.arange(1, n + 1) + shift)
+    shares: Array = weights / weights.sum()
+    return shares
+
+
+def pick(weights: Array, size: int | tuple[int, ...], rng: np.random.Generator) -> Array:
+    """Return positions drawn with probability proportional to `weights`."""
+    edges = np.cumsum(weights)
+    drawn: Array = np.searchsorted(edges, rng.random(size) * edges[-1], side="right")
+    return np.minimum(drawn, len(weights) - 1, out=drawn)
+
+
+def names(word: str, n: int) -> tuple[str, ...]:
+    """Return n names that sort by number.
+
+    Examples
+    --------
+    >>> names("block", 2), names("block", 100)[6]
+    (('block-01', 'block-02'), 'block-007')
+    """
+    width = max(2, len(str(n)))
+    return tuple(f"{word}-{i:0{width}d}" for i in range(1, n + 1))
+
+
+def _deviate(
+    place: Array, hour: Array, hours: int, popularity: Array, deviations: Deviations, rng: np.random.Generator
+) -> Array:
+    """Change stops in place, and return which of them are kept; everybody keeps one."""
+    n, width = hour.shape
+    person = np.arange(n)
+    used = hour >= 0
+    elsewhere = person[rng.random(n) < deviations.detour]
+    place[elsewhere, rng.integers(width, size=len(elsewhere))] = pick(popularity, len(elsewhere), rng)
+    late = person[rng.random(n) < deviations.late]
+    stop = rng.integers(width, size=len(late))
+    hour[late, stop] += used[late, stop] & (hour[late, stop] + 1 < hours)
+    kept = used & (rng.random(hour.shape) >= deviations.skip)
+    lost = ~kept.any(axis=1)
+    kept[lost, used[lost].argmax(axis=1)] = True
+    so_far = np.maximum.accumulate(np.where(kept, hour, -1), axis=1)
+    kept[:, 1:] &= hour[:, 1:] > so_far[:, :-1]
+    return kept
+
+
+def _lean(routes: Stops, weights: Array, popularity: Array, share: float, rng: np.random.Generator) -> Array:
+    """Return the share of sensitive people per route: `share` over all, but far from it on some routes and places."""
+    telling = np.zeros(len(popularity))
+    telling[rng.random(len(popularity)) < 0.1] = 1.0
+    score = rng.normal(size=len(weights)) + (telling[routes.place] * (routes.hour >= 0)).max(axis=1) * 1.5
+    low, high = -30.0, 30.0
+    for _ in range(60):  # bisection: the mean share rises with the constant that is added to every score
+        middle = (low + high) / 2
+        if weights @ _logistic(score + middle) < share:
+            low = middle
+        else:
+            high = middle
+    return _logistic(score + low)
+
+
+def _logistic(score: Array) -> Array:
+    return 1 / (1 + np.exp(-score))
+
+
+def _values(share: Array, favourite: Array, labels: Labels, rng: np.random.Generator) -> Array:
+    """Return one value per person; the sensitive people of a route mostly have the value that is usual on it."""
+    n, kinds = len(share), len(labels.sensitive)
+    chosen = np.where(rng.random(n) < 0.75, favourite, rng.integers(kinds, size=n))
+    other = kinds + pick(zipf(len(labels.others)), n, rng)
+    return np.where(rng.random(n) < share, chosen, other)
+
+
+def _coded(codes: Array, labels: tuple[str, ...]) -> Coded:
+    """Return the values coded by labels in sorted order, as if they had been read from a file."""
+    order = sorted(range(len(labels)), key=lambda i: labels[i])
+    rank = np.empty(len(labels), np.int32)
+    rank[order] = np.arange(len(labels))
+    return Coded(codes=rank[codes], labels=tuple(labels[i] for i in order))

@@ -1,0 +1,79 @@
+"""Data and configurations that fit any method, made from its declaration alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from wayveil.methods import METHODS
+from wayveil.model import Parameter, Visits, parameters_of
+
+PEOPLE, TRIPS = 60, 2
+
+
+@pytest.fixture(params=sorted(METHODS))
+def method(request: pytest.FixtureRequest) -> type[Any]:
+    """Every registered method, present and future."""
+    return METHODS[request.param]
+
+
+@pytest.fixture
+def parameters(method: type[Any]) -> dict[str, Any]:
+    """Moderate values for the parameters that a method declares."""
+    needed = [p for p in parameters_of(method) if p.required or p.kind == "sensitive"]
+    return {p.name: moderate(p) for p in needed}
+
+
+def moderate(p: Parameter) -> Any:
+    values: dict[str, Any] = {
+        "int": max(p.low or 0, 2), "fraction": "0.9", "sensitive": {"ill": ["yes"]}, "duration": "1h",
+    }  # fmt: skip
+    return p.choices[0] if p.kind == "choice" else values[p.kind]
+
+
+@pytest.fixture(scope="session")
+def rows() -> list[tuple[str, str, int, str, str]]:
+    """Visits of people who share their ways, as (traj_id, user_id, t, location, ill), with ids easy to search for."""
+    rng = np.random.default_rng(11)
+    found = []
+    for trip in range(PEOPLE * TRIPS):
+        person = trip % PEOPLE
+        ill = "yes" if person % 3 == 0 else "no"
+        way = int(rng.integers(4))
+        found += [
+            (f"CARD{trip:05d}", f"PERSON{person:05d}", t, f"stop-{(way + t) % 6}", ill)
+            for t in range(1, 6)
+            if rng.random() < 0.8
+        ]
+    return found
+
+
+@pytest.fixture
+def table(method: type[Any], rows: list[tuple[Any, ...]], tmp_path: Path) -> Path:
+    """The same data in the form that the method accepts."""
+    assert method.accepts is Visits, "a new kind of data needs a table here"
+    path = tmp_path / "input.csv"
+    lines = ["traj_id,user_id,t,location,ill", *(",".join(map(str, row)) for row in rows)]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+@pytest.fixture
+def make_content(method: type[Any], parameters: dict[str, Any], table: Path, tmp_path: Path) -> Callable[..., Any]:
+    """Return the content of a recipe for the method; `name` is the output folder."""
+
+    def make(name: str = "out", *, form: str = "csv", seed: int = 5, path: Path = table, **output: Any) -> Any:
+        return {
+            "seed": seed,
+            "input": {"path": str(path)},
+            "method": {"name": method.name, **parameters},
+            "attacks": [],
+            "metrics": [],
+            "output": {"path": str(tmp_path / name), "format": form, **output},
+        }
+
+    return make

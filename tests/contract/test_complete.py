@@ -1,0 +1,77 @@
+"""Every name that is registered comes with everything that belongs to it."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from pathlib import Path
+
+import pytest
+
+import wayveil
+from wayveil.attacks import ATTACKS
+from wayveil.methods import METHODS
+from wayveil.model import GUARANTEES
+from wayveil.prepare import STEPS
+from wayveil.utility import METRICS
+from wayveil.verify import VERIFIERS
+from wayveil.workloads import WORKLOADS
+
+ROOT = Path(__file__).parents[2]
+SOURCE = Path(wayveil.__file__).parent
+
+
+def needed() -> list[str]:
+    found = []
+    for name in METHODS:
+        found += [f"src/wayveil/methods/{name}.py", f"tests/methods/test_{name}.py", f"tests/golden/{name}",
+                  f"docs/methods/{name}.md", f"benchmarks/bench_{name}.py"]  # fmt: skip
+    for name in GUARANTEES:
+        lower = name.lower()
+        found += [f"src/wayveil/verify/{lower}.py", f"tests/verify/test_{lower}.py", f"docs/guarantees/{lower}.md"]
+    for name in ATTACKS:
+        found += [f"src/wayveil/attacks/{name}.py", f"tests/attacks/test_{name}.py", f"docs/attacks/{name}.md"]
+    for name in METRICS:
+        found += [f"src/wayveil/utility/{name}.py", f"tests/utility/test_{name}.py", f"docs/utility/{name}.md"]
+    for name in WORKLOADS:
+        found += [f"src/wayveil/workloads/{name}.py"]
+    for name in STEPS:
+        found += [f"src/wayveil/prepare/{name}.py", f"tests/prepare/test_{name}.py"]
+    return found
+
+
+@pytest.mark.parametrize("path", needed())
+def test_what_belongs_to_a_name_exists(path: str) -> None:
+    assert (ROOT / path).exists()
+    if (ROOT / path).is_dir():
+        assert any((ROOT / path).iterdir())
+
+
+@pytest.mark.parametrize("registry", [METHODS, ATTACKS, METRICS, WORKLOADS, STEPS], ids=lambda r: ",".join(r))
+def test_names_are_those_of_the_classes(registry: dict[str, type]) -> None:
+    assert {name: cls.name for name, cls in registry.items()} == {name: name for name in registry}  # type: ignore[attr-defined]
+    assert all(cls.summary for cls in registry.values())  # type: ignore[attr-defined]
+
+
+def test_every_guarantee_has_a_verifier() -> None:
+    assert set(VERIFIERS) == set(GUARANTEES)
+
+
+def modules() -> list[str]:
+    return ["wayveil", *(found.name for found in pkgutil.walk_packages([str(SOURCE)], "wayveil."))]
+
+
+@pytest.mark.parametrize("name", modules())
+def test_all_is_what_is_importable(name: str) -> None:
+    module = importlib.import_module(name)
+    listed = module.__all__ if hasattr(module, "__all__") else []
+    assert len(set(listed)) == len(listed)
+    for public in listed:
+        assert getattr(module, public) is not None
+
+
+def test_the_public_names() -> None:
+    assert 20 <= len(wayveil.__all__) <= 35
+    assert dir(wayveil) == wayveil.__all__
+    with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
+        _ = wayveil.nonsense

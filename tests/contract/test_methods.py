@@ -1,0 +1,145 @@
+"""What every method must keep, present and future: run on each name in METHODS."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from wayveil.engines import LocalEngine
+from wayveil.errors import WayveilError
+from wayveil.run import catalog
+from wayveil.run.judging import judge
+from wayveil.run.pipeline import publish
+from wayveil.run.recipe import make_recipe
+from wayveil.run.single import read
+
+Content = Callable[..., dict[str, Any]]
+
+
+def arrays_of(data: Any) -> dict[str, np.ndarray]:
+    own = {name: value for name, value in vars(data).items() if isinstance(value, np.ndarray)}
+    return own | {name: coded.codes for name, coded in data.attributes.items()}
+
+
+def public_bytes(out: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted((out / "public").iterdir())}
+
+
+def test_the_input_is_not_touched(method: Any, parameters: dict[str, Any], table: Path) -> None:
+    data = read(table)
+    before = {name: values.copy() for name, values in arrays_of(data).items()}
+    made = method(**parameters).run(data, rng=np.random.default_rng(1), engine=LocalEngine())
+    for name, values in arrays_of(data).items():
+        assert np.array_equal(values, before[name])
+        assert not values.flags.writeable
+    assert all(not values.flags.writeable for values in arrays_of(made.data).values())
+
+
+def test_what_comes_out_is_in_the_order_of_the_input(method: Any, parameters: dict[str, Any], table: Path) -> None:
+    data = read(table)
+    configured = method(**parameters)
+    made = configured.run(data, rng=np.random.default_rng(1), engine=LocalEngine())
+    assert made.claim == configured.claim
+    assert len(made.data) == len(data)
+    assert made.data.owners == data.owners
+    assert np.array_equal(made.data.owner, data.owner)
+    assert made.data.n_visits > 0
+    for name, coded in data.attributes.items():
+        assert made.data.attributes[name].values() == coded.values()
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_same_seed_same_bytes(make_content: Content, tmp_path: Path, form: str) -> None:
+    for name, workers in (("a", 1), ("b", 2), ("c", 1)):
+        seed = 6 if name == "c" else 5
+        publish(make_recipe(make_content(name, form=form, seed=seed)), engine=LocalEngine(workers=workers))
+    assert public_bytes(tmp_path / "a") == public_bytes(tmp_path / "b")
+    assert public_bytes(tmp_path / "a") != public_bytes(tmp_path / "c")
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_published_files_pass_the_verifier(make_content: Content, tmp_path: Path, form: str) -> None:
+    outcome = publish(make_recipe(make_content(form=form)))
+    assert outcome.verdict.holds
+    assert outcome.verdict.counted == "owners"
+    assert judge(tmp_path / "out").holds
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_no_id_of_the_input_leaves(make_content: Content, tmp_path: Path, form: str) -> None:
+    publish(make_recipe(make_content(form=form)))
+    everything = b"".join(public_bytes(tmp_path / "out").values())
+    assert b"CARD" not in everything
+    assert b"PERSON" not in everything
+    assert b"user_id" not in everything
+    assert b"input.csv" not in everything
+
+
+def test_published_ids_and_order_tell_nothing(make_content: Content, tmp_path: Path, table: Path) -> None:
+    outcome = publish(make_recipe(make_content(keep_mapping=True)))
+    with open(outcome.private / "mapping.csv", newline="") as file:
+        pairs = [(row["published_id"], row["input_id"]) for row in csv.DictReader(file)]
+    new, old = zip(*pairs, strict=True)
+    assert len(set(new)) == len(set(old)) == len(pairs) > 30
+    assert set(new).isdisjoint(old)
+    assert list(new) == sorted(new)  # the file is in the order of the new ids, so only these could tell something
+    position = np.argsort(np.argsort(old))
+    assert abs(np.corrcoef(position, np.arange(len(old)))[0, 1]) < 0.25
+    numbers = np.array([int(name, 16) for name in new], float)
+    assert abs(np.corrcoef(position, numbers)[0, 1]) < 0.25
+
+    # The same people in another order, with the same seed: what is published is the same, under other ids.
+    header, *lines = table.read_text().splitlines()
+    shuffled = tmp_path / "shuffled.csv"
+    shuffled.write_text("\n".join([header, *reversed(lines)]) + "\n")
+    again = publish(make_recipe(make_content("again", path=shuffled, keep_mapping=True)))
+    with open(again.private / "mapping.csv", newline="") as file:
+        same = sum((row["published_id"], row["input_id"]) in set(pairs) for row in csv.DictReader(file))
+    assert same < len(pairs) / 4
+
+
+@pytest.mark.parametrize("what", ["empty file", "header only", "one trajectory", "k larger than the data"])
+def test_too_little_data_publishes_nothing(make_content: Content, table: Path, tmp_path: Path, what: str) -> None:
+    lines = table.read_text().splitlines(keepends=True)
+    first = lines[1].split(",")[0]
+    content = make_content()
+    if what == "k larger than the data":
+        if "k" not in content["method"]:
+            pytest.skip("the method has no k")
+        content["method"]["k"] = 61
+    else:
+        kept = {"empty file": [], "header only": lines[:1]}
+        chosen = kept.get(what, lines[:1] + [line for line in lines if line.startswith(first)])
+        small = tmp_path / "small.csv"
+        small.write_text("".join(chosen))
+        content["input"]["path"] = str(small)
+        content["method"].pop("sensitive", None)
+    with pytest.raises(WayveilError) as caught:
+        publish(make_recipe(content))
+    assert caught.value.exit_code in (1, 2)
+    assert not (tmp_path / "out" / "public").exists()
+    assert "\n" not in str(caught.value)
+
+
+def test_two_visits_at_one_time_are_refused_or_resolved(make_content: Content, table: Path, tmp_path: Path) -> None:
+    lines = table.read_text().splitlines(keepends=True)
+    twice = tmp_path / "twice.csv"
+    twice.write_text("".join([*lines, lines[1].replace("stop-", "stop-x")]))
+    content = make_content(path=twice)
+    with pytest.raises(WayveilError, match=r"line|row"):
+        publish(make_recipe(content))
+    content["input"]["on_duplicate_time"] = "first"
+    assert publish(make_recipe(content)).verdict.holds
+
+
+def test_a_method_describes_itself(method: Any) -> None:
+    described = catalog.describe(method.name)
+    assert described["summary"]
+    assert described["covered"]
+    assert described["not_covered"]
+    assert all(p["help"] for p in described["parameters"])

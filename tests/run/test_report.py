@@ -1,0 +1,387 @@
+"""The report: complete, private, self-contained, and never better than the verdict."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from wayveil.errors import UsageError
+from wayveil.model import KCL, AttackResult, Chart, Score, Series, Verdict
+from wayveil.run.report import ReportContext, render_report
+
+NASTY = "<script>alert('x')</script> & \"Söhne\" 北京西站 " + "very long name " * 12
+VOID = {"meta", "link", "br", "hr", "img", "input"}
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+class Page(HTMLParser):
+    """Checks that elements nest; collects tags, attributes and the text of each section."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+        assert self.open == []
+        self.text = re.sub(r"\s+", " ", self.text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+        self.text += " " if tag in ("td", "th") else ""
+
+    def handle_data(self, data):
+        if "style" not in self.open:
+            self.text += data
+
+
+def attack_result(published: bool, label: str = "no match") -> AttackResult:
+    shares = (0.25, 0.75, 0.0) if published else (0.0, 0.125, 0.875)
+    chart = Chart(
+        title="How likely is a person found?",
+        kind="bars",
+        labels=(label, "1/5 to 1/2", "1: singled out"),
+        series=(Series(name="share of people", values=shares),),
+        percent=True,
+    )
+    measured = {
+        "identity_mean": 0.05 if published else 0.625,
+        "identity_max": 0.2 if published else 1.0,
+        "identity_share_above": 0.0 if published else 0.95,
+        "attribute_mean": None,
+        "unmatched_share": 0.25 if published else 0.0,
+        "unique_share": 0.0 if published else 0.875,
+    }
+    return AttackResult(
+        name="known_visits",
+        adversary="knows 2 visits of a person, drawn at random",
+        victims=1234,
+        sampled=True,
+        measured=measured,
+        charts=(chart,),
+    )
+
+
+@pytest.fixture
+def full() -> ReportContext:
+    claim = KCL(k=5, c="0.5", l=2, sensitive={"diagnosis": ["HIV"]})
+    verdict = Verdict(
+        holds=True,
+        claim=claim,
+        counted="owners",
+        measured={"min_support": 6, "max_confidence": 15 / 31, "max_confidence_exact": "15/31", "sequences": 184223},
+        reason="Each sequence fits 6 people or more.",
+    )
+    score = Score(
+        name="instance_loss",
+        meaning="Share of visits that were suppressed.",
+        value=0.1234,
+        better="lower",
+        percent=True,
+        measured={"visits_before": 161123, "visits_after": 141266, "share_kept": 0.8766},
+        charts=(
+            Chart(
+                title="Visits by time of day",
+                kind="line",
+                labels=("06:00", "07:00", "08:00"),
+                series=(
+                    Series(name="original", values=(4321, 8765, 9876)),
+                    Series(name="published", values=(4000, 8000, 9000)),
+                ),
+            ),
+        ),
+    )
+    return ReportContext(
+        title="Publication of cards.csv",
+        method_name="kcl",
+        method_summary="Suppression.",
+        parameters=(("k", "5", "smallest number of people"), ("l", "2", "largest number of visits")),
+        claim=claim,
+        verdict=verdict,
+        counted="People were counted by the column user_id.",
+        notes=("Times were cut to whole hours.",),
+        input_facts={"Trajectories": "20,000", "File": "cards.csv"},
+        output_facts={"Trajectories": "19,875"},
+        attacks=((attack_result(False), attack_result(True)),),
+        scores=(score,),
+        timings={"read": 0.25, "run the method": 75.0},
+        versions={"wayveil": "0.1.0"},
+        created="2026-03-01T14:05:09+00:00",
+        published_ok=True,
+        manifest_sha256="ab" * 32,
+    )
+
+
+@pytest.fixture
+def failed(full) -> ReportContext:
+    verdict = replace(
+        full.verdict,
+        holds=False,
+        measured={"min_support": 3, "max_confidence": 0.41, "sequences": 12},
+        reason="A sequence of 2 visits fits only 3 people, fewer than k = 5.",
+        witness={"sequence": [["Station <7>", "08:00"], ["Park", "09:00"]], "support": 3, "confidence": None},
+    )
+    return replace(full, verdict=verdict, published_ok=False, manifest_sha256=None)
+
+
+@pytest.fixture
+def minimal(full) -> ReportContext:
+    claim = KCL(k=2, c=1, l=1)
+    verdict = Verdict(
+        holds=True,
+        claim=claim,
+        counted="trajectories",
+        measured={"min_support": 2, "max_confidence": 0.0},
+        reason="Ok.",
+    )
+    return replace(
+        full,
+        claim=claim,
+        verdict=verdict,
+        parameters=(),
+        notes=(),
+        input_facts={},
+        output_facts={},
+        attacks=(),
+        scores=(),
+        timings={},
+        versions={},
+        manifest_sha256=None,
+    )
+
+
+@pytest.fixture
+def nasty(full) -> ReportContext:
+    score = replace(
+        full.scores[0],
+        name=NASTY,
+        meaning=NASTY,
+        measured={NASTY: 1},
+        charts=(Chart(title=NASTY, kind="bars", labels=(NASTY, "b"), series=(Series(name=NASTY, values=(1, 2)),)),),
+    )
+    return replace(
+        full,
+        title=NASTY,
+        method_summary=NASTY,
+        parameters=((NASTY, NASTY, NASTY),),
+        counted=NASTY,
+        notes=(NASTY,),
+        input_facts={NASTY: NASTY},
+        output_facts={"x" * 200: "y" * 200},
+        attacks=((attack_result(False, NASTY), attack_result(True, NASTY)),),
+        scores=(score,),
+        timings={NASTY: 1.0},
+        versions={NASTY: NASTY},
+        created=NASTY,
+        published_ok=False,
+        verdict=replace(full.verdict, holds=False, reason=NASTY, not_judged=(NASTY,), witness={NASTY: [[NASTY, 3]]}),
+    )
+
+
+@pytest.mark.parametrize("name", ["full", "failed", "minimal", "nasty"])
+def test_every_report_is_well_formed_and_stands_alone(name, request):
+    html = render_report(request.getfixturevalue(name))
+    page = Page(html)
+    html.encode()
+    names = [tag for tag, _ in page.tags]
+    assert html.startswith("<!doctype html>")
+    assert {"title", "h1", "main", "footer"} <= set(names)
+    assert ("html", {"lang": "en"}) in page.tags
+    assert ("meta", {"charset": "utf-8"}) in page.tags
+    assert any(attrs.get("name") == "viewport" for _, attrs in page.tags)
+    policy = next(a["content"] for _, a in page.tags if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy == "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    assert not {"script", "iframe", "object", "embed", "form", "img"} & set(names)
+    for tag, attrs in page.tags:
+        assert not any(key.startswith("on") or key in ("src", "srcset", "action") for key in attrs), tag
+        assert (attrs.get("href") or "#").startswith(("#", "data:"))
+    assert not re.search(r"https?://|url\(|@import", html)
+    assert not re.search(r"\b(nan|inf|None)\b", page.text)
+    ids = [attrs["id"] for _, attrs in page.tags if "id" in attrs]
+    links = {attrs["href"][1:] for tag, attrs in page.tags if tag == "a"}
+    assert len(ids) == len(set(ids))
+    assert links <= set(ids)
+
+
+def test_the_parts_come_in_order(full):
+    text = Page(render_report(full)).text
+    place = text.index("Timing and versions") + 1  # behind the list of links
+    assert text.index("Published and verified") < place
+    for part in [
+        "The promise",
+        full.claim.promise,
+        full.claim.covered[0],
+        full.claim.not_covered[-1],
+        "The verdict",
+        full.counted,
+        "Risk before and after",
+        "An attacker who knows 2 visits of a person, drawn at random.",
+        "What was lost",
+        full.scores[0].meaning,
+        "Data in and out",
+        full.notes[0],
+        "Parameters",
+        full.parameters[1][2],
+        "Timing and versions",
+        "This file stays private",
+        full.manifest_sha256,
+    ]:
+        place = text.index(part, place)
+
+
+def test_measured_values_stand_beside_the_promised_ones(full):
+    text = Page(render_report(full)).text
+    assert "Smallest support 6 people promised: at least 5 ✓ kept" in text
+    assert "Largest confidence 48.39 % 15/31 promised: at most 50 % ✓ kept" in text
+    assert "Sequences 184,223" in text
+    assert text.count("48.39") == 2, "the exact form replaces the rounded one, it is not listed again"
+
+
+def test_a_failed_verdict_says_so_everywhere(failed):
+    html = render_report(failed)
+    text = Page(html).text
+    assert "Published and verified" not in text
+    assert "published and verified" not in text
+    assert "NOT published" in text
+    assert "Smallest support 3 people promised: at least 5 ✕ broken" in text
+    assert "✓ kept" not in text
+    assert "rejected data" in text
+    assert "this run put nothing there" in text
+    assert "There is no public manifest for this run" in text
+
+
+def test_the_witness_is_folded_away_with_a_warning(failed, full):
+    html = render_report(failed)
+    start = html.index('<details class="witness">')
+    folded = html[start : html.index("</details>", start)]
+    assert "may point to real people" in folded
+    assert "Station &lt;7&gt;, 08:00" in folded
+    assert "Station" not in html[:start] + html[start + len(folded) :]
+    assert "Confidence</dt>" not in folded, "a part that is not there is left out"
+    assert '<details class="witness">' not in render_report(full)
+
+
+def test_risk_is_told_before_and_after_in_numbers_and_bars(full):
+    html = render_report(full)
+    text = Page(html).text
+    assert "Mean over people 62.5 % 5 % 1 in 20" in text
+    assert "Person most at risk 100 % 20 % 1 in 5" in text
+    assert "People singled out 87.5 % 0 %" in text
+    assert "People above the threshold 95 % 0 %" in text
+    assert "People for whom nothing matches 0 % 25 %" in text
+    assert "attribute linkage);" not in text, "numbers that neither side has are left out"
+    assert "estimate from random draws, 1,234 people" in text
+    assert '<span class="meter before" style="width: 62.5%">' in html
+    assert html.count("<rect") == 6
+    assert "raw data" in text
+    assert "published data" in text
+
+
+def test_every_number_of_a_chart_is_in_its_table(full):
+    cells = re.findall(r"<td>([^<]*)</td>", render_report(full))
+    for series in full.scores[0].charts[0].series:
+        assert {f"{value:,}" for value in series.values} <= set(cells)
+    assert {"12.5\xa0%", "87.5\xa0%", "75\xa0%"} <= set(cells)
+
+
+def test_loss_facts_timings_and_versions_are_written_for_people(full):
+    text = Page(render_report(full)).text
+    assert "12.3 % lower is better" in text
+    assert "Visits before 161,123" in text
+    assert "Share kept 87.7 %" in text
+    assert "Trajectories 20,000 19,875" in text
+    assert "File cards.csv –" in text
+    assert "1 min 15 s" in text
+    assert "250 ms" in text
+    assert "1 March 2026, 14:05 UTC" in text
+
+
+def test_a_report_without_attacks_scores_or_sensitive_values_says_so(minimal):
+    text = Page(render_report(minimal)).text
+    assert "No attack was run" in text
+    assert "No measure of loss was run" in text
+    assert "Smallest support 2 trajectories promised: at least 2" in text
+    assert "at most 100" not in text
+
+
+def test_data_are_text_and_never_markup(nasty):
+    html = render_report(nasty)
+    assert "<script" not in html
+    assert "&lt;script&gt;" in html
+
+
+def test_what_was_not_judged_is_in_the_headline(full):
+    verdict = replace(full.verdict, not_judged=("support by owner",))
+    text = Page(render_report(replace(full, verdict=verdict))).text
+    assert text.index("One part of the promise was not judged") < text.index("The promise")
+    assert "support by owner" in text
+    assert "every part of the promise was judged" not in text
+
+
+def test_a_confidence_just_above_the_bound_does_not_look_like_the_bound(full):
+    measured = {"min_support": 6, "max_confidence": 0.500001, "max_confidence_exact": "500001/1000000"}
+    verdict = replace(full.verdict, holds=False, measured=measured)
+    text = Page(render_report(replace(full, verdict=verdict, published_ok=False))).text
+    assert "Largest confidence 50.0001 % promised: at most 50 % ✕ broken" in text
+
+
+def test_charts_of_only_one_side_are_shown_alone(full):
+    raw, published = full.attacks[0]
+    other = replace(published.charts[0], title="Only after")
+    text = Page(render_report(replace(full, attacks=((raw, replace(published, charts=(other,))),)))).text
+    assert "How likely is a person found?" in text
+    assert "Only after" in text
+
+
+def test_a_report_cannot_contradict_its_verdict(full, failed):
+    with pytest.raises(UsageError, match="cannot say that data were published"):
+        replace(failed, published_ok=True)
+    with pytest.raises(UsageError, match="not on another one"):
+        replace(full, claim=KCL(k=50, c=0.5, l=2, sensitive={"diagnosis": ["HIV"]}))
+
+
+def test_kept_but_not_moved_is_not_called_published(full):
+    text = Page(render_report(replace(full, published_ok=False))).text
+    assert "NOT published" in text
+    assert "they were not moved to the public folder" in text
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
+@pytest.mark.parametrize("name", ["full", "nasty", "minimal"])
+def test_nothing_overflows_on_a_phone(name, request, tmp_path):
+    (tmp_path / "report.html").write_text(render_report(request.getfixturevalue(name)), encoding="utf-8")
+    wrapper = tmp_path / "wrapper.html"
+    wrapper.write_text(
+        """<!doctype html><iframe id="f" src="report.html" style="width: 390px; height: 900px; border: 0"></iframe>
+        <p id="out">not loaded</p><script>
+        document.getElementById("f").onload = function () {
+          var page = this.contentDocument;
+          page.querySelectorAll("details").forEach(function (d) { d.open = true; });
+          document.getElementById("out").textContent = "width " + page.documentElement.scrollWidth;
+        }</script>""",
+        encoding="utf-8",
+    )
+    options = (
+        "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+        "--disable-component-update --disable-sync --hide-scrollbars --allow-file-access-from-files --dump-dom"
+    )
+    command = [CHROMIUM, *options.split(), f"--user-data-dir={tmp_path / 'profile'}", wrapper.as_uri()]
+    try:
+        dom = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
+    except subprocess.TimeoutExpired:
+        pytest.skip("chromium did not answer")
+    width = re.search(r"width (\d+)<", dom)
+    if width is None:
+        pytest.skip("chromium did not load the page")
+    assert int(width[1]) <= 390

@@ -1,0 +1,101 @@
+"""Steps on their own: risk, loss, generation and preparation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wayveil.errors import InputError, OutputError, UsageError
+from wayveil.run import catalog
+from wayveil.run.demo import demo
+from wayveil.run.pipeline import publish
+from wayveil.run.recipe import InputSpec, make_recipe
+from wayveil.run.single import generate, loss, prepare_table, read, risk
+
+
+def test_risk_of_raw_and_published_data(content: dict[str, Any], table1: Path) -> None:
+    outcome = publish(make_recipe(content))
+    assert outcome.public is not None
+    raw = risk(InputSpec(path=table1), given={"m": 2, "choice": "worst"}, seed=1)
+    published = risk(InputSpec(path=outcome.public), given={"m": 2, "choice": "worst"}, seed=1)
+    assert raw.results[0].measured["identity_max"] == 1
+    assert published.results[0].measured["identity_max"] == 0.5
+    assert published.results[0].measured["attribute_max"] == 0.5  # the claim says what is sensitive
+    with pytest.raises(UsageError, match="known_visits"):
+        risk(InputSpec(path=table1), attack="known_visit")
+    with pytest.raises(InputError, match="never occurs"):
+        risk(InputSpec(path=table1), sensitive=(("diagnosis", ("hiv",)),))
+
+
+def test_loss_of_a_folder_and_of_a_table(content: dict[str, Any], table1: Path, tmp_path: Path) -> None:
+    outcome = publish(make_recipe(content))
+    assert outcome.public is not None
+    scores = {score.name: score for score in loss(InputSpec(path=table1), outcome.public)}
+    assert scores["instance_loss"].value == pytest.approx(5 / 34)
+    scores = {score.name: score for score in loss(InputSpec(path=table1), table1)}
+    assert scores["instance_loss"].value == 0
+    dates = tmp_path / "dates.csv"
+    dates.write_text("traj_id,t,location\n1,2024-05-01T08:00:00,a\n")
+    with pytest.raises(InputError, match="cannot be compared"):
+        loss(InputSpec(path=table1), dates)
+
+
+@pytest.mark.parametrize("name", sorted(catalog.entries("workload")))
+def test_generation_repeats_with_its_seed(tmp_path: Path, name: str) -> None:
+    made = generate(name, {"records": 50}, tmp_path / "a.csv")
+    generate(name, {"records": 50}, tmp_path / "b.csv", seed=made.seed)
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+    assert len(read(tmp_path / "a.csv")) == 50
+    assert set(made.sensitive) <= set(read(tmp_path / "a.csv").attributes)
+
+
+def test_files_are_not_overwritten_and_endings_matter(tmp_path: Path) -> None:
+    generate("city", {"records": 5}, tmp_path / "a.csv", seed=1)
+    with pytest.raises(UsageError, match="--overwrite"):
+        generate("city", {"records": 5}, tmp_path / "a.csv", seed=2)
+    generate("city", {"records": 5}, tmp_path / "a.csv", seed=2, overwrite=True)
+    with pytest.raises(UsageError, match="must end in"):
+        generate("city", {"records": 5}, tmp_path / "a.xlsx")
+    with pytest.raises(OutputError, match="No such file"):
+        generate("city", {"records": 5}, tmp_path / "nowhere" / "a.csv")
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(OutputError, match="folder"):
+        generate("city", {"records": 5}, tmp_path / "folder.csv")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "folder.csv"]
+
+
+def test_reading_says_what_is_wrong(table1: Path) -> None:
+    assert len(read(table1)) == 8
+    assert set(read(str(table1), attributes=()).attributes) == set()
+    with pytest.raises(UsageError, match="'on_duplicate_time' in \\[input\\]"):
+        read(table1, on_duplicate_time="both")
+
+
+def test_preparation_keeps_ids_owners_and_attributes(tmp_path: Path) -> None:
+    source = tmp_path / "in.csv"
+    source.write_text("traj_id,user_id,t,location,ill\nX,P,1,a,yes\nX,P,12,b,yes\nY,P,5,c,no\nY,P,6,d,no\n")
+    step = catalog.build("step", "bucket", {"width": "10"})
+    prepared = prepare_table(InputSpec(path=source), step, tmp_path / "out.csv")
+    assert prepared.data.n_visits == 3
+    lines = (tmp_path / "out.csv").read_text().splitlines()
+    assert lines[0].startswith("traj_id,")
+    assert len(lines) == 4
+    again = read(tmp_path / "out.csv")
+    assert again.record(0) == [("a", 0), ("b", 10)]
+    assert again.attributes["ill"].values() == ["yes", "no"]
+    assert again.n_owners == 1
+
+
+def test_demo_replaces_only_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wayveil.run.demo.DEMO_RECORDS", 500)
+    out = tmp_path / "demo"
+    for _ in range(2):
+        table, outcome = demo(out)
+        assert table.is_file()
+        assert outcome.report.is_file()
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.doc").touch()
+    with pytest.raises(OutputError, match="not an earlier demo"):
+        demo(tmp_path / "mine")
