@@ -12,7 +12,7 @@ from wayveil.cli import main
 from wayveil.run.judging import judge
 
 # Runs a publication that dies at step `n` of those that the interpreter reports to the audit hooks (n = 0: never,
-# and says how many steps there were).  Steps are those that touch files, from the first that names the output.
+# and says how many steps there were).  Steps are those that name the output or change files.
 SCRIPT = """
 import os, resource, signal, sys
 out, step, limit, *command = sys.argv[1:]
@@ -22,11 +22,12 @@ import wayveil.run, wayveil.methods, wayveil.attacks, wayveil.utility
 
 def count(event, arguments):
     global seen
-    if event.startswith(("open", "os.", "shutil.", "tempfile.", "ctypes.", "fcntl.")):
-        if seen or any(isinstance(a, (str, os.PathLike)) and os.fspath(a).startswith(out) for a in arguments):
-            seen += 1
-            if seen == step:
-                os.kill(os.getpid(), signal.SIGKILL)
+    named = any(isinstance(a, (str, os.PathLike)) and os.fspath(a).startswith(out) for a in arguments)
+    changing = ("os.remove", "os.rmdir", "os.rename", "os.mkdir", "shutil.", "ctypes.dlopen", "fcntl.")
+    if named or (seen and event.startswith(changing)):
+        seen += 1
+        if seen == step:
+            os.kill(os.getpid(), signal.SIGKILL)
 
 if limit >= 0:
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))

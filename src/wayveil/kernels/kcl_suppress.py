@@ -77,7 +77,7 @@ def suppress(records, found, common, longest, k, allowed, local, printed):
         log[n_log], log[n_log + 1], log[n_log + 2] = kind, item, m
         log[n_log + 3], log[n_log + 4] = np.int64(round(-entry[0] * (group.size + 1))), group.size
         n_log += 5
-        n_changed = _take_out(records, common, threats, item, group, changed, k, allowed, scratch)
+        n_changed = _take_out(records, common, threats, item, group, changed, hits, k, allowed, scratch)
         if local:
             _push_raised(records, threats, changed, n_changed, aside, hits, heap)
             _push_reopened(records, threats, group, aside, hits, heap)
@@ -138,35 +138,36 @@ def _group(records, threats, inv, inv_record, item, m):
 
 
 @kernel
-def _take_out(records, common, threats, item, group, changed, k, allowed, scratch):
+def _take_out(records, common, threats, item, group, changed, hits, k, allowed, scratch):
     """Take `item` out of the records `group` and these out of its threats; list the changed ones, return their number.
 
     A common threat that is no longer violating, though some records still have it, is gone as well.
     """
-    n_changed = np.int64(0)
-    for y in range(group.size):
-        records.alive[position(records, group[y], item)] = 0
-        threats.n_records[item] -= 1
+    n_changed, width = np.int64(0), threats.table.meta[1]
     for y in range(group.size):
         v = position(records, group[y], item)
+        records.alive[v] = 0
+        threats.n_records[item] -= 1
         for x in range(threats.visit_first[v], threats.visit_first[v + 1]):
             m = threats.visit_threat[x]
-            begin, n, old = threats.first[m], np.int64(0), threats.size[m]
-            for e in range(begin, begin + old):
-                if records.alive[position(records, threats.record[e], item)]:
-                    threats.record[begin + n] = threats.record[e]
-                    n += 1
-            if n == old:
-                continue
-            if threats.row[m] >= 0 and n > 0 and not is_violating(common, threats.row[m], scratch, k, allowed):
-                n = np.int64(0)
-            threats.size[m] = n
-            changed[n_changed] = m
-            n_changed += 1
-            if n == 0:
-                at = m * threats.table.meta[1]
-                for i in range(at + 1, at + 1 + threats.table.rows[at]):
-                    threats.n_of_item[threats.table.rows[i]] -= 1
+            if threats.size[m] > 0 and hits[m] == 0:
+                hits[m] = 1
+                changed[n_changed] = m
+                n_changed += 1
+    for c in range(n_changed):
+        m = changed[c]
+        hits[m] = 0
+        begin, n = threats.first[m], np.int64(0)
+        for e in range(begin, begin + threats.size[m]):
+            if records.alive[position(records, threats.record[e], item)]:
+                threats.record[begin + n] = threats.record[e]
+                n += 1
+        if threats.row[m] >= 0 and n > 0 and not is_violating(common, threats.row[m], scratch, k, allowed):
+            n = np.int64(0)
+        threats.size[m] = n
+        if n == 0:
+            for i in range(m * width + 1, m * width + 1 + threats.table.rows[m * width]):
+                threats.n_of_item[threats.table.rows[i]] -= 1
     return n_changed
 
 

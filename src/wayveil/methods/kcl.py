@@ -67,7 +67,9 @@ class Kcl:
     c: Fraction = parameter(
         kind="fraction", low=0, high=1, default=Fraction(1), help="largest share of them with one sensitive value"
     )
-    l: int = parameter(kind="int", low=1, help="largest number of visits of one person that an attacker knows")
+    l: int | str = parameter(
+        kind="int", low=1, choices=("all",), help="largest number of visits of one person that an attacker knows"
+    )
     sensitive: Sensitive = parameter(
         kind="sensitive", default=(), help="values whose inference is bounded by c, per attribute"
     )
@@ -116,7 +118,9 @@ class Kcl:
             sensitive=value[by_owner].ravel(),
             meta=np.array([n_items, n_values, value.shape[1]]),
         )
-        longest = min(self.l, int(np.diff(offsets).max(initial=1)))
+        longest = int(np.diff(offsets).max(initial=1))
+        if isinstance(self.l, int):
+            longest = min(self.l, longest)
         allowed = _most_allowed(self.c, data.n_owners)
         engine.progress("finding violating sequences")
         found, common = find_sequences(records, longest, self.k, allowed)

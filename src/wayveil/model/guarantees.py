@@ -35,7 +35,7 @@ class Guarantee(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class KCL:
-    """(K,C)_L-privacy: what is known of at most `l` visits fits at least `k` people, and tells little of them.
+    """(K,C)_L-privacy: what is known of at most `l` visits (or of `"all"`) fits at least `k` people, and tells little of them.
 
     Every non-empty sequence of at most `l` visits that occurs in the published data occurs in trajectories of at
     least `k` distinct owners, and for every sensitive value at most a share `c` of these owners have it.
@@ -56,7 +56,9 @@ class KCL:
 
     k: int = parameter(kind="int", low=1, help="smallest number of people who must share what an attacker knows")
     c: Fraction = parameter(kind="fraction", low=0, high=1, help="largest share of them with one sensitive value")
-    l: int = parameter(kind="int", low=1, help="largest number of visits of one person that an attacker knows")
+    l: int | str = parameter(
+        kind="int", low=1, choices=("all",), help="largest number of visits of one person that an attacker knows"
+    )
     sensitive: Sensitive = parameter(kind="sensitive", default=(), help="attributes and their sensitive values")
 
     name: ClassVar[str] = "KCL"
@@ -66,7 +68,7 @@ class KCL:
 
     @property
     def promise(self) -> str:
-        known = f"up to {self.l} visits" if self.l > 1 else "one visit"
+        known = self._known("any number of visits")
         people = "1 person" if self.k == 1 else f"{self.k} people"
         text = (
             f"Whoever knows {known} (place and time) of a person finds either no published trajectory that fits, "
@@ -80,21 +82,27 @@ class KCL:
 
     @property
     def covered(self) -> tuple[str, ...]:
-        found = [f"identity linkage by someone who knows at most {self.l} visits of the victim: at most 1/{self.k}"]
+        found = [f"identity linkage by someone who knows {self._known('any visits')} of the victim: at most 1/{self.k}"]
         if self.sensitive:
             found.append(f"attribute linkage by the same attacker: confidence at most {plain(self.c)}")
         return tuple(found)
 
     @property
     def not_covered(self) -> tuple[str, ...]:
+        known = f"more than {self._known('').removeprefix('at most ')}"
         return (
-            f"an attacker who knows more than {self.l} visits of the victim",
+            *(() if self.l == "all" else (f"an attacker who knows {known} of the victim",)),
             "an attacker who knows where the victim was not: only presence counts as knowledge here",
             "an attacker who reasons about what is missing: a known visit that fits nothing was suppressed",
             "an attacker who knows other attributes that are published along with the trajectory",
             "an attacker who can tell which trajectories belong to the same person",
             "inference about values that were not declared sensitive",
         )
+
+    def _known(self, everything: str) -> str:
+        if self.l == "all":
+            return everything
+        return "one visit" if self.l == 1 else f"at most {self.l} visits"
 
     def to_json(self) -> dict[str, Any]:
         return {"name": self.name, **{p.name: plain(getattr(self, p.name)) for p in parameters_of(KCL)}}

@@ -59,10 +59,10 @@ class Verdict:
 
 @dataclass(frozen=True, kw_only=True)
 class Series:
-    """One named line or set of bars of a chart."""
+    """One named line or set of bars of a chart; None where there is nothing to show."""
 
     name: str
-    values: tuple[float, ...]
+    values: tuple[float | None, ...]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -109,7 +109,7 @@ class Visits:
         if len(self.location) and not (self.location.min() >= 0 and self.location.max() < len(self.locations)):
             raise InputError("Visits: a location code has no name.")
         trajectory = trajectory_of_row(self.offsets)
-        if ((np.diff(self.t) <= 0) & (np.diff(trajectory) == 0)).any():
+        if ((self.t[1:] <= self.t[:-1]) & (trajectory[1:] == trajectory[:-1])).any():
             raise InputError("Visits: t must increase strictly inside a trajectory.")
 
     def __len__(self) -> int:
