@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 import wayveil
 from wayveil.attacks import ATTACKS
 from wayveil.methods import METHODS
-from wayveil.model import GUARANTEES
+from wayveil.model import GUARANTEES, parameters_of, plain
 from wayveil.prepare import STEPS
 from wayveil.utility import METRICS
 from wayveil.verify import VERIFIERS
@@ -51,6 +52,41 @@ def test_what_belongs_to_a_name_exists(path: str) -> None:
 def test_names_are_those_of_the_classes(registry: dict[str, type]) -> None:
     assert {name: cls.name for name, cls in registry.items()} == {name: name for name in registry}  # type: ignore[attr-defined]
     assert all(cls.summary for cls in registry.values())  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_readme_names_the_method(name: str) -> None:
+    row = f"| [`{name}`](docs/methods/{name}.md) | {METHODS[name].summary} |"
+    assert row in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_page_of_a_method_has_its_parameters(name: str) -> None:
+    page = (ROOT / "docs" / "methods" / f"{name}.md").read_text(encoding="utf-8")
+    for p in parameters_of(METHODS[name]):
+        default = "required" if p.required else plain(p.default) or "none"
+        span = p.range.replace("|", "\\|")
+        assert f"| `{p.name}` | {span} | {default} | {p.help} |" in page
+
+
+def test_continuous_integration_runs_the_second_command_of_the_readme() -> None:
+    commands = (ROOT / "README.md").read_text(encoding="utf-8").split("```")[1::2]
+    run = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()[-1]
+    assert run.replace('"$venv"', ".venv").replace('"$venv/bin/pip"', ".venv/bin/pip") == commands[1].strip()
+
+
+def test_every_page_is_in_the_index() -> None:
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    pages = [path.relative_to(ROOT / "docs").as_posix() for path in (ROOT / "docs").rglob("*.md")]
+    assert [page for page in pages if page != "index.md" and f"]({page})" not in index] == []
+
+
+@pytest.mark.parametrize("path", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs"])
+def test_links_between_pages_lead_somewhere(path: str) -> None:
+    pages = sorted((ROOT / path).rglob("*.md")) if (ROOT / path).is_dir() else [ROOT / path]
+    link_in = re.compile(r"\]\(([^)#:]+)\)")
+    links = [(page, link) for page in pages for link in link_in.findall(page.read_text(encoding="utf-8"))]
+    assert [f"{page.name}: {link}" for page, link in links if not (page.parent / link).exists()] == []
 
 
 def test_every_guarantee_has_a_verifier() -> None:

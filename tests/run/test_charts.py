@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.model import Chart, Series
-from wayveil.run.charts import draw, format_number, format_percent, format_value, overlay
+from wayveil.run.charts import draw, overlay
+from wayveil.run.numbers import format_value
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 
@@ -200,20 +201,3 @@ def test_overlay_keeps_every_value_of_both():
     ]
     values = dict(zip(both.labels, zip(*(series.values for series in both.series), strict=True), strict=True))
     assert values == {"a": (1, None, 5, None), "b": (None, 3, None, 7), "c": (2, 4, 6, 8)}
-
-
-@given(st.floats(min_value=0, max_value=1))
-def test_only_nothing_is_zero_percent_and_only_all_is_a_hundred(share):
-    text = format_percent(share)
-    assert (text == "0\xa0%") == (share == 0)
-    if text == "100\xa0%":
-        assert share > 1 - 1e-9
-
-
-def test_numbers_are_written_for_people():
-    assert format_number(1234567) == "1,234,567"
-    assert format_number(0.5) == "0.5"
-    assert format_number(300.04) == "300"
-    assert format_number(99.94) == "99.9"
-    assert format_number(float("inf")) == "–"
-    assert format_percent(0.0834) == "8.3\xa0%"

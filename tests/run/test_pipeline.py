@@ -56,6 +56,28 @@ def test_table_1_becomes_table_2(content: dict[str, Any], form: str) -> None:
     assert scores["verdict"]["holds"] is True
 
 
+@pytest.mark.parametrize(
+    ("column", "keep", "refused"), [("weather", [], False), ("weather", ["weather"], True), ("diagnosis", [], True)]
+)
+def test_only_what_is_published_must_be_constant_in_a_trajectory(
+    content: dict[str, Any], tmp_path: Path, column: str, keep: list[str], refused: bool
+) -> None:
+    frame = pl.read_csv(content["input"]["path"]).with_columns(pl.lit("sun").alias("weather"))
+    frame = frame.with_columns(
+        pl.when(pl.int_range(pl.len()) == 1).then(pl.lit("other")).otherwise(column).alias(column)
+    )
+    content["input"]["path"] = str(tmp_path / "varying.csv")
+    frame.write_csv(content["input"]["path"])
+    content["output"]["keep"] = keep
+    if refused:
+        with pytest.raises(
+            InputError, match=f"'{column}' must be constant in a trajectory.* at line 3. Correct the data"
+        ):
+            run(content)
+    else:
+        assert run(content).public is not None
+
+
 def test_the_same_seed_gives_the_same_bytes_and_another_does_not(content: dict[str, Any], tmp_path: Path) -> None:
     found = []
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):

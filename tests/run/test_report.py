@@ -58,6 +58,7 @@ def attack_result(published: bool, label: str = "no match") -> AttackResult:
     measured = {
         "identity_mean": 0.05 if published else 0.625,
         "identity_max": 0.2 if published else 1.0,
+        "identity_threshold": 1 / 30,
         "identity_share_above": 0.0 if published else 0.95,
         "attribute_mean": None,
         "unmatched_share": 0.25 if published else 0.0,
@@ -226,7 +227,7 @@ def test_the_parts_come_in_order(full):
         "The verdict",
         full.counted,
         "Risk before and after",
-        "An attacker who knows 2 visits of a person, drawn at random.",
+        "An attacker who knows 2 visits of a person, drawn at random",
         "What was lost",
         full.scores[0].meaning,
         "Data in and out",
@@ -277,9 +278,10 @@ def test_risk_is_told_before_and_after_in_numbers_and_bars(full):
     text = Page(html).text
     assert "Mean over people 62.5 % 5 % 1 in 20" in text
     assert "Person most at risk 100 % 20 % 1 in 5" in text
-    assert "People singled out 87.5 % 0 %" in text
-    assert "People above the threshold 95 % 0 %" in text
-    assert "People for whom nothing matches 0 % 25 %" in text
+    assert "Exactly one person matches 87.5 % 0 %" in text
+    assert "People with a risk above 1/30 95 % 0 %" in text
+    assert "Identity threshold" not in text
+    assert "Nothing matches 0 % 25 %" in text
     assert "attribute linkage);" not in text, "numbers that neither side has are left out"
     assert "estimate from random draws, 1,234 people" in text
     assert '<span class="meter before" style="width: 62.5%">' in html

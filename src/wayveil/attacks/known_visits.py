@@ -41,7 +41,7 @@ class KnownVisits:
 
     Parameters
     ----------
-    m : int, >= 1
+    m : int, >= 1, or "all"
         Number of visits known; all of them, where a trajectory has fewer.
     choice : {"random", "worst"}
         Which visits: any `m`, with the risk of a person being the mean over them; or the at most `m` that are worst
@@ -72,7 +72,9 @@ class KnownVisits:
     (1.0, 0.778)
     """
 
-    m: int = parameter(kind="int", low=1, default=3, help="number of visits of the victim that are known")
+    m: int | str = parameter(
+        kind="int", low=1, choices=("all",), default=3, help="number of visits of the victim that are known"
+    )
     choice: str = parameter(kind="choice", choices=("random", "worst"), default="random", help="which visits are known")
     victims: int = parameter(kind="int", low=1, default=2000, help="number of people attacked, where there are more")
     draws: int = parameter(kind="int", low=1, high=100_000, default=5, help="sets of known visits drawn per person")
@@ -104,7 +106,7 @@ class KnownVisits:
         victims = Victims.draw(truth, self.victims, rng)
         lists = Target.of(target, values, victims, truth.locations)
         worst = self.choice == "worst"
-        m = min(self.m, victims.longest)
+        m = min(self.m, victims.longest) if isinstance(self.m, int) else victims.longest
         parts, sampled = [], victims.sampled
         for block in victims.blocks(m, draws=self.draws):
             # What is known depends on the truth and the seed alone: raw and published data meet the same attacker.
@@ -126,6 +128,10 @@ class KnownVisits:
 
     @property
     def _adversary(self) -> str:
+        if self.m == "all":
+            known = "any visits" if self.choice == "worst" else "all visits"
+            end = ": those that are worst for the person" if self.choice == "worst" else ""
+            return f"knows {known} (place and exact time) of a trajectory of a person{end}"
         visits = "1 visit" if self.m == 1 else f"{self.m} visits"
         if self.choice == "worst":
             return f"knows up to {visits} (place and exact time) of a person: those that are worst for the person"
@@ -136,9 +142,11 @@ class KnownVisits:
         return {
             "identity_mean": _mean(risk.identity),
             "identity_max": _max(risk.identity),
+            "identity_threshold": float(self.threshold),
             "identity_share_above": _mean(risk.identity > float(self.threshold) + _ROUNDING),
             "attribute_mean": _mean(confidence),
             "attribute_max": _max(confidence),
+            "attribute_threshold": float(self.confidence) if attributes else None,
             "attribute_share_above": _mean(confidence > float(self.confidence) + _ROUNDING),
             "unmatched_share": _mean(risk.unmatched),
             "unique_share": _mean(risk.unique),

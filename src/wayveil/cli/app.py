@@ -13,6 +13,7 @@ import typer
 
 from wayveil.cli import show
 from wayveil.cli.generated import command_of, group_of, lazy, with_options
+from wayveil.cli.mistakes import explain
 from wayveil.cli.options import (
     Columns,
     EngineName,
@@ -60,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except WayveilError as error:
         return fail(str(error), error.exit_code, as_json=as_json)
     except _CLICK_ERROR as error:
-        return fail(error.format_message(), 2, as_json=as_json)
+        return fail(explain(error), 2, as_json=as_json)
     except (typer.Abort, KeyboardInterrupt):
         return fail("stopped.", 130, as_json=as_json)
     except BrokenPipeError:

@@ -24,6 +24,8 @@ __all__ = [
     "score_lines",
 ]
 
+_THRESHOLD = "_threshold"  # told in the name of the share above it
+
 
 def outcome_json(outcome: Any) -> dict[str, Any]:
     """Return a publication as JSON can hold it; the witness of a failed verdict is for the data owner."""
@@ -126,7 +128,8 @@ def risk_lines(found: Any) -> Iterator[str]:
         sampled = ", a sample" if result.sampled else ""
         yield f"{result.name}: an attacker who {result.adversary} ({result.victims:,} people{sampled})"
         for name, value in result.measured.items():
-            yield _row(name.replace("_", " "), _value(value), width=24)
+            if not name.endswith(_THRESHOLD):
+                yield _row(_risk_name(name, result.measured), _value(value), width=30)
     for note in found.notes:
         yield _row("note", note)
 
@@ -166,16 +169,22 @@ def _effects(outcome: Any) -> Iterator[str]:
     for raw, published in outcome.attacks:
         yield _row("risk", f"an attacker who {raw.adversary}, before -> after:")
         for name, before in raw.measured.items():
-            if before is None and published.measured.get(name) is None:
+            if name.endswith(_THRESHOLD) or (before is None and published.measured.get(name) is None):
                 continue
             change = f"{_value(before)} -> {_value(published.measured.get(name))}"
-            yield f"{'':14}{name.replace('_', ' '):<24}{change}"
+            yield f"{'':14}{_risk_name(name, raw.measured):<30}{change}"
     for score in outcome.scores:
         yield _row("lost", f"{score.name} {_score(score)}: {score.meaning}")
     if outcome.verdict.counted == "owners":  # otherwise the reader's own note says what was assumed
         yield _row("note", outcome.counted)
     for note in outcome.notes:
         yield _row("note", note)
+
+
+def _risk_name(name: str, measured: Mapping[str, Any]) -> str:
+    """Return a number's name in words; a share above a threshold with the threshold."""
+    bound = measured.get(name.replace("_share_above", _THRESHOLD))
+    return name.replace("_", " ") + ("" if bound is None or not name.endswith("_above") else f" {_value(bound)}")
 
 
 def _row(label: str, text: str, *, width: int = 12) -> str:

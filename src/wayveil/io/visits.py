@@ -21,7 +21,8 @@ __all__ = ["Loaded", "guess_kind", "read_visits"]
 
 _DEFAULTS = ReadOptions()
 _ONE_PERSON = "A trajectory belongs to one person; give the part of each person a traj_id of its own."
-_NOT_ONE_VALUE = "Correct the data, or do not take this column as an attribute."
+_ONE_VALUE = "Correct the data, or give each part with a value of its own a traj_id of its own."
+_ONE_VALUE_OR_NONE = "Correct the data, or name the columns to take with --attributes and leave this one out."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,9 +112,10 @@ def read_visits(path: str | Path, options: ReadOptions = _DEFAULTS) -> Loaded:
         people = by_first_appearance(_required(rows, columns.user_id))[0]
         owner = _constant(rows, columns.user_id, people, trajectory, first_row, _ONE_PERSON)
     attributes = {}
+    remedy = _ONE_VALUE_OR_NONE if options.attributes is None else _ONE_VALUE
     for name, position in columns.attributes.items():
         codes, labels = by_name(as_text(rows, position))
-        codes = _constant(rows, position, codes, trajectory, first_row, _NOT_ONE_VALUE)
+        codes = _constant(rows, position, codes, trajectory, first_row, remedy)
         attributes[name] = coded = Coded(codes=codes, labels=labels)
         notes.extend(_identifying(name, coded))
 

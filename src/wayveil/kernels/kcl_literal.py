@@ -18,7 +18,7 @@ __all__ = ["is_valid_as_printed"]
 @kernel
 def is_valid_as_printed(records, threats, item, threat, longest, k, allowed, scratch):
     """Return what Procedure 2 returns for `item` in `threat`; O(records x threats x sequences), for small tables."""
-    first, size, n_records = threats.first[threat], threats.size[threat], records.offsets.size - 1
+    first, size, n_records = threats.first[threat], threats.listed[threat], records.offsets.size - 1
     rest, n_rest = np.empty(n_records, np.int64), np.int64(0)  # T(p) - T(m)
     scratch.part[0] = item
     for r in range(n_records):
@@ -67,7 +67,7 @@ def _is_named(threats, other, item):
     """Return whether `other` is a threat by itself, or stands in one together with `item`."""
     width = threats.table.meta[1]
     for m in range(threats.table.meta[0]):
-        if threats.size[m] > 0:
+        if threats.live[m] > 0:
             length, has_other, has_item = threats.table.rows[m * width], False, False
             for i in range(m * width + 1, m * width + 1 + length):
                 has_other |= threats.table.rows[i] == other
@@ -85,7 +85,7 @@ def _covers_other_threat(threats, sequence, n, item):
         length, has_item = threats.table.rows[m * width], False
         for i in range(m * width + 1, m * width + 1 + length):
             has_item |= threats.table.rows[i] == item
-        if threats.size[m] > 0 and not has_item:
+        if threats.live[m] > 0 and not has_item:
             if has_part(sequence, np.int64(0), n, threats.table.rows, m * width + 1, length):
                 return True
     return False

@@ -9,48 +9,62 @@ import numpy as np
 from wayveil.kernels.jit import kernel
 from wayveil.kernels.sequence_table import find_row
 
-__all__ = ["Threats", "contains", "new_threats", "position"]
+__all__ = ["Threats", "compact", "contains", "new_threats", "position"]
 
 Threats = namedtuple(
-    "Threats", ["table", "row", "first", "size", "record", "visit_first", "visit_threat", "n_of_item", "n_records"]
+    "Threats",
+    ["table", "row", "first", "listed", "record", "live", "visit_first", "visit_n", "visit_threat", "n_of_item", "n_records"],
 )
-"""Minimal violating sequences while they are being removed.  Threat m still occurs in the `size[m]` records from
-``record[first[m]]`` on, ascending; it is gone when `size[m]` is zero.  `row[m]` is its row among the common sequences,
--1 if it has too few owners for that.  The threats through visit v are
-``visit_threat[visit_first[v]:visit_first[v + 1]]``; `n_of_item` and `n_records` count, per item, the threats and the
-records that still have it."""
+"""Minimal violating sequences while they are being removed.  Threat m still occurs in `live[m]` records and is gone when
+that is zero; they are among the `listed[m]` records from ``record[first[m]]`` on, ascending, and `compact` drops the
+others.  `row[m]` is its row among the common sequences, -1 if it has too few owners for that.  The threats that run
+through visit v are the `visit_n[v]` entries from ``visit_threat[visit_first[v]]`` on.  `n_of_item` and `n_records`
+count, per item, the threats and the records that still have it."""
 
 
 @kernel
 def new_threats(found, common, records):
     """Index the violating sequences by visit; O(sum of their lengths times their records)."""
-    n, width, n_rows = found.table.meta[0], found.table.meta[1], records.items.size
-    row, size, record = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(found.first[n], np.int64)
-    visit_first, fill = np.zeros(n_rows + 1, np.int64), np.zeros(n_rows + 1, np.int64)
-    n_of_item, n_records = np.zeros(records.meta[0], np.int64), np.zeros(records.meta[0], np.int64)
+    n, width, n_rows, n_items = found.table.meta[0], found.table.meta[1], records.items.size, records.meta[0]
+    rows, first = found.table.rows, found.first
+    row, listed, live = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    record, visit_first, visit_n = np.empty(first[n], np.int64), np.zeros(n_rows + 1, np.int64), np.zeros(n_rows, np.int64)
+    n_of_item, n_records = np.zeros(n_items, np.int64), np.zeros(n_items, np.int64)
     for v in range(n_rows):
         n_records[records.items[v]] += 1
     for m in range(n):
-        size[m] = found.first[m + 1] - found.first[m]
-        row[m] = find_row(common.table, found.table.rows, m * width + 1, found.table.rows[m * width])
-        for i in range(found.table.rows[m * width]):
-            item = found.table.rows[m * width + 1 + i]
-            n_of_item[item] += 1
-            for e in range(found.first[m], found.first[m + 1]):
+        listed[m], live[m] = first[m + 1] - first[m], first[m + 1] - first[m]
+        row[m] = find_row(common.table, rows, m * width + 1, rows[m * width])
+        for i in range(m * width + 1, m * width + 1 + rows[m * width]):
+            n_of_item[rows[i]] += 1
+            for e in range(first[m], first[m + 1]):
                 record[e] = found.record[e]
-                visit_first[position(records, record[e], item) + 1] += 1
+                visit_first[position(records, record[e], rows[i]) + 1] += 1
     for v in range(n_rows):
         visit_first[v + 1] += visit_first[v]
-        fill[v + 1] = visit_first[v + 1]
     visit_threat = np.empty(visit_first[n_rows], np.int64)
     for m in range(n):
-        for i in range(found.table.rows[m * width]):
-            item = found.table.rows[m * width + 1 + i]
-            for e in range(found.first[m], found.first[m + 1]):
-                v = position(records, record[e], item)
-                visit_threat[fill[v]] = m
-                fill[v] += 1
-    return Threats(found.table, row, found.first, size, record, visit_first, visit_threat, n_of_item, n_records)
+        for i in range(m * width + 1, m * width + 1 + rows[m * width]):
+            for e in range(first[m], first[m + 1]):
+                v = position(records, record[e], rows[i])
+                visit_threat[visit_first[v] + visit_n[v]] = m
+                visit_n[v] += 1
+    return Threats(
+        found.table, row, first, listed, record, live, visit_first, visit_n, visit_threat, n_of_item, n_records
+    )
+
+
+@kernel
+def compact(records, threats, m):
+    """Drop from the list of threat m the records that no longer have it."""
+    begin = m * threats.table.meta[1]
+    if threats.listed[m] > threats.live[m]:
+        n, first = np.int64(0), threats.first[m]
+        for e in range(first, first + threats.listed[m]):
+            if contains(records, threats.record[e], threats.table.rows, begin + 1, threats.table.rows[begin]):
+                threats.record[first + n] = threats.record[e]
+                n += 1
+        threats.listed[m] = n
 
 
 @kernel

@@ -1,9 +1,9 @@
 """Remove every minimal violating sequence by suppressing visits, greedily by score.
 
 The score of a suppression is the number of threats that it removes, divided by one more than what it costs.  A heap
-holds one entry per possible suppression; keys are never too low: whatever can raise a score pushes a new entry, and
-what lowers one is noticed when its entry comes up.  A local suppression that comes up and turns out to make a new
-violating sequence is set aside until a record that it touches changes.
+holds entries for all possible suppressions; keys are never too low: whatever can raise a score pushes a new entry, with
+an upper bound of the score, and what lowers one is noticed when its entry comes up.  A local suppression that comes up and turns out to make a new
+violating sequence is set aside until its group changes, or a record of its group loses a visit or a threat.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from wayveil.kernels.jit import kernel
 from wayveil.kernels.kcl_find import inverted
 from wayveil.kernels.kcl_literal import is_valid_as_printed
-from wayveil.kernels.kcl_state import new_threats, position
+from wayveil.kernels.kcl_state import compact, contains, new_threats, position
 from wayveil.kernels.kcl_validity import is_valid, is_violating, lose, new_scratch, settle
 from wayveil.kernels.sequence_table import grown
 
@@ -33,15 +33,25 @@ def suppress(records, found, common, longest, k, allowed, local, printed):
     """
     threats = new_threats(found, common, records)
     inv, inv_record, _ = inverted(records)
-    n_threats, width = threats.size.size, threats.table.meta[1]
+    n_threats, width = threats.live.size, threats.table.meta[1]
     scratch = new_scratch(common, records.meta[1], longest)
-    aside, hits = np.zeros(n_threats * width, np.int64), np.zeros(n_threats, np.int64)
-    changed = np.empty(n_threats, np.int64)
+    # cells are laid out like the rows of the table: one per threat and item
+    aside, gain = np.zeros(n_threats * width, np.int64), np.zeros(n_threats * width, np.int64)
+    hits, changed = np.zeros(n_threats, np.int64), np.empty(n_threats, np.int64)
     heap = [(0.0, np.int64(0), np.int64(0), np.int64(0)) for _ in range(0)]
+    speaker = np.empty(records.items.size, np.int64)
     if local:
+        for v in range(records.items.size):
+            speaker[v], singles = _speaker(threats, np.int64(v))
+            if singles > 0:
+                cell = _cell(threats, speaker[v], records.items[v])
+                gain[cell] = singles
+                heap.append(_local_entry(threats, gain, cell))
         for m in range(n_threats):
-            for i in range(m * width + 1, m * width + 1 + threats.table.rows[m * width]):
-                heap.append(_local_entry(records, threats, threats.table.rows[i], np.int64(m), hits))
+            if threats.live[m] > 1:
+                for cell in range(m * width + 1, m * width + 1 + threats.table.rows[m * width]):
+                    gain[cell] = _gain(records, threats, threats.table.rows[cell], np.int64(m), hits)
+                    heap.append(_local_entry(threats, gain, np.int64(cell)))
     for item in range(records.meta[0]):
         if threats.n_of_item[item] > 0:
             heap.append(_global_entry(threats, np.int64(item)))
@@ -50,12 +60,18 @@ def suppress(records, found, common, longest, k, allowed, local, printed):
     while len(heap) > 0:
         entry = heapq.heappop(heap)
         kind, item, m = entry[1], entry[2], entry[3]
-        if threats.n_of_item[item] == 0:
+        cell = _cell(threats, m, item)
+        if threats.n_of_item[item] == 0 or (kind == LOCAL and (threats.live[m] == 0 or aside[cell] == 1)):
             continue
         if kind == LOCAL:
-            if threats.size[m] == 0 or aside[_cell(threats, m, item)]:
-                continue
-            now = _local_entry(records, threats, item, m, hits)
+            compact(records, threats, m)
+            if threats.live[m] > 1:
+                gain[cell] = _gain(records, threats, item, m, hits)
+            else:
+                first, gain[cell] = _speaker(threats, position(records, threats.record[threats.first[m]], item))
+                if first != m:
+                    continue
+            now = _local_entry(threats, gain, cell)
         else:
             now = _global_entry(threats, item)
         if now[0] != entry[0]:
@@ -68,19 +84,19 @@ def suppress(records, found, common, longest, k, allowed, local, printed):
             else:
                 valid = is_valid_as_printed(records, threats, item, m, longest, k, allowed, scratch)
             if not valid:
-                aside[_cell(threats, m, item)] = 1
+                aside[cell] = 1
                 continue
-            lose(records, common, item, threats.record, threats.first[m], threats.size[m], longest, scratch)
+            lose(records, common, item, threats.record, threats.first[m], threats.listed[m], longest, scratch)
             settle(common, scratch, np.int64(1))
         group = _group(records, threats, inv, inv_record, item, m)
         log = grown(log, n_log + 5)
         log[n_log], log[n_log + 1], log[n_log + 2] = kind, item, m
-        log[n_log + 3], log[n_log + 4] = np.int64(round(-entry[0] * (group.size + 1))), group.size
+        log[n_log + 3], log[n_log + 4] = gain[cell] if kind == LOCAL else threats.n_of_item[item], group.size
         n_log += 5
-        n_changed = _take_out(records, common, threats, item, group, changed, hits, k, allowed, scratch)
+        n_changed, touched, n_touched = _take_out(records, common, threats, item, group, changed, hits, k, allowed, scratch)
         if local:
-            _push_raised(records, threats, changed, n_changed, aside, hits, heap)
-            _push_reopened(records, threats, group, aside, hits, heap)
+            _push_raised(records, threats, changed, n_changed, aside, gain, speaker, heap)
+            _push_reopened(records, threats, touched, n_touched, aside, gain, speaker, heap)
             if threats.n_of_item[item] > 0:
                 heapq.heappush(heap, _global_entry(threats, item))
     return log[:n_log]
@@ -93,39 +109,60 @@ def _global_entry(threats, item):
 
 
 @kernel
-def _local_entry(records, threats, item, m, hits):
-    """Return the heap entry for taking `item` out of the records of threat m; `hits` is scratch, left zero.
-
-    It removes the threats with the item all of whose records are records of m.
-    """
-    gain, begin, end = np.int64(0), threats.first[m], threats.first[m] + threats.size[m]
-    for e in range(begin, end):
-        v = position(records, threats.record[e], item)
-        for x in range(threats.visit_first[v], threats.visit_first[v + 1]):
-            other = threats.visit_threat[x]
-            hits[other] += 1
-            gain += hits[other] == threats.size[other]
-    for e in range(begin, end):
-        v = position(records, threats.record[e], item)
-        for x in range(threats.visit_first[v], threats.visit_first[v + 1]):
-            hits[threats.visit_threat[x]] = 0
-    return -(gain / (threats.size[m] + 1)), LOCAL, item, m
+def _local_entry(threats, gain, cell):
+    m = cell // threats.table.meta[1]
+    return -(gain[cell] / (threats.live[m] + 1)), LOCAL, threats.table.rows[cell], m
 
 
 @kernel
 def _cell(threats, m, item):
-    """Return where the pair (threat, item) stands in arrays that are laid out like the rows of the table."""
-    at = m * threats.table.meta[1] + 1
-    while threats.table.rows[at] != item:
-        at += 1
-    return at
+    """Return the cell of a threat and one of its items; 0, which belongs to none, where m is -1."""
+    if m < 0:
+        return np.int64(0)
+    cell = m * threats.table.meta[1] + 1
+    while threats.table.rows[cell] != item:
+        cell += 1
+    return cell
+
+
+@kernel
+def _speaker(threats, v):
+    """Return the first threat through visit v that has no other record, or -1, and how many such threats there are.
+
+    Taking the visit out removes them all, so one entry in the heap speaks for them.
+    """
+    first, singles = np.int64(-1), np.int64(0)
+    for x in range(threats.visit_first[v], threats.visit_first[v] + threats.visit_n[v]):
+        m = threats.visit_threat[x]
+        if threats.live[m] == 1:
+            singles += 1
+            if first < 0 or m < first:
+                first = m
+    return first, singles
+
+
+@kernel
+def _gain(records, threats, item, m, hits):
+    """Count the threats with `item` all of whose records are records of threat m, whose list must be compact."""
+    gain, begin, end = np.int64(0), threats.first[m], threats.first[m] + threats.listed[m]
+    for e in range(begin, end):
+        v = position(records, threats.record[e], item)
+        for x in range(threats.visit_first[v], threats.visit_first[v] + threats.visit_n[v]):
+            other = threats.visit_threat[x]
+            hits[other] += 1
+            gain += hits[other] == threats.live[other]
+    for e in range(begin, end):
+        v = position(records, threats.record[e], item)
+        for x in range(threats.visit_first[v], threats.visit_first[v] + threats.visit_n[v]):
+            hits[threats.visit_threat[x]] = 0
+    return gain
 
 
 @kernel
 def _group(records, threats, inv, inv_record, item, m):
     """Return a copy of the records of threat m, or of all records that still have the item where m is -1."""
     if m >= 0:
-        group = np.empty(threats.size[m], np.int64)
+        group = np.empty(threats.listed[m], np.int64)
         for x in range(group.size):
             group[x] = threats.record[threats.first[m] + x]
         return group
@@ -139,66 +176,106 @@ def _group(records, threats, inv, inv_record, item, m):
 
 @kernel
 def _take_out(records, common, threats, item, group, changed, hits, k, allowed, scratch):
-    """Take `item` out of the records `group` and these out of its threats; list the changed ones, return their number.
+    """Take `item` out of the records `group`, and these out of its threats.
 
-    A common threat that is no longer violating, though some records still have it, is gone as well.
+    A common threat that is no longer violating, though some records still have it, is gone as well.  Returns the number
+    of changed threats, which are listed in `changed`; and the records that lost a visit or a threat, with their number.
     """
-    n_changed, width = np.int64(0), threats.table.meta[1]
+    touched, n_touched = np.empty(group.size, np.int64), group.size
+    n_changed, width, rows = np.int64(0), threats.table.meta[1], threats.table.rows
     for y in range(group.size):
         v = position(records, group[y], item)
+        touched[y] = group[y]
         records.alive[v] = 0
         threats.n_records[item] -= 1
-        for x in range(threats.visit_first[v], threats.visit_first[v + 1]):
+        for x in range(threats.visit_first[v], threats.visit_first[v] + threats.visit_n[v]):
             m = threats.visit_threat[x]
-            if threats.size[m] > 0 and hits[m] == 0:
+            threats.live[m] -= 1
+            if hits[m] == 0:
                 hits[m] = 1
                 changed[n_changed] = m
                 n_changed += 1
+            for i in range(m * width + 1, m * width + 1 + rows[m * width]):
+                if rows[i] != item:
+                    _unlist(threats, position(records, group[y], rows[i]), m)
+        threats.visit_n[v] = 0
     for c in range(n_changed):
         m = changed[c]
         hits[m] = 0
-        begin, n = threats.first[m], np.int64(0)
-        for e in range(begin, begin + threats.size[m]):
-            if records.alive[position(records, threats.record[e], item)]:
-                threats.record[begin + n] = threats.record[e]
-                n += 1
-        if threats.row[m] >= 0 and n > 0 and not is_violating(common, threats.row[m], scratch, k, allowed):
-            n = np.int64(0)
-        threats.size[m] = n
-        if n == 0:
-            for i in range(m * width + 1, m * width + 1 + threats.table.rows[m * width]):
-                threats.n_of_item[threats.table.rows[i]] -= 1
-    return n_changed
+        if threats.live[m] > 0 and threats.row[m] >= 0:
+            if not is_violating(common, threats.row[m], scratch, k, allowed):
+                compact(records, threats, m)
+                touched = grown(touched, n_touched + threats.listed[m])
+                for e in range(threats.first[m], threats.first[m] + threats.listed[m]):
+                    touched[n_touched] = threats.record[e]
+                    n_touched += 1
+                    for i in range(m * width + 1, m * width + 1 + rows[m * width]):
+                        _unlist(threats, position(records, threats.record[e], rows[i]), m)
+                threats.live[m] = 0
+        if threats.live[m] == 0:
+            for i in range(m * width + 1, m * width + 1 + rows[m * width]):
+                threats.n_of_item[rows[i]] -= 1
+    return n_changed, touched, n_touched
 
 
 @kernel
-def _push_raised(records, threats, changed, n_changed, aside, hits, heap):
-    """Push what a shrunk threat m can make better: suppressions for m, and those whose group now covers m's."""
+def _unlist(threats, v, m):
+    """Take threat m out of the list of visit v."""
+    at, last = threats.visit_first[v], threats.visit_first[v] + threats.visit_n[v] - 1
+    while threats.visit_threat[at] != m:
+        at += 1
+    threats.visit_threat[at] = threats.visit_threat[last]
+    threats.visit_n[v] -= 1
+
+
+@kernel
+def _push_raised(records, threats, changed, n_changed, aside, gain, speaker, heap):
+    """Push what a shrunk threat m can make better: suppressions for m, and those whose group may now cover m's."""
+    width, rows = threats.table.meta[1], threats.table.rows
     for c in range(n_changed):
         m = changed[c]
-        if threats.size[m] == 0:
+        if threats.live[m] == 0:
             continue
-        at = m * threats.table.meta[1]
-        for i in range(at + 1, at + 1 + threats.table.rows[at]):
-            item = threats.table.rows[i]
-            # a group that covers all records of m covers its first one
-            v = position(records, threats.record[threats.first[m]], item)
-            for x in range(threats.visit_first[v], threats.visit_first[v + 1]):
+        at = threats.first[m]
+        while not contains(records, threats.record[at], rows, m * width + 1, rows[m * width]):
+            at += 1
+        for i in range(m * width + 1, m * width + 1 + rows[m * width]):
+            aside[i] = 0
+            # a group that covers all records of m covers this one
+            v = position(records, threats.record[at], rows[i])
+            if threats.live[m] == 1:
+                speaker[v], singles = _speaker(threats, v)
+                cell = _cell(threats, speaker[v], rows[i])
+                gain[cell] = singles
+                if aside[cell] == 0:
+                    heapq.heappush(heap, _local_entry(threats, gain, cell))
+            for x in range(threats.visit_first[v], threats.visit_first[v] + threats.visit_n[v]):
                 other = threats.visit_threat[x]
-                if threats.size[other] > 0 and not aside[_cell(threats, other, item)]:
-                    heapq.heappush(heap, _local_entry(records, threats, item, other, hits))
+                if threats.live[other] > 1 and threats.live[other] >= threats.live[m]:
+                    cell = _cell(threats, other, rows[i])
+                    gain[cell] += other != m
+                    if aside[cell] == 0:
+                        heapq.heappush(heap, _local_entry(threats, gain, cell))
 
 
 @kernel
-def _push_reopened(records, threats, group, aside, hits, heap):
-    """Push again what was set aside and touches a record of `group`."""
-    for y in range(group.size):
-        for v in range(records.offsets[group[y]], records.offsets[group[y] + 1]):
+def _push_reopened(records, threats, touched, n_touched, aside, gain, speaker, heap):
+    """Push again what was set aside and is about a touched record, and for visits whose speaker is gone."""
+    for y in range(n_touched):
+        for v in range(records.offsets[touched[y]], records.offsets[touched[y] + 1]):
             if records.alive[v] == 0:
                 continue
-            item = records.items[v]
-            for x in range(threats.visit_first[v], threats.visit_first[v + 1]):
+            for x in range(threats.visit_first[v], threats.visit_first[v] + threats.visit_n[v]):
                 m = threats.visit_threat[x]
-                if threats.size[m] > 0 and aside[_cell(threats, m, item)]:
-                    aside[_cell(threats, m, item)] = 0
-                    heapq.heappush(heap, _local_entry(records, threats, item, m, hits))
+                cell = _cell(threats, m, records.items[v])
+                if aside[cell]:
+                    aside[cell] = 0
+                    if threats.live[m] > 1 or m == speaker[v]:
+                        heapq.heappush(heap, _local_entry(threats, gain, cell))
+            first, singles = _speaker(threats, v)
+            if first != speaker[v]:
+                speaker[v] = first
+                if singles > 0:
+                    cell = _cell(threats, first, records.items[v])
+                    gain[cell] = singles
+                    heapq.heappush(heap, _local_entry(threats, gain, cell))

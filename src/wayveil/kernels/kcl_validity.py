@@ -1,10 +1,13 @@
 """Whether a local suppression makes a new violating sequence, exactly (Definition 4.3 of the paper).
 
-Taking item p out of a group of records changes only sequences that contain p and occur in the group.  One of them is,
-or contains, a *new* minimal violating sequence if and only if it is violating afterwards and no part of it is an old
-threat that still is.  A sequence that is not common contains an old threat that is not common either, and such a
-threat stays violating for as long as it occurs.  So common sequences decide, and their counts are at hand: what they
-lose inside the group is subtracted.
+There is a *new* minimal violating sequence if and only if some sequence is violating afterwards and no part of it is an
+old threat that still is.  Taking item p out of a group of records can bring that about in two ways.
+
+* A sequence with p that occurs in the group becomes violating.  It was common before, so its counts are at hand, and
+  what it loses inside the group is subtracted.
+* A common threat with p loses owners with a sensitive value and stops being violating, though it still occurs.  Then
+  sequences around it, which were violating all along, may have no other threat in them.  They occur only in the
+  records that keep the threat, and are looked for there.
 """
 
 from __future__ import annotations
@@ -163,31 +166,91 @@ def is_violating(common, row, scratch, k, allowed):
 def is_valid(records, common, threats, item, threat, longest, k, allowed, scratch):
     """Return whether taking `item` out of the records of `threat` makes no new minimal violating sequence.
 
-    O(occurrences of common sequences with the item in the group).
+    The list of `threat` must be compact.  O(occurrences of common sequences with the item in the group).
     """
-    lose(records, common, item, threats.record, threats.first[threat], threats.size[threat], longest, scratch)
-    valid = True
+    lose(records, common, item, threats.record, threats.first[threat], threats.listed[threat], longest, scratch)
+    valid, width, rows = True, common.table.meta[1], common.table.rows
     for x in range(scratch.n[0]):
         row = scratch.touched[x]
-        if valid and is_violating(common, row, scratch, k, allowed):
-            valid = common.clean[row] == 0 and _has_old_threat(common, threats, row, item, k, allowed, scratch)
+        if not valid:
+            break
+        if is_violating(common, row, scratch, k, allowed):
+            valid = common.clean[row] == 0 and _has_old_threat(
+                common, threats, rows, row * width + 1, rows[row * width], item, k, allowed, scratch
+            )
+        elif common.clean[row] == 0 and common.support[row] > scratch.lost[row]:
+            old = find_row(threats.table, rows, row * width + 1, rows[row * width])
+            if old >= 0 and threats.live[old] > 0 and rows[row * width] < longest:
+                valid = not _uncovers(records, common, threats, old, item, threat, longest, k, allowed, scratch)
     settle(common, scratch, np.int64(0))
     return valid
 
 
 @kernel
-def _has_old_threat(common, threats, row, item, k, allowed, scratch):
-    """Return whether a part of a common sequence is a threat that is still violating after the loss."""
-    rows, begin, part = common.table.rows, row * common.table.meta[1], scratch.part
-    for chosen in range(1, 1 << rows[begin]):
+def _uncovers(records, common, threats, old, item, threat, longest, k, allowed, scratch):
+    """Return whether a violating sequence was not minimal only because of the threat `old`, which ends here.
+
+    `old` is no longer violating but still occurs.  What grows from it in the records that keep it is judged depth
+    first; a sequence that contains another threat ends a branch, and so does one that is not common.
+    """
+    width, rows = threats.table.meta[1], threats.table.rows
+    begin, size = old * width + 1, rows[old * width]
+    work, chosen = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    g, g_end = threats.first[threat], threats.first[threat] + threats.listed[threat]
+    for e in range(threats.first[old], threats.first[old] + threats.listed[old]):
+        r = threats.record[e]
+        while g < g_end and threats.record[g] < r:
+            g += 1
+        if (g < g_end and threats.record[g] == r) or not contains(records, r, rows, begin, size):
+            continue
+        depth, at, end = np.int64(0), records.offsets[r], records.offsets[r + 1]
+        while True:
+            if at == end:
+                if depth == 0:
+                    break
+                depth -= 1
+                at = chosen[depth] + 1
+                continue
+            skip = records.alive[at] == 0
+            for i in range(begin, begin + size):
+                skip |= rows[i] == records.items[at]
+            if skip:
+                at += 1
+                continue
+            chosen[depth] = at
+            i, d, n = begin, np.int64(0), np.int64(0)
+            while i < begin + size or d <= depth:
+                if d > depth or (i < begin + size and rows[i] < records.items[chosen[d]]):
+                    work[n] = rows[i]
+                    i += 1
+                else:
+                    work[n] = records.items[chosen[d]]
+                    d += 1
+                n += 1
+            if not _has_old_threat(common, threats, work, np.int64(0), n, item, k, allowed, scratch):
+                row = find_row(common.table, work, np.int64(0), n)
+                if row < 0 or is_violating(common, row, scratch, k, allowed):
+                    return True
+                if n < longest:
+                    depth += 1
+            at += 1
+    return False
+
+
+@kernel
+def _has_old_threat(common, threats, sequence, begin, size, item, k, allowed, scratch):
+    """Return whether a part of a sequence that still occurs is a threat that is still violating after the loss."""
+    part = scratch.part
+    for chosen in range(1, 1 << size):
         n, touched = np.int64(0), False
-        for i in range(rows[begin]):
+        for i in range(size):
             if chosen >> i & 1:
-                part[n] = rows[begin + 1 + i]
+                part[n] = sequence[begin + i]
                 touched |= part[n] == item
                 n += 1
         m = find_row(threats.table, part, np.int64(0), n)
-        if m >= 0 and threats.size[m] > 0:
-            if not touched or is_violating(common, threats.row[m], scratch, k, allowed):
+        if m >= 0 and threats.live[m] > 0:
+            row = threats.row[m]
+            if not touched or row < 0 or is_violating(common, row, scratch, k, allowed):
                 return True
     return False

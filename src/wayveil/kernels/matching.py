@@ -35,24 +35,16 @@ def doublet_codes(location: NDArray[Any], t: NDArray[Any]) -> tuple[Ints, int]:
     return codes, n
 
 
-@kernel
 def inverted_lists(offsets: Ints, doublet: Ints, order: Ints, n: int) -> tuple[Ints, Ints]:
     """Return (starts, slots): the places in `order` of the trajectories that hold doublet d, rising, are
     ``slots[starts[d]:starts[d + 1]]``.  O(rows + n) time and memory."""
     starts = np.zeros(n + 1, np.int64)
-    for row in range(doublet.size):
-        starts[doublet[row] + 1] += 1
-    for d in range(n):
-        starts[d + 1] += starts[d]
-    ends, slots = starts[:-1].copy(), np.empty(doublet.size, np.int64)
-    for slot in range(order.size):
-        for row in range(offsets[order[slot]], offsets[order[slot] + 1]):
-            slots[ends[doublet[row]]] = slot
-            ends[doublet[row]] += 1
+    np.cumsum(np.bincount(doublet, minlength=n), out=starts[1:])
+    slots = np.empty(len(doublet), np.int64)
+    _fill_slots(offsets, doublet, order, starts[:-1].copy(), slots)
     return starts, slots
 
 
-@kernel
 def match_sets(starts: Ints, slots: Ints, owner: Ints, value: Ints, n_values: int, sets: Ints) -> tuple[Ints, Ints]:
     """Return (owners, best) per row of `sets`, doublets padded with -1: how many owners have a trajectory that holds
     all of them, and how many of these owners share the most frequent value.
@@ -62,69 +54,105 @@ def match_sets(starts: Ints, slots: Ints, owner: Ints, value: Ints, n_values: in
     is matched once: O(shortest list x log of the others) per row; O(width x longest first list) memory.
     """
     n, width = sets.shape
-    owners, best = np.zeros(n, np.int64), np.zeros(n, np.int64)
-    seen, count = np.empty(n_values, np.int64), np.empty(n_values, np.int64)
-    longest = 0
-    for i in range(n):
-        longest = max(longest, starts[sets[i, 0] + 1] - starts[sets[i, 0]])
-    found, held = np.empty((width, longest), np.int64), np.zeros(width, np.int64)
-    for i in range(n):
-        level = 0
-        while i > 0 and level < width and sets[i, level] >= 0 and sets[i, level] == sets[i - 1, level]:
-            level += 1
-        while level < width and sets[i, level] >= 0:
-            low, high = starts[sets[i, level]], starts[sets[i, level] + 1]
-            if level == 0:
-                held[0] = high - low
-                found[0, : high - low] = slots[low:high]
-            else:
-                held[level] = _common(found[level - 1], held[level - 1], slots, low, high, found[level])
-            level += 1
-        owners[i], best[i] = _count(found[level - 1], held[level - 1], owner, value, seen, count)
-    return owners, best
+    counts = np.zeros(2 * n, np.int64)
+    longest = int((starts[sets[:, 0] + 1] - starts[sets[:, 0]]).max(initial=0))
+    found = np.empty(width * longest, np.int64)
+    room = np.zeros(width + 2 * n_values, np.int64)
+    shape = np.array([n, width, longest, value.shape[1], n_values], np.int64)
+    _match(starts, slots, owner, value.ravel(), sets.ravel(), shape, found, room, counts)
+    return counts[::2], counts[1::2]
+
+
+# The loops below are plain, on flat int64 arrays that the caller makes: each array function of NumPy inside a kernel
+# costs up to a second when it is compiled, and the first attack on a new machine waits for that.
 
 
 @kernel
-def _common(found: Ints, held: int, slots: Ints, low: int, high: int, out: Ints) -> int:
-    """Write what ``found[:held]`` and ``slots[low:high]``, both rising, share to `out`; return how many."""
+def _fill_slots(offsets: Ints, doublet: Ints, order: Ints, ends: Ints, slots: Ints) -> None:
+    """Append each slot to the lists of its doublets; ``ends[d]`` is where list d goes on.  O(rows)."""
+    for slot in range(order.size):
+        for row in range(offsets[order[slot]], offsets[order[slot] + 1]):
+            slots[ends[doublet[row]]] = slot
+            ends[doublet[row]] += 1
+
+
+@kernel
+def _match(
+    starts: Ints, slots: Ints, owner: Ints, value: Ints, sets: Ints, shape: Ints, found: Ints, room: Ints, counts: Ints
+) -> None:
+    """Write (owners, best) of set i to ``counts[2 * i:]``; `shape` is (sets, width, longest, attributes, values).
+
+    `found` has `longest` places per level for what fits the first visits of a set; ``room[:width]`` says how many
+    are held, and behind it are the last owner seen and the owners counted per value.
+    """
+    n, width, longest = shape[0], shape[1], shape[2]
+    for i in range(n):
+        now, before = i * width, (i - 1) * width
+        level = 0
+        while i > 0 and level < width and sets[now + level] >= 0 and sets[now + level] == sets[before + level]:
+            level += 1
+        while level < width and sets[now + level] >= 0:
+            low, high = starts[sets[now + level]], starts[sets[now + level] + 1]
+            if level == 0:
+                for at in range(low, high):
+                    found[at - low] = slots[at]
+                room[0] = high - low
+            else:
+                room[level] = _common(found, (level - 1) * longest, room[level - 1], level * longest, slots, low, high)
+            level += 1
+        _count(found, (level - 1) * longest, room[level - 1], owner, value, shape, room, counts, i)
+
+
+@kernel
+def _common(found: Ints, start: int, held: int, out: int, slots: Ints, low: int, high: int) -> int:
+    """Write what ``found[start:start + held]`` and ``slots[low:high]``, both rising, share to ``found[out:]``; return
+    how many."""
     kept = 0
-    for i in range(held):
+    for i in range(start, start + held):
+        slot = found[i]
         step = 1
-        while low + step < high and slots[low + step] < found[i]:  # leap, as most of the longer list is skipped
+        while low + step < high and slots[low + step] < slot:  # leap, as most of the longer list is skipped
             low += step
             step *= 2
-        end = min(low + step, high)
+        end = low + step
+        if end > high:
+            end = high
         while low < end:
-            middle = (low + end) // 2
-            if slots[middle] < found[i]:
+            middle = (low + end) >> 1
+            if slots[middle] < slot:
                 low = middle + 1
             else:
                 end = middle
         if low == high:
             break
-        if slots[low] == found[i]:
-            out[kept] = found[i]
+        if slots[low] == slot:
+            found[out + kept] = slot
             kept += 1
     return kept
 
 
 @kernel
-def _count(found: Ints, held: int, owner: Ints, value: Ints, seen: Ints, count: Ints) -> tuple[int, int]:
-    """Return (owners, best) of ``found[:held]``; `seen` and `count` are room to work in."""
-    seen[:] = -1
-    count[:] = 0
-    owners, last = 0, -1
-    for i in range(held):
-        who = owner[found[i]]
+def _count(
+    found: Ints, start: int, held: int, owner: Ints, value: Ints, shape: Ints, room: Ints, counts: Ints, i: int
+) -> None:
+    """Write (owners, best) of ``found[start:start + held]`` to ``counts[2 * i:]``."""
+    width, n_attributes, n_values = shape[1], shape[3], shape[4]
+    for v in range(n_values):
+        room[width + 2 * v] = -1
+        room[width + 2 * v + 1] = 0
+    owners, best, last = 0, 0, -1
+    for j in range(start, start + held):
+        who = owner[found[j]]
         if who != last:
             owners += 1
             last = who
-        for a in range(value.shape[1]):
-            v = value[found[i], a]
-            if v >= 0 and seen[v] != who:
-                seen[v] = who
-                count[v] += 1
-    best = 0
-    for v in range(count.size):
-        best = max(best, count[v])
-    return owners, best
+        for a in range(n_attributes):
+            v = value[found[j] * n_attributes + a]
+            at = width + 2 * v
+            if v >= 0 and room[at] != who:
+                room[at] = who
+                room[at + 1] += 1
+                if room[at + 1] > best:
+                    best = room[at + 1]
+    counts[2 * i] = owners
+    counts[2 * i + 1] = best

@@ -11,7 +11,7 @@ import numpy as np
 from wayveil.errors import InputError
 from wayveil.kernels.kcl_find import Records, find_sequences
 from wayveil.kernels.kcl_suppress import suppress
-from wayveil.model import KCL, Engine, Published, Sensitive, Visits, check_parameters, parameter
+from wayveil.model import KCL, Cut, Engine, Published, Sensitive, Visits, check_parameters, parameter
 from wayveil.model.ragged import IntArray, take
 
 __all__ = ["Kcl"]
@@ -89,7 +89,7 @@ class Kcl:
     name: ClassVar[str] = "kcl"
     summary: ClassVar[str] = "(K,C)_L-privacy by local and global suppression of visits"
     accepts: ClassVar[type[Visits]] = Visits
-    cut: ClassVar[str] = "none"
+    cut: ClassVar[Cut] = "none"
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)

@@ -9,7 +9,7 @@ from wayveil.model.parameters import (
     parameters_of,
     plain,
 )
-from wayveil.model.protocols import Attack, Engine, Method, Metric, Progress, Verifier, Workload
+from wayveil.model.protocols import Attack, Cut, Engine, Method, Metric, Progress, Verifier, Workload
 from wayveil.model.results import AttackResult, Chart, Published, Score, Series, Verdict
 from wayveil.model.visits import Coded, Owners, TimeFormat, Visits
 
@@ -20,6 +20,7 @@ __all__ = [
     "AttackResult",
     "Chart",
     "Coded",
+    "Cut",
     "Engine",
     "Guarantee",
     "Method",

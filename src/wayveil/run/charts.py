@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from decimal import Decimal
 from itertools import pairwise
 
 from markupsafe import Markup, escape
 
 from wayveil.model.results import Chart, Series
+from wayveil.run.axes import make_axis, tick_name
+from wayveil.run.markup import FONT, join, shortened, tag, width_of
+from wayveil.run.numbers import clean, format_value
 
-__all__ = ["clean", "draw", "format_number", "format_percent", "format_value", "overlay"]
+__all__ = ["draw", "overlay"]
 
-NOTHING = "–"
 WIDTH = 400.0  # units of the viewBox: near the real width on a desk (two charts side by side) and on a phone
-FONT = 12.0
 SMALL = 10.5
+BESIDE = 130.0  # labels up to this wide stand beside their bars
 MOST_STANDING, MOST_LYING = 60, 30  # groups of bars that are drawn; the table always has all
 
 Values = list[float | None]
@@ -39,10 +38,10 @@ def draw(chart: Chart) -> Markup:
     length = max([len(chart.labels), *(len(series.values) for series in chart.series)])
     labels = [clean(label) for label in chart.labels] + [""] * (length - len(chart.labels))
     columns = [_drawable(series.values, length) for series in chart.series]
-    body: list[Markup] = [_tag("figcaption", clean(chart.title))]
+    body: list[Markup] = [tag("figcaption", clean(chart.title))]
     if all(value is None for column in columns for value in column):
-        body.append(_tag("p", "Nothing to show.", class_="empty"))
-        return _tag("figure", _join(body), class_="chart")
+        body.append(tag("p", "Nothing to show.", class_="empty"))
+        return tag("figure", join(body), class_="chart")
     flat = chart.kind == "bars" and not _upright(labels)
     drawn = length if chart.kind == "line" else min(length, MOST_LYING if flat else MOST_STANDING)
     plot = _Plot(chart, labels[:drawn], [column[:drawn] for column in columns])
@@ -52,9 +51,9 @@ def draw(chart: Chart) -> Markup:
     above, below = (chart.x_label, chart.y_label) if flat else (chart.y_label, chart.x_label)
     body += [_axis_name(above, "above"), svg, _axis_name(below, "below")]
     if drawn < length:
-        body.append(_tag("p", f"The first {drawn} of {length:,} are drawn; the table has all.", class_="axis"))
+        body.append(tag("p", f"The first {drawn} of {length:,} are drawn; the table has all.", class_="axis"))
     body.append(_table(chart, labels))
-    return _tag("figure", _join(body), class_="chart")
+    return tag("figure", join(body), class_="chart")
 
 
 def overlay(raw: Chart, published: Chart, names: tuple[str, str] = ("raw data", "published data")) -> Chart:
@@ -85,7 +84,7 @@ def overlay(raw: Chart, published: Chart, names: tuple[str, str] = ("raw data", 
                 series.append(
                     Series(
                         name=name if single else f"{name}: {source.series[i].name}",
-                        values=tuple(value_of.get(label) for label in labels),  # type: ignore[misc]
+                        values=tuple(value_of.get(label) for label in labels),
                     )
                 )
     return Chart(
@@ -99,72 +98,6 @@ def overlay(raw: Chart, published: Chart, names: tuple[str, str] = ("raw data", 
     )
 
 
-def format_value(value: float | None, *, percent: bool) -> str:
-    """Return a chart's value as people read it."""
-    return format_percent(value) if percent else format_number(value)
-
-
-def format_number(value: float | None) -> str:
-    """Return a number for people; a dash for one that is missing, NaN or infinite.
-
-    Examples
-    --------
-    >>> [format_number(v) for v in (12345, 12345.678, 100.5, 3.14159, 0.00123, 2.0, None, float("nan"))]
-    ['12,345', '12,346', '100.5', '3.14', '0.00123', '2', '–', '–']
-    """
-    if value is None or (isinstance(value, float) and not math.isfinite(value)):
-        return NOTHING
-    size = abs(value)
-    if size >= 10**15 or 0 < size < 1e-6:
-        return f"{Decimal(value):.3g}"
-    if value == int(value):
-        return f"{int(value):,}"
-    if size >= 1000:
-        return f"{value:,.0f}"
-    return f"{value:.{max(1, 2 - math.floor(math.log10(size)))}f}".rstrip("0").rstrip(".")
-
-
-def format_percent(share: float | None) -> str:
-    """Return a share as a percentage; only 0 is 0 % and only 1 is 100 %.
-
-    Examples
-    --------
-    >>> [format_percent(v).replace("\\xa0", " ") for v in (0, 0.034, 0.5, 0.00012, 0.9999, 1, None)]
-    ['0 %', '3.4 %', '50 %', '0.01 %', '99.99 %', '100 %', '–']
-    """
-    if share is None or (isinstance(share, float) and not math.isfinite(share)):
-        return NOTHING
-    if abs(share) >= 10**12:
-        return f"{Decimal(share) * 100:.3g}\N{NO-BREAK SPACE}%"
-    percent = share * 100
-    if abs(percent - round(percent)) < 1e-9:
-        if share == 0 or round(percent) != 0:
-            return f"{round(percent):,}\N{NO-BREAK SPACE}%"
-        return "< 0.0001\N{NO-BREAK SPACE}%"
-    for digits in range(1, 5):
-        text = f"{percent:,.{digits}f}"
-        if float(text.replace(",", "")) not in (0.0, 100.0):
-            return f"{text}\N{NO-BREAK SPACE}%"
-    return "< 0.0001\N{NO-BREAK SPACE}%" if abs(percent) < 1 else "nearly 100\N{NO-BREAK SPACE}%"
-
-
-def clean(text: object) -> str:
-    """Return text without characters that HTML cannot hold or that turn the text around them.
-
-    Examples
-    --------
-    >>> clean("a\\x00b\\u202ec\\nd")
-    'a\ufffdb\ufffdc d'
-    """
-    spaced = re.sub(r"[\t\n\r]+", " ", str(text))
-    return "".join(
-        "\N{REPLACEMENT CHARACTER}" if unicodedata.category(c) in ("Cc", "Cs") or c in _TURNING else c for c in spaced
-    )
-
-
-_TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-
-
 class _Plot:
     """What the three drawings share: cleaned labels, drawable values, colours and the axis of values."""
 
@@ -174,38 +107,26 @@ class _Plot:
         self.colours = _colours(self.names)
         present = [value for column in columns for value in column if value is not None]
         whole = not chart.percent and all(value == int(value) for value in present)
-        self.axis = _axis(min(0.0, *present), max(0.0, *present), whole)
-        self.tick_names = [_tick_name(tick, self.axis.step, chart.percent) for tick in self.axis.ticks]
+        self.axis = make_axis(min(0.0, *present), max(0.0, *present), whole)
+        self.tick_names = [tick_name(tick, self.axis.step, chart.percent) for tick in self.axis.ticks]
 
     def hint(self, series: int, row: int) -> Markup:
         """Return the tooltip of one value."""
         number = format_value(self.chart.series[series].values[row], percent=self.chart.percent)
         named = f"{self.names[series]}: " if len(self.names) > 1 else ""
-        return _tag("title", f"{self.labels[row]}: {named}{number}")
+        return tag("title", f"{self.labels[row]}: {named}{number}")
 
     def svg(self, height: float, body: list[Markup]) -> Markup:
         """Return the drawing, described for those who do not see it."""
         kind = "Line chart" if self.chart.kind == "line" else "Bar chart"
         named = f" Series: {', '.join(self.names)}." if len(self.names) > 1 else ""
         spoken = f"{clean(self.chart.title)}. {kind} with {len(self.labels):,} labels.{named} The numbers are below."
-        return _tag("svg", _join(body), viewBox=f"0 0 {WIDTH:g} {height:.0f}", role="img", aria_label=spoken)
-
-
-@dataclass(frozen=True)
-class _Axis:
-    low: float
-    high: float
-    step: float
-    ticks: tuple[float, ...]
-
-    def at(self, value: float) -> float:
-        """Return where a value lies between the ends of the axis, as a share."""
-        return (value - self.low) / (self.high - self.low)
+        return tag("svg", join(body), viewBox=f"0 0 {WIDTH:g} {height:.0f}", role="img", aria_label=spoken)
 
 
 def _vertical(plot: _Plot) -> Markup:
     height, top, bottom = 220.0, 18.0, 24.0
-    left = max(_width(name) for name in plot.tick_names) + 8
+    left = max(width_of(name) for name in plot.tick_names) + 8
     rows = len(plot.labels)
     slot = (WIDTH - left - 2) / rows
     thick = min(34.0, slot * 0.8 / len(plot.columns))
@@ -234,16 +155,18 @@ def _vertical(plot: _Plot) -> Markup:
 
 def _horizontal(plot: _Plot) -> Markup:
     rows = len(plot.labels)
-    left = min(130.0, max(_width(label) for label in plot.labels)) + 8
+    widest = max(width_of(label) for label in plot.labels)
+    above = FONT + 4 if widest > BESIDE else 0.0  # long labels are cut less in a line of their own
+    left = 8.0 if above else widest + 8
     thick = 9.0 if len(plot.columns) > 2 else 13.0 if rows <= 12 else 11.0
-    slot = thick * len(plot.columns) + (7 if rows <= 12 else 5)
+    slot = above + thick * len(plot.columns) + (7 if rows <= 12 else 5)
     texts = [
         [format_value(v, percent=plot.chart.percent) if v is not None else "" for v in series.values[:rows]]
         for series in plot.chart.series
     ]
     numbers = thick > SMALL
-    room = max((_width(text) for column in texts for text in column), default=0.0) + 6 if numbers else 0.0
-    right = max(room, _width(plot.tick_names[-1]) / 2 + 2)
+    room = max((width_of(text) for column in texts for text in column), default=0.0) + 6 if numbers else 0.0
+    right = max(room, width_of(plot.tick_names[-1]) / 2 + 2)
     span = WIDTH - left - right
     top = 4.0
     height = top + slot * rows + 20
@@ -252,15 +175,18 @@ def _horizontal(plot: _Plot) -> Markup:
         return left + span * plot.axis.at(value)
 
     body: list[Markup] = []
-    every = 1 + (sum(_width(name) + 10 for name in plot.tick_names) > span)
+    every = 1 + (sum(width_of(name) + 10 for name in plot.tick_names) > span)
     for i, (tick, name) in enumerate(zip(plot.axis.ticks, plot.tick_names, strict=True)):
         kind = "zero" if tick == 0 else "level"
-        body.append(_tag("line", x1=x(tick), x2=x(tick), y1=top, y2=height - 18, class_=kind))
+        body.append(tag("line", x1=x(tick), x2=x(tick), y1=top, y2=height - 18, class_=kind))
         if i % every == 0:
             body.append(_text(name, x(tick), height - 5, "middle", "tick"))
     for row in range(rows):
-        start = top + slot * row + 3
-        body.append(_label(plot.labels[row], left - 6, start + thick * len(plot.columns) / 2 + 4, "end", left - 8))
+        start = top + slot * row + 3 + above
+        if above:
+            body.append(_label(plot.labels[row], left + 2, start - 4, "start", WIDTH - left - 4))
+        else:
+            body.append(_label(plot.labels[row], left - 6, start + thick * len(plot.columns) / 2 + 4, "end", left - 8))
         for i, column in enumerate(plot.columns):
             value = column[row]
             if value is None:
@@ -275,7 +201,7 @@ def _horizontal(plot: _Plot) -> Markup:
 
 def _line(plot: _Plot) -> Markup:
     height, top, bottom = 220.0, 10.0, 24.0
-    left = max(_width(name) for name in plot.tick_names) + 8
+    left = max(width_of(name) for name in plot.tick_names) + 8
     rows = len(plot.labels)
     slot = (WIDTH - left - 12) / max(1, rows - 1)
     start = left + 4 if rows > 1 else (WIDTH + left) / 2
@@ -292,13 +218,13 @@ def _line(plot: _Plot) -> Markup:
                 run.append(f"{start + slot * row:.1f},{y(value):.1f}")
                 continue
             if len(run) > 1:
-                body.append(_tag("polyline", points=" ".join(run), class_=f"stroke {plot.colours[i]}"))
+                body.append(tag("polyline", points=" ".join(run), class_=f"stroke {plot.colours[i]}"))
             run = []
         few = "" if rows <= 40 else " unseen"  # many marks would hide the line, but still hold the tooltips
         for row, value in enumerate(column):
             if value is not None:
                 mark = {"cx": start + slot * row, "cy": y(value), "r": 2.6}
-                body.append(_tag("circle", plot.hint(i, row), **mark, class_=f"mark-dot {plot.colours[i]}{few}"))
+                body.append(tag("circle", plot.hint(i, row), **mark, class_=f"mark-dot {plot.colours[i]}{few}"))
     body += _labels_below(plot, start, slot, height - 8)
     return plot.svg(height, body)
 
@@ -307,19 +233,19 @@ def _level_lines(plot: _Plot, left: float, y: Callable[[float], float]) -> list[
     body = []
     for tick, name in zip(plot.axis.ticks, plot.tick_names, strict=True):
         height = y(tick)
-        body.append(_tag("line", x1=left, x2=WIDTH, y1=height, y2=height, class_="zero" if tick == 0 else "level"))
+        body.append(tag("line", x1=left, x2=WIDTH, y1=height, y2=height, class_="zero" if tick == 0 else "level"))
         body.append(_text(name, left - 6, height + 4, "end", "tick"))
     return body
 
 
 def _labels_below(plot: _Plot, start: float, slot: float, y: float) -> list[Markup]:
     """Return as many labels as fit side by side: all, or every second, every third, and so on."""
-    widest = min(90.0, max(_width(label) for label in plot.labels))
+    widest = min(90.0, max(width_of(label) for label in plot.labels))
     every = max(1, math.ceil((widest + 6) / slot))
     body = []
     for row in range(0, len(plot.labels), every):
         x = start + slot * row
-        half = min(widest, _width(plot.labels[row])) / 2
+        half = min(widest, width_of(plot.labels[row])) / 2
         x = min(max(x, half), WIDTH - half)
         body.append(_label(plot.labels[row], x, y, "middle", widest))
     return body
@@ -327,18 +253,18 @@ def _labels_below(plot: _Plot, start: float, slot: float, y: float) -> list[Mark
 
 def _bar(plot: _Plot, series: int, row: int, *, x: float, y: float, width: float, height: float) -> Markup:
     size = {"x": x, "y": y, "width": max(width, 0.8), "height": max(height, 0.8)}  # a zero stays visible
-    return _tag("rect", plot.hint(series, row), **size, rx=1, class_=f"bar {plot.colours[series]}")
+    return tag("rect", plot.hint(series, row), **size, rx=1, class_=f"bar {plot.colours[series]}")
 
 
 def _numbers_fit(plot: _Plot, thick: float) -> bool:
     percent = plot.chart.percent
     texts = [format_value(value, percent=percent) for column in plot.columns for value in column]
-    return max(_width(text) for text in texts) * SMALL / FONT <= thick + 3
+    return max(width_of(text) for text in texts) * SMALL / FONT <= thick + 3
 
 
 def _upright(labels: list[str]) -> bool:
     """Whether bars stand: labels are few and short, or run on like hours, so that some can be left out."""
-    widest = max(_width(label) for label in labels)
+    widest = max(width_of(label) for label in labels)
     if len(labels) <= 12 and widest + 4 <= (WIDTH - 50) / len(labels):
         return True
     keys = [_order(label) for label in labels]
@@ -350,36 +276,6 @@ def _order(label: str) -> tuple[float, ...]:
     if re.search(r"[^\d\s.,:%<>≤≥=+\-–]", label.replace(" to ", "-")):
         return ()
     return tuple(float(number) for number in re.findall(r"\d+(?:\.\d+)?", label.replace(",", "")))
-
-
-def _axis(low: float, high: float, whole: bool) -> _Axis:
-    """Return an axis with 3 to 7 ticks at 1, 2 or 5 times a power of ten."""
-    low, high = max(low, -1e300), min(high, 1e300)
-    if high - low < 1e-300:
-        high = low + 1.0
-    wanted = (high - low) / 5
-    power = 10.0 ** math.floor(math.log10(wanted))
-    step = next(nice * power for nice in (1, 2, 5, 10) if nice * power >= wanted * (1 - 1e-9))
-    if whole:
-        step = max(step, 1.0)
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    ticks = tuple(i * step for i in range(first, last + 1))
-    return _Axis(low=ticks[0], high=ticks[-1], step=step, ticks=ticks)
-
-
-def _tick_name(tick: float, step: float, percent: bool) -> str:
-    scale, unit = (100.0, "\N{NO-BREAK SPACE}%") if percent else (1.0, "")
-    tick, step = tick * scale, step * scale
-    size = max(abs(tick), step)
-    if tick == 0 and step >= 1e6:
-        return f"0{unit}"
-    if size >= 1e12 or step < 1e-6:
-        return f"{tick:.2g}{unit}"
-    for limit, letter in ((1e9, "G"), (1e6, "M")):
-        if size >= limit and step >= limit / 100:
-            return f"{tick / limit:g}{letter}{unit}"
-    digits = max(0, -math.floor(math.log10(step) + 1e-9))
-    return f"{tick:,.{digits}f}{unit}"
 
 
 def _drawable(values: Sequence[float | None], length: int) -> Values:
@@ -409,68 +305,35 @@ def _colours(names: list[str]) -> list[str]:
 
 def _legend(plot: _Plot) -> Markup:
     items = [
-        _tag("li", _tag("span", "", class_=f"swatch {colour}") + escape(name))
+        tag("li", tag("span", "", class_=f"swatch {colour}") + escape(name))
         for name, colour in zip(plot.names, plot.colours, strict=True)
     ]
-    return _tag("ul", _join(items), class_="legend")
+    return tag("ul", join(items), class_="legend")
 
 
 def _table(chart: Chart, labels: list[str]) -> Markup:
-    head = [_tag("th", clean(chart.x_label) or "label", scope="col")]
-    head += [_tag("th", clean(series.name), scope="col") for series in chart.series]
-    rows = [_tag("tr", _join(head))]
+    head = [tag("th", clean(chart.x_label) or "label", scope="col")]
+    head += [tag("th", clean(series.name), scope="col") for series in chart.series]
+    rows = [tag("tr", join(head))]
     for row, label in enumerate(labels):
-        cells = [_tag("th", label, scope="row", dir="auto")]
+        cells = [tag("th", label, scope="row", dir="auto")]
         for series in chart.series:
             value = series.values[row] if row < len(series.values) else None
-            cells.append(_tag("td", format_value(value, percent=chart.percent)))
-        rows.append(_tag("tr", _join(cells)))
-    table = _tag("table", _tag("thead", rows[0]) + _tag("tbody", _join(rows[1:])), class_="numbers")
-    return _tag("details", _tag("summary", "Show the numbers") + _tag("div", table, class_="scroll"), class_="data")
+            cells.append(tag("td", format_value(value, percent=chart.percent)))
+        rows.append(tag("tr", join(cells)))
+    table = tag("table", tag("thead", rows[0]) + tag("tbody", join(rows[1:])), class_="numbers")
+    return tag("details", tag("summary", "Show the numbers") + tag("div", table, class_="scroll"), class_="data")
 
 
 def _axis_name(text: str, where: str) -> Markup:
-    return _tag("p", clean(text), class_=f"axis {where}") if text else Markup()
+    return tag("p", clean(text), class_=f"axis {where}") if text else Markup()
 
 
 def _label(text: str, x: float, y: float, anchor: str, room: float) -> Markup:
-    short = _shortened(text, room)
-    body = escape(short) if short == text else escape(short) + _tag("title", text)
-    return _tag("text", body, x=x, y=y, text_anchor=anchor, class_="label")
+    short = shortened(text, room)
+    body = escape(short) if short == text else escape(short) + tag("title", text)
+    return tag("text", body, x=x, y=y, text_anchor=anchor, class_="label")
 
 
 def _text(text: str, x: float, y: float, anchor: str, kind: str) -> Markup:
-    return _tag("text", text, x=x, y=y, text_anchor=anchor, class_=kind)
-
-
-def _shortened(text: str, room: float) -> str:
-    if _width(text) <= room + 0.5:
-        return text
-    kept = text
-    while kept and _width(kept) + FONT * 0.9 > room:
-        kept = kept[:-1]
-    return kept.rstrip() + "…"
-
-
-def _width(text: str) -> float:
-    """Return the width of a label, from above: wide letters count double, marks on letters count nothing."""
-    width = 0.0
-    for c in text[:200]:
-        if unicodedata.east_asian_width(c) in "WF":
-            width += 1.05
-        elif not unicodedata.combining(c):
-            width += 0.78 if c.isupper() or c in "mw%@" else 0.34 if c in " .,:;'|ijl1!\N{NO-BREAK SPACE}" else 0.58
-    return width * FONT
-
-
-def _tag(name: str, body: Markup | str = "", **attributes: float | str) -> Markup:
-    """Return an element; body and attributes are escaped unless they are markup already."""
-    parts = [f"<{name}"]
-    for key, value in attributes.items():
-        text = f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else str(value)
-        parts.append(f' {key.rstrip("_").replace("_", "-")}="{escape(text)}"')
-    return Markup("".join(parts) + ">") + escape(body) + Markup(f"</{name}>")
-
-
-def _join(parts: Sequence[Markup]) -> Markup:
-    return Markup("").join(parts)
+    return tag("text", text, x=x, y=y, text_anchor=anchor, class_=kind)

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from fractions import Fraction
 from functools import cache
 from typing import Any, Literal
 
@@ -17,7 +14,20 @@ from markupsafe import Markup
 from wayveil.errors import UsageError
 from wayveil.model.guarantees import Guarantee
 from wayveil.model.results import AttackResult, Score, Verdict
-from wayveil.run.charts import clean, draw, format_number, format_percent, overlay
+from wayveil.run.charts import draw, overlay
+from wayveil.run.numbers import clean, format_number, format_percent
+from wayveil.run.wording import (
+    as_fraction,
+    bound_words,
+    date_words,
+    duration,
+    is_share,
+    measured_words,
+    name_parts,
+    one_in,
+    sentence,
+    words,
+)
 
 __all__ = ["ReportContext", "render_report"]
 
@@ -75,7 +85,7 @@ def render_report(context: ReportContext) -> str:
     after = "published data" if context.published_ok else "rejected data"
     view: dict[str, Any] = {
         "context": context,
-        "created": _date(context.created),
+        "created": date_words(context.created),
         "after": after,
         "marks": _marks(context),
         "judged": _judged(context.verdict),
@@ -84,7 +94,7 @@ def render_report(context: ReportContext) -> str:
         "scores": [_score(score) for score in context.scores],
         "facts": _facts(context.input_facts, context.output_facts),
         "timings": _timings(context.timings),
-        "total_time": _duration(sum(context.timings.values())),
+        "total_time": duration(sum(context.timings.values())),
         "versions": context.versions,
     }
     return _environment().get_template("report.html.j2").render(view)
@@ -121,13 +131,6 @@ _PROMISES = (
     ("confidence", "c", "at most", "the largest share of them with one sensitive value; less is safer"),
 )
 
-_SHARE_WORDS = {
-    "share", "mean", "max", "median", "risk", "probability", "confidence", "loss", "rate", "lost", "kept", "overlap",
-}  # fmt: skip
-_COUNT_WORDS = {"n", "number", "count", "people", "owners", "visits", "trajectories", "sequences", "matches"}
-
-_WORDS = {"min": "smallest", "max": "largest", "n": "number of", "above": "above the threshold"}
-
 # The numbers of an attack are told in groups: by the first word of their name, or as listed here.
 _GROUPS = {
     "identity": "Finding the person (identity linkage); lower is safer",
@@ -139,11 +142,12 @@ _PLACES = {
     "identity_max": ("identity", "Person most at risk"),
     "attribute_mean": ("attribute", "Mean over people"),
     "attribute_max": ("attribute", "Person most at risk"),
-    "unique_share": ("identity", "People singled out"),
-    "identity_share_above": ("identity", "People above the threshold"),
-    "attribute_share_above": ("attribute", "People above the threshold"),
-    "unmatched_share": ("", "People for whom nothing matches"),
+    "unique_share": ("identity", "Exactly one person matches"),
+    "identity_share_above": ("identity", "People with a risk above {bound}"),
+    "attribute_share_above": ("attribute", "People with a risk above {bound}"),
+    "unmatched_share": ("", "Nothing matches"),
 }
+_THRESHOLD = "_threshold"  # not a result: it is told in the label of the share above it
 
 
 def _marks(context: ReportContext) -> list[_Mark]:
@@ -155,25 +159,25 @@ def _marks(context: ReportContext) -> list[_Mark]:
         key = next((key for key in context.verdict.measured if word in key.lower()), None)
         if key is None or parameter not in promised or (word == "confidence" and not promised.get("sensitive", True)):
             continue
-        measured = _exact(_best(context.verdict.measured, key))
-        bound = _exact(promised[parameter])
+        measured = as_fraction(_best(context.verdict.measured, key))
+        bound = as_fraction(promised[parameter])
         share = word == "confidence"
         broken = not context.verdict.holds and None not in (measured, bound)
         if broken and measured is not None and bound is not None:
             broken = measured < bound if side == "at least" else measured > bound
-        value, fraction = _measured(measured, share, bound)
+        value, fraction = measured_words(measured, share, bound)
         found.append(
             _Mark(
-                label=_words(key),
+                label=words(key),
                 value=value,
                 unit=fraction if share else people if measured is not None else "",
-                promised=f"promised: {side} {_measured(bound, share)[0]}",
+                promised=f"promised: {side} {measured_words(bound, share)[0]}",
                 meaning="nothing could be counted" if measured is None else meaning.format(people=people),
                 state="broken" if broken else "kept" if context.verdict.holds else "plain",
             )
         )
     for score in context.scores[:1]:
-        found.append(_Mark(label=_words(score.name), value=_score_value(score), meaning=score.meaning))
+        found.append(_Mark(label=words(score.name), value=_score_value(score), meaning=score.meaning))
     return found
 
 
@@ -184,12 +188,12 @@ def _judged(verdict: Verdict) -> list[tuple[str, str]]:
         if key.endswith("_exact") and key.removesuffix("_exact") in verdict.measured:
             continue
         value = _best(verdict.measured, key)
-        exact = _exact(value)
+        exact = as_fraction(value)
         if exact is None:
-            rows.append((_words(key), "–" if value is None or isinstance(value, float) else str(value)))
+            rows.append((words(key), "–" if value is None or isinstance(value, float) else str(value)))
         else:
-            text, fraction = _measured(exact, "confidence" in key.lower())
-            rows.append((_words(key), f"{text} ({fraction})" if fraction else text))
+            text, fraction = measured_words(exact, "confidence" in key.lower())
+            rows.append((words(key), f"{text} ({fraction})" if fraction else text))
     return rows
 
 
@@ -209,9 +213,9 @@ def _attack(raw: AttackResult, published: AttackResult, after: str) -> dict[str,
     names = list(raw.measured) + [name for name in published.measured if name not in raw.measured]
     people = f"{format_number(raw.victims)} {'person' if raw.victims == 1 else 'people'}"
     return {
-        "title": _words(raw.name),
-        "adversary": _sentence(raw.adversary),
-        "victims": f"An estimate from random draws, {people}." if raw.sampled else f"Exact, for all {people}.",
+        "title": sentence(raw.adversary).removesuffix("."),
+        "name": words(raw.name),
+        "extent": f"an estimate from random draws, {people}" if raw.sampled else f"exact, for all {people}",
         "groups": _grouped(names, raw.measured, published.measured),
         "charts": drawn,
     }
@@ -224,23 +228,17 @@ def _grouped(
     for name in names:
         before, after = raw.get(name), published.get(name)
         first, _, rest = name.partition("_")
-        group, label = _PLACES.get(name, (first, _words(rest)) if first in _GROUPS and rest else ("", _words(name)))
-        if before is not None or after is not None:
-            groups[group].append(_change(name, label, before, after))
+        group, label = _PLACES.get(name, (first, words(rest)) if first in _GROUPS and rest else ("", words(name)))
+        if not name.endswith(_THRESHOLD) and (before is not None or after is not None):
+            bound = raw.get(f"{group}{_THRESHOLD}")
+            told = "the threshold" if bound is None else bound_words(bound, odds=group == "identity")
+            groups[group].append(_change(name, label.replace("{bound}", told), before, after))
     return [(_GROUPS[group], rows) for group, rows in groups.items() if rows]
 
 
-def _sentence(words: str) -> str:
-    """Return words as a sentence; an adversary may come without a subject, as in "knows 3 visits"."""
-    text = words.strip()
-    if text[:1].islower():
-        text = f"An attacker who {text}" if text.startswith(("knows ", "sees ", "has ")) else text[0].upper() + text[1:]
-    return text if not text or text.endswith((".", "!", "?")) else f"{text}."
-
-
 def _change(name: str, label: str, before: float | None, after: float | None) -> _Change:
-    share = _is_share(name, before, after)
-    odds = share and not {"share", "loss", "attribute"} & set(_tokens(name))
+    share = is_share(name, before, after)
+    odds = share and not {"share", "loss", "attribute"} & set(name_parts(name))
 
     def bar(value: float | None) -> float | None:
         return round(value * 100, 1) if share and value is not None and math.isfinite(value) else None
@@ -249,8 +247,8 @@ def _change(name: str, label: str, before: float | None, after: float | None) ->
         label=label,
         before=format_percent(before) if share else format_number(before),
         after=format_percent(after) if share else format_number(after),
-        before_odds=_one_in(before) if odds else "",
-        after_odds=_one_in(after) if odds else "",
+        before_odds=one_in(before) if odds else "",
+        after_odds=one_in(after) if odds else "",
         before_bar=bar(before),
         after_bar=bar(after),
     )
@@ -260,10 +258,10 @@ def _score(score: Score) -> dict[str, Any]:
     rows = []
     for name, value in score.measured.items():
         if value is not None:
-            rows.append((_words(name), format_percent(value) if _is_share(name, value) else format_number(value)))
+            rows.append((words(name), format_percent(value) if is_share(name, value) else format_number(value)))
     return {
-        "title": _words(score.name),
-        "meaning": _sentence(score.meaning),
+        "title": words(score.name),
+        "meaning": sentence(score.meaning),
         "value": _score_value(score),
         "better": f"{score.better} is better",
         "rows": rows,
@@ -277,126 +275,16 @@ def _score_value(score: Score) -> str:
 
 def _facts(before: Mapping[str, str], after: Mapping[str, str]) -> list[tuple[str, str, str]]:
     names = list(before) + [name for name in after if name not in before]
-    return [(_words(name), str(before.get(name, "–")), str(after.get(name, "–"))) for name in names]
+    return [(words(name), str(before.get(name, "–")), str(after.get(name, "–"))) for name in names]
 
 
 def _timings(timings: Mapping[str, float]) -> list[tuple[str, str, float]]:
     longest = max(timings.values(), default=0.0) or 1.0
-    return [(_words(step), _duration(s), round(100 * s / longest, 1)) for step, s in timings.items()]
-
-
-def _duration(seconds: float) -> str:
-    """Return a time span for people.
-
-    Examples
-    --------
-    >>> [_duration(s) for s in (0.0004, 0.0426, 3.21, 75, 7322)]
-    ['< 1 ms', '43 ms', '3.2 s', '1 min 15 s', '2 h 2 min']
-    """
-    if seconds < 0.001:
-        return "< 1 ms"
-    if seconds < 0.9995:
-        return f"{seconds * 1000:.0f} ms"
-    if seconds < 59.95:
-        return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
-
-
-def _date(text: str) -> str:
-    """Return an ISO 8601 time for people; anything else as it is.
-
-    Examples
-    --------
-    >>> _date("2026-03-01T14:05:09+00:00"), _date("yesterday")
-    ('1 March 2026, 14:05 UTC', 'yesterday')
-    """
-    try:
-        when = datetime.fromisoformat(text)
-    except ValueError:
-        return text
-    zone = (when.tzname() or "").removesuffix("+00:00")
-    return f"{when.day} {_MONTHS[when.month - 1]} {when.year}, {when:%H:%M} {zone}".rstrip()
-
-
-# Not strftime("%B"): that speaks the language of the machine.
-_MONTHS = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
-
-
-def _exact(value: Any) -> Fraction | None:
-    """Return a measured or promised value as an exact number: "1/3", "0.5", 3 and 0.25 alike; None if it is not one."""
-    if value is None or isinstance(value, bool) or (isinstance(value, float) and not math.isfinite(value)):
-        return None
-    try:
-        return Fraction(value) if isinstance(value, int) else Fraction(str(value))
-    except (ValueError, ZeroDivisionError):
-        return None
-
-
-def _measured(value: Fraction | None, share: bool, bound: Fraction | None = None) -> tuple[str, str]:
-    """Return a value and, if its digits are not exact, its fraction; it never looks equal to a bound that it is not.
-
-    Examples
-    --------
-    >>> _measured(Fraction(1, 2), True)[0].replace("\\xa0", " "), _measured(Fraction(1, 3), True)[1]
-    ('50 %', '1/3')
-    >>> _measured(Fraction(500004, 1000000), True, bound=Fraction(1, 2))[0].replace("\\xa0", " ")
-    '50.0004 %'
-    """
-    if value is None:
-        return "–", ""
-    if not share:
-        return format_number(int(value) if value.denominator == 1 else float(value)), ""
-    text = ""
-    for digits in (4, 6, 9, 12):
-        text = f"{float(value * 100):.{digits}g}"
-        if bound is None or value == bound or text != f"{float(bound * 100):.{digits}g}":
-            break
-    short = value.denominator < 10**6 and Fraction(text) != value * 100
-    return f"{text}\N{NO-BREAK SPACE}%", f"{value.numerator}/{value.denominator}" if short else ""
-
-
-def _one_in(share: float | None) -> str:
-    """Return odds beside a probability, where they say more than the percentage.
-
-    Examples
-    --------
-    >>> [_one_in(share) for share in (1 / 12, 0.034, 0.5, 0.41, 1.0, 0.0)]
-    ['1 in 12', 'about 1 in 29', '1 in 2', '', '', '']
-    """
-    if share is None or not 1e-9 < share <= 0.5:
-        return ""
-    exact = abs(1 / share - round(1 / share)) < 1e-6
-    return f"{'' if exact else 'about '}1 in {round(1 / share):,}" if exact or share < 0.25 else ""
-
-
-def _is_share(name: str, *values: float | None) -> bool:
-    tokens = set(_tokens(name))
-    inside = all(value is None or 0 <= value <= 1 for value in values) and any(v is not None for v in values)
-    return inside and bool(tokens & _SHARE_WORDS) and ("share" in tokens or not tokens & _COUNT_WORDS)
-
-
-def _tokens(name: str) -> list[str]:
-    return re.split(r"[_\s]+", name.lower())
-
-
-def _words(name: str) -> str:
-    """Return a name of the code in words; a name that already has spaces stays as it is.
-
-    Examples
-    --------
-    >>> _words("min_support"), _words("visits_lost"), _words("rows read"), _words("sha256 of a file")
-    ('Smallest support', 'Visits lost', 'Rows read', 'sha256 of a file')
-    """
-    text = name if " " in name else " ".join(_WORDS.get(token, token) for token in name.split("_") if token)
-    return text[:1].upper() + text[1:] if text.split(" ")[0].isalpha() else text
+    return [(words(step), duration(s), round(100 * s / longest, 1)) for step, s in timings.items()]
 
 
 def _witness(verdict: Verdict) -> list[tuple[str, list[str]]]:
-    return [(_words(key), _lines(value)) for key, value in (verdict.witness or {}).items() if value is not None]
+    return [(words(key), _lines(value)) for key, value in (verdict.witness or {}).items() if value is not None]
 
 
 def _lines(value: Any) -> list[str]:

@@ -138,7 +138,7 @@ def prepare_table(
 def check_file(out: Path, *, overwrite: bool) -> None:
     """Refuse, before any work, a file that exists, has an unknown ending or cannot be written."""
     if not out.name.endswith(_SUFFIXES):
-        raise UsageError(f"The file {out.name!r} must end in {', '.join(_SUFFIXES)}.")
+        raise UsageError(f"The file {out.name!r} must end in {' or '.join(_SUFFIXES)}.")
     if out.is_dir():
         raise OutputError(f"{str(out)!r} is a folder; --out must be a file.")
     if out.exists() and not overwrite:

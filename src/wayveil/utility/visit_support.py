@@ -16,7 +16,8 @@ __all__ = ["VisitSupport"]
 
 Array = NDArray[Any]
 
-_TOP = 20
+_TOP = 20  # visits whose overlap is counted
+_DRAWN = 12  # visits that are drawn: more cannot be read at a glance
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,7 +125,7 @@ def _top_overlap(before: Array, after: Array) -> float | None:
 def _charts(
     names: tuple[str, ...], location: Array, t: Array, before: Array, after: Array, original: Visits
 ) -> tuple[Chart, ...]:
-    top = _top(before)
+    top = _top(before)[:_DRAWN]
     if not len(top):
         return ()
     places, times = location[top].tolist(), t[top].tolist()

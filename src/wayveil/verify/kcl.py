@@ -12,6 +12,7 @@ from wayveil.model.guarantees import KCL
 from wayveil.model.ragged import IntArray
 from wayveil.model.results import Verdict
 from wayveil.model.visits import Visits
+from wayveil.verify.kcl_all import WORK_LIMIT, Findings, judge_all
 from wayveil.verify.kcl_table import Table, refusal
 from wayveil.verify.sequences import Batch, SequenceWalker
 
@@ -24,7 +25,8 @@ CHUNK_ROWS = 1_000_000
 def check_kcl(published: Visits, claim: KCL) -> Verdict:
     """Judge whether every sequence of at most `claim.l` visits fits enough people and tells little of them.
 
-    For every non-empty sequence q of at most l (location, t) doublets that occurs in a published trajectory:
+    For every non-empty sequence q of at most l (location, t) doublets that occurs in a published trajectory, or of any
+    number of them if l is "all":
 
     1. at least k distinct people own a trajectory that contains q;
     2. for every declared sensitive value, at most a share c of them own a trajectory that contains q and carries it.
@@ -46,6 +48,9 @@ def check_kcl(published: Visits, claim: KCL) -> Verdict:
         witness, because nothing longer is looked at; if nothing could be judged, the values are None.
         `witness` is a counter-example: of least length; then one that breaks the support (the smallest support
         first) before one that breaks the confidence; then the first in order of (t, location).
+        If l is "all", the extremes are those of all sequences, also if the claim fails; a value that is only the
+        largest or smallest one met has a note beside it.  `sequences` are those whose people were counted.  The
+        witness is one that no longer breaks the claim when any one of its visits is dropped, not always the shortest.
 
     Notes
     -----
@@ -62,6 +67,9 @@ def check_kcl(published: Visits, claim: KCL) -> Verdict:
 
     Time is that of one sort key per occurrence of a sequence: the sum of C(n, i), i <= l, over trajectories of n
     visits.  Memory is O(l * max(CHUNK_ROWS, visits)).
+
+    If l is "all", sequences are not listed: see `wayveil.verify.kcl_all`.  What is not certified after `WORK_LIMIT`
+    steps does not hold.
 
     References
     ----------
@@ -81,6 +89,8 @@ def check_kcl(published: Visits, claim: KCL) -> Verdict:
     if why_not:
         return _refused(published, claim, why_not)
     table = Table.of(published, claim)
+    if isinstance(claim.l, str):
+        return _verdict_of_all(published, claim, table, judge_all(table, claim))
     walker = SequenceWalker(table.item, table.end, longest=min(claim.l, table.longest), chunk_rows=max(1, CHUNK_ROWS))
     tally = _Tally(k=min(claim.k, table.people + 1), allowed=_allowed(claim.c, table.people))
     for batch in walker:
@@ -233,6 +243,54 @@ def _verdict(data: Visits, claim: KCL, table: Table, tally: _Tally) -> Verdict:
         "sequences": sum(e.sequences for e in judged),
         **_size(data),
     }
+    return _judged(data, claim, table, worst, measured, _reason(data, claim, measured, worst))
+
+
+def _verdict_of_all(data: Visits, claim: KCL, table: Table, found: Findings) -> Verdict:
+    """Say what was found for sequences of any length; what is not certified does not hold."""
+    measured: dict[str, int | float | str | None] = {
+        "min_support": found.least,
+        "max_confidence": float(found.largest),
+        "max_confidence_exact": _ratio(found.largest),
+        "sequences": found.judged,
+        **_size(data),
+    }
+    if not found.support_exact:
+        measured["min_support_note"] = "smallest met; the smallest of all may be smaller"
+    if not found.confidence_exact:
+        beyond = "every other sequence is at most c" if found.certified else "the largest of all may be larger"
+        measured["max_confidence_note"] = f"largest met; {beyond}"
+    worst = None
+    if found.sequence:
+        worst = _Break(
+            length=len(found.sequence),
+            kind=int(found.value >= 0),
+            rank=found.support,
+            sequence=found.sequence,
+            value=found.value,
+            support=found.support,
+            confidence=found.confidence,
+        )
+    reason = _reason(data, claim, measured, worst)
+    if not (worst or found.certified):
+        part = "confidence" if found.support_exact else "support"
+        reason = (
+            f"The {part} of sequences of any length cannot be certified within the limit of {WORK_LIMIT} steps, "
+            f"so the claim is not shown to hold."
+        )
+    return _judged(data, claim, table, worst, measured, reason, certified=found.certified)
+
+
+def _judged(
+    data: Visits,
+    claim: KCL,
+    table: Table,
+    worst: _Break | None,
+    measured: dict[str, int | float | str | None],
+    reason: str,
+    *,
+    certified: bool = True,
+) -> Verdict:
     witness = None
     if worst:
         witness = {
@@ -243,12 +301,12 @@ def _verdict(data: Visits, claim: KCL, table: Table, tally: _Tally) -> Verdict:
             "breaks": "support" if worst.value < 0 else "confidence",
         }
     return Verdict(
-        holds=worst is None,
+        holds=worst is None and certified,
         claim=claim,
         counted=_counted(data),
         measured=measured,
         witness=witness,
-        reason=_reason(data, claim, measured, worst),
+        reason=reason,
         not_judged=_not_judged(data, claim),
     )
 
@@ -284,12 +342,15 @@ def _reason(data: Visits, claim: KCL, measured: dict[str, Any], worst: _Break | 
             f"more than c = {_ratio(claim.c)}."
         )
     least = measured["min_support"]
-    text = (
-        f"Each of the {measured['sequences']} sequences of at most {claim.l} visit{'s' if claim.l > 1 else ''} "
-        f"fits {least} {one if least == 1 else many} or more (k = {claim.k})"
-    )
+    if isinstance(claim.l, str):
+        text = "Each sequence of any number of visits"
+    else:
+        text = f"Each of the {measured['sequences']} sequences of at most {claim.l} visit{'s' if claim.l > 1 else ''}"
+    text += f" fits {least} {one if least == 1 else many} or more (k = {claim.k})"
     if not claim.sensitive:
         return text + "."
+    if "max_confidence_note" in measured:
+        return f"{text}, and none tells a sensitive value with a confidence above c = {_ratio(claim.c)}."
     if data.owners == "hidden":
         return f"{text}, and none certainly breaks the confidence (c = {_ratio(claim.c)})."
     return (

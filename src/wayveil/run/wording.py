@@ -1,0 +1,173 @@
+"""How the report says things: names of the code in words, spans of time, dates, odds and exact shares."""
+
+from __future__ import annotations
+
+import math
+import re
+from datetime import datetime
+from fractions import Fraction
+from typing import Any
+
+from wayveil.run.numbers import format_number, format_percent
+
+__all__ = [
+    "as_fraction",
+    "bound_words",
+    "date_words",
+    "duration",
+    "is_share",
+    "measured_words",
+    "name_parts",
+    "one_in",
+    "sentence",
+    "words",
+]
+
+_SHARE_WORDS = {
+    "share", "mean", "max", "median", "risk", "probability", "confidence", "loss", "rate", "lost", "kept", "overlap",
+}  # fmt: skip
+_COUNT_WORDS = {"n", "number", "count", "people", "owners", "visits", "trajectories", "sequences", "matches"}
+
+_WORDS = {"min": "smallest", "max": "largest", "n": "number of", "mfs": "maximal sequences"}
+
+
+def words(name: str) -> str:
+    """Return a name of the code in words; a name that already has spaces stays as it is.
+
+    Examples
+    --------
+    >>> words("min_support"), words("visits_kept_share"), words("rows read"), words("sha256 of a file")
+    ('Smallest support', 'Share of visits kept', 'Rows read', 'sha256 of a file')
+    """
+    text = name if " " in name else " ".join(_WORDS.get(token, token) for token in name.split("_") if token)
+    if text.endswith(" share") and " " not in name:
+        text = f"share of {text.removesuffix(' share')}"
+    return text[:1].upper() + text[1:] if text.split(" ")[0].isalpha() else text
+
+
+def sentence(text: str) -> str:
+    """Return a text as a sentence; an adversary may come without a subject, as in "knows 3 visits"."""
+    text = text.strip()
+    if text[:1].islower():
+        text = f"An attacker who {text}" if text.startswith(("knows ", "sees ", "has ")) else text[0].upper() + text[1:]
+    return text if not text or text.endswith((".", "!", "?")) else f"{text}."
+
+
+def duration(seconds: float) -> str:
+    """Return a time span for people.
+
+    Examples
+    --------
+    >>> [duration(s) for s in (0.0004, 0.0426, 3.21, 75, 7322)]
+    ['< 1 ms', '43 ms', '3.2 s', '1 min 15 s', '2 h 2 min']
+    """
+    if seconds < 0.001:
+        return "< 1 ms"
+    if seconds < 0.9995:
+        return f"{seconds * 1000:.0f} ms"
+    if seconds < 59.95:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+def date_words(text: str) -> str:
+    """Return an ISO 8601 time for people; anything else as it is.
+
+    Examples
+    --------
+    >>> date_words("2026-03-01T14:05:09+00:00"), date_words("yesterday")
+    ('1 March 2026, 14:05 UTC', 'yesterday')
+    """
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    zone = (when.tzname() or "").removesuffix("+00:00")
+    return f"{when.day} {_MONTHS[when.month - 1]} {when.year}, {when:%H:%M} {zone}".rstrip()
+
+
+# Not strftime("%B"): that speaks the language of the machine.
+_MONTHS = (
+    "January", "February", "March", "April", "May", "June",
+    "July", "August", "September", "October", "November", "December",
+)  # fmt: skip
+
+
+def as_fraction(value: Any) -> Fraction | None:
+    """Return a measured or promised value as an exact number: "1/3", "0.5", 3 and 0.25 alike; None if it is not one."""
+    if value is None or isinstance(value, bool) or (isinstance(value, float) and not math.isfinite(value)):
+        return None
+    try:
+        return Fraction(value) if isinstance(value, int) else Fraction(str(value))
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+def measured_words(value: Fraction | None, share: bool, bound: Fraction | None = None) -> tuple[str, str]:
+    """Return a value and, if its digits are not exact, its fraction; it never looks equal to a bound that it is not.
+
+    Examples
+    --------
+    >>> measured_words(Fraction(1, 2), True)[0].replace("\\xa0", " "), measured_words(Fraction(1, 3), True)[1]
+    ('50 %', '1/3')
+    >>> measured_words(Fraction(500004, 1000000), True, bound=Fraction(1, 2))[0].replace("\\xa0", " ")
+    '50.0004 %'
+    """
+    if value is None:
+        return "–", ""
+    if not share:
+        return format_number(int(value) if value.denominator == 1 else float(value)), ""
+    text = ""
+    for digits in (4, 6, 9, 12):
+        text = f"{float(value * 100):.{digits}g}"
+        if bound is None or value == bound or text != f"{float(bound * 100):.{digits}g}":
+            break
+    short = value.denominator < 10**6 and Fraction(text) != value * 100
+    return f"{text}\N{NO-BREAK SPACE}%", f"{value.numerator}/{value.denominator}" if short else ""
+
+
+def one_in(share: float | None) -> str:
+    """Return odds beside a probability, where they say more than the percentage.
+
+    Examples
+    --------
+    >>> [one_in(share) for share in (1 / 12, 0.034, 0.5, 0.41, 1.0, 0.0)]
+    ['1 in 12', 'about 1 in 29', '1 in 2', '', '', '']
+    """
+    if share is None or not 1e-9 < share <= 0.5:
+        return ""
+    exact = abs(1 / share - round(1 / share)) < 1e-6
+    return f"{'' if exact else 'about '}1 in {round(1 / share):,}" if exact or share < 0.25 else ""
+
+
+def bound_words(bound: float, *, odds: bool) -> str:
+    """Return a threshold for people: in percent, or with `odds` as 1/30 where it is that.
+
+    Examples
+    --------
+    >>> [bound_words(bound, odds=True).replace("\\xa0", " ") for bound in (1 / 30, 0.1, 0.6, 0.123, 1)]
+    ['1/30', '1/10', '60 %', '12.3 %', '100 %']
+    """
+    near = Fraction(bound).limit_denominator(10**6)
+    if odds and near.numerator == 1 and near.denominator > 1 and abs(near - bound) < 1e-12:
+        return f"1/{near.denominator:,}"
+    return format_percent(bound)
+
+
+def is_share(name: str, *values: float | None) -> bool:
+    """Whether values of this name are told in percent.
+
+    Examples
+    --------
+    >>> is_share("unique_share", 0.5), is_share("mean_visits", 0.5), is_share("mean_length", 3.5)
+    (True, False, False)
+    """
+    parts = set(name_parts(name))
+    inside = all(value is None or 0 <= value <= 1 for value in values) and any(v is not None for v in values)
+    return inside and bool(parts & _SHARE_WORDS) and ("share" in parts or not parts & _COUNT_WORDS)
+
+
+def name_parts(name: str) -> list[str]:
+    """Return the parts of a name of the code, in small letters."""
+    return re.split(r"[_\s]+", name.lower())

@@ -1,0 +1,404 @@
+"""Sequences of any length: the verifier, which lists none of them, against all subsets of all trajectories."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from wayveil.model import KCL, Visits
+from wayveil.verify import check_kcl, kcl_all
+
+VALUES = {"ill": ["flu", "HIV", "none"], "job": ["spy", "baker"]}
+SENSITIVE = {"ill": ["HIV", "flu", "plague"], "job": ["spy"]}  # plague never occurs
+
+
+# ---------------------------------------------------------------------------------------------------- the definition
+
+
+class Oracle:
+    """The counts behind any sequence, literally, and all the sequences that occur."""
+
+    def __init__(self, data, claim):
+        self.hidden = data.owners == "hidden"
+        self.records = [frozenset(data.record(i)) for i in range(len(data))]
+        self.values = {name: a.values() for name, a in data.attributes.items()}
+        self.owner = data.owner.tolist() if data.owners == "given" else list(range(len(data)))
+        self.sensitive = [(attribute, value) for attribute, wanted in claim.sensitive for value in wanted]
+        self.sequences = {
+            frozenset(q) for r in set(self.records) for size in range(1, len(r) + 1) for q in combinations(r, size)
+        }
+        self.counts = {q: self.count(q) for q in self.sequences}
+
+    def count(self, q):
+        holding = [i for i, r in enumerate(self.records) if q <= r]
+        people = {self.owner[i] for i in holding}
+        confidence = {}
+        for attribute, value in self.sensitive:
+            carrying = [i for i in holding if self.values[attribute][i] in (value, None)]
+            if self.hidden:
+                share = Fraction(1, 1 + len(holding) - len(carrying)) if carrying else Fraction(0)
+            else:
+                share = Fraction(len({self.owner[i] for i in carrying}), len(people))
+            confidence[attribute, value] = share
+        return len(people), confidence
+
+    def breaks(self, q, claim, kind, sensitive):
+        support, confidence = self.counts[q]
+        return support < claim.k if kind == "support" else confidence[tuple(sensitive)] > claim.c
+
+
+def ratio(share):
+    return f"{share.numerator}/{share.denominator}"
+
+
+def assert_agrees(data, claim):
+    verdict, oracle = check_kcl(data, claim), Oracle(data, claim)
+    if not oracle.sequences:
+        assert not verdict.holds
+        assert "nothing to judge" in verdict.reason
+        return verdict
+    least = min(support for support, _ in oracle.counts.values())
+    largest = max((s for _, shares in oracle.counts.values() for s in shares.values()), default=Fraction(0))
+    assert verdict.holds == (least >= claim.k and largest <= claim.c)
+    sequences = verdict.measured["sequences"]
+    assert verdict.measured == {
+        "min_support": least,
+        "max_confidence": float(largest),
+        "max_confidence_exact": ratio(largest),
+        "sequences": sequences,
+        "trajectories": sum(map(bool, oracle.records)),
+        "visits": data.n_visits,
+    }
+    assert sequences >= len({r for r in oracle.records if r})
+    assert verdict.counted == ("owners" if data.owners == "given" else "trajectories")
+    assert bool(verdict.not_judged) == oracle.hidden
+    assert_witness(verdict, oracle, claim, least)
+    return verdict
+
+
+def assert_witness(verdict, oracle, claim, least):
+    """It breaks the claim, says so rightly, and no single visit of it can be dropped."""
+    witness = verdict.witness
+    if verdict.holds:
+        assert witness is None
+        return
+    assert witness["breaks"] == ("support" if least < claim.k else "confidence")
+    pairs = [tuple(pair) for pair in witness["sequence"]]
+    assert pairs == sorted(pairs, key=lambda pair: pair[1])
+    q = frozenset(pairs)
+    support, confidence = oracle.counts[q]
+    assert oracle.breaks(q, claim, witness["breaks"], witness["sensitive"])
+    assert witness["support"] == support
+    if witness["breaks"] == "confidence":
+        assert witness["confidence"] == ratio(confidence[tuple(witness["sensitive"])])
+    else:
+        assert witness["confidence"] is witness["sensitive"] is None
+    for visit in q if len(q) > 1 else ():
+        assert not oracle.breaks(q - {visit}, claim, witness["breaks"], witness["sensitive"])
+
+
+# ------------------------------------------------------------------------------------------------------ random tables
+
+
+@st.composite
+def tables(draw, max_records=10):
+    n = draw(st.integers(1, max_records))
+    places = st.sampled_from(["a", "b"][: draw(st.integers(1, 2))])
+    visit_maps = st.dictionaries(st.sampled_from([-7, 0, 1, 5, 9, 2**40]), places, max_size=6)
+    records = [[(place, t) for t, place in sorted(draw(visit_maps).items())] for _ in range(n)]
+    if draw(st.booleans()):  # repeats make claims that hold likely
+        records, n = records * 3, n * 3
+    attributes = {
+        name: draw(st.lists(st.sampled_from([*values, *values, None]), min_size=n, max_size=n))
+        for name, values in VALUES.items()
+    }
+    codes = st.sampled_from([0, 1, 2, -5, 2**62, -(2**63), 2**63 - 1, 9])
+    owner = draw(st.lists(codes, min_size=n, max_size=n) if draw(st.booleans()) else st.permutations(range(n)))
+    data = Visits.from_records(records, attributes=attributes, owner=owner)
+    return replace(data, owners=draw(st.sampled_from(["given", "given", "assumed", "hidden"])))
+
+
+claims = st.builds(
+    KCL,
+    k=st.integers(1, 4),
+    c=st.sampled_from([Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(3, 5), Fraction(1)]),
+    l=st.just("all"),
+    sensitive=st.sampled_from([{}, {"ill": ["HIV"]}, SENSITIVE, SENSITIVE]),
+)
+
+
+@settings(deadline=None, max_examples=600)
+@given(tables(), claims)
+def test_verdict_is_the_definition(data, claim):
+    assert_agrees(data, claim)
+
+
+@settings(deadline=None, max_examples=150)
+@given(tables(max_records=25), claims)
+def test_agrees_with_the_listing_of_sequences(data, claim):
+    listed = check_kcl(data, replace(claim, l=6))
+    found = check_kcl(data, claim)
+    assert found.holds == listed.holds
+    if listed.holds:
+        for name in ("min_support", "max_confidence_exact", "trajectories", "visits"):
+            assert found.measured[name] == listed.measured[name]
+
+
+@settings(deadline=None, max_examples=100)
+@given(tables(), claims)
+def test_measured_values_are_the_tightest_claim_that_holds(data, claim):
+    loose = check_kcl(data, replace(claim, k=1, c=1))
+    if not loose.measured["sequences"]:
+        return
+    k, c = loose.measured["min_support"], Fraction(loose.measured["max_confidence_exact"])
+    assert assert_agrees(data, replace(claim, k=k, c=c)).holds
+    assert assert_agrees(data, replace(claim, k=k + 1, c=c)).witness["breaks"] == "support"
+    if c:
+        slightly_less = c - Fraction(1, 10**30)
+        assert assert_agrees(data, replace(claim, k=k, c=slightly_less)).witness["breaks"] == "confidence"
+
+
+@settings(deadline=None, max_examples=200)
+@given(tables(), claims, st.sampled_from([0, 1000, 2000, 5000, 20_000]))
+def test_without_the_exact_search_the_verdict_is_the_same_and_says_what_it_knows(data, claim, limit):
+    exact = check_kcl(data, claim)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kcl_all, "EXACT_LIMIT", limit)
+        found = check_kcl(data, claim)
+    assert found.holds == exact.holds
+    if "max_confidence_note" not in found.measured:
+        assert found.measured["max_confidence_exact"] == exact.measured["max_confidence_exact"]
+        return
+    largest_met = Fraction(found.measured["max_confidence_exact"])
+    assert largest_met <= Fraction(exact.measured["max_confidence_exact"])
+    assert ("at most c" in found.measured["max_confidence_note"]) <= exact.holds
+    assert found.holds == ("at most c" in found.measured["max_confidence_note"])
+    if not found.holds:
+        assert_witness(found, Oracle(data, claim), claim, exact.measured["min_support"])
+
+
+@settings(deadline=None, max_examples=200)
+@given(tables(), claims, st.sampled_from([0, 1000, 2000, 5000, 20_000]))
+def test_with_little_work_nothing_is_guessed(data, claim, limit):
+    exact = check_kcl(data, claim)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kcl_all, "EXACT_LIMIT", 0)
+        patch.setattr(kcl_all, "WORK_LIMIT", limit)
+        found = check_kcl(data, claim)
+    assert not found.holds or exact.holds
+    if found.witness:
+        assert not exact.holds
+        return
+    if not found.holds and found.measured["sequences"]:
+        assert "cannot be certified within the limit" in found.reason
+    if found.measured["min_support"] is not None and "min_support_note" not in found.measured:
+        assert found.measured["min_support"] == exact.measured["min_support"]
+
+
+@settings(deadline=None, max_examples=80)
+@given(tables(), claims, st.integers(0, 2**32))
+def test_order_of_trajectories_owner_codes_and_location_codes_mean_nothing(data, claim, seed):
+    rng = np.random.default_rng(seed)
+    moved = data.take(rng.permutation(len(data)))
+    old, which = np.unique(moved.owner, return_inverse=True)
+    fresh = rng.permutation(np.linspace(-(2**62), 2**62, len(old)).astype(np.int64))
+    names = rng.permutation(len(moved.locations))
+    moved = replace(
+        moved,
+        owner=fresh[which],
+        locations=tuple(moved.locations[i] for i in names),
+        location=np.argsort(names)[moved.location],
+    )
+    assert check_kcl(moved, claim) == check_kcl(data, claim)
+
+
+@settings(deadline=None, max_examples=100)
+@given(tables(), claims)
+def test_hidden_owners_fail_only_what_fails_for_every_owner(data, claim):
+    hidden = check_kcl(replace(data, owners="hidden"), claim)
+    given_ = check_kcl(replace(data, owners="given"), claim)
+    assert hidden.holds or not given_.holds
+
+
+# --------------------------------------------------------------------------------------------------------- violations
+
+
+def base(length, copies):
+    """`copies` trajectories with the same visits at times 0 ... length - 1."""
+    return [[(f"p{t}", t) for t in range(length)] for _ in range(copies)]
+
+
+def common_parts(length, copies):
+    """`copies` trajectories for each way to leave one visit out of `length`: everything shorter is frequent."""
+    whole = base(length, 1)[0]
+    return [[v for v in whole if v != out] for out in whole for _ in range(copies)]
+
+
+@pytest.mark.parametrize("more", [0, 3])
+@pytest.mark.parametrize("length", [1, 2, 5, 8])
+def test_a_rare_long_sequence_is_found_although_all_shorter_ones_are_common(length, more):
+    """`more` visits that are common as such follow the rare sequence: the witness leaves them out."""
+    k = 5
+    extra = [(f"x{t}", 100 + t) for t in range(more)]
+    records = common_parts(length, k) + [r + extra for r in base(length, k - 1)] + [extra] * k
+    verdict = check_kcl(Visits.from_records(records), KCL(k=k, c=1, l="all"))
+    assert not verdict.holds
+    assert verdict.measured["min_support"] == k - 1
+    shortest = [r for r in [[f"p{t}", t] for t in range(length)]]
+    if not more:
+        assert verdict.witness["sequence"] == shortest
+        assert length == 1 or check_kcl(Visits.from_records(records), KCL(k=k, c=1, l=length - 1)).holds
+    assert_agrees(Visits.from_records(records), KCL(k=k, c=1, l="all"))
+    cured = Visits.from_records([*records, base(length, 1)[0] + extra])
+    assert check_kcl(cured, KCL(k=k, c=1, l="all")).holds
+
+
+@pytest.mark.parametrize("owners", ["assumed", "given"])
+@pytest.mark.parametrize("length", [1, 2, 5])
+@pytest.mark.parametrize(("having", "among", "c"), [(11, 20, Fraction(1, 2)), (4, 11, Fraction(1, 3)), (7, 9, "0.7")])
+def test_a_telling_long_sequence_is_found_although_all_shorter_ones_are_harmless(length, having, among, c, owners):
+    """Nobody has the long sequence as their whole trajectory, and no single whole trajectory is telling."""
+    claim = KCL(k=2, c=c, l="all", sensitive={"ill": ["HIV", "flu"], "job": ["spy"]})
+    assert Fraction(having, among) > claim.c >= Fraction(having - 1, among)
+    # Each of those with the value goes elsewhere afterwards, with enough others to hide them there.
+    whole, filler = base(length, 1)[0], common_parts(length, 2 * among) if length > 1 else []
+    ends = [*range(having), *[i % having for i in range(among - having)]]
+    records = [[*whole, (f"x{i}", 100)] for i in ends]
+    ill = ["flu"] * having + ["well"] * (among - having)
+    for i in range(having):
+        records += [[*whole[1:], (f"x{i}", 100)]] * 5
+        ill += ["well"] * 5
+    records, ill = records + filler, ill + ["well"] * len(filler)
+    data = Visits.from_records(
+        records, attributes={"ill": ill, "job": ["spy"] + ["baker"] * (len(records) - 1)}, owner=range(len(records))
+    )
+    data = replace(data, owners=owners)
+    found = [q for q, (_, s) in Oracle(data, claim).counts.items() if s["ill", "flu"] > claim.c]
+    assert frozenset(whole) in found
+    assert not assert_agrees(data, replace(claim, k=1)).holds
+
+
+def test_only_the_common_part_of_trajectories_is_telling():
+    """Every whole trajectory fits one of three with the value; what is common to five of them fits 5 of 6."""
+    q = [("a", 1), ("b", 2), ("c", 3), ("d", 4), ("e", 5)]
+    records, ill = [], []
+    for i in range(5):
+        end = (f"x{i}", 9)
+        records += [[*q, end]]
+        ill += ["HIV"]
+        records += [[*q[:j], *q[j + 1 :], end] for j in range(5)] * 4
+        ill += ["well"] * 20
+    records += [[*q, *[(f"x{i}", 9) for i in [j]]] for j in range(5)][:1]
+    ill += ["well"]
+    data = Visits.from_records(records, attributes={"ill": ill})
+    claim = KCL(k=1, c="1/2", l="all", sensitive={"ill": ["HIV"]})
+    verdict = assert_agrees(data, claim)
+    assert not verdict.holds
+    assert check_kcl(data, replace(claim, c=1)).measured["max_confidence_exact"] == "1/1"
+
+
+def test_a_sequence_that_is_nobodys_whole_trajectory_is_found_by_the_search():
+    """Whole trajectories tell at most 1/2, their common visit tells 3/5: two of those without it share a trajectory."""
+    records = [[("a", 1), (f"x{i}", 2)] for i in (0, 0, 1, 1, 2)]
+    records += [[(f"x{i}", 2)] for i in (2, 2)]
+    ill = ["HIV", "well", "HIV", "well", "HIV", "well", "well"]
+    records[4] = [("a", 1)]
+    data = Visits.from_records(records, attributes={"ill": ill})
+    claim = KCL(k=1, c="1/2", l="all", sensitive={"ill": ["HIV"]})
+    verdict = assert_agrees(data, claim)
+    assert verdict.witness["sequence"] == [["a", 1]]
+    assert verdict.witness["confidence"] == "3/5"
+
+
+@pytest.mark.parametrize(("trips", "people", "expected"), [(1, 6, "1/6"), (3, 2, "1/2")])
+def test_people_are_counted_not_trips(trips, people, expected):
+    owner = [person for person in range(people) for _ in range(trips)]
+    ill = ["HIV"] * trips + ["well"] * (len(owner) - trips)
+    data = Visits.from_records(base(4, len(owner)), attributes={"ill": ill}, owner=owner)
+    verdict = check_kcl(data, KCL(k=people, c=expected, l="all", sensitive={"ill": ["HIV"]}))
+    assert verdict.holds
+    assert verdict.measured["min_support"] == people
+    assert verdict.measured["max_confidence_exact"] == expected
+
+
+def test_long_trajectories_are_no_problem():
+    """Listing would need 2**300 sequences."""
+    whole = base(300, 1)[0]
+    records = [whole] * 6 + [whole[:200]] * 3 + [whole[100:]] * 3
+    ill = (["HIV"] + ["well"] * 5) + ["HIV", "well", "well"] * 2
+    data = Visits.from_records(records, attributes={"ill": ill})
+    claim = KCL(k=6, c="1/4", l="all", sensitive={"ill": ["HIV"]})
+    verdict = check_kcl(data, claim)
+    assert verdict.holds
+    assert verdict.measured["min_support"] == 6
+    assert verdict.measured["max_confidence_exact"] == "1/4"
+    assert check_kcl(data, replace(claim, k=7)).witness["sequence"] == [["p0", 0], ["p200", 200]]
+
+
+def test_what_cannot_be_certified_does_not_hold(monkeypatch):
+    """All subsets of 40 visits with 20 left out are closed: nobody can look at them all."""
+    rng = np.random.default_rng(1)
+    records = [[("p", int(t)) for t in np.sort(rng.permutation(60)[:40])] for _ in range(80)] * 2
+    data = Visits.from_records(records, attributes={"ill": ["HIV"] * 80 + ["well"] * 80})
+    claim = KCL(k=2, c="0.6", l="all", sensitive={"ill": ["HIV"]})
+    assert check_kcl(data, claim).holds  # each trajectory is hidden by one like it: the bound sees it at once
+    hard = replace(data, attributes={})
+    rng.shuffle(records)
+    hard = Visits.from_records(records, attributes={"ill": ["HIV"] * 80 + ["well"] * 80})
+    monkeypatch.setattr(kcl_all, "EXACT_LIMIT", 10**6)
+    monkeypatch.setattr(kcl_all, "WORK_LIMIT", 10**7)
+    verdict = check_kcl(hard, replace(claim, c=Fraction(99, 100)))
+    if verdict.witness is None:
+        assert not verdict.holds
+        assert "cannot be certified within the limit" in verdict.reason
+        assert verdict.measured["max_confidence_note"] == "largest met; the largest of all may be larger"
+        assert verdict.measured["min_support"] == 2
+
+
+# --------------------------------------------------------------------------------------------------------------- others
+
+
+@pytest.mark.parametrize("records", [[], [[]], [[], []]])
+@pytest.mark.parametrize("owners", ["given", "assumed", "hidden"])
+def test_nothing_to_judge_fails(records, owners):
+    data = replace(Visits.from_records(records), owners=owners)
+    verdict = check_kcl(data, KCL(k=1, c=1, l="all"))
+    assert not verdict.holds
+    assert verdict.measured["min_support"] is None
+
+
+def test_an_absent_attribute_fails_and_k_beyond_the_data_fails():
+    data = Visits.from_records(base(3, 2))
+    assert "'job'" in check_kcl(data, KCL(k=1, c=1, l="all", sensitive={"job": ["spy"]})).reason
+    assert check_kcl(data, KCL(k=10**30, c=1, l="all")).witness["support"] == 2
+
+
+@pytest.mark.parametrize("sign", [-1, 0, 1])
+@pytest.mark.parametrize("exact_limit", [0, 10**9])
+def test_a_bound_with_a_huge_denominator_is_compared_exactly(sign, exact_limit, monkeypatch):
+    monkeypatch.setattr(kcl_all, "EXACT_LIMIT", exact_limit)
+    data = Visits.from_records(base(1, 3), attributes={"ill": ["HIV", "well", "well"]})
+    c = Fraction(1, 3) + sign * Fraction(1, 10**50)
+    assert check_kcl(data, KCL(k=1, c=c, l="all", sensitive={"ill": ["HIV"]})).holds == (sign >= 0)
+
+
+@pytest.mark.parametrize(
+    ("k", "c", "owners", "reason"),
+    [
+        (1, "1/2", "given", "Each sequence of any number of visits fits 1 person or more (k = 1), and none tells "
+         "a sensitive value with a confidence above 0/1 (c = 1/2)."),
+        (2, "1/2", "hidden", "Each sequence of any number of visits fits 2 trajectories or more (k = 2), and none "
+         "certainly breaks the confidence (c = 1/2)."),
+        (2, 1, "given", "A single visit fits only 1 person, fewer than k = 2."),
+    ],
+)  # fmt: skip
+def test_reasons_in_words(k, c, owners, reason):
+    data = Visits.from_records(base(2, 2), attributes={"ill": ["well"] * 2}, owner=[4, 4])
+    claim = KCL(k=k, c=c, l="all", sensitive={"ill": ["HIV"]})
+    assert check_kcl(replace(data, owners=owners), claim).reason == reason
