@@ -8,10 +8,9 @@ violating sequence is set aside until its group changes, or a record of its grou
 
 from __future__ import annotations
 
-import heapq
-
 import numpy as np
 
+from wayveil.kernels.heap import new_heap, pop, push
 from wayveil.kernels.jit import kernel
 from wayveil.kernels.kcl_find import inverted
 from wayveil.kernels.kcl_literal import is_valid_as_printed
@@ -20,8 +19,6 @@ from wayveil.kernels.kcl_validity import is_valid, is_violating, lose, new_scrat
 from wayveil.kernels.sequence_table import grown
 
 __all__ = ["suppress"]
-
-LOCAL, GLOBAL = np.int64(0), np.int64(1)
 
 
 @kernel
@@ -38,32 +35,29 @@ def suppress(records, found, common, longest, k, allowed, local, printed):
     # cells are laid out like the rows of the table: one per threat and item
     aside, gain = np.zeros(n_threats * width, np.int64), np.zeros(n_threats * width, np.int64)
     hits, changed = np.zeros(n_threats, np.int64), np.empty(n_threats, np.int64)
-    heap = [(0.0, np.int64(0), np.int64(0), np.int64(0)) for _ in range(0)]
-    speaker = np.empty(records.items.size, np.int64)
+    heap, speaker = new_heap(n_threats + records.meta[0] + 16), np.empty(records.items.size, np.int64)
     if local:
         for v in range(records.items.size):
             speaker[v], singles = _speaker(threats, np.int64(v))
             if singles > 0:
                 cell = _cell(threats, speaker[v], records.items[v])
                 gain[cell] = singles
-                heap.append(_local_entry(threats, gain, cell))
+                heap = _push_local(threats, gain, cell, heap)
         for m in range(n_threats):
             if threats.live[m] > 1:
                 for cell in range(m * width + 1, m * width + 1 + threats.table.rows[m * width]):
                     gain[cell] = _gain(records, threats, threats.table.rows[cell], np.int64(m), hits)
-                    heap.append(_local_entry(threats, gain, np.int64(cell)))
+                    heap = _push_local(threats, gain, np.int64(cell), heap)
     for item in range(records.meta[0]):
-        if threats.n_of_item[item] > 0:
-            heap.append(_global_entry(threats, np.int64(item)))
-    heapq.heapify(heap)
-    log, n_log = np.empty(64, np.int64), np.int64(0)
-    while len(heap) > 0:
-        entry = heapq.heappop(heap)
-        kind, item, m = entry[1], entry[2], entry[3]
+        heap = _push_global(threats, np.int64(item), heap)
+    log, n_log, n_local = np.empty(64, np.int64), np.int64(0), records.meta[0] * n_threats
+    while heap.size[0] > 0:
+        key, order = pop(heap)
+        item, m = (order // n_threats, order % n_threats) if order < n_local else (order - n_local, np.int64(-1))
         cell = _cell(threats, m, item)
-        if threats.n_of_item[item] == 0 or (kind == LOCAL and (threats.live[m] == 0 or aside[cell] == 1)):
+        if threats.n_of_item[item] == 0 or (m >= 0 and (threats.live[m] == 0 or aside[cell] == 1)):
             continue
-        if kind == LOCAL:
+        if m >= 0:
             compact(records, threats, m)
             if threats.live[m] > 1:
                 gain[cell] = _gain(records, threats, item, m, hits)
@@ -71,14 +65,14 @@ def suppress(records, found, common, longest, k, allowed, local, printed):
                 first, gain[cell] = _speaker(threats, position(records, threats.record[threats.first[m]], item))
                 if first != m:
                     continue
-            now = _local_entry(threats, gain, cell)
+            score = gain[cell] / (threats.live[m] + 1)
         else:
-            now = _global_entry(threats, item)
-        if now[0] != entry[0]:
-            if now[0] > entry[0]:
-                heapq.heappush(heap, now)
+            score = threats.n_of_item[item] / (threats.n_records[item] + 1)
+        if score != -key:
+            if score < -key:
+                heap = push(heap, -score, order)
             continue
-        if kind == LOCAL:
+        if m >= 0:
             if printed is None:
                 valid = is_valid(records, common, threats, item, m, longest, k, allowed, scratch)
             else:
@@ -90,28 +84,33 @@ def suppress(records, found, common, longest, k, allowed, local, printed):
             settle(common, scratch, np.int64(1))
         group = _group(records, threats, inv, inv_record, item, m)
         log = grown(log, n_log + 5)
-        log[n_log], log[n_log + 1], log[n_log + 2] = kind, item, m
-        log[n_log + 3], log[n_log + 4] = gain[cell] if kind == LOCAL else threats.n_of_item[item], group.size
+        log[n_log], log[n_log + 1], log[n_log + 2] = m < 0, item, m
+        log[n_log + 3], log[n_log + 4] = gain[cell] if m >= 0 else threats.n_of_item[item], group.size
         n_log += 5
-        n_changed, touched, n_touched = _take_out(records, common, threats, item, group, changed, hits, k, allowed, scratch)
+        n_changed, touched, n_touched = _take_out(
+            records, common, threats, item, group, changed, hits, k, allowed, scratch
+        )
         if local:
-            _push_raised(records, threats, changed, n_changed, aside, gain, speaker, heap)
-            _push_reopened(records, threats, touched, n_touched, aside, gain, speaker, heap)
-            if threats.n_of_item[item] > 0:
-                heapq.heappush(heap, _global_entry(threats, item))
+            heap = _push_raised(records, threats, changed, n_changed, aside, gain, speaker, heap)
+            heap = _push_reopened(records, threats, touched, n_touched, aside, gain, speaker, heap)
+            heap = _push_global(threats, item, heap)
     return log[:n_log]
 
 
 @kernel
-def _global_entry(threats, item):
-    score = threats.n_of_item[item] / (threats.n_records[item] + 1)
-    return -score, GLOBAL, item, np.int64(-1)
+def _push_global(threats, item, heap):
+    if threats.n_of_item[item] > 0:
+        score = threats.n_of_item[item] / (threats.n_records[item] + 1)
+        heap = push(heap, -score, threats.n_of_item.size * threats.live.size + item)
+    return heap
 
 
 @kernel
-def _local_entry(threats, gain, cell):
+def _push_local(threats, gain, cell, heap):
+    """Push the suppression of a cell; among equal scores local ones come first, then smaller items and threats."""
     m = cell // threats.table.meta[1]
-    return -(gain[cell] / (threats.live[m] + 1)), LOCAL, threats.table.rows[cell], m
+    score = gain[cell] / (threats.live[m] + 1)
+    return push(heap, -score, threats.table.rows[cell] * threats.live.size + m)
 
 
 @kernel
@@ -248,14 +247,15 @@ def _push_raised(records, threats, changed, n_changed, aside, gain, speaker, hea
                 cell = _cell(threats, speaker[v], rows[i])
                 gain[cell] = singles
                 if aside[cell] == 0:
-                    heapq.heappush(heap, _local_entry(threats, gain, cell))
+                    heap = _push_local(threats, gain, cell, heap)
             for x in range(threats.visit_first[v], threats.visit_first[v] + threats.visit_n[v]):
                 other = threats.visit_threat[x]
                 if threats.live[other] > 1 and threats.live[other] >= threats.live[m]:
                     cell = _cell(threats, other, rows[i])
                     gain[cell] += other != m
                     if aside[cell] == 0:
-                        heapq.heappush(heap, _local_entry(threats, gain, cell))
+                        heap = _push_local(threats, gain, cell, heap)
+    return heap
 
 
 @kernel
@@ -271,11 +271,12 @@ def _push_reopened(records, threats, touched, n_touched, aside, gain, speaker, h
                 if aside[cell]:
                     aside[cell] = 0
                     if threats.live[m] > 1 or m == speaker[v]:
-                        heapq.heappush(heap, _local_entry(threats, gain, cell))
+                        heap = _push_local(threats, gain, cell, heap)
             first, singles = _speaker(threats, v)
             if first != speaker[v]:
                 speaker[v] = first
                 if singles > 0:
                     cell = _cell(threats, first, records.items[v])
                     gain[cell] = singles
-                    heapq.heappush(heap, _local_entry(threats, gain, cell))
+                    heap = _push_local(threats, gain, cell, heap)
+    return heap

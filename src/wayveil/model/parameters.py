@@ -50,8 +50,14 @@ class Parameter:
         if self.kind == "int":
             if value in self.choices:
                 return value
-            words = f" or {', '.join(self.choices)}" if self.choices else ""
-            return check_int(who, self.name, value, low=self.low or 0, high=self.high, why=self.why + words)
+            try:
+                return check_int(who, self.name, value, low=self.low or 0, high=self.high, why=self.why)
+            except ParameterError:
+                if not self.choices:
+                    raise
+                words = " or ".join([self._span, *map(repr, self.choices)])
+                message = f"{who}: {self.name} must be an {words}, got {value!r}. {self.why}".rstrip()
+                raise ParameterError(message) from None
         if self.kind == "fraction":
             return check_fraction(who, self.name, value, low=self.low or 0, high=self.high or 1, why=self.why)
         if self.kind == "choice":
@@ -82,9 +88,12 @@ class Parameter:
             return "ATTRIBUTE=VALUE,VALUE, repeatable"
         if self.kind == "duration":
             return "90s, 15min, 1h, 1d, or a positive integer"
+        return " or ".join([self._span, *self.choices])
+
+    @property
+    def _span(self) -> str:
         word = "integer" if self.kind == "int" else "number"
-        span = f"{word} >= {self.low}" if self.high is None else f"{word} from {self.low} to {self.high}"
-        return " or ".join([span, *self.choices])
+        return f"{word} >= {self.low}" if self.high is None else f"{word} from {self.low} to {self.high}"
 
 
 def parameter(*, kind: ParameterKind, help: str, default: Any = MISSING, **limits: Any) -> Any:

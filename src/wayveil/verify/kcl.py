@@ -12,7 +12,7 @@ from wayveil.model.guarantees import KCL
 from wayveil.model.ragged import IntArray
 from wayveil.model.results import Verdict
 from wayveil.model.visits import Visits
-from wayveil.verify.kcl_all import WORK_LIMIT, Findings, judge_all
+from wayveil.verify.kcl_all import Findings, judge_all
 from wayveil.verify.kcl_table import Table, refusal
 from wayveil.verify.sequences import Batch, SequenceWalker
 
@@ -68,8 +68,8 @@ def check_kcl(published: Visits, claim: KCL) -> Verdict:
     Time is that of one sort key per occurrence of a sequence: the sum of C(n, i), i <= l, over trajectories of n
     visits.  Memory is O(l * max(CHUNK_ROWS, visits)).
 
-    If l is "all", sequences are not listed: see `wayveil.verify.kcl_all`.  What is not certified after `WORK_LIMIT`
-    steps does not hold.
+    If l is "all", sequences are not listed: see `wayveil.verify.kcl_all`.  What is not certified after
+    `kcl_all.WORK_LIMIT` steps does not hold.
 
     References
     ----------
@@ -275,7 +275,7 @@ def _verdict_of_all(data: Visits, claim: KCL, table: Table, found: Findings) -> 
     if not (worst or found.certified):
         part = "confidence" if found.support_exact else "support"
         reason = (
-            f"The {part} of sequences of any length cannot be certified within the limit of {WORK_LIMIT} steps, "
+            f"The {part} of sequences of any length cannot be certified within the limit of {found.limit} steps, "
             f"so the claim is not shown to hold."
         )
     return _judged(data, claim, table, worst, measured, reason, certified=found.certified)

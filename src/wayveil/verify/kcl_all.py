@@ -28,12 +28,15 @@ from wayveil.verify.trajectories import People, Shapes, common, minimal, rows_of
 __all__ = ["EXACT_LIMIT", "WORK_LIMIT", "Findings", "judge_all"]
 
 WORK_LIMIT = 20_000_000_000
-"""Steps (numbers touched, and 1000 for each set that is formed) after which a claim is not certified; some minutes."""
+"""Steps after which a claim is not certified: one to five for each number touched, and a fixed number for each set
+that is formed, so that a billion steps take some 10 to 25 seconds, and all of them some minutes."""
 
 EXACT_LIMIT = 2_000_000_000
 """Steps spent on the exact largest confidence; after that, only whether it is above c is looked for."""
 
-_STEPS_PER_SET = 1000
+_STEPS_PER_SET = 500
+_STEPS_PER_VISIT = 10_000
+_STEPS_PER_ROW = 5
 
 
 @dataclass(kw_only=True)
@@ -41,7 +44,7 @@ class Findings:
     """What was found; `sequence` is a counter-example, `value` the sensitive value it tells, -1 if its support is low.
 
     `support_exact` and `confidence_exact` say whether `least` and `largest` are the extremes of all sequences, or of
-    those that were met; `certified` says that every sequence was judged, one by one or by a bound.
+    those that were met; `certified` says that every sequence was judged, one by one or by a bound, before `limit`.
     """
 
     least: int = 0
@@ -50,6 +53,7 @@ class Findings:
     support_exact: bool = False
     confidence_exact: bool = False
     certified: bool = False
+    limit: int = 0
     sequence: tuple[int, ...] = ()
     value: int = -1
     support: int = 0
@@ -60,7 +64,7 @@ def judge_all(table: Table, claim: KCL) -> Findings:
     """Judge all sequences that occur, of any length; stops after `WORK_LIMIT` steps, and says so."""
     shapes = Shapes.of_table(table)
     whole = _Whole(shapes=shapes, people=People(table, shapes, table.carries), hidden=table.hidden)
-    found = Findings(judged=len(shapes))
+    found = Findings(judged=len(shapes), limit=WORK_LIMIT)
     try:
         whole.measure(_Work(WORK_LIMIT))
         found.support_exact = True
@@ -272,7 +276,7 @@ class _ValueSearch:
     def _visit(self, node: _Open, best: _Best, bound: Fraction, work: _Work) -> list[_Open]:
         """Close and count one sequence, and return what to look at below it, the first one last."""
         rows, carrier = rows_of(self._starts, node.carriers)
-        work.spend(len(rows))
+        work.spend(_STEPS_PER_VISIT + _STEPS_PER_ROW * len(rows))
         items = self._item[rows]
         order = np.argsort(items, kind="stable")
         items, carrier = items[order], carrier[order]

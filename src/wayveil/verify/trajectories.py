@@ -132,7 +132,8 @@ class People:
             return others
         chosen = ~self._ever[self._person, value] & (self.exact_with[self._shape, value] > 0)
         _, first = np.unique(self._person[chosen], return_index=True)
-        return np.bincount(self._shape[chosen][first], minlength=len(self.exact))
+        alone: IntArray = np.bincount(self._shape[chosen][first], minlength=len(self.exact))
+        return alone
 
 
 def common(a: IntArray, b: IntArray) -> IntArray:
