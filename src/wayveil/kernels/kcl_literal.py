@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wayveil.kernels.jit import kernel
+from wayveil.kernels.jit import inner, kernel
 from wayveil.kernels.kcl_state import contains
 from wayveil.kernels.sequence_table import has_part
 
@@ -62,7 +62,7 @@ def is_valid_as_printed(records, threats, item, threat, longest, k, allowed, scr
         at += 1
 
 
-@kernel
+@inner
 def _is_named(threats, other, item):
     """Return whether `other` is a threat by itself, or stands in one together with `item`."""
     width = threats.table.meta[1]
@@ -77,7 +77,7 @@ def _is_named(threats, other, item):
     return False
 
 
-@kernel
+@inner
 def _covers_other_threat(threats, sequence, n, item):
     """Return whether the sequence contains a threat without `item`."""
     width = threats.table.meta[1]
@@ -91,7 +91,7 @@ def _covers_other_threat(threats, sequence, n, item):
     return False
 
 
-@kernel
+@inner
 def _judge(records, listed, n, k, allowed):
     """Return whether the records ``listed[:n]`` (ascending) form a violating group."""
     n_values, n_attributes = records.meta[1], records.meta[2]

@@ -6,7 +6,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from wayveil.kernels.jit import kernel
+from wayveil.kernels.jit import inner
 from wayveil.kernels.sequence_table import find_row
 
 __all__ = ["Threats", "compact", "contains", "new_threats", "position"]
@@ -22,7 +22,7 @@ through visit v are the `visit_n[v]` entries from ``visit_threat[visit_first[v]]
 count, per item, the threats and the records that still have it."""
 
 
-@kernel
+@inner
 def new_threats(found, common, records):
     """Index the violating sequences by visit; O(sum of their lengths times their records)."""
     n, width, n_rows, n_items = found.table.meta[0], found.table.meta[1], records.items.size, records.meta[0]
@@ -54,7 +54,7 @@ def new_threats(found, common, records):
     )
 
 
-@kernel
+@inner
 def compact(records, threats, m):
     """Drop from the list of threat m the records that no longer have it."""
     begin = m * threats.table.meta[1]
@@ -67,7 +67,7 @@ def compact(records, threats, m):
         threats.listed[m] = n
 
 
-@kernel
+@inner
 def position(records, record, item):
     """Return the row of `item` in a non-empty record; where the record never had it, some other row."""
     low, high = records.offsets[record], records.offsets[record + 1] - 1
@@ -80,7 +80,7 @@ def position(records, record, item):
     return low
 
 
-@kernel
+@inner
 def contains(records, record, sequence, begin, n):
     """Return whether the record still has every item of ``sequence[begin:begin + n]``."""
     at, end = records.offsets[record], records.offsets[record + 1]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from wayveil.kernels.heap import new_heap, pop, push
-from wayveil.kernels.jit import kernel
+from wayveil.kernels.jit import inner, kernel
 from wayveil.kernels.kcl_find import inverted
 from wayveil.kernels.kcl_literal import is_valid_as_printed
 from wayveil.kernels.kcl_state import compact, contains, new_threats, position
@@ -97,7 +97,7 @@ def suppress(records, found, common, longest, k, allowed, local, printed):
     return log[:n_log]
 
 
-@kernel
+@inner
 def _push_global(threats, item, heap):
     if threats.n_of_item[item] > 0:
         score = threats.n_of_item[item] / (threats.n_records[item] + 1)
@@ -105,7 +105,7 @@ def _push_global(threats, item, heap):
     return heap
 
 
-@kernel
+@inner
 def _push_local(threats, gain, cell, heap):
     """Push the suppression of a cell; among equal scores local ones come first, then smaller items and threats."""
     m = cell // threats.table.meta[1]
@@ -113,7 +113,7 @@ def _push_local(threats, gain, cell, heap):
     return push(heap, -score, threats.table.rows[cell] * threats.live.size + m)
 
 
-@kernel
+@inner
 def _cell(threats, m, item):
     """Return the cell of a threat and one of its items; 0, which belongs to none, where m is -1."""
     if m < 0:
@@ -124,7 +124,7 @@ def _cell(threats, m, item):
     return cell
 
 
-@kernel
+@inner
 def _speaker(threats, v):
     """Return the first threat through visit v that has no other record, or -1, and how many such threats there are.
 
@@ -140,7 +140,7 @@ def _speaker(threats, v):
     return first, singles
 
 
-@kernel
+@inner
 def _gain(records, threats, item, m, hits):
     """Count the threats with `item` all of whose records are records of threat m, whose list must be compact."""
     gain, begin, end = np.int64(0), threats.first[m], threats.first[m] + threats.listed[m]
@@ -157,7 +157,7 @@ def _gain(records, threats, item, m, hits):
     return gain
 
 
-@kernel
+@inner
 def _group(records, threats, inv, inv_record, item, m):
     """Return a copy of the records of threat m, or of all records that still have the item where m is -1."""
     if m >= 0:
@@ -173,7 +173,7 @@ def _group(records, threats, inv, inv_record, item, m):
     return group
 
 
-@kernel
+@inner
 def _take_out(records, common, threats, item, group, changed, hits, k, allowed, scratch):
     """Take `item` out of the records `group`, and these out of its threats.
 
@@ -217,7 +217,7 @@ def _take_out(records, common, threats, item, group, changed, hits, k, allowed, 
     return n_changed, touched, n_touched
 
 
-@kernel
+@inner
 def _unlist(threats, v, m):
     """Take threat m out of the list of visit v."""
     at, last = threats.visit_first[v], threats.visit_first[v] + threats.visit_n[v] - 1
@@ -227,7 +227,7 @@ def _unlist(threats, v, m):
     threats.visit_n[v] -= 1
 
 
-@kernel
+@inner
 def _push_raised(records, threats, changed, n_changed, aside, gain, speaker, heap):
     """Push what a shrunk threat m can make better: suppressions for m, and those whose group may now cover m's."""
     width, rows = threats.table.meta[1], threats.table.rows
@@ -251,14 +251,30 @@ def _push_raised(records, threats, changed, n_changed, aside, gain, speaker, hea
             for x in range(threats.visit_first[v], threats.visit_first[v] + threats.visit_n[v]):
                 other = threats.visit_threat[x]
                 if threats.live[other] > 1 and threats.live[other] >= threats.live[m]:
-                    cell = _cell(threats, other, rows[i])
-                    gain[cell] += other != m
-                    if aside[cell] == 0:
-                        heap = _push_local(threats, gain, cell, heap)
+                    if other == m or _covers(records, threats, other, m, at, rows[i]):
+                        cell = _cell(threats, other, rows[i])
+                        gain[cell] += other != m
+                        if aside[cell] == 0:
+                            heap = _push_local(threats, gain, cell, heap)
     return heap
 
 
-@kernel
+@inner
+def _covers(records, threats, other, m, at, item):
+    """Return whether every record of threat m, from entry `at` of its list on, is a record of threat `other`."""
+    begin = m * threats.table.meta[1]
+    for e in range(at + 1, threats.first[m] + threats.listed[m]):
+        if contains(records, threats.record[e], threats.table.rows, begin + 1, threats.table.rows[begin]):
+            v = position(records, threats.record[e], item)
+            x, end = threats.visit_first[v], threats.visit_first[v] + threats.visit_n[v]
+            while x < end and threats.visit_threat[x] != other:
+                x += 1
+            if x == end:
+                return False
+    return True
+
+
+@inner
 def _push_reopened(records, threats, touched, n_touched, aside, gain, speaker, heap):
     """Push again what was set aside and is about a touched record, and for visits whose speaker is gone."""
     for y in range(n_touched):

@@ -16,7 +16,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from wayveil.kernels.jit import kernel
+from wayveil.kernels.jit import inner, kernel
 from wayveil.kernels.kcl_state import contains
 from wayveil.kernels.sequence_table import find_row, grown
 
@@ -26,7 +26,7 @@ Scratch = namedtuple("Scratch", ["lost", "seen_for", "lost_having", "touched", "
 """What common sequences lose: counters that are zero (`seen_for`: -1) between calls; `n[0]` counts `touched`."""
 
 
-@kernel
+@inner
 def new_scratch(common, n_values, longest):
     """Return counters for every common sequence."""
     rows = common.table.meta[0]
@@ -39,7 +39,7 @@ def new_scratch(common, n_values, longest):
     )  # fmt: skip
 
 
-@kernel
+@inner
 def _common_with(records, common, record, item, longest, out, work):
     """List in `out` (returned, it may grow) the common sequences with `item` that the record has; also their number.
 
@@ -86,7 +86,7 @@ def _common_with(records, common, record, item, longest, out, work):
     return out, n
 
 
-@kernel
+@inner
 def lose(records, common, item, group, first, n, longest, scratch):
     """Add up in `scratch` what common sequences lose when `item` leaves the records ``group[first:first + n]``."""
     out, work = np.empty(64, np.int64), np.empty(2 * longest, np.int64)
@@ -118,7 +118,7 @@ def lose(records, common, item, group, first, n, longest, scratch):
         start = end
 
 
-@kernel
+@inner
 def _lose_owner(records, common, row, who, group, start, end, scratch):
     """The same for an owner of several records: lost is what none of the other records still shows."""
     begin = row * common.table.meta[1]
@@ -139,7 +139,7 @@ def _lose_owner(records, common, row, who, group, start, end, scratch):
         scratch.lost_having[e] += scratch.flags[common.value[e]] == 1
 
 
-@kernel
+@inner
 def settle(common, scratch, apply):
     """Clear what `lose` counted; where `apply` is 1, subtract it first."""
     for x in range(scratch.n[0]):
@@ -152,7 +152,7 @@ def settle(common, scratch, apply):
     scratch.n[0] = 0
 
 
-@kernel
+@inner
 def is_violating(common, row, scratch, k, allowed):
     """Return whether a common sequence is violating once it has lost what `scratch` says."""
     owners = common.support[row] - scratch.lost[row]
@@ -186,7 +186,7 @@ def is_valid(records, common, threats, item, threat, longest, k, allowed, scratc
     return valid
 
 
-@kernel
+@inner
 def _uncovers(records, common, threats, old, item, threat, longest, k, allowed, scratch):
     """Return whether a violating sequence was not minimal only because of the threat `old`, which ends here.
 
@@ -237,7 +237,7 @@ def _uncovers(records, common, threats, old, item, threat, longest, k, allowed, 
     return False
 
 
-@kernel
+@inner
 def _has_old_threat(common, threats, sequence, begin, size, item, k, allowed, scratch):
     """Return whether a part of a sequence that still occurs is a threat that is still violating after the loss."""
     part = scratch.part

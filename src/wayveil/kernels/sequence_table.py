@@ -10,7 +10,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from wayveil.kernels.jit import kernel
+from wayveil.kernels.jit import inner, kernel
 
 __all__ = ["Table", "find_row", "grown", "has_part", "insert_row", "new_table", "roomy"]
 
@@ -32,7 +32,7 @@ def new_table(capacity, longest):
     return Table(slots, np.empty(capacity * (longest + 1), np.int64), meta)
 
 
-@kernel
+@inner
 def _slot(sequence, begin, n, n_slots):
     h = np.uint64(14695981039346656037)
     for i in range(begin, begin + n):

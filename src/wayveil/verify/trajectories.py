@@ -148,7 +148,8 @@ def common(a: IntArray, b: IntArray) -> IntArray:
         a, b = b, a
     at = b.searchsorted(a)
     at[at == len(b)] = 0
-    return a[b[at] == a]
+    found: IntArray = a[b[at] == a]
+    return found
 
 
 def rows_of(starts: IntArray, chosen: IntArray) -> tuple[IntArray, IntArray]:

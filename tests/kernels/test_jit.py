@@ -1,0 +1,150 @@
+"""How kernels are compiled: where machine code is kept, and that compiled and plain code do the same."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+
+from wayveil.kernels import jit
+
+WORKLOAD = """
+import hashlib
+import numpy as np
+from wayveil.engines import LocalEngine
+from wayveil.methods.kcl import Kcl
+from wayveil.workloads import City, Transit
+import wayveil.methods.kcl as module
+
+logs, plain = [], module.suppress
+
+def suppress(*arguments):
+    logs.append(plain(*arguments))
+    return logs[-1]
+
+module.suppress = suppress
+workload = WORKLOAD
+data = workload.generate(rng=np.random.default_rng(3))
+method = Kcl(k=10, c=0.5, l=3, sensitive=workload.sensitive)
+made = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine())
+log = np.ascontiguousarray(logs[0], np.int64)
+for part in (log, made.data.offsets, made.data.t, made.data.location):
+    print(len(part), hashlib.sha256(part.tobytes()).hexdigest())
+"""
+
+
+def python(code: str, **environment: str) -> str:
+    """Run code in a new interpreter; warnings are errors there too, but hashing may overflow in plain code."""
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-W", "ignore:overflow encountered:RuntimeWarning", "-c", code],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_plain_and_compiled_code_do_the_same() -> None:
+    code = WORKLOAD.replace("= WORKLOAD", "= City(records=1500, blocks=20, hours=24)")
+    compiled = python(code, NUMBA_DISABLE_JIT="0")
+    assert compiled == python(code, NUMBA_DISABLE_JIT="1")
+    assert len(compiled.splitlines()) == 4
+
+
+def test_plain_and_compiled_code_do_the_same_on_a_small_table() -> None:
+    code = WORKLOAD.replace("= WORKLOAD", "= Transit(records=150, stations=6, hours=8)")
+    compiled = python(code, NUMBA_DISABLE_JIT="0")
+    assert compiled == python(code, NUMBA_DISABLE_JIT="1")
+    assert int(compiled.split()[0]) > 0  # something was suppressed
+
+
+@pytest.mark.slow
+def test_no_index_is_out_of_bounds(tmp_path: Path) -> None:
+    code = WORKLOAD.replace("= WORKLOAD", "= Transit(records=500)")
+    checked = python(code, NUMBA_BOUNDSCHECK="1", XDG_CACHE_HOME=str(tmp_path))
+    assert checked == python(code)
+
+
+def fresh(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    monkeypatch.setattr(jit, "_folder", [])
+
+
+def sources(monkeypatch: pytest.MonkeyPatch, folder: Path, **content: str) -> None:
+    """Let the kernels be these files."""
+    folder.mkdir(exist_ok=True)
+    for name, text in content.items():
+        (folder / f"{name}.py").write_text(text)
+    monkeypatch.setattr(jit, "__file__", str(folder / "jit.py"))
+
+
+def test_the_cache_is_named_after_the_content(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    fresh(monkeypatch, tmp_path / "cache")
+    sources(monkeypatch, tmp_path / "kernels", jit="0", caller="1", callee="2")
+    first = jit._make_cache_folder()
+    assert first == jit._make_cache_folder()
+    assert first is not None
+    assert Path(first).parent == tmp_path / "cache" / "wayveil"
+    assert Path(first).is_dir()
+    assert list(Path(first).iterdir()) == []  # the probe is gone
+    for change in ({"callee": "3"}, {"jit": "4"}, {"another": "5"}, {"caller": "1 "}):
+        sources(monkeypatch, tmp_path / "kernels", **change)
+        changed = jit._make_cache_folder()
+        assert changed not in (None, first)
+        first = changed
+
+
+def test_the_cache_is_named_after_the_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    fresh(monkeypatch, tmp_path)
+    before = jit._make_cache_folder()
+    monkeypatch.setattr(numba, "__version__", "0.0.0")
+    assert jit._make_cache_folder() != before
+
+
+def test_without_a_name_for_the_cache_the_home_folder_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    fresh(monkeypatch, tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    folder = jit._make_cache_folder()
+    assert folder is not None
+    assert Path(folder).is_relative_to(tmp_path / ".cache" / "wayveil")
+
+
+def test_a_kernel_is_kept_in_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    before = numba.config.CACHE_DIR
+    fresh(monkeypatch, tmp_path)
+    twice = jit.kernel(_twice)
+    assert numba.config.CACHE_DIR == before
+    assert twice(21) == 42
+    assert list(tmp_path.rglob("*.nbi"))
+
+
+def test_without_a_cache_kernels_work_as_well(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("a file where a folder should be")
+    fresh(monkeypatch, blocked)
+    assert jit._make_cache_folder() is None
+    before = numba.config.CACHE_DIR
+    twice = jit.kernel(_twice)
+    assert twice(21) == 42
+    assert numba.config.CACHE_DIR == before
+    code = "from wayveil.kernels.sequence_table import grown; import numpy as np; print(grown(np.arange(2), 3).size)"
+    assert python(code, XDG_CACHE_HOME=str(blocked)) == "6\n"
+
+
+def test_the_folder_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    fresh(monkeypatch, tmp_path)
+    first = jit._cache_folder()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
+    assert jit._cache_folder() == first
+
+
+def _twice(number: int) -> int:
+    return 2 * number
