@@ -50,22 +50,13 @@ def python(code: str, **environment: str) -> str:
     return done.stdout
 
 
-@pytest.mark.slow
 def test_plain_and_compiled_code_do_the_same() -> None:
     code = WORKLOAD.replace("= WORKLOAD", "= City(records=1500, blocks=20, hours=24)")
     compiled = python(code, NUMBA_DISABLE_JIT="0")
     assert compiled == python(code, NUMBA_DISABLE_JIT="1")
-    assert len(compiled.splitlines()) == 4
+    assert int(compiled.split()[0]) > 100  # much was suppressed
 
 
-def test_plain_and_compiled_code_do_the_same_on_a_small_table() -> None:
-    code = WORKLOAD.replace("= WORKLOAD", "= Transit(records=150, stations=6, hours=8)")
-    compiled = python(code, NUMBA_DISABLE_JIT="0")
-    assert compiled == python(code, NUMBA_DISABLE_JIT="1")
-    assert int(compiled.split()[0]) > 0  # something was suppressed
-
-
-@pytest.mark.slow
 def test_no_index_is_out_of_bounds(tmp_path: Path) -> None:
     code = WORKLOAD.replace("= WORKLOAD", "= Transit(records=500)")
     checked = python(code, NUMBA_BOUNDSCHECK="1", XDG_CACHE_HOME=str(tmp_path))

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.kcl_find import Records, find_sequences, inverted
+from wayveil.kernels.kcl_find import Records, find_sequences
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "kcl"
 SHARES = [Fraction(0), Fraction(1, 4), Fraction(1, 3), Fraction(2, 5), Fraction(1, 2), Fraction(2, 3), Fraction(1)]
@@ -218,11 +218,3 @@ def test_table_2_of_the_paper():
 def test_pruning_with_all_lengths(name):
     case = json.loads((GOLDEN / "corrections.json").read_text())[name]
     assert sorted(found_in(case, case["l"], case["k"], case["c"])[0]) == case["minimal_violating"]
-
-
-def test_inverted_lists():
-    records = records_of([(0, (0, 2), ()), (1, (), ()), (2, (0, 1, 2), ())], 4, 0)
-    inv, record, at = inverted(records)
-    assert inv.tolist() == [0, 2, 3, 5, 5]
-    assert record.tolist() == [0, 2, 2, 0, 2]
-    assert at.tolist() == [0, 2, 3, 1, 4]

@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -36,21 +37,33 @@ def records_of(table, n_items, n_values):
     return Records(offsets, items, np.ones(len(items), np.int64), owner, first, values, meta)
 
 
+@numba.njit
+def ask(records, longest, k, allowed):
+    """Return the threats, and one row per threat and item of it: threat, item, exact answer, printed answer."""
+    found, common = find_sequences(records, longest, k, allowed)
+    threats, scratch = new_threats(found, common, records), new_scratch(common, records.meta[1], longest)
+    table, n = found.table, 0
+    said = np.empty((table.rows.size, 4), np.int64)
+    for m in range(table.meta[0]):
+        begin = m * table.meta[1]
+        for i in range(begin + 1, begin + 1 + table.rows[begin]):
+            item = table.rows[i]
+            said[n, 0], said[n, 1] = m, item
+            said[n, 2] = is_valid(records, common, threats, item, m, longest, k, allowed, scratch)
+            said[n, 3] = is_valid_as_printed(records, threats, item, m, longest, k, allowed, scratch)
+            n += 1
+    return table, said[:n]
+
+
 def answers(table, n_items, n_values, longest, k, c):
     """Return, for every threat and item of it, what the exact test and the printed one say."""
     allowed = np.array([c.numerator * n // c.denominator for n in range(table[-1][0] + 2)], np.int64)
     records = records_of(table, n_items, n_values)
-    found, common = find_sequences(records, longest, k, allowed)
-    threats, scratch = new_threats(found, common, records), new_scratch(common, n_values, longest)
-    width, said = found.table.meta[1], {}
-    for m in range(found.table.meta[0]):
-        row = found.table.rows[m * width : (m + 1) * width].tolist()
-        for item in row[1 : 1 + row[0]]:
-            exact = is_valid(records, common, threats, item, m, longest, k, allowed, scratch)
-            printed = is_valid_as_printed(records, threats, item, m, longest, k, allowed, scratch)
-            said[tuple(row[1 : 1 + row[0]]), item] = exact, printed
+    found, said = ask(records, longest, k, allowed)
     assert records.alive.all()  # asking changes nothing
-    return said
+    rows = found.rows[: found.meta[0] * found.meta[1]].reshape(-1, found.meta[1]).tolist()
+    threats = [tuple(row[1 : 1 + row[0]]) for row in rows]
+    return {(threats[m], item): (bool(exact), bool(printed)) for m, item, exact, printed in said.tolist()}
 
 
 def minimal(table, longest, k, c):

@@ -17,7 +17,7 @@ from typing import Any
 
 import numba
 
-__all__ = ["inner", "kernel"]
+__all__ = ["cache_folder", "inner", "kernel"]
 
 
 def kernel(function: Callable[..., Any]) -> Any:
@@ -30,15 +30,16 @@ def inner(function: Callable[..., Any]) -> Any:
     return _compiled(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
-def _compiled(function: Callable[..., Any], **options: bool) -> Any:
-    folder = _cache_folder()
+def _compiled(function: Callable[..., Any], **options: Any) -> Any:
+    folder = cache_folder()
+    njit: Any = numba.njit
     if folder is None:
-        return numba.njit(nogil=True, **options)(function)
+        return njit(nogil=True, **options)(function)
     config: Any = numba.config
     before = config.CACHE_DIR
     config.CACHE_DIR = folder
     try:
-        return numba.njit(nogil=True, cache=True, **options)(function)
+        return njit(nogil=True, cache=True, **options)(function)
     finally:
         config.CACHE_DIR = before
 
@@ -46,13 +47,14 @@ def _compiled(function: Callable[..., Any], **options: bool) -> Any:
 _folder: list[str | None] = []
 
 
-def _cache_folder() -> str | None:
+def cache_folder() -> str | None:
+    """Return the folder of compiled kernels, or None where none can be written."""
     if not _folder:
-        _folder.append(_make_cache_folder())
+        _folder.append(_makecache_folder())
     return _folder[0]
 
 
-def _make_cache_folder() -> str | None:
+def _makecache_folder() -> str | None:
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.read_bytes())

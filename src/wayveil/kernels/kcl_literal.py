@@ -85,9 +85,9 @@ def _covers_other_threat(threats, sequence, n, item):
         length, has_item = threats.table.rows[m * width], False
         for i in range(m * width + 1, m * width + 1 + length):
             has_item |= threats.table.rows[i] == item
-        if threats.live[m] > 0 and not has_item:
-            if has_part(sequence, np.int64(0), n, threats.table.rows, m * width + 1, length):
-                return True
+        alive = threats.live[m] > 0 and not has_item
+        if alive and has_part(sequence, np.int64(0), n, threats.table.rows, m * width + 1, length):
+            return True
     return False
 
 

@@ -13,10 +13,10 @@ __all__ = ["Threats", "compact", "contains", "new_threats", "position"]
 
 Threats = namedtuple(
     "Threats",
-    ["table", "row", "first", "listed", "record", "live", "visit_first", "visit_n", "visit_threat", "n_of_item", "n_records"],
+    "table row first listed record live visit_first visit_n visit_threat n_of_item n_records",
 )
-"""Minimal violating sequences while they are being removed.  Threat m still occurs in `live[m]` records and is gone when
-that is zero; they are among the `listed[m]` records from ``record[first[m]]`` on, ascending, and `compact` drops the
+"""Minimal violating sequences while they are being removed.  Threat m still occurs in `live[m]` records and is gone
+when that is zero; they are among the `listed[m]` records from ``record[first[m]]`` on, ascending, and `compact` drops the
 others.  `row[m]` is its row among the common sequences, -1 if it has too few owners for that.  The threats that run
 through visit v are the `visit_n[v]` entries from ``visit_threat[visit_first[v]]`` on.  `n_of_item` and `n_records`
 count, per item, the threats and the records that still have it."""
@@ -28,7 +28,8 @@ def new_threats(found, common, records):
     n, width, n_rows, n_items = found.table.meta[0], found.table.meta[1], records.items.size, records.meta[0]
     rows, first = found.table.rows, found.first
     row, listed, live = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
-    record, visit_first, visit_n = np.empty(first[n], np.int64), np.zeros(n_rows + 1, np.int64), np.zeros(n_rows, np.int64)
+    record, visit_n = np.empty(first[n], np.int64), np.zeros(n_rows, np.int64)
+    visit_first = np.zeros(n_rows + 1, np.int64)
     n_of_item, n_records = np.zeros(n_items, np.int64), np.zeros(n_items, np.int64)
     for v in range(n_rows):
         n_records[records.items[v]] += 1

@@ -9,7 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from wayveil.errors import InputError
+from wayveil.kernels.frequent import mine_maximal
 from wayveil.kernels.kcl_find import Records, find_sequences
+from wayveil.kernels.kcl_patterns import Patterns, new_patterns
 from wayveil.kernels.kcl_suppress import suppress
 from wayveil.model import KCL, Cut, Engine, Published, Sensitive, Visits, check_parameters, parameter
 from wayveil.model.ragged import IntArray, take
@@ -33,6 +35,10 @@ class Kcl:
         The values whose inference is bounded.  Without any, only `k` counts.
     suppression : {"local", "global"}
         `local` may take a visit out of the records that need it; `global` takes it out of all records.
+    preserve : {"instances", "mfs"}
+        What a suppression should spare: visits, or maximal frequent sequences.
+    min_support : int, >= 1, or "auto"
+        From how many people on a sequence is frequent, with ``preserve="mfs"``; `auto` is 1 % of them, at least 2.
     validity : {"exact", "literal"}
         How a local suppression is tested; `literal` is the paper's Procedure 2, for study only.
 
@@ -42,11 +48,12 @@ class Kcl:
 
     Notes
     -----
-    Algorithm 1 of the paper with these departures: parts of all lengths prune the search (Procedure 1 prunes with the
-    last length only, and returns sequences that are not minimal from L = 4 on); the validity test is exact (Procedure
-    2 is unsound from L = 3 on); a local suppression removes every threat whose records are among its own (line 7 asks
-    for equality); supports and confidences count owners.  Time and memory grow with the number of occurrences of
-    clean sequences, see ``docs/methods/kcl.md``.
+    Algorithm 1 of the paper, with a list of frequent sequences per item instead of the MFS-tree, and with these
+    departures: parts of all lengths prune the search (Procedure 1 prunes with the last length only, and returns
+    sequences that are not minimal from L = 4 on); the validity test is exact (Procedure 2 is unsound from L = 3 on); a
+    local suppression removes every threat whose records are among its own (line 7 asks for equality); supports and
+    confidences count owners.  Time and memory grow with the number of occurrences of common sequences, see
+    ``docs/methods/kcl.md``.
 
     References
     ----------
@@ -79,6 +86,19 @@ class Kcl:
         default="local",
         help="local: take a visit out of the records that need it; global: out of all records",
     )
+    preserve: str = parameter(
+        kind="choice",
+        choices=("instances", "mfs"),
+        default="instances",
+        help="what a suppression should spare: visits, or maximal frequent sequences",
+    )
+    min_support: int | str = parameter(
+        kind="int",
+        low=1,
+        choices=("auto",),
+        default="auto",
+        help="with preserve=mfs: from how many people on a sequence is frequent; auto is 1 % of them, at least 2",
+    )
     validity: str = parameter(
         kind="choice",
         choices=("exact", "literal"),
@@ -90,6 +110,7 @@ class Kcl:
     summary: ClassVar[str] = "(K,C)_L-privacy by local and global suppression of visits"
     accepts: ClassVar[type[Visits]] = Visits
     cut: ClassVar[Cut] = "none"
+    kernels: ClassVar[tuple[str, ...]] = ("kcl_suppress", "kcl_find")
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)
@@ -126,8 +147,10 @@ class Kcl:
         found, common = find_sequences(records, longest, self.k, allowed)
         engine.progress("suppressing visits")
         printed = True if self.validity == "literal" else None
-        log = suppress(records, found, common, longest, self.k, allowed, self.suppression == "local", printed)
-        log = log.reshape(-1, 5)
+        patterns = self._patterns(records, data.n_owners) if self.preserve == "mfs" else None
+        log = suppress(
+            records, found, common, longest, self.k, allowed, self.suppression == "local", printed, patterns
+        ).reshape(-1, 5)
         keep = np.empty(len(item), bool)
         keep[rows] = records.alive == 1
         facts = {
@@ -136,10 +159,20 @@ class Kcl:
             "global suppressions": int((log[:, 0] == 1).sum()),
             "visits suppressed": int(log[:, 4].sum()),
         }
+        if patterns is not None:
+            facts["frequent sequences"] = len(patterns.support)
+            facts["frequent sequences lost"] = int((patterns.support < patterns.bar[0]).sum())
         return Published(data=data.where(keep), claim=self.claim, facts=facts)
 
+    def _patterns(self, records: Records, n_owners: int) -> Patterns:
+        """Return the maximal frequent sequences of the records, ready for `suppress`."""
+        bar = self.min_support if isinstance(self.min_support, int) else max(2, -(-n_owners // 100))
+        n_items = int(records.meta[0])
+        first, item, support = mine_maximal(records.offsets, records.items, records.owner, n_items, bar)
+        return new_patterns(first, item, support, n_items, bar)
+
     def _sensitive_codes(self, data: Visits) -> tuple[IntArray, int]:
-        """Return a row per trajectory with the code of its sensitive value of each attribute, or -1; and their number."""
+        """Return per trajectory and attribute the code of its sensitive value, or -1; and how many codes there are."""
         columns, n_values = [], 0
         for attribute, values in self.sensitive:
             if attribute not in data.attributes:

@@ -35,7 +35,7 @@ class Guarantee(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class KCL:
-    """(K,C)_L-privacy: what is known of at most `l` visits (or of `"all"`) fits at least `k` people, and tells little of them.
+    """(K,C)_L-privacy: what is known of at most `l` visits, or of `"all"`, fits `k` people and tells little of them.
 
     Every non-empty sequence of at most `l` visits that occurs in the published data occurs in trajectories of at
     least `k` distinct owners, and for every sensitive value at most a share `c` of these owners have it.

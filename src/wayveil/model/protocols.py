@@ -39,12 +39,16 @@ class Engine(Protocol):
 
 
 class Method(Protocol):
-    """A frozen, keyword-only dataclass whose fields are declared with `parameter`."""
+    """A frozen, keyword-only dataclass whose fields are declared with `parameter`.
+
+    `kernels` names the jobs of ``kernels/warm.py`` that compile what the method needs, the slowest one first.
+    """
 
     name: ClassVar[str]
     summary: ClassVar[str]
     accepts: ClassVar[type[Visits]]
     cut: ClassVar[Cut]
+    kernels: ClassVar[tuple[str, ...]]
 
     @property
     def claim(self) -> Guarantee: ...

@@ -48,9 +48,7 @@ class Coded:
         listed = list(values)
         labels = sorted({value for value in listed if value is not None})
         code = {label: i for i, label in enumerate(labels)}
-        return cls(
-            codes=np.array([-1 if v is None else code[v] for v in listed], np.int32), labels=tuple(labels)
-        )
+        return cls(codes=np.array([-1 if v is None else code[v] for v in listed], np.int32), labels=tuple(labels))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -18,8 +18,10 @@ from wayveil.engines import LocalEngine
 from wayveil.errors import OutputError, VerdictFailed
 from wayveil.io import read_published, write_published
 from wayveil.model import (
+    Attack,
     AttackResult,
     Engine,
+    Metric,
     Published,
     Score,
     Sensitive,
@@ -44,6 +46,7 @@ from wayveil.run.scores import (
     verdict_json,
 )
 from wayveil.run.staging import MANIFEST, Workspace, open_workspace, reporting_disk_errors
+from wayveil.run.warming import compile_kernels
 
 __all__ = ["NotPublished", "Outcome", "publish"]
 
@@ -102,6 +105,8 @@ def publish(recipe: Recipe, *, engine: Engine | None = None) -> Outcome:
     with open_workspace(recipe.output.path, overwrite=recipe.output.overwrite) as space:
         with clock("read and prepare"):
             source = _read(recipe)
+        with clock("compile kernels"):
+            compile_kernels(recipe.method, _attacks(recipe), _metrics(recipe), engine)
         with clock("run the method"):
             made = recipe.method.run(source.data, rng=_rng(seed, "method"), engine=engine)
             _check_made(source.data, made)
@@ -112,8 +117,7 @@ def publish(recipe: Recipe, *, engine: Engine | None = None) -> Outcome:
         with clock("attack"):
             attacks = _attack(recipe, source.data, readback, seed, engine)
         with clock("measure"):
-            metrics = recipe.metrics if recipe.metrics is not None else default_metrics(Visits)
-            scores = measure(metrics, source.data, readback, engine)
+            scores = measure(_metrics(recipe), source.data, readback, engine)
         run = _Run(
             recipe=recipe, seed=seed, source=source, made=made, readback=readback, verdict=verdict, attacks=attacks,
             scores=scores, clock=clock, order=order, new_ids=new_ids,
@@ -166,6 +170,14 @@ def _sensitive(recipe: Recipe) -> Sensitive:
     return found
 
 
+def _attacks(recipe: Recipe) -> tuple[Attack, ...]:
+    return recipe.attacks if recipe.attacks is not None else default_attacks(Visits, claim=recipe.method.claim)
+
+
+def _metrics(recipe: Recipe) -> tuple[Metric, ...]:
+    return recipe.metrics if recipe.metrics is not None else default_metrics(Visits)
+
+
 def _read(recipe: Recipe) -> Prepared:
     sensitive = _sensitive(recipe)
     names = dict.fromkeys([*(attribute for attribute, _ in sensitive), *recipe.output.keep])
@@ -203,9 +215,9 @@ def _write(
 def _attack(
     recipe: Recipe, raw: Visits, published: Visits, seed: int, engine: Engine
 ) -> tuple[tuple[AttackResult, AttackResult], ...]:
-    attacks = recipe.attacks if recipe.attacks is not None else default_attacks(Visits, claim=recipe.method.claim)
+    attacks, numbers = _attacks(recipe), _sequence(seed, "attacks")
     before, after = (
-        run_attacks(attacks, raw, target, sensitive=_sensitive(recipe), seed=_sequence(seed, "attacks"), engine=engine)
+        run_attacks(attacks, raw, target, sensitive=_sensitive(recipe), seed=numbers, engine=engine)
         for target in (raw, published)
     )
     return tuple(zip(before, after, strict=True))

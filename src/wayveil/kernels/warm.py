@@ -1,0 +1,80 @@
+"""Compile kernels before they are needed, the slowest one in a process of its own.
+
+numba compiles under one lock, so threads do not help, but two processes that share a cache folder do.  Each job calls a
+kernel with the smallest input of the types that its users pass; a file in the cache folder says that it is done.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from wayveil.kernels.jit import cache_folder
+
+__all__ = ["JOBS", "is_warm", "mark_warm", "start_warming", "warm"]
+
+
+def is_warm(name: str) -> bool:
+    """Return whether a job was done with these kernels, or whether doing it would be of no use."""
+    folder = cache_folder()
+    return folder is None or Path(folder, f"{name}.warm").exists()
+
+
+def mark_warm(name: str) -> None:
+    """Note that a job is done."""
+    folder = cache_folder()
+    if folder is not None:
+        Path(folder, f"{name}.warm").touch()
+
+
+def warm(name: str) -> None:
+    """Do a job here."""
+    JOBS[name]()
+    mark_warm(name)
+
+
+def start_warming(names: Sequence[str]) -> subprocess.Popen[bytes] | None:
+    """Do jobs in another process; wait for it before the kernels are used.  None where there is nothing to do."""
+    cold = [name for name in names if not is_warm(name)]
+    if not cold:
+        return None
+    code = f"from wayveil.kernels.warm import warm\nfor name in {cold!r}: warm(name)"
+    quiet = subprocess.DEVNULL
+    try:
+        return subprocess.Popen([sys.executable, "-c", code], stdin=quiet, stdout=quiet, stderr=quiet)
+    except OSError:
+        return None
+
+
+def _kcl_find() -> None:
+    from wayveil.kernels.kcl_find import find_sequences
+
+    find_sequences(_one_record(), 1, 1, np.zeros(2, np.int64))
+
+
+def _kcl_suppress() -> None:
+    from wayveil.kernels.kcl_find import Common, Violating
+    from wayveil.kernels.kcl_suppress import suppress
+    from wayveil.kernels.sequence_table import new_table
+
+    def some() -> np.ndarray:
+        return np.zeros(2, np.int64)
+
+    found = Violating(new_table(1, 1), some(), some())
+    common = Common(new_table(1, 1), some(), some(), some(), some(), some())
+    suppress(_one_record(), found, common, 1, 1, some(), True, None, None)
+
+
+def _one_record() -> object:
+    from wayveil.kernels.kcl_find import Records
+
+    zero, one = np.zeros(1, np.int64), np.ones(1, np.int64)
+    ends = np.array([0, 1])
+    return Records(ends, zero, one, zero.copy(), ends.copy(), zero.copy() - 1, np.array([1, 1, 1]))
+
+
+JOBS: dict[str, Callable[[], None]] = {"kcl_find": _kcl_find, "kcl_suppress": _kcl_suppress}

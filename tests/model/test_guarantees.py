@@ -1,0 +1,91 @@
+"""Claims: what they say in plain words, and that they survive a file."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from wayveil.errors import ParameterError, UsageError
+from wayveil.model import GUARANTEES, KCL, guarantee_from_json
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        KCL(k=2, c=0.5, l=2),
+        KCL(k=1, c=0, l="all", sensitive={"ill": ["HIV", "flu"], "job": ["none"]}),
+        KCL(k=10**6, c=Fraction(1, 3), l=7, sensitive={"é": ["ü", "a,b"]}),
+    ],
+)
+def test_a_claim_survives_a_file(claim: KCL) -> None:
+    assert guarantee_from_json(json.loads(json.dumps(claim.to_json()))) == claim
+
+
+def test_claims_are_equal_in_their_exact_form() -> None:
+    claim = KCL(k=2, c=0.6, l=3, sensitive={"job": ["y", "x", "y"], "ill": ["HIV"]})
+    assert claim == KCL(k=2, c="3/5", l=3, sensitive=[("ill", ["HIV"]), ("job", ["x", "y"])])
+    assert claim.c == Fraction(3, 5)
+    assert len({claim, KCL(k=2, c=Fraction(6, 10), l=3, sensitive=claim.sensitive)}) == 1
+
+
+def test_the_promise_in_plain_words() -> None:
+    assert KCL(k=2, c=0.5, l=2, sensitive={"ill": ["HIV", "flu"]}).promise == (
+        "Whoever knows at most 2 visits (place and time) of a person finds either no published trajectory that fits, "
+        "or trajectories of at least 2 people, of whom at most 50 % have any one sensitive value (ill: HIV, flu)."
+    )
+    assert KCL(k=1, c=1, l=1).promise == (
+        "Whoever knows one visit (place and time) of a person finds either no published trajectory that fits, "
+        "or trajectories of at least 1 person."
+    )
+    assert "knows any number of visits (place" in KCL(k=3, c=1, l="all").promise
+
+
+def test_who_is_covered_and_who_is_not() -> None:
+    claim = KCL(k=4, c="1/3", l=2, sensitive={"ill": ["HIV"]})
+    assert claim.covered == (
+        "identity linkage by someone who knows at most 2 visits of the victim: at most 1/4",
+        "attribute linkage by the same attacker: confidence at most 1/3",
+    )
+    assert claim.not_covered[0] == "an attacker who knows more than 2 visits of the victim"
+    assert KCL(k=4, c=1, l=1).not_covered[0] == "an attacker who knows more than one visit of the victim"
+    assert len(KCL(k=4, c=1, l=2).covered) == 1
+    everything = KCL(k=4, c=1, l="all")
+    assert everything.not_covered == claim.not_covered[1:]
+    assert "any visits" in everything.covered[0]
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"k": 0}, "KCL: k must be an integer >= 1, got 0."),
+        ({"l": 0}, "KCL: l must be an integer >= 1 or 'all', got 0."),
+        ({"l": "All"}, "KCL: l must be an integer >= 1 or 'all', got 'All'."),
+        ({"c": "1.01"}, "KCL: c must be a number from 0 to 1, got '1.01'."),
+        ({"sensitive": {"ill": []}}, "KCL: sensitive must give at least one value for each attribute, as a list."),
+    ],
+)
+def test_claims_outside_their_range(asked: dict[str, Any], words: str) -> None:
+    with pytest.raises(ParameterError) as caught:
+        KCL(**{"k": 2, "c": 1, "l": 2, **asked})
+    assert str(caught.value) == words
+
+
+@pytest.mark.parametrize("claim", [None, [], "KCL", {}, {"name": "KLC"}, {"name": None, "k": 2}])
+def test_what_names_no_guarantee(claim: Any) -> None:
+    with pytest.raises(UsageError, match="names no guarantee that is known here"):
+        guarantee_from_json(claim)
+
+
+@pytest.mark.parametrize("claim", [{"name": "KCL", "k": 2}, {"name": "KCL", "k": 2, "c": 1, "l": 2, "m": 3}])
+def test_what_is_missing_or_unknown_in_a_claim(claim: Any) -> None:
+    with pytest.raises(UsageError, match="The claim KCL has missing or unknown parameters"):
+        guarantee_from_json(claim)
+
+
+def test_a_name_nearby_is_suggested() -> None:
+    with pytest.raises(UsageError, match="Did you mean 'KCL'"):
+        guarantee_from_json({"name": "KC"})
+    assert list(GUARANTEES) == ["KCL"]
