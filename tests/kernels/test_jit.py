@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numba
 import pytest
@@ -57,15 +58,18 @@ def test_plain_and_compiled_code_do_the_same() -> None:
     assert int(compiled.split()[0]) > 100  # much was suppressed
 
 
+@pytest.mark.slow
 def test_no_index_is_out_of_bounds(tmp_path: Path) -> None:
     code = WORKLOAD.replace("= WORKLOAD", "= Transit(records=500)")
     checked = python(code, NUMBA_BOUNDSCHECK="1", XDG_CACHE_HOME=str(tmp_path))
     assert checked == python(code)
 
 
-def fresh(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
+def fresh(monkeypatch: pytest.MonkeyPatch, cache: Path | str) -> str | None:
+    """Return the folder that is made when nothing was compiled yet."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
     monkeypatch.setattr(jit, "_folder", [])
+    return jit.cache_folder()
 
 
 def sources(monkeypatch: pytest.MonkeyPatch, folder: Path, **content: str) -> None:
@@ -77,64 +81,67 @@ def sources(monkeypatch: pytest.MonkeyPatch, folder: Path, **content: str) -> No
 
 
 def test_the_cache_is_named_after_the_content(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    fresh(monkeypatch, tmp_path / "cache")
     sources(monkeypatch, tmp_path / "kernels", jit="0", caller="1", callee="2")
-    first = jit._make_cache_folder()
-    assert first == jit._make_cache_folder()
+    first = fresh(monkeypatch, tmp_path / "cache")
+    assert first == fresh(monkeypatch, tmp_path / "cache")
     assert first is not None
     assert Path(first).parent == tmp_path / "cache" / "wayveil"
     assert Path(first).is_dir()
     assert list(Path(first).iterdir()) == []  # the probe is gone
     for change in ({"callee": "3"}, {"jit": "4"}, {"another": "5"}, {"caller": "1 "}):
         sources(monkeypatch, tmp_path / "kernels", **change)
-        changed = jit._make_cache_folder()
+        changed = fresh(monkeypatch, tmp_path / "cache")
         assert changed not in (None, first)
         first = changed
 
 
 def test_the_cache_is_named_after_the_compiler(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    fresh(monkeypatch, tmp_path)
-    before = jit._make_cache_folder()
+    before = fresh(monkeypatch, tmp_path)
     monkeypatch.setattr(numba, "__version__", "0.0.0")
-    assert jit._make_cache_folder() != before
+    assert fresh(monkeypatch, tmp_path) != before
 
 
 def test_without_a_name_for_the_cache_the_home_folder_is_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    fresh(monkeypatch, tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", "")
     monkeypatch.setenv("HOME", str(tmp_path))
-    folder = jit._make_cache_folder()
+    folder = fresh(monkeypatch, "")
     assert folder is not None
     assert Path(folder).is_relative_to(tmp_path / ".cache" / "wayveil")
 
 
-def test_a_kernel_is_kept_in_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", [jit.kernel, jit.inner])
+def test_a_kernel_is_kept_in_the_cache(how: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     before = numba.config.CACHE_DIR
     fresh(monkeypatch, tmp_path)
-    twice = jit.kernel(_twice)
+    twice = how(_twice)
     assert numba.config.CACHE_DIR == before
-    assert twice(21) == 42
+    outer = numba.njit(lambda number: twice(number))
+    assert outer(21) == 42
     assert list(tmp_path.rglob("*.nbi"))
 
 
-def test_without_a_cache_kernels_work_as_well(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", [jit.kernel, jit.inner])
+def test_without_a_cache_kernels_work_as_well(how: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("a file where a folder should be")
-    fresh(monkeypatch, blocked)
-    assert jit._make_cache_folder() is None
+    assert fresh(monkeypatch, blocked) is None
     before = numba.config.CACHE_DIR
-    twice = jit.kernel(_twice)
-    assert twice(21) == 42
+    twice = how(_twice)
+    outer = numba.njit(lambda number: twice(number))
+    assert outer(21) == 42
     assert numba.config.CACHE_DIR == before
+
+
+def test_a_program_without_a_cache_works_as_well(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("a file where a folder should be")
     code = "from wayveil.kernels.sequence_table import grown; import numpy as np; print(grown(np.arange(2), 3).size)"
     assert python(code, XDG_CACHE_HOME=str(blocked)) == "6\n"
 
 
 def test_the_folder_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    fresh(monkeypatch, tmp_path)
-    first = jit._cache_folder()
+    first = fresh(monkeypatch, tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
-    assert jit._cache_folder() == first
+    assert jit.cache_folder() == first
 
 
 def _twice(number: int) -> int:

@@ -41,7 +41,7 @@ def run(table, n_items, n_values, longest, k, c, local, printed=None):
     found, common = find_sequences(records, longest, k, allowed)
     width = found.table.meta[1]
     rows = found.table.rows[: found.table.meta[0] * width].reshape(-1, width).tolist()
-    log = suppress(records, found, common, longest, k, allowed, local, printed)
+    log = suppress(records, found, common, longest, k, allowed, local, printed, None)
     left = [
         (o, tuple(int(records.items[v]) for v in range(*records.offsets[r : r + 2]) if records.alive[v]), values)
         for r, (o, _, values) in enumerate(table)
@@ -85,15 +85,15 @@ def without(table, item, group):
     ]
 
 
-def oracle(table, longest, k, c, order, local):
+def oracle(table, longest, k, c, order, local, printed=False):
     """Return (log, the table that is left).
 
     Score: threats that go, over one more than the records that are touched.  Highest score first, then local before
     global, then the smaller item, then the threat found first.  A local suppression that comes up and makes a new
     threat is set aside until its records change, one of them loses a visit, or one of them loses a threat that
-    stopped being violating.
+    stopped being violating.  With the printed validity test new threats go unnoticed.
     """
-    log, aside, now = [], set(), minimal(table, longest, k, c)
+    log, aside, now = [], set(), threats_of(table, longest, k, c, order)
     while now:
         candidates = []
         for number, m in enumerate(order):
@@ -108,8 +108,12 @@ def oracle(table, longest, k, c, order, local):
             candidates.append((-Fraction(gain, len(group) + 1), 1, item, -1, gain, group))
         for _, kind, item, number, gain, group in sorted(candidates):
             after = without(table, item, group)
-            then = minimal(after, longest, k, c)
-            if set(then) <= set(now):
+            then = threats_of(after, longest, k, c, order)
+            if kind == 0 and printed:
+                valid = procedure_2(table, item, order[number], now, longest, k, c)
+            else:
+                valid = printed or set(minimal(after, longest, k, c)) <= set(now)
+            if valid:
                 break
             assert kind == 0, "a global suppression makes no new threat (Theorem 4.3)"
             aside.add((order[number], item))
@@ -123,9 +127,30 @@ def oracle(table, longest, k, c, order, local):
     return log, table
 
 
-def compare(table, n_items, n_values, longest, k, c, local):
-    order, log, left = run(table, n_items, n_values, longest, k, c, local)
-    assert (log, left) == oracle(table, longest, k, c, order, local)
+def threats_of(table, longest, k, c, order):
+    """Return the sequences of `order` that still occur and violate, with their records."""
+    groups = groups_of(table, longest)
+    return {q: groups[q] for q in order if q in groups and is_violating(table, groups[q], k, c)}
+
+
+def procedure_2(table, item, m, threats, longest, k, c):
+    """Procedure 2 as printed, line by line; people are counted instead of records."""
+    rest = [r for r, (_, items, _) in enumerate(table) if item in items and r not in threats[m]]
+    shared = {i for r in threats[m] for i in table[r][1]} & {i for r in rest for i in table[r][1]}
+    named = [q for q in threats if len(q) == 1 or item in q]
+    shared = {i for i in shared if i == item or not any(i in q for q in named)}
+    for n in range(1, longest + 1):
+        for q in combinations(sorted(shared), n):
+            inside = [r for r in rest if set(q) <= set(table[r][1])]
+            covered = any(set(other) <= set(q) for other in threats if item not in other)
+            if inside and not covered and is_violating(table, inside, k, c):
+                return False
+    return True
+
+
+def compare(table, n_items, n_values, longest, k, c, local, printed=None):
+    order, log, left = run(table, n_items, n_values, longest, k, c, local, printed)
+    assert (log, left) == oracle(table, longest, k, c, order, local, printed is not None)
     return log
 
 
@@ -196,6 +221,14 @@ def test_every_step_where_threats_stop_being_violating():
 def test_every_global_step_where_threats_stop_being_violating():
     for case in confidence_cases(32, 300):
         assert all(kind == 1 for kind, *_ in compare(*case, False))
+
+
+def test_every_step_with_the_printed_validity_test():
+    rng = random.Random(35)
+    for _ in range(500):
+        compare(*uniform(rng), rng.randint(1, 4), rng.randint(1, 3), Fraction(1, rng.randint(1, 4)), True, True)
+    for case in confidence_cases(36, 500):
+        compare(*case, True, True)
 
 
 @pytest.mark.slow

@@ -190,8 +190,9 @@ def named(case):
     names = sorted({v for record in case["records"] for v in record.split()}, key=lambda v: (int(v[1:]), v[0]))
     code = {name: i for i, name in enumerate(names)}
     values = {value: i for i, value in enumerate(case.get("sensitive", ["HIV"]))}
-    rows = zip(case["records"], case["diagnosis"], strict=True)
-    table = [(r, tuple(code[v] for v in record.split()), (values.get(ill, -1),)) for r, (record, ill) in enumerate(rows)]
+    owners = case.get("owner", range(len(case["records"])))
+    rows = zip(owners, case["records"], case["diagnosis"], strict=True)
+    table = [(o, tuple(code[v] for v in record.split()), (values.get(ill, -1),)) for o, record, ill in rows]
     return table, names, len(values)
 
 
@@ -217,6 +218,16 @@ def test_procedure_2_is_wrong_both_ways(case):
     group = minimal(table, case["l"], case["k"], Fraction(case["c"]))[q]
     new = new_after(table, item, group, case["l"], case["k"], Fraction(case["c"]))
     assert sorted(" ".join(names[i] for i in q) for q in new) == case["new"]
+
+
+UNCOVERED = json.loads((GOLDEN / "uncovered.json").read_text())["cases"]
+
+
+@pytest.mark.parametrize("name", UNCOVERED)
+def test_threats_that_end(name):
+    case = UNCOVERED[name]
+    table, names, n_values = named(case)
+    check(table, len(names), n_values, case["l"], case["k"], Fraction(case["c"]))
 
 
 def test_the_printed_removal_of_line_7_is_valid():

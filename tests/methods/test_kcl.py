@@ -185,22 +185,13 @@ def test_local_suppression_does_not_lose_more_than_global(workload: City | Trans
         assert lost["local"] <= lost["global"]
 
 
-@pytest.mark.xfail(strict=True, reason="both are greedy: where nearly everything is lost, global can be a little better")
-@pytest.mark.parametrize(
-    ("workload", "seed", "k", "c"),
-    [
-        (City(records=100), 8, 10, "0.4"),
-        (City(records=300), 1, 30, "0.4"),
-        (Transit(records=200), 5, 5, "0.2"),
-        (Transit(records=300), 2, 10, "0.6"),
-    ],
-    ids=lambda value: f"{value.name}-{value.records}" if hasattr(value, "records") else str(value),
-)
-def test_local_suppression_of_too_few_people(workload: City | Transit, seed: int, k: int, c: str) -> None:
-    """Known exceptions: 16 of 720 runs with 100 to 300 people, at most 0.7 % more; 0 of 960 with 500 to 5000 people."""
-    data = workload.generate(rng=np.random.default_rng(seed))
-    lost = losses(data, k=k, c=c, l=3, sensitive=workload.sensitive)
-    assert lost["local"] <= lost["global"]
+def test_both_are_greedy_so_global_can_lose_less() -> None:
+    """The rule above is not a law: it was seen to fail by a few visits where nearly everything is lost."""
+    case = json.loads((GOLDEN / "greedy.json").read_text())
+    data, asked = visits(case["records"]), {name: case[name] for name in ("k", "c", "l")}
+    assert violating(data, KCL(**asked)) == case["minimal_violating"]
+    for how in ("local", "global"):
+        assert texts(run(Kcl(**asked, suppression=how), data).data) == case[how]
 
 
 def losses(data: Visits, **asked: Any) -> dict[str, int]:

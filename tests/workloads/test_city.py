@@ -75,6 +75,21 @@ def test_people_share_routes_and_some_are_unlike_all_others(data):
     assert len(records) < 2000
 
 
+def test_a_few_visits_of_a_person_are_shared_and_a_whole_day_is_not(data):
+    """Legs are chosen independently: three visits fit many more people than all of them do."""
+    people = [set(data.record(i)) for i in range(len(data))]
+    rng = np.random.default_rng(1)
+    shared = {3: [], 6: []}
+    for i in rng.permutation(len(data))[:200].tolist():
+        visits = data.record(i)
+        if len(visits) >= 6:
+            for size, counts in shared.items():
+                known = {visits[at] for at in rng.permutation(len(visits))[:size]}
+                counts.append(sum(known <= other for other in people))
+    assert np.median(shared[3]) >= 30
+    assert np.median(shared[6]) < 30
+
+
 def test_same_seed_same_data_and_another_seed_another():
     one, same, other = generate(7, records=500), generate(7, records=500), generate(8, records=500)
     for name in ("offsets", "location", "t", "owner"):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from wayveil.workloads.shared_routes import names, pick, route_count, zipf
+from wayveil.workloads.shared_routes import Stops, leanings, names, pick, zipf
 
 
 def test_zipf_falls_as_one_over_rank_and_sums_to_one():
@@ -26,5 +26,11 @@ def test_names_sort_by_number():
         assert len(set(listed)) == n
 
 
-def test_there_are_more_routes_in_a_larger_world_up_to_a_limit():
-    assert [route_count(n) for n in (1, 624, 8016, 10**9)] == [4, 156, 2004, 65_536]
+def test_leanings_are_higher_at_some_places_and_ignore_unused_stops():
+    rng = np.random.default_rng(1)
+    stops = Stops(place=np.tile(np.arange(1000)[:, None], 2), hour=np.tile([1, -1], (1000, 1)))
+    found = leanings(stops, 1000, 0.0, 2.0, rng)
+    assert set(found) == {0.0, 2.0}
+    assert 0.05 < (found == 2.0).mean() < 0.15
+    unused = Stops(place=stops.place, hour=np.full((1000, 2), -1))
+    assert not leanings(unused, 1000, 0.0, 2.0, rng).any()

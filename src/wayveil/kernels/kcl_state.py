@@ -16,8 +16,8 @@ Threats = namedtuple(
     "table row first listed record live visit_first visit_n visit_threat n_of_item n_records",
 )
 """Minimal violating sequences while they are being removed.  Threat m still occurs in `live[m]` records and is gone
-when that is zero; they are among the `listed[m]` records from ``record[first[m]]`` on, ascending, and `compact` drops the
-others.  `row[m]` is its row among the common sequences, -1 if it has too few owners for that.  The threats that run
+when that is zero; they are among the `listed[m]` records from ``record[first[m]]`` on, ascending, and `compact` drops
+the others.  `row[m]` is its row among the common sequences, -1 if it has too few owners for that.  The threats that run
 through visit v are the `visit_n[v]` entries from ``visit_threat[visit_first[v]]`` on.  `n_of_item` and `n_records`
 count, per item, the threats and the records that still have it."""
 

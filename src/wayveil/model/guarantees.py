@@ -84,7 +84,7 @@ class KCL:
     def covered(self) -> tuple[str, ...]:
         found = [f"identity linkage by someone who knows {self._known('any visits')} of the victim: at most 1/{self.k}"]
         if self.sensitive:
-            found.append(f"attribute linkage by the same attacker: confidence at most {plain(self.c)}")
+            found.append(f"attribute linkage by the same attacker: confidence at most {float(self.c) * 100:.4g} %")
         return tuple(found)
 
     @property

@@ -175,7 +175,7 @@ def _attacks(recipe: Recipe) -> tuple[Attack, ...]:
 
 
 def _metrics(recipe: Recipe) -> tuple[Metric, ...]:
-    return recipe.metrics if recipe.metrics is not None else default_metrics(Visits)
+    return recipe.metrics if recipe.metrics is not None else default_metrics(Visits, method=recipe.method)
 
 
 def _read(recipe: Recipe) -> Prepared:

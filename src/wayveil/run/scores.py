@@ -16,6 +16,7 @@ from wayveil.model import (
     AttackResult,
     Engine,
     Guarantee,
+    Method,
     Metric,
     Score,
     Sensitive,
@@ -55,10 +56,17 @@ def default_attacks(kind: type, *, claim: Guarantee | None = None) -> tuple[Atta
     return tuple(found)
 
 
-def default_metrics(kind: type) -> tuple[Metric, ...]:
-    """Return every metric on this kind of data, with its default parameters."""
+def default_metrics(kind: type, *, method: Method | None = None) -> tuple[Metric, ...]:
+    """Return every metric on this kind of data, with its default parameters.
+
+    Where the method spared frequent sequences of a given support, the same sequences are looked for.
+    """
+    asked = getattr(method, "min_support", None)
+    if getattr(method, "preserve", None) != "mfs" or not isinstance(asked, int):
+        asked = None
+    given = {"frequent_sequences": {"min_support": asked}} if asked is not None else {}
     return tuple(
-        catalog.build("metric", name, {})
+        catalog.build("metric", name, given.get(name, {}))
         for name, cls in catalog.entries("metric").items()
         if cls.accepts is kind  # type: ignore[attr-defined]
     )

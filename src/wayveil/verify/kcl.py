@@ -345,7 +345,7 @@ def _reason(data: Visits, claim: KCL, measured: dict[str, Any], worst: _Break | 
     if isinstance(claim.l, str):
         text = "Each sequence of any number of visits"
     else:
-        text = f"Each of the {measured['sequences']} sequences of at most {claim.l} visit{'s' if claim.l > 1 else ''}"
+        text = f"Each of the {measured['sequences']:,} sequences of at most {claim.l} visit{'s' if claim.l > 1 else ''}"
     text += f" fits {least} {one if least == 1 else many} or more (k = {claim.k})"
     if not claim.sensitive:
         return text + "."

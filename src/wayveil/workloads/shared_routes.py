@@ -1,7 +1,7 @@
-"""What the synthetic workloads share: routes that many people follow, almost.
+"""What the synthetic workloads share: plans that many people follow, almost.
 
-A route is a row of stops: a place and an hour, -1 where a stop is unused.  Popular routes are followed by many
-people, each with a small deviation of their own, and some people follow a route that nobody else has.
+A plan is a row of stops: a place and an hour, -1 where a stop is unused.  Popular plans are followed by many
+people, each with a small deviation of their own, and some people follow a plan that nobody else has.
 """
 
 from __future__ import annotations
@@ -16,26 +16,39 @@ from numpy.typing import NDArray
 from wayveil.model import Coded, Visits
 from wayveil.model.ragged import offsets_of
 
-__all__ = ["Deviations", "Labels", "Stops", "follow", "names", "pick", "route_count", "zipf"]
+__all__ = ["Deviations", "Labels", "Plans", "Stops", "follow", "leanings", "names", "pick", "zipf"]
 
 Array = NDArray[Any]
 
 _CELLS = 1 << 22  # stops held at once: the data of any number of records is made in chunks of about this size
+_SAMPLE = 1 << 15  # people by whom the odds of a sensitive value are set
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stops:
-    """Routes as two tables of the same shape: `place`, and `hour`, which is -1 where a stop is unused."""
+    """Rows of stops as two tables of the same shape: `place`, and `hour`, which is -1 where a stop is unused."""
 
     place: Array
     hour: Array
 
 
 @dataclass(frozen=True, kw_only=True)
-class Deviations:
-    """How people differ from the route they follow, as probabilities.
+class Plans:
+    """What some people have in mind: their stops, and what these tell of the attribute.
 
-    `skip` is per stop; `detour` (one stop elsewhere), `late` (one stop an hour later) and `alone` (a route that
+    `leaning` is added to the log-odds of a sensitive value, `favourite` is the number of the usual one.
+    """
+
+    stops: Stops
+    leaning: Array
+    favourite: Array
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deviations:
+    """How people differ from the plan they follow, as probabilities.
+
+    `skip` is per stop; `detour` (one stop elsewhere), `late` (one stop an hour later) and `alone` (a plan that
     nobody else has) are per person.
     """
 
@@ -56,7 +69,8 @@ class Labels:
 
 
 def follow(
-    walk: Callable[[int, np.random.Generator], Stops],
+    plan: Callable[[int, np.random.Generator], Plans],
+    wander: Callable[[int, np.random.Generator], Stops],
     *,
     records: int,
     hours: int,
@@ -66,34 +80,34 @@ def follow(
     labels: Labels,
     rng: np.random.Generator,
 ) -> Visits:
-    """Return `records` people who follow the routes that `walk` makes; O(records x stops) time.
+    """Return `records` people who follow the plans that `plan` draws; O(records x stops) time.
 
     Parameters
     ----------
-    walk : function of (how many, rng)
-        Makes routes; the first stop of each is used.
+    plan : function of (how many, rng)
+        Draws the plans of so many people; the first stop of each is used.
+    wander : function of (how many, rng)
+        Makes stops, as many a row as `plan`, for those who are alone.
     popularity : array
         A weight per place: where detours lead to.
     """
-    routes = walk(route_count(len(places) * hours), rng)
-    weights = zipf(len(routes.hour), 2.0)
-    lean = _lean(routes, weights, popularity, labels.share, rng)
-    favourite = rng.integers(len(labels.sensitive), size=len(weights))
-    size = max(1, _CELLS // routes.hour.shape[1])
+    sample = plan(_SAMPLE, rng)
+    base = _base(sample.leaning, labels.share)
+    size = max(1, _CELLS // sample.stops.hour.shape[1])
     location, t, lengths, codes = [], [], [], []
     for start in range(0, records, size):
         n = min(size, records - start)
-        route = pick(weights, n, rng)
+        plans = plan(n, rng)
+        place, hour = plans.stops.place, plans.stops.hour
         alone = rng.random(n) < deviations.alone
-        place, hour = routes.place[route], routes.hour[route]
-        own = walk(int(alone.sum()), rng)
+        own = wander(int(alone.sum()), rng)
         place[alone], hour[alone] = own.place, own.hour
         kept = _deviate(place, hour, hours, popularity, deviations, rng)
         location.append(place[kept].astype(np.int32))
         t.append(hour[kept].astype(np.int64))
         lengths.append(kept.sum(axis=1))
-        share = np.where(alone, labels.share, lean[route])
-        codes.append(_values(share, favourite[route], labels, rng))
+        share = np.where(alone, labels.share, _logistic(plans.leaning + base))
+        codes.append(_values(share, plans.favourite, labels, rng))
     return Visits(
         offsets=offsets_of(np.concatenate(lengths)),
         location=np.concatenate(location),
@@ -104,9 +118,12 @@ def follow(
     )
 
 
-def route_count(doublets: int) -> int:
-    """Return how many routes a world with so many doublets has: more room, more routes, all of them shared."""
-    return min(max(4, doublets // 4), 1 << 16)
+def leanings(stops: Stops, places: int, spread: float, telling: float, rng: np.random.Generator) -> Array:
+    """Return what each row of stops adds to the log-odds of a sensitive value: normal, more at one place in ten."""
+    special = rng.random(places) < 0.1
+    touched: Array = np.any(special[stops.place] & (stops.hour >= 0), axis=1)
+    found: Array = spread * rng.normal(size=touched.shape) + telling * touched
+    return found
 
 
 def zipf(n: int, shift: float = 0.0) -> Array:
@@ -161,19 +178,16 @@ def _deviate(
     return kept
 
 
-def _lean(routes: Stops, weights: Array, popularity: Array, share: float, rng: np.random.Generator) -> Array:
-    """Return the share of sensitive people per route: `share` over all, but far from it on some routes and places."""
-    telling = np.zeros(len(popularity))
-    telling[rng.random(len(popularity)) < 0.1] = 1.0
-    score = rng.normal(size=len(weights)) + (telling[routes.place] * (routes.hour >= 0)).max(axis=1) * 1.5
+def _base(leaning: Array, share: float) -> float:
+    """Return the log-odds that give `share` over all: by bisection, as the share rises with them."""
     low, high = -30.0, 30.0
-    for _ in range(60):  # bisection: the mean share rises with the constant that is added to every score
+    for _ in range(60):
         middle = (low + high) / 2
-        if weights @ _logistic(score + middle) < share:
+        if _logistic(leaning + middle).mean() < share:
             low = middle
         else:
             high = middle
-    return _logistic(score + low)
+    return low
 
 
 def _logistic(score: Array) -> Array:
@@ -181,7 +195,7 @@ def _logistic(score: Array) -> Array:
 
 
 def _values(share: Array, favourite: Array, labels: Labels, rng: np.random.Generator) -> Array:
-    """Return one value per person; the sensitive people of a route mostly have the value that is usual on it."""
+    """Return one value per person; the sensitive people of a plan mostly have the value that is usual on it."""
     n, kinds = len(share), len(labels.sensitive)
     chosen = np.where(rng.random(n) < 0.75, favourite, rng.integers(kinds, size=n))
     other = kinds + pick(zipf(len(labels.others)), n, rng)

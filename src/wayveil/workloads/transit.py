@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from wayveil.model import Visits, check_parameters, parameter
-from wayveil.workloads.shared_routes import Deviations, Labels, Stops, follow, names, pick, zipf
+from wayveil.workloads.shared_routes import Deviations, Labels, Plans, Stops, follow, leanings, names, pick, zipf
 
 __all__ = ["Transit"]
 
@@ -95,11 +95,22 @@ class Transit:
         homes = rng.permutation(zipf(self.stations, 3.0))
         works = rng.permutation(zipf(self.stations))
 
-        def walk(n: int, rng: np.random.Generator) -> Stops:
+        def commute(n: int, rng: np.random.Generator) -> Stops:
             return _commute(n, self.hours, homes, works, rng)
 
+        routes = commute(_route_count(self.stations * self.hours), rng)
+        weights = zipf(len(routes.hour), 2.0)
+        leaning = leanings(routes, self.stations, 0.5, 0.8, rng)
+        favourite = rng.integers(len(_LABELS.sensitive), size=len(weights))
+
+        def plan(n: int, rng: np.random.Generator) -> Plans:
+            route = pick(weights, n, rng)
+            stops = Stops(place=routes.place[route], hour=routes.hour[route])
+            return Plans(stops=stops, leaning=leaning[route], favourite=favourite[route])
+
         return follow(
-            walk,
+            plan,
+            commute,
             records=self.records,
             hours=self.hours,
             places=names("station", self.stations),
@@ -108,6 +119,11 @@ class Transit:
             labels=_LABELS,
             rng=rng,
         )
+
+
+def _route_count(doublets: int) -> int:
+    """Return how many routes a network with so many doublets has: more room, more routes, all of them shared."""
+    return min(max(4, doublets // 4), 1 << 16)
 
 
 def _commute(n: int, hours: int, homes: np.ndarray, works: np.ndarray, rng: np.random.Generator) -> Stops:
