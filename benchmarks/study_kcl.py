@@ -172,7 +172,7 @@ def tables(done: dict, axes: dict, sizes: dict) -> str:
     for workload, records, axis, preserve in figures(axes, sizes):
         rows = [lines(done, workload, records, axis, axes[axis], preserve, key) for _, key in MEASURES.values()]
         at = [i for i in range(len(axes[axis])) if any(row[i] is not None for row in rows[0].values())]
-        if not at:
+        if len(at) < 2:
             continue
         fixed = ", ".join(f"{name} = {value}" for name, value in USUAL.items() if name != axis)
         text += ["", f"**{workload}, {records:,} records, preserve={preserve}, against {axis}** ({fixed})", ""]

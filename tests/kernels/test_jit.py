@@ -113,7 +113,7 @@ def test_a_kernel_is_kept_in_the_cache(how: Any, monkeypatch: pytest.MonkeyPatch
     before = numba.config.CACHE_DIR
     fresh(monkeypatch, tmp_path)
     twice = how(_twice)
-    assert numba.config.CACHE_DIR == before
+    assert before == numba.config.CACHE_DIR
     outer = numba.njit(lambda number: twice(number))
     assert outer(21) == 42
     assert list(tmp_path.rglob("*.nbi"))
@@ -128,7 +128,7 @@ def test_without_a_cache_kernels_work_as_well(how: Any, monkeypatch: pytest.Monk
     twice = how(_twice)
     outer = numba.njit(lambda number: twice(number))
     assert outer(21) == 42
-    assert numba.config.CACHE_DIR == before
+    assert before == numba.config.CACHE_DIR
 
 
 def test_a_program_without_a_cache_works_as_well(tmp_path: Path) -> None:

@@ -174,7 +174,9 @@ def named(case):
     code = {name: i for i, name in enumerate(names)}
     values = {value: i for i, value in enumerate(case.get("sensitive", ["HIV"]))}
     rows = zip(case["records"], case["diagnosis"], strict=True)
-    table = [(r, tuple(code[v] for v in record.split()), (values.get(ill, -1),)) for r, (record, ill) in enumerate(rows)]
+    table = [
+        (r, tuple(code[v] for v in record.split()), (values.get(ill, -1),)) for r, (record, ill) in enumerate(rows)
+    ]
     return table, names, len(values)
 
 

@@ -108,7 +108,8 @@ def oracle(table, longest, k, c, order, local, mfs, bar):
             gain, cost = sum(item in q for q in now), lost(without(table, item, group))
             assert cost == sum(item in q and support(table, q) >= bar for q in mfs)
             candidates.append((-Fraction(gain, cost + 1), 1, item, -1, gain, group))
-        for _, kind, item, number, gain, group in sorted(candidates):
+        for best in sorted(candidates):
+            _, kind, item, number, gain, group = best
             after = without(table, item, group)
             then = minimal(after, longest, k, c)
             if set(then) <= set(now):

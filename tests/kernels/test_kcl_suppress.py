@@ -106,7 +106,7 @@ def oracle(table, longest, k, c, order, local, printed=False):
             group = [r for r, (_, items, _) in enumerate(table) if item in items]
             gain = sum(item in q for q in now)
             candidates.append((-Fraction(gain, len(group) + 1), 1, item, -1, gain, group))
-        for _, kind, item, number, gain, group in sorted(candidates):
+        for _, kind, item, number, gain, group in sorted(candidates):  # noqa: B007
             after = without(table, item, group)
             then = threats_of(after, longest, k, c, order)
             if kind == 0 and printed:

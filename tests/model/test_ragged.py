@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,7 +18,7 @@ def flat(lists: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def nested(offsets: np.ndarray, values: np.ndarray) -> list[list[int]]:
-    return [values[a:b].tolist() for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+    return [values[a:b].tolist() for a, b in pairwise(offsets)]
 
 
 @given(lists)

@@ -21,7 +21,8 @@ __all__ = ["Common", "Records", "Violating", "find_sequences", "inverted"]
 
 Records = namedtuple("Records", ["offsets", "items", "alive", "owner", "owner_first", "sensitive", "meta"])
 """Records sorted by owner; owner o has records ``owner_first[o]:owner_first[o + 1]``.  `alive` is 1 per visit until it
-is suppressed.  ``meta = (number of items, of sensitive values, of attributes)``; record r has the sensitive values
+is suppressed.  ``meta = (number of items, of sensitive values, of attributes)``, and after these, if wanted, the number
+of common sequences at which the search gives up; record r has the sensitive values
 ``sensitive[r * attributes:]``, one per attribute, -1 where it has none."""
 
 Common = namedtuple("Common", ["table", "clean", "support", "entry", "value", "having"])
@@ -38,6 +39,7 @@ Counters = namedtuple("Counters", ["owners", "last_owner", "n", "having", "last_
 def find_sequences(records, longest, k, allowed):
     """Return (Violating, Common) for sequences of at most `longest` items.
 
+    Where there are more common sequences than ``records.meta[3]``, the search stops and both are incomplete.
     Time O(occurrences of common sequences, extended by one item); memory O(output + the largest projected list).
     """
     n_items, n_values, zero, start = records.meta[0], records.meta[1], np.int64(0), np.int64(1024)
@@ -53,6 +55,7 @@ def find_sequences(records, longest, k, allowed):
     job_item, job_from, job_to = np.empty(start, np.int64), np.empty(start, np.int64), np.empty(start, np.int64)
     job_next, job_end = np.empty(longest, np.int64), np.empty(longest, np.int64)
     path, part = np.empty(longest, np.int64), np.empty(longest, np.int64)
+    most = records.meta[3] if records.meta.size > 3 else np.int64(1) << 62
     for item in range(n_items - 1, -1, -1):
         n = inv[item + 1] - inv[item]
         list_record, list_at = grown(list_record, n), grown(list_at, n)
@@ -103,6 +106,8 @@ def find_sequences(records, longest, k, allowed):
                 depth -= 1
             if depth < 0:
                 break
+            if table.meta[0] > most:
+                return Violating(bad, bad_first, bad_record), Common(table, clean, support, entry, value, having)
             job = job_next[depth]
             job_next[depth] += 1
             path[depth] = job_item[job]

@@ -18,6 +18,9 @@ from wayveil.model.ragged import IntArray, take
 
 __all__ = ["Kcl"]
 
+MOST_BYTES = 4 << 30
+"""What the counts of shared sequences may take: with an unbounded `l`, k people on one long way share 2^length."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Kcl:
@@ -130,6 +133,10 @@ class Kcl:
         item, n_items = _number_by_time(data.t[rows], data.location[rows], len(data.locations))
         owner = np.unique(data.owner[by_owner], return_inverse=True)[1]
         value, n_values = self._sensitive_codes(data)
+        longest = int(np.diff(offsets).max(initial=1))
+        if isinstance(self.l, int):
+            longest = min(self.l, longest)
+        most = MOST_BYTES // (8 * (longest + 1) + 100)
         records = Records(
             offsets=offsets,
             items=item,
@@ -137,14 +144,16 @@ class Kcl:
             owner=owner,
             owner_first=np.searchsorted(owner, np.arange(data.n_owners + 1)),
             sensitive=value[by_owner].ravel(),
-            meta=np.array([n_items, n_values, value.shape[1]]),
+            meta=np.array([n_items, n_values, value.shape[1], most]),
         )
-        longest = int(np.diff(offsets).max(initial=1))
-        if isinstance(self.l, int):
-            longest = min(self.l, longest)
         allowed = _most_allowed(self.c, data.n_owners)
         engine.progress("finding violating sequences")
         found, common = find_sequences(records, longest, self.k, allowed)
+        if common.table.meta[0] > most:
+            raise InputError(
+                f"kcl: more than {most:,} sequences of visits are shared by k = {self.k} people, too many to count. "
+                "Give a smaller l, or cut long trajectories into shorter ones."
+            )
         engine.progress("suppressing visits")
         printed = True if self.validity == "literal" else None
         patterns = self._patterns(records, data.n_owners) if self.preserve == "mfs" else None
