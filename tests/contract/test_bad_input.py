@@ -92,7 +92,7 @@ def test_bad_files(name: str, content: Any, words: str, tmp_path: Path, capsys: 
         ({"--c": "1.1"}, "c must be a number from 0 to 1"),
         ({"--c": "-0.1"}, "c must be a number from 0 to 1"),
         ({"--c": "nan"}, "c must be a number from 0 to 1"),
-        ({"--l": "0"}, "l must be an integer >= 1, got 0"),
+        ({"--l": "0"}, "l must be an integer >= 1 or 'all', got 0"),
         ({"--sensitive": "ill=maybe"}, "'maybe' never occurs"),
         ({"--sensitive": "il=yes"}, "Did you mean 'ill'?"),
         ({"--sensitive": "traj_id=id1"}, "traj_id"),

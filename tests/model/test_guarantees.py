@@ -47,7 +47,7 @@ def test_who_is_covered_and_who_is_not() -> None:
     claim = KCL(k=4, c="1/3", l=2, sensitive={"ill": ["HIV"]})
     assert claim.covered == (
         "identity linkage by someone who knows at most 2 visits of the victim: at most 1/4",
-        "attribute linkage by the same attacker: confidence at most 1/3",
+        "attribute linkage by the same attacker: confidence at most 33.33 %",
     )
     assert claim.not_covered[0] == "an attacker who knows more than 2 visits of the victim"
     assert KCL(k=4, c=1, l=1).not_covered[0] == "an attacker who knows more than one visit of the victim"

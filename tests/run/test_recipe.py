@@ -68,7 +68,7 @@ def changed(content: dict[str, Any], where: str, value: Any) -> dict[str, Any]:
         ("method.k", 0, "kcl: k must be an integer >= 1, got 0"),
         ("method.k", "2", "kcl: k must be an integer"),
         ("method.c", 1.5, "kcl: c must be a number from 0 to 1, got 1.5"),
-        ("method.l", 0, "kcl: l must be an integer >= 1, got 0"),
+        ("method.l", 0, "kcl: l must be an integer >= 1 or 'all', got 0"),
         ("method.sensitive", ["HIV"], "kcl: sensitive must map"),
         ("prepare", {"step": "bucket"}, "every step must be a table with the key 'step'"),
         ("prepare", [{"step": "buckt"}], "Did you mean 'bucket'\\?"),
