@@ -126,9 +126,7 @@ def test_too_many_shared_sequences_are_refused(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(kcl, "MOST_BYTES", 4095 * (8 * 13 + 100))
     assert run(data, k=3, l="all").data.n_visits == 36
     monkeypatch.setattr(kcl, "MOST_BYTES", 4094 * (8 * 13 + 100))
-    with pytest.raises(
-        InputError, match=r"kcl: more than 4,094 sequences .* k = 3 people, .*\. Give a smaller l, or cut"
-    ):
+    with pytest.raises(InputError, match=r"more than 4,094 sequences .* k = 3 people, .*\. Give a smaller l, or cut"):
         run(data, k=3, l="all")
     assert run(data, k=3, l=3).data.n_visits == 36
 

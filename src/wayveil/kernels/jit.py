@@ -50,11 +50,11 @@ _folder: list[str | None] = []
 def cache_folder() -> str | None:
     """Return the folder of compiled kernels, or None where none can be written."""
     if not _folder:
-        _folder.append(_makecache_folder())
+        _folder.append(_make_cache_folder())
     return _folder[0]
 
 
-def _makecache_folder() -> str | None:
+def _make_cache_folder() -> str | None:
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
     for source in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(source.read_bytes())

@@ -18,7 +18,7 @@ from wayveil.model.ragged import IntArray, take
 
 __all__ = ["Kcl"]
 
-MOST_BYTES = 4 << 30
+MOST_BYTES = 2 << 30
 """What the counts of shared sequences may take: with an unbounded `l`, k people on one long way share 2^length."""
 
 
@@ -113,10 +113,14 @@ class Kcl:
     summary: ClassVar[str] = "(K,C)_L-privacy by local and global suppression of visits"
     accepts: ClassVar[type[Visits]] = Visits
     cut: ClassVar[Cut] = "none"
-    kernels: ClassVar[tuple[str, ...]] = ("kcl_suppress", "kcl_find")
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        usual = self.preserve == "instances" and self.validity == "exact"
+        return ("kcl_suppress", "kcl_find") if usual else ("kcl_find",)
 
     @property
     def claim(self) -> KCL:
@@ -136,7 +140,7 @@ class Kcl:
         longest = int(np.diff(offsets).max(initial=1))
         if isinstance(self.l, int):
             longest = min(self.l, longest)
-        most = MOST_BYTES // (8 * (longest + 1) + 100)
+        most = MOST_BYTES // (8 * (longest + 1) + 16 * n_values + 100)
         records = Records(
             offsets=offsets,
             items=item,

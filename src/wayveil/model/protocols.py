@@ -39,16 +39,16 @@ class Engine(Protocol):
 
 
 class Method(Protocol):
-    """A frozen, keyword-only dataclass whose fields are declared with `parameter`.
-
-    `kernels` names the jobs of ``kernels/warm.py`` that compile what the method needs, the slowest one first.
-    """
+    """A frozen, keyword-only dataclass whose fields are declared with `parameter`."""
 
     name: ClassVar[str]
     summary: ClassVar[str]
     accepts: ClassVar[type[Visits]]
     cut: ClassVar[Cut]
-    kernels: ClassVar[tuple[str, ...]]
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """The jobs of ``kernels/warm.py`` that compile what these parameters need, the slowest one first."""
 
     @property
     def claim(self) -> Guarantee: ...
