@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -47,13 +48,15 @@ def main() -> None:
     parser.add_argument("--c", default="0.6")
     parser.add_argument("--l", default="3")
     parser.add_argument("--suppression", default="local")
+    parser.add_argument("--preserve", default="instances")
+    parser.add_argument("--min-support", type=int, default=800)
     options = parser.parse_args()
     if options.series == "row":
         print(json.dumps(measure(options, options.row[0], int(options.row[1]), int(options.row[2]))))
         return
     rows = [tuple(options.row)] if options.series == "one" else SERIES[options.series]
     print(f"wayveil {wayveil.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores, ", end="")
-    print(f"k={options.k} c={options.c} l={options.l} suppression={options.suppression}\n")
+    print(f"k={options.k} c={options.c} l={options.l} suppression={options.suppression} preserve={options.preserve}\n")
     heads = ("workload", "records", "doublets", "visits", *PHASES, "total s", "peak GB", "threats", "visits lost")
     print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
     for workload, records, places in rows:
@@ -61,7 +64,8 @@ def main() -> None:
 
 
 def in_fresh_process(options: argparse.Namespace, *row: object) -> dict:
-    settings = [f"--{name}={getattr(options, name)}" for name in ("k", "c", "l", "suppression")]
+    names = ("k", "c", "l", "suppression", "preserve", "min_support")
+    settings = [f"--{name.replace('_', '-')}={getattr(options, name)}" for name in names]
     command = [sys.executable, __file__, "row", *map(str, row), *settings]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
@@ -81,7 +85,10 @@ def measure(options: argparse.Namespace, workload: str, records: int, places: in
     """Run one row in this process."""
     shape = City(records=records, blocks=places) if workload == "city" else Transit(records=records, stations=places)
     length = options.l if options.l == "all" else int(options.l)
-    method = Kcl(k=options.k, c=options.c, l=length, sensitive=shape.sensitive, suppression=options.suppression)
+    method = Kcl(
+        k=options.k, c=options.c, l=length, sensitive=shape.sensitive, suppression=options.suppression,
+        preserve=options.preserve, min_support=options.min_support,
+    )  # fmt: skip
     compile_kernels(method, type(shape))
     with tempfile.TemporaryDirectory() as folder:
         raw = Path(folder, "raw.parquet")
@@ -130,9 +137,7 @@ def publish(method: Kcl, raw: Path, folder: Path) -> dict:
 
 def compile_kernels(method: Kcl, workload: type) -> None:
     tiny = workload(records=200).generate(rng=np.random.default_rng(0))
-    Kcl(k=2, c=method.c, l=method.l, sensitive=method.sensitive, suppression=method.suppression).run(
-        tiny, rng=np.random.default_rng(0), engine=LocalEngine()
-    )
+    replace(method, k=2, min_support=2).run(tiny, rng=np.random.default_rng(0), engine=LocalEngine())
 
 
 if __name__ == "__main__":

@@ -175,7 +175,7 @@ def test_progress_is_told() -> None:
 @pytest.mark.parametrize("k", [5, 10, 30])
 @pytest.mark.parametrize(
     "workload",
-    [City(records=500), City(records=1500, blocks=20), Transit(records=500), Transit(records=2000, stations=40)],
+    [City(records=100), City(records=1500, blocks=20), Transit(records=300), Transit(records=2000, stations=40)],
     ids=lambda w: f"{w.name}-{w.records}",
 )
 def test_local_suppression_does_not_lose_more_than_global(workload: City | Transit, k: int) -> None:
@@ -185,13 +185,14 @@ def test_local_suppression_does_not_lose_more_than_global(workload: City | Trans
         assert lost["local"] <= lost["global"]
 
 
-def test_both_are_greedy_so_global_can_lose_less() -> None:
-    """The rule above is no law: on small workloads that lose much, local was seen to lose up to 1.5 % more."""
+def test_where_the_global_greedy_loses_less_local_publishes_that() -> None:
+    """Both are greedy: here local suppressions alone lose four visits, global ones three."""
     case = json.loads((GOLDEN / "greedy.json").read_text())
     data, asked = visits(case["records"]), {name: case[name] for name in ("k", "c", "l")}
     assert violating(data, KCL(**asked)) == case["minimal_violating"]
+    assert sum(map(len, case["global"])) > sum(map(len, case["local"]))
     for how in ("local", "global"):
-        assert texts(run(Kcl(**asked, suppression=how), data).data) == case[how]
+        assert texts(run(Kcl(**asked, suppression=how), data).data) == case["global"]
 
 
 def losses(data: Visits, **asked: Any) -> dict[str, int]:

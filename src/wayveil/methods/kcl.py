@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -37,7 +37,8 @@ class Kcl:
     sensitive : mapping of attribute to values
         The values whose inference is bounded.  Without any, only `k` counts.
     suppression : {"local", "global"}
-        `local` may take a visit out of the records that need it; `global` takes it out of all records.
+        `local` may take a visit out of the records that need it; `global` takes it out of all records.  Neither is
+        optimal, and where `global` happens to lose less, `local` publishes that.
     preserve : {"instances", "mfs"}
         What a suppression should spare: visits, or maximal frequent sequences.
     min_support : int, >= 1, or "auto"
@@ -159,26 +160,48 @@ class Kcl:
                 "Give a smaller l, or cut long trajectories into shorter ones."
             )
         engine.progress("suppressing visits")
-        printed = True if self.validity == "literal" else None
-        patterns = self._patterns(records, data.n_owners) if self.preserve == "mfs" else None
-        log = suppress(
-            records, found, common, longest, self.k, allowed, self.suppression == "local", printed, patterns
-        ).reshape(-1, 5)
+        mined = self._mine(records, data.n_owners)
+        # the greedy with local suppressions is not always better, so the other one is tried as well
+        tries = (False, True) if self.suppression == "local" and self.validity == "exact" else (self.local,)
+        best = min(
+            (self._suppress(records, found, common, longest, allowed, mined, local) for local in tries),
+            key=lambda made: (made.patterns_lost, made.visits_lost, not made.local),
+        )
         keep = np.empty(len(item), bool)
-        keep[rows] = records.alive == 1
+        keep[rows] = best.alive == 1
         facts = {
             "minimal violating sequences": int(found.table.meta[0]),
-            "local suppressions": int((log[:, 0] == 0).sum()),
-            "global suppressions": int((log[:, 0] == 1).sum()),
-            "visits suppressed": int(log[:, 4].sum()),
+            "local suppressions": int((best.log[:, 0] == 0).sum()),
+            "global suppressions": int((best.log[:, 0] == 1).sum()),
+            "visits suppressed": best.visits_lost,
         }
-        if patterns is not None:
-            facts["frequent sequences"] = len(patterns.support)
-            facts["frequent sequences lost"] = int((patterns.support < patterns.bar[0]).sum())
+        if mined is not None:
+            facts["frequent sequences"] = len(mined.support)
+            facts["frequent sequences lost"] = best.patterns_lost
         return Published(data=data.where(keep), claim=self.claim, facts=facts)
 
-    def _patterns(self, records: Records, n_owners: int) -> Patterns:
-        """Return the maximal frequent sequences of the records, ready for `suppress`."""
+    @property
+    def local(self) -> bool:
+        """Whether visits may be taken out of some records only."""
+        return self.suppression == "local"
+
+    def _suppress(
+        self, records: Records, found: Any, common: Any, longest: int, allowed: IntArray, mined: Any, local: bool
+    ) -> _Made:
+        """Suppress on a copy of what can change; the counts of common sequences change with local suppressions only."""
+        own = records._replace(alive=records.alive.copy())
+        patterns = (
+            None if mined is None else mined._replace(support=mined.support.copy(), n_of_item=mined.n_of_item.copy())
+        )
+        printed = True if self.validity == "literal" else None
+        log = suppress(own, found, common, longest, self.k, allowed, local, printed, patterns).reshape(-1, 5)
+        lost = 0 if patterns is None else int((patterns.support < patterns.bar[0]).sum())
+        return _Made(alive=own.alive, log=log, visits_lost=int(log[:, 4].sum()), patterns_lost=lost, local=local)
+
+    def _mine(self, records: Records, n_owners: int) -> Patterns | None:
+        """Return the maximal frequent sequences of the records, where they are to be spared."""
+        if self.preserve == "instances":
+            return None
         bar = self.min_support if isinstance(self.min_support, int) else max(2, -(-n_owners // 100))
         n_items = int(records.meta[0])
         first, item, support = mine_maximal(records.offsets, records.items, records.owner, n_items, bar)
@@ -206,6 +229,17 @@ class Kcl:
             columns.append(code_of[column.codes])
         codes = np.column_stack(columns) if columns else np.empty((len(data), 0), np.int64)
         return np.ascontiguousarray(codes, np.int64), n_values
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Made:
+    """One way to remove all threats, and what it costs."""
+
+    alive: IntArray
+    log: IntArray
+    visits_lost: int
+    patterns_lost: int
+    local: bool
 
 
 def _number_by_time(t: IntArray, location: IntArray, n_locations: int) -> tuple[IntArray, int]:
