@@ -136,8 +136,9 @@ def risk_lines(found: Any) -> Iterator[str]:
 
 def score_lines(scores: Any) -> Iterator[str]:
     """What was lost, by each metric."""
+    width = max((len(score.name) for score in scores), default=0) + 2
     for score in scores:
-        yield _row(score.name, f"{_score(score)}; {score.meaning}", width=16)
+        yield _row(score.name, f"{_score(score)}; {score.meaning}", width=width)
 
 
 def generated_json(made: Any) -> dict[str, Any]:
