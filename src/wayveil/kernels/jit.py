@@ -57,7 +57,8 @@ def cache_folder() -> str | None:
 def _make_cache_folder() -> str | None:
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
     for source in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(source.read_bytes())
+        content = source.read_bytes()
+        digest.update(f"{source.name} {len(content)} ".encode() + content)
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     folder = Path(base, "wayveil", f"kernels-{digest.hexdigest()[:16]}")
     try:
