@@ -161,8 +161,9 @@ class Kcl:
             )
         engine.progress("suppressing visits")
         mined = self._mine(records, data.n_owners)
-        # the greedy with local suppressions is not always better, so the other one is tried as well
-        tries = (False, True) if self.suppression == "local" and self.validity == "exact" else (self.local,)
+        # the greedy with local suppressions is not always better, so the other one is tried as well: before it, as
+        # local suppressions change the counts of common sequences
+        tries = (False, True) if self.local and self.validity == "exact" else (self.local,)
         best = min(
             (self._suppress(records, found, common, longest, allowed, mined, local) for local in tries),
             key=lambda made: (made.patterns_lost, made.visits_lost, not made.local),
