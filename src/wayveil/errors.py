@@ -28,6 +28,7 @@ __all__ = [
     "check_choice",
     "check_fraction",
     "check_int",
+    "check_number",
     "closest",
 ]
 
@@ -97,6 +98,27 @@ def check_fraction(who: str, name: str, value: Any, *, low: int, high: int, why:
     if exact is None or not low <= exact <= high:
         raise ParameterError(f"{who}: {name} must be a number from {low} to {high}, got {value!r}. {why}".rstrip())
     return exact
+
+
+def check_number(who: str, name: str, value: Any, *, low: float, high: float | None = None, why: str = "") -> float:
+    """Return `value` as a float if it is a finite number in [low, high].
+
+    Examples
+    --------
+    >>> check_number("nwa", "delta", "2.5", low=0)
+    2.5
+    >>> check_number("nwa", "delta", "nan", low=0)
+    Traceback (most recent call last):
+    wayveil.errors.ParameterError: nwa: delta must be a number >= 0, got 'nan'.
+    """
+    try:
+        number = float("nan") if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = float("nan")
+    if not (low <= number < float("inf")) or (high is not None and number > high):
+        span = f">= {low:g}" if high is None else f"from {low:g} to {high:g}"
+        raise ParameterError(f"{who}: {name} must be a number {span}, got {value!r}. {why}".rstrip())
+    return number
 
 
 def check_choice(who: str, name: str, value: Any, choices: tuple[str, ...]) -> str:

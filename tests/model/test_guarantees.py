@@ -88,4 +88,4 @@ def test_what_is_missing_or_unknown_in_a_claim(claim: Any) -> None:
 def test_a_name_nearby_is_suggested() -> None:
     with pytest.raises(UsageError, match="Did you mean 'KCL'"):
         guarantee_from_json({"name": "KC"})
-    assert list(GUARANTEES) == ["KCL"]
+    assert list(GUARANTEES) == ["KCL", "KDelta", "KAnonymity"]

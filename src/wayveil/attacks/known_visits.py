@@ -88,6 +88,8 @@ class KnownVisits:
     name: ClassVar[str] = "known_visits"
     summary: ClassVar[str] = "an attacker who knows some visits of a person and looks for what fits them"
     accepts: ClassVar[type[Visits]] = Visits
+    targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
+    matched: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)

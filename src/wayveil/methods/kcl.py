@@ -113,6 +113,7 @@ class Kcl:
     name: ClassVar[str] = "kcl"
     summary: ClassVar[str] = "(K,C)_L-privacy by local and global suppression of visits"
     accepts: ClassVar[type[Visits]] = Visits
+    publishes: ClassVar[type[Visits]] = Visits
     cut: ClassVar[Cut] = "none"
 
     def __post_init__(self) -> None:

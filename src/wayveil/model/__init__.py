@@ -1,6 +1,7 @@
 """What things are: immutable values, no algorithms, no files."""
 
-from wayveil.model.guarantees import GUARANTEES, KCL, Guarantee, guarantee_from_json
+from wayveil.model.frame import Frame
+from wayveil.model.guarantees import GUARANTEES, KCL, Guarantee, KAnonymity, KDelta, guarantee_from_json
 from wayveil.model.parameters import (
     Parameter,
     Sensitive,
@@ -9,9 +10,12 @@ from wayveil.model.parameters import (
     parameters_of,
     plain,
 )
+from wayveil.model.points import Points
 from wayveil.model.protocols import Attack, Cut, Engine, Method, Metric, Progress, Verifier, Workload
-from wayveil.model.results import AttackResult, Chart, Published, Score, Series, Verdict
-from wayveil.model.visits import Coded, Owners, TimeFormat, Visits
+from wayveil.model.regions import Regions
+from wayveil.model.results import AttackResult, Chart, Data, Published, Score, Series, Verdict
+from wayveil.model.times import TimeFormat, duration_units, seconds_per_unit
+from wayveil.model.visits import Coded, Owners, Visits
 
 __all__ = [
     "GUARANTEES",
@@ -21,14 +25,20 @@ __all__ = [
     "Chart",
     "Coded",
     "Cut",
+    "Data",
     "Engine",
+    "Frame",
     "Guarantee",
+    "KAnonymity",
+    "KDelta",
     "Method",
     "Metric",
     "Owners",
     "Parameter",
+    "Points",
     "Progress",
     "Published",
+    "Regions",
     "Score",
     "Sensitive",
     "Series",
@@ -38,8 +48,10 @@ __all__ = [
     "Visits",
     "Workload",
     "check_parameters",
+    "duration_units",
     "guarantee_from_json",
     "parameter",
     "parameters_of",
     "plain",
+    "seconds_per_unit",
 ]

@@ -9,13 +9,15 @@ from typing import Any, ClassVar, Protocol
 from wayveil.errors import UsageError, closest
 from wayveil.model.parameters import Sensitive, check_parameters, parameter, parameters_of, plain
 
-__all__ = ["GUARANTEES", "KCL", "Guarantee", "guarantee_from_json"]
+__all__ = ["GUARANTEES", "KCL", "Guarantee", "KAnonymity", "KDelta", "guarantee_from_json"]
 
 
 class Guarantee(Protocol):
     """What a claim must be able to say of itself."""
 
     name: ClassVar[str]
+    about_truth: ClassVar[bool]
+    """Whether the claim also speaks of the original, so that its verifier takes that too, as ``original=``."""
 
     @property
     def promise(self) -> str:
@@ -62,6 +64,7 @@ class KCL:
     sensitive: Sensitive = parameter(kind="sensitive", default=(), help="attributes and their sensitive values")
 
     name: ClassVar[str] = "KCL"
+    about_truth: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)
@@ -108,15 +111,127 @@ class KCL:
         return {"name": self.name, **{p.name: plain(getattr(self, p.name)) for p in parameters_of(KCL)}}
 
 
-GUARANTEES: dict[str, type[KCL]] = {KCL.name: KCL}
+@dataclass(frozen=True, kw_only=True)
+class KDelta:
+    """(k,delta)-anonymity: every published trajectory moves together with those of at least `k` - 1 other people.
+
+    Every published trajectory belongs to a set of published trajectories of at least `k` distinct owners that have the
+    same timestamps, and any two of the set are at most `delta` metres apart at each of them.
+
+    References
+    ----------
+    Abul, Bonchi, Nanni: Never Walk Alone: uncertainty for anonymity in moving objects databases.  ICDE 2008.
+
+    Examples
+    --------
+    >>> claim = KDelta(k=5, delta=100)
+    >>> guarantee_from_json(claim.to_json()) == claim
+    True
+    """
+
+    k: int = parameter(kind="int", low=2, help="smallest number of people who move together")
+    delta: float = parameter(kind="number", low=0, help="largest distance between any two of them, in metres")
+
+    name: ClassVar[str] = "KDelta"
+    about_truth: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_parameters(self, self.name)
+
+    @property
+    def promise(self) -> str:
+        if self.delta == 0:
+            return f"Every published trajectory is the same, point by point, for at least {self.k} people."
+        return (
+            f"Every published trajectory belongs to a set of at least {self.k} people whose published positions are "
+            f"at most {self.delta:g} m apart at every published time."
+        )
+
+    @property
+    def covered(self) -> tuple[str, ...]:
+        if self.delta == 0:
+            return (
+                f"whoever links a person to a published trajectory links {self.k} people to it: at most 1/{self.k}",
+            )
+        return (f"whoever sees positions with an error of {self.delta:g} m or more cannot tell the {self.k} apart",)
+
+    @property
+    def not_covered(self) -> tuple[str, ...]:
+        strict = (
+            "an attacker who knows true positions more exactly: published points are moved no further than needed, so "
+            "the nearest one is likely to be the victim's own; the measured success of this attack is in the report",
+        )
+        return (
+            *(() if self.delta == 0 else strict),
+            "where the group goes is published: if all its people visit one sensitive place, this is disclosed",
+            "an attacker who can tell which trajectories belong to the same person",
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": self.name, **{p.name: plain(getattr(self, p.name)) for p in parameters_of(KDelta)}}
 
 
-def guarantee_from_json(claim: Any) -> KCL:
+@dataclass(frozen=True, kw_only=True)
+class KAnonymity:
+    """Trajectory k-anonymity: every published sequence of boxes is that of at least `k` people.
+
+    Every published trajectory is, box by box, the same as those of at least `k` distinct owners, and every box contains
+    the true positions of its trajectory in its time.
+
+    References
+    ----------
+    Nergiz, Atzori, Saygin, Guc: Towards trajectory anonymization: a generalization-based approach.  Transactions on
+    Data Privacy 2 (2009).
+
+    Examples
+    --------
+    >>> claim = KAnonymity(k=3)
+    >>> guarantee_from_json(claim.to_json()) == claim
+    True
+    """
+
+    k: int = parameter(kind="int", low=2, help="smallest number of people who share one published trajectory")
+
+    name: ClassVar[str] = "KAnonymity"
+    about_truth: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_parameters(self, self.name)
+
+    @property
+    def promise(self) -> str:
+        return (
+            f"Every published sequence of boxes is the same for at least {self.k} people, and the boxes contain where "
+            "they really were."
+        )
+
+    @property
+    def covered(self) -> tuple[str, ...]:
+        return (f"identity linkage by someone who knows any true positions of the victim: at most 1/{self.k}",)
+
+    @property
+    def not_covered(self) -> tuple[str, ...]:
+        return (
+            "where the group goes is published: if all its people visit one sensitive place, this is disclosed",
+            "an attacker who reasons about the people who were left out, or who knows how many own a group",
+            "an attacker who can tell which trajectories belong to the same person",
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": self.name, **{p.name: plain(getattr(self, p.name)) for p in parameters_of(KAnonymity)}}
+
+
+GUARANTEES: dict[str, type[Guarantee]] = {cls.name: cls for cls in (KCL, KDelta, KAnonymity)}
+
+
+def guarantee_from_json(claim: Any) -> Guarantee:
     """Return the guarantee that `to_json` wrote; anything else is a UsageError."""
     name = claim.get("name") if isinstance(claim, dict) else None
     if name not in GUARANTEES:
         raise UsageError(f"The claim names no guarantee that is known here.{closest(str(name), list(GUARANTEES))}")
+    cls: Any = GUARANTEES[name]
     try:
-        return GUARANTEES[name](**{key: value for key, value in claim.items() if key != "name"})
+        found: Guarantee = cls(**{key: value for key, value in claim.items() if key != "name"})
     except TypeError:
         raise UsageError(f"The claim {name} has missing or unknown parameters.") from None
+    return found

@@ -8,7 +8,7 @@ from dataclasses import MISSING, dataclass, field, fields
 from fractions import Fraction
 from typing import Any, Literal
 
-from wayveil.errors import ParameterError, check_choice, check_fraction, check_int
+from wayveil.errors import ParameterError, check_choice, check_fraction, check_int, check_number
 
 __all__ = [
     "Parameter",
@@ -21,7 +21,7 @@ __all__ = [
     "plain",
 ]
 
-ParameterKind = Literal["int", "fraction", "choice", "duration", "sensitive"]
+ParameterKind = Literal["int", "number", "fraction", "choice", "duration", "sensitive", "text"]
 
 _UNITS_S = {"d": 86_400, "h": 3_600, "min": 60, "m": 60, "s": 1}
 _DURATION = re.compile(r"([0-9]{1,18})(d|h|min|m|s)?")
@@ -40,31 +40,42 @@ class Parameter:
     help: str
     default: Any = None
     required: bool = False
-    low: int | None = None
-    high: int | None = None
+    low: float | None = None
+    high: float | None = None
     choices: tuple[str, ...] = ()
     why: str = ""
 
     def check(self, who: str, value: Any) -> Any:
         """Return `value` in its exact form, or raise ParameterError."""
-        if self.kind == "int":
-            if value in self.choices:
-                return value
-            try:
-                return check_int(who, self.name, value, low=self.low or 0, high=self.high, why=self.why)
-            except ParameterError:
-                if not self.choices:
-                    raise
-                words = " or ".join([self._span, *map(repr, self.choices)])
-                message = f"{who}: {self.name} must be an {words}, got {value!r}. {self.why}".rstrip()
-                raise ParameterError(message) from None
+        if value in self.choices and isinstance(value, str):
+            return value
+        if self.kind in ("int", "number"):
+            return self._check_number(who, value)
         if self.kind == "fraction":
-            return check_fraction(who, self.name, value, low=self.low or 0, high=self.high or 1, why=self.why)
+            low, high = int(self.low or 0), int(1 if self.high is None else self.high)
+            return check_fraction(who, self.name, value, low=low, high=high, why=self.why)
         if self.kind == "choice":
             return check_choice(who, self.name, value, self.choices)
         if self.kind == "duration":
             return _check_duration(who, self.name, value, self.why)
+        if self.kind == "text":
+            return _check_text(who, self.name, value)
         return _check_sensitive(who, self.name, value)
+
+    def _check_number(self, who: str, value: Any) -> int | float:
+        """Check a number; where words stand for numbers too, the message names them."""
+        limits: dict[str, Any] = {"low": self.low or 0, "high": self.high, "why": self.why}
+        try:
+            if self.kind == "int":
+                return check_int(who, self.name, value, **limits)
+            return check_number(who, self.name, value, **limits)
+        except ParameterError:
+            if not self.choices:
+                raise
+            words = " or ".join([self._span, *map(repr, self.choices)])
+            article = "an" if self.kind == "int" else "a"
+            message = f"{who}: {self.name} must be {article} {words}, got {value!r}. {self.why}".rstrip()
+            raise ParameterError(message) from None
 
     def parse(self, who: str, text: str | list[str]) -> Any:
         """Return the value that a person typed as `text`."""
@@ -87,13 +98,16 @@ class Parameter:
         if self.kind == "sensitive":
             return "ATTRIBUTE=VALUE,VALUE, repeatable"
         if self.kind == "duration":
-            return "90s, 15min, 1h, 1d, or a positive integer"
+            return " or ".join(["90s, 15min, 1h, 1d, or a positive integer", *self.choices])
+        if self.kind == "text":
+            return "text"
         return " or ".join([self._span, *self.choices])
 
     @property
     def _span(self) -> str:
         word = "integer" if self.kind == "int" else "number"
-        return f"{word} >= {self.low}" if self.high is None else f"{word} from {self.low} to {self.high}"
+        low = 0 if self.low is None else self.low
+        return f"{word} >= {low:g}" if self.high is None else f"{word} from {low:g} to {self.high:g}"
 
 
 def parameter(*, kind: ParameterKind, help: str, default: Any = MISSING, **limits: Any) -> Any:
@@ -176,6 +190,12 @@ def _check_duration(who: str, name: str, value: Any, why: str) -> str:
         if seconds and seconds % size == 0:
             return f"{seconds // size}{unit}"
     return str(number)
+
+
+def _check_text(who: str, name: str, value: Any) -> str:
+    if not isinstance(value, str) or "\n" in value:
+        raise ParameterError(f"{who}: {name} must be one line of text, got {value!r}.")
+    return value
 
 
 def _check_sensitive(who: str, name: str, value: Any) -> Sensitive:

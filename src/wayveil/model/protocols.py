@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeVar
 import numpy as np
 
 from wayveil.model.guarantees import Guarantee
-from wayveil.model.results import AttackResult, Published, Score, Verdict
-from wayveil.model.visits import Visits
+from wayveil.model.results import AttackResult, Data, Published, Score, Verdict
 
 __all__ = ["Attack", "Cut", "Engine", "Method", "Metric", "Progress", "Verifier", "Workload"]
 
@@ -43,7 +42,8 @@ class Method(Protocol):
 
     name: ClassVar[str]
     summary: ClassVar[str]
-    accepts: ClassVar[type[Visits]]
+    accepts: ClassVar[type[Any]]
+    publishes: ClassVar[type[Any]]
     cut: ClassVar[Cut]
 
     @property
@@ -56,18 +56,26 @@ class Method(Protocol):
     def run(self, data: Any, *, rng: np.random.Generator, engine: Engine) -> Published: ...
 
 
-class Verifier(Protocol):
-    """Judges published data, read back from disk, against a claim; shares no code with any method."""
-
-    def __call__(self, published: Any, claim: Any) -> Verdict: ...
+Verifier = Callable[..., Verdict]
+"""Judges published data, read back from disk, against a claim: ``verifier(published, claim)``; shares no code with any
+method.  A claim that is `about_truth` is judged with ``original=`` as well: the true data, one trajectory per published
+one and in the same order, or None where only the publication is at hand; then the verdict says what it could not
+judge."""
 
 
 class Attack(Protocol):
-    """A frozen, keyword-only dataclass; knows the true data of its victims and attacks `target`."""
+    """A frozen, keyword-only dataclass; knows the true data of its victims and attacks `target`.
+
+    `accepts` is the kind of the true data, `targets` the kinds that it can attack.  With `matched`, trajectory i of
+    the target is that of trajectory i of the truth (without rows if it was not published), which tells whether the
+    attacker was right; such an attack is left out where this is not known.
+    """
 
     name: ClassVar[str]
     summary: ClassVar[str]
-    accepts: ClassVar[type[Visits]]
+    accepts: ClassVar[type[Any]]
+    targets: ClassVar[tuple[type[Any], ...]]
+    matched: ClassVar[bool]
 
     def run(
         self,
@@ -81,11 +89,16 @@ class Attack(Protocol):
 
 
 class Metric(Protocol):
-    """A frozen, keyword-only dataclass that compares original and published data."""
+    """A frozen, keyword-only dataclass that compares original and published data.
+
+    `accepts`, `targets` and `matched` are as in `Attack`, for the original and for the published data.
+    """
 
     name: ClassVar[str]
     summary: ClassVar[str]
-    accepts: ClassVar[type[Visits]]
+    accepts: ClassVar[type[Any]]
+    targets: ClassVar[tuple[type[Any], ...]]
+    matched: ClassVar[bool]
 
     def run(self, original: Any, published: Any) -> Score: ...
 
@@ -97,4 +110,4 @@ class Workload(Protocol):
     summary: ClassVar[str]
     sensitive: ClassVar[Mapping[str, tuple[str, ...]]]
 
-    def generate(self, *, rng: np.random.Generator) -> Visits: ...
+    def generate(self, *, rng: np.random.Generator) -> Data: ...

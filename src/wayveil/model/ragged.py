@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BoolArray", "IntArray", "frozen", "keep_rows", "offsets_of", "take", "trajectory_of_row"]
+__all__ = ["BoolArray", "FloatArray", "IntArray", "frozen", "keep_rows", "offsets_of", "take", "trajectory_of_row"]
 
 IntArray = NDArray[np.integer[Any]]
 BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.floating[Any]]
 
 
 def frozen(values: Any, dtype: Any) -> NDArray[Any]:

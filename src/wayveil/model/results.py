@@ -7,9 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from wayveil.model.guarantees import Guarantee
+from wayveil.model.points import Points
+from wayveil.model.regions import Regions
 from wayveil.model.visits import Visits
 
-__all__ = ["AttackResult", "Chart", "Published", "Score", "Series", "Verdict"]
+__all__ = ["AttackResult", "Chart", "Data", "Published", "Score", "Series", "Verdict"]
+
+
+Data = Visits | Points | Regions
+"""Every kind of movement data."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,10 +23,10 @@ class Published:
     """What a method made: data in the order of the input, the claim, and what was done in numbers.
 
     `data` has one trajectory per input trajectory, in the same order and with the same owners and attributes,
-    possibly without visits.  Ids, order and owners are removed on writing, not here.
+    possibly without rows.  Ids, order and owners are removed on writing, not here.
     """
 
-    data: Visits
+    data: Data
     claim: Guarantee
     facts: Mapping[str, int | float | str] = field(default_factory=dict)
 

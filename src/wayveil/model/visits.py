@@ -11,12 +11,9 @@ import numpy as np
 
 from wayveil.errors import InputError
 from wayveil.model.ragged import BoolArray, IntArray, frozen, keep_rows, offsets_of, take, trajectory_of_row
+from wayveil.model.times import TimeFormat
 
-__all__ = ["Coded", "Owners", "TimeFormat", "Visits"]
-
-TimeFormat = Literal["integer", "epoch", "utc", "local"]
-"""What `t` means: a plain integer; seconds since 1970; microseconds since 1970 read from ISO 8601 text with an
-offset (`utc`) or without one (`local`, the clock on the wall)."""
+__all__ = ["Coded", "Owners", "Visits"]
 
 Owners = Literal["given", "assumed", "hidden"]
 """Where the owners come from: a column of the input; assumed to be one per trajectory; or withheld, as in a
@@ -116,6 +113,11 @@ class Visits:
     @property
     def n_visits(self) -> int:
         """Number of rows."""
+        return len(self.t)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows; every kind of data has this name for it."""
         return len(self.t)
 
     @property

@@ -8,8 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.model import Visits, check_parameters, parameter
-from wayveil.model.parameters import duration_s
+from wayveil.model import Visits, check_parameters, duration_units, parameter
 from wayveil.model.ragged import keep_rows, trajectory_of_row
 
 __all__ = ["Bucket"]
@@ -63,7 +62,7 @@ class Bucket:
 
     def run(self, data: Visits) -> tuple[Visits, tuple[str, ...]]:
         """Return the data with coarser times, and notes that count what was dropped."""
-        width = self._units(data)
+        width = duration_units(self.name, "width", self.width, data.time_format)
         if data.n_visits and int(data.t.min()) - width < np.iinfo(np.int64).min:
             raise InputError("bucket: a time is too close to the smallest 64-bit integer; shift the times.")
         t = data.t // width * width
@@ -73,23 +72,6 @@ class Bucket:
         keep = ~follows if self.keep == "first" else ~np.append(follows[1:], np.zeros(min(1, len(t)), np.bool_))
         coarse = replace(data, offsets=keep_rows(data.offsets, keep), location=data.location[keep], t=t[keep])
         return coarse, (f"Times were floored to {self.width}.", *self._dropped(data.n_visits, coarse.n_visits))
-
-    def _units(self, data: Visits) -> int:
-        """Return the width in the unit of the data's times."""
-        seconds = duration_s(self.width)
-        if data.time_format == "integer":
-            if seconds is not None:
-                raise InputError(
-                    f"bucket: the times are plain integers without a unit, so width must be one, got {self.width}."
-                )
-            return int(self.width)
-        if data.time_format == "epoch":
-            return int(self.width) if seconds is None else seconds
-        if seconds is None:
-            raise InputError(
-                f"bucket: the times are dates, so width needs a unit, got {self.width}; write for example 15min or 1h."
-            )
-        return seconds * 1_000_000
 
     def _dropped(self, before: int, after: int) -> tuple[str, ...]:
         if before == after:

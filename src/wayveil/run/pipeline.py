@@ -190,7 +190,7 @@ def _read(recipe: Recipe) -> Prepared:
 def _check_made(data: Visits, made: Published) -> None:
     if len(made.data) != len(data):
         raise OutputError("The method returned another number of trajectories than it was given; this is a bug.")
-    if made.data.n_visits == 0:
+    if made.data.n_rows == 0:
         raise NotPublished(
             "Nothing was published: no visit is left after suppression, because too few people share a place and a "
             "time. Make times coarser with --time-bucket, or ask for a smaller k or l or a larger c."

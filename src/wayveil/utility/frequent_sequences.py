@@ -70,6 +70,8 @@ class FrequentSequences:
     name: ClassVar[str] = "frequent_sequences"
     summary: ClassVar[str] = "sequences of visits that many share, before and after"
     accepts: ClassVar[type[Visits]] = Visits
+    targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
+    matched: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)

@@ -47,6 +47,8 @@ class InstanceLoss:
     name: ClassVar[str] = "instance_loss"
     summary: ClassVar[str] = "share of visits lost, per place and per time of day"
     accepts: ClassVar[type[Visits]] = Visits
+    targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
+    matched: ClassVar[bool] = False
 
     def run(self, original: Visits, published: Visits) -> Score:
         check_times(self.name, original, published)

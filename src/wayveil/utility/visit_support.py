@@ -46,6 +46,8 @@ class VisitSupport:
     name: ClassVar[str] = "visit_support"
     summary: ClassVar[str] = "how often each place and time is visited, before and after"
     accepts: ClassVar[type[Visits]] = Visits
+    targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
+    matched: ClassVar[bool] = False
 
     def run(self, original: Visits, published: Visits) -> Score:
         check_times(self.name, original, published)
