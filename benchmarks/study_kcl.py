@@ -4,7 +4,8 @@
     python benchmarks/study_kcl.py --small     few cells on small data, printed only
 
 Four schemes: KCL-Local and KCL-Global with L=3; Trad-Local and Trad-Global with unbounded knowledge, which is
-k-anonymity (C=1) against K and K', and confidence bounding (K=1) against C.  Every output is verified in memory; one
+k-anonymity (C=1) against K and K', and confidence bounding (K=1) against C.  A fifth, Paper-Local, is KCL-Local without
+giving visits back, which is the algorithm of the paper.  Every output is verified in memory; one
 failed verdict ends the study.  Finished cells are kept in a file of the work folder, so that a study that was
 interrupted goes on where it stopped.
 """
@@ -33,7 +34,7 @@ from wayveil.utility import FrequentSequences
 from wayveil.verify import VERIFIERS
 from wayveil.workloads import City, Transit
 
-SCHEMES = ("KCL-Local", "KCL-Global", "Trad-Local", "Trad-Global")
+SCHEMES = ("KCL-Local", "KCL-Global", "Trad-Local", "Trad-Global", "Paper-Local")
 AXES = {
     "K": ("10", "20", "30", "40", "50"),
     "C": ("0.1", "0.2", "0.4", "0.6", "0.8", "1"),
@@ -94,7 +95,8 @@ def cell(workload: str, records: int, scheme: str, preserve: str, axis: str, val
     if scheme.startswith("Trad"):
         length = "all"
         k, c = ("1", c) if axis == "C" else (k, "1")
-    return workload, records, k, c, length, scheme.split("-")[1].lower(), preserve, at["K'"]
+    restore = "no" if scheme == "Paper-Local" else "yes"
+    return workload, records, k, c, length, scheme.split("-")[1].lower(), preserve, at["K'"], restore
 
 
 def run(cells: list[tuple], path: Path, minutes: float) -> dict:
@@ -122,11 +124,11 @@ def measure(settings: tuple, end: float) -> dict | None:
     """Run and verify one cell in this process; None if the time is over."""
     if time.monotonic() > end:
         return None
-    workload, records, k, c, length, suppression, preserve, min_support = settings
+    workload, records, k, c, length, suppression, preserve, min_support, restore = settings
     data, sensitive = workload_data(workload, records)
     method = Kcl(
         k=int(k), c=c, l=length if length == "all" else int(length), sensitive=sensitive, suppression=suppression,
-        preserve=preserve, min_support=int(min_support) if preserve == "mfs" else "auto",
+        preserve=preserve, restore=restore, min_support=int(min_support) if preserve == "mfs" else "auto",
     )  # fmt: skip
     start = time.perf_counter()
     result = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine())
@@ -194,13 +196,15 @@ def figures(axes: dict, sizes: dict) -> list[tuple]:
     ]
 
 
+COLOURS = ("after", "before", "third", "fourth", "fifth")
 STYLE = """
 text { font: 12px sans-serif; fill: #1c2530 } text.tick { font-size: 11px; fill: #56606d }
 line { stroke: #dde2e8 } line.zero { stroke: #56606d } .stroke { fill: none; stroke-width: 2 }
 .stroke.after { stroke: #0069ab } .stroke.before { stroke: #a65300; stroke-dasharray: 5 3 }
 .stroke.third { stroke: #2f9e77 } .stroke.fourth { stroke: #b5578f; stroke-dasharray: 2 3 }
 circle.after { fill: #0069ab } circle.before { fill: #a65300 }
-circle.third { fill: #2f9e77 } circle.fourth { fill: #b5578f }
+circle.third { fill: #2f9e77 } circle.fourth { fill: #b5578f } circle.fifth { fill: #7a7f87 }
+.stroke.fifth { stroke: #7a7f87; stroke-dasharray: 6 2 2 2 }
 """.strip()
 
 
@@ -228,9 +232,9 @@ def standalone(chart: Chart) -> str:
     found = re.search(r"<svg[^>]*>(.*)</svg>", str(draw(chart)), re.DOTALL)
     body = found.group(1) if found else ""
     legend = "".join(
-        f'<circle cx="{12 + 98 * i}" cy="34" r="4" class="{colour}"/>'
-        f'<text x="{20 + 98 * i}" y="38">{series.name}</text>'
-        for i, (series, colour) in enumerate(zip(chart.series, ("after", "before", "third", "fourth"), strict=True))
+        f'<circle cx="{12 + 80 * i}" cy="34" r="4" class="{colour}"/>'
+        f'<text x="{20 + 80 * i}" y="38">{series.name}</text>'
+        for i, (series, colour) in enumerate(zip(chart.series, COLOURS, strict=True))
     )
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 410 285" width="615" height="428">'

@@ -141,9 +141,12 @@ def test_the_score_of_the_paper_can_lose_what_it_should_spare() -> None:
     # docs/flaws.md: out of all records a1 removes three threats for one sequence, 3/2; out of one, one for none, 1
     texts = ["a1 b2", "a1 c3", "a1 d4", "a1", "a1", "a1", "b2", "c3", "d4"]
     data = Visits.from_records([[(v[0], int(v[1:])) for v in text.split()] for text in texts])
-    made = run(data, k=2, l=2, min_support=3)
+    made = run(data, k=2, l=2, min_support=3, restore="no")
     assert (made.facts["frequent sequences"], made.facts["frequent sequences lost"]) == (1, 1)
     assert made.facts["visits suppressed"] == 6
+    better = run(data, k=2, l=2, min_support=3)
+    assert (better.facts["frequent sequences"], better.facts["frequent sequences lost"]) == (1, 0)
+    assert (better.facts["visits suppressed"], better.facts["visits given back"]) == (3, 3)
     spared = Kcl(k=2, l=2, preserve="instances").run(data, rng=np.random.default_rng(0), engine=LocalEngine())
     assert spared.facts["visits suppressed"] == 3
     assert supports(spared.data)[(("a", 1),)] == 3  # still frequent

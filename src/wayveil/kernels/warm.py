@@ -69,6 +69,12 @@ def _kcl_suppress() -> None:
     suppress(_one_record(), found, common, 1, 1, some(), True, None, None)
 
 
+def _kcl_restore() -> None:
+    from wayveil.kernels.kcl_restore import restore
+
+    restore(_one_record(), np.zeros(1, np.int64), 1, 1, np.zeros(2, np.int64))
+
+
 def _one_record() -> object:
     from wayveil.kernels.kcl_find import Records
 
@@ -77,4 +83,8 @@ def _one_record() -> object:
     return Records(ends, zero, one, zero.copy(), ends.copy(), zero.copy() - 1, np.array([1, 1, 1]))
 
 
-JOBS: dict[str, Callable[[], None]] = {"kcl_find": _kcl_find, "kcl_suppress": _kcl_suppress}
+JOBS: dict[str, Callable[[], None]] = {
+    "kcl_find": _kcl_find,
+    "kcl_suppress": _kcl_suppress,
+    "kcl_restore": _kcl_restore,
+}

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.kernels.frequent import mine_maximal
+from wayveil.kernels.frequent import mine_maximal, sequence_supports
 from wayveil.kernels.kcl_find import Records, find_sequences
 from wayveil.kernels.kcl_patterns import Patterns, new_patterns
+from wayveil.kernels.kcl_restore import restore
 from wayveil.kernels.kcl_suppress import suppress
 from wayveil.model import KCL, Cut, Engine, Published, Sensitive, Visits, check_parameters, parameter
-from wayveil.model.ragged import IntArray, take
+from wayveil.model.ragged import IntArray, keep_rows, take
 
 __all__ = ["Kcl"]
 
@@ -45,6 +46,9 @@ class Kcl:
         From how many people on a sequence is frequent, with ``preserve="mfs"``; `auto` is 1 % of them, at least 2.
     validity : {"exact", "literal"}
         How a local suppression is tested; `literal` is the paper's Procedure 2, for study only.
+    restore : {"yes", "no"}
+        Whether visits are given back to the records in which they threaten nobody, where global suppressions could
+        not be avoided (``suppression="local"``).  The paper does not, and loses several times as much.
 
     Guarantee
     ---------
@@ -56,8 +60,8 @@ class Kcl:
     departures: parts of all lengths prune the search (Procedure 1 prunes with the last length only, and returns
     sequences that are not minimal from L = 4 on); the validity test is exact (Procedure 2 is unsound from L = 3 on); a
     local suppression removes every threat whose records are among its own (line 7 asks for equality); supports and
-    confidences count owners.  Time and memory grow with the number of occurrences of common sequences, see
-    ``docs/methods/kcl.md``.
+    confidences count owners; visits are given back at the end (`restore`).  Time and memory grow with the number of
+    occurrences of common sequences, see ``docs/methods/kcl.md``.
 
     References
     ----------
@@ -110,6 +114,13 @@ class Kcl:
         help="test of a local suppression; literal is the paper's, unsound, for study only",
     )
 
+    restore: str = parameter(
+        kind="choice",
+        choices=("yes", "no"),
+        default="yes",
+        help="with suppression=local: give back what threatens nobody; no is the algorithm of the paper",
+    )
+
     name: ClassVar[str] = "kcl"
     summary: ClassVar[str] = "(K,C)_L-privacy by local and global suppression of visits"
     accepts: ClassVar[type[Visits]] = Visits
@@ -121,8 +132,10 @@ class Kcl:
 
     @property
     def kernels(self) -> tuple[str, ...]:
-        usual = self.preserve == "instances" and self.validity == "exact"
-        return ("kcl_suppress", "kcl_find") if usual else ("kcl_find",)
+        exact = self.validity == "exact"
+        restores = exact and self.local and self.restore == "yes"
+        usual = exact and (self.preserve == "instances" or restores)
+        return (*(["kcl_suppress"] if usual else []), "kcl_find", *(["kcl_restore"] if restores else []))
 
     @property
     def claim(self) -> KCL:
@@ -162,13 +175,7 @@ class Kcl:
             )
         engine.progress("suppressing visits")
         mined = self._mine(records, data.n_owners)
-        # the greedy with local suppressions is not always better, so the other one is tried as well: before it, as
-        # local suppressions change the counts of common sequences
-        tries = (False, True) if self.local and self.validity == "exact" else (self.local,)
-        best = min(
-            (self._suppress(records, found, common, longest, allowed, mined, local) for local in tries),
-            key=lambda made: (made.patterns_lost, made.visits_lost, not made.local),
-        )
+        best = self._best(records, found, common, longest, allowed, mined, engine)
         keep = np.empty(len(item), bool)
         keep[rows] = best.alive == 1
         facts = {
@@ -177,6 +184,8 @@ class Kcl:
             "global suppressions": int((best.log[:, 0] == 1).sum()),
             "visits suppressed": best.visits_lost,
         }
+        if best.visits_restored:
+            facts["visits given back"] = best.visits_restored
         if mined is not None:
             facts["frequent sequences"] = len(mined.support)
             facts["frequent sequences lost"] = best.patterns_lost
@@ -187,18 +196,61 @@ class Kcl:
         """Whether visits may be taken out of some records only."""
         return self.suppression == "local"
 
-    def _suppress(
-        self, records: Records, found: Any, common: Any, longest: int, allowed: IntArray, mined: Any, local: bool
+    def _best(
+        self, records: Records, found: Any, common: Any, longest: int, allowed: IntArray, mined: Any, engine: Engine
     ) -> _Made:
-        """Suppress on a copy of what can change; the counts of common sequences change with local suppressions only."""
+        """Return the best way to remove all threats that was tried.
+
+        No greedy choice is always the best, so others are tried at the same time.  Where local suppressions were not
+        enough, visits are given back to all of them; where they were, what is published is what the paper's algorithm
+        publishes, unless global suppressions happen to lose less.
+        """
+        several = self.local and self.validity == "exact"
+        ways = [(self.local, mined), (False, mined), (True, None)]
+        ways = ways[: (3 if mined is not None and self.restore == "yes" else 2) if several else 1]
+        made = engine.map(
+            lambda way: self._suppress(records, found, common, longest, allowed, way[1], local=way[0]), ways
+        )
+        if several and self.restore == "yes" and (made[0].log[:, 0] == 1).any():
+            made = engine.map(lambda way: self._give_back(way, records, longest, allowed, mined), made)
+        else:
+            made = made[:2]
+        return min(made, key=lambda way: (way.patterns_lost, way.visits_lost, not way.local))
+
+    def _suppress(
+        self, records: Records, found: Any, common: Any, longest: int, allowed: IntArray, mined: Any, *, local: bool
+    ) -> _Made:
+        """Suppress on a copy of what changes."""
         own = records._replace(alive=records.alive.copy())
+        counts = common._replace(support=common.support.copy(), having=common.having.copy())
         patterns = (
             None if mined is None else mined._replace(support=mined.support.copy(), n_of_item=mined.n_of_item.copy())
         )
         printed = True if self.validity == "literal" else None
-        log = suppress(own, found, common, longest, self.k, allowed, local, printed, patterns).reshape(-1, 5)
+        log = suppress(own, found, counts, longest, self.k, allowed, local, printed, patterns).reshape(-1, 5)
         lost = 0 if patterns is None else int((patterns.support < patterns.bar[0]).sum())
         return _Made(alive=own.alive, log=log, visits_lost=int(log[:, 4].sum()), patterns_lost=lost, local=local)
+
+    def _give_back(
+        self, way: _Made, records: Records, longest: int, allowed: IntArray, mined: Patterns | None
+    ) -> _Made:
+        """Give visits back where they threaten nobody: first of the items in most frequent sequences, then of those
+        that lost most."""
+        n_items, own = int(records.meta[0]), records._replace(alive=way.alive)
+        lost = np.bincount(own.items[own.alive == 0], minlength=n_items)
+        spared = np.zeros(n_items, np.int64) if mined is None else np.bincount(mined.item, minlength=n_items)
+        order = np.lexsort((-lost, -spared))
+        restored = int(restore(own, order[lost[order] > 0], longest, self.k, allowed))
+        patterns_lost = 0
+        if mined is not None:
+            left = own.alive == 1
+            support = sequence_supports(
+                keep_rows(own.offsets, left), own.items[left], own.owner, n_items, mined.first, mined.item
+            )
+            patterns_lost = int((support < mined.bar[0]).sum())
+        return replace(
+            way, visits_lost=way.visits_lost - restored, visits_restored=restored, patterns_lost=patterns_lost
+        )
 
     def _mine(self, records: Records, n_owners: int) -> Patterns | None:
         """Return the maximal frequent sequences of the records, where they are to be spared."""
@@ -242,6 +294,7 @@ class _Made:
     visits_lost: int
     patterns_lost: int
     local: bool
+    visits_restored: int = 0
 
 
 def _number_by_time(t: IntArray, location: IntArray, n_locations: int) -> tuple[IntArray, int]:
