@@ -1,4 +1,4 @@
-"""Raw visits to disk and back, and disks that refuse."""
+"""Raw visits and points to disk and back, and disks that refuse."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.errors import OutputError
-from wayveil.io import read_visits, write_visits
-from wayveil.model import TimeFormat, Visits
+from wayveil.io.output import write_points, write_visits
+from wayveil.io.points import read_points
+from wayveil.io.visits import read_visits
+from wayveil.model import Frame, Points, TimeFormat, Visits
 
 FORMATS = ["csv", "parquet"]
 
@@ -145,3 +147,62 @@ def test_bytes_do_not_depend_on_how_the_table_was_built(tmp_path: Path) -> None:
     write_visits(BIG, tmp_path / "a.parquet")
     write_visits(BIG.take(np.arange(len(BIG))), tmp_path / "b.parquet")
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+
+
+# Points
+
+HERE = Frame.for_degrees(np.array([11.8, 12.0]), np.array([50.2, 50.4]))
+
+
+@st.composite
+def points(draw: st.DrawFn) -> Points:
+    n = draw(st.integers(1, 5))
+    time_format: TimeFormat = draw(st.sampled_from(["integer", "epoch", "utc", "local"]))
+    low, high = {"integer": (-50, 50), "epoch": (10**8, 10**10)}.get(time_format, (-(10**15), 10**15))
+    moments = st.sets(st.integers(low, high), min_size=1, max_size=4)
+    place = st.floats(-5e3, 5e3)
+    return Points.from_records(
+        [[(t, draw(place), draw(place)) for t in sorted(draw(moments))] for _ in range(n)],
+        attributes={"kind": draw(st.lists(st.sampled_from([None, "p", "ü,\n"]), min_size=n, max_size=n))},
+        owner=draw(st.none() | st.lists(st.integers(0, 3), min_size=n, max_size=n)),
+        time_format=time_format,
+        frame=draw(st.sampled_from([HERE, Frame()])),
+    )
+
+
+@pytest.mark.parametrize("form", [*FORMATS, "geojson", "geojsonl"])
+@given(data=points())
+@settings(deadline=None, max_examples=40)
+def test_points_round_trip(tmp_path_factory: pytest.TempPathFactory, form: str, data: Points) -> None:
+    path = tmp_path_factory.getbasetemp() / f"points.{form}"
+    if form.startswith("geojson") and not data.frame.degrees:
+        with pytest.raises(OutputError, match=r"GeoJSON holds degrees, but .* metres; write \.csv or \.parquet"):
+            write_points(data, path)
+        return
+    write_points(data, path)
+    loaded = read_points(path)
+    assert loaded.ids.to_list() == [str(i) for i in range(len(data))]
+    assert loaded.data.frame.degrees == data.frame.degrees
+    np.testing.assert_array_equal(loaded.data.t, data.t)
+    np.testing.assert_array_equal(loaded.data.offsets, data.offsets)
+    back = loaded.data.frame.to_file(loaded.data.x, loaded.data.y)
+    np.testing.assert_allclose(back, data.frame.to_file(data.x, data.y), rtol=0, atol=1e-11)
+    assert loaded.data.attributes["kind"].values() == data.attributes["kind"].values()
+    assert (loaded.data.time_format, loaded.data.owners) == (data.time_format, data.owners)
+    same = [[a == b for b in data.owner] for a in data.owner]
+    assert [[a == b for b in loaded.data.owner] for a in loaded.data.owner] == same
+
+
+def test_points_as_text(tmp_path: Path) -> None:
+    data = Points.from_records([[(1, 0.5, -2.0)], [], [(2, 1e6, 0.1)]], owner=[4, 4, 9])
+    write_points(data, tmp_path / "a.csv", ids=["i", "j", "k"])
+    assert (tmp_path / "a.csv").read_text() == "traj_id,user_id,t,x,y\ni,4,1,0.5,-2.0\nk,9,2,1000000.0,0.1\n"
+    write_points(Points.from_records([[(1, 0.0, 0.0)]], frame=HERE), tmp_path / "b.csv")
+    assert (tmp_path / "b.csv").read_text() == f"traj_id,t,lon,lat\n0,1,{HERE.lon_0},{HERE.lat_0}\n"
+    with pytest.raises(OutputError, match="write_points needs one id"):
+        write_points(data, tmp_path / "a.csv", ids=["i"])
+    with pytest.raises(OutputError, match=r"\.csv, \.parquet, \.geojson or \.geojsonl"):
+        write_points(data, tmp_path / "a.gpx")
+    named = Points.from_records([[(1, 0.0, 0.0)]], frame=HERE, attributes={"lon": ["a"]})
+    with pytest.raises(OutputError, match="cannot be called lon"):
+        write_points(named, tmp_path / "a.csv")

@@ -196,8 +196,8 @@ def test_the_sequences_that_are_spared_are_those_that_are_measured(tmp_path: Pat
 
 def test_default_metrics_follow_the_method() -> None:
     def asked(method: Kcl | None) -> Any:
-        found = scores.default_metrics(Visits, method=method)
-        assert [m.name for m in found] == [m.name for m in scores.default_metrics(Visits)]
+        found = scores.default_metrics(Visits, Visits, method=method)
+        assert [m.name for m in found] == [m.name for m in scores.default_metrics(Visits, Visits)]
         [metric] = [m for m in found if m.name == "frequent_sequences"]
         return metric.min_support  # type: ignore[attr-defined]
 

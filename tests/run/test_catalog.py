@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from wayveil.errors import ParameterError, UsageError
-from wayveil.model import KCL
+from wayveil.model import KCL, Visits
 from wayveil.run import catalog
 from wayveil.verify import check_kcl
 
@@ -44,7 +44,9 @@ def test_what_is_typed_is_exact() -> None:
 
 
 def test_verifier_and_engine() -> None:
-    assert catalog.verifier(KCL(k=2, c=1, l=1)) is check_kcl
+    claim, data = KCL(k=2, c=1, l=1), Visits.from_records([[("a", 1)], [("a", 1)]])
+    assert catalog.verify(data, claim) == check_kcl(data, claim)
+    assert catalog.verify(data, claim).holds
     assert catalog.make_engine().workers >= 1
     with pytest.raises(UsageError, match="no engine 'spark'"):
         catalog.make_engine("spark")

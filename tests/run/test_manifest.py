@@ -43,4 +43,4 @@ def test_file_facts(tmp_path: Path) -> None:
 
 
 def test_versions() -> None:
-    assert set(versions()) == {"python", "wayveil", "numpy", "polars"}
+    assert set(versions()) == {"python", "wayveil", "numpy", "polars", "scipy"}

@@ -225,7 +225,7 @@ def test_overwrite_is_asked_for_before_anything_is_read(content: dict[str, Any],
         run(content)
 
 
-def refusing(published: Any, claim: Any) -> Verdict:
+def refusing(published: Any, claim: Any, original: Any = None) -> Verdict:
     witness = {"sequence": [["a", 1]], "support": 1}
     return Verdict(
         holds=False, claim=claim, counted="trajectories", measured={"min_support": 1}, witness=witness, reason="No."
@@ -233,7 +233,7 @@ def refusing(published: Any, claim: Any) -> Verdict:
 
 
 def test_no_verdict_no_publication(content: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalog, "verifier", lambda claim: refusing)
+    monkeypatch.setattr(catalog, "verify", refusing)
     with pytest.raises(NotPublished) as caught:
         run(content)
     outcome = caught.value.outcome
@@ -266,7 +266,7 @@ def test_a_failed_verdict_leaves_the_old_publication_alone(
     run(content)
     before = public_bytes(tmp_path / "out")
     report = (tmp_path / "out/private/report.html").read_bytes()
-    monkeypatch.setattr(catalog, "verifier", lambda claim: refusing)
+    monkeypatch.setattr(catalog, "verify", refusing)
     content["output"]["overwrite"] = True
     with pytest.raises(NotPublished) as caught:
         run(content)

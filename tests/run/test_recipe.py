@@ -53,7 +53,7 @@ def changed(content: dict[str, Any], where: str, value: Any) -> dict[str, Any]:
         ("metod", {}, "there is no key 'metod' in the recipe; known: .* Did you mean 'method'\\?"),
         ("input.colums", {}, "no key 'colums' in \\[input\\].* Did you mean 'columns'\\?"),
         ("output.formt", "csv", "no key 'formt' in \\[output\\].* Did you mean 'format'\\?"),
-        ("output.format", "xlsx", "'format' in \\[output\\] is wrong: input should be 'parquet' or 'csv', got 'xlsx'"),
+        ("output.format", "xlsx", "'format' in \\[output\\] is wrong: input should be 'parquet', 'csv' or 'geojson', got 'xlsx'"),
         ("output.overwrite", "yes", "'overwrite' in \\[output\\] is wrong"),
         ("output.path", "", "'path' in \\[output\\] is wrong: a path must not be empty"),
         ("input.path", None, "\\[input\\] must have the key 'path'"),
@@ -76,7 +76,8 @@ def changed(content: dict[str, Any], where: str, value: Any) -> dict[str, Any]:
         ("metrics", [{"name": "instance_los"}], "Did you mean 'instance_loss'\\?"),
         ("seed", -1, "'seed' in the recipe is wrong"),
         ("engine", "spark", "'engine' in the recipe is wrong"),
-        ("input.kind", "points", "'kind' in \\[input\\] is wrong"),
+        ("input.kind", "boxes", "'kind' in \\[input\\] is wrong"),
+        ("input.kind", "points", "kcl needs visits, the input is said to be points"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(content: dict[str, Any], where: str, value: Any, sentence: str) -> None:

@@ -49,7 +49,7 @@ def told() -> list[str]:
 def prepared(told: list[str]) -> Callable[[], None]:
     """Compile what a publication of METHOD needs; what is told goes into `told`."""
     engine = LocalEngine(progress=lambda step, done=0, total=None: told.append(step))
-    attacks, metrics = default_attacks(Visits, claim=METHOD.claim), default_metrics(Visits)
+    attacks, metrics = default_attacks(Visits, Visits, claim=METHOD.claim), default_metrics(Visits, Visits)
     return lambda: compile_kernels(METHOD, attacks, metrics, engine)
 
 
@@ -78,7 +78,8 @@ def test_the_slowest_job_is_done_elsewhere_and_all_else_here(
     assert asked == [[METHOD.kernels[0]]]
     assert child.waited == 1
     assert told[0] == "compiling kernels, on the first run only"
-    here = {*METHOD.kernels[1:], "attack-known_visits"} | {f"metric-{m.name}" for m in default_metrics(Visits)}
+    metrics = default_metrics(Visits, Visits)
+    here = {*METHOD.kernels[1:], "attack-known_visits-visits"} | {f"metric-{m.name}-visits" for m in metrics}
     assert notes(cache) == here
 
 

@@ -16,6 +16,7 @@ from wayveil.cli.generated import command_of, group_of, lazy, with_options
 from wayveil.cli.mistakes import explain
 from wayveil.cli.options import (
     Columns,
+    Crs,
     EngineName,
     Format,
     Json,
@@ -26,6 +27,7 @@ from wayveil.cli.options import (
     OutFile,
     OutFolder,
     Overwrite,
+    Prepare,
     Seed,
     SensitiveValues,
     Table,
@@ -147,6 +149,8 @@ def utility(
     kind: Kind = None,
     columns: Columns = None,
     on_duplicate_time: OnDuplicateTime = None,
+    crs: Crs = None,
+    prepare: Prepare = None,
     time_bucket: TimeBucket = None,
     as_json: Json = False,
 ) -> None:
@@ -155,10 +159,10 @@ def utility(
     from wayveil.run.scores import results_json
     from wayveil.run.single import loss
 
-    spec = input_spec(original, kind, columns, on_duplicate_time)
+    spec = input_spec(original, kind, columns, on_duplicate_time, crs)
     with progress_bar() as progress:
         engine = catalog.make_engine(progress=progress)
-        scores = loss(spec, published, steps=prepare_steps(time_bucket), engine=engine)
+        scores = loss(spec, published, steps=prepare_steps(time_bucket, prepare), engine=engine)
     emit({"scores": results_json(scores)}, show.score_lines(scores), as_json=as_json)
 
 
@@ -198,6 +202,8 @@ def _publisher(method: str) -> Any:
         kind: Kind = None,
         columns: Columns = None,
         on_duplicate_time: OnDuplicateTime = None,
+        crs: Crs = None,
+        prepare: Prepare = None,
         time_bucket: TimeBucket = None,
         keep: Keep = None,
         keep_mapping: KeepMapping = False,
@@ -213,8 +219,8 @@ def _publisher(method: str) -> Any:
         output = {"path": out, "format": form, "keep": keep or [], "keep_mapping": keep_mapping, "overwrite": overwrite}
         recipe = make_recipe(
             {
-                "input": input_spec(table, kind, columns, on_duplicate_time),
-                "prepare": prepare_steps(time_bucket),
+                "input": input_spec(table, kind, columns, on_duplicate_time, crs),
+                "prepare": prepare_steps(time_bucket, prepare),
                 "method": {"name": method, **catalog.parse("method", method, typed)},
                 "output": output,
                 "seed": seed,
@@ -241,6 +247,8 @@ def _risk(
     kind: Kind = None,
     columns: Columns = None,
     on_duplicate_time: OnDuplicateTime = None,
+    crs: Crs = None,
+    prepare: Prepare = None,
     time_bucket: TimeBucket = None,
     seed: Seed = None,
     as_json: Json = False,
@@ -256,11 +264,11 @@ def _risk(
         given.update(catalog.parse("attack", name, {k: v for k, v in typed.items() if k in known}))
     with progress_bar() as progress:
         found = risk(
-            input_spec(table, kind, columns, on_duplicate_time),
+            input_spec(table, kind, columns, on_duplicate_time, crs),
             attack=attack,
             given=given,
             sensitive=catalog.parse_sensitive(sensitive) if sensitive else (),
-            steps=prepare_steps(time_bucket),
+            steps=prepare_steps(time_bucket, prepare),
             seed=seed,
             engine=catalog.make_engine(progress=progress),
         )
@@ -314,6 +322,7 @@ def _preparer(step: str) -> Any:
         kind: Kind = None,
         columns: Columns = None,
         on_duplicate_time: OnDuplicateTime = None,
+        crs: Crs = None,
         attributes: Annotated[
             str | None, typer.Option("--attributes", metavar="NAME,...", help="Attributes to take; all by default.")
         ] = None,
@@ -323,12 +332,10 @@ def _preparer(step: str) -> Any:
         from wayveil.run import catalog, prepare_table
 
         configured = catalog.build("step", step, catalog.parse("step", step, typed))
-        spec = input_spec(table, kind, columns, on_duplicate_time)
+        spec = input_spec(table, kind, columns, on_duplicate_time, crs)
         taken = None if attributes is None else tuple(name for name in attributes.split(",") if name)
         prepared = prepare_table(spec, configured, out, attributes=taken, overwrite=overwrite)
-        content = {"path": str(out), "trajectories": len(prepared.data), "visits": prepared.data.n_visits,
-                   "notes": list(prepared.notes)}  # fmt: skip
-        emit(content, show.prepared_lines(out, prepared), as_json=as_json)
+        emit(show.prepared_json(out, prepared), show.prepared_lines(out, prepared), as_json=as_json)
 
     return prepare
 

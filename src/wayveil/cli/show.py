@@ -18,6 +18,7 @@ __all__ = [
     "method_list",
     "outcome_json",
     "outcome_lines",
+    "prepared_json",
     "prepared_lines",
     "refusal_lines",
     "risk_lines",
@@ -146,7 +147,7 @@ def generated_json(made: Any) -> dict[str, Any]:
     return {
         "path": str(made.path),
         "trajectories": len(made.data),
-        "visits": made.data.n_visits,
+        _rows(made.data): made.data.n_rows,
         "seed": made.seed,
         "sensitive": {name: list(values) for name, values in made.sensitive.items()},
     }
@@ -154,16 +155,33 @@ def generated_json(made: Any) -> dict[str, Any]:
 
 def generated_lines(made: Any) -> Iterator[str]:
     """Say what was generated and how to make it again."""
-    yield f"{made.path}: {len(made.data):,} trajectories, {made.data.n_visits:,} visits, seed {made.seed}"
+    yield f"{made.path}: {len(made.data):,} trajectories, {made.data.n_rows:,} {_rows(made.data)}, seed {made.seed}"
     for name, values in made.sensitive.items():
         yield _row("sensitive", f"{name}={','.join(values)}")
 
 
+def prepared_json(out: Path, prepared: Any) -> dict[str, Any]:
+    """Return what a preparation step wrote."""
+    data = prepared.data
+    return {
+        "path": str(out),
+        "trajectories": len(data),
+        _rows(data): data.n_rows,
+        "notes": list(prepared.notes),
+    }
+
+
 def prepared_lines(out: Path, prepared: Any) -> Iterator[str]:
     """Say what a preparation step wrote."""
-    yield f"{out}: {len(prepared.data):,} trajectories, {prepared.data.n_visits:,} visits"
+    yield f"{out}: {len(prepared.data):,} trajectories, {prepared.data.n_rows:,} {_rows(prepared.data)}"
     for note in prepared.notes:
         yield _row("note", note)
+
+
+def _rows(data: Any) -> str:
+    from wayveil.run.catalog import rows_word
+
+    return rows_word(data)
 
 
 def _effects(outcome: Any) -> Iterator[str]:

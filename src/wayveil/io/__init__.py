@@ -1,8 +1,30 @@
 """File <-> model: the tables people have, and the tables that are published."""
 
 from wayveil.io.columns import ReadOptions
-from wayveil.io.output import write_visits
+from wayveil.io.degrees import as_published
+from wayveil.io.frames import from_geopandas, from_movingpandas, from_pandas, to_geopandas, to_movingpandas, to_pandas
+from wayveil.io.kinds import guess_kind
+from wayveil.io.loaded import Loaded
+from wayveil.io.output import write_points, write_visits
+from wayveil.io.points import read_points
 from wayveil.io.published import read_published, write_published
-from wayveil.io.visits import Loaded, guess_kind, read_visits
+from wayveil.io.visits import read_visits
 
-__all__ = ["Loaded", "ReadOptions", "guess_kind", "read_published", "read_visits", "write_published", "write_visits"]
+__all__ = [
+    "Loaded",
+    "ReadOptions",
+    "as_published",
+    "from_geopandas",
+    "from_movingpandas",
+    "from_pandas",
+    "guess_kind",
+    "read_points",
+    "read_published",
+    "read_visits",
+    "to_geopandas",
+    "to_movingpandas",
+    "to_pandas",
+    "write_points",
+    "write_published",
+    "write_visits",
+]

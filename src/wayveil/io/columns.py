@@ -3,27 +3,50 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Literal
 
 from wayveil.errors import InputError, check_choice, closest
+from wayveil.io.slices import split_name
 from wayveil.io.table import Table
 from wayveil.io.words import listed
 
-__all__ = ["Columns", "ReadOptions", "choose_columns"]
+__all__ = ["Columns", "Kind", "ReadOptions", "choose_columns", "looks_like", "place_columns", "suggested"]
 
-_NEEDED = ("traj_id", "t", "location")
-_KNOWN = (*_NEEDED, "user_id")
+Kind = Literal["visits", "points"]
+"""What a table of raw data can hold."""
 
-# Names under which people keep what we call traj_id, t, ...; only used to suggest a --columns option.
+_NEEDED = {"visits": ("traj_id", "t", "location"), "points": ("traj_id", "t", "x", "y")}
+_KNOWN = {
+    "visits": ("traj_id", "t", "location", "user_id"),
+    "points": ("traj_id", "t", "x", "y", "geometry", "user_id"),
+}
+_NEED = {
+    "visits": "Visits need traj_id, t and location",
+    "points": "Points need traj_id, t, x and y (or lon and lat, or geometry)",
+}
+_MAY_BE_CUT = ("traj_id", "user_id")
+
+# Names under which people keep what we call traj_id, t, ...; used to suggest a --columns option.
 _ALSO_CALLED = {
     "traj_id": ("traj", "trajectory", "trajectoryid", "trajid", "tid", "trip", "tripid", "card", "cardid", "id"),
     "t": ("time", "timestamp", "datetime", "ts", "when", "date", "hour", "epoch"),
     "location": ("loc", "place", "station", "stop", "cell", "poi", "site", "zone", "venue", "locationid", "placeid"),
     "user_id": ("user", "userid", "uid", "person", "personid", "owner", "ownerid"),
+    "x": ("easting", "east", "xcoord", "coordx", "posx", "xm"),
+    "y": ("northing", "north", "ycoord", "coordy", "posy", "ym"),
+}
+
+# Names that say by themselves where the place is.
+_PLACE_NAMES = {
+    "lon": ("lon", "longitude", "lng", "long"),
+    "lat": ("lat", "latitude"),
+    "geometry": ("geometry", "geom", "thegeom", "wkt", "wkb"),
+    "latlon": ("latlon", "latlng", "latlong", "latitudelongitude"),
+    "lonlat": ("lonlat", "lnglat", "longlat", "longitudelatitude"),
 }
 
 
@@ -34,11 +57,14 @@ class ReadOptions:
     Parameters
     ----------
     columns : mapping
-        From our names (``traj_id``, ``t``, ``location``, ``user_id``) to the names in the file.
+        From our names (``traj_id``, ``t``, ``user_id``; ``location`` of visits; ``x``, ``y`` or ``geometry`` of points)
+        to the names in the file.  For ``traj_id`` and ``user_id`` a part of the text can be taken: ``tid[:-2]``.
     on_duplicate_time : {"first", "last"} or None
-        Which of several visits of one trajectory at one time to keep, in the order of the file; None refuses them.
+        Which of several rows of one trajectory at one time to keep, in the order of the file; None refuses them.
     attributes : tuple of str or None
         The other columns to take along as attributes; None takes all of them.
+    crs : str or None
+        The coordinate system of points: "EPSG:4326", another EPSG code, "degrees", or "planar" for metres.
 
     Examples
     --------
@@ -49,6 +75,7 @@ class ReadOptions:
     columns: Mapping[str, str] = field(default_factory=dict)
     on_duplicate_time: Literal["first", "last"] | None = None
     attributes: tuple[str, ...] | None = None
+    crs: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
@@ -60,79 +87,158 @@ class ReadOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class Columns:
-    """Positions of the columns in the file."""
+    """Positions of the columns in the file.
+
+    `place` has the key location, or x and y, or one of geometry, latlon and lonlat.  `parts` has what to take of the
+    text of ``traj_id`` and ``user_id``, where it is not all.
+    """
 
     traj_id: int
     t: int
-    location: int
+    place: Mapping[str, int]
     user_id: int | None
     attributes: Mapping[str, int]
+    parts: Mapping[str, slice] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
+    @property
+    def positions(self) -> list[int]:
+        """Every column that is needed."""
+        owner = [] if self.user_id is None else [self.user_id]
+        return [self.traj_id, self.t, *self.place.values(), *owner, *self.attributes.values()]
 
-def choose_columns(table: Table, options: ReadOptions) -> Columns:
-    """Find the columns of visits in a table, or raise an InputError that suggests what to type."""
+
+def choose_columns(table: Table, options: ReadOptions, kind: Kind = "visits") -> Columns:
+    """Find the columns in a table, or raise an InputError that suggests what to type."""
     position = {name: i for i, name in enumerate(table.names) if name}
-    _check_mapping(table, options, position)
-    name_of = {ours: options.columns.get(ours, ours) for ours in _KNOWN}
-    missing = [ours for ours in _NEEDED if name_of[ours] not in position]
+    _check_mapping(table, options, position, kind)
+    place = place_columns(table, options, kind) or {}
+    named = {ours: split_name(options.columns.get(ours, ours), position)[0] for ours in ("traj_id", "t", "user_id")}
+    missing = [ours for ours in _NEEDED[kind] if (named[ours] not in position if ours in named else not place)]
     if missing:
-        raise table.wrong(_missing(missing, list(position)))
-    user_id = position.get(name_of["user_id"])
-    taken = {name_of[ours] for ours in _KNOWN if name_of[ours] in position}
+        raise table.wrong(_missing(missing, list(position), kind))
+    _refuse_twice(table, {**{ours: position[named[ours]] for ours in ("traj_id", "t")}, **place})
+    user_id = position.get(named["user_id"])
+    taken = {table.names[i] for i in (position[named["traj_id"]], position[named["t"]], *place.values())}
+    taken |= {named["user_id"]} & set(position)
     if options.attributes is None:
-        attributes, notes = _all_others(table, position, taken)
+        attributes, notes = _all_others(table, options, taken, place.values(), kind)
     else:
-        attributes, notes = _listed_only(table, position, taken, options.attributes), ()
+        attributes, notes = _listed_only(table, position, taken, options.attributes, kind), ()
     if user_id is None:
         notes += (_assumed_owners([name for name in position if name not in taken]),)
+    cuts = {ours: split_name(options.columns.get(ours, ours), position)[1] for ours in _MAY_BE_CUT}
     return Columns(
-        traj_id=position[name_of["traj_id"]],
-        t=position[name_of["t"]],
-        location=position[name_of["location"]],
+        traj_id=position[named["traj_id"]],
+        t=position[named["t"]],
+        place=place,
         user_id=user_id,
         attributes=attributes,
+        parts={ours: part for ours, part in cuts.items() if part is not None},
         notes=notes,
     )
 
 
-def _check_mapping(table: Table, options: ReadOptions, position: Mapping[str, int]) -> None:
+def place_columns(table: Table, options: ReadOptions, kind: Kind) -> dict[str, int] | None:
+    """Return the columns that say where, or None where the table has none for this kind."""
+    position = {name: i for i, name in enumerate(table.names) if name}
+    if kind == "visits":
+        name = options.columns.get("location", "location")
+        return {"location": position[name]} if name in position else None
+    mapped = options.columns
+    if "geometry" in mapped:
+        if "x" in mapped or "y" in mapped:
+            raise InputError("--columns: give either geometry or x and y, not both.")
+        name = mapped["geometry"]
+        return {looks_like(name, "latlon", "lonlat") or "geometry": position[name]} if name in position else None
+    if "x" in mapped or "y" in mapped:
+        names = [mapped.get(ours, ours) for ours in ("x", "y")]
+        return {ours: position[name] for ours, name in zip("xy", names, strict=True)} if _all(names, position) else None
+    if table.geometry is not None:
+        return {"geometry": position[table.geometry]}
+    if _all("xy", position):
+        return {"x": position["x"], "y": position["y"]}
+    known = {what: name for name in reversed(position) if (what := looks_like(name, *_PLACE_NAMES, whole=True))}
+    if "lon" in known and "lat" in known:
+        return {"x": position[known["lon"]], "y": position[known["lat"]]}
+    one = [what for what in ("geometry", "latlon", "lonlat") if what in known]
+    return {one[0]: position[known[one[0]]]} if one else None
+
+
+def looks_like(name: str, *kinds: str, whole: bool = False) -> str | None:
+    """Return which of these the name of a column says that it holds: lon, lat, geometry, latlon or lonlat.
+
+    Examples
+    --------
+    >>> looks_like("Start Station Longitude", "lon"), looks_like("x", "lon"), looks_like("lng", "lon", whole=True)
+    ('lon', None, 'lon')
+    """
+    last = _bare(re.split(r"[\W_]+", name.strip())[-1])
+    for kind in kinds:
+        if _bare(name) in _PLACE_NAMES[kind] or (not whole and last in _PLACE_NAMES[kind]):
+            return kind
+    return None
+
+
+def suggested(found: Iterable[str], kind: Kind) -> str:
+    """Return a --columns option to try for a file with these columns."""
+    names = list(found)
+    missing = [ours for ours in _NEEDED[kind] if ours not in names]
+    return ",".join(f"{ours}={_near(ours, names, kind) or 'NAME'}" for ours in missing)
+
+
+def _all(names: Iterable[str], position: Mapping[str, int]) -> bool:
+    return all(name in position for name in names)
+
+
+def _check_mapping(table: Table, options: ReadOptions, position: Mapping[str, int], kind: Kind) -> None:
+    known = _KNOWN[kind]
     for ours, theirs in options.columns.items():
-        if ours not in _KNOWN:
+        if ours not in known:
             raise InputError(
-                f"--columns: '{ours}' is not a column of visits; give {', '.join(_KNOWN)} as OURS=NAME_IN_THE_FILE."
-                f"{closest(ours, list(_KNOWN))}"
+                f"--columns: '{ours}' is not a column of {kind}; give {', '.join(known)} as OURS=NAME_IN_THE_FILE."
+                f"{closest(ours, list(known))}"
             )
-        if theirs not in position:
+        name, part = split_name(theirs, position)
+        if part is not None and ours not in _MAY_BE_CUT:
+            raise InputError(
+                f"--columns: {ours} must be a whole column; only {' and '.join(_MAY_BE_CUT)} can be a part such as "
+                "NAME[:-2]."
+            )
+        if name not in position:
             raise table.wrong(
-                f"--columns says that {ours} is the column '{theirs}', but the file has the columns "
-                f"{listed(position)}.{closest(theirs, list(position))}"
+                f"--columns says that {ours} is the column '{name}', but the file has the columns "
+                f"{listed(position)}.{closest(name, list(position))}"
             )
-    # One column may say both which trajectory and who: then each person has one trajectory.
-    used = [theirs for ours, theirs in options.columns.items() if ours != "user_id"]
-    used += [ours for ours in _NEEDED if ours not in options.columns and ours in position]
-    twice = sorted({name for name in used if used.count(name) > 1})
+
+
+def _refuse_twice(table: Table, used: Mapping[str, int]) -> None:
+    # One column may say both which trajectory and who, so user_id is not in `used`.
+    positions = list(used.values())
+    twice = sorted({table.names[i] for i in positions if positions.count(i) > 1})
     if twice:
         raise table.wrong(f"--columns uses the column {listed(twice)} for two things; give each its own column.")
 
 
-def _missing(missing: list[str], found: list[str]) -> str:
+def _missing(missing: list[str], found: list[str], kind: Kind) -> str:
     word = "column is" if len(missing) == 1 else "columns are"
-    pairs = [(ours, _near(ours, found)) for ours in missing]
-    suggestion = ",".join(f"{ours}={near or 'NAME'}" for ours, near in pairs)
+    suggestion = ",".join(f"{ours}={_near(ours, found, kind) or 'NAME'}" for ours in missing)
     return (
-        f"the {word} missing: {', '.join(missing)}; the file has {listed(found)}. Visits need traj_id, t and "
-        f"location; if they have other names, say so, for example --columns {suggestion}"
+        f"the {word} missing: {', '.join(missing)}; the file has {listed(found)}. {_NEED[kind]}; if they have other "
+        f"names, say so, for example --columns {suggestion}"
     )
 
 
-def _near(ours: str, found: list[str]) -> str | None:
+def _near(ours: str, found: list[str], kind: Kind) -> str | None:
     """Return the column that probably is meant, or None."""
-    bare = {_bare(name): name for name in found if name not in _KNOWN}
+    others = [name for name in found if name not in _KNOWN[kind]]
+    bare = {_bare(name): name for name in others}
     for word in (_bare(ours), *_ALSO_CALLED[ours]):
         if word in bare:
             return bare[word]
-    near = get_close_matches(ours, [name for name in found if name not in _KNOWN], n=1, cutoff=0.7)
+    if ours in ("x", "y"):
+        return next((name for name in others if looks_like(name, "lon" if ours == "x" else "lat")), None)
+    near = get_close_matches(ours, others, n=1, cutoff=0.7)
     return near[0] if near else None
 
 
@@ -140,18 +246,28 @@ def _bare(name: str) -> str:
     return re.sub(r"[\W_]", "", name).lower()
 
 
-def _all_others(table: Table, position: Mapping[str, int], taken: set[str]) -> tuple[dict[str, int], tuple[str, ...]]:
-    attributes = {name: i for name, i in position.items() if name not in taken and name not in _KNOWN}
+def _all_others(
+    table: Table, options: ReadOptions, taken: set[str], place: Iterable[int], kind: Kind
+) -> tuple[dict[str, int], tuple[str, ...]]:
     notes = []
-    hidden = [name for name in position if name in _KNOWN and name not in taken]
+    others = {name: i for i, name in enumerate(table.names) if name and name not in taken and name not in table.aside}
+    hidden = [name for name in others if name in options.columns]
     if hidden:
         notes.append(f"Column {listed(hidden)} was left out: --columns names another column for it.")
+    # A second copy of the place must not leave as an attribute.
+    copies = [name for name in others if name not in hidden and kind == "points" and _says_where(name)]
+    if copies:
+        told = listed(table.names[i] for i in place)
+        notes.append(f"Column {listed(copies)} was left out: where a point is, is told by {told}.")
     unnamed = [str(i + 1) for i, name in enumerate(table.names) if not name]
     if unnamed:
         notes.append(f"Column number {', '.join(unnamed)} has no name and was left out.")
-    if attributes:
-        notes.append(f"Taken as attributes: {listed(attributes)}.")
+    attributes = {name: i for name, i in others.items() if name not in hidden and name not in copies}
     return attributes, tuple(notes)
+
+
+def _says_where(name: str) -> bool:
+    return name in ("x", "y") or looks_like(name, *_PLACE_NAMES) is not None
 
 
 def _assumed_owners(others: list[str]) -> str:
@@ -160,9 +276,11 @@ def _assumed_owners(others: list[str]) -> str:
     return f"{note} If column '{near[0]}' says who it is, give --columns user_id={near[0]}" if near else note
 
 
-def _listed_only(table: Table, position: Mapping[str, int], taken: set[str], wanted: tuple[str, ...]) -> dict[str, int]:
+def _listed_only(
+    table: Table, position: Mapping[str, int], taken: set[str], wanted: tuple[str, ...], kind: Kind
+) -> dict[str, int]:
     for name in wanted:
-        if name in taken or name in _KNOWN:
+        if name in taken or name in _KNOWN[kind]:
             raise table.wrong(f"column '{name}' cannot be an attribute: the column or its name is used otherwise.")
         if name not in position:
             others = [other for other in position if other not in taken]

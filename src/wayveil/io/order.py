@@ -1,7 +1,8 @@
-"""Rows in time order, one visit per trajectory and time."""
+"""Rows in time order, one per trajectory and time."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
@@ -11,7 +12,7 @@ from wayveil.io.table import Rows
 from wayveil.io.words import count
 from wayveil.model.ragged import BoolArray, IntArray
 
-__all__ = ["one_visit_per_time", "time_order"]
+__all__ = ["one_row_per_time", "time_order"]
 
 
 def time_order(trajectory: IntArray, t: IntArray) -> tuple[IntArray | None, int]:
@@ -38,18 +39,19 @@ def time_order(trajectory: IntArray, t: IntArray) -> tuple[IntArray | None, int]
     return order, len(np.unique(by_trajectory[1:][backwards]))
 
 
-def one_visit_per_time(
+def one_row_per_time(
     rows: Rows,
     trajectory: IntArray,
     t: IntArray,
-    location: IntArray,
+    place: Mapping[str, np.ndarray],
     order: IntArray | None,
     on_duplicate_time: Literal["first", "last"] | None,
+    noun: str,
 ) -> tuple[BoolArray | None, tuple[str, ...]]:
     """Return (rows to keep, or None for all; notes) for rows sorted by `time_order`.
 
-    Rows that repeat a visit are dropped.  Different visits of one trajectory at one time are refused, unless
-    `on_duplicate_time` says which one in the order of the file to keep.
+    Rows that repeat another one are dropped.  Different places of one trajectory at one time are refused, unless
+    `on_duplicate_time` says which one in the order of the file to keep.  `noun` is what a row is, for messages.
     """
     same = np.zeros(len(t), np.bool_)
     same[1:] = (trajectory[1:] == trajectory[:-1]) & (t[1:] == t[:-1])
@@ -60,14 +62,14 @@ def one_visit_per_time(
     cases = pl.DataFrame(
         {
             "case": np.cumsum(~same)[several],
-            "location": location[several],
+            **{name: values[several] for name, values in place.items()},
             "row": several if order is None else order[several],
         }
     )
-    visits = cases.unique(["case", "location"], keep="first", maintain_order=True)
-    repeated = cases.height - visits.height
-    clashing = visits.filter(pl.len().over("case") > 1)
-    # The second different visit of a case is where a reader of the file meets the problem.
+    different = cases.unique(["case", *place], keep="first", maintain_order=True)
+    repeated = cases.height - different.height
+    clashing = different.filter(pl.len().over("case") > 1)
+    # The second different row of a case is where a reader of the file meets the problem.
     clashes = clashing.group_by("case").agg(pl.len(), a=pl.col("row").min(), b=pl.col("row").sort().get(1))
     notes = []
     if repeated:
@@ -77,12 +79,12 @@ def one_visit_per_time(
             a, b = clashes.sort("b").select("a", "b").row(0)
             times = "1 time" if clashes.height == 1 else f"{clashes.height:,} times, first"
             raise rows.table.wrong(
-                f"a trajectory has different visits at one time, {times} at {rows.place(a)} and {rows.place(b)}. "
+                f"a trajectory has different {noun}s at one time, {times} at {rows.place(a)} and {rows.place(b)}. "
                 "Correct them, or keep one of each with --on-duplicate-time first or last."
             )
         dropped = int(clashes["len"].sum()) - clashes.height
         notes.append(
-            f"{count(dropped, 'visit')} {'was' if dropped == 1 else 'were'} dropped because the trajectory has another "
-            f"visit at the same time; the {on_duplicate_time} in the file was kept."
+            f"{count(dropped, noun)} {'was' if dropped == 1 else 'were'} dropped because the trajectory has another "
+            f"{noun} at the same time; the {on_duplicate_time} in the file was kept."
         )
     return (~followed if on_duplicate_time == "last" else ~same), tuple(notes)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import IO
 
 import polars as pl
 
 from wayveil.errors import OutputError
-from wayveil.io.times import time_column, time_pattern
-from wayveil.model import Visits
-from wayveil.model.ragged import trajectory_of_row
+from wayveil.io.features import GEOJSON_LINES, GEOJSON_WHOLE, write_features
+from wayveil.io.tables import data_frame, pattern_of
+from wayveil.model import Data, Points, Regions, Visits
 
-__all__ = ["visits_frame", "write_table", "write_visits"]
+__all__ = ["check_geojson", "first_columns", "write_points", "write_table", "write_visits"]
 
 _ROW_GROUP = 1 << 18
 _OS_ERROR = re.compile(r"os error (\d+)")
@@ -37,58 +38,61 @@ def write_visits(data: Visits, path: str | Path, *, ids: Sequence[str] | None = 
     OutputError
         If the file cannot be written.
     """
-    names = pl.Series([str(i) for i in range(len(data))] if ids is None else list(ids), dtype=pl.String)
-    if len(names) != len(data) or names.n_unique() != len(data):
-        raise OutputError(f"{path}: write_visits needs one id for each trajectory, without repetition.")
-    first = {"traj_id": names}
-    if data.owners == "given":
-        first["user_id"] = pl.Series(data.owner).cast(pl.String)
-    write_table(visits_frame(data, path, first), path, time_pattern(data.t, data.time_format))
+    write_table(data_frame(data, path, first_columns(data, path, ids, "write_visits")), path, pattern_of(data))
 
 
-def visits_frame(data: Visits, path: str | Path, first: dict[str, pl.Series]) -> pl.DataFrame:
-    """Return one row per visit: the columns `first` (one value per trajectory), t, location, attributes.
+def write_points(data: Points, path: str | Path, *, ids: Sequence[str] | None = None) -> None:
+    """Write raw points in a format that `read_points` takes; for generated and prepared data, not for publishing.
 
-    Text columns are plain text, never dictionaries: a dictionary would carry names that occur in no row.
+    Parameters
+    ----------
+    data : Points
+        Trajectories without points are not written.  Degrees are written as the columns lon and lat, so that they are
+        read as degrees again, and planar coordinates as x and y.
+    path : str or Path
+        Ends in .csv, .parquet, .geojson or .geojsonl; GeoJSON only for degrees.
+    ids : sequence of str, optional
+        One id per trajectory; their positions by default.
+
+    Raises
+    ------
+    OutputError
+        If the file cannot be written.
     """
-    taken = sorted({"traj_id", "user_id", "t", "location"} & set(data.attributes))
-    if taken:
-        raise OutputError(f"{path}: an attribute cannot be called {', '.join(taken)}; rename it.")
-    _refuse_empty(path, "location", data.locations)
-    trajectory = trajectory_of_row(data.offsets)
-    columns = {name: values.gather(trajectory) for name, values in first.items()}
-    columns["t"] = time_column(data.t, data.time_format)
-    columns["location"] = pl.Series(data.locations, dtype=pl.String).gather(data.location)
-    for name, coded in data.attributes.items():
-        _refuse_empty(path, name, coded.labels)
-        codes = pl.Series(coded.codes[trajectory])
-        codes = codes.set(codes < 0, None)
-        columns[name] = pl.Series(coded.labels, dtype=pl.String).gather(codes)
-    return pl.DataFrame(columns)
+    check_geojson(data, path)
+    names = {"x": "lon", "y": "lat"} if data.frame.degrees else {}
+    frame = data_frame(data, path, first_columns(data, path, ids, "write_points"), names)
+    write_table(frame, path, pattern_of(data), geometry=tuple(names.values()))
 
 
-def write_table(frame: pl.DataFrame, path: str | Path, pattern: str | None) -> None:
+def check_geojson(data: Points | Regions, path: str | Path) -> None:
+    """Raise OutputError if planar coordinates would be written as GeoJSON, which knows only degrees."""
+    if Path(path).suffix.lower() in (*GEOJSON_LINES, *GEOJSON_WHOLE) and not data.frame.degrees:
+        raise OutputError(f"{path}: GeoJSON holds degrees, but these coordinates are metres; write .csv or .parquet.")
+
+
+def write_table(
+    frame: pl.DataFrame, path: str | Path, pattern: str | None, *, geometry: tuple[str, ...] | None = None
+) -> None:
     """Write a table as CSV or Parquet, told by the suffix; on any failure the old file, if any, stays.
 
     The Parquet file has one compression, one size of row groups and no metadata but the schema and the version of the
-    writer, so that the same table gives the same bytes whatever the number of threads.
+    writer, so that the same table gives the same bytes whatever the number of threads.  With `geometry`, the columns
+    that say where, also GeoJSON can be written.
     """
     target = Path(path)
     suffix = target.suffix.lower()
-    if suffix not in (".csv", ".parquet"):
-        raise OutputError(f"{path}: the format is told by the suffix; end the name in .csv or .parquet.")
+    known = (".csv", ".parquet", *(() if geometry is None else (*GEOJSON_WHOLE, *GEOJSON_LINES)))
+    if suffix not in known:
+        names = f"{', '.join(known[:-1])} or {known[-1]}"
+        raise OutputError(f"{path}: the format is told by the suffix; end the name in {names}.")
     # Not with_suffix: a name of the greatest length that the file system allows must still work.
     part = target.with_name(f".wayveil-{os.getpid()}.part")
     try:
         if target.is_dir():
             raise IsADirectoryError(None, "there is a folder of that name")
         with part.open("wb") as stream:
-            if suffix == ".csv":
-                frame.write_csv(stream, datetime_format=pattern)
-            else:
-                frame.rechunk().write_parquet(
-                    stream, compression="zstd", compression_level=3, row_group_size=_ROW_GROUP, data_page_size=1 << 20
-                )
+            _write(frame, stream, suffix, pattern, geometry or ())
         part.replace(target)
     except (OSError, ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         _remove(part)
@@ -98,9 +102,26 @@ def write_table(frame: pl.DataFrame, path: str | Path, pattern: str | None) -> N
         raise
 
 
-def _refuse_empty(path: str | Path, name: str, labels: Iterable[str]) -> None:
-    if "" in labels:
-        raise OutputError(f"{path}: column '{name}' holds an empty text, which cannot be told from a missing value.")
+def _write(frame: pl.DataFrame, stream: IO[bytes], suffix: str, pattern: str | None, geometry: tuple[str, ...]) -> None:
+    if suffix == ".csv":
+        frame.write_csv(stream, datetime_format=pattern)
+    elif suffix == ".parquet":
+        frame.rechunk().write_parquet(
+            stream, compression="zstd", compression_level=3, row_group_size=_ROW_GROUP, data_page_size=1 << 20
+        )
+    else:
+        write_features(frame, stream, geometry, pattern, whole=suffix in GEOJSON_WHOLE)
+
+
+def first_columns(data: Data, path: str | Path, ids: Sequence[str] | None, who: str) -> dict[str, pl.Series]:
+    """Return traj_id and, where the owners are given, user_id; one value per trajectory."""
+    names = pl.Series([str(i) for i in range(len(data))] if ids is None else list(ids), dtype=pl.String)
+    if len(names) != len(data) or names.n_unique() != len(data):
+        raise OutputError(f"{path}: {who} needs one id for each trajectory, without repetition.")
+    first = {"traj_id": names}
+    if data.owners == "given":
+        first["user_id"] = pl.Series(data.owner).cast(pl.String)
+    return first
 
 
 def _remove(part: Path) -> None:

@@ -3,35 +3,44 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
 from wayveil.io.codes import by_name
-from wayveil.io.output import visits_frame, write_table
-from wayveil.io.table import Rows, open_table
-from wayveil.io.times import parse_times, time_pattern, time_type
-from wayveil.io.visits import Loaded
+from wayveil.io.degrees import SLACK_DEG, boxes_to_metres
+from wayveil.io.features import GEOJSON_LINES, GEOJSON_WHOLE, SIDES, open_features
+from wayveil.io.loaded import Loaded
+from wayveil.io.output import check_geojson, write_table
+from wayveil.io.table import Rows, Table, open_table
+from wayveil.io.tables import COLUMNS, data_frame, kind_of, pattern_of
+from wayveil.io.times import parse_times, time_type
 from wayveil.io.words import listed
-from wayveil.model import Coded, Owners, TimeFormat, Visits
-from wayveil.model.ragged import IntArray
+from wayveil.model import Coded, Data, Frame, Owners, Points, Regions, TimeFormat, Visits
+from wayveil.model.ragged import BoolArray, FloatArray, IntArray
 
 __all__ = ["read_published", "write_published"]
 
 _FORMS = {"integer": ("integer", "epoch"), "epoch": ("integer", "epoch"), "utc": ("utc",), "local": ("local",)}
+_GEOMETRY = {"visits": None, "points": ("x", "y"), "regions": SIDES}
+_PLANAR = Frame()
 
 
-def write_published(data: Visits, path: str | Path, *, rng: np.random.Generator) -> IntArray:
-    """Write visits for the public: traj_id, t, location and the attributes, under fresh random ids.
+def write_published(data: Data, path: str | Path, *, rng: np.random.Generator) -> IntArray:
+    """Write data for the public, under fresh random ids.
+
+    Visits have the columns traj_id, t, location; points traj_id, t, x, y; regions traj_id, seq, t_min, t_max, x_min,
+    x_max, y_min, y_max; then the attributes.  x and y are in the coordinates of the input file.
 
     Parameters
     ----------
-    data : Visits
-        Trajectories without visits are not written.
+    data : Visits, Points or Regions
+        Trajectories without rows are not written.
     path : str or Path
-        Ends in .csv or .parquet.
+        Ends in .csv or .parquet; for points and regions in degrees also .geojson or .geojsonl.
     rng : numpy.random.Generator
         The same state gives the same bytes.
 
@@ -44,7 +53,7 @@ def write_published(data: Visits, path: str | Path, *, rng: np.random.Generator)
     ---------
     Neither the ids nor the order of the rows depend on the ids, owners, order or content of the input: the ids are
     independent random numbers, and trajectories stand in the order of their ids.  Owners, and names of places and
-    values that occur in no written row, do not leave.
+    values that occur in no written row, do not leave.  Read back, the data are `as_published` of what was written.
 
     Raises
     ------
@@ -58,22 +67,37 @@ def write_published(data: Visits, path: str | Path, *, rng: np.random.Generator)
     public = data.take(source)
     ids = numbers[order].astype(">u8").tobytes().hex()
     names = pl.Series([ids[i : i + 16] for i in range(0, len(ids), 16)], dtype=pl.String)
-    write_table(visits_frame(public, path, {"traj_id": names}), path, time_pattern(public.t, data.time_format))
+    geometry = _GEOMETRY[kind_of(data)]
+    if not isinstance(data, Visits):
+        check_geojson(data, path)
+    write_table(data_frame(public, path, {"traj_id": names}), path, pattern_of(public), geometry=geometry)
     return source
 
 
-def read_published(path: str | Path, *, time_format: TimeFormat, attributes: Sequence[str], owners: Owners) -> Loaded:
+def read_published(
+    path: str | Path,
+    *,
+    kind: Literal["visits", "points", "regions"] = "visits",
+    time_format: TimeFormat,
+    attributes: Sequence[str],
+    owners: Owners,
+    frame: Frame = _PLANAR,
+) -> Loaded:
     """Read a published table back, exactly as it is: nothing is cleaned, sorted or forgiven.
 
     Parameters
     ----------
     path : str or Path
         What `write_published` wrote.
+    kind : {"visits", "points", "regions"}
+        What the table holds.
     time_format, attributes
-        As in the data that were written; the columns must be traj_id, t, location and these attributes.
+        As in the data that were written; the columns must be those of the kind and these attributes.
     owners : {"given", "assumed", "hidden"}
         What to note as the origin of the owners.  The file has none: each trajectory gets an owner of its own, which
         the caller replaces if it knows better.
+    frame : Frame
+        As in the data that were written: it makes the coordinates of the file metres.
 
     Returns
     -------
@@ -85,8 +109,8 @@ def read_published(path: str | Path, *, time_format: TimeFormat, attributes: Seq
     InputError
         If the file is not as `write_published` writes it.
     """
-    table = open_table(path)
-    expected = ("traj_id", "t", "location", *attributes)
+    expected = (*COLUMNS[kind], *attributes)
+    table = _open(path, kind, expected, time_format)
     if table.names != expected:
         raise table.wrong(
             f"not a published table: the columns must be {listed(expected)}, in this order, but are "
@@ -95,34 +119,85 @@ def read_published(path: str | Path, *, time_format: TimeFormat, attributes: Seq
     rows = table.read(range(len(expected)))
     if rows.blank:
         raise table.wrong(f"not a published table: it has {rows.blank:,} empty rows.")
-    _check_types(rows, time_format)
-    ids, location = rows.frame["0"], rows.frame["2"]
-    _refuse(rows, location.is_null() | (location == "").fill_null(True), "location is empty")
+    _check_types(rows, kind, time_format)
+    ids = rows.frame["0"]
     _refuse(rows, ~ids.str.contains("^[0-9a-f]{16}$").fill_null(False), "traj_id is not 16 hexadecimal digits")
-    t = _times(rows, time_format)
-    again = (ids == ids.shift(1)).fill_null(False)
+    again = (ids == ids.shift(1)).fill_null(False).to_numpy()
     _refuse(rows, (ids < ids.shift(1)).fill_null(False), "traj_id is not in ascending order")
-    late = np.zeros(len(t), np.bool_)
-    late[1:] = t[1:] <= t[:-1]
-    _refuse(rows, late & again.to_numpy(), "t does not increase inside a trajectory")
-    start = np.flatnonzero(~again.to_numpy())
-    offsets = np.append(start, len(t))
-    codes, locations = by_name(location)
-    return Loaded(
-        data=Visits(
-            offsets=offsets,
-            location=codes,
-            t=t,
-            locations=locations,
-            owner=np.arange(len(start)),
-            attributes={name: _attribute(rows, i, offsets) for i, name in enumerate(attributes, start=3)},
-            time_format=time_format,
-            owners=owners,
-        ),
-        rows=len(rows),
-        notes=(),
-        ids=ids.gather(start),
+    start = np.flatnonzero(~again)
+    offsets = np.append(start, len(rows))
+    read, build = _KINDS[kind]
+    places = len(COLUMNS[kind])
+    data = build(
+        offsets=offsets,
+        **read(rows, again, time_format, frame),
+        owner=np.arange(len(start)),
+        attributes={name: _attribute(rows, i, offsets) for i, name in enumerate(attributes, start=places)},
+        time_format=time_format,
+        owners=owners,
     )
+    return Loaded(data=data, rows=len(rows), notes=(), ids=ids.gather(start))
+
+
+def _open(path: str | Path, kind: str, expected: Sequence[str], time_format: TimeFormat) -> Table:
+    if kind == "visits" or Path(path).suffix.lower() not in (*GEOJSON_WHOLE, *GEOJSON_LINES):
+        return open_table(path)
+    # JSON has no times: they are texts there.
+    types = [pl.String() if isinstance(t, pl.Datetime) else t for t in _types(kind, expected, time_format)]
+    return open_features(path, expected, dict(zip(expected, types, strict=True)))
+
+
+def _types(kind: str, names: Sequence[str], time_format: TimeFormat) -> list[pl.DataType]:
+    """Return the types of the columns as they are written; attributes, whatever their names, are texts."""
+    known: dict[str, pl.DataType] = {"seq": pl.Int64(), **dict.fromkeys(("x", "y", *SIDES), pl.Float64())}
+    known |= dict.fromkeys(("t", "t_min", "t_max"), time_type(time_format))
+    places = len(COLUMNS[kind])
+    return [known.get(name, pl.String()) if i < places else pl.String() for i, name in enumerate(names)]
+
+
+def _visits(rows: Rows, again: BoolArray, time_format: TimeFormat, _: Frame) -> dict[str, Any]:
+    location = rows.frame["2"]
+    _refuse(rows, location.is_null() | (location == "").fill_null(True), "location is empty")
+    t = _times(rows, 1, time_format)
+    _refuse_late(rows, t, again)
+    codes, locations = by_name(location)
+    return {"location": codes, "t": t, "locations": locations}
+
+
+def _points(rows: Rows, again: BoolArray, time_format: TimeFormat, frame: Frame) -> dict[str, Any]:
+    t = _times(rows, 1, time_format)
+    _refuse_late(rows, t, again)
+    x, y = _numbers(rows, 2), _numbers(rows, 3)
+    if frame.degrees:
+        _refuse(rows, (np.abs(x) > 180) | (np.abs(y) > 90), "x and y are not a longitude and a latitude")
+    x, y = frame.to_metres(x, y)
+    return {"t": t, "x": x, "y": y, "frame": frame}
+
+
+def _regions(rows: Rows, again: BoolArray, time_format: TimeFormat, frame: Frame) -> dict[str, Any]:
+    names = COLUMNS["regions"]
+    _refuse_sequence(rows, again)
+    t = {name: _times(rows, names.index(name), time_format) for name in ("t_min", "t_max")}
+    sides = {name: _numbers(rows, names.index(name)) for name in SIDES}
+    ends: dict[str, Any] = {**t, **sides}
+    for low, high in (("t_min", "t_max"), ("x_min", "x_max"), ("y_min", "y_max")):
+        _refuse(rows, ends[low] > ends[high], f"{low} is larger than {high}")
+    for name, values in t.items():
+        back = np.zeros(len(values), np.bool_)
+        back[1:] = values[1:] < values[:-1]
+        _refuse(rows, back & again, f"{name} decreases inside a trajectory")
+    if frame.degrees:
+        for name, side in sides.items():
+            far = np.abs(side - frame.lon_0) > 180 + SLACK_DEG if name[0] == "x" else np.abs(side) > 90 + SLACK_DEG
+            _refuse(rows, far, f"{name} is not a {'longitude' if name[0] == 'x' else 'latitude'}")
+    return {**t, **boxes_to_metres(frame, sides), "frame": frame}
+
+
+_KINDS: dict[str, tuple[Callable[..., dict[str, Any]], Any]] = {
+    "visits": (_visits, Visits),
+    "points": (_points, Points),
+    "regions": (_regions, Regions),
+}
 
 
 def _fresh_numbers(n: int, rng: np.random.Generator) -> np.ndarray:
@@ -142,24 +217,49 @@ def _refuse(rows: Rows, bad: pl.Series | np.ndarray, what: str) -> None:
     rows.refuse(bad, f"not a published table: {what}", "Publish again; a published file must not be edited.")
 
 
-def _check_types(rows: Rows, time_format: TimeFormat) -> None:
-    if rows.table.csv is not None:
+def _refuse_late(rows: Rows, t: IntArray, again: BoolArray) -> None:
+    late = np.zeros(len(t), np.bool_)
+    late[1:] = t[1:] <= t[:-1]
+    _refuse(rows, late & again, "t does not increase inside a trajectory")
+
+
+def _refuse_sequence(rows: Rows, again: BoolArray) -> None:
+    """Refuse a column seq that does not count 0, 1, 2, ... in every trajectory."""
+    values = rows.frame["1"]
+    seq = values.cast(pl.Int64, strict=False) if values.dtype == pl.String else values
+    row = np.arange(len(seq))
+    start = np.maximum.accumulate(np.where(again, 0, row)) if len(seq) else row
+    wrong = seq.is_null().to_numpy() | (seq.fill_null(-1).to_numpy() != row - start)
+    _refuse(rows, wrong, "seq does not count 0, 1, 2, ... inside a trajectory")
+
+
+def _check_types(rows: Rows, kind: str, time_format: TimeFormat) -> None:
+    if rows.table.csv is not None or rows.table.places is not None:  # texts, or features that were checked already
         return
-    wanted = {str(i): pl.String() for i in range(len(rows.table.names))} | {"1": time_type(time_format)}
-    wrong = [rows.table.names[int(i)] for i, dtype in rows.frame.schema.items() if dtype != wanted[i]]
+    wanted = _types(kind, rows.table.names, time_format)
+    wrong = [rows.table.names[int(i)] for i, dtype in rows.frame.schema.items() if dtype != wanted[int(i)]]
     if wrong:
         raise rows.table.wrong(f"not a published table: the type of column {listed(wrong)} is not the one written.")
 
 
-def _times(rows: Rows, time_format: TimeFormat) -> IntArray:
-    values = rows.frame["1"]
-    _refuse(rows, values.is_null(), "t is empty")
+def _times(rows: Rows, position: int, time_format: TimeFormat) -> IntArray:
+    values = rows.frame[str(position)]
+    name = rows.table.names[position]
+    _refuse(rows, values.is_null(), f"{name} is empty")
     if not len(values):
         return np.zeros(0, np.int64)
-    t, found, _ = parse_times(rows, 1)
+    t, found, _ = parse_times(rows, position)
     if found not in _FORMS[time_format]:
-        raise rows.table.wrong(f"not a published table: t must be of the form '{time_format}', but is '{found}'.")
+        raise rows.table.wrong(f"not a published table: {name} must be of the form '{time_format}', but is '{found}'.")
     return t
+
+
+def _numbers(rows: Rows, position: int) -> FloatArray:
+    values = rows.frame[str(position)]
+    numbers = values.cast(pl.Float64, strict=False) if values.dtype == pl.String else values
+    bad = numbers.is_null() | ~numbers.is_finite().fill_null(False)
+    _refuse(rows, bad, f"{rows.table.names[position]} is not a finite number")
+    return numbers.to_numpy()
 
 
 def _attribute(rows: Rows, position: int, offsets: IntArray) -> Coded:

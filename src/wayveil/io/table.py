@@ -7,7 +7,7 @@ import gzip
 import io
 import re
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from wayveil.io.lines import first_bad_byte, first_long_record, line_of_record
 from wayveil.io.words import count, listed
 from wayveil.model.ragged import BoolArray, IntArray
 
-__all__ = ["Rows", "Table", "as_text", "open_table"]
+__all__ = ["Rows", "Table", "as_text", "open_table", "peek"]
 
 _HEADER_BYTES = 1 << 20
 _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
@@ -44,6 +44,12 @@ class Table:
         Where the text is, when the table is CSV.
     separator : str
         Between two fields of CSV.
+    geometry : str or None
+        The column that the file itself declares to be the place.
+    aside : tuple of str
+        Columns that can be named in options, but are no attributes.
+    places : callable or None
+        From a row to where it is in the file, where neither lines of CSV nor rows of Parquet tell.
     """
 
     path: str
@@ -52,6 +58,9 @@ class Table:
     csv: Path | bytes | None
     separator: str = ","
     notes: tuple[str, ...] = ()
+    geometry: str | None = None
+    aside: tuple[str, ...] = ()
+    places: Callable[[int], str] | None = field(default=None, repr=False)
 
     def read(self, positions: Sequence[int]) -> Rows:
         """Read these columns; lines of CSV on which all of them are empty are left out."""
@@ -105,6 +114,8 @@ class Rows:
     def place(self, row: int) -> str:
         """Return where a row is: "line 7" of CSV (the header is line 1), "row 6" of Parquet (the first is row 1)."""
         original = row if self.kept is None else int(self.kept[row])
+        if self.table.places is not None:
+            return self.table.places(original)
         if self.table.csv is None:
             return f"row {original + 1:,}"
         return f"line {line_of_record(self.table.csv, original + 1):,}"
@@ -130,19 +141,7 @@ def open_table(path: str | Path) -> Table:
     Table
     """
     shown, file = str(path), Path(path)
-    try:
-        if file.is_dir():
-            raise InputError(f"{shown}: this is a folder; give a .csv, .csv.gz or .parquet file.")
-        with file.open("rb") as stream:
-            start = stream.read(4)
-            size = stream.seek(0, io.SEEK_END)
-            stream.seek(-min(4, size), io.SEEK_END)
-            end = stream.read()
-    except FileNotFoundError:
-        raise InputError(f"{shown}: there is no such file; check the path.") from None
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else "the path is not usable"
-        raise InputError(f"{shown}: the file cannot be read: {reason}.") from None
+    start, end, size = peek(shown, file)
     name = file.name.lower()
     if not name.endswith((".csv", ".csv.gz", ".parquet")):
         raise InputError(f"{shown}: the format is told by the suffix; give a .csv, .csv.gz or .parquet file.")
@@ -157,6 +156,23 @@ def open_table(path: str | Path) -> Table:
     if name.endswith(".gz"):
         raise InputError(f"{shown}: the file is not gzipped; give it the suffix .csv or compress it.")
     return _open_csv(shown, file)
+
+
+def peek(shown: str, file: Path) -> tuple[bytes, bytes, int]:
+    """Return the first four bytes of a file, the last four, and its size; InputError if it cannot be read."""
+    try:
+        if file.is_dir():
+            raise InputError(f"{shown}: this is a folder; give a .csv, .csv.gz or .parquet file.")
+        with file.open("rb") as stream:
+            start = stream.read(4)
+            size = stream.seek(0, io.SEEK_END)
+            stream.seek(-min(4, size), io.SEEK_END)
+            return start, stream.read(), size
+    except FileNotFoundError:
+        raise InputError(f"{shown}: there is no such file; check the path.") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else "the path is not usable"
+        raise InputError(f"{shown}: the file cannot be read: {reason}.") from None
 
 
 def as_text(rows: Rows, position: int) -> pl.Series:
@@ -278,7 +294,7 @@ def _checked(shown: str, raw: Iterable[str]) -> tuple[str, ...]:
     if any(_LOOKS_LIKE_DATA.fullmatch(name) for name in names):
         raise InputError(
             f"{shown}: the first line looks like data, not like the names of columns; put a header such as "
-            "traj_id,t,location on line 1."
+            "traj_id,t,location or traj_id,t,lon,lat on line 1."
         )
     named = [name for name in names if name]
     twice = sorted({name for name in named if named.count(name) > 1})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["count", "listed"]
+__all__ = ["count", "listed", "was"]
 
 _SHOWN = 12
 _LONGEST = 40
@@ -35,3 +35,14 @@ def listed(names: Iterable[str]) -> str:
     short = [f"'{n}'" if len(n) <= _LONGEST else f"'{n[:_LONGEST]}…'" for n in names]
     more = len(short) - _SHOWN
     return ", ".join(short[:_SHOWN]) + (f" and {more:,} more" if more > 0 else "")
+
+
+def was(number: int) -> str:
+    """Return "was" or "were".
+
+    Examples
+    --------
+    >>> was(1), was(0)
+    ('was', 'were')
+    """
+    return "was" if number == 1 else "were"

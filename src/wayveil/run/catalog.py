@@ -6,18 +6,21 @@ that ``wayveil --help`` does not wait for the compiler.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, Literal
 
 from wayveil.errors import ParameterError, UsageError, closest
 from wayveil.model import (
+    Data,
     Engine,
     Guarantee,
     Parameter,
+    Points,
     Progress,
+    Regions,
     Sensitive,
-    Verifier,
+    Verdict,
     Visits,
     parameters_of,
     plain,
@@ -25,17 +28,22 @@ from wayveil.model import (
 
 __all__ = [
     "Family",
+    "Kind",
+    "advice",
     "build",
     "describe",
     "entries",
     "entry",
+    "kind_needed",
     "kind_of",
+    "kind_of_data",
     "make_engine",
     "parameters",
     "parse",
     "parse_sensitive",
     "plain_parameters",
-    "verifier",
+    "rows_word",
+    "verify",
 ]
 
 Family = Literal["method", "step", "attack", "metric", "workload"]
@@ -47,7 +55,10 @@ _REGISTRIES: dict[str, tuple[str, str]] = {
     "metric": ("wayveil.utility", "METRICS"),
     "workload": ("wayveil.workloads", "WORKLOADS"),
 }
-_KINDS: dict[type, str] = {Visits: "visits"}
+Kind = Literal["visits", "points", "regions"]
+
+_KINDS: dict[type, Kind] = {Visits: "visits", Points: "points", Regions: "regions"}
+_ROWS = {"visits": "visits", "points": "points", "regions": "boxes"}
 
 
 def entries(family: Family) -> Mapping[str, type]:
@@ -126,16 +137,46 @@ def plain_parameters(configured: Any) -> dict[str, Any]:
     return {p.name: plain(getattr(configured, p.name)) for p in parameters_of(type(configured))}
 
 
-def kind_of(cls: type) -> str:
+def kind_of(cls: type) -> Kind:
     """Return the kind of data, as users call it, that a method, attack or metric accepts."""
     return _KINDS[cls.accepts]  # type: ignore[attr-defined]
 
 
-def verifier(claim: Guarantee) -> Verifier:
-    """Return the verifier of a claim."""
+def kind_of_data(data: Data) -> Kind:
+    """Return the kind of some data, as users call it."""
+    return _KINDS[type(data)]
+
+
+def rows_word(data: Data) -> str:
+    """Return what the rows of some data are called: visits, points or boxes."""
+    return _ROWS[kind_of_data(data)]
+
+
+def kind_needed(steps: Sequence[Any], method: Any) -> Kind:
+    """Return the kind of data that the first step needs, or the method; UsageError if one does not fit the next."""
+    kind = None
+    for part in (*steps, method):
+        accepted = kind_of(type(part))
+        if kind is not None and kind != accepted:
+            raise UsageError(
+                f"{part.name} needs {accepted}, but what comes before it gives {kind}.{advice(kind, accepted)}"
+            )
+        kind = _KINDS[getattr(part, "gives", part.accepts)]
+    first = steps[0] if steps else method
+    return kind_of(type(first))
+
+
+def advice(kind: str, needed: str) -> str:
+    """Return a sentence on how to make one kind of data of another, or nothing."""
+    return " The step grid makes visits of points." if (kind, needed) == ("points", "visits") else ""
+
+
+def verify(published: Data, claim: Guarantee, original: Data | None = None) -> Verdict:
+    """Judge data against a claim; `original` is for claims that speak of it, trajectory by trajectory."""
     from wayveil.verify import VERIFIERS
 
-    return VERIFIERS[claim.name]
+    judge = VERIFIERS[claim.name]
+    return judge(published, claim, original=original) if claim.about_truth else judge(published, claim)
 
 
 def describe(name: str) -> dict[str, Any]:
@@ -151,6 +192,7 @@ def describe(name: str) -> dict[str, Any]:
         "name": name,
         "summary": cls.summary,
         "accepts": kind_of(cls),
+        "publishes": _KINDS[cls.publishes],
         "claim": claim.name,
         "example": {key: plain(p.check(name, example[key])) for p in known if (key := p.name) in example},
         "promise": claim.promise,
@@ -171,8 +213,11 @@ def describe(name: str) -> dict[str, Any]:
 
 def _example(p: Parameter) -> Any:
     if p.kind == "int":
-        high = 3 if p.high is None else min(3, p.high)
-        return max(high, p.low or 0)
+        return int(max(3 if p.high is None else min(3, p.high), p.low or 0))
+    if p.kind == "number":
+        return max(100 if p.high is None else min(100, p.high), p.low or 0)
+    if p.kind == "text":
+        return "TEXT"
     if p.kind == "fraction":
         return "0.5"
     if p.kind == "choice":

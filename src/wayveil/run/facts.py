@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from wayveil.model import Published, Sensitive, Verdict, Visits
-from wayveil.run.catalog import plain_parameters
+from wayveil.model import Data, Published, Regions, Sensitive, Verdict, Visits
+from wayveil.run.catalog import plain_parameters, rows_word
 
 __all__ = [
     "counted_note",
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 
-def counted_note(data: Visits) -> str:
+def counted_note(data: Data) -> str:
     """Say how people were counted."""
     if data.owners == "given":
         return (
@@ -57,16 +57,17 @@ def prepare_notes(steps: Iterable[Any]) -> tuple[str, ...]:
     return (f"Prepared before publication: {words}. Risk and loss are measured against the prepared data.",)
 
 
-def input_facts(path: Path, data: Visits) -> dict[str, str]:
+def input_facts(path: Path, data: Data) -> dict[str, str]:
     """Return what the data owner should recognise; for the private report only."""
     return {"File": path.name, **_counts(data)}
 
 
-def output_facts(published: Visits, made: Published) -> dict[str, str]:
+def output_facts(published: Data, made: Published) -> dict[str, str]:
     """Return what was made, in numbers."""
     found = _counts(published)
     found.pop("People", None)
-    found["Trajectories without any visit left"] = f"{int((np.diff(made.data.offsets) == 0).sum()):,}"
+    gone = "Trajectories without any visit left" if isinstance(published, Visits) else "Trajectories not published"
+    found[gone] = f"{int((np.diff(made.data.offsets) == 0).sum()):,}"
     found.update({name: value_text(value) for name, value in made.facts.items()})
     return found
 
@@ -107,11 +108,12 @@ def value_text(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _counts(data: Visits) -> dict[str, str]:
+def _counts(data: Data) -> dict[str, str]:
+    t = data.t_min if isinstance(data, Regions) else data.t
     return {
         "Trajectories": f"{len(data):,}",
         "People": f"{data.n_owners:,}",
-        "Visits": f"{data.n_visits:,}",
-        "Places": f"{len(np.unique(data.location)):,}",
-        "Distinct times": f"{len(np.unique(data.t)):,}",
+        rows_word(data).capitalize(): f"{data.n_rows:,}",
+        **({"Places": f"{len(np.unique(data.location)):,}"} if isinstance(data, Visits) else {}),
+        "Distinct times": f"{len(np.unique(t)):,}",
     }

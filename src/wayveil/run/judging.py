@@ -62,7 +62,7 @@ def judge(folder: Path) -> Judgement:
         failures.append(f"the table cannot be read: {error}")
     else:
         failures += _count_failures(loaded, manifest)
-        verdict = catalog.verifier(manifest.guarantee)(loaded.data, manifest.guarantee)
+        verdict = catalog.verify(loaded.data, manifest.guarantee)
         if not verdict.holds:
             failures.append(f"the data do not keep the claim: {verdict.reason}")
     if not manifest.verdict.holds:
@@ -92,8 +92,8 @@ def _file_failures(folder: Path, manifest: Manifest) -> list[str]:
 
 def _count_failures(loaded: Loaded, manifest: Manifest) -> list[str]:
     failures = []
-    if loaded.data.n_visits != manifest.rows:
-        failures.append(f"the table has {loaded.data.n_visits:,} rows instead of {manifest.rows:,}")
+    if loaded.data.n_rows != manifest.rows:
+        failures.append(f"the table has {loaded.data.n_rows:,} rows instead of {manifest.rows:,}")
     if len(loaded.data) != manifest.trajectories:
         failures.append(f"the table has {len(loaded.data):,} trajectories instead of {manifest.trajectories:,}")
     return failures

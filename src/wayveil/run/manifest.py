@@ -17,11 +17,32 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from wayveil.errors import InputError, UsageError
-from wayveil.model import Guarantee, Owners, TimeFormat, Verdict, Visits, guarantee_from_json
+from wayveil.model import Data, Frame, Guarantee, Owners, TimeFormat, Verdict, guarantee_from_json
 from wayveil.run import catalog
 from wayveil.run.staging import MANIFEST
 
-__all__ = ["FORMAT", "Manifest", "file_facts", "make_manifest", "published_name", "read_manifest", "versions"]
+__all__ = [
+    "FORMAT",
+    "FORMATS",
+    "Manifest",
+    "file_facts",
+    "make_manifest",
+    "published_name",
+    "read_manifest",
+    "versions",
+]
+
+FORMATS = ("parquet", "csv", "geojson")
+"""The formats of a published table."""
+
+_COLUMNS = {
+    "visits": {"traj_id": "text", "t": "time", "location": "text"},
+    "points": {"traj_id": "text", "t": "time", "x": "place", "y": "place"},
+    "regions": {
+        "traj_id": "text", "seq": "integer", "t_min": "time", "t_max": "time",
+        "x_min": "place", "x_max": "place", "y_min": "place", "y_max": "place",
+    },
+}  # fmt: skip
 
 FORMAT: Literal[1] = 1
 """Raised when a manifest of an older Wayveil could be misread."""
@@ -41,10 +62,11 @@ class Column(_Strict):
 class Schema(_Strict):
     """How to read the published table."""
 
-    kind: Literal["visits"]
+    kind: catalog.Kind
     columns: list[Column]
     time_format: TimeFormat
     owners: Owners
+    frame: dict[str, str | float | bool] | None = None
 
 
 class Judged(_Strict):
@@ -88,7 +110,12 @@ class Manifest(_Strict):
     @property
     def attributes(self) -> tuple[str, ...]:
         """The attribute columns of the table."""
-        return tuple(c.name for c in self.table.columns if c.name not in ("traj_id", "t", "location"))
+        return tuple(c.name for c in self.table.columns[len(_COLUMNS[self.table.kind]) :])
+
+    @property
+    def frame(self) -> Frame:
+        """How the coordinates of the table become metres."""
+        return Frame() if self.table.frame is None else Frame.from_json(self.table.frame)
 
     def to_bytes(self) -> bytes:
         """The file content: sorted keys, one final newline."""
@@ -97,14 +124,14 @@ class Manifest(_Strict):
 
 
 def make_manifest(
-    folder: Path, *, method: Any, verdict: Verdict, published: Visits, source_owners: Owners, unprotected: Iterable[str]
+    folder: Path, *, method: Any, verdict: Verdict, published: Data, source_owners: Owners, unprotected: Iterable[str]
 ) -> Manifest:
     """Describe the files in `folder`; `unprotected` are attributes published beside the claim."""
     claim = verdict.claim
+    kind, frame = catalog.kind_of_data(published), getattr(published, "frame", None)
+    words = {"time": _time_type(published.time_format), "place": _place_type(frame or Frame())}
     columns = [
-        Column(name="traj_id", type="text"),
-        Column(name="t", type=_time_type(published.time_format)),
-        Column(name="location", type="text"),
+        *(Column(name=name, type=words.get(word, word)) for name, word in _COLUMNS[kind].items()),
         *(Column(name=name, type="text") for name in published.attributes),
     ]
     return Manifest(
@@ -129,12 +156,13 @@ def make_manifest(
             not_judged=list(verdict.not_judged),
         ),
         schema=Schema(
-            kind="visits",
+            kind=kind,
             columns=columns,
             time_format=published.time_format,
             owners="hidden" if source_owners == "given" else source_owners,
+            frame=None if frame is None else frame.to_json(),
         ),
-        rows=published.n_visits,
+        rows=published.n_rows,
         trajectories=len(published),
         files={path.name: file_facts(path) for path in sorted(folder.iterdir()) if path.name != MANIFEST},
     )
@@ -160,13 +188,13 @@ def read_manifest(folder: Path) -> tuple[Manifest, str]:
         )
     try:
         manifest = Manifest.model_validate(parsed)
-        _ = manifest.guarantee
+        _ = manifest.guarantee, manifest.frame
     except ValidationError as error:
         where = ".".join(str(part) for part in error.errors(include_url=False)[0]["loc"])
         raise InputError(f"The {MANIFEST} in {str(folder)!r} is garbled at {where!r}.") from None
     except UsageError as error:
         raise InputError(f"The {MANIFEST} in {str(folder)!r} is garbled: {error}") from None
-    if not any(name == published_name(form) for name in manifest.files for form in ("parquet", "csv")):
+    if not any(name == published_name(form) for name in manifest.files for form in FORMATS):
         raise InputError(f"The {MANIFEST} in {str(folder)!r} lists no published table.")
     if any(name != Path(name).name for name in manifest.files):
         raise InputError(f"The {MANIFEST} in {str(folder)!r} lists a file outside its folder.")
@@ -187,7 +215,15 @@ def file_facts(path: Path) -> FileFacts:
 
 def versions() -> dict[str, str]:
     """Return the versions that decide the result."""
-    return {"python": platform.python_version(), **{name: version(name) for name in ("wayveil", "numpy", "polars")}}
+    return {
+        "python": platform.python_version(),
+        **{name: version(name) for name in ("wayveil", "numpy", "polars", "scipy")},
+    }
+
+
+def _place_type(frame: Frame) -> str:
+    system = f", {frame.crs}" if frame.crs else ""
+    return f"degrees{system}" if frame.degrees else f"number{system}"
 
 
 def _time_type(time_format: TimeFormat) -> str:

@@ -20,7 +20,9 @@ from wayveil.io import read_published, write_published
 from wayveil.model import (
     Attack,
     AttackResult,
+    Data,
     Engine,
+    Frame,
     Metric,
     Published,
     Score,
@@ -33,7 +35,8 @@ from wayveil.model import (
 from wayveil.model.ragged import IntArray
 from wayveil.run import catalog, facts
 from wayveil.run.manifest import make_manifest, published_name, versions
-from wayveil.run.reading import Prepared, check_sensitive, join_owners, load, prepare
+from wayveil.run.matching import aligned, join_owners
+from wayveil.run.reading import Prepared, check_sensitive, load, prepare
 from wayveil.run.recipe import Recipe
 from wayveil.run.report import ReportContext, render_report
 from wayveil.run.scores import (
@@ -113,11 +116,12 @@ def publish(recipe: Recipe, *, engine: Engine | None = None) -> Outcome:
         with clock("write and read back"):
             readback, order, new_ids = _write(recipe, space, source.data, made.data, _rng(seed, "ids"))
         with clock("verify"):
-            verdict = catalog.verifier(made.claim)(readback, made.claim)
+            verdict = catalog.verify(readback, made.claim, source.data.take(order))
+        matched = aligned(readback, order, source.data)
         with clock("attack"):
-            attacks = _attack(recipe, source.data, readback, seed, engine)
+            attacks = _attack(recipe, source.data, matched, seed, engine)
         with clock("measure"):
-            scores = measure(_metrics(recipe), source.data, readback, engine)
+            scores = measure(_metrics(recipe), source.data, matched, engine)
         run = _Run(
             recipe=recipe, seed=seed, source=source, made=made, readback=readback, verdict=verdict, attacks=attacks,
             scores=scores, clock=clock, order=order, new_ids=new_ids,
@@ -148,7 +152,7 @@ class _Run:
     seed: int
     source: Prepared
     made: Published
-    readback: Visits
+    readback: Data
     verdict: Verdict
     attacks: tuple[tuple[AttackResult, AttackResult], ...]
     scores: tuple[Score, ...]
@@ -171,40 +175,55 @@ def _sensitive(recipe: Recipe) -> Sensitive:
 
 
 def _attacks(recipe: Recipe) -> tuple[Attack, ...]:
-    return recipe.attacks if recipe.attacks is not None else default_attacks(Visits, claim=recipe.method.claim)
+    if recipe.attacks is not None:
+        return recipe.attacks
+    return default_attacks(recipe.method.accepts, recipe.method.publishes, claim=recipe.method.claim)
 
 
 def _metrics(recipe: Recipe) -> tuple[Metric, ...]:
-    return recipe.metrics if recipe.metrics is not None else default_metrics(Visits, method=recipe.method)
+    if recipe.metrics is not None:
+        return recipe.metrics
+    return default_metrics(recipe.method.accepts, recipe.method.publishes, method=recipe.method)
 
 
 def _read(recipe: Recipe) -> Prepared:
     sensitive = _sensitive(recipe)
     names = dict.fromkeys([*(attribute for attribute, _ in sensitive), *recipe.output.keep])
-    source = prepare(load(recipe.input, attributes=tuple(names)), recipe.prepare)
+    needed = catalog.kind_needed(recipe.prepare, recipe.method)
+    source = prepare(load(recipe.input, attributes=tuple(names), kind=needed), recipe.prepare)
     check_sensitive(source.data, sensitive, keep=recipe.output.keep)
     kept = {name: source.data.attributes[name] for name in names}
     return replace(source, data=replace(source.data, attributes=kept))
 
 
-def _check_made(data: Visits, made: Published) -> None:
+def _check_made(data: Data, made: Published) -> None:
     if len(made.data) != len(data):
         raise OutputError("The method returned another number of trajectories than it was given; this is a bug.")
-    if made.data.n_rows == 0:
+    if made.data.n_rows == 0 and isinstance(made.data, Visits):
         raise NotPublished(
             "Nothing was published: no visit is left after suppression, because too few people share a place and a "
             "time. Make times coarser with --time-bucket, or ask for a smaller k or l or a larger c."
         )
+    if made.data.n_rows == 0:
+        raise NotPublished(
+            "Nothing was published: no trajectory is left, because too few people move at the same times and places. "
+            "Bring trajectories to common times with the step resample, or ask for a smaller k."
+        )
 
 
 def _write(
-    recipe: Recipe, space: Workspace, data: Visits, made: Visits, rng: np.random.Generator
-) -> tuple[Visits, IntArray, pl.Series]:
+    recipe: Recipe, space: Workspace, data: Data, made: Data, rng: np.random.Generator
+) -> tuple[Data, IntArray, pl.Series]:
     path = space.staged / published_name(recipe.output.format)
     with reporting_disk_errors(recipe.output.path):
         order = write_published(made, path, rng=rng)
         loaded = read_published(
-            path, time_format=made.time_format, attributes=tuple(made.attributes), owners=data.owners
+            path,
+            kind=catalog.kind_of_data(made),
+            time_format=made.time_format,
+            attributes=tuple(made.attributes),
+            owners=data.owners,
+            frame=getattr(made, "frame", Frame()),
         )
     joined = join_owners(loaded.data, made, order, data.owner)
     if joined is None:
@@ -213,7 +232,7 @@ def _write(
 
 
 def _attack(
-    recipe: Recipe, raw: Visits, published: Visits, seed: int, engine: Engine
+    recipe: Recipe, raw: Data, published: Data, seed: int, engine: Engine
 ) -> tuple[tuple[AttackResult, AttackResult], ...]:
     attacks, numbers = _attacks(recipe), _sequence(seed, "attacks")
     before, after = (

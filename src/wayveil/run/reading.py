@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,10 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError, UsageError, closest
-from wayveil.io import Loaded, ReadOptions, guess_kind, read_published, read_visits
-from wayveil.model import Coded, Sensitive, Visits
-from wayveil.model.ragged import IntArray
-from wayveil.run.manifest import Manifest, published_name, read_manifest
+from wayveil.io import Loaded, ReadOptions, guess_kind, read_points, read_published, read_visits
+from wayveil.model import Data, Sensitive
+from wayveil.run import catalog
+from wayveil.run.manifest import FORMATS, Manifest, published_name, read_manifest
 from wayveil.run.recipe import InputSpec
 from wayveil.run.staging import MANIFEST
 
@@ -22,7 +22,6 @@ __all__ = [
     "Prepared",
     "check_sensitive",
     "find_public",
-    "join_owners",
     "load",
     "load_published",
     "prepare",
@@ -34,18 +33,21 @@ __all__ = [
 class Prepared:
     """Data after the preparation steps, the ids of its trajectories, and what was assumed or changed."""
 
-    data: Visits
+    data: Data
     ids: pl.Series
     notes: tuple[str, ...]
 
 
-def load(spec: InputSpec, *, attributes: tuple[str, ...] | None) -> Loaded:
-    """Read an input table; `attributes` limits what is read (None: all)."""
-    options = ReadOptions(columns=dict(spec.columns), on_duplicate_time=spec.on_duplicate_time, attributes=attributes)
-    kind = spec.kind or guess_kind(spec.path, options)
-    if kind != "visits":
-        raise InputError(f"The input {str(spec.path)!r} holds {kind}; this command needs visits.")
-    return read_visits(spec.path, options)
+def load(spec: InputSpec, *, attributes: tuple[str, ...] | None, kind: str | None = None) -> Loaded:
+    """Read an input table; `attributes` limits what is read (None: all), `kind` is what is needed (None: any)."""
+    options = ReadOptions(
+        columns=dict(spec.columns), on_duplicate_time=spec.on_duplicate_time, attributes=attributes, crs=spec.crs
+    )
+    found = spec.kind or guess_kind(spec.path, options)
+    if kind is not None and found != kind:
+        advice = catalog.advice(found, kind)
+        raise InputError(f"The input {str(spec.path)!r} holds {found}, but {kind} are needed.{advice}")
+    return read_points(spec.path, options) if found == "points" else read_visits(spec.path, options)
 
 
 def find_public(folder: Path) -> Path:
@@ -56,20 +58,29 @@ def find_public(folder: Path) -> Path:
     raise InputError(f"There is no {MANIFEST} in {str(folder)!r} or its folder 'public': nothing is published there.")
 
 
+def _holds_tracks(folder: Path) -> bool:
+    """Return whether a folder is one of GPS tracks: of files that no publication has."""
+    if any((candidate / MANIFEST).is_file() for candidate in (folder, folder / "public")):
+        return False
+    return any(path.suffix.lower() in (".gpx", ".plt") for path in folder.rglob("*"))
+
+
 def load_published(folder: Path, manifest: Manifest) -> Loaded:
     """Read the table of a public folder as its manifest describes it."""
-    names = [name for form in ("parquet", "csv") if (name := published_name(form)) in manifest.files]
+    names = [name for form in FORMATS if (name := published_name(form)) in manifest.files]
     return read_published(
         folder / names[0],
+        kind=manifest.table.kind,
         time_format=manifest.table.time_format,
         attributes=manifest.attributes,
         owners=manifest.table.owners,
+        frame=manifest.frame,
     )
 
 
 def read_any(spec: InputSpec, *, attributes: tuple[str, ...] | None = None) -> tuple[Loaded, Sensitive]:
     """Read a table or a published folder; return it with what its claim calls sensitive."""
-    if not spec.path.is_dir():
+    if not spec.path.is_dir() or _holds_tracks(spec.path):
         return load(spec, attributes=attributes), ()
     folder = find_public(spec.path)
     manifest, _ = read_manifest(folder)
@@ -77,15 +88,22 @@ def read_any(spec: InputSpec, *, attributes: tuple[str, ...] | None = None) -> t
 
 
 def prepare(loaded: Loaded, steps: Iterable[Any]) -> Prepared:
-    """Run the preparation steps in order; a step keeps the trajectories and their order."""
-    data, notes = loaded.data, list(loaded.notes)
+    """Run the preparation steps in order; a trajectory that is split hands its id to its parts."""
+    data, ids, notes = loaded.data, loaded.ids, list(loaded.notes)
     for step in steps:
-        data, more = step.run(data)
+        accepted = catalog.kind_of(type(step))
+        if catalog.kind_of_data(data) != accepted:
+            raise InputError(f"The step {step.name} needs {accepted}, but the data are {catalog.kind_of_data(data)}.")
+        if hasattr(step, "run_with_origin"):
+            data, more, source = step.run_with_origin(data)
+            ids = ids.gather(source)
+        else:
+            data, more = step.run(data)
         notes += more
-    return Prepared(data=data, ids=loaded.ids, notes=tuple(notes))
+    return Prepared(data=data, ids=ids, notes=tuple(notes))
 
 
-def check_sensitive(data: Visits, sensitive: Sensitive, *, keep: Iterable[str] = ()) -> None:
+def check_sensitive(data: Data, sensitive: Sensitive, *, keep: Iterable[str] = ()) -> None:
     """Refuse sensitive attributes and values that the data do not have, and missing values."""
     for name in (*(attribute for attribute, _ in sensitive), *keep):
         if name not in data.attributes:
@@ -105,28 +123,3 @@ def check_sensitive(data: Visits, sensitive: Sensitive, *, keep: Iterable[str] =
                 raise InputError(
                     f"The sensitive value {value!r} never occurs in the attribute {name!r}; check its spelling."
                 )
-
-
-def join_owners(readback: Visits, written: Visits, source: IntArray, owner: IntArray) -> Visits | None:
-    """Return the data read back with the true owners, or None where the file does not hold what was written."""
-    expected = written.take(source)
-    same = (
-        np.array_equal(readback.offsets, expected.offsets)
-        and np.array_equal(readback.t, expected.t)
-        and _same_names(readback.location, readback.locations, expected.location, expected.locations)
-        and set(readback.attributes) == set(expected.attributes)
-        and all(_same_values(readback.attributes[name], expected.attributes[name]) for name in expected.attributes)
-    )
-    return replace(readback, owner=owner[source], owners=written.owners) if same else None
-
-
-def _same_values(one: Coded, other: Coded) -> bool:
-    missing = np.array_equal(one.codes < 0, other.codes < 0)
-    has = one.codes >= 0
-    return missing and _same_names(one.codes[has], one.labels, other.codes[has], other.labels)
-
-
-def _same_names(one: IntArray, one_names: tuple[str, ...], other: IntArray, other_names: tuple[str, ...]) -> bool:
-    code = {name: i for i, name in enumerate(other_names)}
-    translate = np.array([code.get(name, -1) for name in one_names], np.int64)
-    return np.array_equal(translate[one], other) if len(one) else len(other) == 0

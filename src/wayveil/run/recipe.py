@@ -26,9 +26,10 @@ class InputSpec(_Strict):
     """The table to read: where it is, what it holds and how its columns are called."""
 
     path: Path
-    kind: Literal["visits"] | None = None
+    kind: Literal["visits", "points"] | None = None
     columns: dict[str, str] = Field(default_factory=dict)
     on_duplicate_time: Literal["first", "last"] | None = None
+    crs: str | None = None
 
     @field_validator("path", mode="before")
     @classmethod
@@ -40,7 +41,7 @@ class OutputSpec(_Strict):
     """Where the result goes and what of it is kept."""
 
     path: Path
-    format: Literal["parquet", "csv"] = "parquet"
+    format: Literal["parquet", "csv", "geojson"] = "parquet"
     keep: tuple[str, ...] = ()
     keep_mapping: bool = False
     overwrite: bool = False
@@ -119,9 +120,10 @@ def make_recipe(content: dict[str, Any]) -> Recipe:
         recipe = Recipe.model_validate(content)
     except ValidationError as error:
         raise UsageError(_sentence(error)) from None
-    accepted = catalog.kind_of(type(recipe.method))
-    if recipe.input.kind not in (None, accepted):
-        raise UsageError(f"{recipe.method.name} needs {accepted}, the input is said to be {recipe.input.kind}.")
+    needed = catalog.kind_needed(recipe.prepare, recipe.method)
+    if recipe.input.kind not in (None, needed):
+        first = (*recipe.prepare, recipe.method)[0]
+        raise UsageError(f"{first.name} needs {needed}, the input is said to be {recipe.input.kind}.")
     return recipe
 
 

@@ -14,6 +14,7 @@ from wayveil.model import (
     KCL,
     Attack,
     AttackResult,
+    Data,
     Engine,
     Guarantee,
     Method,
@@ -21,7 +22,6 @@ from wayveil.model import (
     Score,
     Sensitive,
     Verdict,
-    Visits,
     parameters_of,
 )
 from wayveil.run import catalog
@@ -29,6 +29,7 @@ from wayveil.run import catalog
 __all__ = [
     "default_attacks",
     "default_metrics",
+    "fits",
     "measure",
     "results_json",
     "run_attacks",
@@ -37,8 +38,16 @@ __all__ = [
 ]
 
 
-def default_attacks(kind: type, *, claim: Guarantee | None = None) -> tuple[Attack, ...]:
-    """Return every attack on this kind of data, as strong as the claim says it withstands.
+def fits(cls: Any, original: type, published: type, *, matched: bool) -> bool:
+    """Return whether an attack or a metric can compare these kinds of data; `matched` says whether it is known which
+    trajectories belong together."""
+    return cls.accepts is original and published in cls.targets and (matched or not cls.matched)
+
+
+def default_attacks(
+    original: type, published: type, *, claim: Guarantee | None = None, matched: bool = True
+) -> tuple[Attack, ...]:
+    """Return every attack on these kinds of data, as strong as the claim says it withstands.
 
     An attacker of `m` visits knows as many as the claim allows, and people count as at risk above what it promises.
     An attack with a choice of what is known (at random, worst case) is run for each.
@@ -46,9 +55,11 @@ def default_attacks(kind: type, *, claim: Guarantee | None = None) -> tuple[Atta
     promised: dict[str, Any] = {}
     if isinstance(claim, KCL):
         promised = {"m": claim.l, "threshold": Fraction(1, claim.k), "confidence": claim.c}
+    elif (people := getattr(claim, "k", None)) is not None:
+        promised = {"threshold": Fraction(1, people)}
     found = []
     for name, cls in catalog.entries("attack").items():
-        if cls.accepts is kind:  # type: ignore[attr-defined]
+        if fits(cls, original, published, matched=matched):
             known = {p.name: p for p in parameters_of(cls)}
             given = {key: value for key, value in promised.items() if key in known}
             choices = [{"choice": choice} for choice in known["choice"].choices] if "choice" in known else [{}]
@@ -56,26 +67,31 @@ def default_attacks(kind: type, *, claim: Guarantee | None = None) -> tuple[Atta
     return tuple(found)
 
 
-def default_metrics(kind: type, *, method: Method | None = None) -> tuple[Metric, ...]:
-    """Return every metric on this kind of data, with its default parameters.
+def default_metrics(
+    original: type, published: type, *, method: Method | None = None, matched: bool = True
+) -> tuple[Metric, ...]:
+    """Return every metric on these kinds of data, with its default parameters.
 
-    Where the method spared frequent sequences of a given support, the same sequences are looked for.
+    Where the method spared frequent sequences of a given support, the same sequences are looked for; where it takes a
+    radius of uncertainty, queries take the same.
     """
     asked = getattr(method, "min_support", None)
     if getattr(method, "preserve", None) != "mfs" or not isinstance(asked, int):
         asked = None
-    given = {"frequent_sequences": {"min_support": asked}} if asked is not None else {}
+    given: dict[str, dict[str, Any]] = {"frequent_sequences": {"min_support": asked}} if asked is not None else {}
+    if delta := getattr(method, "delta", 0):
+        given["range_queries"] = {"radius": delta}
     return tuple(
         catalog.build("metric", name, given.get(name, {}))
         for name, cls in catalog.entries("metric").items()
-        if cls.accepts is kind  # type: ignore[attr-defined]
+        if fits(cls, original, published, matched=matched)
     )
 
 
 def run_attacks(
     attacks: tuple[Attack, ...],
-    truth: Visits,
-    target: Visits,
+    truth: Data,
+    target: Data,
     *,
     sensitive: Sensitive,
     seed: np.random.SeedSequence,
@@ -91,7 +107,7 @@ def run_attacks(
     return tuple(results)
 
 
-def measure(metrics: tuple[Metric, ...], original: Visits, published: Visits, engine: Engine) -> tuple[Score, ...]:
+def measure(metrics: tuple[Metric, ...], original: Data, published: Data, engine: Engine) -> tuple[Score, ...]:
     """Run every metric."""
     scores = []
     for metric in metrics:

@@ -11,20 +11,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, OutputError, UsageError
-from wayveil.io import write_visits
-from wayveil.model import AttackResult, Engine, Score, Sensitive, Visits, parameters_of
+from wayveil.io import write_points, write_visits
+from wayveil.model import AttackResult, Data, Engine, Points, Score, Sensitive, Visits, parameters_of
 from wayveil.run import catalog
 from wayveil.run.reading import Prepared, check_sensitive, load, prepare, read_any
 from wayveil.run.recipe import InputSpec, make_input
-from wayveil.run.scores import default_metrics, measure, run_attacks
+from wayveil.run.scores import default_metrics, fits, measure, run_attacks
 from wayveil.run.staging import reporting_disk_errors
 
 __all__ = ["Generated", "Risk", "generate", "loss", "prepare_table", "read", "risk"]
 
 _SUFFIXES = (".csv", ".parquet")
+_POINT_SUFFIXES = (*_SUFFIXES, ".geojsonl")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +42,7 @@ class Generated:
     """A data set that was written, with the seed that makes it again."""
 
     path: Path
-    data: Visits
+    data: Data
     seed: int
     sensitive: Mapping[str, tuple[str, ...]]
 
@@ -51,21 +53,28 @@ def read(
     columns: Mapping[str, str] | None = None,
     on_duplicate_time: str | None = None,
     attributes: tuple[str, ...] | None = None,
-) -> Visits:
-    """Read a table of visits (CSV, gzipped CSV or Parquet), or the table of a published folder.
+    kind: str | None = None,
+    crs: str | None = None,
+) -> Data:
+    """Read visits or points (CSV, gzipped CSV, Parquet; points also GeoJSON, GPX, PLT), or a published folder.
 
     Parameters
     ----------
     path : str or Path
         A table, or a folder that `publish` made.
     columns : mapping, optional
-        The names that the columns ``traj_id``, ``t``, ``location`` and ``user_id`` have in the table.
+        The names that columns such as ``traj_id``, ``t``, ``location``, ``x`` and ``user_id`` have in the table.
     on_duplicate_time : {"first", "last"}, optional
         Which of two visits of a trajectory at one time to keep; by default that is an error.
     attributes : tuple of str, optional
         The attributes to read; by default every other column.
+    kind : {"visits", "points"}, optional
+        What the table holds; by default told from its columns.
+    crs : str, optional
+        The coordinate system of points, such as "EPSG:4326"; by default degrees for columns called lon and lat.
     """
-    spec = make_input({"path": Path(path), "columns": dict(columns or {}), "on_duplicate_time": on_duplicate_time})
+    given = {"columns": dict(columns or {}), "on_duplicate_time": on_duplicate_time, "kind": kind, "crs": crs}
+    spec = make_input({"path": Path(path), **given})
     return read_any(spec, attributes=attributes)[0].data
 
 
@@ -85,12 +94,19 @@ def risk(
     """
     values = dict(given or {})
     chosen = {attack: catalog.entry("attack", attack)} if attack else catalog.entries("attack")
+    loaded, claimed = read_any(spec, attributes=tuple(attribute for attribute, _ in sensitive))
+    prepared = prepare(loaded, steps)
+    kind = type(prepared.data)
     attacks = tuple(
         catalog.build("attack", name, {p.name: values[p.name] for p in parameters_of(cls) if p.name in values})
         for name, cls in chosen.items()
+        if fits(cls, kind, kind, matched=True)
     )
-    loaded, claimed = read_any(spec, attributes=tuple(attribute for attribute, _ in sensitive))
-    prepared = prepare(loaded, steps)
+    if not attacks:
+        raise UsageError(
+            f"No {'such ' if attack else ''}attack works on {catalog.kind_of_data(prepared.data)} alone; "
+            "wayveil publish attacks what it publishes, with the original at hand."
+        )
     wanted = sensitive or claimed
     check_sensitive(prepared.data, wanted)
     root = np.random.SeedSequence(secrets.randbits(128) if seed is None else seed)
@@ -105,12 +121,21 @@ def loss(
 ) -> tuple[Score, ...]:
     """Measure what a publication (a folder, or a table) lost of the original."""
     before = prepare(read_any(original, attributes=())[0], steps).data
-    after = read_any(InputSpec(path=published), attributes=())[0].data
+    after = read_any(_like(original, published), attributes=())[0].data
     if before.time_format != after.time_format:
         raise InputError(
             f"The times of the two tables cannot be compared: {before.time_format} and {after.time_format}."
         )
-    return measure(default_metrics(Visits), before, after, engine or LocalEngine())
+    metrics = default_metrics(type(before), type(after), matched=False)
+    if not metrics:
+        kinds = (catalog.kind_of_data(before), catalog.kind_of_data(after))
+        raise InputError(f"The original holds {kinds[0]} and the publication {kinds[1]}; these cannot be compared.")
+    return measure(metrics, before, after, engine or LocalEngine())
+
+
+def _like(original: InputSpec, published: Path) -> InputSpec:
+    """Return how to read a publication: a folder says it itself, a table has coordinates like the original's."""
+    return InputSpec(path=published, crs=None if published.is_dir() else original.crs)
 
 
 def generate(
@@ -121,7 +146,7 @@ def generate(
     seed = secrets.randbits(128) if seed is None else seed
     check_file(out, overwrite=overwrite)
     data = workload.generate(rng=np.random.default_rng(seed))
-    write_file(out, lambda path: write_visits(data, path))
+    write_file(out, lambda path: write_data(data, path))
     return Generated(path=out, data=data, seed=seed, sensitive=workload.sensitive)
 
 
@@ -131,14 +156,39 @@ def prepare_table(
     """Run one preparation step on a table and write the result with the ids of the input."""
     check_file(out, overwrite=overwrite)
     prepared = prepare(load(spec, attributes=attributes), (step,))
-    write_file(out, lambda path: write_visits(prepared.data, path, ids=prepared.ids.to_list()))
+    write_file(out, lambda path: write_data(prepared.data, path, ids=_distinct(prepared.ids)))
     return prepared
+
+
+def write_data(data: Data, path: Path, *, ids: list[str] | None = None) -> None:
+    """Write visits or points as a table."""
+    if isinstance(data, Points):
+        write_points(data, path, ids=ids)
+    elif isinstance(data, Visits) and not path.name.endswith(_SUFFIXES):
+        raise UsageError(f"Visits can be written to {' and '.join(_SUFFIXES)} only, not to {path.name!r}.")
+    elif isinstance(data, Visits):
+        write_visits(data, path, ids=ids)
+
+
+def _distinct(ids: pl.Series) -> list[str]:
+    """Return ids that tell the parts of a split trajectory apart: x, x.2, x.3."""
+    texts = ids.cast(pl.String).to_list()
+    taken, times, found = set(texts), dict.fromkeys(texts, 0), []
+    for text in texts:
+        times[text] += 1
+        name = text
+        while times[text] > 1 and name in taken:
+            name = f"{text}.{times[text]}"
+            times[text] += name in taken
+        taken.add(name)
+        found.append(name)
+    return found
 
 
 def check_file(out: Path, *, overwrite: bool) -> None:
     """Refuse, before any work, a file that exists, has an unknown ending or cannot be written."""
-    if not out.name.endswith(_SUFFIXES):
-        raise UsageError(f"The file {out.name!r} must end in {' or '.join(_SUFFIXES)}.")
+    if not out.name.endswith(_POINT_SUFFIXES):
+        raise UsageError(f"The file {out.name!r} must end in {' or '.join(_POINT_SUFFIXES)}.")
     if out.is_dir():
         raise OutputError(f"{str(out)!r} is a folder; --out must be a file.")
     if out.exists() and not overwrite:

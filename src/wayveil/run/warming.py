@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from wayveil.kernels.warm import is_warm, mark_warm, start_warming, warm
-from wayveil.model import Attack, Engine, Method, Metric, Visits
+from wayveil.model import Attack, Data, Engine, Method, Metric, Points, Regions, Visits
 
 __all__ = ["compile_kernels"]
 
@@ -13,22 +13,32 @@ __all__ = ["compile_kernels"]
 def compile_kernels(method: Method, attacks: tuple[Attack, ...], metrics: tuple[Metric, ...], engine: Engine) -> None:
     """Compile what is not in the cache yet: the method's slowest kernel elsewhere, everything else meanwhile here."""
     cold = [name for name in method.kernels if not is_warm(name)]
-    cold_attacks = [attack for attack in attacks if not is_warm(f"attack-{attack.name}")]
-    cold_metrics = [metric for metric in metrics if not is_warm(f"metric-{metric.name}")]
+    kind = method.publishes.__name__.lower()
+    cold_attacks = [attack for attack in attacks if not is_warm(f"attack-{attack.name}-{kind}")]
+    cold_metrics = [metric for metric in metrics if not is_warm(f"metric-{metric.name}-{kind}")]
     if not (cold or cold_attacks or cold_metrics):
         return
     engine.progress("compiling kernels, on the first run only")
-    tiny = Visits.from_records([[("a", 1), ("b", 2)], [("a", 1), ("b", 2)]], attributes={"s": ["x", "y"]})
     other = start_warming(cold[:1])
     try:
         for name in cold[1:]:
             warm(name)
         for attack in cold_attacks:
-            attack.run(tiny, tiny, sensitive={"s": ["x"]}, rng=np.random.default_rng(0), engine=engine)
-            mark_warm(f"attack-{attack.name}")
+            rng = np.random.default_rng(0)
+            attack.run(_tiny(attack.accepts), _tiny(method.publishes), sensitive={"s": ["x"]}, rng=rng, engine=engine)
+            mark_warm(f"attack-{attack.name}-{kind}")
         for metric in cold_metrics:
-            metric.run(tiny, tiny)
-            mark_warm(f"metric-{metric.name}")
+            metric.run(_tiny(metric.accepts), _tiny(method.publishes))
+            mark_warm(f"metric-{metric.name}-{kind}")
     finally:
         if other is not None:
             other.wait()
+
+
+def _tiny(kind: type) -> Data:
+    """Return the smallest data of a kind that makes every kernel run."""
+    if kind is Points:
+        return Points.from_records([[(0, 0.0, 0.0), (1, 1.0, 0.0)]] * 2)
+    if kind is Regions:
+        return Regions.from_records([[(0, 0, 0.0, 0.0, 0.0, 0.0), (1, 1, 1.0, 1.0, 0.0, 0.0)]] * 2)
+    return Visits.from_records([[("a", 1), ("b", 2)], [("a", 1), ("b", 2)]], attributes={"s": ["x", "y"]})

@@ -1,0 +1,58 @@
+"""What a file holds, told from its name and the names of its columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from wayveil.io.columns import Kind, ReadOptions, choose_columns, place_columns, suggested
+from wayveil.io.source import holds_points, open_source
+from wayveil.io.table import Table
+from wayveil.io.words import listed
+
+__all__ = ["guess_kind", "kind_of_table"]
+
+_DEFAULTS = ReadOptions()
+
+
+def guess_kind(path: str | Path, options: ReadOptions = _DEFAULTS) -> Kind:
+    """Return "visits" or "points".
+
+    Tracks (.gpx, .plt), GeoJSON and folders hold points.  A table holds visits if it has a column ``location``, and
+    points if it has x and y, lon and lat, or a geometry; ``--columns`` counts.
+
+    Raises
+    ------
+    InputError
+        If the columns fit no kind, or both: names the columns found, and options to try.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "a.csv")
+    ...     _ = file.write_text("traj_id,t,lon,lat\\na,1,16.4,48.2\\n")
+    ...     guess_kind(file)
+    'points'
+    """
+    if holds_points(path):
+        return "points"
+    return kind_of_table(open_source(path).table, options)
+
+
+def kind_of_table(table: Table, options: ReadOptions) -> Kind:
+    """Return what a table holds, told from its columns; see `guess_kind`."""
+    kinds: tuple[Kind, ...] = ("visits", "points")
+    mapped = {"visits": {"location"}, "points": {"x", "y", "geometry"}}
+    said = [kind for kind in kinds if mapped[kind] & set(options.columns)]
+    fitting = said if len(said) == 1 else [kind for kind in kinds if place_columns(table, options, kind)]
+    if len(fitting) == 1:
+        choose_columns(table, options, fitting[0])
+        return fitting[0]
+    if fitting:
+        raise table.wrong("the columns fit both visits and points; say which with --kind visits or --kind points.")
+    found = [name for name in table.names if name]
+    raise table.wrong(
+        f"the columns fit neither visits (traj_id, t, location) nor points (traj_id, t, x, y); the file has "
+        f"{listed(found)}. Say what is what, for visits for example --columns {suggested(found, 'visits')} and for "
+        f"points --columns {suggested(found, 'points')}"
+    )
