@@ -366,7 +366,7 @@ def test_a_risk_on_a_bound_is_in_the_lower_class(owners, label):
 
 
 def test_the_registry_knows_it_by_name_and_parameters_are_checked():
-    assert {"known_visits": KnownVisits} == ATTACKS
+    assert ATTACKS["known_visits"] is KnownVisits
     with pytest.raises(ParameterError, match="known_visits: m must be an integer >= 1 or 'all', got 0"):
         KnownVisits(m=0)
     with pytest.raises(ParameterError, match="choice must be one of random, worst"):

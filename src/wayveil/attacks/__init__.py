@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from wayveil.attacks.known_visits import KnownVisits
+from wayveil.attacks.nearest_positions import NearestPositions
+from wayveil.attacks.watched_places import WatchedPlaces
 
-__all__ = ["ATTACKS", "KnownVisits"]
+__all__ = ["ATTACKS", "KnownVisits", "NearestPositions", "WatchedPlaces"]
 
-ATTACKS: dict[str, type] = {attack.name: attack for attack in (KnownVisits,)}
+ATTACKS: dict[str, type] = {attack.name: attack for attack in (KnownVisits, NearestPositions, WatchedPlaces)}

@@ -187,11 +187,12 @@ def _rows(data: Any) -> str:
 def _effects(outcome: Any) -> Iterator[str]:
     for raw, published in outcome.attacks:
         yield _row("risk", f"an attacker who {raw.adversary}, before -> after:")
+        width = max(len(_risk_name(name, raw.measured)) for name in raw.measured) + 2
         for name, before in raw.measured.items():
             if name.endswith(_THRESHOLD) or (before is None and published.measured.get(name) is None):
                 continue
             change = f"{_value(before)} -> {_value(published.measured.get(name))}"
-            yield f"{'':14}{_risk_name(name, raw.measured):<30}{change}"
+            yield f"{'':14}{_risk_name(name, raw.measured):<{width}}{change}"
     for score in outcome.scores:
         yield _row("lost", f"{score.name} {_score(score)}: {score.meaning}")
     if outcome.verdict.counted == "owners":  # otherwise the reader's own note says what was assumed

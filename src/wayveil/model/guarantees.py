@@ -31,6 +31,10 @@ class Guarantee(Protocol):
     def not_covered(self) -> tuple[str, ...]:
         """The attackers that are not stopped."""
 
+    @property
+    def unbounded(self) -> tuple[str, ...]:
+        """The attacks of ours whose success is not bounded: what they achieve is told beside the promise."""
+
     def to_json(self) -> dict[str, Any]:
         """The claim as JSON can hold it; `guarantee_from_json` reads it back."""
 
@@ -102,6 +106,10 @@ class KCL:
             "inference about values that were not declared sensitive",
         )
 
+    @property
+    def unbounded(self) -> tuple[str, ...]:
+        return ()
+
     def _known(self, everything: str) -> str:
         if self.l == "all":
             return everything
@@ -167,6 +175,10 @@ class KDelta:
             "an attacker who can tell which trajectories belong to the same person",
         )
 
+    @property
+    def unbounded(self) -> tuple[str, ...]:
+        return () if self.delta == 0 else ("nearest_positions",)
+
     def to_json(self) -> dict[str, Any]:
         return {"name": self.name, **{p.name: plain(getattr(self, p.name)) for p in parameters_of(KDelta)}}
 
@@ -216,6 +228,10 @@ class KAnonymity:
             "an attacker who reasons about the people who were left out, or who knows how many own a group",
             "an attacker who can tell which trajectories belong to the same person",
         )
+
+    @property
+    def unbounded(self) -> tuple[str, ...]:
+        return ()
 
     def to_json(self) -> dict[str, Any]:
         return {"name": self.name, **{p.name: plain(getattr(self, p.name)) for p in parameters_of(KAnonymity)}}

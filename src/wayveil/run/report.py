@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -139,6 +140,7 @@ _GROUPS = {
 }
 _PLACES = {
     "identity_mean": ("identity", "Mean over people"),
+    "identity_mean_if_published": ("identity", "Mean over those published"),
     "identity_max": ("identity", "Person most at risk"),
     "attribute_mean": ("attribute", "Mean over people"),
     "attribute_max": ("attribute", "Person most at risk"),
@@ -176,9 +178,22 @@ def _marks(context: ReportContext) -> list[_Mark]:
                 state="broken" if broken else "kept" if context.verdict.holds else "plain",
             )
         )
+    found += [_unbounded(result) for _, result in context.attacks if result.name in context.claim.unbounded]
     for score in context.scores[:1]:
         found.append(_Mark(label=words(score.name), value=_score_value(score), meaning=score.meaning))
     return found
+
+
+def _unbounded(result: AttackResult) -> _Mark:
+    """Return what an attack achieved that the promise does not stop, beside the promise."""
+    once = result.measured.get("identity_mean_with_1_sample")
+    less = "" if once is None else f"; {format_percent(once)} with one known position"
+    return _Mark(
+        label="Not promised: measured attack",
+        value=format_percent(result.measured.get("identity_mean")),
+        unit="of people found",
+        meaning=f"an attacker who {result.adversary}{less}",
+    )
 
 
 def _judged(verdict: Verdict) -> list[tuple[str, str]]:
@@ -227,13 +242,29 @@ def _grouped(
     groups: dict[str, list[_Change]] = {group: [] for group in _GROUPS}
     for name in names:
         before, after = raw.get(name), published.get(name)
-        first, _, rest = name.partition("_")
-        group, label = _PLACES.get(name, (first, words(rest)) if first in _GROUPS and rest else ("", words(name)))
+        base, known = _known_samples(name)
+        first, _, rest = base.partition("_")
+        group, label = _PLACES.get(base, (first, words(rest)) if first in _GROUPS and rest else ("", words(base)))
+        label += known
         if not name.endswith(_THRESHOLD) and (before is not None or after is not None):
             bound = raw.get(f"{group}{_THRESHOLD}")
             told = "the threshold" if bound is None else bound_words(bound, odds=group == "identity")
             groups[group].append(_change(name, label.replace("{bound}", told), before, after))
     return [(_GROUPS[group], rows) for group, rows in groups.items() if rows]
+
+
+def _known_samples(name: str) -> tuple[str, str]:
+    """Return the name of a number without how much was known, and that in words.
+
+    Examples
+    --------
+    >>> _known_samples("identity_mean_with_2_samples"), _known_samples("identity_mean")
+    (('identity_mean', ', 2 positions known'), ('identity_mean', ''))
+    """
+    found = re.fullmatch(r"(.+)_with_(\d+)_samples?", name)
+    if found is None:
+        return name, ""
+    return found[1], f", {found[2]} position{'' if found[2] == '1' else 's'} known"
 
 
 def _change(name: str, label: str, before: float | None, after: float | None) -> _Change:

@@ -2,10 +2,37 @@
 
 from __future__ import annotations
 
+from wayveil.utility.box_loss import BoxLoss
+from wayveil.utility.distortion import Distortion
 from wayveil.utility.frequent_sequences import FrequentSequences
 from wayveil.utility.instance_loss import InstanceLoss
+from wayveil.utility.od_matrix import OdMatrix
+from wayveil.utility.range_queries import RangeQueries
+from wayveil.utility.trip_length import TripLength
 from wayveil.utility.visit_support import VisitSupport
 
-__all__ = ["METRICS", "FrequentSequences", "InstanceLoss", "VisitSupport"]
+__all__ = [
+    "METRICS",
+    "BoxLoss",
+    "Distortion",
+    "FrequentSequences",
+    "InstanceLoss",
+    "OdMatrix",
+    "RangeQueries",
+    "TripLength",
+    "VisitSupport",
+]
 
-METRICS: dict[str, type] = {metric.name: metric for metric in (InstanceLoss, VisitSupport, FrequentSequences)}
+METRICS: dict[str, type] = {
+    metric.name: metric
+    for metric in (
+        InstanceLoss,
+        VisitSupport,
+        FrequentSequences,
+        Distortion,
+        BoxLoss,
+        RangeQueries,
+        OdMatrix,
+        TripLength,
+    )
+}

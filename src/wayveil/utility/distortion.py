@@ -1,0 +1,108 @@
+"""How far the publication moved people, and whom it left out."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from wayveil.kernels.displacement import displacements
+from wayveil.model import Points, Score, check_parameters, parameter
+from wayveil.utility.classes import LENGTHS, distribution
+from wayveil.utility.movement import bounding_box, check_comparable, finite, with_rows
+
+__all__ = ["Distortion"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distortion:
+    """The distance between every published position and the true one at the same time.
+
+    The true position between two samples is on the straight line between them, and before the first or after the last
+    sample it is that sample.  The headline is the average over the published points; the total also charges `omega`
+    for every point of a trajectory that was not published.
+
+    Parameters
+    ----------
+    omega : number, >= 0, or "auto"
+        Cost of one point of a trajectory that was not published, in metres; "auto" is the diagonal of the bounding box
+        of the original.
+
+    Notes
+    -----
+    A trajectory with more points than it had has points created, one with fewer has points deleted; a trajectory that
+    is not published at all is counted as trash instead.  O(points) time and memory.
+
+    References
+    ----------
+    Abul, Bonchi, Nanni: Never Walk Alone: uncertainty for anonymity in moving objects databases.  ICDE 2008.
+
+    Examples
+    --------
+    >>> before = Points.from_records([[(0, 0.0, 0.0), (10, 10.0, 0.0)], [(0, 0.0, 30.0)]])
+    >>> after = Points.from_records([[(0, 0.0, 3.0), (5, 5.0, 1.0)], []])
+    >>> score = Distortion(omega=100).run(before, after)
+    >>> score.value, score.measured["total_distortion_m"], score.measured["trash_points"]
+    (2.0, 104.0, 1)
+    """
+
+    omega: float | str = parameter(
+        kind="number", low=0, choices=("auto",), default="auto",
+        help="cost of a point that is not published, in metres; auto: the diagonal of the bounding box",
+    )  # fmt: skip
+
+    name: ClassVar[str] = "distortion"
+    summary: ClassVar[str] = "distance between published and true positions, and what was left out"
+    accepts: ClassVar[type[Points]] = Points
+    targets: ClassVar[tuple[type[Points], ...]] = (Points,)
+    matched: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_parameters(self, self.name)
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def run(self, original: Points, published: Points) -> Score:
+        check_comparable(self.name, original, published, matched=True)
+        there, kept = with_rows(original), with_rows(published)
+        before, after = np.diff(original.offsets), np.diff(published.offsets)
+        moved = _distances(original, published)
+        trash = there & ~kept
+        trash_points, total = int(before[trash].sum()), float(moved.sum())
+        omega = self._omega(original)
+        return Score(
+            name=self.name,
+            meaning="average distance in metres between a published position and the true one at the same time",
+            value=finite(total / len(moved)) if len(moved) else None,
+            better="lower",
+            measured={
+                "points_published": published.n_rows,
+                "total_translation_m": finite(total),
+                "largest_translation_m": finite(moved.max()) if len(moved) else None,
+                "points_moved_share": float((moved > 0).mean()) if len(moved) else None,
+                "trash_trajectories": int(trash.sum()),
+                "trash_trajectories_share": int(trash.sum()) / int(there.sum()) if there.any() else None,
+                "trash_points": trash_points,
+                "points_created": int(np.maximum(after - before, 0).sum()),
+                "points_deleted": int(np.maximum(before - after, 0)[kept].sum()),
+                "omega_m": finite(omega),
+                "total_distortion_m": finite(total + omega * trash_points),
+            },
+            charts=distribution(
+                "How far points were moved", "distance", LENGTHS, [("published points", moved)], "share of points"
+            ),
+        )
+
+    def _omega(self, original: Points) -> float:
+        if not isinstance(self.omega, str):
+            return self.omega
+        box = bounding_box(original)
+        return math.hypot(box[1] - box[0], box[3] - box[2]) if box else 0.0
+
+
+def _distances(original: Points, published: Points) -> np.ndarray:
+    """Return how far each published point was moved; points of trajectories that had none are not moved but created."""
+    columns = [column for data in (original, published) for column in (data.offsets, data.t, data.x, data.y)]
+    found = displacements(*columns)
+    return found[~np.isnan(found)]

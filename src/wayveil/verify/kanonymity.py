@@ -1,0 +1,191 @@
+"""Is it k-anonymous?  Judged from the definition alone: equal sequences, enough people, true boxes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from wayveil.model.guarantees import KAnonymity
+from wayveil.model.points import Points
+from wayveil.model.ragged import IntArray
+from wayveil.model.regions import Regions
+from wayveil.model.results import Verdict
+from wayveil.verify.containment import Containment, contain, mismatch
+from wayveil.verify.whole import columns_of, counted, people_of, refusal, same
+
+__all__ = ["check_kanonymity"]
+
+
+def check_kanonymity(published: Regions | Points, claim: KAnonymity, *, original: Points | None = None) -> Verdict:
+    """Judge whether every published sequence of boxes, or of points, is that of enough people, and whether it is true.
+
+    1. Every published trajectory is, row by row and in every column, exactly the same as those of at least k distinct
+       people, its own included.
+    2. Every published box contains the true positions of its trajectory in its time, as `contain` says.
+
+    Parameters
+    ----------
+    published : Regions or Points
+        The published data.  With ``owners="given"`` distinct owner codes are counted, otherwise every trajectory is
+        a person; with ``"hidden"`` the verdict says that the owners could not be counted.  Trajectories without rows
+        are not published.
+    claim : KAnonymity
+        What to judge.
+    original : Points, optional
+        The true data: trajectory i is that of published trajectory i.  Without it, and for points, which contain
+        nothing, the verdict says that the second part was not judged.
+
+    Returns
+    -------
+    Verdict
+        `measured` has `min_support`, the number of people behind the rarest sequence; `groups`, the number of different
+        sequences; and, where the boxes were compared with the original, `boxes_untrue`.
+        `witness` is the rarest sequence, by its first and last row as published, or else the first untrue box of the
+        first trajectory in the order of sequences; never a true position.
+
+    Notes
+    -----
+    There is no tolerance between sequences: a box that is moved by the smallest number is another box, and a sequence
+    that goes on after another one ended is another sequence.  Time is O(rows), and that of `contain`; memory is a
+    small multiple of the data.
+
+    References
+    ----------
+    Nergiz, Atzori, Saygin, Guc: Towards trajectory anonymization: a generalization-based approach.  Transactions on
+    Data Privacy 2 (2009).
+
+    Examples
+    --------
+    >>> boxes = Regions.from_records([[(0, 0, 0.0, 2.0, 0.0, 1.0)]] * 2)
+    >>> check_kanonymity(boxes, KAnonymity(k=2)).holds
+    True
+    >>> truth = Points.from_records([[(0, 1.0, 0.5)], [(0, 3.0, 0.5)]])
+    >>> check_kanonymity(boxes, KAnonymity(k=2), original=truth).witness["breaks"]
+    'truth'
+    """
+    why_not = refusal(published)
+    if not why_not and isinstance(published, Regions) and original is not None:
+        why_not = mismatch(published, original)
+    if why_not:
+        return _verdict(published, claim, original, None, reason=why_not)
+    return _verdict(published, claim, original, _Groups.of(published))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Groups:
+    """The different sequences, in an order that does not depend on that of the trajectories."""
+
+    first: IntArray
+    people: IntArray
+    code: IntArray
+
+    @classmethod
+    def of(cls, data: Regions | Points) -> _Groups:
+        kept = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
+        code, first = same(data.offsets, columns_of(data), kept)
+        pairs = np.unique(np.stack([code, people_of(data)[kept]], axis=1), axis=0)
+        everywhere = np.full(len(data), -1)
+        everywhere[kept] = code
+        return cls(first=first, people=np.bincount(pairs[:, 0], minlength=len(first)), code=everywhere)
+
+
+def _verdict(
+    data: Regions | Points, claim: KAnonymity, original: Points | None, groups: _Groups | None, *, reason: str = ""
+) -> Verdict:
+    """Say what was found; a `reason` given beforehand says why nothing is certain."""
+    truth, rarest, witness = None, None, None
+    if groups is not None:
+        rarest = int(groups.people.min())
+        if isinstance(data, Regions) and original is not None:
+            truth = contain(data, original)
+        if rarest < claim.k:
+            witness = _rare(data, int(groups.first[groups.people.argmin()]), rarest)
+        elif isinstance(data, Regions) and truth is not None and truth.wrong.any():
+            witness = _untrue(data, groups, truth)
+    measured: dict[str, int | float | str | None] = {
+        "min_support": rarest,
+        "groups": 0 if groups is None else len(groups.first),
+        "boxes_untrue": None if truth is None else int(truth.wrong.sum()),
+        "trajectories": int((data.offsets[:-1] < data.offsets[1:]).sum()),
+        "boxes" if isinstance(data, Regions) else "points": int(data.offsets[-1]),
+    }
+    return Verdict(
+        holds=witness is None and not reason,
+        claim=claim,
+        counted=counted(data),
+        measured=measured,
+        witness=witness,
+        reason=reason or _reason(data, claim, measured, truth, witness),
+        not_judged=_not_judged(data, claim, original),
+    )
+
+
+def _rare(data: Regions | Points, trajectory: int, people: int) -> dict[str, Any]:
+    """Return a sequence of too few people, as published, by its ends."""
+    first, last = int(data.offsets[trajectory]), int(data.offsets[trajectory + 1]) - 1
+    start, end = _row(data, first), _row(data, last)
+    return {"start": start, "end": end, "rows": last - first + 1, "people": people, "breaks": "support"}
+
+
+def _untrue(data: Regions, groups: _Groups, truth: Containment) -> dict[str, Any]:
+    """Return a box that is not true: the earliest of the first sequence that has one."""
+    wrong = np.flatnonzero(truth.wrong)
+    trajectory = np.searchsorted(data.offsets, wrong, side="right") - 1
+    place = wrong - data.offsets[trajectory]
+    box = int(wrong[np.lexsort((truth.nowhere[wrong], place, groups.code[trajectory]))[0]])
+    return {"box": _row(data, box), "person": "nowhere" if truth.nowhere[box] else "outside", "breaks": "truth"}
+
+
+def _row(data: Regions | Points, row: int) -> list[int | float]:
+    """Return one row as it was published: (t, x, y) or (t_min, t_max, x_min, x_max, y_min, y_max)."""
+    one = slice(row, row + 1)
+    if isinstance(data, Points):
+        x, y = data.frame.to_file(data.x[one], data.y[one])
+        return [int(data.t[row]), float(x[0]), float(y[0])]
+    x_min, y_min = data.frame.to_file(data.x_min[one], data.y_min[one])
+    x_max, y_max = data.frame.to_file(data.x_max[one], data.y_max[one])
+    sides = (x_min, x_max, y_min, y_max)
+    return [int(data.t_min[row]), int(data.t_max[row]), *(float(side[0]) for side in sides)]
+
+
+def _reason(
+    data: Regions | Points,
+    claim: KAnonymity,
+    measured: dict[str, Any],
+    truth: Containment | None,
+    witness: dict[str, Any] | None,
+) -> str:
+    """One sentence with counts and the parameters, without anything that was published."""
+    one, many = ("person", "people") if data.owners == "given" else ("trajectory", "trajectories")
+    rows = "boxes" if isinstance(data, Regions) else "points"
+    least = measured["min_support"]
+    if witness and witness["breaks"] == "support":
+        return f"A sequence of {rows} is that of only {least} {one if least == 1 else many}, fewer than k = {claim.k}."
+    if truth is not None and witness:
+        if witness["person"] == "outside":
+            where = "does not contain where the person was in its time"
+        else:
+            where = "is of a time at which the person was nowhere"
+        wrong = measured["boxes_untrue"]
+        boxes = "1 box is" if wrong == 1 else f"{wrong:,} boxes are"
+        return f"A box {where}; of {measured['boxes']:,}, {boxes} not true."
+    groups = measured["groups"]
+    each = f"The only sequence of {rows} is" if groups == 1 else f"Each of the {groups:,} sequences of {rows} is"
+    text = f"{each} that of {least} {many} or more (k = {claim.k})"
+    return text + ("." if truth is None else f", and all {measured['boxes']:,} boxes contain where they were.")
+
+
+def _not_judged(data: Regions | Points, claim: KAnonymity, original: Points | None) -> tuple[str, ...]:
+    parts = []
+    if data.owners == "hidden":
+        parts.append(
+            f"support by owner: the owners are withheld, so it is known how many trajectories are the same, not "
+            f"whether they belong to {claim.k} different people"
+        )
+    if isinstance(data, Points):
+        parts.append("true positions: points were published, not boxes, so nothing says where the people really were")
+    elif original is None:
+        parts.append("true positions: without the original it is not known whether the boxes contain them")
+    return tuple(parts)

@@ -1,0 +1,178 @@
+"""Is it (k,delta)-anonymous?  Judged from the definition alone; the sets that move together are found here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wayveil.model.guarantees import KDelta
+from wayveil.model.points import Points
+from wayveil.model.results import Verdict
+from wayveil.verify.colocation import MOST_PAIRWISE
+from wayveil.verify.together import Failure, Shapes, Tally, judge, too_few_at_these_times
+from wayveil.verify.whole import counted, refusal, tolerance_m
+from wayveil.verify.work import LimitReached, Work
+
+__all__ = ["DISTANCE_LIMIT", "STEP_LIMIT", "check_kdelta"]
+
+DISTANCE_LIMIT = 30_000_000_000
+"""What needs more distances (between two trajectories, at one time) than this does not hold; some minutes."""
+
+STEP_LIMIT = 20_000_000
+"""What needs more steps than this in the search for sets does not hold; about a minute."""
+
+
+def check_kdelta(published: Points, claim: KDelta) -> Verdict:
+    """Judge whether every published trajectory moves together with those of enough people.
+
+    Every published trajectory must belong to a set of published trajectories such that
+
+    1. at least k distinct people own them,
+    2. all have the same timestamps, and
+    3. any two of the set are at most delta metres apart at each of these.
+
+    Parameters
+    ----------
+    published : Points
+        The published data.  With ``owners="given"`` distinct owner codes are counted, otherwise every trajectory is
+        a person; with ``"hidden"`` the verdict says that the owners could not be counted.  Trajectories without rows
+        are not published.
+    claim : KDelta
+        What to judge.
+
+    Returns
+    -------
+    Verdict
+        `measured` has `min_support`, the number of people in the smallest set that was certified, or, if a trajectory
+        fails, in the largest one around it; `certified` and `sets`, the trajectories and sets certified;
+        `max_distance_m`, which no two trajectories of a certified set exceed at any time; and `tolerance_m`.
+        `witness` is a trajectory that belongs to no such set, by its first and last point as published, with `people`,
+        the number of people it has within reach, itself included.
+
+    Notes
+    -----
+    Distances are compared with delta + `tolerance_m`: a billionth of the largest coordinate, at least a micrometre
+    where the file has degrees, never more than a millimetre.  With delta = 0 only equal positions are together.
+    Degrees are judged in metres of the frame; one that understates distances is stretched until it does not.
+
+    The sets are found here, exactly: nearest companions are tried first, then all sets by branch and bound.  What is
+    not decided after `DISTANCE_LIMIT` distances and `STEP_LIMIT` steps, or has more than `MOST_PAIRWISE` companions
+    among which no set is met at once, does not hold, and `reason` says that it cannot be certified.
+
+    Equal trajectories are judged once.  For n different ones of T points, of which m come within reach of one, time is
+    about O(n (log n + m T)) where sets are found at once.  Memory is a small multiple of the data.
+
+    References
+    ----------
+    Abul, Bonchi, Nanni: Never Walk Alone: uncertainty for anonymity in moving objects databases.  ICDE 2008.
+
+    Examples
+    --------
+    >>> data = Points.from_records([[(0, 0.0, 0.0), (9, 50.0, 0.0)], [(0, 0.0, 3.0), (9, 50.0, -4.0)]])
+    >>> check_kdelta(data, KDelta(k=2, delta=5)).measured["max_distance_m"]
+    4.0
+    >>> verdict = check_kdelta(data, KDelta(k=2, delta=3))
+    >>> verdict.holds, verdict.witness["people"], verdict.witness["points"]
+    (False, 1, 2)
+    """
+    tally = Tally()
+    why_not = refusal(published)
+    if why_not:
+        return _verdict(published, claim, tally, reason=why_not)
+    shapes = Shapes.of(published)
+    if claim.delta > 0:
+        tally.tolerance = tolerance_m(published)
+    failure = too_few_at_these_times(shapes, claim.k)
+    try:
+        failure = failure or judge(published, claim, shapes, tally, Work(DISTANCE_LIMIT), Work(STEP_LIMIT))
+    except LimitReached:
+        cannot = (
+            f"Whether every trajectory moves together with enough others cannot be certified within the limits of "
+            f"{DISTANCE_LIMIT:,} distances, {STEP_LIMIT:,} steps and {MOST_PAIRWISE:,} companions, so the claim is not "
+            f"shown to hold."
+        )
+        return _verdict(published, claim, tally, reason=cannot)
+    return _verdict(published, claim, tally, failure=failure, shapes=shapes)
+
+
+def _verdict(
+    data: Points,
+    claim: KDelta,
+    tally: Tally,
+    *,
+    reason: str = "",
+    failure: Failure | None = None,
+    shapes: Shapes | None = None,
+) -> Verdict:
+    """Say what was found; a `reason` given beforehand says why nothing is certain."""
+    support = tally.smallest
+    if failure or reason:
+        support = None if failure is None else failure.together if failure.breaks == "set" else failure.people
+    measured: dict[str, int | float | str | None] = {
+        "min_support": support,
+        "certified": tally.certified,
+        "sets": tally.sets,
+        "max_distance_m": float(np.sqrt(tally.farthest)) if tally.sets else None,
+        "tolerance_m": tally.tolerance,
+        "trajectories": int((data.offsets[:-1] < data.offsets[1:]).sum()),
+        "points": len(data.t),
+    }
+    witness = None
+    if failure and shapes:
+        witness = _witness(data, int(shapes.trajectory[failure.shape]), failure)
+    return Verdict(
+        holds=not (failure or reason) and 0 < tally.certified == measured["trajectories"],
+        claim=claim,
+        counted=counted(data),
+        measured=measured,
+        witness=witness,
+        reason=reason or _reason(data, claim, tally, failure),
+        not_judged=_not_judged(data, claim),
+    )
+
+
+def _witness(data: Points, trajectory: int, failure: Failure) -> dict[str, Any]:
+    """Return the trajectory as published, by its ends."""
+    ends = np.array([data.offsets[trajectory], data.offsets[trajectory + 1] - 1])
+    x, y = data.frame.to_file(data.x[ends], data.y[ends])
+    start, end = zip(data.t[ends].tolist(), x.tolist(), y.tolist(), strict=True)
+    return {
+        "start": list(start),
+        "end": list(end),
+        "points": int(ends[1] - ends[0] + 1),
+        "people": failure.people,
+        "together": failure.together,
+        "breaks": failure.breaks,
+    }
+
+
+def _reason(data: Points, claim: KDelta, tally: Tally, failure: Failure | None) -> str:
+    """One sentence with counts and the parameters, without anything that was published."""
+    one, many = ("person", "people") if data.owners == "given" else ("trajectory", "trajectories")
+    if failure is None:
+        how = "all the same" if claim.delta == 0 else f"at most {claim.delta:g} m apart at all times"
+        return (
+            f"Each of the {tally.certified:,} trajectories is in a set of {tally.smallest} {many} or more "
+            f"(k = {claim.k}) that are {how}."
+        )
+    found = f"{failure.people} {one if failure.people == 1 else many}"
+    if failure.breaks == "timestamps":
+        return f"A trajectory has timestamps that only {found} share, itself included, fewer than k = {claim.k}."
+    if failure.breaks == "companions":
+        where = "in the same places" if claim.delta == 0 else f"within {claim.delta:g} m"
+        return f"A trajectory has only {found} {where} at all times, itself included, fewer than k = {claim.k}."
+    most = "" if failure.together is None else f" (the largest such set has {failure.together})"
+    return (
+        f"A trajectory has {found} within {claim.delta:g} m at all times, itself included, but no set of k = {claim.k} "
+        f"of them that are so close to each other{most}."
+    )
+
+
+def _not_judged(data: Points, claim: KDelta) -> tuple[str, ...]:
+    if data.owners != "hidden":
+        return ()
+    return (
+        f"support by owner: the owners are withheld, so it is known how many trajectories move together, not whether "
+        f"they belong to {claim.k} different people",
+    )

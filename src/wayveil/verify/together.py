@@ -1,0 +1,237 @@
+"""Which trajectories move together: sets of enough people, all close to each other at all times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from wayveil.model.frame import Frame
+from wayveil.model.guarantees import KDelta
+from wayveil.model.points import Points
+from wayveil.model.ragged import BoolArray, FloatArray, IntArray, take
+from wayveil.verify.cliques import People, gather, grow, search
+from wayveil.verify.colocation import MOST_PAIRWISE, Movers
+from wayveil.verify.whole import FARTHEST_M, columns_of, people_of, same
+from wayveil.verify.work import LimitReached, Work
+
+__all__ = ["Failure", "Shapes", "Tally", "judge", "too_few_at_these_times"]
+
+_FEW = 64
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Shapes:
+    """The distinct published trajectories: one that has each, how many have it, who has it, and its class of times.
+
+    Shapes are in an order that does not depend on that of the trajectories, and so is everything that is found.
+    """
+
+    trajectory: IntArray
+    size: IntArray
+    people: list[People]
+    members: list[IntArray]
+
+    @classmethod
+    def of(cls, data: Points) -> Shapes:
+        kept = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
+        code, first = same(data.offsets, columns_of(data), kept)
+        people: list[set[int]] = [set() for _ in first]
+        for shape, person in zip(code.tolist(), people_of(data)[kept].tolist(), strict=True):
+            people[shape].add(person)
+        times, _ = same(data.offsets, [data.t], first)
+        order = np.argsort(times, kind="stable")
+        return cls(
+            trajectory=first,
+            size=np.bincount(code),
+            people=[frozenset(owners) for owners in people],
+            members=np.split(order, np.flatnonzero(np.diff(times[order])) + 1),
+        )
+
+    def people_in(self, some: IntArray) -> int:
+        """Return how many people have one of these shapes."""
+        return len(frozenset[int]().union(*(self.people[shape] for shape in some.tolist())))
+
+
+@dataclass(kw_only=True)
+class Failure:
+    """A shape that belongs to no set of k people, and how many people are within reach; the smallest is told."""
+
+    people: int
+    shape: int
+    breaks: str
+    together: int | None = None
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        return self.people, self.shape
+
+
+@dataclass(kw_only=True)
+class Tally:
+    """What was certified so far."""
+
+    sets: int = 0
+    smallest: int | None = None
+    farthest: float = 0.0
+    tolerance: float = 0.0
+    certified: int = 0
+    covered: BoolArray = field(default_factory=lambda: np.zeros(0, bool))
+
+    def certify(self, shapes: Shapes, some: IntArray, squared: float) -> None:
+        """Note a set of shapes that are pairwise close; `squared` is the square of the largest distance."""
+        people = shapes.people_in(some)
+        self.sets += 1
+        self.smallest = people if self.smallest is None else min(self.smallest, people)
+        self.farthest = max(self.farthest, squared)
+        self.certified += int(shapes.size[some[~self.covered[some]]].sum())
+        self.covered[some] = True
+
+
+def too_few_at_these_times(shapes: Shapes, k: int) -> Failure | None:
+    """Return a shape whose timestamps are those of too few people, wherever they are."""
+    people, _, some = min((shapes.people_in(some), int(some.min()), i) for i, some in enumerate(shapes.members))
+    if people >= k:
+        return None
+    return Failure(people=people, shape=int(shapes.members[some].min()), breaks="timestamps")
+
+
+def judge(data: Points, claim: KDelta, shapes: Shapes, tally: Tally, distances: Work, steps: Work) -> Failure | None:
+    """Certify every shape, class of times by class of times; return one that fails, or None."""
+    tally.covered = np.zeros(len(shapes.trajectory), bool)
+    for shape, people in enumerate(shapes.people):
+        if len(people) >= claim.k:
+            tally.certify(shapes, np.array([shape]), 0.0)
+    if claim.delta == 0:
+        alone = np.flatnonzero(~tally.covered).tolist()
+        failures = [Failure(people=len(shapes.people[i]), shape=i, breaks="companions") for i in alone]
+        return min(failures, key=lambda failure: failure.rank, default=None)
+
+    stretch = _stretch(data)
+    for hard in (False, True):  # certain failures are cheap to find, so all of them are looked for first
+        for members in shapes.members:
+            if tally.covered[members].all():
+                continue
+            company = _Company(data, claim, shapes, members, tally, stretch, distances)
+            failure = company.judge_hard(steps) if hard else company.judge_simple()
+            if failure:
+                return failure
+    return None
+
+
+class _Company:
+    """The shapes with one set of timestamps."""
+
+    def __init__(
+        self,
+        data: Points,
+        claim: KDelta,
+        shapes: Shapes,
+        members: IntArray,
+        tally: Tally,
+        stretch: tuple[float, float],
+        distances: Work,
+    ) -> None:
+        _, rows = take(data.offsets, shapes.trajectory[members])
+        x, y = (
+            (column[rows] * factor).reshape(len(members), -1)
+            for column, factor in zip((data.x, data.y), stretch, strict=True)
+        )
+        self._k, self._shapes, self._members, self._tally = claim.k, shapes, members, tally
+        limit = min(claim.delta + tally.tolerance, 10 * FARTHEST_M)  # nothing is farther apart, and its square fits
+        self._movers = Movers(x, y, limit, distances)
+
+    def judge_simple(self) -> Failure | None:
+        """Certify what the nearest companions certify; return a shape that has too few of them, or None.
+
+        Few companions are looked at first, and more only as long as the claim may still hold.
+        """
+        failures: list[Failure] = []
+        few = 4 * self._k + 16
+        try:
+            for one in self._left():
+                for most in (few, 16 * few, None):
+                    near, complete = self._movers.near(one, most)
+                    some = np.append(one, near)
+                    people = self._shapes.people_in(self._members[some])
+                    if people >= self._k and self._certify_nearest(some):
+                        break
+                    if complete and people < self._k:
+                        failures.append(Failure(people=people, shape=int(self._members[one]), breaks="companions"))
+                    if complete or failures:
+                        break
+        except LimitReached:
+            if not failures:
+                raise
+        return min(failures, key=lambda failure: failure.rank, default=None)
+
+    def judge_hard(self, steps: Work) -> Failure | None:
+        """Certify what is left by an exact search; return a shape that belongs to no set, or None."""
+        for one in self._left():
+            some = np.append(one, self._movers.near(one)[0])
+            squared = self._movers.among(some)
+            close, people = squared <= self._movers.limit**2, self._people(some)
+            found = grow(close, people, self._k, steps) or search(close, people, self._k, steps)
+            if found is None:
+                return self._failure(one, close, people, steps)
+            everyone = gather(close, people, self._k, [*found, *range(len(some))])
+            self._certify(some, everyone or found, squared)
+        return None
+
+    def _left(self) -> Iterator[int]:
+        """Yield what is not certified when its turn comes."""
+        for one, shape in enumerate(self._members.tolist()):
+            if not self._tally.covered[shape]:
+                yield one
+
+    def _certify_nearest(self, some: IntArray) -> bool:
+        """Look for a set around the first of `some`, which are sorted by distance; certify it if one is met."""
+        if len(some) > _FEW:
+            fitting, squared = self._movers.boxed(some)
+            if self._shapes.people_in(self._members[some[:fitting]]) >= self._k:
+                self._tally.certify(self._shapes, self._members[some[:fitting]], squared)
+                return True
+        some = some[: min(max(_FEW, 2 * self._k), MOST_PAIRWISE)]
+        pairs = self._movers.among(some)
+        close, people = pairs <= self._movers.limit**2, self._people(some)
+        found = gather(close, people, self._k, range(len(some)))
+        if found:
+            self._certify(some, found, pairs)
+        return bool(found)
+
+    def _certify(self, some: IntArray, found: list[int], squared: FloatArray) -> None:
+        self._tally.certify(self._shapes, self._members[some[found]], float(squared[np.ix_(found, found)].max()))
+
+    def _failure(self, one: int, close: BoolArray, people: list[People], steps: Work) -> Failure:
+        """Return the failure of a shape with companions enough, and how many of them are together at most."""
+        together: int | None = self._k - 1
+        try:
+            while together and search(close, people, together, steps) is None:
+                together -= 1
+        except LimitReached:
+            together = None
+        within = len(frozenset[int]().union(*people))
+        return Failure(people=within, shape=int(self._members[one]), breaks="set", together=together)
+
+    def _people(self, some: IntArray) -> list[People]:
+        return [self._shapes.people[shape] for shape in self._members[some].tolist()]
+
+
+def _stretch(data: Points) -> tuple[float, float]:
+    """Return what x and y are multiplied with so that no distance is understated; 1 for every frame that is right.
+
+    Examples
+    --------
+    >>> wrong = Frame(degrees=True, x_scale=1.0, y_scale=110000.0)
+    >>> [round(float(factor), 2) for factor in _stretch(Points.from_records([[(0, 0.0, 0.0)]], frame=wrong))]
+    [111319.49, 1.01]
+    """
+    frame = data.frame
+    if not frame.degrees:
+        return 1.0, 1.0
+    _, latitude = frame.to_file(data.x, data.y)
+    # a position on the border of the frame's range is not beyond it because of rounding
+    inside = np.clip(latitude, min(latitude.min() + 1e-9, latitude.max()), max(latitude.max() - 1e-9, latitude.min()))
+    right = Frame.for_degrees(np.zeros(len(inside)), inside)
+    return max(1.0, right.x_scale / frame.x_scale), max(1.0, right.y_scale / frame.y_scale)
