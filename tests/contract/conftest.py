@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from wayveil.methods import METHODS
-from wayveil.model import Parameter, Visits, parameters_of
+from wayveil.model import Parameter, Points, Visits, parameters_of
 
 PEOPLE, TRIPS = 60, 2
 
@@ -30,7 +30,8 @@ def parameters(method: type[Any]) -> dict[str, Any]:
 
 def moderate(p: Parameter) -> Any:
     values: dict[str, Any] = {
-        "int": max(p.low or 0, 2), "fraction": "0.9", "sensitive": {"ill": ["yes"]}, "duration": "1h",
+        "int": int(max(p.low or 0, 2)), "fraction": "0.9", "sensitive": {"ill": ["yes"]}, "duration": "10",
+        "number": max(p.low or 0, 400), "text": "",
     }  # fmt: skip
     return p.choices[0] if p.kind == "choice" else values[p.kind]
 
@@ -52,13 +53,35 @@ def rows() -> list[tuple[str, str, int, str, str]]:
     return found
 
 
+@pytest.fixture(scope="session")
+def tracks() -> list[tuple[str, str, int, float, float, str]]:
+    """Points of people who share their ways, as (traj_id, user_id, t, x, y, ill), with ids easy to search for."""
+    rng = np.random.default_rng(12)
+    found = []
+    for trip in range(PEOPLE * TRIPS):
+        person, way = trip % PEOPLE, int(rng.integers(4))
+        found += [
+            (
+                f"CARD{trip:05d}", f"PERSON{person:05d}", t,
+                round(1000 * way + 100 * t + rng.normal(0, 30), 3), round(500 * way + rng.normal(0, 30), 3),
+                "yes" if person % 3 == 0 else "no",
+            )
+            for t in range(10, 16)
+        ]  # fmt: skip
+    return found
+
+
 @pytest.fixture
-def table(method: type[Any], rows: list[tuple[Any, ...]], tmp_path: Path) -> Path:
+def table(method: type[Any], rows: list[tuple[Any, ...]], tracks: list[tuple[Any, ...]], tmp_path: Path) -> Path:
     """The same data in the form that the method accepts."""
-    assert method.accepts is Visits, "a new kind of data needs a table here"
+    content = {
+        Visits: ("traj_id,user_id,t,location,ill", rows),
+        Points: ("traj_id,user_id,t,x,y,ill", tracks),
+    }
+    assert method.accepts in content, "a new kind of data needs a table here"
+    header, listed = content[method.accepts]
     path = tmp_path / "input.csv"
-    lines = ["traj_id,user_id,t,location,ill", *(",".join(map(str, row)) for row in rows)]
-    path.write_text("\n".join(lines) + "\n")
+    path.write_text("\n".join([header, *(",".join(map(str, row)) for row in listed)]) + "\n")
     return path
 
 

@@ -71,6 +71,7 @@ def test_a_far_row_is_left_early() -> None:
     rows = np.zeros((2, 64))
     rows[1, :] = 3.0
     assert distance(rows, 0, 1, 1.0) == 16 * 9.0
+    assert distance(rows, 0, 1, 16 * 9.0) == 32 * 9.0  # at the limit one must look on: what is left may be nothing
 
 
 def test_gaps_are_distances_to_boxes_and_points() -> None:

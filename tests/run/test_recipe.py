@@ -53,7 +53,11 @@ def changed(content: dict[str, Any], where: str, value: Any) -> dict[str, Any]:
         ("metod", {}, "there is no key 'metod' in the recipe; known: .* Did you mean 'method'\\?"),
         ("input.colums", {}, "no key 'colums' in \\[input\\].* Did you mean 'columns'\\?"),
         ("output.formt", "csv", "no key 'formt' in \\[output\\].* Did you mean 'format'\\?"),
-        ("output.format", "xlsx", "'format' in \\[output\\] is wrong: input should be 'parquet', 'csv' or 'geojson', got 'xlsx'"),
+        (
+            "output.format",
+            "xlsx",
+            "'format' in \\[output\\] is wrong: input should be 'parquet', 'csv' or 'geojson', got 'xlsx'",
+        ),
         ("output.overwrite", "yes", "'overwrite' in \\[output\\] is wrong"),
         ("output.path", "", "'path' in \\[output\\] is wrong: a path must not be empty"),
         ("input.path", None, "\\[input\\] must have the key 'path'"),

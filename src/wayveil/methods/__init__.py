@@ -1,10 +1,16 @@
 """Model -> Published: one file per method."""
 
 from wayveil.methods.kcl import Kcl
+from wayveil.methods.knode import Knode
+from wayveil.methods.nwa import Nwa
+from wayveil.methods.w4m import W4m
 from wayveil.model import Method
 
-__all__ = ["METHODS", "Kcl"]
+__all__ = ["METHODS", "Kcl", "Knode", "Nwa", "W4m"]
 
 METHODS: dict[str, type[Method]] = {
     Kcl.name: Kcl,
+    Nwa.name: Nwa,
+    W4m.name: W4m,
+    Knode.name: Knode,
 }

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from wayveil.workloads.city import City
+from wayveil.workloads.network_movers import NetworkMovers
 from wayveil.workloads.transit import Transit
 
-__all__ = ["WORKLOADS", "City", "Transit"]
+__all__ = ["WORKLOADS", "City", "NetworkMovers", "Transit"]
 
-WORKLOADS: dict[str, type] = {workload.name: workload for workload in (City, Transit)}
+WORKLOADS: dict[str, type] = {workload.name: workload for workload in (City, Transit, NetworkMovers)}

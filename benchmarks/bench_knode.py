@@ -1,0 +1,140 @@
+"""How long trajectory k-anonymity by graph partition takes, phase by phase: one fresh process per row.
+
+    python benchmarks/bench_knode.py --network FOLDER/OL           the set like OLDENBURG, k = 5 and 20, both variants
+    python benchmarks/bench_knode.py growth                        1 to 16 times the trajectories per class, k = 10
+    python benchmarks/bench_knode.py one 26471 132 5 improved      one row: trajectories, classes, k, variant
+
+Trajectories are those of ``network_movers``: 10 minutes long with a point every 4 s, that begin in windows of 20 s, so
+that a class shares 146 timestamps or more.  Without ``--network`` a network is generated.  Every result is verified;
+one failed verdict makes the benchmark fail.  Kernels are compiled before the clock starts.  "graph" and "partition" are
+parts of "group", measured once more on one core, one class after the other.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+import wayveil
+from wayveil.engines import LocalEngine
+from wayveil.kernels.knode_graph import edge_weights
+from wayveil.kernels.knode_partition import partition
+from wayveil.methods.knode import Knode
+from wayveil.model import Points
+from wayveil.verify.kanonymity import check_kanonymity
+from wayveil.workloads.network_movers import NetworkMovers
+
+PHASES = ("classes", "group", "boxes", "verify")
+VARIANTS = ("paper", "improved")
+SERIES = {
+    "oldenburg": [(26_471, 132, k, variant) for k in (5, 20) for variant in VARIANTS],
+    "growth": [(200 * 20 * times, 20, 10, variant) for times in (1, 2, 4, 8, 16) for variant in VARIANTS],
+}
+WINDOW_S = 20
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("series", nargs="?", default="oldenburg", choices=[*SERIES, "one", "row"])
+    parser.add_argument("row", nargs="*", help="trajectories, classes, k, variant")
+    parser.add_argument("--network", default="generated", help="path of a network without .cnode.txt and .cedge.txt")
+    options = parser.parse_args()
+    if options.series == "row":
+        trajectories, classes, k, variant = options.row
+        print(json.dumps(measure(options.network, int(trajectories), int(classes), int(k), variant)))
+        return
+    rows = [tuple(options.row)] if options.series == "one" else SERIES[options.series]
+    print(f"wayveil {wayveil.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores\n")
+    heads = ("trajectories", "points", "classes", "k", "variant", *PHASES, "total s", "graph", "partition", "peak GB")
+    print("| " + " | ".join([*heads, "success", "loss"]) + " |\n|" + "---|" * (len(heads) + 2))
+    for row in rows:
+        print_row(in_fresh_process(options.network, *row))
+
+
+def in_fresh_process(network: str, *row: object) -> dict:
+    command = [sys.executable, __file__, "row", *map(str, row), f"--network={network}"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stderr)
+    return json.loads(done.stdout)
+
+
+def print_row(row: dict) -> None:
+    seconds = [f"{row['seconds'][phase]:.1f}" for phase in PHASES]
+    alone = [f"{value:.1f}" if value is not None else "" for value in (row["graph"], row["partition"])]
+    cells = [f"{row['trajectories']:,}", f"{row['points']:,}", str(row["classes"]), str(row["k"]), row["variant"]]
+    cells += [*seconds, f"**{sum(row['seconds'].values()):.1f}**", *alone, f"{row['peak_gb']:.1f}"]
+    print("| " + " | ".join([*cells, f"{row['success']:.1%}", f"{row['loss']:.4f}"]) + " |", flush=True)
+
+
+def movers(network: str, trajectories: int, classes: int, seed: int = 1) -> Points:
+    """Return trips of ten minutes that begin in `classes` windows of 20 s, of people with 2.6 trips each."""
+    people = max(1, round(trajectories / 2.6471))
+    workload = NetworkMovers(
+        network=network, objects=people, trips=trajectories / people, classes=6, windows=classes, window=f"{WINDOW_S}s",
+        duration="10min", period="4s",
+    )  # fmt: skip
+    return workload.generate(rng=np.random.default_rng(seed))
+
+
+def measure(network: str, trajectories: int, classes: int, k: int, variant: str) -> dict:
+    """Run one row in this process."""
+    method = Knode(k=k, window=f"{WINDOW_S}s", variant=variant)
+    small = movers("generated", 40, 1)
+    Knode(k=2, window="10min", variant=variant).run(small, rng=np.random.default_rng(0), engine=LocalEngine())
+    data = movers(network, trajectories, classes)
+    seconds = dict.fromkeys(PHASES, 0.0)
+    last = ["classes", time.perf_counter()]
+
+    def enter(phase: str) -> None:
+        now = time.perf_counter()
+        seconds[last[0]] += now - last[1]
+        last[:] = [phase, now]
+
+    def progress(step: str, done: int = 0, total: int | None = None) -> None:
+        enter("group" if "grouping" in step else "boxes" if "boxes" in step else "classes")
+
+    result = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine(progress=progress))
+    enter("verify")
+    verdict = check_kanonymity(result.data, method.claim, original=data)
+    enter("verify")
+    if not verdict.holds:
+        sys.exit(verdict.reason)
+    graph, cut = alone(data, k) if variant == "paper" else (None, None)
+    return {
+        "trajectories": len(data), "points": data.n_rows, "classes": result.facts["classes"], "k": k,
+        "variant": variant,
+        "seconds": seconds, "graph": graph, "partition": cut, "success": result.facts["success ratio"],
+        "loss": result.facts["information loss per sample"],
+        "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+    }  # fmt: skip
+
+
+def alone(data: Points, k: int) -> tuple[float, float]:
+    """Return the seconds for the graphs and for their partition, class by class on one core."""
+    period = 4
+    begin, end = data.t[data.offsets[:-1]], data.t[data.offsets[1:] - 1]
+    seconds = [0.0, 0.0]
+    for window in np.unique(begin // WINDOW_S):
+        which = np.flatnonzero(begin // WINDOW_S == window)[:1024]
+        low, high = begin[which].max(), end[which].min()
+        rows = (data.offsets[which] + (low - begin[which]) // period)[:, None] + np.arange((high - low) // period + 1)
+        started = time.perf_counter()
+        weights = edge_weights(data.x[rows], data.y[rows], "or")
+        built = time.perf_counter()
+        partition(weights, np.unique(data.owner[which], return_inverse=True)[1], k)
+        seconds[0] += built - started
+        seconds[1] += time.perf_counter() - built
+    return seconds[0], seconds[1]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""How long Never Walk Alone takes, phase by phase, and how much memory: one fresh process per row.
+
+    python benchmarks/bench_nwa.py                    a quick look: 10,000 trajectories of 100 points
+    python benchmarks/bench_nwa.py trajectories       growth: 12,500 to 200,000 trajectories of 100 points
+    python benchmarks/bench_nwa.py points             growth: 20,000 trajectories of 25 to 400 points
+    python benchmarks/bench_nwa.py one 100000 100     one row: trajectories, points of each
+
+Every row is read from Parquet, written, read back and verified; one failed verdict makes the benchmark fail.  The
+kernels are compiled before the clock starts.  The data: people who go from one of 40 places to another in a city of 20
+km, each along a way and at a time of their own, all seen at the same times, so that they are one single class.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+import wayveil
+from wayveil.engines import LocalEngine
+from wayveil.io.columns import ReadOptions
+from wayveil.io.output import write_points
+from wayveil.io.points import read_points
+from wayveil.io.published import read_published, write_published
+from wayveil.methods.nwa import Nwa
+from wayveil.model import Points
+from wayveil.verify.kdelta import check_kdelta
+
+PHASES = ("read", "classes", "distances", "clusters", "move", "write", "verify")
+STEPS = {"finding": "classes", "measuring": "distances", "clustering": "clusters", "moving": "move"}
+SERIES = {
+    "quick": [(10_000, 100)],
+    "trajectories": [(n, 100) for n in (12_500, 25_000, 50_000, 100_000, 200_000)],
+    "points": [(20_000, m) for m in (25, 50, 100, 200, 400)],
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("series", nargs="?", default="quick", choices=[*SERIES, "one", "row"])
+    parser.add_argument("row", nargs="*", type=int, help="trajectories, points of each")
+    parser.add_argument("--k", type=int, default=10)
+    parser.add_argument("--delta", type=float, default=500)
+    options = parser.parse_args()
+    if options.series == "row":
+        print(json.dumps(measure(Nwa(k=options.k, delta=options.delta), *options.row)))
+        return
+    rows = [tuple(options.row)] if options.series == "one" else SERIES[options.series]
+    print(f"wayveil {wayveil.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores, ", end="")
+    print(f"k={options.k} delta={options.delta:g}\n")
+    heads = ("trajectories", "points", *PHASES, "total s", "peak GB", "restarts", "clusters", "trash", "moved m/point")
+    print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
+    for row in rows:
+        settings = [f"--k={options.k}", f"--delta={options.delta}"]
+        command = [sys.executable, __file__, "row", *map(str, row), *settings]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(done.stderr)
+        print_row(json.loads(done.stdout))
+
+
+def print_row(row: dict) -> None:
+    seconds = [f"{row['seconds'][phase]:.1f}" for phase in PHASES]
+    cells = [f"{row['trajectories']:,}", f"{row['points']:,}", *seconds, f"**{sum(row['seconds'].values()):.1f}**"]
+    cells += [f"{row['peak_gb']:.1f}", str(row["restarts"]), f"{row['clusters']:,}"]
+    cells += [f"{row['trash']:.1%}", f"{row['moved']:.0f}"]
+    print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def measure(method: Nwa, trajectories: int, points: int) -> dict:
+    """Run one row in this process."""
+    method.run(movers(100, 10), rng=np.random.default_rng(0), engine=LocalEngine())
+    with tempfile.TemporaryDirectory() as folder:
+        raw, public = Path(folder, "raw.parquet"), Path(folder, "published.parquet")
+        write_points(movers(trajectories, points), raw)
+        seconds = dict.fromkeys(PHASES, 0.0)
+        last = ["read", time.perf_counter()]
+
+        def enter(phase: str) -> None:
+            now = time.perf_counter()
+            seconds[last[0]] += now - last[1]
+            last[:] = [phase, now]
+
+        def progress(step: str, done: int = 0, total: int | None = None) -> None:
+            enter(STEPS[step.split()[0]])
+
+        data = replace(read_points(raw, ReadOptions(crs="planar")).data, time_format="epoch")
+        result = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine(progress=progress))
+        enter("write")
+        write_published(result.data, public, rng=np.random.default_rng(2))
+        enter("verify")
+        loaded = read_published(public, kind="points", time_format="epoch", attributes=[], owners="assumed")
+        verdict = check_kdelta(loaded.data, method.claim)
+        enter("read")
+    if not verdict.holds:
+        sys.exit(f"the verdict failed: {verdict.reason}")
+    return {
+        "trajectories": trajectories, "points": data.n_rows, "seconds": seconds,
+        "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
+        "restarts": result.facts["restarts"], "clusters": result.facts["clusters"],
+        "trash": result.facts["trajectories in trash"] / trajectories,
+        "moved": result.facts["total translation (m)"] / max(1, result.data.n_rows),
+    }  # fmt: skip
+
+
+def movers(n: int, m: int, seed: int = 1) -> Points:
+    """People who leave one place and reach another: the way bent a little, the start and the speed their own."""
+    rng = np.random.default_rng(seed)
+    hubs, share = rng.uniform(0, 20_000, (40, 2)), rng.dirichlet(np.ones(40))
+    a, b = (hubs[rng.choice(40, n, p=share)] + rng.normal(0, 800, (n, 2)) for _ in range(2))
+    way = b - a
+    aside = np.stack([-way[:, 1], way[:, 0]], axis=1) * rng.normal(0, 0.15, (n, 1))
+    done = np.clip((np.linspace(0, 1, m) - rng.uniform(0, 0.4, (n, 1))) / rng.uniform(0.3, 0.6, (n, 1)), 0, 1)
+    x, y = (
+        a[:, i, None] + way[:, i, None] * done + aside[:, i, None] * np.sin(np.pi * done)
+        + np.cumsum(rng.normal(0, 50 / m**0.5, (n, m)), axis=1)
+        for i in range(2)
+    )  # fmt: skip
+    t = np.tile(np.arange(m) * 60, n)
+    return Points(offsets=np.arange(n + 1) * m, t=t, x=x.ravel(), y=y.ravel(), owner=np.arange(n), time_format="epoch")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""How long Wait For Me takes, phase by phase, and how much memory: one fresh process per row.
+
+    python benchmarks/bench_w4m.py                    a quick look: 2,000 trajectories of 100 points
+    python benchmarks/bench_w4m.py trajectories       growth: 2,500 to 40,000 trajectories of 100 points
+    python benchmarks/bench_w4m.py points             growth: 5,000 trajectories of 25 to 200 points
+    python benchmarks/bench_w4m.py one 20000 100      one row: trajectories, points of each
+
+Every row is read from Parquet, written, read back and verified; one failed verdict makes the benchmark fail.  The
+kernels are compiled before the clock starts.  The data are those of bench_nwa.py, but everybody starts at another
+second of two hours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+import wayveil
+from bench_nwa import movers
+from wayveil.engines import LocalEngine
+from wayveil.io.columns import ReadOptions
+from wayveil.io.output import write_points
+from wayveil.io.points import read_points
+from wayveil.io.published import read_published, write_published
+from wayveil.methods.w4m import W4m
+from wayveil.model import Points
+from wayveil.verify.kdelta import check_kdelta
+
+PHASES = ("read", "clusters", "edit", "write", "verify")
+STEPS = {"comparing": "clusters", "editing": "edit"}
+SERIES = {
+    "quick": [(2_000, 100)],
+    "trajectories": [(n, 100) for n in (2_500, 5_000, 10_000, 20_000, 40_000)],
+    "points": [(5_000, m) for m in (25, 50, 100, 200)],
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("series", nargs="?", default="quick", choices=[*SERIES, "one", "row"])
+    parser.add_argument("row", nargs="*", type=int, help="trajectories, points of each")
+    parser.add_argument("--k", type=int, default=10)
+    parser.add_argument("--delta", type=float, default=500)
+    parser.add_argument("--distance", default="lstd", choices=["lstd", "edr"])
+    options = parser.parse_args()
+    if options.series == "row":
+        method = W4m(k=options.k, delta=options.delta, distance=options.distance)
+        print(json.dumps(measure(method, *options.row)))
+        return
+    rows = [tuple(options.row)] if options.series == "one" else SERIES[options.series]
+    print(f"wayveil {wayveil.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores, ", end="")
+    print(f"k={options.k} delta={options.delta:g} distance={options.distance}\n")
+    heads = ("trajectories", "points", *PHASES, "total s", "peak GB", "restarts", "clusters", "trash", "moved m/point")
+    print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
+    for row in rows:
+        settings = [f"--k={options.k}", f"--delta={options.delta}", f"--distance={options.distance}"]
+        command = [sys.executable, __file__, "row", *map(str, row), *settings]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(done.stderr)
+        print_row(json.loads(done.stdout))
+
+
+def print_row(row: dict) -> None:
+    seconds = [f"{row['seconds'][phase]:.1f}" for phase in PHASES]
+    cells = [f"{row['trajectories']:,}", f"{row['points']:,}", *seconds, f"**{sum(row['seconds'].values()):.1f}**"]
+    cells += [f"{row['peak_gb']:.1f}", str(row["restarts"]), f"{row['clusters']:,}"]
+    cells += [f"{row['trash']:.1%}", f"{row['moved']:.0f}"]
+    print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def measure(method: W4m, trajectories: int, points: int) -> dict:
+    """Run one row in this process."""
+    method.run(scattered(100, 10), rng=np.random.default_rng(0), engine=LocalEngine())
+    with tempfile.TemporaryDirectory() as folder:
+        raw, public = Path(folder, "raw.parquet"), Path(folder, "published.parquet")
+        write_points(scattered(trajectories, points), raw)
+        seconds = dict.fromkeys(PHASES, 0.0)
+        last = ["read", time.perf_counter()]
+
+        def enter(phase: str) -> None:
+            now = time.perf_counter()
+            seconds[last[0]] += now - last[1]
+            last[:] = [phase, now]
+
+        def progress(step: str, done: int = 0, total: int | None = None) -> None:
+            enter(STEPS[step.split()[0]])
+
+        data = replace(read_points(raw, ReadOptions(crs="planar")).data, time_format="epoch")
+        result = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine(progress=progress))
+        enter("write")
+        write_published(result.data, public, rng=np.random.default_rng(2))
+        enter("verify")
+        loaded = read_published(public, kind="points", time_format="epoch", attributes=[], owners="assumed")
+        verdict = check_kdelta(loaded.data, method.claim)
+        enter("read")
+    if not verdict.holds:
+        sys.exit(f"the verdict failed: {verdict.reason}")
+    return {
+        "trajectories": trajectories, "points": data.n_rows, "seconds": seconds,
+        "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
+        "restarts": result.facts["restarts"], "clusters": result.facts["clusters"],
+        "trash": result.facts["trajectories in trash"] / trajectories,
+        "moved": result.facts["total translation (m)"] / max(1, result.data.n_rows),
+    }  # fmt: skip
+
+
+def scattered(n: int, m: int) -> Points:
+    """The same people, each from another second on."""
+    data = movers(n, m)
+    return replace(data, t=data.t + np.repeat(np.random.default_rng(3).integers(0, 7200, n), m))
+
+
+if __name__ == "__main__":
+    main()

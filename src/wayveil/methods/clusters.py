@@ -1,0 +1,142 @@
+"""What methods that gather trajectories in clusters have in common: limits, the largest radius, and the account."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from wayveil.errors import InputError, ParameterError
+from wayveil.model import Frame, Points
+from wayveil.model.ragged import IntArray, offsets_of
+
+__all__ = [
+    "OUTLIER",
+    "TOO_FEW",
+    "Relaxed",
+    "account",
+    "allowed_trash",
+    "check_data",
+    "check_radius",
+    "half_width",
+    "members_of",
+    "relax",
+    "semi_diagonal",
+]
+
+OUTLIER, TOO_FEW = -1, -2
+"""Labels of trajectories that are not published: no cluster is near, or too few people could be in one."""
+
+_FARTHEST = 1e15
+_DEGREE_MARGIN_M = 1e-6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Relaxed:
+    """The first radius at which the trash is small enough, and how often the radius had to grow."""
+
+    radius: float
+    restarts: int
+
+
+def relax(radius: float, growth: float, is_enough: Callable[[float, int], bool]) -> Relaxed:
+    """Let the radius grow until ``is_enough(radius, restarts)``.
+
+    Examples
+    --------
+    >>> relax(1.0, 1.5, lambda radius, restarts: radius > 2)
+    Relaxed(radius=2.25, restarts=2)
+    """
+    restarts = 0
+    while not is_enough(radius, restarts):
+        radius, restarts = radius * growth, restarts + 1
+    return Relaxed(radius=radius, restarts=restarts)
+
+
+def check_radius(who: str, radius_max: float | str, growth: float) -> None:
+    """Refuse a radius that cannot grow."""
+    if radius_max == 0:
+        raise ParameterError(f"{who}: radius_max must be larger than 0, got 0. It could never grow.")
+    if growth < 1.01:
+        raise ParameterError(f"{who}: radius_growth must be at least 1.01, got {growth:g}. The radius could not grow.")
+
+
+def check_data(who: str, data: Points, k: int) -> None:
+    """Refuse data that cannot be published."""
+    people = len(np.unique(data.owner[np.diff(data.offsets) > 0]))
+    if people < k:
+        raise InputError(
+            f"{who}: k is {k}, but the data holds points of {people} people: nothing could stay. "
+            "Take a smaller k or more data."
+        )
+    if max(float(np.abs(data.x).max(initial=0)), float(np.abs(data.y).max(initial=0))) > _FARTHEST:
+        raise InputError(f"{who}: there are coordinates beyond {_FARTHEST:g}, which are no places in metres.")
+
+
+def semi_diagonal(data: Points) -> float:
+    """Return half of the diagonal of the smallest box around all points.
+
+    Examples
+    --------
+    >>> semi_diagonal(Points.from_records([[(0, 0.0, 0.0), (1, 6.0, 8.0)]]))
+    5.0
+    """
+    return float(np.hypot(np.ptp(data.x), np.ptp(data.y))) / 2 if data.n_rows else 0.0
+
+
+def half_width(delta: float, frame: Frame) -> float:
+    """Return how far a point may be from the centre, so that any two stay within `delta` when written and read back.
+
+    Planar coordinates are written exactly; degrees take a little more.  Where this leaves nothing, all become one.
+
+    Examples
+    --------
+    >>> half_width(2.0, Frame()), half_width(2.0, Frame(degrees=True)), half_width(0.0, Frame(degrees=True))
+    (1.0, 0.999999, 0.0)
+    """
+    return max(0.0, delta / 2 - (_DEGREE_MARGIN_M if frame.degrees else 0.0))
+
+
+def members_of(label: IntArray) -> tuple[IntArray, IntArray]:
+    """Return (members, first): cluster c has ``members[first[c]:first[c + 1]]``; in the order of pivots and members.
+
+    Examples
+    --------
+    >>> members, first = members_of(np.array([0, -1, 4, 0, 4]))
+    >>> members.tolist(), first.tolist()
+    ([0, 3, 2, 4], [0, 2, 4])
+    """
+    members = np.argsort(label, kind="stable")[int((label < 0).sum()) :]
+    sizes = np.unique(label[members], return_counts=True)[1]
+    return members, offsets_of(sizes)
+
+
+def account(data: Points, label: IntArray) -> dict[str, int | float | str]:
+    """Return the numbers that every clustering has to show; trajectories without points are no part of it."""
+    lengths = np.diff(data.offsets)
+    held = lengths > 0
+    trash = held & (label < 0)
+    sizes = np.diff(members_of(label)[1])
+    n_trash = int(trash.sum())
+    return {
+        "clusters": len(sizes),
+        "largest cluster": int(sizes.max(initial=0)),
+        "trajectories in trash": n_trash,
+        "trash: too few people in the class": int((held & (label == TOO_FEW)).sum()),
+        "trash: outliers": int((held & (label == OUTLIER)).sum()),
+        "points in trash": int(lengths[trash].sum()),
+        "discernibility": int((sizes.astype(np.int64) ** 2).sum()) + n_trash * int(held.sum()),
+    }
+
+
+def allowed_trash(trash_max: Fraction, data: Points) -> int:
+    """Return how many trajectories may be outliers.
+
+    Examples
+    --------
+    >>> allowed_trash(Fraction(1, 2), Points.from_records([[(0, 0.0, 0.0)], [], [(0, 0.0, 1.0)], [(1, 0.0, 0.0)]]))
+    1
+    """
+    return int(trash_max * int((np.diff(data.offsets) > 0).sum()))

@@ -1,0 +1,349 @@
+"""Never Walk Alone: clusters of trajectories, moved together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from wayveil.errors import InputError
+from wayveil.kernels.cluster_greedy import greedy_clusters
+from wayveil.kernels.cluster_move import translate
+from wayveil.kernels.cluster_search import core_distances, group_distances
+from wayveil.kernels.cluster_times import same_times
+from wayveil.kernels.cluster_tree import Tree, build_tree
+from wayveil.methods.clusters import (
+    OUTLIER,
+    TOO_FEW,
+    Relaxed,
+    account,
+    allowed_trash,
+    check_data,
+    check_radius,
+    half_width,
+    members_of,
+    relax,
+    semi_diagonal,
+)
+from wayveil.model import Cut, Engine, KDelta, Points, Published, check_parameters, duration_units, parameter
+from wayveil.model.ragged import FloatArray, IntArray, offsets_of
+
+__all__ = ["Nwa"]
+
+CUT_OFF = -3
+"""Label of trajectories without two timestamps where one may start and end."""
+
+_LEAF, _SKETCH, _SAMPLE, _BLOCK = 16, 8, 200, 4096
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nwa:
+    """Gather trajectories in clusters of at least `k` people, and move their points until they walk together.
+
+    Parameters
+    ----------
+    k : int, >= 2
+        Smallest number of people in a cluster.
+    delta : number, >= 0, in metres
+        Largest distance of two members of a cluster at any published time.  With 0 they become one and the same.
+    pi : duration or "none"
+        Trajectories start and end at multiples of this time only; what lies before and after is cut off.
+    radius_max : number > 0, in metres, or "auto"
+        Largest distance (root mean square over time) of a member to the pivot of its cluster, at first; `auto` is
+        0.5 % of half the diagonal of the box around all points.
+    radius_growth : number, >= 1.01
+        What the radius is multiplied with as long as the trash is too large.
+    trash_max : number from 0 to 1
+        Largest share of trajectories that may be thrown away as outliers.
+    center : {"mean", "mec"}
+        What points are moved towards: the mean, or the centre of the smallest circle around all.
+
+    Guarantee
+    ---------
+    ``KDelta(k, delta)``.  With `delta` > 0 an attacker who knows a true position finds the nearest published one, which
+    is likely to be the victim's own: this is not bounded.
+
+    Notes
+    -----
+    Trajectories are compared inside a class: the same timestamps after cutting.  Classes of fewer than `k` people go to
+    the trash, and count apart from outliers.  The greedy clustering is exact: the farthest trajectory from all pivots
+    comes next, found with a tree over the leading principal components, which never overstate a distance.  A radius
+    at which too many trajectories could be in no cluster, whatever the pivots, is skipped without clustering.
+
+    References
+    ----------
+    Abul, Bonchi, Nanni: Never Walk Alone: uncertainty for anonymity in moving objects databases.  ICDE 2008.
+
+    Examples
+    --------
+    >>> from wayveil.engines import LocalEngine
+    >>> data = Points.from_records([[(0, 0.0, 0.0), (1, 10.0, 0.0)], [(0, 0.0, 3.0), (1, 10.0, 1.0)]])
+    >>> method = Nwa(k=2, delta=2, radius_max=5)
+    >>> made = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine())
+    >>> [[(t, round(x, 6), round(y, 6)) for t, x, y in made.data.record(i)] for i in range(2)]
+    [[(0, 0.0, 0.5), (1, 10.0, 0.0)], [(0, 0.0, 2.5), (1, 10.0, 1.0)]]
+    """
+
+    k: int = parameter(kind="int", low=2, default=5, help="smallest number of people who move together")
+    delta: float = parameter(
+        kind="number", low=0, help="largest distance between any two of them, in metres; 0 makes them identical"
+    )
+    pi: str = parameter(
+        kind="duration",
+        choices=("none",),
+        default="none",
+        help="trajectories start and end at multiples of this time, the rest is cut off",
+    )
+    radius_max: float | str = parameter(
+        kind="number",
+        low=0,
+        choices=("auto",),
+        default="auto",
+        help="first radius of a cluster in metres; auto is 0.5 % of half the diagonal of the data",
+    )
+    radius_growth: float = parameter(
+        kind="number", low=1, default=1.5, help="factor of the radius while the trash is too large"
+    )
+    trash_max: Fraction = parameter(
+        kind="fraction", low=0, high=1, default=Fraction(1, 10), help="largest share of trajectories lost as outliers"
+    )
+    center: str = parameter(
+        kind="choice",
+        choices=("mean", "mec"),
+        default="mean",
+        help="what points are moved towards: the mean, or the centre of the smallest circle around all",
+    )
+
+    name: ClassVar[str] = "nwa"
+    summary: ClassVar[str] = "Never Walk Alone: (k,delta)-anonymity by clustering and space translation"
+    accepts: ClassVar[type[Points]] = Points
+    publishes: ClassVar[type[Points]] = Points
+    cut: ClassVar[Cut] = "block"
+
+    def __post_init__(self) -> None:
+        check_parameters(self, self.name)
+        check_radius(self.name, self.radius_max, self.radius_growth)
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def claim(self) -> KDelta:
+        return KDelta(k=self.k, delta=self.delta)
+
+    def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> Published:
+        check_data(self.name, data, self.k)
+        engine.progress("finding classes")
+        begin, end = self._cut(data)
+        members, first = classes_of(data.t, begin, end)
+        large = self._large(data, members, first)
+        if not len(large):
+            raise InputError(
+                f"nwa: no k = {self.k} people share the same timestamps: {len(members)} trajectories fall into "
+                f"{len(first) - 1} classes. Put them on common times with the step resample, or take a larger pi."
+            )
+        leads = rng.integers(0, np.diff(first)[large]).tolist()
+        parts = [members[first[c] : first[c + 1]] for c in large]
+        classes = engine.map(lambda i: _Class.of(data, begin, end, parts[i], leads[i]), range(len(parts)))
+        found, relaxed = self._cluster(classes, data, engine)
+        label = np.where(end > begin, TOO_FEW, CUT_OFF)
+        for part, own in zip(parts, found, strict=True):
+            label[part] = np.where(own < 0, OUTLIER, part[own])
+        if not (label >= 0).any():
+            raise InputError(
+                "nwa: every trajectory is an outlier at this radius. Take a larger radius_max or a smaller trash_max."
+            )
+        del classes  # as large as the data; the copy that is published needs the room
+        engine.progress("moving points")
+        made, moved = self._move(data, begin, end, label, engine)
+        lengths = np.diff(data.offsets)
+        facts = {
+            "classes": len(first) - 1,
+            **account(data, label),
+            "trash: cut off by pi": int((label[lengths > 0] == CUT_OFF).sum()),
+            "points cut off by pi": int((lengths - (end - begin))[label >= 0].sum()),
+            "radius used (m)": relaxed.radius,
+            "restarts": relaxed.restarts,
+            "total translation (m)": moved,
+        }
+        if 2 * int((label[lengths > 0] < OUTLIER).sum()) > int((lengths > 0).sum()):
+            facts["advice"] = (
+                "most trajectories share their timestamps with too few people: put them on common times with the step "
+                "resample, or take a larger pi"
+            )
+        return Published(data=made, claim=self.claim, facts=facts)
+
+    def _cut(self, data: Points) -> tuple[IntArray, IntArray]:
+        """Return the rows of every trajectory from the first multiple of pi to the last one."""
+        begin, end = data.offsets[:-1], data.offsets[1:]
+        unit = 1 if self.pi == "none" else duration_units(self.name, "pi", self.pi, data.time_format)
+        if unit == 1:
+            return begin, end
+        suitable = np.flatnonzero(data.t % unit == 0)
+        low, high = np.searchsorted(suitable, begin), np.searchsorted(suitable, end)
+        pair = high - low >= 2
+        begin, end = begin.copy(), begin.copy()
+        begin[pair], end[pair] = suitable[low[pair]], suitable[high[pair] - 1] + 1
+        return begin, end
+
+    def _large(self, data: Points, members: IntArray, first: IntArray) -> IntArray:
+        """Return the classes of at least k people, the largest first, so that the last ones to run are short."""
+        which = np.repeat(np.arange(len(first) - 1), np.diff(first))
+        person = np.unique(data.owner, return_inverse=True)[1][members]
+        pairs = np.unique(which * len(data) + person)
+        people = np.bincount(pairs // max(1, len(data)), minlength=len(first) - 1)
+        large = np.flatnonzero(people >= self.k)
+        return large[np.argsort(-np.diff(first)[large], kind="stable")]
+
+    def _cluster(self, classes: list[_Class], data: Points, engine: Engine) -> tuple[list[IntArray], Relaxed]:
+        """Return the clusters of every class at the first radius that leaves few enough outliers."""
+        engine.progress("measuring distances")
+        pieces = [(c, a, min(a + _BLOCK, c.n)) for c in classes for a in range(0, c.n, _BLOCK)]
+
+        def measure_core(piece: tuple[_Class, int, int]) -> None:
+            c, a, b = piece
+            c.core[a:b] = core_distances(c.tree, c.rows, c.owner, self.k - 1, a, b)
+
+        def measure_group(piece: tuple[_Class, int, int]) -> None:
+            c, a, b = piece
+            c.group[a:b] = group_distances(c.tree, c.rows, c.core, a, b)
+
+        engine.map(measure_core, pieces)
+        engine.map(measure_group, pieces)
+        found: list[IntArray] = []
+        most_outliers = allowed_trash(self.trash_max, data)
+
+        def few_outliers(radius: float, restarts: int) -> bool:
+            if sum(c.beyond(radius) for c in classes) > most_outliers:
+                return False
+            engine.progress("clustering", restarts)
+            found[:] = engine.map(lambda c: c.cluster(self.k, radius), classes)
+            return sum(int((own < 0).sum()) for own in found) <= most_outliers
+
+        start = 0.005 * semi_diagonal(data) if isinstance(self.radius_max, str) else self.radius_max
+        return found, relax(start, self.radius_growth, few_outliers)
+
+    def _move(
+        self, data: Points, begin: IntArray, end: IntArray, label: IntArray, engine: Engine
+    ) -> tuple[Points, float]:
+        """Return the data that is published, and the sum of all ways that points were moved."""
+        kept = label >= 0
+        offsets = offsets_of(np.where(kept, end - begin, 0))
+        rows = np.arange(offsets[-1]) + np.repeat((begin - offsets[:-1])[kept], (end - begin)[kept])
+        t, x, y = data.t[rows], data.x[rows], data.y[rows]
+        members, first = members_of(label)
+        half = half_width(self.delta, data.frame)
+        mec = self.center == "mec"
+        moved = engine.map(
+            lambda a: translate(
+                x, y, offsets[:-1], offsets[1:], members, first, half, mec, a, min(a + 256, len(first) - 1)
+            ),
+            range(0, len(first) - 1, 256),
+        )
+        return replace(data, offsets=offsets, t=t, x=x, y=y), float(np.concatenate(moved).sum())
+
+
+def classes_of(t: IntArray, begin: IntArray, end: IntArray) -> tuple[IntArray, IntArray]:
+    """Return (members, first) of the classes of trajectories with the same timestamps; those without rows are in none.
+
+    Examples
+    --------
+    >>> members, first = classes_of(np.array([0, 1, 0, 2, 0, 1]), np.array([0, 2, 4]), np.array([2, 4, 6]))
+    >>> members.tolist(), first.tolist()
+    ([0, 2, 1], [0, 2, 3])
+    """
+    held = np.flatnonzero(end > begin)
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_scramble(t), dtype=np.uint64)])
+    begin, end = begin[held], end[held]
+    order = np.lexsort((sums[end] - sums[begin], t[end - 1], t[begin], end - begin)) if len(held) else held
+    # the sums only bring equal ones together: whether timestamps are equal is seen from the timestamps
+    same = same_times(t, np.ascontiguousarray(begin[order]), np.ascontiguousarray(end[order]))
+    return held[order], np.append(np.flatnonzero(same == 0), len(held))
+
+
+def _scramble(t: IntArray) -> Any:
+    """Return numbers whose sums differ for different sets of times, almost always."""
+    mixed = t.astype(np.uint64)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    return mixed
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Class:
+    """Trajectories with the same timestamps in the order of a tree, and what is known of their distances."""
+
+    length: int
+    first: int
+    tree: Tree
+    rows: FloatArray
+    owner: IntArray
+    core: FloatArray
+    group: FloatArray
+
+    @property
+    def n(self) -> int:
+        return len(self.owner)
+
+    @classmethod
+    def of(cls, data: Points, begin: IntArray, end: IntArray, members: IntArray, first: int) -> _Class:
+        n, length = len(members), int(end[members[0]] - begin[members[0]])
+
+        def rows_of(which: IntArray) -> FloatArray:
+            at = begin[members[which]][:, None] + np.arange(length)
+            return np.concatenate([data.x[at], data.y[at]], axis=1)
+
+        sketch, slack = _sketches(rows_of, n, length)
+        levels = max(0, int(np.ceil(np.log2(n / _LEAF))))
+        order, begins, ends, low, high = build_tree(sketch, levels)
+        rows = np.empty((n, 2 * length))
+        for a in range(0, n, _BLOCK):
+            rows[a : a + _BLOCK] = rows_of(order[a : a + _BLOCK])
+        return cls(
+            length=length,
+            first=int(np.flatnonzero(order == first)[0]),
+            tree=Tree(order, begins, ends, low, high, np.ascontiguousarray(sketch[order]), slack),
+            rows=rows,
+            owner=np.ascontiguousarray(data.owner[members][order]),
+            core=np.empty(n),
+            group=np.empty(n),
+        )
+
+    def beyond(self, radius: float) -> int:
+        """Return how many trajectories can be in no cluster of this radius, whatever the pivots."""
+        return int((self.group > radius * radius * self.length).sum())
+
+    def cluster(self, k: int, radius: float) -> IntArray:
+        """Return, for every member, the number of the member that is the pivot of its cluster, or -1."""
+        most = radius * radius * self.length
+        label = greedy_clusters(self.tree, self.rows, self.owner, self.core, k, most, self.first)
+        found = np.empty(self.n, np.int64)
+        found[self.tree.order] = np.where(label < 0, -1, self.tree.order[label])
+        return found
+
+
+def _sketches(rows_of: Any, n: int, length: int) -> tuple[FloatArray, float]:
+    """Return a few numbers per trajectory whose distances are never above the true ones, and the slack for rounding.
+
+    The coordinates along the principal components of a sample, and the length of what is left: two trajectories whose
+    rests have lengths a and b are at least the difference of a and b apart.
+    """
+    if n <= 4 * _LEAF:
+        return np.zeros((n, 1)), 0.0
+    sample = rows_of(np.arange(0, n, -(-n // _SAMPLE)))
+    middle = sample.mean(axis=0)
+    sample -= middle
+    leading = np.linalg.eigh(sample @ sample.T)[1][:, ::-1][:, : min(_SKETCH, 2 * length)]
+    axes = np.linalg.qr(sample.T @ leading)[0]
+    sketch, largest = np.empty((n, axes.shape[1] + 1)), 0.0
+    for a in range(0, n, _BLOCK):
+        rows = rows_of(np.arange(a, min(a + _BLOCK, n))) - middle
+        along = rows @ axes
+        sketch[a : a + _BLOCK, :-1] = along
+        sketch[a : a + _BLOCK, -1] = np.linalg.norm(rows - along @ axes.T, axis=1)
+        largest = max(largest, float(np.abs(rows).max()))
+    error = 16 * (2 * length + 64) * np.finfo(float).eps * largest * np.sqrt(2 * length)
+    return sketch, error * error * (1e6 + 1)

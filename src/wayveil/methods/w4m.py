@@ -1,0 +1,333 @@
+"""Wait For Me: clusters of trajectories of any times, edited in space and time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar
+
+import numpy as np
+
+from wayveil.errors import InputError
+from wayveil.kernels.cluster_block import block_clusters
+from wayveil.kernels.cluster_edit import edit
+from wayveil.kernels.cluster_measure import Block, Known, Measure
+from wayveil.methods.clusters import (
+    OUTLIER,
+    TOO_FEW,
+    account,
+    allowed_trash,
+    check_data,
+    check_radius,
+    half_width,
+    relax,
+    semi_diagonal,
+)
+from wayveil.model import (
+    Cut,
+    Engine,
+    KDelta,
+    Points,
+    Published,
+    check_parameters,
+    duration_units,
+    parameter,
+    seconds_per_unit,
+)
+from wayveil.model.ragged import FloatArray, IntArray, offsets_of, take, trajectory_of_row
+
+__all__ = ["W4m"]
+
+_HILBERT_BITS = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class W4m:
+    """Gather trajectories in clusters of at least `k` people, and edit them in space and time to move together.
+
+    Parameters
+    ----------
+    k : int, >= 2
+        Smallest number of people in a cluster.
+    delta : number, >= 0, in metres
+        Largest distance of two members of a cluster at any published time.  With 0 they become one and the same.
+    distance : {"lstd", "edr"}
+        How trajectories are compared: by a linear walk along both, or by edit distance on real sequences.
+    radius_max : number > 0, or "auto"
+        How far a member may be from the pivot of its cluster, at first.  With `lstd` in metres, over all pairs of
+        aligned points; `auto` is 0.5 % of half the diagonal of the box around all points.  With `edr` in edits; `auto`
+        is a tenth of the median number of points, at least 1.
+    radius_growth : number, >= 1.01
+        What the radius is multiplied with as long as the trash is too large.
+    trash_max : number from 0 to 1
+        Largest share of trajectories that may be thrown away as outliers.
+    edr_dx, edr_dy : number, >= 0, in metres, or "auto"
+        How far two points may differ and still match; `auto` is `delta`.
+    edr_dt : duration or "auto"
+        How much their times may differ; `auto` is the median time between two samples.
+    cap : int, >= 1
+        Largest cost of one pair of points in the linear walk, in units of `delta`.
+    t2s_factor : number > 0
+        Time becomes length with the mean speed of all trajectories divided by this: larger values count time less.
+    chunk_size : int from 2 to 5000
+        Trajectories are clustered in blocks of about this size, cut along a Hilbert curve through their middles.
+    pivot : {"random", "farthest"}
+        Which trajectory leads the next cluster.
+
+    Guarantee
+    ---------
+    ``KDelta(k, delta)``.  With `delta` > 0 an attacker who knows a true position finds the nearest published one, which
+    is likely to be the victim's own: this is not bounded.  Pivots are published unmoved, so one exact position of its
+    owner finds a pivot.  Points and times are made up where trajectories differ.
+
+    Notes
+    -----
+    All published trajectories of a cluster have the timestamps of its pivot.  Neither distance is a metric, and both
+    have many ties: among equal distances the smaller planar distance counts (`lstd`: the largest of the aligned
+    points; `edr`: that of the mean positions), then the order of the input.  Each pair of a block is compared at most
+    once for all radii.  Time O(n x chunk_size x points), with `edr` times points once more; memory 16 x chunk_size^2
+    bytes per worker.
+
+    References
+    ----------
+    Abul, Bonchi, Nanni: Anonymization of moving objects databases by clustering and perturbation.  Information Systems
+    35 (2010).
+
+    Examples
+    --------
+    >>> from wayveil.engines import LocalEngine
+    >>> data = Points.from_records([[(0, 0.0, 0.0), (10, 10.0, 0.0)], [(1, 0.0, 1.0), (12, 10.0, 4.0)]])
+    >>> made = W4m(k=2, delta=4, radius_max=9).run(data, rng=np.random.default_rng(0), engine=LocalEngine())
+    >>> [[(t, round(x, 6), round(y, 6)) for t, x, y in made.data.record(i)] for i in range(2)]
+    [[(0, 0.0, 0.0), (10, 10.0, 0.0)], [(0, 0.0, 1.0), (10, 10.0, 2.0)]]
+    """
+
+    k: int = parameter(kind="int", low=2, default=5, help="smallest number of people who move together")
+    delta: float = parameter(
+        kind="number", low=0, help="largest distance between any two of them, in metres; 0 makes them identical"
+    )
+    distance: str = parameter(
+        kind="choice",
+        choices=("lstd", "edr"),
+        default="lstd",
+        help="lstd: a linear walk along both trajectories; edr: edit distance on real sequences, slower",
+    )
+    radius_max: float | str = parameter(
+        kind="number",
+        low=0,
+        choices=("auto",),
+        default="auto",
+        help="first radius of a cluster; lstd: in metres, auto is 0.5 % of half the diagonal of the data; "
+        "edr: in edits, auto is a tenth of the median number of points",
+    )
+    radius_growth: float = parameter(
+        kind="number", low=1, default=1.5, help="factor of the radius while the trash is too large"
+    )
+    trash_max: Fraction = parameter(
+        kind="fraction", low=0, high=1, default=Fraction(1, 10), help="largest share of trajectories lost as outliers"
+    )
+    edr_dx: float | str = parameter(
+        kind="number", low=0, choices=("auto",), default="auto", help="edr: how far x may differ; auto is delta"
+    )
+    edr_dy: float | str = parameter(
+        kind="number", low=0, choices=("auto",), default="auto", help="edr: how far y may differ; auto is delta"
+    )
+    edr_dt: str = parameter(
+        kind="duration",
+        choices=("auto",),
+        default="auto",
+        help="edr: how much times may differ; auto is the median time between samples",
+    )
+    cap: int = parameter(
+        kind="int",
+        low=1,
+        high=1_000_000,
+        default=10,
+        help="lstd: largest cost of one pair of points, in units of delta",
+    )
+    t2s_factor: float = parameter(
+        kind="number", low=1e-9, default=1.0, help="lstd: time counts as way at the mean speed divided by this"
+    )
+    chunk_size: int = parameter(
+        kind="int", low=2, high=5000, default=1000, help="trajectories that are compared with each other, a block"
+    )
+    pivot: str = parameter(
+        kind="choice", choices=("random", "farthest"), default="random", help="which trajectory leads the next cluster"
+    )
+
+    name: ClassVar[str] = "w4m"
+    summary: ClassVar[str] = "Wait For Me: (k,delta)-anonymity by clustering and editing in space and time"
+    accepts: ClassVar[type[Points]] = Points
+    publishes: ClassVar[type[Points]] = Points
+    cut: ClassVar[Cut] = "block"
+
+    def __post_init__(self) -> None:
+        check_parameters(self, self.name)
+        check_radius(self.name, self.radius_max, self.radius_growth)
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def claim(self) -> KDelta:
+        return KDelta(k=self.k, delta=self.delta)
+
+    def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> Published:
+        check_data(self.name, data, self.k)
+        engine.progress("comparing trajectories")
+        start = self._first_radius(data)
+        unit = self.delta or 1e-3 * start or 1.0
+        measure = Measure(self.distance == "edr", unit, self.cap, *self._tolerances(data))
+        length = _time_as_length(data, self.t2s_factor)
+        middle_x, middle_y = _middles(data)
+        blocks = _blocks(middle_x, middle_y, np.flatnonzero(np.diff(data.offsets) > 0), self.chunk_size)
+        orders = [rng.permutation(len(members)) for members in blocks]
+
+        def solve(i: int) -> _Solved:
+            members = blocks[i]
+            owner = np.unique(data.owner[members], return_inverse=True)[1]
+            if owner.max() + 1 < self.k:
+                return _Solved(labels=[np.full(len(members), TOO_FEW)])
+            offsets, rows = take(data.offsets, members)
+            columns = (data.x[rows], data.y[rows], data.t[rows], length[rows])
+            block = Block(offsets, *columns, middle_x[members], middle_y[members], owner)
+            return self._solve(block, measure, start, orders[i])
+
+        solved = engine.map(solve, range(len(blocks)))
+        if not any((label > TOO_FEW).any() for s in solved for label in s.labels):
+            raise InputError(
+                f"w4m: no block of {self.chunk_size} trajectories holds k = {self.k} people. Take a larger chunk_size."
+            )
+        allowed = allowed_trash(self.trash_max, data)
+        relaxed = relax(start, self.radius_growth, lambda _, step: sum(s.outliers(step) for s in solved) <= allowed)
+        label = np.full(len(data), TOO_FEW)
+        for members, found in zip(blocks, solved, strict=True):
+            own_label = found.at(relaxed.restarts)
+            label[members] = np.where(own_label < 0, own_label, members[own_label])
+        if not (label >= 0).any():
+            raise InputError(
+                "w4m: every trajectory is an outlier at this radius. Take a larger radius_max or a smaller trash_max."
+            )
+        engine.progress("editing trajectories")
+        made, done = self._edit(data, length, label, measure._replace(unit=unit / 2), engine)
+        scale = seconds_per_unit(data.time_format)
+        facts = {
+            "blocks": len(blocks),
+            **account(data, label),
+            "radius used (edits)" if measure.is_edr else "radius used (m)": relaxed.radius,
+            "restarts": relaxed.restarts,
+            "total translation (m)": float(done[0]),
+            "total time translation" + ("" if scale is None else " (s)"): float(done[1] * (scale or 1)),
+            "points created": int(done[2]),
+            "points deleted": int(done[3]),
+        }
+        return Published(data=made, claim=self.claim, facts=facts)
+
+    def _first_radius(self, data: Points) -> float:
+        if not isinstance(self.radius_max, str):
+            return self.radius_max
+        if self.distance == "lstd":
+            return 0.005 * semi_diagonal(data)
+        lengths = np.diff(data.offsets)
+        return max(1.0, 0.1 * float(np.median(lengths[lengths > 0])))
+
+    def _tolerances(self, data: Points) -> tuple[float, float, int]:
+        dx, dy = (self.delta if isinstance(d, str) else d for d in (self.edr_dx, self.edr_dy))
+        if self.edr_dt != "auto":
+            return dx, dy, duration_units(self.name, "edr_dt", self.edr_dt, data.time_format)
+        trajectory = trajectory_of_row(data.offsets)
+        periods = np.diff(data.t)[trajectory[1:] == trajectory[:-1]]
+        return dx, dy, int(np.median(periods)) if len(periods) else 0
+
+    def _solve(self, block: Block, measure: Measure, radius: float, order: IntArray) -> _Solved:
+        """Cluster a block at one radius after the other, up to the first that holds everybody."""
+        n = len(block.owner)
+        known = Known(np.zeros(n, np.int64), np.empty((n, n)), np.empty((n, n)))
+        largest = float(np.hypot(np.ptp(block.x), np.ptp(block.y)))
+        if measure.is_edr:
+            largest = float(np.diff(block.offsets).max())
+        labels: list[IntArray] = []
+        while True:
+            label = block_clusters(block, measure, known, self.k, radius, order, self.pivot == "farthest")
+            labels.append(label.astype(np.int32))
+            if radius > 1.001 * largest or radius == largest == 0:
+                return _Solved(labels=labels)
+            radius *= self.radius_growth
+
+    def _edit(
+        self, data: Points, length: FloatArray, label: IntArray, measure: Measure, engine: Engine
+    ) -> tuple[Points, FloatArray]:
+        """Return the data that is published, and the sums of way, time, points created and points deleted."""
+        offsets = offsets_of(np.where(label < 0, 0, np.diff(data.offsets)[label]))
+        t, x, y = np.empty(offsets[-1], np.int64), np.empty(offsets[-1]), np.empty(offsets[-1])
+        half = half_width(self.delta, data.frame)
+        done = engine.map(
+            lambda a: edit(
+                data.offsets, data.x, data.y, data.t, length, label, measure, half, offsets, t, x, y,
+                a, min(a + 1024, len(data)),
+            ),
+            range(0, len(data), 1024),
+        )  # fmt: skip
+        return replace(data, offsets=offsets, t=t, x=x, y=y), np.concatenate(done).sum(axis=0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Solved:
+    """The clusters of a block: one label per trajectory, for each radius; later radii change nothing any more."""
+
+    labels: list[IntArray]
+
+    def at(self, step: int) -> IntArray:
+        return self.labels[min(step, len(self.labels) - 1)]
+
+    def outliers(self, step: int) -> int:
+        return int((self.at(step) == OUTLIER).sum())
+
+
+def _time_as_length(data: Points, t2s_factor: float) -> FloatArray:
+    """Return the times as lengths: at the mean of the mean speeds of all trajectories that take any time."""
+    trajectory = trajectory_of_row(data.offsets)
+    inside = trajectory[1:] == trajectory[:-1]
+    ways = np.hypot(np.diff(data.x), np.diff(data.y))[inside]
+    way = np.bincount(trajectory[1:][inside], ways, minlength=len(data))
+    held = np.flatnonzero(np.diff(data.offsets) > 1)
+    lasts = data.t[data.offsets[held + 1] - 1] - data.t[data.offsets[held]]
+    speed = float(np.mean(way[held] / lasts)) if len(held) else 0.0
+    return (data.t - data.t.min()) * (speed / t2s_factor)
+
+
+def _middles(data: Points) -> tuple[FloatArray, FloatArray]:
+    """Return the mean position of every trajectory; 0 where there is none."""
+    lengths = np.maximum(np.diff(data.offsets), 1)
+    trajectory = trajectory_of_row(data.offsets)
+    x, y = (np.bincount(trajectory, values, minlength=len(data)) / lengths for values in (data.x, data.y))
+    return x, y
+
+
+def _blocks(x: FloatArray, y: FloatArray, held: IntArray, size: int) -> list[IntArray]:
+    """Cut trajectories into blocks of at most `size` that lie near each other; inside a block in the order of input."""
+    along = held[np.argsort(_hilbert(x[held], y[held]), kind="stable")]
+    return [np.sort(block) for block in np.array_split(along, -(-len(along) // size))]
+
+
+def _hilbert(x: FloatArray, y: FloatArray) -> IntArray:
+    """Return the position of points on a Hilbert curve through the square around them.
+
+    Examples
+    --------
+    >>> _hilbert(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0.0, 1.0, 1.0, 0.0])).argsort().tolist()
+    [0, 1, 2, 3]
+    """
+    side = max(np.ptp(x), np.ptp(y)) or 1.0
+    top = (1 << _HILBERT_BITS) - 1
+    a, b = ((v - v.min()) / side * top for v in (x, y))
+    a, b = a.astype(np.int64), b.astype(np.int64)
+    along = np.zeros(len(a), np.int64)
+    for bit in range(_HILBERT_BITS - 1, -1, -1):
+        right, up = (a >> bit) & 1, (b >> bit) & 1
+        along += ((3 * right) ^ up) << (2 * bit)
+        turn, flip = up == 0, (up == 0) & (right == 1)
+        a, b = np.where(flip, top - a, a), np.where(flip, top - b, b)
+        a, b = np.where(turn, b, a), np.where(turn, a, b)
+    return along
