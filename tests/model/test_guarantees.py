@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from wayveil.errors import ParameterError, UsageError
-from wayveil.model import GUARANTEES, KCL, guarantee_from_json
+from wayveil.model import GUARANTEES, KCL, KAnonymity, KDelta, guarantee_from_json
 
 
 @pytest.mark.parametrize(
@@ -89,3 +89,30 @@ def test_a_name_nearby_is_suggested() -> None:
     with pytest.raises(UsageError, match="Did you mean 'KCL'"):
         guarantee_from_json({"name": "KC"})
     assert list(GUARANTEES) == ["KCL", "KDelta", "KAnonymity"]
+
+
+def test_what_the_claims_on_points_say() -> None:
+    loose, strict, boxes = KDelta(k=3, delta=50), KDelta(k=3, delta=0), KAnonymity(k=4)
+    assert "at least 3 people" in loose.promise
+    assert "at most 50 m apart" in loose.promise
+    assert "the same, point by point, for at least 3 people" in strict.promise
+    assert "the same for at least 4 people" in boxes.promise
+    assert loose.unbounded == ("nearest_positions",)
+    assert strict.unbounded == boxes.unbounded == KCL(k=2, c=1, l=1).unbounded == ()
+    assert "true positions more exactly" in loose.not_covered[0]
+    assert len(strict.not_covered) == len(loose.not_covered) - 1
+    assert "1/3" in strict.covered[0]
+    assert "1/4" in boxes.covered[0]
+    assert "50 m" in loose.covered[0]
+    assert boxes.about_truth
+    assert not loose.about_truth
+    for claim in (loose, strict, boxes):
+        assert guarantee_from_json(claim.to_json()) == claim
+
+
+@pytest.mark.parametrize(
+    ("cls", "given"), [(KDelta, {"k": 1, "delta": 1}), (KDelta, {"k": 2, "delta": -1}), (KAnonymity, {"k": 1})]
+)
+def test_claims_on_points_have_limits(cls: Any, given: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="must be"):
+        cls(**given)

@@ -51,3 +51,35 @@ def test_a_duration_must_be_exact_to_be_counted() -> None:
 
 def test_the_range_in_words() -> None:
     assert "15min" in WIDTH.range
+
+
+NUMBER = Parameter(name="delta", kind="number", help="", low=0, choices=("auto",), why="Why not.")
+
+
+def test_numbers() -> None:
+    assert [NUMBER.check("x", value) for value in (0, 2.5, "1e3", "auto")] == [0.0, 2.5, 1000.0, "auto"]
+    assert NUMBER.parse("x", "7") == 7.0
+    assert NUMBER.range == "number >= 0 or auto"
+    assert Parameter(name="p", kind="number", help="", low=0.5, high=2).range == "number from 0.5 to 2"
+
+
+@pytest.mark.parametrize("value", ["", "nan", "inf", float("nan"), float("inf"), -1, True, None, [1], 10**400])
+def test_bad_numbers(value: Any) -> None:
+    with pytest.raises(ParameterError, match=r"x: delta must be a number >= 0 or 'auto', got .* Why not\."):
+        NUMBER.check("x", value)
+    with pytest.raises(ParameterError, match="must be a number from 0 to 5"):
+        Parameter(name="p", kind="number", help="", low=0, high=5).check("x", 6)
+
+
+def test_texts() -> None:
+    text = Parameter(name="network", kind="text", help="")
+    assert (text.check("x", "a b"), text.parse("x", "c"), text.range) == ("a b", "c", "text")
+    for wrong in (1, None, "two\nlines"):
+        with pytest.raises(ParameterError, match="x: network must be one line of text"):
+            text.check("x", wrong)
+
+
+def test_a_duration_with_a_word() -> None:
+    p = Parameter(name="gap", kind="duration", help="", choices=("none",))
+    assert (p.check("x", "none"), p.check("x", "60min"), p.parse("x", "none")) == ("none", "1h", "none")
+    assert p.range.endswith("or none")

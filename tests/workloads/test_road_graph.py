@@ -79,12 +79,30 @@ def test_roads_that_many_ways_use_are_main_roads(tmp_path: Path) -> None:
     assert np.bincount(graph.road_class).tolist() == [3, 6, 32]
 
 
+def test_classes_follow_the_number_of_ways_in_a_tree(tmp_path: Path) -> None:
+    """In a tree a road is on the ways between the nodes on its two sides, whichever way it is written."""
+    rng = np.random.default_rng(3)
+    parent = [int(rng.integers(max(0, i - 4), i)) for i in range(1, 60)]
+    nodes = "".join(f"{i} {rng.random()} {rng.random()}\n" for i in range(60))
+    pairs = [(i, p) if rng.random() < 0.5 else (p, i) for i, p in enumerate(parent, 1)]
+    graph = read_graph(write(tmp_path, nodes, "".join(f"0 {a} {b} {rng.random()}\n" for a, b in pairs)))
+    below = np.ones(60, np.int64)
+    for child in range(59, 0, -1):
+        below[parent[child - 1]] += below[child]
+    ways = below[1:] * (60 - below[1:])
+    assert np.bincount(graph.road_class).tolist() == [3, 9, 47]
+    assert ways[graph.road_class == 0].min() >= ways[graph.road_class == 1].max()
+    assert ways[graph.road_class == 1].min() >= ways[graph.road_class == 2].max()
+
+
 def test_the_generated_network_is_planar_connected_and_always_the_same() -> None:
     graph, again = generated_graph(), generated_graph()
     assert graph.x.tolist() == again.x.tolist()
     assert graph.start.tolist() == again.start.tolist()
     assert 3000 <= len(graph) <= 3600
-    assert set(graph.road_class.tolist()) == {0, 1, 2}
+    main, collecting, local = np.bincount(graph.road_class).tolist()
+    assert (main, collecting) == (5 * 2 * 59, 10 * 2 * 59)
+    assert 0.7 < local / (45 * 2 * 59) < 0.8
     assert np.isfinite(ways_to(graph, np.array([0]), top_speed_m_s=10.0).left_s).all()
     straight = np.hypot(graph.x[graph.start] - graph.x[graph.end], graph.y[graph.start] - graph.y[graph.end])
     np.testing.assert_array_equal(graph.length_m, straight)
