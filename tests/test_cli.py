@@ -276,3 +276,15 @@ def test_demo(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert "wayveil-demo/private/report.html" in text
     assert run("verify", "wayveil-demo")[0] == 0
     assert run("demo", "--json")[0] == 0
+
+
+def test_a_name_of_two_words_can_be_typed_both_ways(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("network-movers", "network_movers"):
+        options = ["--objects", "3", "--seed", "1", "--out", str(tmp_path / f"{name}.csv")]
+        assert main(["generate", name, *options]) == 0
+    capsys.readouterr()
+    assert (tmp_path / "network-movers.csv").read_bytes() == (tmp_path / "network_movers.csv").read_bytes()
+    main(["generate", "--help"])
+    told = capsys.readouterr().out
+    assert "network-movers" in told
+    assert "network_movers" not in told

@@ -144,3 +144,11 @@ def test_a_pivot_that_cannot_lead_is_not_compared() -> None:
     label = block_clusters(block, Measure(False, 1.0, 9, 0.0, 0.0, 0), known, 2, 5.0, np.arange(3), False)
     assert label.tolist() == [-1, 1, 1]
     assert known.ready.tolist() == [0, 1, 0]
+
+
+def test_trajectories_of_one_person_do_not_make_a_crowd() -> None:
+    records: list[Record] = [((0, 0.0, 0.0),), ((0, 1.0, 0.0),), ((0, 90.0, 0.0),)]
+    block, known = block_of(records, [0, 0, 1])
+    label = block_clusters(block, Measure(False, 1.0, 9, 0.0, 0.0, 0), known, 2, 5.0, np.arange(3), False)
+    assert label.tolist() == [-1, -1, -1]
+    assert known.ready.tolist() == [0, 0, 0]

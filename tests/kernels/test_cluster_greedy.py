@@ -83,6 +83,17 @@ def test_the_clusters_are_those_of_the_rule(scene: tuple[np.ndarray, np.ndarray,
         assert all(((rows[i] - rows[pivot]) ** 2).sum() <= most for i in members)
 
 
+def test_scattered_trajectories_one_to_a_leaf() -> None:
+    """Members of a cluster far from its pivot must not stay behind as candidates in parts of the tree left alone."""
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        n, k, most = int(rng.integers(6, 20)), int(rng.integers(2, 4)), float(rng.choice([4, 20, 100, 300]))
+        rows = rng.integers(0, int(rng.choice([10, 30])), (n, 2)).astype(float)
+        owner = np.arange(n) if rng.random() < 0.5 else rng.integers(0, n, n)
+        first = int(rng.integers(n))
+        assert fast(rows, owner, k, most, first, 2, int(np.log2(n))) == oracle(rows, owner, k, most, first)
+
+
 def test_many_trajectories_in_a_deep_tree() -> None:
     rng = np.random.default_rng(4)
     rows = (rng.integers(0, 6, (300, 1)) * 40 + rng.integers(0, 12, (300, 4))).astype(float)

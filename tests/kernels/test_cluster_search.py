@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.cluster_search import core_distances, group_distances, nearest, new_search
+from wayveil.kernels.cluster_search import core_distances, find_lowest, group_distances, nearest, new_search
 from wayveil.kernels.cluster_tree import Tree, build_tree
 from wayveil.kernels.jit import kernel
 
@@ -16,6 +16,13 @@ def look(tree, rows, free, lowest, owner, at, most, others):
     search = new_search(tree.order.size, tree.first.size, others)
     held = nearest(tree, rows, free, lowest, owner, at, most, search)
     return held, search.place, search.far
+
+
+@kernel
+def lowest_found(tree, free):
+    lowest = np.empty(tree.first.size, np.int64)
+    find_lowest(tree, free, lowest)
+    return lowest
 
 
 def tree_of(rows: np.ndarray, width: int, levels: int) -> tuple[Tree, np.ndarray]:
@@ -69,6 +76,7 @@ def test_nearest_people(scene: tuple[np.ndarray, np.ndarray, int, int], data: st
     if expected is not None and ((rows[expected[-1]] - rows[at]) ** 2).sum() > radius:
         expected = None
     in_place = free[tree.order]
+    assert lowest_found(tree, in_place).tolist() == lowest_of(tree, in_place).tolist()
     place = int(np.flatnonzero(tree.order == at)[0])
     held, places, far = look(
         tree, placed, in_place, lowest_of(tree, in_place), owner[tree.order], place, radius, others

@@ -87,3 +87,9 @@ def test_worked_examples(case: str) -> None:
     found = GOLDEN[case]
     pivot, member = ([tuple(r) for r in GOLDEN[name]] for name in ("pivot", found["member"]))
     assert script(member, pivot, tuple(found["tolerances"])) == (found["distance"], found["script"])
+
+
+def test_to_insert_comes_before_to_delete() -> None:
+    """Both cost the same here, and to replace costs more."""
+    a, b = (0, 0.0, 0.0), (0, 9.0, 0.0)
+    assert script([a, b, a, b], [b, a, b, a], (1.0, 1.0, 1)) == (2, "+===-")

@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 import pytest
 
 from wayveil.errors import UsageError
-from wayveil.model import KCL, AttackResult, Chart, Score, Series, Verdict
+from wayveil.model import KCL, AttackResult, Chart, KDelta, Score, Series, Verdict
 from wayveil.run.report import ReportContext, render_report
 
 NASTY = "<script>alert('x')</script> & \"Söhne\" 北京西站 " + "very long name " * 12
@@ -387,3 +387,23 @@ def test_nothing_overflows_on_a_phone(name, request, tmp_path):
     if width is None:
         pytest.skip("chromium did not load the page")
     assert int(width[1]) <= 390
+
+
+def test_an_attack_that_the_promise_does_not_bound_stands_beside_it(full: ReportContext) -> None:
+    raw, published = (
+        AttackResult(
+            name="nearest_positions",
+            adversary="knows up to 8 true positions of a person",
+            victims=50,
+            sampled=True,
+            measured={"identity_mean": mean, "identity_mean_with_1_sample": 0.214, "identity_mean_with_4_samples": 0.4},
+        )
+        for mean in (1.0, 0.506)
+    )
+    for claim, told in ((KDelta(k=3, delta=100), True), (KDelta(k=3, delta=0), False)):
+        verdict = replace(full.verdict, claim=claim, measured={"min_support": 3})
+        page = Page(render_report(replace(full, claim=claim, verdict=verdict, attacks=((raw, published),))))
+        assert ("Not promised: measured attack" in page.text) == told
+        assert ("21.4 % with one known position" in page.text) == told
+        assert "50.6 %" in page.text
+        assert "Mean over people, 4 positions known" in page.text

@@ -175,6 +175,18 @@ def test_positions_on_a_line_by_hand() -> None:
     assert walk([[1, 0]], [3], arrive=True, home=3) == [300, 250, 200]
 
 
+def test_legs_follow_the_plan() -> None:
+    """From node 1 to the targets 1, 2 and 0, which are the nodes 3, 2 and 0."""
+    line = ladder()
+    line["target"] = np.array([0, 3, 2])
+    line["towards"] = np.vstack([line["towards"], [1, 2, 2, 2]])
+    line["left"] = np.vstack([line["left"], [20.0, 10, 0, 10]])
+    x, _ = sample_walks(
+        np.array([0, 1]), np.array([1]), np.ones(1), np.array([[1, 2, 0]]), False, np.array([11]), 5.0, *line.values()
+    )
+    assert x.round(6).tolist() == [100, 150, 200, 250, 300, 250, 200, 150, 100, 50, 0]
+
+
 def test_where_there_is_nowhere_else_to_go_people_stay() -> None:
     x, _ = sample_walks(
         np.array([0, 1]),

@@ -37,7 +37,9 @@ def group_of(commands: Iterable[tuple[str, str, Callable[..., None]]], help: str
     app = typer.Typer(add_completion=False, rich_markup_mode=None, help=help)
     app.callback()(_nothing)  # a group of one command stays a group
     for name, text, function in commands:
-        app.command(name, help=text)(function)
+        app.command(name.replace("_", "-"), help=text)(function)
+        if "_" in name:  # as it is called in recipes and in Python
+            app.command(name, help=text, hidden=True)(function)
     return typer.main.get_command(app)
 
 

@@ -128,9 +128,10 @@ def risk_lines(found: Any) -> Iterator[str]:
     for result in found.results:
         sampled = ", a sample" if result.sampled else ""
         yield f"{result.name}: an attacker who {result.adversary} ({result.victims:,} people{sampled})"
+        width = max(30, *(len(_risk_name(name, result.measured)) + 2 for name in result.measured))
         for name, value in result.measured.items():
             if not name.endswith(_THRESHOLD):
-                yield _row(_risk_name(name, result.measured), _value(value), width=30)
+                yield _row(_risk_name(name, result.measured), _value(value), width=width)
     for note in found.notes:
         yield _row("note", note)
 

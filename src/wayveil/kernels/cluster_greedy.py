@@ -103,12 +103,11 @@ def _come_nearer(tree, rows, apart, free, best, best_number, lowest, pivot, stac
         node = stack[top]
         if node < 0:
             _sum_up(tree, apart, free, best, best_number, lowest, -node - 1)
-        elif best[node] <= 0.0 or box_gap(tree, pivot, node) > reach(best[node], tree.slack):
-            continue
-        elif node < leaves_from:
-            stack[top], stack[top + 1], stack[top + 2] = -node - 1, 2 * node + 2, 2 * node + 1
-            top += 3
-        else:
+        elif best[node] > 0.0 and box_gap(tree, pivot, node) <= reach(best[node], tree.slack):
+            if node < leaves_from:
+                stack[top], stack[top + 1], stack[top + 2] = -node - 1, 2 * node + 2, 2 * node + 1
+                top += 3
+                continue
             for place in range(tree.first[node], tree.last[node]):
                 if apart[place] > 0.0 and sketch_gap(tree.sketch, pivot, place) <= reach(apart[place], tree.slack):
                     apart[place] = min(apart[place], row_distance(rows, pivot, place, apart[place]))
