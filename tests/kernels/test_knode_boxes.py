@@ -38,7 +38,7 @@ def columns(tracks: list[Track]) -> tuple[np.ndarray, ...]:
 
 
 @numba.njit
-def probe(first, start, end, owner, x, y, members, gone, u, v, most):  # type: ignore[no-untyped-def]
+def probe(first, start, end, owner, x, y, members, gone, u, v, most, step):  # type: ignore[no-untyped-def]
     tracks = Tracks(first, start, end, owner, x, y)
     longest = 1
     for i in range(first.size):
@@ -50,7 +50,7 @@ def probe(first, start, end, owner, x, y, members, gone, u, v, most):  # type: i
         leave(tracks, boxes, member)
     enclose(tracks, boxes, 1)
     guess = guess_more(tracks, boxes, 1, v) if v >= 0 else 0.0
-    return loss_if(tracks, boxes, 1, u, v, most), boxes.owners[1], boxes.loss[1], guess
+    return loss_if(tracks, boxes, 1, u, v, most, step), boxes.owners[1], boxes.loss[1], guess
 
 
 @st.composite
@@ -75,7 +75,7 @@ def test_loss_without_one_and_with_another(tracks: list[Track], data: st.DataObj
     for u in (-1, *inside):
         for v in (-1, n - 1):
             loss, owners, whole, _ = probe(
-                first, start, end, owner, x, y, np.array(order), np.array(gone, np.int64), u, v, NEVER
+                first, start, end, owner, x, y, np.array(order), np.array(gone, np.int64), u, v, NEVER, 1
             )
             rest = [tracks[i] for i in inside if i != u] + [tracks[v]] * (v >= 0)
             assert loss == pytest.approx(loss_of(rest), abs=1e-9)
@@ -91,7 +91,7 @@ def test_a_loss_above_the_limit_stays_above_it(tracks: list[Track], share: float
     true = loss_of(tracks)
     most = share * true
     members, none = np.arange(n - 1), np.zeros(0, np.int64)
-    found = probe(first, start, end, np.arange(n), x, y, members, none, -1, n - 1, most)[0]
+    found = probe(first, start, end, np.arange(n), x, y, members, none, -1, n - 1, most, 1)[0]
     assert found == pytest.approx(true) if true < most else found > most - 1e-9
     assert found <= true + 1e-9
 
@@ -100,7 +100,7 @@ def test_who_shares_no_timestamp_never_joins() -> None:
     tracks: list[Track] = [(0, [(0.0, 0.0)] * 3), (1, [(0.0, 0.0)] * 2), (3, [(0.0, 0.0)] * 2)]
     first, start, end, x, y = columns(tracks)
     members, none = np.arange(2), np.zeros(0, np.int64)
-    found = probe(first, start, end, np.arange(3), x, y, members, none, -1, 2, NEVER)
+    found = probe(first, start, end, np.arange(3), x, y, members, none, -1, 2, NEVER, 1)
     assert (found[0], found[3]) == (NEVER, NEVER)
 
 
@@ -110,11 +110,25 @@ def test_a_guess_is_exact_where_nobody_moves(x: list[float], starts: list[int]) 
     tracks: list[Track] = [(s, [(value, 0.5)] * (7 - s)) for value, s in zip(x, starts, strict=True)]
     first, start, end, columns_x, columns_y = columns(tracks)
     members, none = np.arange(3), np.zeros(0, np.int64)
-    guess = probe(first, start, end, np.arange(4), columns_x, columns_y, members, none, -1, 3, NEVER)[3]
+    guess = probe(first, start, end, np.arange(4), columns_x, columns_y, members, none, -1, 3, NEVER, 1)[3]
     kept = max(starts)
     cut = 3 * (kept - max(starts[:3])) + kept - starts[3]
     wider = 4 * (max(x) - min(x)) - 3 * (max(x[:3]) - min(x[:3]))
     assert guess == pytest.approx(cut + THIN * wider * (7 - kept), abs=1e-9)
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    x=st.lists(st.floats(0, 1), min_size=4, max_size=4),
+    starts=st.lists(st.integers(0, 3), min_size=4, max_size=4),
+    step=st.integers(1, 5),
+)
+def test_every_few_timestamps_are_enough_where_nobody_moves(x: list[float], starts: list[int], step: int) -> None:
+    tracks: list[Track] = [(s, [(value, value / 2)] * (15 - s)) for value, s in zip(x, starts, strict=True)]
+    first, start, end, columns_x, columns_y = columns(tracks)
+    members, none = np.arange(3), np.zeros(0, np.int64)
+    found = probe(first, start, end, np.arange(4), columns_x, columns_y, members, none, 0, 3, NEVER, step)[0]
+    assert found == pytest.approx(loss_of(tracks[1:]), abs=1e-9)
 
 
 @numba.njit

@@ -102,6 +102,14 @@ def test_no_move_and_no_interchange_lowers_the_loss(tracks: list[Track], data: s
                     assert total([[swap.get(v, v) for v in g] for g in groups]) > now - 1e-6
 
 
+def test_long_trajectories_are_interchanged_as_well() -> None:
+    rng = np.random.default_rng(4)
+    short: list[Track] = [(0, [(float(x), float(y))]) for x, y in rng.uniform(size=(40, 2))]
+    long: list[Track] = [(0, way * 90) for _, way in short]
+    owner = list(range(40))
+    assert grouped(long, owner, 4) == grouped(short, owner, 4)
+
+
 def test_the_outermost_come_first_and_leftovers_go_where_they_cost_least() -> None:
     def still(x: float, y: float) -> Track:
         return 0, [(x, y)] * 3

@@ -44,7 +44,7 @@ def absorb(tracks, boxes, groups, v, k):
     best, least = np.int64(-1), NEVER
     for g in range(groups):
         if boxes.owners[g] < 2 * k - 1 or count_of_owner(tracks, boxes, g, tracks.owner[v]) > 0:
-            more = loss_if(tracks, boxes, g, -1, v, boxes.loss[g] + least) - boxes.loss[g]
+            more = loss_if(tracks, boxes, g, -1, v, boxes.loss[g] + least, 1) - boxes.loss[g]
             if more < least:
                 best, least = g, more
     if best >= 0:
@@ -63,7 +63,7 @@ def _cheapest(tracks, boxes, g):
                 held = keep_on_list(who, cost, held, v, guess)
     best, least = np.int64(-1), NEVER
     for i in range(held):
-        loss = loss_if(tracks, boxes, g, -1, who[i], least)
+        loss = loss_if(tracks, boxes, g, -1, who[i], least, 1)
         if loss < least:
             best, least = who[i], loss
     return best

@@ -14,6 +14,8 @@ __all__ = ["low_loss_groups"]
 _PASSES = 4  # the fourth gains less than half a percent
 _TRY = 6  # groups for which the loss is computed, the others' is guessed
 _NEAR = 2  # groups whose members are tried for an interchange
+_SAMPLES = 16  # timestamps of a first look at an interchange
+_SLACK = 1.03  # what such a look may be wrong by
 _LEAST = 1e-9  # what a change must gain, in samples: rounding gains nothing
 
 
@@ -48,7 +50,7 @@ def low_loss_groups(first, start, end, owner, x, y, k):
 def _improve(tracks, boxes, groups, v, k):
     """Move v, or interchange it with another trajectory, if this lowers the loss; return whether it did."""
     a = boxes.label[v]
-    here = loss_if(tracks, boxes, a, v, -1, NEVER)
+    here = loss_if(tracks, boxes, a, v, -1, NEVER, 1)
     free = boxes.owners[a] > k or count_of_owner(tracks, boxes, a, tracks.owner[v]) > 1
     who, cost, held = _nearest(tracks, boxes, groups, v)
     to, other, best = np.int64(-1), np.int64(-1), -_LEAST
@@ -59,12 +61,9 @@ def _improve(tracks, boxes, groups, v, k):
             to, other, best = g, -1, here - boxes.loss[a] + cost[i]
         u = boxes.head[g]
         while u >= 0:
-            now = boxes.loss[a] + boxes.loss[g]
-            there = loss_if(tracks, boxes, g, u, v, now + best - here)
-            if here + there < now + best and _may_interchange(tracks, boxes, v, u, k):
-                change = there + loss_if(tracks, boxes, a, v, u, now + best - there) - now
-                if change < best:
-                    to, other, best = g, u, change
+            change = _change(tracks, boxes, v, u, here, best)
+            if change < best and _may_interchange(tracks, boxes, v, u, k):
+                to, other, best = g, u, change
             u = boxes.follow[u]
     if to < 0:
         return False
@@ -79,6 +78,25 @@ def _improve(tracks, boxes, groups, v, k):
 
 
 @inner
+def _change(tracks, boxes, v, u, here, best):
+    """Return how the loss changes if v and u take each other's places, or `NEVER` where it does not fall below `best`.
+
+    `here` is the loss of v's group without v.  Long trajectories are first looked at in few timestamps.
+    """
+    a, g = boxes.label[v], boxes.label[u]
+    now = boxes.loss[a] + boxes.loss[g]
+    step = 1 + (boxes.span[g, 1] - boxes.span[g, 0]) // _SAMPLES
+    if step > 1:
+        about = loss_if(tracks, boxes, g, u, v, _SLACK * now, step)
+        if about + loss_if(tracks, boxes, a, v, u, _SLACK * now - about, step) > _SLACK * now:
+            return NEVER
+    there = loss_if(tracks, boxes, g, u, v, now + best - here, 1)
+    if here + there >= now + best:
+        return NEVER
+    return there + loss_if(tracks, boxes, a, v, u, now + best - there, 1) - now
+
+
+@inner
 def _nearest(tracks, boxes, groups, v):
     """Return the groups, other than its own, where v costs least, with the costs and their number."""
     who, cost, held = np.empty(_TRY, np.int64), np.empty(_TRY, np.float64), np.int64(0)
@@ -90,7 +108,7 @@ def _nearest(tracks, boxes, groups, v):
     near, more, n = np.empty(_NEAR, np.int64), np.empty(_NEAR, np.float64), np.int64(0)
     for i in range(held):
         g, most = who[i], more[n - 1] if n == _NEAR else NEVER
-        n = keep_on_list(near, more, n, g, loss_if(tracks, boxes, g, -1, v, boxes.loss[g] + most) - boxes.loss[g])
+        n = keep_on_list(near, more, n, g, loss_if(tracks, boxes, g, -1, v, boxes.loss[g] + most, 1) - boxes.loss[g])
     return near, more, n
 
 

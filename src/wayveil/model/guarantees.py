@@ -171,6 +171,8 @@ class KDelta:
         )
         return (
             *(() if self.delta == 0 else strict),
+            "a published trajectory may be the true one of one of its people (w4m publishes it so): who recognises an "
+            "exact position in it learns where that person went",
             "where the group goes is published: if all its people visit one sensitive place, this is disclosed",
             "an attacker who can tell which trajectories belong to the same person",
         )
