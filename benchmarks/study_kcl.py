@@ -37,7 +37,7 @@ from wayveil.workloads import City, Transit
 SCHEMES = ("KCL-Local", "KCL-Global", "Trad-Local", "Trad-Global", "Paper-Local")
 AXES = {
     "K": ("10", "20", "30", "40", "50"),
-    "C": ("0.1", "0.2", "0.4", "0.6", "0.8", "1"),
+    "C": ("0.2", "0.4", "0.6", "0.8", "1"),
     "K'": ("400", "800", "1200", "1600"),
 }
 FIRST = {"K": ("30", "10", "50"), "K'": ("400", "1600"), "C": ("0.2", "0.4", "1")}  # the shape of every curve
@@ -131,7 +131,7 @@ def measure(settings: tuple, end: float) -> dict | None:
         preserve=preserve, restore=restore, min_support=int(min_support) if preserve == "mfs" else "auto",
     )  # fmt: skip
     start = time.perf_counter()
-    result = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine())
+    result = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine(workers=1))
     seconds = time.perf_counter() - start
     verdict = VERIFIERS["KCL"](result.data, method.claim)
     if not verdict.holds:

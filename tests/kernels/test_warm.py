@@ -60,8 +60,11 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
 
 
 def test_every_job_of_a_method_exists() -> None:
-    usual, spares_patterns = Kcl(k=2, l=2), Kcl(k=2, l=2, preserve="mfs")
+    usual, spares_patterns = Kcl(k=2, l=2), Kcl(k=2, l=2, preserve="mfs", restore="no")
     assert set(spares_patterns.kernels) < set(usual.kernels) <= set(warm.JOBS)
+    assert set(Kcl(k=2, l=2, restore="no").kernels) == set(usual.kernels) - {"kcl_restore"}
+    assert Kcl(k=2, l=2, preserve="mfs").kernels == usual.kernels
+    assert Kcl(k=2, l=2, validity="literal").kernels == ("kcl_find",)
 
 
 def test_a_job_is_cold_until_it_is_done(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
