@@ -18,10 +18,13 @@ from wayveil.kernels.sequence_table import grown
 
 __all__ = ["restore"]
 
-Tally = namedtuple("Tally", ["n", "asking", "owners", "last", "having", "last_having", "excess", "job", "seen"])
+Tally = namedtuple(
+    "Tally", ["n", "asking", "owners", "last", "having", "last_having", "excess", "job", "seen", "dirty"]
+)
 """Counters per item that makes a sequence longer: its records, how many of them ask, its owners, its owners per
 sensitive value, how many asking records of that value are too many, and the job that lists its records, -1 for none or
--2 if all that ask must be struck off."""
+-2 if all that ask must be struck off.  `dirty` says, for odd and even rounds, when an item is looked at: after
+the first round only sequences that lost a record can have become violating."""
 
 ASKS, STRUCK = 1, 2
 
@@ -35,16 +38,19 @@ def restore(records, order, longest, k, allowed):
     """
     inv, inv_record, inv_at = inverted(records)
     asks, restored = np.zeros(records.offsets.size - 1, np.int64), np.int64(0)
-    tally = _new_tally(records.meta[0], records.meta[1])
+    tally, round_ = _new_tally(records.meta[0], records.meta[1]), np.int64(0)
     for o in range(order.size):
         item, asking = order[o], np.int64(0)
         for e in range(inv[item], inv[item + 1]):
             if records.alive[inv_at[e]] == 0:
                 asks[inv_record[e]] = ASKS
                 asking += 1
-        struck = asking
+        struck, all_items = asking, True
         while asking > 0 and struck > 0:
-            struck = _strike(records, asks, item, inv, inv_record, inv_at, longest, k, allowed, tally)
+            round_ += 1
+            struck, all_items = _strike(
+                records, asks, item, inv, inv_record, inv_at, longest, k, allowed, tally, round_, all_items
+            )
             asking -= struck
         restored += asking
         for e in range(inv[item], inv[item + 1]):
@@ -65,18 +71,21 @@ def _new_tally(n_items, n_values):
     return Tally(
         np.zeros(n_items, np.int64), np.zeros(n_items, np.int64), np.zeros(n_items, np.int64), last,
         np.zeros(n_items * n_values, np.int64), last_having, np.zeros(n_items * n_values, np.int64),
-        job, np.empty(n_items, np.int64),
+        job, np.empty(n_items, np.int64), np.zeros(2 * n_items, np.int64),
     )  # fmt: skip
 
 
 @inner
-def _strike(records, asks, item, inv, inv_record, inv_at, longest, k, allowed, tally):
+def _strike(records, asks, item, inv, inv_record, inv_at, longest, k, allowed, tally, round_, all_items):
     """Strike off records in which a sequence with `item` would be violating; return how many.
+
+    Also returns whether the next round must look at all items: where a sequence tells too much, those that are longer
+    were not looked at in this one.
 
     Depth first, over lists of records with the row of the last visit that was added to the sequence; sequences that no
     asking record has are not grown.  The first job is the item alone.
     """
-    n, struck = inv[item + 1] - inv[item], np.int64(0)
+    n, struck, open_ = inv[item + 1] - inv[item], np.int64(0), False
     record, at = np.empty(n, np.int64), np.empty(n, np.int64)
     for x in range(n):
         record[x], at[x] = inv_record[inv[item] + x], inv_at[inv[item] + x]
@@ -85,11 +94,13 @@ def _strike(records, asks, item, inv, inv_record, inv_at, longest, k, allowed, t
     while n_jobs > 0:
         n_jobs -= 1
         start, stop, depth = job_from[n_jobs], job_to[n_jobs], job_depth[n_jobs]
-        n_seen = _count(records, asks, item, record, at, start, stop, depth, tally)
+        n_seen = _count(records, asks, item, record, at, start, stop, depth, tally, round_, all_items)
         top = stop
         for s in range(n_seen):
             j = tally.seen[s]
-            if tally.asking[j] > 0 and _is_fine(j, records.meta[1], k, allowed, tally) and depth + 1 < longest:
+            fine = tally.asking[j] == 0 or _is_fine(j, records.meta[1], k, allowed, tally)
+            open_ |= not fine and tally.job[j] != -2
+            if fine and tally.asking[j] > 0 and depth + 1 < longest:
                 job_from, job_to = grown(job_from, n_jobs + 1), grown(job_to, n_jobs + 1)
                 job_depth = grown(job_depth, n_jobs + 1)
                 job_from[n_jobs], job_to[n_jobs], job_depth[n_jobs] = top, top, depth + 1
@@ -97,19 +108,20 @@ def _strike(records, asks, item, inv, inv_record, inv_at, longest, k, allowed, t
                 top += tally.n[j]
                 n_jobs += 1
         record, at = grown(record, top), grown(at, top)
-        struck += _hand_out(records, asks, item, record, at, start, stop, depth, tally, job_to)
+        struck += _hand_out(records, asks, item, record, at, start, stop, depth, tally, job_to, round_, all_items)
         for s in range(n_seen):
             j = tally.seen[s]
             tally.n[j], tally.asking[j], tally.owners[j], tally.last[j], tally.job[j] = 0, 0, 0, -1, -1
             for e in range(j * records.meta[1], (j + 1) * records.meta[1]):
                 tally.having[e], tally.last_having[e], tally.excess[e] = 0, -1, 0
-    return struck
+    return struck, open_
 
 
 @inner
-def _count(records, asks, item, record, at, start, stop, depth, tally):
+def _count(records, asks, item, record, at, start, stop, depth, tally, round_, all_items):
     """Count what the sequences of a list become with one more visit; at depth 0 that visit is the item itself."""
     n_values, n_attributes, n_seen = records.meta[1], records.meta[2], np.int64(0)
+    now = (round_ & 1) * records.meta[0]
     for o in range(start, stop):
         r = record[o]
         if asks[r] == STRUCK:
@@ -118,6 +130,8 @@ def _count(records, asks, item, record, at, start, stop, depth, tally):
         for v in range(_next(records, at[o], r, depth), records.offsets[r + 1] if depth > 0 else at[o] + 1):
             j = records.items[v]
             if depth > 0 and (j == item or records.alive[v] == 0):
+                continue
+            if depth > 0 and not all_items and tally.dirty[now + j] != round_:
                 continue
             if tally.n[j] == 0:
                 tally.seen[n_seen] = j
@@ -159,9 +173,10 @@ def _is_fine(j, n_values, k, allowed, tally):
 
 
 @inner
-def _hand_out(records, asks, item, record, at, start, stop, depth, tally, job_to):
+def _hand_out(records, asks, item, record, at, start, stop, depth, tally, job_to, round_, all_items):
     """Strike off the asking records that must go, list the others for the jobs; return how many were struck off."""
     n_values, n_attributes, struck = records.meta[1], records.meta[2], np.int64(0)
+    now, then = (round_ & 1) * records.meta[0], (1 - (round_ & 1)) * records.meta[0]
     for o in range(start, stop):
         r = record[o]
         if asks[r] == STRUCK:
@@ -169,6 +184,8 @@ def _hand_out(records, asks, item, record, at, start, stop, depth, tally, job_to
         for v in range(_next(records, at[o], r, depth), records.offsets[r + 1] if depth > 0 else at[o] + 1):
             j = records.items[v]
             if depth > 0 and (j == item or records.alive[v] == 0):
+                continue
+            if depth > 0 and not all_items and tally.dirty[now + j] != round_:
                 continue
             go = tally.job[j] == -2
             for a in range(r * n_attributes, r * n_attributes + n_attributes):
@@ -179,6 +196,8 @@ def _hand_out(records, asks, item, record, at, start, stop, depth, tally, job_to
             if go and asks[r] == ASKS:
                 asks[r] = STRUCK
                 struck += 1
+                for e in range(records.offsets[r], records.offsets[r + 1]):
+                    tally.dirty[then + records.items[e]] = round_ + 1
                 break
             job = tally.job[j]
             if job >= 0:

@@ -23,9 +23,9 @@ _LEAST = 1e-9  # what a change must gain, in samples: rounding gains nothing
 def low_loss_groups(first, start, end, owner, x, y, k):
     """Return the group of every trajectory, -1 where it is left out; groups have k to 2k - 1 owners.
 
-    The trajectories are as in `Tracks`, with positions in the unit square and owners as codes below n.  Only who
-    shares no timestamp with any group is left out, and all if they have fewer than k owners.  Time O(n^2 + n x k x
-    timestamps), memory about 200 / k bytes per sample: cut large classes before.
+    The trajectories are as in `Tracks`, with positions in the unit square and owners as codes below n.  Left
+    out are those that share no timestamp with a group that has room, and all if they have fewer than k owners.  Time
+    O(n^2 + n x k x timestamps), memory about 200 / k bytes per sample: cut large classes before.
     """
     tracks = Tracks(first, start, end, owner, x, y)
     n, longest = first.size, np.int64(1)
@@ -33,17 +33,17 @@ def low_loss_groups(first, start, end, owner, x, y, k):
         longest = max(longest, end[v] - start[v] + 1)
     boxes = new_boxes(n, n // k, longest)
     groups = grow_groups(tracks, boxes, k)
-    for v in range(n):
-        if boxes.label[v] < 0:
-            absorb(tracks, boxes, groups, v, k)
-    for _ in range(_PASSES):
-        changed = False
+    changed, passes = True, np.int64(0)
+    while True:
+        for v in range(n):  # after every pass, as groups may have come to share more time
+            if boxes.label[v] < 0:
+                absorb(tracks, boxes, groups, v, k)
+        if passes == _PASSES or not changed:
+            return boxes.label
+        changed, passes = False, passes + 1
         for v in range(n):
             if boxes.label[v] >= 0 and _improve(tracks, boxes, groups, v, k):
                 changed = True
-        if not changed:
-            break
-    return boxes.label
 
 
 @inner

@@ -23,6 +23,12 @@ MOST_BYTES = 2 << 30
 """What the counts of shared sequences may take: with an unbounded `l`, k people on one long way share 2^length."""
 
 
+MOST_VISITS = 3_000_000
+"""Up to how many visits all ways are tried to the end, where visits are given back.  They end in about the same; above
+this, local suppressions are not chosen by the frequent sequences that they cost, which is the slowest way, and visits
+are given back to the better of the others only."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Kcl:
     """Suppress visits until what is known of at most `l` visits fits at least `k` people and tells little of them.
@@ -206,12 +212,17 @@ class Kcl:
         publishes, unless global suppressions happen to lose less.
         """
         several = self.local and self.validity == "exact"
-        ways = [(self.local, mined), (False, mined), (True, None)]
-        ways = ways[: (3 if mined is not None and self.restore == "yes" else 2) if several else 1]
+        ways = [(self.local, mined), (False, mined)][: 2 if several else 1]
+        if several and mined is not None and self.restore == "yes":
+            ways.append((True, None))
+            if len(records.items) > MOST_VISITS:
+                ways.pop(0)
         made = engine.map(
             lambda way: self._suppress(records, found, common, longest, allowed, way[1], local=way[0]), ways
         )
         if several and self.restore == "yes" and (made[0].log[:, 0] == 1).any():
+            if len(records.items) > MOST_VISITS:
+                made = [min(made, key=lambda way: way.visits_lost)]
             made = engine.map(lambda way: self._give_back(way, records, longest, allowed, mined), made)
         else:
             made = made[:2]
