@@ -185,6 +185,31 @@ def test_local_suppression_does_not_lose_more_than_global(workload: City | Trans
         assert lost["local"] <= lost["global"]
 
 
+@pytest.mark.parametrize("preserve", ["instances", "mfs"])
+@pytest.mark.parametrize(
+    "workload", [City(records=3000, blocks=5, hours=6), Transit(records=3000)], ids=["city", "transit"]
+)
+def test_large_data_are_built_up(workload: City | Transit, preserve: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = workload.generate(rng=np.random.default_rng(3))
+    method = Kcl(k=10, c="0.6", l=3, sensitive=workload.sensitive, preserve=preserve)
+    greedy = run(method, data)
+    monkeypatch.setattr("wayveil.methods.kcl.MOST_VISITS", data.n_visits - 1)
+    built = run(method, data)
+    assert check_kcl(built.data, method.claim).holds
+    assert "global suppressions" in greedy.facts
+    assert "global suppressions" not in built.facts
+    assert built.facts["visits suppressed"] == data.n_visits - built.data.n_visits
+    assert built.facts["visits suppressed"] < 1.5 * greedy.facts["visits suppressed"] + 100
+    assert ("frequent sequences lost" in built.facts) == (preserve == "mfs")
+
+
+def test_where_nothing_threatens_everything_is_built_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wayveil.methods.kcl.MOST_VISITS", 0)
+    data = visits(["a1 b2", "a1 b2", "a1 b2", "b2 c3", "b2 c3"])
+    assert texts(run(Kcl(k=2, c=1, l=2), data).data) == texts(data)
+    assert texts(run(Kcl(k=3, c=1, l=2), data).data) == ["a1 b2", "a1 b2", "a1 b2", "b2", "b2"]
+
+
 def test_where_the_global_greedy_loses_less_local_publishes_that() -> None:
     """Both are greedy: here local suppressions alone lose four visits, global ones three."""
     case = json.loads((GOLDEN / "greedy.json").read_text())

@@ -32,7 +32,10 @@ Common = namedtuple("Common", ["table", "clean", "support", "entry", "value", "h
 Violating = namedtuple("Violating", ["table", "first", "record"])
 """Minimal violating sequences: row m occurs in the records ``record[first[m]:first[m + 1]]``, ascending."""
 
-Counters = namedtuple("Counters", ["owners", "last_owner", "n", "having", "last_having", "threat", "job", "seen"])
+_N, _OWNERS, _LAST, _THREAT, _JOB, _VALUES = 0, 1, 2, 3, 4, 5
+_HAVING, _LAST_HAVING = 0, 1
+"""A row of counters per item that makes a sequence longer: its records, its owners and the last one, the threat and the
+job that list its records, -1 for none.  Then for every sensitive value its owners and the last one."""
 
 
 @kernel
@@ -44,7 +47,7 @@ def find_sequences(records, longest, k, allowed):
     """
     n_items, n_values, zero, start = records.meta[0], records.meta[1], np.int64(0), np.int64(1024)
     inv, inv_record, inv_at = inverted(records)
-    c = _new_counters(n_items, n_values)
+    c, seen = _new_counters(n_items, n_values), np.empty(n_items, np.int64)
     table, clean = new_table(start, longest), np.empty(start, np.int64)
     support, entry = np.empty(start, np.int64), np.empty(start + 1, np.int64)
     value, having, used = np.empty(start, np.int64), np.empty(start, np.int64), zero
@@ -57,13 +60,15 @@ def find_sequences(records, longest, k, allowed):
     path, part = np.empty(longest, np.int64), np.empty(longest, np.int64)
     most = records.meta[3] if records.meta.size > 3 else np.int64(1) << 62
     for item in range(n_items - 1, -1, -1):
-        n = inv[item + 1] - inv[item]
+        n, true = inv[item + 1] - inv[item], inv_record[inv[item] : inv[item + 1]]
+        near = _gather(records, true, inv_at[inv[item] : inv[item + 1]])
         list_record, list_at = grown(list_record, n), grown(list_at, n)
         for o in range(n):
-            list_record[o], list_at[o] = inv_record[inv[item] + o], inv_at[inv[item] + o]
+            list_record[o], list_at[o] = o, near.offsets[o]
         depth, begin, end = zero, zero, n
         while True:
-            n_seen = _count(records, list_record, list_at, begin, end, depth, c)
+            n_seen = _count(near, list_record, list_at, begin, end, depth, c, seen)
+            wanted = False
             jobs, top = (job_end[depth - 1], list_top[depth - 1]) if depth > 0 else (zero, n)
             job_next[depth] = jobs
             table, bad = roomy(table, n_seen), roomy(bad, n_seen)
@@ -74,34 +79,35 @@ def find_sequences(records, longest, k, allowed):
             job_item, job_from = grown(job_item, jobs + n_seen), grown(job_from, jobs + n_seen)
             job_to = grown(job_to, jobs + n_seen)
             for x in range(n_seen - 1, -1, -1):
-                j = c.seen[x]
+                j = seen[x]
                 path[depth] = j
-                owners, fine = c.owners[j], True
-                c.threat[j], c.job[j] = -1, -1
-                for s in range(j * n_values, j * n_values + n_values):
-                    fine &= c.having[s] <= allowed[owners]
+                owners, fine = c[j, _OWNERS], True
+                for s in range(n_values):
+                    fine &= c[j, _VALUES + 2 * s + _HAVING] <= allowed[owners]
                 minimal = _parts_are_clean(table, clean, path, depth + 1, part)
                 if minimal and (owners < k or not fine):
                     m = insert_row(bad, path, zero, depth + 1)
-                    bad_first[m + 1] = bad_first[m] + c.n[j]
+                    bad_first[m + 1] = bad_first[m] + c[j, _N]
                     bad_record = grown(bad_record, bad_first[m + 1])
-                    c.threat[j] = m
+                    c[j, _THREAT], wanted = m, True
                 if owners >= k:
                     row = insert_row(table, path, zero, depth + 1)
                     clean[row], support[row] = minimal and fine, owners
                     for s in range(n_values):
-                        if c.having[j * n_values + s] > 0:
-                            value[used], having[used] = s, c.having[j * n_values + s]
+                        if c[j, _VALUES + 2 * s + _HAVING] > 0:
+                            value[used], having[used] = s, c[j, _VALUES + 2 * s + _HAVING]
                             used += 1
                     entry[row + 1] = used
                     if depth + 1 < longest:
                         job_item[jobs], job_from[jobs], job_to[jobs] = j, top, top
-                        c.job[j] = jobs
-                        top += c.n[j]
+                        c[j, _JOB], wanted = jobs, True
+                        top += c[j, _N]
                         jobs += 1
             list_record, list_at = grown(list_record, top), grown(list_at, top)
             job_end[depth], list_top[depth] = jobs, top
-            _hand_out(records, list_record, list_at, begin, end, depth, c, bad_first, bad_record, job_to, n_seen)
+            if wanted:
+                _hand_out(near, true, list_record, list_at, begin, end, depth, c, bad_first, bad_record, job_to)
+            _clear(c, seen, n_seen, n_values)
             while depth >= 0 and job_next[depth] == job_end[depth]:
                 depth -= 1
             if depth < 0:
@@ -137,52 +143,74 @@ def inverted(records):
 
 @inner
 def _new_counters(n_items, n_values):
-    last_owner, last_having = np.empty(n_items, np.int64), np.empty(n_items * n_values, np.int64)
-    for i in range(n_items):
-        last_owner[i] = -1
-    for i in range(n_items * n_values):
-        last_having[i] = -1
-    zero = np.zeros(n_items, np.int64)
-    having = np.zeros(n_items * n_values, np.int64)
-    return Counters(
-        np.zeros(n_items, np.int64), last_owner, zero, having, last_having,
-        np.empty(n_items, np.int64), np.empty(n_items, np.int64), np.empty(n_items, np.int64),
-    )  # fmt: skip
+    c = np.zeros((n_items, _VALUES + 2 * n_values), np.int64)
+    for j in range(n_items):
+        _clear_row(c, j, n_values)
+    return c
 
 
 @inner
-def _count(records, list_record, list_at, begin, end, depth, c):
+def _clear(c, seen, n_seen, n_values):
+    for x in range(n_seen):
+        _clear_row(c, seen[x], n_values)
+
+
+@inner
+def _clear_row(c, j, n_values):
+    c[j, _N], c[j, _OWNERS], c[j, _LAST], c[j, _THREAT], c[j, _JOB] = 0, 0, -1, -1, -1
+    for s in range(_VALUES, _VALUES + 2 * n_values, 2):
+        c[j, s + _HAVING], c[j, s + _LAST_HAVING] = 0, -1
+
+
+@inner
+def _gather(records, record, at):
+    """Return records from a visit on, close together in memory: they are looked at again and again."""
+    n, n_attributes = record.size, records.meta[2]
+    offsets, owner = np.zeros(n + 1, np.int64), np.empty(n, np.int64)
+    for x in range(n):
+        offsets[x + 1] = offsets[x] + records.offsets[record[x] + 1] - at[x]
+    items, sensitive = np.empty(offsets[n], np.int64), np.empty(n * n_attributes, np.int64)
+    for x in range(n):
+        owner[x] = records.owner[record[x]]
+        for v in range(offsets[x + 1] - offsets[x]):
+            items[offsets[x] + v] = records.items[at[x] + v]
+        for a in range(n_attributes):
+            sensitive[x * n_attributes + a] = records.sensitive[record[x] * n_attributes + a]
+    return Records(offsets, items, records.alive, owner, records.owner_first, sensitive, records.meta)
+
+
+@inner
+def _count(records, list_record, list_at, begin, end, depth, c, seen):
     """Count records, owners and sensitive owners per item that follows in a list; depth 0 counts the item itself."""
-    n_values, n_attributes = records.meta[1], records.meta[2]
-    n_seen = np.int64(0)
+    n_attributes, n_seen = records.meta[2], np.int64(0)
     for o in range(begin, end):
         r, at = list_record[o], list_at[o]
         who = records.owner[r]
         stop = records.offsets[r + 1] if depth > 0 else at + 1
         for next_at in range(at + 1 if depth > 0 else at, stop):
             j = records.items[next_at]
-            if c.n[j] == 0:
-                c.seen[n_seen] = j
+            if c[j, _N] == 0:
+                seen[n_seen] = j
                 n_seen += 1
-            c.n[j] += 1
-            if c.last_owner[j] != who:
-                c.last_owner[j] = who
-                c.owners[j] += 1
+            c[j, _N] += 1
+            if c[j, _LAST] != who:
+                c[j, _LAST] = who
+                c[j, _OWNERS] += 1
             for a in range(r * n_attributes, r * n_attributes + n_attributes):
-                s = records.sensitive[a]
-                if s >= 0 and c.last_having[j * n_values + s] != who:
-                    c.last_having[j * n_values + s] = who
-                    c.having[j * n_values + s] += 1
+                s = _VALUES + 2 * records.sensitive[a]
+                if s >= _VALUES and c[j, s + _LAST_HAVING] != who:
+                    c[j, s + _LAST_HAVING] = who
+                    c[j, s + _HAVING] += 1
     gap = n_seen
     while gap > 1:  # a comb sort, ascending
         gap = gap * 10 // 13 if gap > 2 else np.int64(1)
         for x in range(n_seen - gap):
-            if c.seen[x] > c.seen[x + gap]:
-                c.seen[x], c.seen[x + gap] = c.seen[x + gap], c.seen[x]
+            if seen[x] > seen[x + gap]:
+                seen[x], seen[x + gap] = seen[x + gap], seen[x]
     x = np.int64(1)
     while x < n_seen:
-        if c.seen[x - 1] > c.seen[x]:
-            c.seen[x - 1], c.seen[x] = c.seen[x], c.seen[x - 1]
+        if seen[x - 1] > seen[x]:
+            seen[x - 1], seen[x] = seen[x], seen[x - 1]
             x = max(x - 1, np.int64(1))
         else:
             x += 1
@@ -205,25 +233,17 @@ def _parts_are_clean(table, clean, path, n, part):
 
 
 @inner
-def _hand_out(records, list_record, list_at, begin, end, depth, c, bad_first, bad_record, job_to, n_seen):
-    """Give the occurrences to the threats and jobs that were found, and clear the counters."""
-    n_values, n_attributes = records.meta[1], records.meta[2]
+def _hand_out(records, true, list_record, list_at, begin, end, depth, c, bad_first, bad_record, job_to):
+    """Give the occurrences to the threats and jobs that were found; `true` are the numbers of the records."""
     for o in range(begin, end):
         r, at = list_record[o], list_at[o]
         stop = records.offsets[r + 1] if depth > 0 else at + 1
         for next_at in range(at + 1 if depth > 0 else at, stop):
             j = records.items[next_at]
-            m, job = c.threat[j], c.job[j]
+            m, job = c[j, _THREAT], c[j, _JOB]
             if m >= 0:
-                bad_record[bad_first[m + 1] - c.n[j]] = r
-                c.n[j] -= 1
+                bad_record[bad_first[m + 1] - c[j, _N]] = true[r]
+                c[j, _N] -= 1
             if job >= 0:
                 list_record[job_to[job]], list_at[job_to[job]] = r, next_at
                 job_to[job] += 1
-            c.owners[j], c.last_owner[j] = 0, -1
-            for a in range(r * n_attributes, r * n_attributes + n_attributes):
-                s = records.sensitive[a]
-                if s >= 0:
-                    c.having[j * n_values + s], c.last_having[j * n_values + s] = 0, -1
-    for x in range(n_seen):
-        c.n[c.seen[x]] = 0
