@@ -178,10 +178,10 @@ def loss_if(tracks, boxes, g, u, v, most, step):
     Where it is above `most`, perhaps only a part of it that is, too.  Only every `step`-th timestamp is looked at, for
     all that follow it: with 1 the loss is exact.  O(timestamps / step).
     """
-    span = boxes.span[g]
-    low = span[_LOW_2] if u >= 0 and u == span[_LATE] else span[_LOW]
-    high = span[_HIGH_2] if u >= 0 and u == span[_EARLY] else span[_HIGH]
-    count, samples = span[_COUNT], span[_SAMPLES]
+    span, side, who = boxes.span, boxes.side, boxes.who
+    low = span[g, _LOW_2] if u >= 0 and u == span[g, _LATE] else span[g, _LOW]
+    high = span[g, _HIGH_2] if u >= 0 and u == span[g, _EARLY] else span[g, _HIGH]
+    count, samples = span[g, _COUNT], span[g, _SAMPLES]
     if u >= 0:
         count, samples = count - 1, samples - (tracks.end[u] - tracks.start[u] + 1)
     if v >= 0:
@@ -192,14 +192,14 @@ def loss_if(tracks, boxes, g, u, v, most, step):
     cut, area = samples - count * (high - low + 1), 0.0
     weight = count * (high - low + 1) / ((high - low) // step + 1)
     enough = (most - cut) / weight
-    side, who, column, at = boxes.side[g], boxes.who[g], low - span[_LOW_2], np.int64(0)
+    column, at = low - span[g, _LOW_2], np.int64(0)
     if v >= 0:
         at = tracks.first[v] + low - tracks.start[v]
     for j in range(column, column + high - low + 1, step):
-        west = side[1, j] if who[0, j] == u else side[0, j]
-        east = side[3, j] if who[1, j] == u else side[2, j]
-        south = side[5, j] if who[2, j] == u else side[4, j]
-        north = side[7, j] if who[3, j] == u else side[6, j]
+        west = side[g, 1, j] if who[g, 0, j] == u else side[g, 0, j]
+        east = side[g, 3, j] if who[g, 1, j] == u else side[g, 2, j]
+        south = side[g, 5, j] if who[g, 2, j] == u else side[g, 4, j]
+        north = side[g, 7, j] if who[g, 3, j] == u else side[g, 6, j]
         if v >= 0:
             x, y = tracks.x[at + j - column], tracks.y[at + j - column]
             west, east, south, north = min(west, x), min(east, -x), min(south, y), min(north, -y)

@@ -16,12 +16,12 @@ def guess_more(tracks, boxes, g, v):
     low, high = max(boxes.span[g, 0], tracks.start[v]), min(boxes.span[g, 1], tracks.end[v])
     if low > high:
         return NEVER
-    side, count, more = boxes.side[g], boxes.span[g, 6], 0.0
+    side, count, more = boxes.side, boxes.span[g, 6], 0.0
     at, column = tracks.first[v] - tracks.start[v], -boxes.span[g, 2]
     for i in range(_STEPS + 1):
         t = low + i * (high - low) // _STEPS
         x, y, j = tracks.x[at + t], tracks.y[at + t], column + t
-        west, east, south, north = side[0, j], side[2, j], side[4, j], side[6, j]
+        west, east, south, north = side[g, 0, j], side[g, 2, j], side[g, 4, j], side[g, 6, j]
         width, height = -east - west, -north - south
         more -= count * (width * height + THIN * (width + height))
         width, height = -min(east, -x) - min(west, x), -min(north, -y) - min(south, y)
