@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from wayveil.errors import ParameterError, UsageError
-from wayveil.model import GUARANTEES, KCL, KAnonymity, KDelta, guarantee_from_json
+from wayveil.model import GUARANTEES, KCL, AttackGraph, BreachBound, KAnonymity, KDelta, guarantee_from_json
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,46 @@ def test_what_is_missing_or_unknown_in_a_claim(claim: Any) -> None:
 def test_a_name_nearby_is_suggested() -> None:
     with pytest.raises(UsageError, match="Did you mean 'KCL'"):
         guarantee_from_json({"name": "KC"})
-    assert list(GUARANTEES) == ["KCL", "KDelta", "KAnonymity"]
+    assert list(GUARANTEES) == ["KCL", "KDelta", "KAnonymity", "AttackGraph", "BreachBound"]
+
+
+def test_what_the_claim_on_the_attack_graph_says() -> None:
+    claim = AttackGraph(k=4)
+    assert "at least 4 people" in claim.promise
+    assert "4 candidates remain" in claim.covered[0]
+    assert "not a chance of 1/4" in claim.not_covered[0]
+    assert claim.unbounded == ("attack_graph",)
+    assert claim.about_truth
+    assert claim.to_json() == {"name": "AttackGraph", "k": 4}
+
+
+def test_what_the_claim_on_adversaries_says() -> None:
+    claim = BreachBound(p="1/3", adversaries={"shop": ["b", "a"], "bank": ["c"]})
+    assert claim.adversaries == (("bank", ("c",)), ("shop", ("a", "b")))
+    assert claim.promise.startswith("Each of 2 adversaries knows who was at places of his own, and in which order.")
+    assert "at most 33.33 %" in claim.promise
+    assert "at most 33.33 %" in claim.covered[0]
+    assert "times of visits" in claim.not_covered[0]
+    assert not claim.about_truth
+    assert claim.unbounded == ()
+    kept = BreachBound(p=0.5, adversaries={"shop": ["a"]}, times="keep")
+    assert "when and in which order" in kept.promise
+    assert not any("times of visits" in text for text in kept.not_covered)
+    assert guarantee_from_json(kept.to_json()) == kept
+
+
+@pytest.mark.parametrize(
+    ("adversaries", "words"),
+    [
+        ({}, "at least one adversary"),
+        ({"shop": ["a"], "bank": ["b", "a"]}, "one adversary only"),
+        ({"shop": []}, "at least one value"),
+        ({"shop": "a"}, "as a list"),
+    ],
+)
+def test_adversaries_that_cannot_be(adversaries: Any, words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        BreachBound(p=0.5, adversaries=adversaries)
 
 
 def test_what_the_claims_on_points_say() -> None:

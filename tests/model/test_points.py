@@ -32,6 +32,7 @@ REGIONS = Regions.from_records([[(0, 1, 0.0, 1.0, 2.0, 3.0), (1, 1, 0.0, 0.0, 0.
         ({"y": [0.0, np.inf, 6.0]}, "finite"),
         ({"t": [0, 0, 5]}, "increase strictly"),
         ({"t": [2, 0, 5]}, "increase strictly"),
+        ({"known": [True, False]}, "known must have one value per row"),
     ],
 )
 def test_wrong_points_are_refused(change: dict[str, Any], words: str) -> None:
@@ -73,6 +74,17 @@ def test_taking_and_keeping() -> None:
     assert boxes.owner.tolist() == [2, 1]
     assert REGIONS.where(np.array([False, True])).record(0) == [(1, 1, 0.0, 0.0, 0.0, 0.0)]
     assert (REGIONS.n_owners, REGIONS.n_rows, len(REGIONS)) == (2, 2, 2)
+
+
+def test_what_is_known_goes_along() -> None:
+    marked = replace(POINTS, known=np.array([1, 0, 1]))
+    assert marked.known is not None
+    assert marked.known.dtype == np.bool_
+    assert not marked.known.flags.writeable
+    assert marked.take(np.array([2, 0])).known.tolist() == [True, True, False]
+    assert marked.where(np.array([False, True, True])).known.tolist() == [False, True]
+    assert POINTS.take(np.array([0])).known is None
+    assert POINTS.where(np.array([True, True, True])).known is None
 
 
 @pytest.mark.parametrize("data", [POINTS, REGIONS])

@@ -87,6 +87,10 @@ def test_a_column_is_not_the_array_it_was_made_from() -> None:
         ({"location": [0, -1, 0]}, "a location code has no name"),
         ({"t": [2, 2, 1]}, "t must increase strictly inside a trajectory"),
         ({"t": [2, 1, 1]}, "t must increase strictly inside a trajectory"),
+        ({"place_x": [1.0, 2.0]}, "place_x and place_y must both have one finite value"),
+        ({"place_y": [1.0, 2.0]}, "place_x and place_y must both have one finite value"),
+        ({"place_x": [1.0, 2.0], "place_y": [1.0]}, "place_x and place_y must both have one finite value"),
+        ({"place_x": [1.0, np.nan], "place_y": [1.0, 2.0]}, "place_x and place_y must both have one finite value"),
     ],
 )
 def test_columns_that_do_not_fit(changed: dict[str, Any], words: str) -> None:

@@ -23,10 +23,12 @@ from wayveil.cli.options import (
     Keep,
     KeepMapping,
     Kind,
+    Known,
     OnDuplicateTime,
     OutFile,
     OutFolder,
     Overwrite,
+    Places,
     Prepare,
     Seed,
     SensitiveValues,
@@ -150,6 +152,8 @@ def utility(
     columns: Columns = None,
     on_duplicate_time: OnDuplicateTime = None,
     crs: Crs = None,
+    known: Known = None,
+    places: Places = None,
     prepare: Prepare = None,
     time_bucket: TimeBucket = None,
     as_json: Json = False,
@@ -159,7 +163,7 @@ def utility(
     from wayveil.run.scores import results_json
     from wayveil.run.single import loss
 
-    spec = input_spec(original, kind, columns, on_duplicate_time, crs)
+    spec = input_spec(original, kind, columns, on_duplicate_time, crs, known, places)
     with progress_bar() as progress:
         engine = catalog.make_engine(progress=progress)
         scores = loss(spec, published, steps=prepare_steps(time_bucket, prepare), engine=engine)
@@ -203,6 +207,8 @@ def _publisher(method: str) -> Any:
         columns: Columns = None,
         on_duplicate_time: OnDuplicateTime = None,
         crs: Crs = None,
+        known: Known = None,
+        places: Places = None,
         prepare: Prepare = None,
         time_bucket: TimeBucket = None,
         keep: Keep = None,
@@ -219,7 +225,7 @@ def _publisher(method: str) -> Any:
         output = {"path": out, "format": form, "keep": keep or [], "keep_mapping": keep_mapping, "overwrite": overwrite}
         recipe = make_recipe(
             {
-                "input": input_spec(table, kind, columns, on_duplicate_time, crs),
+                "input": input_spec(table, kind, columns, on_duplicate_time, crs, known, places),
                 "prepare": prepare_steps(time_bucket, prepare),
                 "method": {"name": method, **catalog.parse("method", method, typed)},
                 "output": output,
@@ -248,6 +254,8 @@ def _risk(
     columns: Columns = None,
     on_duplicate_time: OnDuplicateTime = None,
     crs: Crs = None,
+    known: Known = None,
+    places: Places = None,
     prepare: Prepare = None,
     time_bucket: TimeBucket = None,
     seed: Seed = None,
@@ -260,11 +268,11 @@ def _risk(
     names = [attack] if attack else list(catalog.entries("attack"))
     given: dict[str, Any] = {}
     for name in names:
-        known = {p.name for p in catalog.parameters("attack", name)}
-        given.update(catalog.parse("attack", name, {k: v for k, v in typed.items() if k in known}))
+        taken = {p.name for p in catalog.parameters("attack", name)}
+        given.update(catalog.parse("attack", name, {k: v for k, v in typed.items() if k in taken}))
     with progress_bar() as progress:
         found = risk(
-            input_spec(table, kind, columns, on_duplicate_time, crs),
+            input_spec(table, kind, columns, on_duplicate_time, crs, known, places),
             attack=attack,
             given=given,
             sensitive=catalog.parse_sensitive(sensitive) if sensitive else (),

@@ -67,12 +67,14 @@ def with_options(function: Callable[..., None], parameters: Iterable[Any]) -> Ca
 
 
 def _option(parameter: Any) -> inspect.Parameter:
-    many = parameter.kind == "sensitive"
+    many = parameter.kind in ("sensitive", "groups")
     default = "" if parameter.required or many else f"; default {parameter.default}"
     info = typer.Option(
         f"--{parameter.name.replace('_', '-')}",
         help=f"{parameter.help} [{parameter.range}{default}]",
-        metavar="ATTRIBUTE=VALUE,..." if many else parameter.name.upper(),
+        metavar=f"{'NAME' if parameter.kind == 'groups' else 'ATTRIBUTE'}=VALUE,..."
+        if many
+        else parameter.name.upper(),
     )
     kind: Any = list[str] if many else str
     return inspect.Parameter(

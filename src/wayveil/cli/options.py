@@ -18,10 +18,12 @@ __all__ = [
     "Keep",
     "KeepMapping",
     "Kind",
+    "Known",
     "OnDuplicateTime",
     "OutFile",
     "OutFolder",
     "Overwrite",
+    "Places",
     "Prepare",
     "Seed",
     "SensitiveValues",
@@ -42,6 +44,14 @@ Kind = Annotated[
 Crs = Annotated[
     str | None,
     typer.Option("--crs", metavar="NAME", help="Coordinates of points, as in EPSG:4326 (degrees) or planar (metres)."),
+]
+Known = Annotated[
+    Path | None,
+    typer.Option("--known", metavar="FILE", help="Which points an attacker may know: a table traj_id, t."),
+]
+Places = Annotated[
+    Path | None,
+    typer.Option("--places", metavar="FILE", help="Where the locations of visits are: a table location, x, y."),
 ]
 Columns = Annotated[
     str | None, typer.Option("--columns", metavar="NAME=COLUMN,...", help="Column names, as in traj_id=card,t=time.")
@@ -78,13 +88,19 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instea
 
 
 def input_spec(
-    path: Path, kind: str | None, columns: str | None, on_duplicate_time: str | None, crs: str | None
+    path: Path,
+    kind: str | None,
+    columns: str | None,
+    on_duplicate_time: str | None,
+    crs: str | None,
+    known: Path | None = None,
+    places: Path | None = None,
 ) -> Any:
     """Return the checked description of an input table."""
     from wayveil.run.recipe import make_input
 
     content = {"kind": kind, "columns": _columns(columns), "on_duplicate_time": on_duplicate_time, "crs": crs}
-    return make_input({"path": path, **content})
+    return make_input({"path": path, **content, "known": known, "places": places})
 
 
 def prepare_steps(time_bucket: str | None, asked: list[str] | None) -> tuple[Any, ...]:

@@ -8,6 +8,7 @@ from wayveil.io.loaded import Loaded
 from wayveil.io.output import write_points, write_visits
 from wayveil.io.points import read_points
 from wayveil.io.published import read_published, write_published
+from wayveil.io.side_tables import locate, mark_known, read_groups
 from wayveil.io.visits import read_visits
 
 __all__ = [
@@ -18,6 +19,9 @@ __all__ = [
     "from_movingpandas",
     "from_pandas",
     "guess_kind",
+    "locate",
+    "mark_known",
+    "read_groups",
     "read_points",
     "read_published",
     "read_visits",

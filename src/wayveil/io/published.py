@@ -29,7 +29,9 @@ _GEOMETRY = {"visits": None, "points": ("x", "y"), "regions": SIDES}
 _PLANAR = Frame()
 
 
-def write_published(data: Data, path: str | Path, *, rng: np.random.Generator) -> IntArray:
+def write_published(
+    data: Data, path: str | Path, *, rng: np.random.Generator, beside: tuple[Data, str | Path] | None = None
+) -> IntArray:
     """Write data for the public, under fresh random ids.
 
     Visits have the columns traj_id, t, location; points traj_id, t, x, y; regions traj_id, seq, t_min, t_max, x_min,
@@ -43,6 +45,8 @@ def write_published(data: Data, path: str | Path, *, rng: np.random.Generator) -
         Ends in .csv or .parquet; for points and regions in degrees also .geojson or .geojsonl.
     rng : numpy.random.Generator
         The same state gives the same bytes.
+    beside : (data, path), optional
+        More data of the same trajectories, for a second table with the same ids in the same order.
 
     Returns
     -------
@@ -64,13 +68,14 @@ def write_published(data: Data, path: str | Path, *, rng: np.random.Generator) -
     numbers = _fresh_numbers(len(written), rng)
     order = np.argsort(numbers)
     source = written[order]
-    public = data.take(source)
     ids = numbers[order].astype(">u8").tobytes().hex()
     names = pl.Series([ids[i : i + 16] for i in range(0, len(ids), 16)], dtype=pl.String)
-    geometry = _GEOMETRY[kind_of(data)]
-    if not isinstance(data, Visits):
-        check_geojson(data, path)
-    write_table(data_frame(public, path, {"traj_id": names}), path, pattern_of(public), geometry=geometry)
+    for table, file in ((data, path), *(() if beside is None else (beside,))):
+        if not isinstance(table, Visits):
+            check_geojson(table, file)
+        public = table.take(source)
+        frame = data_frame(public, file, {"traj_id": names})
+        write_table(frame, file, pattern_of(public), geometry=_GEOMETRY[kind_of(table)])
     return source
 
 

@@ -243,7 +243,7 @@ class Nwa:
             ),
             range(0, len(first) - 1, 256),
         )
-        return replace(data, offsets=offsets, t=t, x=x, y=y), float(np.concatenate(moved).sum())
+        return replace(data, offsets=offsets, t=t, x=x, y=y, known=None), float(np.concatenate(moved).sum())
 
 
 def classes_of(t: IntArray, begin: IntArray, end: IntArray) -> tuple[IntArray, IntArray]:

@@ -269,7 +269,7 @@ class W4m:
             ),
             range(0, len(data), 1024),
         )  # fmt: skip
-        return replace(data, offsets=offsets, t=t, x=x, y=y), np.concatenate(done).sum(axis=0)
+        return replace(data, offsets=offsets, t=t, x=x, y=y, known=None), np.concatenate(done).sum(axis=0)
 
 
 @dataclass(frozen=True, kw_only=True)

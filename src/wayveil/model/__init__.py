@@ -1,7 +1,16 @@
 """What things are: immutable values, no algorithms, no files."""
 
 from wayveil.model.frame import Frame
-from wayveil.model.guarantees import GUARANTEES, KCL, Guarantee, KAnonymity, KDelta, guarantee_from_json
+from wayveil.model.guarantees import (
+    GUARANTEES,
+    KCL,
+    AttackGraph,
+    BreachBound,
+    Guarantee,
+    KAnonymity,
+    KDelta,
+    guarantee_from_json,
+)
 from wayveil.model.parameters import (
     Parameter,
     Sensitive,
@@ -21,7 +30,9 @@ __all__ = [
     "GUARANTEES",
     "KCL",
     "Attack",
+    "AttackGraph",
     "AttackResult",
+    "BreachBound",
     "Chart",
     "Coded",
     "Cut",

@@ -6,10 +6,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
-from wayveil.errors import UsageError, closest
+from wayveil.errors import ParameterError, UsageError, closest
 from wayveil.model.parameters import Sensitive, check_parameters, parameter, parameters_of, plain
 
-__all__ = ["GUARANTEES", "KCL", "Guarantee", "KAnonymity", "KDelta", "guarantee_from_json"]
+__all__ = [
+    "GUARANTEES",
+    "KCL",
+    "AttackGraph",
+    "BreachBound",
+    "Guarantee",
+    "KAnonymity",
+    "KDelta",
+    "guarantee_from_json",
+]
 
 
 class Guarantee(Protocol):
@@ -190,7 +199,8 @@ class KAnonymity:
     """Trajectory k-anonymity: every published sequence of boxes is that of at least `k` people.
 
     Every published trajectory is, box by box, the same as those of at least `k` distinct owners, and every box contains
-    the true positions of its trajectory in its time.
+    a true position of its trajectory in its time, a later one for each box.  Where points are published, they were
+    drawn from such boxes, one from each, and the boxes are published with them.
 
     References
     ----------
@@ -215,8 +225,8 @@ class KAnonymity:
     @property
     def promise(self) -> str:
         return (
-            f"Every published sequence of boxes is the same for at least {self.k} people, and the boxes contain where "
-            "they really were."
+            f"Every published sequence of boxes is the same for at least {self.k} people, and in the time of each box "
+            "each of them really was in it."
         )
 
     @property
@@ -227,6 +237,7 @@ class KAnonymity:
     def not_covered(self) -> tuple[str, ...]:
         return (
             "where the group goes is published: if all its people visit one sensitive place, this is disclosed",
+            "the sides of a box are positions of its people: in a group of two, each side is an exact one",
             "an attacker who reasons about the people who were left out, or who knows how many own a group",
             "an attacker who can tell which trajectories belong to the same person",
         )
@@ -239,7 +250,142 @@ class KAnonymity:
         return {"name": self.name, **{p.name: plain(getattr(self, p.name)) for p in parameters_of(KAnonymity)}}
 
 
-GUARANTEES: dict[str, type[Guarantee]] = {cls.name: cls for cls in (KCL, KDelta, KAnonymity)}
+@dataclass(frozen=True, kw_only=True)
+class AttackGraph:
+    """k candidates: whoever knows the declared positions of everybody can rule out no more than all but `k` people.
+
+    Draw an edge from every person I to every published trajectory O whose boxes contain the true positions of I at all
+    times that are declared as known of I, and take away every edge that is in no perfect matching of people with
+    trajectories.  Then every person has edges to trajectories of at least `k` distinct owners, every trajectory has
+    edges to at least `k` distinct people, and the trajectory of each person contains where that person was.
+
+    References
+    ----------
+    Yarovoy, Bonchi, Lakshmanan, Wang: Anonymizing moving objects: how to hide a MOB in a crowd?  EDBT 2009.
+
+    Examples
+    --------
+    >>> claim = AttackGraph(k=5)
+    >>> guarantee_from_json(claim.to_json()) == claim
+    True
+    """
+
+    k: int = parameter(kind="int", low=2, help="smallest number of trajectories that can be a person's")
+
+    name: ClassVar[str] = "AttackGraph"
+    about_truth: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_parameters(self, self.name)
+
+    @property
+    def promise(self) -> str:
+        return (
+            f"Whoever knows where everybody was at the times declared as known is left with at least {self.k} "
+            "people for every published trajectory, and as many trajectories for every person."
+        )
+
+    @property
+    def covered(self) -> tuple[str, ...]:
+        return (
+            "an attacker who knows the declared positions of everybody, and that each person has one published "
+            f"trajectory: at least {self.k} candidates remain",
+        )
+
+    @property
+    def not_covered(self) -> tuple[str, ...]:
+        return (
+            f"{self.k} candidates is not a chance of 1/{self.k}: one candidate can be likelier than the others; the "
+            "measured chance is in the report",
+            "an attacker who knows a position at a time that was not declared: these positions are published as cells",
+            "what all candidates have in common is disclosed",
+            "an attacker who reasons about the people who were left out",
+            "an attacker who can tell which trajectories belong to the same person",
+        )
+
+    @property
+    def unbounded(self) -> tuple[str, ...]:
+        return ("attack_graph",)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": self.name, **{p.name: plain(getattr(self, p.name)) for p in parameters_of(AttackGraph)}}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BreachBound:
+    """A bound on what adversaries infer who each know what happened at places of their own.
+
+    An adversary knows, for every person, the part of their sequence of places that lies in places of his own.  Among
+    the published trajectories that agree in this part, and also among those in which it is empty, no place outside his
+    own occurs with more than a share `p` of the distinct owners.  With ``times="keep"`` he knows the times as well.
+
+    References
+    ----------
+    Terrovitis, Mamoulis: Privacy preservation in the publication of trajectories.  MDM 2008.
+
+    Examples
+    --------
+    >>> claim = BreachBound(p=0.5, adversaries={"shop": ["a", "b"], "bank": ["c"]})
+    >>> guarantee_from_json(claim.to_json()) == claim
+    True
+    """
+
+    p: Fraction = parameter(kind="fraction", low=0, high=1, help="largest share of the people who fit with one place")
+    adversaries: Sensitive = parameter(kind="groups", help="the places of each adversary")
+    times: str = parameter(
+        kind="choice", choices=("order", "keep"), default="order", help="whether adversaries know the times of visits"
+    )
+
+    name: ClassVar[str] = "BreachBound"
+    about_truth: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_parameters(self, self.name)
+        _check_disjoint(self.name, self.adversaries)
+
+    @property
+    def promise(self) -> str:
+        known = "when and in which order" if self.times == "keep" else "in which order"
+        return (
+            f"Each of {len(self.adversaries)} adversaries knows who was at places of his own, and {known}. Of the "
+            f"people who fit what he knows, at most {float(self.p) * 100:.4g} % were at any one place that is not his."
+        )
+
+    @property
+    def covered(self) -> tuple[str, ...]:
+        return (
+            "an adversary who knows everybody's visits to his own places, and counts: at most "
+            f"{float(self.p) * 100:.4g} %",
+        )
+
+    @property
+    def not_covered(self) -> tuple[str, ...]:
+        return (
+            *(() if self.times == "keep" else ("an adversary who knows the times of visits, not only their order",)),
+            "adversaries who put together what they know: declare them as one",
+            "an adversary who was not declared, or who knows other places than declared",
+            "an attacker who can tell which trajectories belong to the same person",
+            "an attacker who knows at which places a person was not",
+        )
+
+    @property
+    def unbounded(self) -> tuple[str, ...]:
+        return ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": self.name, **{p.name: plain(getattr(self, p.name)) for p in parameters_of(BreachBound)}}
+
+
+def _check_disjoint(who: str, adversaries: Sensitive) -> None:
+    """Refuse no adversary, and places of two adversaries."""
+    if not adversaries:
+        raise ParameterError(f"{who}: adversaries must name at least one adversary and the places that are his.")
+    places = [place for _, listed in adversaries for place in listed]
+    if len(set(places)) < len(places):
+        raise ParameterError(f"{who}: a place can belong to one adversary only; give them disjoint places.")
+
+
+GUARANTEES: dict[str, type[Guarantee]] = {cls.name: cls for cls in (KCL, KDelta, KAnonymity, AttackGraph, BreachBound)}
 
 
 def guarantee_from_json(claim: Any) -> Guarantee:

@@ -21,14 +21,15 @@ __all__ = [
     "plain",
 ]
 
-ParameterKind = Literal["int", "number", "fraction", "choice", "duration", "sensitive", "text"]
+ParameterKind = Literal["int", "number", "fraction", "choice", "duration", "sensitive", "groups", "text"]
 
 _UNITS_S = {"d": 86_400, "h": 3_600, "min": 60, "m": 60, "s": 1}
 _DURATION = re.compile(r"([0-9]{1,18})(d|h|min|m|s)?")
 _LONGEST_S = 10**12
 
 Sensitive = tuple[tuple[str, tuple[str, ...]], ...]
-"""Attributes and their sensitive values, as sorted pairs, so that a claim can be compared and hashed."""
+"""Attributes and their sensitive values, as sorted pairs, so that a claim can be compared and hashed; or any other
+groups of values by name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,7 +80,7 @@ class Parameter:
 
     def parse(self, who: str, text: str | list[str]) -> Any:
         """Return the value that a person typed as `text`."""
-        if self.kind == "sensitive":
+        if self.kind in ("sensitive", "groups"):
             return _parse_sensitive(who, self.name, [text] if isinstance(text, str) else text)
         if not isinstance(text, str):
             raise ParameterError(f"{who}: {self.name} is given more than once.")
@@ -97,6 +98,8 @@ class Parameter:
             return " | ".join(self.choices)
         if self.kind == "sensitive":
             return "ATTRIBUTE=VALUE,VALUE, repeatable"
+        if self.kind == "groups":
+            return "NAME=VALUE,VALUE, repeatable, or @TABLE"
         if self.kind == "duration":
             return " or ".join(["90s, 15min, 1h, 1d, or a positive integer", *self.choices])
         if self.kind == "text":

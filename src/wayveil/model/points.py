@@ -35,6 +35,9 @@ class Points:
         Values that are constant in a trajectory.
     frame : Frame
         What x and y were in the file.
+    known : bool, one per row, or None
+        Which rows an attacker may know, where that is declared: the quasi-identifiers of each trajectory.  None where
+        nothing is declared; then every row may be known.
     time_format, owners
         See `TimeFormat` and `Owners`.
 
@@ -54,6 +57,7 @@ class Points:
     frame: Frame = Frame()
     time_format: TimeFormat = "integer"
     owners: Owners = "assumed"
+    known: BoolArray | None = None
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
@@ -63,6 +67,8 @@ class Points:
         set_(self, "y", frozen(self.y, np.float64))
         set_(self, "owner", frozen(self.owner, np.int64))
         set_(self, "attributes", MappingProxyType(dict(self.attributes)))
+        if self.known is not None:
+            set_(self, "known", frozen(self.known, np.bool_))
         self._check()
 
     def _check(self) -> None:
@@ -71,6 +77,8 @@ class Points:
             raise InputError("Points: offsets must start at 0 and never decrease.")
         if not self.offsets[-1] == len(self.t) == len(self.x) == len(self.y):
             raise InputError("Points: t, x and y must have as many rows as offsets say.")
+        if self.known is not None and len(self.known) != len(self.t):
+            raise InputError("Points: known must have one value per row.")
         if len(self.owner) != n or any(len(a.codes) != n for a in self.attributes.values()):
             raise InputError("Points: owner and attributes must have one value per trajectory.")
         if not (np.isfinite(self.x).all() and np.isfinite(self.y).all()):
@@ -99,7 +107,14 @@ class Points:
 
     def where(self, keep: BoolArray) -> Points:
         """Return the same trajectories with only the points where `keep` is true."""
-        return replace(self, offsets=keep_rows(self.offsets, keep), t=self.t[keep], x=self.x[keep], y=self.y[keep])
+        return replace(
+            self,
+            offsets=keep_rows(self.offsets, keep),
+            t=self.t[keep],
+            x=self.x[keep],
+            y=self.y[keep],
+            known=None if self.known is None else self.known[keep],
+        )
 
     def take(self, trajectories: IntArray) -> Points:
         """Return these trajectories, in this order."""
@@ -112,6 +127,7 @@ class Points:
             y=self.y[rows],
             owner=self.owner[trajectories],
             attributes={name: a.take(trajectories) for name, a in self.attributes.items()},
+            known=None if self.known is None else self.known[rows],
         )
 
     @classmethod

@@ -23,12 +23,14 @@ class Published:
     """What a method made: data in the order of the input, the claim, and what was done in numbers.
 
     `data` has one trajectory per input trajectory, in the same order and with the same owners and attributes,
-    possibly without rows.  Ids, order and owners are removed on writing, not here.
+    possibly without rows.  Ids, order and owners are removed on writing, not here.  Where points were drawn from boxes,
+    `boxes` are these, one per point of `data`: they are published beside the points, as the proof of the claim.
     """
 
     data: Data
     claim: Guarantee
     facts: Mapping[str, int | float | str] = field(default_factory=dict)
+    boxes: Regions | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

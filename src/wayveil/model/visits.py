@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.model.ragged import BoolArray, IntArray, frozen, keep_rows, offsets_of, take, trajectory_of_row
+from wayveil.model.ragged import BoolArray, FloatArray, IntArray, frozen, keep_rows, offsets_of, take, trajectory_of_row
 from wayveil.model.times import TimeFormat
 
 __all__ = ["Coded", "Owners", "Visits"]
@@ -66,6 +66,8 @@ class Visits:
         Values that are constant in a trajectory.
     time_format, owners
         See `TimeFormat` and `Owners`.
+    place_x, place_y : float64, one per name, or None
+        Where the locations are, in metres, if that is known.
 
     Examples
     --------
@@ -82,6 +84,8 @@ class Visits:
     attributes: Mapping[str, Coded] = field(default_factory=dict)
     time_format: TimeFormat = "integer"
     owners: Owners = "assumed"
+    place_x: FloatArray | None = None
+    place_y: FloatArray | None = None
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
@@ -90,6 +94,9 @@ class Visits:
         set_(self, "t", frozen(self.t, np.int64))
         set_(self, "owner", frozen(self.owner, np.int64))
         set_(self, "locations", tuple(self.locations))
+        for name in ("place_x", "place_y"):
+            if getattr(self, name) is not None:
+                set_(self, name, frozen(getattr(self, name), np.float64))
         set_(self, "attributes", MappingProxyType(dict(self.attributes)))
         self._check()
 
@@ -103,6 +110,9 @@ class Visits:
             raise InputError("Visits: owner and attributes must have one value per trajectory.")
         if len(self.location) and not (self.location.min() >= 0 and self.location.max() < len(self.locations)):
             raise InputError("Visits: a location code has no name.")
+        places = [place for place in (self.place_x, self.place_y) if place is not None]
+        if len(places) == 1 or any(len(p) != len(self.locations) or not np.isfinite(p).all() for p in places):
+            raise InputError("Visits: place_x and place_y must both have one finite value per name of a location.")
         trajectory = trajectory_of_row(self.offsets)
         if ((self.t[1:] <= self.t[:-1]) & (trajectory[1:] == trajectory[:-1])).any():
             raise InputError("Visits: t must increase strictly inside a trajectory.")

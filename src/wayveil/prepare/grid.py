@@ -93,7 +93,8 @@ class Grid:
             rows = _longest(np.cumsum(begins), column, line, lasts)
         else:
             rows = np.flatnonzero(begins if self.keep == "first" else np.roll(begins, -1))
-        code, names = _named(column[rows], line[rows])
+        code, cells = _named(column[rows], line[rows])
+        names = tuple(f"x{at}_y{on}" for at, on in cells.tolist())
         visits = Visits(
             offsets=offsets_of(np.bincount(trajectory[rows], minlength=len(data))),
             location=code,
@@ -103,9 +104,11 @@ class Grid:
             attributes=data.attributes,
             time_format=data.time_format,
             owners=data.owners,
+            place_x=(cells[:, 0] + 0.5) * self.cell,
+            place_y=(cells[:, 1] + 0.5) * self.cell,
         )
-        cells = f"{len(names):,} cell{'s' * (len(names) != 1)} of {self.cell:g} m"
-        return visits, (f"{data.n_rows:,} points became {visits.n_rows:,} visits to {cells}, by {self.bucket}.",)
+        told = f"{len(names):,} cell{'s' * (len(names) != 1)} of {self.cell:g} m"
+        return visits, (f"{data.n_rows:,} points became {visits.n_rows:,} visits to {told}, by {self.bucket}.",)
 
     def _numbers(self, coordinate: FloatArray) -> IntArray:
         with np.errstate(over="ignore"):
@@ -138,10 +141,10 @@ def _longest(group: IntArray, column: IntArray, line: IntArray, lasts: IntArray)
     return first[best[_changes(group[first[best]])]]
 
 
-def _named(column: IntArray, line: IntArray) -> tuple[IntArray, tuple[str, ...]]:
-    """Return a code per row and the names of the cells, in the order of their numbers."""
+def _named(column: IntArray, line: IntArray) -> tuple[IntArray, IntArray]:
+    """Return a code per row, and the numbers (column, line) behind the codes, in their order."""
     columns, i = np.unique(column, return_inverse=True)
     lines, j = np.unique(line, return_inverse=True)
     cells, code = np.unique(i * max(len(lines), 1) + j, return_inverse=True)
-    pairs = zip(columns[cells // max(len(lines), 1)].tolist(), lines[cells % max(len(lines), 1)].tolist(), strict=True)
-    return code, tuple(f"x{at}_y{on}" for at, on in pairs)
+    width = max(len(lines), 1)
+    return code, np.stack([columns[cells // width], lines[cells % width]], axis=1)

@@ -124,6 +124,11 @@ class Split:
 
 def check_spans(who: str, data: Points) -> None:
     """Refuse times whose differences inside a trajectory do not fit into 64 bits."""
+    if data.known is not None:
+        raise InputError(
+            f"{who}: the points are marked as known to an attacker, and this step makes other points. Write its result "
+            "with wayveil prepare first, and mark that."
+        )
     has = np.diff(data.offsets) > 0
     first, last = data.t[data.offsets[:-1][has]], data.t[data.offsets[1:][has] - 1]
     if (last.astype(np.float64) - first.astype(np.float64) > 2.0**62).any():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Literal
 
 from wayveil.errors import ParameterError, UsageError, closest
@@ -42,6 +43,7 @@ __all__ = [
     "parse",
     "parse_sensitive",
     "plain_parameters",
+    "read_table",
     "rows_word",
     "verify",
 ]
@@ -114,7 +116,21 @@ def parse(family: Family, name: str, typed: Mapping[str, str | list[str]]) -> di
     {'k': 2, 'c': Fraction(3, 5)}
     """
     known = {p.name: p for p in parameters(family, name)}
-    return {key: known[key].parse(name, text) for key, text in typed.items()}
+    found = {}
+    for key, text in typed.items():
+        texts = [text] if isinstance(text, str) else text
+        if known[key].kind == "groups" and len(texts) == 1 and texts[0].startswith("@"):
+            found[key] = known[key].check(name, read_table(texts[0]))
+        else:
+            found[key] = known[key].parse(name, text)
+    return found
+
+
+def read_table(word: str, base: Path | None = None) -> dict[str, list[str]]:
+    """Return the groups in the table that a word such as ``@adversaries.csv`` names."""
+    from wayveil.io import read_groups
+
+    return read_groups((base or Path()) / word.removeprefix("@"))
 
 
 def parse_sensitive(typed: list[str]) -> Sensitive:
@@ -171,12 +187,18 @@ def advice(kind: str, needed: str) -> str:
     return " The step grid makes visits of points." if (kind, needed) == ("points", "visits") else ""
 
 
-def verify(published: Data, claim: Guarantee, original: Data | None = None) -> Verdict:
-    """Judge data against a claim; `original` is for claims that speak of it, trajectory by trajectory."""
+def verify(published: Data, claim: Guarantee, original: Data | None = None, boxes: Regions | None = None) -> Verdict:
+    """Judge data against a claim.
+
+    `original` is for claims that speak of it, trajectory by trajectory; `boxes` are those from which published points
+    were drawn, if they were.
+    """
     from wayveil.verify import VERIFIERS
 
-    judge = VERIFIERS[claim.name]
-    return judge(published, claim, original=original) if claim.about_truth else judge(published, claim)
+    more: dict[str, Any] = {"original": original} if claim.about_truth else {}
+    if boxes is not None:
+        more["boxes"] = boxes
+    return VERIFIERS[claim.name](published, claim, **more)
 
 
 def describe(name: str) -> dict[str, Any]:
@@ -224,4 +246,4 @@ def _example(p: Parameter) -> Any:
         return p.choices[0]
     if p.kind == "duration":
         return "1h"
-    return {"ATTRIBUTE": ["VALUE"]}
+    return {"NAME": ["VALUE"]} if p.kind == "groups" else {"ATTRIBUTE": ["VALUE"]}

@@ -11,7 +11,7 @@ from wayveil.io import Loaded
 from wayveil.model import Verdict
 from wayveil.run import catalog
 from wayveil.run.manifest import Manifest, file_facts, read_manifest
-from wayveil.run.reading import find_public, load_published
+from wayveil.run.reading import find_public, load_boxes, load_published
 from wayveil.run.scores import verdict_json
 from wayveil.run.staging import MANIFEST
 
@@ -58,11 +58,12 @@ def judge(folder: Path) -> Judgement:
     verdict = None
     try:
         loaded = load_published(public, manifest)
+        boxes = load_boxes(public, manifest, loaded)
     except InputError as error:
         failures.append(f"the table cannot be read: {error}")
     else:
         failures += _count_failures(loaded, manifest)
-        verdict = catalog.verify(loaded.data, manifest.guarantee)
+        verdict = catalog.verify(loaded.data, manifest.guarantee, boxes=boxes)
         if not verdict.holds:
             failures.append(f"the data do not keep the claim: {verdict.reason}")
     if not manifest.verdict.holds:

@@ -25,6 +25,7 @@ __all__ = [
     "FORMAT",
     "FORMATS",
     "Manifest",
+    "boxes_name",
     "file_facts",
     "make_manifest",
     "published_name",
@@ -204,6 +205,11 @@ def read_manifest(folder: Path) -> tuple[Manifest, str]:
 def published_name(form: str) -> str:
     """Return the name of the published table in a format."""
     return f"published.{form}"
+
+
+def boxes_name(form: str) -> str:
+    """Return the name of the table of boxes from which published points were drawn."""
+    return f"boxes.{form}"
 
 
 def file_facts(path: Path) -> FileFacts:

@@ -16,7 +16,7 @@ import polars as pl
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import OutputError, VerdictFailed
-from wayveil.io import read_published, write_published
+from wayveil.io import Loaded, read_published, write_published
 from wayveil.model import (
     Attack,
     AttackResult,
@@ -34,7 +34,7 @@ from wayveil.model import (
 )
 from wayveil.model.ragged import IntArray
 from wayveil.run import catalog, facts
-from wayveil.run.manifest import make_manifest, published_name, versions
+from wayveil.run.manifest import boxes_name, make_manifest, published_name, versions
 from wayveil.run.matching import aligned, join_owners
 from wayveil.run.reading import Prepared, check_sensitive, load, prepare
 from wayveil.run.recipe import Recipe
@@ -114,9 +114,10 @@ def publish(recipe: Recipe, *, engine: Engine | None = None) -> Outcome:
             made = recipe.method.run(source.data, rng=_rng(seed, "method"), engine=engine)
             _check_made(source.data, made)
         with clock("write and read back"):
-            readback, order, new_ids = _write(recipe, space, source.data, made.data, _rng(seed, "ids"))
+            written = _write(recipe, space, source.data, made, _rng(seed, "ids"))
+            readback, order, new_ids = written.data, written.order, written.ids
         with clock("verify"):
-            verdict = catalog.verify(readback, made.claim, source.data.take(order))
+            verdict = catalog.verify(readback, made.claim, source.data.take(order), written.boxes)
         matched = aligned(readback, order, source.data)
         with clock("attack"):
             attacks = _attack(recipe, source.data, matched, seed, engine)
@@ -199,6 +200,8 @@ def _read(recipe: Recipe) -> Prepared:
 def _check_made(data: Data, made: Published) -> None:
     if len(made.data) != len(data):
         raise OutputError("The method returned another number of trajectories than it was given; this is a bug.")
+    if made.boxes is not None and not np.array_equal(made.boxes.offsets, made.data.offsets):
+        raise OutputError("The method returned other boxes than points; this is a bug.")
     if made.data.n_rows == 0 and isinstance(made.data, Visits):
         raise NotPublished(
             "Nothing was published: no visit is left after suppression, because too few people share a place and a "
@@ -211,24 +214,42 @@ def _check_made(data: Data, made: Published) -> None:
         )
 
 
-def _write(
-    recipe: Recipe, space: Workspace, data: Data, made: Data, rng: np.random.Generator
-) -> tuple[Data, IntArray, pl.Series]:
-    path = space.staged / published_name(recipe.output.format)
+@dataclass(frozen=True, kw_only=True)
+class _Written:
+    """What the files hold, read back, with the true owners; `order` and `ids` say which trajectory is which."""
+
+    data: Any
+    boxes: Any
+    order: IntArray
+    ids: pl.Series
+
+
+def _write(recipe: Recipe, space: Workspace, data: Data, made: Published, rng: np.random.Generator) -> _Written:
+    form = recipe.output.format
+    path, beside = space.staged / published_name(form), space.staged / boxes_name(form)
+    boxes = None if made.boxes is None else replace(made.boxes, attributes={})
     with reporting_disk_errors(recipe.output.path):
-        order = write_published(made, path, rng=rng)
-        loaded = read_published(
-            path,
-            kind=catalog.kind_of_data(made),
-            time_format=made.time_format,
-            attributes=tuple(made.attributes),
-            owners=data.owners,
-            frame=getattr(made, "frame", Frame()),
-        )
-    joined = join_owners(loaded.data, made, order, data.owner)
-    if joined is None:
+        order = write_published(made.data, path, rng=rng, beside=None if boxes is None else (boxes, beside))
+        loaded = _read_back(path, made.data, data)
+        joined = join_owners(loaded.data, made.data, order, data.owner)
+        joined_boxes = None
+        if boxes is not None:
+            again = _read_back(beside, boxes, data)
+            joined_boxes = join_owners(again.data, boxes, order, data.owner) if again.ids.equals(loaded.ids) else None
+    if joined is None or (boxes is not None and joined_boxes is None):
         raise OutputError("The file written does not read back as it was written, so nothing was published.")
-    return joined, order, loaded.ids
+    return _Written(data=joined, boxes=joined_boxes, order=order, ids=loaded.ids)
+
+
+def _read_back(path: Path, written: Data, source: Data) -> Loaded:
+    return read_published(
+        path,
+        kind=catalog.kind_of_data(written),
+        time_format=written.time_format,
+        attributes=tuple(written.attributes),
+        owners=source.owners,
+        frame=getattr(written, "frame", Frame()),
+    )
 
 
 def _attack(

@@ -11,10 +11,19 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError, UsageError, closest
-from wayveil.io import Loaded, ReadOptions, guess_kind, read_points, read_published, read_visits
-from wayveil.model import Data, Sensitive
+from wayveil.io import (
+    Loaded,
+    ReadOptions,
+    guess_kind,
+    locate,
+    mark_known,
+    read_points,
+    read_published,
+    read_visits,
+)
+from wayveil.model import Data, Regions, Sensitive
 from wayveil.run import catalog
-from wayveil.run.manifest import FORMATS, Manifest, published_name, read_manifest
+from wayveil.run.manifest import FORMATS, Manifest, boxes_name, published_name, read_manifest
 from wayveil.run.recipe import InputSpec
 from wayveil.run.staging import MANIFEST
 
@@ -23,6 +32,7 @@ __all__ = [
     "check_sensitive",
     "find_public",
     "load",
+    "load_boxes",
     "load_published",
     "prepare",
     "read_any",
@@ -47,7 +57,10 @@ def load(spec: InputSpec, *, attributes: tuple[str, ...] | None, kind: str | Non
     if kind is not None and found != kind:
         advice = catalog.advice(found, kind)
         raise InputError(f"The input {str(spec.path)!r} holds {found}, but {kind} are needed.{advice}")
-    return read_points(spec.path, options) if found == "points" else read_visits(spec.path, options)
+    loaded = read_points(spec.path, options) if found == "points" else read_visits(spec.path, options)
+    if spec.known is not None:
+        loaded = mark_known(loaded, spec.known)
+    return loaded if spec.places is None else locate(loaded, spec.places)
 
 
 def find_public(folder: Path) -> Path:
@@ -76,6 +89,24 @@ def load_published(folder: Path, manifest: Manifest) -> Loaded:
         owners=manifest.table.owners,
         frame=manifest.frame,
     )
+
+
+def load_boxes(folder: Path, manifest: Manifest, points: Loaded) -> Regions | None:
+    """Read the boxes from which published points were drawn, where there are any; their ids must be the same."""
+    names = [name for form in FORMATS if (name := boxes_name(form)) in manifest.files]
+    if not names:
+        return None
+    loaded = read_published(
+        folder / names[0],
+        kind="regions",
+        time_format=manifest.table.time_format,
+        attributes=(),
+        owners=manifest.table.owners,
+        frame=manifest.frame,
+    )
+    if not loaded.ids.equals(points.ids) or not isinstance(loaded.data, Regions):
+        raise InputError(f"The trajectories of {names[0]} are not those of the published points.")
+    return loaded.data
 
 
 def read_any(spec: InputSpec, *, attributes: tuple[str, ...] | None = None) -> tuple[Loaded, Sensitive]:

@@ -30,8 +30,10 @@ class InputSpec(_Strict):
     columns: dict[str, str] = Field(default_factory=dict)
     on_duplicate_time: Literal["first", "last"] | None = None
     crs: str | None = None
+    known: Path | None = None
+    places: Path | None = None
 
-    @field_validator("path", mode="before")
+    @field_validator("path", "known", "places", mode="before")
     @classmethod
     def _path(cls, value: Any) -> Any:
         return _as_path(value)
@@ -104,14 +106,32 @@ def load_recipe(path: Path) -> Recipe:
         raise UsageError(f"The recipe {str(path)!r} is not UTF-8 text.") from None
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"The recipe {str(path)!r} is not valid TOML: {error}.") from None
-    recipe = make_recipe(content)
     base = path.parent
+    recipe = make_recipe(_with_tables(content, base))
+    beside = {name: base / file for name in ("path", "known", "places") if (file := getattr(recipe.input, name))}
     return recipe.model_copy(
         update={
-            "input": recipe.input.model_copy(update={"path": base / recipe.input.path}),
+            "input": recipe.input.model_copy(update=beside),
             "output": recipe.output.model_copy(update={"path": base / recipe.output.path}),
         }
     )
+
+
+def _with_tables(content: dict[str, Any], base: Path) -> dict[str, Any]:
+    """Return the recipe with the tables read in that stand for groups, such as ``adversaries = "@adversaries.csv"``."""
+
+    def filled(part: Any) -> Any:
+        if not isinstance(part, dict):
+            return part
+        tables = {k: v for k, v in part.items() if isinstance(v, str) and v.startswith("@")}
+        return {**part, **{key: catalog.read_table(value, base) for key, value in tables.items()}}
+
+    attacks = content.get("attacks")
+    return {
+        **content,
+        **({"method": filled(content["method"])} if "method" in content else {}),
+        **({"attacks": [filled(a) for a in attacks]} if isinstance(attacks, list) else {}),
+    }
 
 
 def make_recipe(content: dict[str, Any]) -> Recipe:

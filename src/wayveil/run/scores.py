@@ -14,6 +14,7 @@ from wayveil.model import (
     KCL,
     Attack,
     AttackResult,
+    BreachBound,
     Data,
     Engine,
     Guarantee,
@@ -55,8 +56,10 @@ def default_attacks(
     promised: dict[str, Any] = {}
     if isinstance(claim, KCL):
         promised = {"m": claim.l, "threshold": Fraction(1, claim.k), "confidence": claim.c}
+    elif isinstance(claim, BreachBound):
+        promised = {"threshold": claim.p, "adversaries": claim.adversaries}
     elif (people := getattr(claim, "k", None)) is not None:
-        promised = {"threshold": Fraction(1, people)}
+        promised = {"threshold": Fraction(1, people), "k": people}
     found = []
     for name, cls in catalog.entries("attack").items():
         if fits(cls, original, published, matched=matched):
