@@ -28,7 +28,7 @@ def needed() -> list[str]:
         found += [f"src/wayveil/methods/{name}.py", f"tests/methods/test_{name}.py", f"tests/golden/{name}",
                   f"docs/methods/{name}.md", f"benchmarks/bench_{name}.py"]  # fmt: skip
     for name in GUARANTEES:
-        lower = name.lower()
+        lower = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
         found += [f"src/wayveil/verify/{lower}.py", f"tests/verify/test_{lower}.py", f"docs/guarantees/{lower}.md"]
     for name in ATTACKS:
         found += [f"src/wayveil/attacks/{name}.py", f"tests/attacks/test_{name}.py", f"docs/attacks/{name}.md"]

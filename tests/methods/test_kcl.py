@@ -151,6 +151,11 @@ def test_a_share_is_exact() -> None:
         assert run(Kcl(k=2, c=c, l=1, sensitive={"ill": ["HIV"]}), data).data.n_visits == left
 
 
+def test_a_tiny_share_is_exact_too() -> None:
+    data = visits(["a1", "a1"], attributes={"ill": ["yes", "no"]})
+    assert texts(run(Kcl(k=1, c="1e-30", l=1, sensitive={"ill": ["yes"]}), data).data) == ["", ""]
+
+
 def test_no_sensitive_value_means_that_only_k_counts() -> None:
     data = visits(["a1", "a1", "b1"], attributes={"ill": ["HIV", "HIV", "HIV"]})
     assert texts(run(Kcl(k=2, c=0, l=3), data).data) == ["a1", "a1", ""]

@@ -225,7 +225,7 @@ def test_overwrite_is_asked_for_before_anything_is_read(content: dict[str, Any],
         run(content)
 
 
-def refusing(published: Any, claim: Any, original: Any = None) -> Verdict:
+def refusing(published: Any, claim: Any, original: Any = None, boxes: Any = None) -> Verdict:
     witness = {"sequence": [["a", 1]], "support": 1}
     return Verdict(
         holds=False, claim=claim, counted="trajectories", measured={"min_support": 1}, witness=witness, reason="No."
@@ -283,7 +283,7 @@ def test_what_is_judged_is_what_is_on_disk(
 ) -> None:
     real = pipeline.write_published
 
-    def careless(data: Any, path: Path, *, rng: Any) -> Any:
+    def careless(data: Any, path: Path, *, rng: Any, beside: Any = None) -> Any:
         order = real(data, path, rng=rng)
         text = path.read_text()
         path.write_text(text.replace(",f,", ",g,", 1))

@@ -44,12 +44,17 @@ def test_loss_of_a_folder_and_of_a_table(content: dict[str, Any], table1: Path, 
 
 @pytest.mark.parametrize("name", sorted(catalog.entries("workload")))
 def test_generation_repeats_with_its_seed(tmp_path: Path, name: str) -> None:
-    given = {"objects": 25, "trips": 2} if name == "network_movers" else {"records": 50}
+    special: dict[str, dict[str, Any]] = {"network_movers": {"objects": 25, "trips": 2}, "road_movers": {"objects": 50}}
+    given = special.get(name, {"records": 50})
+    network = tmp_path / "a-network.csv" if name == "road_movers" else None
     made = generate(name, given, tmp_path / "a.csv")
     generate(name, given, tmp_path / "b.csv", seed=made.seed)
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
-    assert len(read(tmp_path / "a.csv")) == 50
-    assert set(made.sensitive) <= set(read(tmp_path / "a.csv").attributes)
+    assert len(read(tmp_path / "a.csv", network=network)) == 50
+    assert set(made.sensitive) <= set(read(tmp_path / "a.csv", network=network).attributes)
+    assert sorted(path.name for path in tmp_path.iterdir()) == (
+        ["a-network.csv", "a.csv", "b-network.csv", "b.csv"] if network else ["a.csv", "b.csv"]
+    )
 
 
 def test_files_are_not_overwritten_and_endings_matter(tmp_path: Path) -> None:

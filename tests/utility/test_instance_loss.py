@@ -2,6 +2,7 @@
 
 import pytest
 
+from wayveil.errors import InputError
 from wayveil.model import Visits
 from wayveil.utility import METRICS, InstanceLoss
 
@@ -117,3 +118,15 @@ def test_without_an_original_nothing_is_defined():
 
 def test_the_registry_knows_it_by_name():
     assert METRICS["instance_loss"] is InstanceLoss
+
+
+def test_an_order_of_visits_has_no_times_to_compare() -> None:
+    original = Visits.from_records([[("a", 5), ("b", 7)], [("a", 9)]], time_format="utc")
+    published = Visits.from_records([[("a", 1), ("b", 2)], []])
+    score = InstanceLoss().run(original, published)
+    assert score.value == pytest.approx(1 / 3)
+    assert [chart.title for chart in score.charts] == ["Visits lost per place", "Visits per trajectory"]
+    both = InstanceLoss().run(published, published)
+    assert [chart.title for chart in both.charts][1] == "Visits lost per time"
+    with pytest.raises(InputError, match="cannot be compared"):
+        InstanceLoss().run(original, Visits.from_records([[("a", 1), ("b", 3)], []]))

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.model import Frame, KAnonymity, Points, Regions
-from wayveil.verify.containment import contain
 from wayveil.verify.kanonymity import check_kanonymity
 
 # ---------------------------------------------------------------------------------------------------- the definition
@@ -27,20 +26,31 @@ def oracle_support(data):
     return {sequence: len(owners) for sequence, owners in people.items()}
 
 
-def oracle_box(box, truth):
-    """ "true", "outside" or "nowhere", for one box and the rows of its trajectory."""
-    t_min, t_max, x_min, x_max, y_min, y_max = box
-    positions = [(x, y) for t, x, y in truth if t_min <= t <= t_max]
-    if not positions:
+def oracle_boxes(boxes, truth):
+    """ "true", "outside", "again" or "nowhere", for every box of a trajectory and the rows of its original."""
+    words, last = [], -1
+    for t_min, t_max, x_min, x_max, y_min, y_max in boxes:
+
+        def fits(x, y, x_min=x_min, x_max=x_max, y_min=y_min, y_max=y_max):
+            return x_min <= x <= x_max and y_min <= y <= y_max
+
+        in_time = [i for i, (t, _, _) in enumerate(truth) if t_min <= t <= t_max]
         before, after = [row for row in truth if row[0] < t_min], [row for row in truth if row[0] > t_max]
-        if not before or not after:
-            return "nowhere"
-        (t0, x0, y0), (t1, x1, y1) = before[-1], after[0]
-        for t in (t_min, t_max):
-            share = Fraction(t - t0, t1 - t0)
-            positions.append((Fraction(x0) * (1 - share) + Fraction(x1) * share,
-                              Fraction(y0) * (1 - share) + Fraction(y1) * share))  # fmt: skip
-    return "true" if all(x_min <= x <= x_max and y_min <= y <= y_max for x, y in positions) else "outside"
+        fitting = [i for i in in_time if fits(*truth[i][1:])]
+        later = [i for i in fitting if i > last]
+        if in_time:
+            words.append("true" if later else "again" if fitting else "outside")
+            last = later[0] if later else last
+        elif not before or not after:
+            words.append("nowhere")
+        else:
+            (t0, x0, y0), (t1, x1, y1) = before[-1], after[0]
+            shares = [Fraction(t - t0, t1 - t0) for t in (t_min, t_max)]
+            way = [
+                (Fraction(x0) * (1 - s) + Fraction(x1) * s, Fraction(y0) * (1 - s) + Fraction(y1) * s) for s in shares
+            ]
+            words.append("true" if all(fits(x, y) for x, y in way) else "outside")
+    return words
 
 
 def assert_agrees(data, claim, original):
@@ -50,10 +60,7 @@ def assert_agrees(data, claim, original):
         return verdict
     found = []
     if original is not None and isinstance(data, Regions):
-        found = [oracle_box(box, original.record(i)) for i in range(len(data)) for box in data.record(i)]
-        boxes = contain(data, original)
-        assert boxes.outside.tolist() == [word == "outside" for word in found]
-        assert boxes.nowhere.tolist() == [word == "nowhere" for word in found]
+        found = [word for i in range(len(data)) for word in oracle_boxes(data.record(i), original.record(i))]
         assert verdict.measured["boxes_untrue"] == sum(word != "true" for word in found)
     else:
         assert verdict.measured["boxes_untrue"] is None
@@ -283,10 +290,12 @@ IN, OUT = (2.0, 2.0), (9.0, 2.0)
     [
         ([(10, *IN), (20, *IN)], None),
         ([(9, *OUT), (10, *IN), (20, *IN), (21, *OUT)], None),  # what is outside its time does not matter
-        ([(10, *OUT), (15, *IN)], "outside"),
-        ([(15, *IN), (20, *OUT)], "outside"),
-        ([(12, *IN), (15, *OUT), (18, *IN)], "outside"),
-        ([(15, *IN)], None),  # recorded once: nothing else is known
+        ([(10, *OUT), (15, *IN)], None),  # one position in it is enough
+        ([(15, *IN), (20, *OUT)], None),
+        ([(12, *OUT), (15, *IN), (18, *OUT)], None),
+        ([(10, *OUT), (15, *OUT), (20, *OUT)], "outside"),
+        ([(9, *IN), (15, *OUT), (21, *IN)], "outside"),  # what is recorded comes before what was on the way
+        ([(15, *IN)], None),
         ([(5, *IN), (25, *IN)], None),  # not recorded in its time, but on the way
         ([(0, -2.0, 2.0), (30, 4.0, 2.0)], None),  # at (0, 2) and (2, 2)
         ([(0, -2.1, 2.0), (30, 4.0, 2.0)], "outside"),
@@ -311,13 +320,18 @@ def test_what_a_box_says(truth, person):
             assert ("nowhere" in verdict.reason) == (person == "nowhere")
 
 
-def test_boxes_may_overlap_in_time_and_each_must_be_true():
-    boxes = [(0, 10, 0.0, 4.0, 0.0, 4.0), (5, 15, 0.0, 9.0, 0.0, 4.0)]
-    fine, not_fine = [(0, *IN), (7, *IN), (15, *OUT)], [(0, *IN), (7, *OUT), (15, *OUT)]
+def test_boxes_may_overlap_in_time_and_each_needs_a_later_position():
+    boxes = [(0, 10, 0.0, 4.0, 0.0, 4.0), (5, 15, 0.0, 4.0, 0.0, 4.0)]
     data = Regions.from_records([boxes, boxes])
+    fine, not_fine = [(0, *OUT), (7, *IN), (15, *IN)], [(0, *OUT), (7, *IN), (15, *OUT)]
     assert check_kanonymity(data, KAnonymity(k=2), original=Points.from_records([fine, fine])).holds
     verdict = check_kanonymity(data, KAnonymity(k=2), original=Points.from_records([fine, not_fine]))
+    assert not verdict.holds
     assert verdict.measured["boxes_untrue"] == 1
+    assert verdict.witness == {"box": list(boxes[1]), "person": "again", "breaks": "truth"}
+    assert verdict.reason == (
+        "A box contains no later position of the person than the box before it; of 4, 1 box is not true."
+    )
 
 
 def test_times_far_apart_do_not_overflow():
@@ -445,3 +459,113 @@ def test_degrees_read_back_still_contain_what_they_contained():
     verdict = check_kanonymity(boxes, KAnonymity(k=3))
     assert 23 <= verdict.witness["start"][2] <= verdict.witness["start"][3] <= 24
     assert 37 <= verdict.witness["start"][4] <= verdict.witness["start"][5] <= 38
+
+
+# ------------------------------------------------------------------------------------------------ points beside boxes
+
+
+def drawn(rng=None):
+    """The groups, and in each box one point for each of its people."""
+    truth, boxes = groups()
+    rng = rng or np.random.default_rng(5)
+    x, y = (rng.uniform(getattr(boxes, f"{axis}_min"), getattr(boxes, f"{axis}_max")) for axis in "xy")
+    return replace(truth, x=x, y=y), boxes, truth
+
+
+def test_points_are_judged_by_their_boxes():
+    points, boxes, truth = drawn()
+    assert not check_kanonymity(points, CLAIM, original=truth).holds  # no two of them are the same
+    verdict = check_kanonymity(points, CLAIM, original=truth, boxes=boxes)
+    assert verdict.holds
+    assert verdict.measured == {
+        "min_support": K, "groups": GROUPS, "boxes_untrue": 0, "trajectories": GROUPS * K, "boxes": GROUPS * K * TIMES,
+        "points_outside": 0,
+    }  # fmt: skip
+    assert verdict.reason == (
+        "Each of the 500 sequences of boxes is that of 4 people or more (k = 4), and all 12,000 boxes contain where "
+        "they were; every point is in its box."
+    )
+    assert verdict.not_judged == (
+        "how the points were drawn: it is known that they are in their boxes, not that chance placed them",
+    )
+    alone = check_kanonymity(points, CLAIM, boxes=boxes)
+    assert alone.holds
+    assert len(alone.not_judged) == 2
+    assert "without the original" in alone.not_judged[0]
+
+
+def test_untrue_boxes_are_found_behind_points():
+    points, boxes, truth = drawn()
+    moved = changed(truth, "x", 777, boxes.x_max[777] + 0.01)
+    verdict = check_kanonymity(points, CLAIM, original=moved, boxes=boxes)
+    assert not verdict.holds
+    assert verdict.witness["breaks"] == "truth"
+    other = changed(boxes, "x_max", 777, boxes.x_max[777] + 0.01)
+    assert check_kanonymity(points, CLAIM, original=truth, boxes=other).witness["breaks"] == "support"
+
+
+@pytest.mark.parametrize("column", ["x_min", "x_max", "y_min", "y_max", "t"])
+def test_a_point_beyond_its_box_is_found(column):
+    points, boxes, truth = drawn()
+    if column == "t":
+        moved = changed(points, "t", 4321, points.t[4321] + 1)
+    else:
+        beyond = getattr(boxes, column)[4321] + (0.01 if column.endswith("max") else -0.01)
+        moved = changed(points, column[0], 4321, beyond)
+    verdict = check_kanonymity(moved, CLAIM, original=truth, boxes=boxes)
+    assert not verdict.holds
+    assert verdict.measured["points_outside"] == 1
+    assert verdict.witness == {
+        "point": list(moved.record(4321 // TIMES)[4321 % TIMES]),
+        "box": list(boxes.record(4321 // TIMES)[4321 % TIMES]),
+        "breaks": "points",
+    }
+    assert verdict.reason == ("A point is not in the box that is published with it; of 12,000 points, 1 is not.")
+
+
+def test_the_owners_behind_points_are_counted():
+    points, boxes, truth = drawn()
+    hidden = replace(boxes, owners="hidden", owner=np.arange(len(boxes)))
+    assert check_kanonymity(points, CLAIM, original=truth, boxes=hidden).counted == "owners"
+    twice = changed(points, "owner", 5, 6)
+    assert not check_kanonymity(twice, CLAIM, original=changed(truth, "owner", 5, 6), boxes=hidden).holds
+    verdict = check_kanonymity(replace(points, owners="hidden"), CLAIM, original=truth, boxes=boxes)
+    assert verdict.counted == "trajectories"
+    assert "support by owner" in verdict.not_judged[0]
+
+
+def test_boxes_that_do_not_fit_the_points_are_refused():
+    points, boxes, truth = drawn()
+    short = np.ones(boxes.n_rows, bool)
+    short[0] = False
+    moved_end = broken_boxes(boxes, offsets=np.concatenate([[0, TIMES - 1], boxes.offsets[2:]]))
+    other_owner = changed(boxes, "owner", 0, GROUPS * K)
+    late = broken_boxes(boxes, t_max=boxes.t_max[::-1] + 10_000)
+    for wrong, word in (
+        (boxes.take(np.arange(len(boxes) - 1)), "not one for each published point"),
+        (boxes.where(short), "not one for each published point"),
+        (moved_end, "not one for each published point"),
+        (Regions.from_records([]), "not one for each published point"),
+        (other_owner, "other owners than the points"),
+        (late, "not in the order of time"),
+        (replace(boxes, frame=Frame(crs="EPSG:2100")), "another frame"),
+        (replace(boxes, time_format="epoch"), "format of times"),
+        (broken_boxes(boxes, x_min=np.full(boxes.n_rows, np.nan)), "not a number"),
+    ):
+        verdict = check_kanonymity(points, CLAIM, original=truth, boxes=wrong)
+        assert not verdict.holds
+        assert word in verdict.reason
+        assert verdict.measured["points_outside"] is None
+    verdict = check_kanonymity(boxes, CLAIM, original=truth, boxes=boxes)
+    assert not verdict.holds
+    assert "beside boxes" in verdict.reason
+    nothing = points.where(np.zeros(points.n_rows, bool))
+    assert not check_kanonymity(nothing, CLAIM, boxes=boxes.where(np.zeros(boxes.n_rows, bool))).holds
+    assert not check_kanonymity(points, CLAIM, original=truth.take(np.arange(3)), boxes=boxes).holds
+
+
+def broken_boxes(boxes, **columns):
+    made = replace(boxes)
+    for name, values in columns.items():
+        object.__setattr__(made, name, values)
+    return made

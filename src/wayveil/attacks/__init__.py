@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from wayveil.attacks.attack_graph import GraphAttack
+from wayveil.attacks.counting import Counting
 from wayveil.attacks.known_visits import KnownVisits
+from wayveil.attacks.lbqid import Lbqid
 from wayveil.attacks.nearest_positions import NearestPositions
 from wayveil.attacks.watched_places import WatchedPlaces
 
-__all__ = ["ATTACKS", "KnownVisits", "NearestPositions", "WatchedPlaces"]
+__all__ = ["ATTACKS", "Counting", "GraphAttack", "KnownVisits", "Lbqid", "NearestPositions", "WatchedPlaces"]
 
-ATTACKS: dict[str, type] = {attack.name: attack for attack in (KnownVisits, NearestPositions, WatchedPlaces)}
+ATTACKS: dict[str, type] = {
+    attack.name: attack for attack in (KnownVisits, Counting, NearestPositions, WatchedPlaces, GraphAttack, Lbqid)
+}

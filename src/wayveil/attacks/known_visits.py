@@ -90,6 +90,7 @@ class KnownVisits:
     accepts: ClassVar[type[Visits]] = Visits
     targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
     matched: ClassVar[bool] = False
+    timed: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)

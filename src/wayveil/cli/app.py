@@ -24,6 +24,7 @@ from wayveil.cli.options import (
     KeepMapping,
     Kind,
     Known,
+    Network,
     OnDuplicateTime,
     OutFile,
     OutFolder,
@@ -154,6 +155,7 @@ def utility(
     crs: Crs = None,
     known: Known = None,
     places: Places = None,
+    network: Network = None,
     prepare: Prepare = None,
     time_bucket: TimeBucket = None,
     as_json: Json = False,
@@ -163,7 +165,7 @@ def utility(
     from wayveil.run.scores import results_json
     from wayveil.run.single import loss
 
-    spec = input_spec(original, kind, columns, on_duplicate_time, crs, known, places)
+    spec = input_spec(original, kind, columns, on_duplicate_time, crs, known, places, network)
     with progress_bar() as progress:
         engine = catalog.make_engine(progress=progress)
         scores = loss(spec, published, steps=prepare_steps(time_bucket, prepare), engine=engine)
@@ -209,6 +211,7 @@ def _publisher(method: str) -> Any:
         crs: Crs = None,
         known: Known = None,
         places: Places = None,
+        network: Network = None,
         prepare: Prepare = None,
         time_bucket: TimeBucket = None,
         keep: Keep = None,
@@ -225,7 +228,7 @@ def _publisher(method: str) -> Any:
         output = {"path": out, "format": form, "keep": keep or [], "keep_mapping": keep_mapping, "overwrite": overwrite}
         recipe = make_recipe(
             {
-                "input": input_spec(table, kind, columns, on_duplicate_time, crs, known, places),
+                "input": input_spec(table, kind, columns, on_duplicate_time, crs, known, places, network),
                 "prepare": prepare_steps(time_bucket, prepare),
                 "method": {"name": method, **catalog.parse("method", method, typed)},
                 "output": output,
@@ -256,6 +259,7 @@ def _risk(
     crs: Crs = None,
     known: Known = None,
     places: Places = None,
+    network: Network = None,
     prepare: Prepare = None,
     time_bucket: TimeBucket = None,
     seed: Seed = None,
@@ -272,7 +276,7 @@ def _risk(
         given.update(catalog.parse("attack", name, {k: v for k, v in typed.items() if k in taken}))
     with progress_bar() as progress:
         found = risk(
-            input_spec(table, kind, columns, on_duplicate_time, crs, known, places),
+            input_spec(table, kind, columns, on_duplicate_time, crs, known, places, network),
             attack=attack,
             given=given,
             sensitive=catalog.parse_sensitive(sensitive) if sensitive else (),
@@ -331,6 +335,7 @@ def _preparer(step: str) -> Any:
         columns: Columns = None,
         on_duplicate_time: OnDuplicateTime = None,
         crs: Crs = None,
+        network: Network = None,
         attributes: Annotated[
             str | None, typer.Option("--attributes", metavar="NAME,...", help="Attributes to take; all by default.")
         ] = None,
@@ -340,7 +345,7 @@ def _preparer(step: str) -> Any:
         from wayveil.run import catalog, prepare_table
 
         configured = catalog.build("step", step, catalog.parse("step", step, typed))
-        spec = input_spec(table, kind, columns, on_duplicate_time, crs)
+        spec = input_spec(table, kind, columns, on_duplicate_time, crs, network=network)
         taken = None if attributes is None else tuple(name for name in attributes.split(",") if name)
         prepared = prepare_table(spec, configured, out, attributes=taken, overwrite=overwrite)
         emit(show.prepared_json(out, prepared), show.prepared_lines(out, prepared), as_json=as_json)

@@ -19,6 +19,7 @@ __all__ = [
     "KeepMapping",
     "Kind",
     "Known",
+    "Network",
     "OnDuplicateTime",
     "OutFile",
     "OutFolder",
@@ -39,7 +40,8 @@ OutFile = Annotated[
     Path, typer.Option("--out", metavar="FILE", help="File to write: .csv or .parquet; points also .geojsonl.")
 ]
 Kind = Annotated[
-    Literal["visits", "points"] | None, typer.Option("--kind", help="What the table holds; guessed by default.")
+    Literal["visits", "points", "routes"] | None,
+    typer.Option("--kind", help="What the table holds; guessed by default."),
 ]
 Crs = Annotated[
     str | None,
@@ -52,6 +54,10 @@ Known = Annotated[
 Places = Annotated[
     Path | None,
     typer.Option("--places", metavar="FILE", help="Where the locations of visits are: a table location, x, y."),
+]
+Network = Annotated[
+    Path | None,
+    typer.Option("--network", metavar="FILE", help="The road network of routes, or for points that are put on roads."),
 ]
 Columns = Annotated[
     str | None, typer.Option("--columns", metavar="NAME=COLUMN,...", help="Column names, as in traj_id=card,t=time.")
@@ -95,12 +101,13 @@ def input_spec(
     crs: str | None,
     known: Path | None = None,
     places: Path | None = None,
+    network: Path | None = None,
 ) -> Any:
     """Return the checked description of an input table."""
     from wayveil.run.recipe import make_input
 
     content = {"kind": kind, "columns": _columns(columns), "on_duplicate_time": on_duplicate_time, "crs": crs}
-    return make_input({"path": path, **content, "known": known, "places": places})
+    return make_input({"path": path, **content, "known": known, "places": places, "network": network})
 
 
 def prepare_steps(time_bucket: str | None, asked: list[str] | None) -> tuple[Any, ...]:

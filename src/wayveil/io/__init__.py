@@ -8,6 +8,8 @@ from wayveil.io.loaded import Loaded
 from wayveil.io.output import write_points, write_visits
 from wayveil.io.points import read_points
 from wayveil.io.published import read_published, write_published
+from wayveil.io.roads import read_network, write_network
+from wayveil.io.routes import read_routes, write_routes
 from wayveil.io.side_tables import locate, mark_known, read_groups
 from wayveil.io.visits import read_visits
 
@@ -22,13 +24,17 @@ __all__ = [
     "locate",
     "mark_known",
     "read_groups",
+    "read_network",
     "read_points",
     "read_published",
+    "read_routes",
     "read_visits",
     "to_geopandas",
     "to_movingpandas",
     "to_pandas",
+    "write_network",
     "write_points",
     "write_published",
+    "write_routes",
     "write_visits",
 ]

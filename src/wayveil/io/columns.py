@@ -16,24 +16,46 @@ from wayveil.io.words import listed
 
 __all__ = ["Columns", "Kind", "ReadOptions", "choose_columns", "looks_like", "place_columns", "suggested"]
 
-Kind = Literal["visits", "points"]
+Kind = Literal["visits", "points", "routes"]
 """What a table of raw data can hold."""
 
-_NEEDED = {"visits": ("traj_id", "t", "location"), "points": ("traj_id", "t", "x", "y")}
+_NEEDED = {
+    "visits": ("traj_id", "t", "location"),
+    "points": ("traj_id", "t", "x", "y"),
+    "routes": ("traj_id", "seq", "road"),
+}
 _KNOWN = {
     "visits": ("traj_id", "t", "location", "user_id"),
     "points": ("traj_id", "t", "x", "y", "geometry", "user_id"),
+    "routes": ("traj_id", "seq", "road", "t", "user_id"),
 }
 _NEED = {
     "visits": "Visits need traj_id, t and location",
     "points": "Points need traj_id, t, x and y (or lon and lat, or geometry)",
+    "routes": "Routes need traj_id, seq and road",
 }
+_ON_ROADS = ("seq", "road")
+_SAID_OF_ROADS = ("from_node", "to_node", "t_start", "t_end")  # what a published table says of a road or its trajectory
 _MAY_BE_CUT = ("traj_id", "user_id")
 
 # Names under which people keep what we call traj_id, t, ...; used to suggest a --columns option.
 _ALSO_CALLED = {
     "traj_id": ("traj", "trajectory", "trajectoryid", "trajid", "tid", "trip", "tripid", "card", "cardid", "id"),
     "t": ("time", "timestamp", "datetime", "ts", "when", "date", "hour", "epoch"),
+    "seq": ("sequence", "order", "step", "position", "index", "number", "nr", "rank"),
+    "road": (
+        "roadid",
+        "edge",
+        "edgeid",
+        "link",
+        "linkid",
+        "segment",
+        "segmentid",
+        "street",
+        "streetid",
+        "way",
+        "wayid",
+    ),
     "location": ("loc", "place", "station", "stop", "cell", "poi", "site", "zone", "venue", "locationid", "placeid"),
     "user_id": ("user", "userid", "uid", "person", "personid", "owner", "ownerid"),
     "x": ("easting", "east", "xcoord", "coordx", "posx", "xm"),
@@ -57,8 +79,9 @@ class ReadOptions:
     Parameters
     ----------
     columns : mapping
-        From our names (``traj_id``, ``t``, ``user_id``; ``location`` of visits; ``x``, ``y`` or ``geometry`` of points)
-        to the names in the file.  For ``traj_id`` and ``user_id`` a part of the text can be taken: ``tid[:-2]``.
+        From our names (``traj_id``, ``t``, ``user_id``; ``location`` of visits; ``x``, ``y`` or ``geometry`` of points;
+        ``seq`` and ``road`` of routes) to the names in the file.  For ``traj_id`` and ``user_id`` a part of the text
+        can be taken: ``tid[:-2]``.
     on_duplicate_time : {"first", "last"} or None
         Which of several rows of one trajectory at one time to keep, in the order of the file; None refuses them.
     attributes : tuple of str or None
@@ -89,12 +112,13 @@ class ReadOptions:
 class Columns:
     """Positions of the columns in the file.
 
-    `place` has the key location, or x and y, or one of geometry, latlon and lonlat.  `parts` has what to take of the
+    `place` has the key location, or x and y, or one of geometry, latlon and lonlat, or seq and road.  `t` is None where
+    routes have no times.  `parts` has what to take of the
     text of ``traj_id`` and ``user_id``, where it is not all.
     """
 
     traj_id: int
-    t: int
+    t: int | None
     place: Mapping[str, int]
     user_id: int | None
     attributes: Mapping[str, int]
@@ -104,8 +128,8 @@ class Columns:
     @property
     def positions(self) -> list[int]:
         """Every column that is needed."""
-        owner = [] if self.user_id is None else [self.user_id]
-        return [self.traj_id, self.t, *self.place.values(), *owner, *self.attributes.values()]
+        maybe = [position for position in (self.t, self.user_id) if position is not None]
+        return [self.traj_id, *maybe, *self.place.values(), *self.attributes.values()]
 
 
 def choose_columns(table: Table, options: ReadOptions, kind: Kind = "visits") -> Columns:
@@ -113,14 +137,15 @@ def choose_columns(table: Table, options: ReadOptions, kind: Kind = "visits") ->
     position = {name: i for i, name in enumerate(table.names) if name}
     _check_mapping(table, options, position, kind)
     place = place_columns(table, options, kind) or {}
-    named = {ours: split_name(options.columns.get(ours, ours), position)[0] for ours in ("traj_id", "t", "user_id")}
+    whole = ("traj_id", "t", "user_id", *(_ON_ROADS if kind == "routes" else ()))
+    named = {ours: split_name(options.columns.get(ours, ours), position)[0] for ours in whole}
     missing = [ours for ours in _NEEDED[kind] if (named[ours] not in position if ours in named else not place)]
     if missing:
         raise table.wrong(_missing(missing, list(position), kind))
-    _refuse_twice(table, {**{ours: position[named[ours]] for ours in ("traj_id", "t")}, **place})
+    used = {ours: position[named[ours]] for ours in ("traj_id", "t") if named[ours] in position} | place
+    _refuse_twice(table, used)
     user_id = position.get(named["user_id"])
-    taken = {table.names[i] for i in (position[named["traj_id"]], position[named["t"]], *place.values())}
-    taken |= {named["user_id"]} & set(position)
+    taken = {table.names[i] for i in used.values()} | ({named["user_id"]} & set(position))
     if options.attributes is None:
         attributes, notes = _all_others(table, options, taken, place.values(), kind)
     else:
@@ -130,7 +155,7 @@ def choose_columns(table: Table, options: ReadOptions, kind: Kind = "visits") ->
     cuts = {ours: split_name(options.columns.get(ours, ours), position)[1] for ours in _MAY_BE_CUT}
     return Columns(
         traj_id=position[named["traj_id"]],
-        t=position[named["t"]],
+        t=position.get(named["t"]),
         place=place,
         user_id=user_id,
         attributes=attributes,
@@ -142,9 +167,10 @@ def choose_columns(table: Table, options: ReadOptions, kind: Kind = "visits") ->
 def place_columns(table: Table, options: ReadOptions, kind: Kind) -> dict[str, int] | None:
     """Return the columns that say where, or None where the table has none for this kind."""
     position = {name: i for i, name in enumerate(table.names) if name}
-    if kind == "visits":
-        name = options.columns.get("location", "location")
-        return {"location": position[name]} if name in position else None
+    if kind != "points":
+        wanted = {ours: options.columns.get(ours, ours) for ours in (("location",) if kind == "visits" else _ON_ROADS)}
+        found = {ours: position[name] for ours, name in wanted.items() if name in position}
+        return found if len(found) == len(wanted) else None
     mapped = options.columns
     if "geometry" in mapped:
         if "x" in mapped or "y" in mapped:
@@ -255,10 +281,11 @@ def _all_others(
     if hidden:
         notes.append(f"Column {listed(hidden)} was left out: --columns names another column for it.")
     # A second copy of the place must not leave as an attribute.
-    copies = [name for name in others if name not in hidden and kind == "points" and _says_where(name)]
+    copies = [name for name in others if name not in hidden and _says_where(name, kind)]
     if copies:
         told = listed(table.names[i] for i in place)
-        notes.append(f"Column {listed(copies)} was left out: where a point is, is told by {told}.")
+        what = "where a point is" if kind == "points" else "where and when somebody was"
+        notes.append(f"Column {listed(copies)} was left out: {what}, is told by {told}.")
     unnamed = [str(i + 1) for i, name in enumerate(table.names) if not name]
     if unnamed:
         notes.append(f"Column number {', '.join(unnamed)} has no name and was left out.")
@@ -266,8 +293,10 @@ def _all_others(
     return attributes, tuple(notes)
 
 
-def _says_where(name: str) -> bool:
-    return name in ("x", "y") or looks_like(name, *_PLACE_NAMES) is not None
+def _says_where(name: str, kind: Kind) -> bool:
+    if kind == "points":
+        return name in ("x", "y") or looks_like(name, *_PLACE_NAMES) is not None
+    return kind == "routes" and name in _SAID_OF_ROADS
 
 
 def _assumed_owners(others: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""Coordinates of the model as a published file has them, and back."""
+"""The model as a published file has it: coordinates there and back, and roads without what is not written."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from wayveil.model import Data, Frame, Points, Regions, Visits
+from wayveil.model import Data, Frame, Points, Regions, RoadNetwork, Routes, Visits
 from wayveil.model.ragged import FloatArray
 
 __all__ = ["SLACK_DEG", "as_published", "boxes_to_file", "boxes_to_metres"]
@@ -24,11 +24,14 @@ def as_published(data: Visits) -> Visits: ...
 def as_published(data: Points) -> Points: ...
 @overload
 def as_published(data: Regions) -> Regions: ...
-def as_published(data: Data) -> Data:
+@overload
+def as_published(data: Routes) -> Routes: ...
+def as_published(data: Data | Routes) -> Data | Routes:
     """Return the data as they are, bit by bit, after `write_published` and `read_published`.
 
-    Only degrees make a difference: x and y go through the coordinates of the file, which moves a point by less than a
-    micrometre, and moves the sides of a box outwards by as little.
+    Of visits, points and regions only degrees make a difference: x and y go through the coordinates of the file, which
+    moves a point by less than a micrometre, and moves the sides of a box outwards by as little.  Of routes, the network
+    is that of the roads in use, in the order of their names and without places, and times are those of the slice.
 
     Examples
     --------
@@ -36,6 +39,8 @@ def as_published(data: Data) -> Data:
     >>> as_published(data).record(0)
     [(0, 1.0, 2.0)]
     """
+    if isinstance(data, Routes):
+        return _on_used_roads(data)
     if isinstance(data, Visits) or not data.frame.degrees:
         return data
     if isinstance(data, Points):
@@ -43,6 +48,24 @@ def as_published(data: Data) -> Data:
         return replace(data, x=x, y=y)
     sides: dict[str, Any] = dict(boxes_to_metres(data.frame, boxes_to_file(data)))
     return replace(data, **sides)
+
+
+def _on_used_roads(data: Routes) -> Routes:
+    network = data.network
+    used = np.unique(data.road).tolist()
+    used.sort(key=lambda road: network.roads[road])
+    ends = np.unique(np.concatenate([network.from_node[used], network.to_node[used]])).tolist() if used else []
+    ends.sort(key=lambda node: network.nodes[node])
+    road, node = np.zeros(len(network.roads), np.int64), np.zeros(len(network.nodes), np.int64)
+    road[used], node[ends] = np.arange(len(used)), np.arange(len(ends))
+    known = RoadNetwork(
+        roads=tuple(network.roads[i] for i in used),
+        from_node=node[network.from_node[used]] if used else np.zeros(0, np.int64),
+        to_node=node[network.to_node[used]] if used else np.zeros(0, np.int64),
+        nodes=tuple(network.nodes[i] for i in ends),
+    )
+    t = np.repeat(data.t_start, np.diff(data.offsets))
+    return replace(data, road=road[data.road], t=t, network=known)
 
 
 def boxes_to_file(data: Regions) -> dict[str, FloatArray]:

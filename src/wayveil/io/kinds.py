@@ -15,15 +15,15 @@ _DEFAULTS = ReadOptions()
 
 
 def guess_kind(path: str | Path, options: ReadOptions = _DEFAULTS) -> Kind:
-    """Return "visits" or "points".
+    """Return "visits", "points" or "routes".
 
-    Tracks (.gpx, .plt), GeoJSON and folders hold points.  A table holds visits if it has a column ``location``, and
-    points if it has x and y, lon and lat, or a geometry; ``--columns`` counts.
+    Tracks (.gpx, .plt), GeoJSON and folders hold points.  A table holds visits if it has a column ``location``, points
+    if it has x and y, lon and lat, or a geometry, and routes if it has ``seq`` and ``road``; ``--columns`` counts.
 
     Raises
     ------
     InputError
-        If the columns fit no kind, or both: names the columns found, and options to try.
+        If the columns fit no kind, or several: names the columns found, and options to try.
 
     Examples
     --------
@@ -41,18 +41,23 @@ def guess_kind(path: str | Path, options: ReadOptions = _DEFAULTS) -> Kind:
 
 def kind_of_table(table: Table, options: ReadOptions) -> Kind:
     """Return what a table holds, told from its columns; see `guess_kind`."""
-    kinds: tuple[Kind, ...] = ("visits", "points")
-    mapped = {"visits": {"location"}, "points": {"x", "y", "geometry"}}
+    kinds: tuple[Kind, ...] = ("visits", "points", "routes")
+    mapped = {"visits": {"location"}, "points": {"x", "y", "geometry"}, "routes": {"seq", "road"}}
     said = [kind for kind in kinds if mapped[kind] & set(options.columns)]
     fitting = said if len(said) == 1 else [kind for kind in kinds if place_columns(table, options, kind)]
     if len(fitting) == 1:
         choose_columns(table, options, fitting[0])
         return fitting[0]
     if fitting:
-        raise table.wrong("the columns fit both visits and points; say which with --kind visits or --kind points.")
+        both = "both " if len(fitting) == 2 else ""
+        raise table.wrong(
+            f"the columns fit {both}{' and '.join(fitting)}; say which with "
+            f"{' or '.join(f'--kind {kind}' for kind in fitting)}."
+        )
     found = [name for name in table.names if name]
     raise table.wrong(
-        f"the columns fit neither visits (traj_id, t, location) nor points (traj_id, t, x, y); the file has "
-        f"{listed(found)}. Say what is what, for visits for example --columns {suggested(found, 'visits')} and for "
-        f"points --columns {suggested(found, 'points')}"
+        f"the columns fit neither visits (traj_id, t, location) nor points (traj_id, t, x, y) nor routes (traj_id, "
+        f"seq, road); the file has {listed(found)}. Say what is what, for visits for example --columns "
+        f"{suggested(found, 'visits')}, for points --columns {suggested(found, 'points')} and for routes --columns "
+        f"{suggested(found, 'routes')}"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -15,7 +15,15 @@ from wayveil.io.features import GEOJSON_LINES, GEOJSON_WHOLE, write_features
 from wayveil.io.tables import data_frame, pattern_of
 from wayveil.model import Data, Points, Regions, Visits
 
-__all__ = ["check_geojson", "first_columns", "write_points", "write_table", "write_visits"]
+__all__ = [
+    "check_geojson",
+    "first_columns",
+    "write_file",
+    "write_parquet",
+    "write_points",
+    "write_table",
+    "write_visits",
+]
 
 _ROW_GROUP = 1 << 18
 _OS_ERROR = re.compile(r"os error (\d+)")
@@ -80,19 +88,24 @@ def write_table(
     writer, so that the same table gives the same bytes whatever the number of threads.  With `geometry`, the columns
     that say where, also GeoJSON can be written.
     """
-    target = Path(path)
-    suffix = target.suffix.lower()
+    suffix = Path(path).suffix.lower()
     known = (".csv", ".parquet", *(() if geometry is None else (*GEOJSON_WHOLE, *GEOJSON_LINES)))
     if suffix not in known:
         names = f"{', '.join(known[:-1])} or {known[-1]}"
         raise OutputError(f"{path}: the format is told by the suffix; end the name in {names}.")
+    write_file(path, lambda stream: _write(frame, stream, suffix, pattern, geometry or ()))
+
+
+def write_file(path: str | Path, write: Callable[[IO[bytes]], object]) -> None:
+    """Write a file whole: `write` fills a part beside it, and on any failure the old file, if any, stays."""
+    target = Path(path)
     # Not with_suffix: a name of the greatest length that the file system allows must still work.
     part = target.with_name(f".wayveil-{os.getpid()}.part")
     try:
         if target.is_dir():
             raise IsADirectoryError(None, "there is a folder of that name")
         with part.open("wb") as stream:
-            _write(frame, stream, suffix, pattern, geometry or ())
+            write(stream)
         part.replace(target)
     except (OSError, ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         _remove(part)
@@ -106,11 +119,21 @@ def _write(frame: pl.DataFrame, stream: IO[bytes], suffix: str, pattern: str | N
     if suffix == ".csv":
         frame.write_csv(stream, datetime_format=pattern)
     elif suffix == ".parquet":
-        frame.rechunk().write_parquet(
-            stream, compression="zstd", compression_level=3, row_group_size=_ROW_GROUP, data_page_size=1 << 20
-        )
+        write_parquet(frame, stream)
     else:
         write_features(frame, stream, geometry, pattern, whole=suffix in GEOJSON_WHOLE)
+
+
+def write_parquet(frame: pl.DataFrame, stream: IO[bytes], metadata: dict[str, str] | None = None) -> None:
+    """Write Parquet by settings that give the same bytes for the same table."""
+    frame.rechunk().write_parquet(
+        stream,
+        compression="zstd",
+        compression_level=3,
+        row_group_size=_ROW_GROUP,
+        data_page_size=1 << 20,
+        metadata=metadata,
+    )
 
 
 def first_columns(data: Data, path: str | Path, ids: Sequence[str] | None, who: str) -> dict[str, pl.Series]:

@@ -16,31 +16,32 @@ from wayveil.io.features import GEOJSON_LINES, GEOJSON_WHOLE, SIDES, open_featur
 from wayveil.io.loaded import Loaded
 from wayveil.io.output import check_geojson, write_table
 from wayveil.io.table import Rows, Table, open_table
-from wayveil.io.tables import COLUMNS, data_frame, kind_of, pattern_of
+from wayveil.io.tables import COLUMNS, Tabular, data_frame, kind_of, pattern_of
 from wayveil.io.times import parse_times, time_type
 from wayveil.io.words import listed
-from wayveil.model import Coded, Data, Frame, Owners, Points, Regions, TimeFormat, Visits
+from wayveil.model import Coded, Frame, Owners, Points, Regions, RoadNetwork, Routes, TimeFormat, Visits
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray
 
 __all__ = ["read_published", "write_published"]
 
 _FORMS = {"integer": ("integer", "epoch"), "epoch": ("integer", "epoch"), "utc": ("utc",), "local": ("local",)}
-_GEOMETRY = {"visits": None, "points": ("x", "y"), "regions": SIDES}
+_GEOMETRY = {"visits": None, "points": ("x", "y"), "regions": SIDES, "routes": None}
 _PLANAR = Frame()
 
 
 def write_published(
-    data: Data, path: str | Path, *, rng: np.random.Generator, beside: tuple[Data, str | Path] | None = None
+    data: Tabular, path: str | Path, *, rng: np.random.Generator, beside: tuple[Tabular, str | Path] | None = None
 ) -> IntArray:
     """Write data for the public, under fresh random ids.
 
     Visits have the columns traj_id, t, location; points traj_id, t, x, y; regions traj_id, seq, t_min, t_max, x_min,
-    x_max, y_min, y_max; then the attributes.  x and y are in the coordinates of the input file.
+    x_max, y_min, y_max; routes traj_id, seq, road, from_node, to_node, t_start, t_end; then the attributes.  x and y
+    are in the coordinates of the input file.
 
     Parameters
     ----------
-    data : Visits, Points or Regions
-        Trajectories without rows are not written.
+    data : Visits, Points, Regions or Routes
+        Trajectories without rows are not written, nor are the times at which roads were entered.
     path : str or Path
         Ends in .csv or .parquet; for points and regions in degrees also .geojson or .geojsonl.
     rng : numpy.random.Generator
@@ -71,7 +72,7 @@ def write_published(
     ids = numbers[order].astype(">u8").tobytes().hex()
     names = pl.Series([ids[i : i + 16] for i in range(0, len(ids), 16)], dtype=pl.String)
     for table, file in ((data, path), *(() if beside is None else (beside,))):
-        if not isinstance(table, Visits):
+        if not isinstance(table, (Visits, Routes)):
             check_geojson(table, file)
         public = table.take(source)
         frame = data_frame(public, file, {"traj_id": names})
@@ -82,7 +83,7 @@ def write_published(
 def read_published(
     path: str | Path,
     *,
-    kind: Literal["visits", "points", "regions"] = "visits",
+    kind: Literal["visits", "points", "regions", "routes"] = "visits",
     time_format: TimeFormat,
     attributes: Sequence[str],
     owners: Owners,
@@ -94,7 +95,7 @@ def read_published(
     ----------
     path : str or Path
         What `write_published` wrote.
-    kind : {"visits", "points", "regions"}
+    kind : {"visits", "points", "regions", "routes"}
         What the table holds.
     time_format, attributes
         As in the data that were written; the columns must be those of the kind and these attributes.
@@ -102,12 +103,13 @@ def read_published(
         What to note as the origin of the owners.  The file has none: each trajectory gets an owner of its own, which
         the caller replaces if it knows better.
     frame : Frame
-        As in the data that were written: it makes the coordinates of the file metres.
+        As in the data that were written: it makes the coordinates of the file metres.  Routes have none.
 
     Returns
     -------
     Loaded
-        Trajectories in the order of the file; a publication without rows has none.
+        Trajectories in the order of the file; a publication without rows has none.  The network of routes is that of
+        the roads in the file, without places, and every road is entered at the beginning of its slice.
 
     Raises
     ------
@@ -145,7 +147,7 @@ def read_published(
 
 
 def _open(path: str | Path, kind: str, expected: Sequence[str], time_format: TimeFormat) -> Table:
-    if kind == "visits" or Path(path).suffix.lower() not in (*GEOJSON_WHOLE, *GEOJSON_LINES):
+    if kind in ("visits", "routes") or Path(path).suffix.lower() not in (*GEOJSON_WHOLE, *GEOJSON_LINES):
         return open_table(path)
     # JSON has no times: they are texts there.
     types = [pl.String() if isinstance(t, pl.Datetime) else t for t in _types(kind, expected, time_format)]
@@ -155,7 +157,7 @@ def _open(path: str | Path, kind: str, expected: Sequence[str], time_format: Tim
 def _types(kind: str, names: Sequence[str], time_format: TimeFormat) -> list[pl.DataType]:
     """Return the types of the columns as they are written; attributes, whatever their names, are texts."""
     known: dict[str, pl.DataType] = {"seq": pl.Int64(), **dict.fromkeys(("x", "y", *SIDES), pl.Float64())}
-    known |= dict.fromkeys(("t", "t_min", "t_max"), time_type(time_format))
+    known |= dict.fromkeys(("t", "t_min", "t_max", "t_start", "t_end"), time_type(time_format))
     places = len(COLUMNS[kind])
     return [known.get(name, pl.String()) if i < places else pl.String() for i, name in enumerate(names)]
 
@@ -198,10 +200,37 @@ def _regions(rows: Rows, again: BoolArray, time_format: TimeFormat, frame: Frame
     return {**t, **boxes_to_metres(frame, sides), "frame": frame}
 
 
+def _routes(rows: Rows, again: BoolArray, time_format: TimeFormat, _: Frame) -> dict[str, Any]:
+    names = COLUMNS["routes"]
+    _refuse_sequence(rows, again)
+    text = {}
+    for name in ("road", "from_node", "to_node"):
+        values = rows.frame[str(names.index(name))]
+        _refuse(rows, values.is_null() | (values == "").fill_null(True), f"{name} is empty")
+        text[name] = values
+    road, roads = by_name(text["road"])
+    ends, nodes = by_name(pl.concat([text["from_node"], text["to_node"]]))
+    start, end = ends[: len(rows)], ends[len(rows) :]
+    first = np.zeros(len(roads), np.int64)
+    first[road[::-1]] = np.arange(len(rows))[::-1]
+    other = (start != start[first[road]]) | (end != end[first[road]])
+    _refuse(rows, other, "a road leads from or to another node than in an earlier row")
+    network = RoadNetwork(roads=roads, from_node=start[first], to_node=end[first], nodes=nodes)
+    t = {name: _times(rows, names.index(name), time_format) for name in ("t_start", "t_end")}
+    _refuse(rows, t["t_start"] > t["t_end"], "t_start is larger than t_end")
+    for name, times in t.items():
+        varies = np.zeros(len(rows), np.bool_)
+        varies[1:] = times[1:] != times[:-1]
+        _refuse(rows, varies & again, f"{name} varies inside a trajectory")
+    per_trajectory = {name: times[~again] for name, times in t.items()}
+    return {"road": road, "t": t["t_start"], "network": network, **per_trajectory}
+
+
 _KINDS: dict[str, tuple[Callable[..., dict[str, Any]], Any]] = {
     "visits": (_visits, Visits),
     "points": (_points, Points),
     "regions": (_regions, Regions),
+    "routes": (_routes, Routes),
 }
 
 

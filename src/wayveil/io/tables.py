@@ -1,4 +1,4 @@
-"""The model as tables to write: one row per visit, point or box."""
+"""The model as tables to write: one row per visit, point, box or road."""
 
 from __future__ import annotations
 
@@ -11,68 +11,94 @@ import polars as pl
 from wayveil.errors import OutputError
 from wayveil.io.degrees import boxes_to_file
 from wayveil.io.times import time_column, time_pattern
-from wayveil.model import Coded, Data, Points, Visits
+from wayveil.model import Coded, Data, Points, Regions, Routes, Visits
 from wayveil.model.ragged import IntArray, trajectory_of_row
 
-__all__ = ["COLUMNS", "data_frame", "kind_of", "pattern_of"]
+__all__ = ["COLUMNS", "Tabular", "attribute_columns", "data_frame", "kind_of", "pattern_of"]
 
 COLUMNS = {
     "visits": ("traj_id", "t", "location"),
     "points": ("traj_id", "t", "x", "y"),
     "regions": ("traj_id", "seq", "t_min", "t_max", "x_min", "x_max", "y_min", "y_max"),
+    "routes": ("traj_id", "seq", "road", "from_node", "to_node", "t_start", "t_end"),
 }
 """The columns of published tables, before the attributes."""
 
 
-def kind_of(data: Data) -> str:
+Tabular = Data | Routes
+"""Every kind of data that has a table."""
+
+
+def kind_of(data: Tabular) -> str:
     """Return the kind of data, as in `COLUMNS`."""
-    return "visits" if isinstance(data, Visits) else "points" if isinstance(data, Points) else "regions"
+    return _KINDS[type(data)]
 
 
-def pattern_of(data: Data) -> str | None:
+def pattern_of(data: Tabular) -> str | None:
     """Return how text shows the times of these data."""
-    t = np.concatenate([getattr(data, name) for name in _times(data)])
+    t = np.concatenate([getattr(data, name) for name in _TIMES[kind_of(data)]])
     return time_pattern(t, data.time_format)
 
 
 def data_frame(
-    data: Data, path: str | Path, first: Mapping[str, pl.Series], names: Mapping[str, str] | None = None
+    data: Tabular, path: str | Path, first: Mapping[str, pl.Series], names: Mapping[str, str] | None = None
 ) -> pl.DataFrame:
-    """Return one row per visit, point or box: the columns `first` (one value per trajectory), the rest, attributes.
+    """Return one row per visit, point, box or road: `first` (one value per trajectory), the rest, attributes.
 
     Places are in the coordinates of the file.  `names` renames columns.  Text columns are plain text, never
     dictionaries: a dictionary would carry names that occur in no row.
     """
     kind = kind_of(data)
     renamed = {name: (names or {}).get(name, name) for name in COLUMNS[kind]}
-    taken = sorted({*renamed.values(), "user_id"} & set(data.attributes))
-    if taken:
-        raise OutputError(f"{path}: an attribute cannot be called {', '.join(taken)}; rename it.")
     trajectory = trajectory_of_row(data.offsets)
     columns = {name: values.gather(trajectory) for name, values in first.items()}
-    if kind == "regions":
-        columns["seq"] = pl.Series(np.arange(data.n_rows) - data.offsets[:-1][trajectory], dtype=pl.Int64)
-    for name in _times(data):
-        columns[name] = time_column(getattr(data, name), data.time_format)
-    columns |= _places(data, path)
-    for name, coded in data.attributes.items():
-        _refuse_empty(path, name, coded.labels)
-        columns[name] = _labels(coded, trajectory)
+    said = _places(data, path)
+    said["seq"] = pl.Series(np.arange(data.n_rows) - data.offsets[:-1][trajectory], dtype=pl.Int64)
+    for name in _TIMES[kind]:
+        t = getattr(data, name)
+        said[name] = time_column(t[trajectory] if isinstance(data, Routes) else t, data.time_format)
+    columns |= {name: said[name] for name in COLUMNS[kind] if name in said}
+    columns |= attribute_columns(data, path, (*renamed.values(), "user_id"))
     return pl.DataFrame({renamed.get(name, name): values for name, values in columns.items()})
 
 
-def _times(data: Data) -> tuple[str, ...]:
-    return ("t",) if isinstance(data, (Visits, Points)) else ("t_min", "t_max")
+def attribute_columns(data: Tabular, path: str | Path, reserved: Iterable[str]) -> dict[str, pl.Series]:
+    """Return the attributes with one value per row; names that mean something else are refused."""
+    taken = sorted(set(reserved) & set(data.attributes))
+    if taken:
+        raise OutputError(f"{path}: an attribute cannot be called {', '.join(taken)}; rename it.")
+    trajectory = trajectory_of_row(data.offsets)
+    for name, coded in data.attributes.items():
+        _refuse_empty(path, name, coded.labels)
+    return {name: _labels(coded, trajectory) for name, coded in data.attributes.items()}
 
 
-def _places(data: Data, path: str | Path) -> dict[str, pl.Series]:
+_KINDS: dict[type, str] = {Visits: "visits", Points: "points", Regions: "regions", Routes: "routes"}
+_TIMES = {"visits": ("t",), "points": ("t",), "regions": ("t_min", "t_max"), "routes": ("t_start", "t_end")}
+
+
+def _places(data: Tabular, path: str | Path) -> dict[str, pl.Series]:
     if isinstance(data, Visits):
         _refuse_empty(path, "location", data.locations)
         return {"location": pl.Series(data.locations, dtype=pl.String).gather(data.location)}
     if isinstance(data, Points):
         x, y = data.frame.to_file(data.x, data.y)
         return {"x": pl.Series(x, dtype=pl.Float64), "y": pl.Series(y, dtype=pl.Float64)}
+    if isinstance(data, Routes):
+        return _on_roads(data, path)
     return {name: pl.Series(side, dtype=pl.Float64) for name, side in boxes_to_file(data).items()}
+
+
+def _on_roads(data: Routes, path: str | Path) -> dict[str, pl.Series]:
+    network = data.network
+    _refuse_empty(path, "road", network.roads)
+    _refuse_empty(path, "from_node", network.nodes)
+    nodes = pl.Series(network.nodes, dtype=pl.String)
+    return {
+        "road": pl.Series(network.roads, dtype=pl.String).gather(data.road),
+        "from_node": nodes.gather(network.from_node[data.road]),
+        "to_node": nodes.gather(network.to_node[data.road]),
+    }
 
 
 def _labels(coded: Coded, trajectory: IntArray) -> pl.Series:

@@ -26,7 +26,10 @@ _ONE_VALUE_OR_NONE = "Correct the data, or name the columns to take with --attri
 
 @dataclass(frozen=True, kw_only=True)
 class Trajectories:
-    """One trajectory code and time per row, in the order of the file; ids, owners and attributes per trajectory."""
+    """One trajectory code and time per row, in the order of the file; ids, owners and attributes per trajectory.
+
+    Without a column of times all are 0.
+    """
 
     trajectory: IntArray
     t: IntArray
@@ -50,9 +53,12 @@ def read_trajectories(rows: Rows, columns: Columns, options: ReadOptions, *, dro
     if rows.blank:
         notes.append(f"{count(rows.blank, 'blank line')} {was(rows.blank)} skipped.")
     trajectory, first_row, ids = by_first_appearance(required(rows, columns.traj_id, columns.parts.get("traj_id")))
-    refuse_missing(rows, columns.t)
-    t, time_format, told = parse_times(rows, columns.t)
-    notes.extend(told)
+    t: IntArray = np.zeros(len(rows), np.int64)
+    time_format: TimeFormat = "integer"
+    if columns.t is not None:
+        refuse_missing(rows, columns.t)
+        t, time_format, told = parse_times(rows, columns.t)
+        notes.extend(told)
     owner: IntArray = np.arange(len(ids))
     if columns.user_id is not None:
         people = by_first_appearance(required(rows, columns.user_id, columns.parts.get("user_id")))[0]

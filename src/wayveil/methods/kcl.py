@@ -356,6 +356,6 @@ def _number_by_time(t: IntArray, location: IntArray, n_locations: int) -> tuple[
 
 def _most_allowed(c: Fraction, n_owners: int) -> IntArray:
     """Return, for every number of owners, how many of them may have one sensitive value: exact, without division."""
-    if c.numerator * n_owners < 2**62:
+    if max(c.numerator * n_owners, c.denominator) < 2**62:
         return np.arange(n_owners + 1) * c.numerator // c.denominator
     return np.array([c.numerator * n // c.denominator for n in range(n_owners + 1)], np.int64)

@@ -9,6 +9,8 @@ from wayveil.model.guarantees import (
     Guarantee,
     KAnonymity,
     KDelta,
+    StrictK,
+    SubsequenceK,
     guarantee_from_json,
 )
 from wayveil.model.parameters import (
@@ -23,6 +25,7 @@ from wayveil.model.points import Points
 from wayveil.model.protocols import Attack, Cut, Engine, Method, Metric, Progress, Verifier, Workload
 from wayveil.model.regions import Regions
 from wayveil.model.results import AttackResult, Chart, Data, Published, Score, Series, Verdict
+from wayveil.model.routes import RoadNetwork, Routes
 from wayveil.model.times import TimeFormat, duration_units, seconds_per_unit
 from wayveil.model.visits import Coded, Owners, Visits
 
@@ -50,9 +53,13 @@ __all__ = [
     "Progress",
     "Published",
     "Regions",
+    "RoadNetwork",
+    "Routes",
     "Score",
     "Sensitive",
     "Series",
+    "StrictK",
+    "SubsequenceK",
     "TimeFormat",
     "Verdict",
     "Verifier",

@@ -17,6 +17,8 @@ __all__ = [
     "Guarantee",
     "KAnonymity",
     "KDelta",
+    "StrictK",
+    "SubsequenceK",
     "guarantee_from_json",
 ]
 
@@ -27,6 +29,8 @@ class Guarantee(Protocol):
     name: ClassVar[str]
     about_truth: ClassVar[bool]
     """Whether the claim also speaks of the original, so that its verifier takes that too, as ``original=``."""
+    judged_alone: ClassVar[bool]
+    """Whether the publication alone can show that the claim does not hold; if not, only its owner can judge it."""
 
     @property
     def promise(self) -> str:
@@ -78,6 +82,7 @@ class KCL:
 
     name: ClassVar[str] = "KCL"
     about_truth: ClassVar[bool] = False
+    judged_alone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)
@@ -151,6 +156,7 @@ class KDelta:
 
     name: ClassVar[str] = "KDelta"
     about_truth: ClassVar[bool] = False
+    judged_alone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)
@@ -218,6 +224,7 @@ class KAnonymity:
 
     name: ClassVar[str] = "KAnonymity"
     about_truth: ClassVar[bool] = True
+    judged_alone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)
@@ -274,6 +281,7 @@ class AttackGraph:
 
     name: ClassVar[str] = "AttackGraph"
     about_truth: ClassVar[bool] = True
+    judged_alone: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)
@@ -317,7 +325,8 @@ class BreachBound:
 
     An adversary knows, for every person, the part of their sequence of places that lies in places of his own.  Among
     the published trajectories that agree in this part, and also among those in which it is empty, no place outside his
-    own occurs with more than a share `p` of the distinct owners.  With ``times="keep"`` he knows the times as well.
+    own occurs with more than a share `p` of the distinct owners, or of the trajectories.  With ``times="keep"`` he
+    knows the times as well.
 
     References
     ----------
@@ -338,6 +347,7 @@ class BreachBound:
 
     name: ClassVar[str] = "BreachBound"
     about_truth: ClassVar[bool] = False
+    judged_alone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)
@@ -376,6 +386,129 @@ class BreachBound:
         return {"name": self.name, **{p.name: plain(getattr(self, p.name)) for p in parameters_of(BreachBound)}}
 
 
+@dataclass(frozen=True, kw_only=True)
+class StrictK:
+    """Strict k-anonymity on a road network: whole published routes are those of at least `k` people.
+
+    In every slice of time, every published sequence of roads is exactly that of at least `k` distinct owners; with
+    ``pad="yes"``, of at least `k` published trajectories, some of which may be dummies.  Every published trajectory is
+    a connected path of the network.
+
+    References
+    ----------
+    Gurung, Lin, Jiang, Hurson, Zhang: Traffic information publication with privacy preservation.  ACM Transactions on
+    Intelligent Systems and Technology 5 (2014), Definition 4.
+
+    Examples
+    --------
+    >>> claim = StrictK(k=5)
+    >>> guarantee_from_json(claim.to_json()) == claim
+    True
+    """
+
+    k: int = parameter(kind="int", low=2, help="smallest number of people who share one published route")
+    pad: str = parameter(
+        kind="choice", choices=("no", "yes"), default="no", help="whether dummies may be among those who share a route"
+    )
+
+    name: ClassVar[str] = "StrictK"
+    about_truth: ClassVar[bool] = True
+    judged_alone: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_parameters(self, self.name)
+
+    @property
+    def promise(self) -> str:
+        who = f"{self.k} {'people' if self.pad == 'no' else 'published trajectories, some of which may be dummies'}"
+        return f"In every slice of time, every published route is exactly the same, road by road, for at least {who}."
+
+    @property
+    def covered(self) -> tuple[str, ...]:
+        return (
+            f"whoever links a person to a published route links at least {self.k} "
+            f"{'people' if self.pad == 'no' else 'trajectories'} to it",
+            "inference routes: where published routes part or meet, fewer than k of them never do so alone",
+        )
+
+    @property
+    def not_covered(self) -> tuple[str, ...]:
+        return (
+            *(
+                ("an attacker who recognises dummies: fewer than k people may be behind a route",)
+                if self.pad == "yes"
+                else ()
+            ),
+            "where the group goes is published: if all its people visit one sensitive place, this is disclosed",
+            "an attacker who can tell which trajectories, also of other slices, belong to the same person",
+            "an attacker who reasons about the roads that were taken out",
+        )
+
+    @property
+    def unbounded(self) -> tuple[str, ...]:
+        return ()
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": self.name, **{p.name: plain(getattr(self, p.name)) for p in parameters_of(StrictK)}}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubsequenceK:
+    """k-anonymity of what is contained: every subsequence of roads that occurs is in routes of at least `k` people.
+
+    In every slice of time, every sequence of roads that occurs in a published trajectory, in this order but with others
+    between them or not, occurs in those of at least `k` distinct owners.  Whole trajectories may be unique.  Every
+    published trajectory is a connected path of the network.
+
+    References
+    ----------
+    Pensa, Monreale, Pinelli, Pedreschi: Pattern-preserving k-anonymization of sequences and its application to mobility
+    data mining.  PiLBA 2008.
+
+    Examples
+    --------
+    >>> claim = SubsequenceK(k=5)
+    >>> guarantee_from_json(claim.to_json()) == claim
+    True
+    """
+
+    k: int = parameter(kind="int", low=2, help="smallest number of people who share every part of a published route")
+
+    name: ClassVar[str] = "SubsequenceK"
+    about_truth: ClassVar[bool] = True
+    judged_alone: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_parameters(self, self.name)
+
+    @property
+    def promise(self) -> str:
+        return (
+            "In every slice of time, whoever knows some roads of a person, in their order, finds them in published "
+            f"routes of at least {self.k} people, or in none."
+        )
+
+    @property
+    def covered(self) -> tuple[str, ...]:
+        return (f"identity linkage by someone who knows roads that the victim drove along: at most 1/{self.k}",)
+
+    @property
+    def not_covered(self) -> tuple[str, ...]:
+        return (
+            "an attacker who knows where a trip began or ended: whole published routes may be unique",
+            "inference routes: who takes a road that is not published, where others go on, can be told apart by a map",
+            "where the group goes is published: if all its people visit one sensitive place, this is disclosed",
+            "an attacker who can tell which trajectories, also of other slices, belong to the same person",
+        )
+
+    @property
+    def unbounded(self) -> tuple[str, ...]:
+        return ("seen_on_roads",)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"name": self.name, **{p.name: plain(getattr(self, p.name)) for p in parameters_of(SubsequenceK)}}
+
+
 def _check_disjoint(who: str, adversaries: Sensitive) -> None:
     """Refuse no adversary, and places of two adversaries."""
     if not adversaries:
@@ -385,7 +518,9 @@ def _check_disjoint(who: str, adversaries: Sensitive) -> None:
         raise ParameterError(f"{who}: a place can belong to one adversary only; give them disjoint places.")
 
 
-GUARANTEES: dict[str, type[Guarantee]] = {cls.name: cls for cls in (KCL, KDelta, KAnonymity, AttackGraph, BreachBound)}
+GUARANTEES: dict[str, type[Guarantee]] = {
+    cls.name: cls for cls in (KCL, KDelta, KAnonymity, AttackGraph, BreachBound, StrictK, SubsequenceK)
+}
 
 
 def guarantee_from_json(claim: Any) -> Guarantee:

@@ -69,6 +69,10 @@ class Attack(Protocol):
     `accepts` is the kind of the true data, `targets` the kinds that it can attack.  With `matched`, trajectory i of
     the target is that of trajectory i of the truth (without rows if it was not published), which tells whether the
     attacker was right; such an attack is left out where this is not known.
+
+    An attack may have two more class variables.  `asks` is the parameter without which it has nothing to do; it is left
+    out where nobody gives that.  With `timed` it compares times, and is left out where a publication has the order of
+    visits only.
     """
 
     name: ClassVar[str]
@@ -91,7 +95,7 @@ class Attack(Protocol):
 class Metric(Protocol):
     """A frozen, keyword-only dataclass that compares original and published data.
 
-    `accepts`, `targets` and `matched` are as in `Attack`, for the original and for the published data.
+    `accepts`, `targets`, `matched` and `timed` are as in `Attack`, for the original and for the published data.
     """
 
     name: ClassVar[str]

@@ -8,13 +8,15 @@ from typing import Any, Literal
 
 from wayveil.model.guarantees import Guarantee
 from wayveil.model.points import Points
+from wayveil.model.ragged import IntArray
 from wayveil.model.regions import Regions
+from wayveil.model.routes import Routes
 from wayveil.model.visits import Visits
 
 __all__ = ["AttackResult", "Chart", "Data", "Published", "Score", "Series", "Verdict"]
 
 
-Data = Visits | Points | Regions
+Data = Visits | Points | Regions | Routes
 """Every kind of movement data."""
 
 
@@ -23,14 +25,18 @@ class Published:
     """What a method made: data in the order of the input, the claim, and what was done in numbers.
 
     `data` has one trajectory per input trajectory, in the same order and with the same owners and attributes,
-    possibly without rows.  Ids, order and owners are removed on writing, not here.  Where points were drawn from boxes,
-    `boxes` are these, one per point of `data`: they are published beside the points, as the proof of the claim.
+    possibly without rows.  Ids, order and owners are removed on writing, not here.
+
+    Where points were drawn from boxes, `boxes` are these, one per point of `data`: they are published beside the
+    points, as the proof of the claim.  Where a method cuts trajectories into parts or adds dummies, `source` says which
+    input trajectory each one is of, -1 for a dummy, and `data` has one trajectory per entry instead.
     """
 
     data: Data
     claim: Guarantee
     facts: Mapping[str, int | float | str] = field(default_factory=dict)
     boxes: Regions | None = None
+    source: IntArray | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

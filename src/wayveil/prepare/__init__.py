@@ -2,11 +2,15 @@
 
 from wayveil.prepare.bucket import Bucket
 from wayveil.prepare.clean import Clean
+from wayveil.prepare.cut import Cut
 from wayveil.prepare.grid import Grid
+from wayveil.prepare.mark import Mark
+from wayveil.prepare.match import Match
 from wayveil.prepare.resample import Resample
+from wayveil.prepare.slices import Slices
 from wayveil.prepare.split import Split
 
-__all__ = ["STEPS", "Bucket", "Clean", "Grid", "Resample", "Split"]
+__all__ = ["STEPS", "Bucket", "Clean", "Cut", "Grid", "Mark", "Match", "Resample", "Slices", "Split"]
 
-STEPS: dict[str, type] = {step.name: step for step in (Clean, Split, Resample, Grid, Bucket)}
+STEPS: dict[str, type] = {step.name: step for step in (Clean, Split, Resample, Mark, Grid, Cut, Bucket, Match, Slices)}
 """Every preparation step by its name on the command line and in recipes."""

@@ -20,6 +20,7 @@ from wayveil.model import (
     Points,
     Progress,
     Regions,
+    Routes,
     Sensitive,
     Verdict,
     Visits,
@@ -57,10 +58,10 @@ _REGISTRIES: dict[str, tuple[str, str]] = {
     "metric": ("wayveil.utility", "METRICS"),
     "workload": ("wayveil.workloads", "WORKLOADS"),
 }
-Kind = Literal["visits", "points", "regions"]
+Kind = Literal["visits", "points", "regions", "routes"]
 
-_KINDS: dict[type, Kind] = {Visits: "visits", Points: "points", Regions: "regions"}
-_ROWS = {"visits": "visits", "points": "points", "regions": "boxes"}
+_KINDS: dict[type, Kind] = {Visits: "visits", Points: "points", Regions: "regions", Routes: "routes"}
+_ROWS = {"visits": "visits", "points": "points", "regions": "boxes", "routes": "roads"}
 
 
 def entries(family: Family) -> Mapping[str, type]:
@@ -184,7 +185,9 @@ def kind_needed(steps: Sequence[Any], method: Any) -> Kind:
 
 def advice(kind: str, needed: str) -> str:
     """Return a sentence on how to make one kind of data of another, or nothing."""
-    return " The step grid makes visits of points." if (kind, needed) == ("points", "visits") else ""
+    steps = {("points", "visits"): "grid makes visits", ("points", "routes"): "match makes routes"}
+    made = steps.get((kind, needed))
+    return "" if made is None else f" The step {made} of points."
 
 
 def verify(published: Data, claim: Guarantee, original: Data | None = None, boxes: Regions | None = None) -> Verdict:

@@ -18,6 +18,12 @@ from wayveil.run.staging import MANIFEST
 __all__ = ["Judgement", "judge"]
 
 
+_NOT_ALONE = (
+    "the claim speaks of true positions, so the published files alone cannot show whether it holds; it held at "
+    "publication, and whoever has the original can publish again with the same recipe and seed and compare the bytes"
+)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
     """What was found wrong with a folder (nothing: it is fine), and the verdict on its data."""
@@ -63,8 +69,11 @@ def judge(folder: Path) -> Judgement:
         failures.append(f"the table cannot be read: {error}")
     else:
         failures += _count_failures(loaded, manifest)
-        verdict = catalog.verify(loaded.data, manifest.guarantee, boxes=boxes)
-        if not verdict.holds:
+        claim = manifest.guarantee
+        verdict = catalog.verify(loaded.data, claim, boxes=boxes) if claim.judged_alone else None
+        if verdict is None:
+            failures.append(_NOT_ALONE)
+        elif not verdict.holds:
             failures.append(f"the data do not keep the claim: {verdict.reason}")
     if not manifest.verdict.holds:
         failures.append("the manifest itself says that the claim did not hold")

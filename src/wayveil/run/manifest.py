@@ -43,6 +43,10 @@ _COLUMNS = {
         "traj_id": "text", "seq": "integer", "t_min": "time", "t_max": "time",
         "x_min": "place", "x_max": "place", "y_min": "place", "y_max": "place",
     },
+    "routes": {
+        "traj_id": "text", "seq": "integer", "road": "text", "from_node": "text", "to_node": "text", "t_start": "time",
+        "t_end": "time",
+    },
 }  # fmt: skip
 
 FORMAT: Literal[1] = 1

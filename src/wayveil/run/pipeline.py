@@ -112,13 +112,15 @@ def publish(recipe: Recipe, *, engine: Engine | None = None) -> Outcome:
             compile_kernels(recipe.method, _attacks(recipe), _metrics(recipe), engine)
         with clock("run the method"):
             made = recipe.method.run(source.data, rng=_rng(seed, "method"), engine=engine)
-            _check_made(source.data, made)
+            _check_made(recipe.method, source.data, made)
         with clock("write and read back"):
             written = _write(recipe, space, source.data, made, _rng(seed, "ids"))
-            readback, order, new_ids = written.data, written.order, written.ids
+            readback, new_ids = written.data, written.ids
+            order = written.order if made.source is None else made.source[written.order]
         with clock("verify"):
-            verdict = catalog.verify(readback, made.claim, source.data.take(order), written.boxes)
-        matched = aligned(readback, order, source.data)
+            original = source.data.take(order) if made.source is None else source.data
+            verdict = catalog.verify(readback, made.claim, original, written.boxes)
+        matched = aligned(readback, order, source.data) if made.source is None else readback
         with clock("attack"):
             attacks = _attack(recipe, source.data, matched, seed, engine)
         with clock("measure"):
@@ -178,27 +180,40 @@ def _sensitive(recipe: Recipe) -> Sensitive:
 def _attacks(recipe: Recipe) -> tuple[Attack, ...]:
     if recipe.attacks is not None:
         return recipe.attacks
-    return default_attacks(recipe.method.accepts, recipe.method.publishes, claim=recipe.method.claim)
+    method = recipe.method
+    return default_attacks(method.accepts, method.publishes, claim=method.claim, **_comparable(method))
 
 
 def _metrics(recipe: Recipe) -> tuple[Metric, ...]:
     if recipe.metrics is not None:
         return recipe.metrics
-    return default_metrics(recipe.method.accepts, recipe.method.publishes, method=recipe.method)
+    method = recipe.method
+    return default_metrics(method.accepts, method.publishes, method=method, **_comparable(method))
+
+
+def _comparable(method: Any) -> dict[str, bool]:
+    """Return what of a publication can be compared with the original: which trajectory is which, and times."""
+    return {"matched": not _makes_parts(method), "timed": getattr(method, "times", "keep") == "keep"}
+
+
+def _makes_parts(method: Any) -> bool:
+    """Return whether the published trajectories are parts of the original ones: then they cannot be matched."""
+    return getattr(method, "makes_parts", False)
 
 
 def _read(recipe: Recipe) -> Prepared:
     sensitive = _sensitive(recipe)
     names = dict.fromkeys([*(attribute for attribute, _ in sensitive), *recipe.output.keep])
     needed = catalog.kind_needed(recipe.prepare, recipe.method)
-    source = prepare(load(recipe.input, attributes=tuple(names), kind=needed), recipe.prepare)
+    source = prepare(load(recipe.input, attributes=tuple(names), kind=needed), recipe.prepare, recipe.input)
     check_sensitive(source.data, sensitive, keep=recipe.output.keep)
     kept = {name: source.data.attributes[name] for name in names}
     return replace(source, data=replace(source.data, attributes=kept))
 
 
-def _check_made(data: Data, made: Published) -> None:
-    if len(made.data) != len(data):
+def _check_made(method: Any, data: Data, made: Published) -> None:
+    expected = len(data) if made.source is None else len(made.source)
+    if len(made.data) != expected or (made.source is None) == _makes_parts(method):
         raise OutputError("The method returned another number of trajectories than it was given; this is a bug.")
     if made.boxes is not None and not np.array_equal(made.boxes.offsets, made.data.offsets):
         raise OutputError("The method returned other boxes than points; this is a bug.")
@@ -228,17 +243,25 @@ def _write(recipe: Recipe, space: Workspace, data: Data, made: Published, rng: n
     form = recipe.output.format
     path, beside = space.staged / published_name(form), space.staged / boxes_name(form)
     boxes = None if made.boxes is None else replace(made.boxes, attributes={})
+    owner = data.owner if made.source is None else _owner_of_parts(data.owner, made.source)
     with reporting_disk_errors(recipe.output.path):
         order = write_published(made.data, path, rng=rng, beside=None if boxes is None else (boxes, beside))
         loaded = _read_back(path, made.data, data)
-        joined = join_owners(loaded.data, made.data, order, data.owner)
+        joined = join_owners(loaded.data, made.data, order, owner)
         joined_boxes = None
         if boxes is not None:
             again = _read_back(beside, boxes, data)
-            joined_boxes = join_owners(again.data, boxes, order, data.owner) if again.ids.equals(loaded.ids) else None
+            joined_boxes = join_owners(again.data, boxes, order, owner) if again.ids.equals(loaded.ids) else None
     if joined is None or (boxes is not None and joined_boxes is None):
         raise OutputError("The file written does not read back as it was written, so nothing was published.")
     return _Written(data=joined, boxes=joined_boxes, order=order, ids=loaded.ids)
+
+
+def _owner_of_parts(owner: IntArray, source: IntArray) -> IntArray:
+    """Return the owners of parts of trajectories; every dummy gets a negative number of its own."""
+    dummy = source < 0
+    number: IntArray = np.cumsum(dummy, dtype=np.int64)
+    return np.where(dummy, -number, owner[np.where(dummy, 0, source)])
 
 
 def _read_back(path: Path, written: Data, source: Data) -> Loaded:
@@ -333,7 +356,8 @@ def _private_files(run: _Run, outcome: Outcome) -> dict[str, str]:
         "seed.txt": f"{run.seed}\n",
     }
     if run.recipe.output.keep_mapping:
-        files["mapping.csv"] = facts.mapping_csv(run.new_ids, run.source.ids.gather(run.order))
+        known = run.source.ids.gather(np.where(run.order < 0, 0, run.order))
+        files["mapping.csv"] = facts.mapping_csv(run.new_ids, known.set(pl.Series(run.order < 0), None))
     return files
 
 

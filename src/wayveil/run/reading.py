@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,13 @@ from wayveil.io import (
     guess_kind,
     locate,
     mark_known,
+    read_network,
     read_points,
     read_published,
+    read_routes,
     read_visits,
 )
-from wayveil.model import Data, Regions, Sensitive
+from wayveil.model import Data, Regions, RoadNetwork, Routes, Sensitive
 from wayveil.run import catalog
 from wayveil.run.manifest import FORMATS, Manifest, boxes_name, published_name, read_manifest
 from wayveil.run.recipe import InputSpec
@@ -33,6 +35,7 @@ __all__ = [
     "find_public",
     "load",
     "load_boxes",
+    "load_network",
     "load_published",
     "prepare",
     "read_any",
@@ -57,10 +60,19 @@ def load(spec: InputSpec, *, attributes: tuple[str, ...] | None, kind: str | Non
     if kind is not None and found != kind:
         advice = catalog.advice(found, kind)
         raise InputError(f"The input {str(spec.path)!r} holds {found}, but {kind} are needed.{advice}")
+    if found == "routes":
+        return read_routes(spec.path, load_network(spec, "The input holds routes"), options)
     loaded = read_points(spec.path, options) if found == "points" else read_visits(spec.path, options)
     if spec.known is not None:
         loaded = mark_known(loaded, spec.known)
     return loaded if spec.places is None else locate(loaded, spec.places)
+
+
+def load_network(spec: InputSpec, why: str) -> RoadNetwork:
+    """Read the road network of an input; UsageError with the reason `why` it is needed if none is given."""
+    if spec.network is None:
+        raise UsageError(f"{why}, so the road network is needed: give it with --network.")
+    return read_network(spec.network, crs=spec.crs)
 
 
 def find_public(folder: Path) -> Path:
@@ -118,20 +130,34 @@ def read_any(spec: InputSpec, *, attributes: tuple[str, ...] | None = None) -> t
     return load_published(folder, manifest), getattr(manifest.guarantee, "sensitive", ())
 
 
-def prepare(loaded: Loaded, steps: Iterable[Any]) -> Prepared:
+def prepare(loaded: Loaded, steps: Sequence[Any], spec: InputSpec) -> Prepared:
     """Run the preparation steps in order; a trajectory that is split hands its id to its parts."""
     data, ids, notes = loaded.data, loaded.ids, list(loaded.notes)
     for step in steps:
         accepted = catalog.kind_of(type(step))
         if catalog.kind_of_data(data) != accepted:
             raise InputError(f"The step {step.name} needs {accepted}, but the data are {catalog.kind_of_data(data)}.")
+        more_data: dict[str, Any] = {}
+        if getattr(step, "needs_network", False):
+            more_data = {"network": load_network(spec, f"The step {step.name} puts points on roads")}
         if hasattr(step, "run_with_origin"):
-            data, more, source = step.run_with_origin(data)
+            data, more, source = step.run_with_origin(data, **more_data)
             ids = ids.gather(source)
         else:
             data, more = step.run(data)
         notes += more
+    if isinstance(data, Routes) and not any(step.name == "slices" for step in steps):
+        data, more = _one_slice(data)
+        notes += more
     return Prepared(data=data, ids=ids, notes=tuple(notes))
+
+
+def _one_slice(data: Routes) -> tuple[Routes, tuple[str, ...]]:
+    """Return routes as of one slice of time, in which everybody can be confused with everybody."""
+    first, last = (int(data.t.min()), int(data.t.max())) if data.n_rows else (0, 0)
+    whole = replace(data, t_start=np.full(len(data), first), t_end=np.full(len(data), last))
+    told = "No slices of time were asked for (step slices): all routes are taken to be of one."
+    return whole, (told,) if first < last else ()
 
 
 def check_sensitive(data: Data, sensitive: Sensitive, *, keep: Iterable[str] = ()) -> None:

@@ -26,14 +26,15 @@ class InputSpec(_Strict):
     """The table to read: where it is, what it holds and how its columns are called."""
 
     path: Path
-    kind: Literal["visits", "points"] | None = None
+    kind: Literal["visits", "points", "routes"] | None = None
     columns: dict[str, str] = Field(default_factory=dict)
     on_duplicate_time: Literal["first", "last"] | None = None
     crs: str | None = None
     known: Path | None = None
     places: Path | None = None
+    network: Path | None = None
 
-    @field_validator("path", "known", "places", mode="before")
+    @field_validator("path", "known", "places", "network", mode="before")
     @classmethod
     def _path(cls, value: Any) -> Any:
         return _as_path(value)
@@ -108,7 +109,9 @@ def load_recipe(path: Path) -> Recipe:
         raise UsageError(f"The recipe {str(path)!r} is not valid TOML: {error}.") from None
     base = path.parent
     recipe = make_recipe(_with_tables(content, base))
-    beside = {name: base / file for name in ("path", "known", "places") if (file := getattr(recipe.input, name))}
+    beside = {
+        name: base / file for name in ("path", "known", "places", "network") if (file := getattr(recipe.input, name))
+    }
     return recipe.model_copy(
         update={
             "input": recipe.input.model_copy(update=beside),

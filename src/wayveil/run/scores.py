@@ -31,6 +31,7 @@ __all__ = [
     "default_attacks",
     "default_metrics",
     "fits",
+    "is_ready",
     "measure",
     "results_json",
     "run_attacks",
@@ -39,14 +40,23 @@ __all__ = [
 ]
 
 
-def fits(cls: Any, original: type, published: type, *, matched: bool) -> bool:
-    """Return whether an attack or a metric can compare these kinds of data; `matched` says whether it is known which
-    trajectories belong together."""
-    return cls.accepts is original and published in cls.targets and (matched or not cls.matched)
+def fits(cls: Any, original: type, published: type, *, matched: bool, timed: bool = True) -> bool:
+    """Return whether an attack or a metric can compare these kinds of data.
+
+    `matched` says whether it is known which trajectories belong together, `timed` whether both have the same times.
+    """
+    kinds = cls.accepts is original and published in cls.targets
+    return kinds and (matched or not cls.matched) and (timed or not getattr(cls, "timed", False))
+
+
+def is_ready(cls: Any, given: Mapping[str, Any]) -> bool:
+    """Return whether an attack has what it cannot do without: `asks` names a parameter without a useful default."""
+    asks = getattr(cls, "asks", None)
+    return asks is None or bool(given.get(asks))
 
 
 def default_attacks(
-    original: type, published: type, *, claim: Guarantee | None = None, matched: bool = True
+    original: type, published: type, *, claim: Guarantee | None = None, matched: bool = True, timed: bool = True
 ) -> tuple[Attack, ...]:
     """Return every attack on these kinds of data, as strong as the claim says it withstands.
 
@@ -57,12 +67,12 @@ def default_attacks(
     if isinstance(claim, KCL):
         promised = {"m": claim.l, "threshold": Fraction(1, claim.k), "confidence": claim.c}
     elif isinstance(claim, BreachBound):
-        promised = {"threshold": claim.p, "adversaries": claim.adversaries}
+        promised = {"threshold": claim.p, "adversaries": claim.adversaries, "times": claim.times}
     elif (people := getattr(claim, "k", None)) is not None:
         promised = {"threshold": Fraction(1, people), "k": people}
     found = []
     for name, cls in catalog.entries("attack").items():
-        if fits(cls, original, published, matched=matched):
+        if fits(cls, original, published, matched=matched, timed=timed) and is_ready(cls, promised):
             known = {p.name: p for p in parameters_of(cls)}
             given = {key: value for key, value in promised.items() if key in known}
             choices = [{"choice": choice} for choice in known["choice"].choices] if "choice" in known else [{}]
@@ -71,7 +81,7 @@ def default_attacks(
 
 
 def default_metrics(
-    original: type, published: type, *, method: Method | None = None, matched: bool = True
+    original: type, published: type, *, method: Method | None = None, matched: bool = True, timed: bool = True
 ) -> tuple[Metric, ...]:
     """Return every metric on these kinds of data, with its default parameters.
 
@@ -87,7 +97,7 @@ def default_metrics(
     return tuple(
         catalog.build("metric", name, given.get(name, {}))
         for name, cls in catalog.entries("metric").items()
-        if fits(cls, original, published, matched=matched)
+        if fits(cls, original, published, matched=matched, timed=timed)
     )
 
 

@@ -15,12 +15,12 @@ import polars as pl
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, OutputError, UsageError
-from wayveil.io import write_points, write_visits
-from wayveil.model import AttackResult, Data, Engine, Points, Score, Sensitive, Visits, parameters_of
+from wayveil.io import write_network, write_points, write_routes, write_visits
+from wayveil.model import AttackResult, Data, Engine, Points, Routes, Score, Sensitive, Visits, parameters_of
 from wayveil.run import catalog
 from wayveil.run.reading import Prepared, check_sensitive, load, prepare, read_any
 from wayveil.run.recipe import InputSpec, make_input
-from wayveil.run.scores import default_metrics, fits, measure, run_attacks
+from wayveil.run.scores import default_metrics, fits, is_ready, measure, run_attacks
 from wayveil.run.staging import reporting_disk_errors
 
 __all__ = ["Generated", "Risk", "generate", "loss", "prepare_table", "read", "risk"]
@@ -55,6 +55,7 @@ def read(
     attributes: tuple[str, ...] | None = None,
     kind: str | None = None,
     crs: str | None = None,
+    network: str | Path | None = None,
 ) -> Data:
     """Read visits or points (CSV, gzipped CSV, Parquet; points also GeoJSON, GPX, PLT), or a published folder.
 
@@ -68,12 +69,16 @@ def read(
         Which of two visits of a trajectory at one time to keep; by default that is an error.
     attributes : tuple of str, optional
         The attributes to read; by default every other column.
-    kind : {"visits", "points"}, optional
+    kind : {"visits", "points", "routes"}, optional
         What the table holds; by default told from its columns.
     crs : str, optional
         The coordinate system of points, such as "EPSG:4326"; by default degrees for columns called lon and lat.
+    network : str or Path, optional
+        The road network of routes.
     """
-    given = {"columns": dict(columns or {}), "on_duplicate_time": on_duplicate_time, "kind": kind, "crs": crs}
+    given: dict[str, Any] = {"columns": dict(columns or {}), "on_duplicate_time": on_duplicate_time, "kind": kind}
+    given["crs"] = crs
+    given["network"] = None if network is None else Path(network)
     spec = make_input({"path": Path(path), **given})
     return read_any(spec, attributes=attributes)[0].data
 
@@ -95,12 +100,12 @@ def risk(
     values = dict(given or {})
     chosen = {attack: catalog.entry("attack", attack)} if attack else catalog.entries("attack")
     loaded, claimed = read_any(spec, attributes=tuple(attribute for attribute, _ in sensitive))
-    prepared = prepare(loaded, steps)
+    prepared = prepare(loaded, steps, spec)
     kind = type(prepared.data)
     attacks = tuple(
         catalog.build("attack", name, {p.name: values[p.name] for p in parameters_of(cls) if p.name in values})
         for name, cls in chosen.items()
-        if fits(cls, kind, kind, matched=True)
+        if fits(cls, kind, kind, matched=True) and (attack or is_ready(cls, values))
     )
     if not attacks:
         raise UsageError(
@@ -120,13 +125,14 @@ def loss(
     original: InputSpec, published: Path, *, steps: tuple[Any, ...] = (), engine: Engine | None = None
 ) -> tuple[Score, ...]:
     """Measure what a publication (a folder, or a table) lost of the original."""
-    before = prepare(read_any(original, attributes=())[0], steps).data
+    before = prepare(read_any(original, attributes=())[0], steps, original).data
     after = read_any(_like(original, published), attributes=())[0].data
-    if before.time_format != after.time_format:
+    timed = before.time_format == after.time_format
+    metrics = default_metrics(type(before), type(after), matched=False, timed=timed)
+    if not metrics and not timed:
         raise InputError(
             f"The times of the two tables cannot be compared: {before.time_format} and {after.time_format}."
         )
-    metrics = default_metrics(type(before), type(after), matched=False)
     if not metrics:
         kinds = (catalog.kind_of_data(before), catalog.kind_of_data(after))
         raise InputError(f"The original holds {kinds[0]} and the publication {kinds[1]}; these cannot be compared.")
@@ -146,6 +152,10 @@ def generate(
     seed = secrets.randbits(128) if seed is None else seed
     check_file(out, overwrite=overwrite)
     data = workload.generate(rng=np.random.default_rng(seed))
+    if isinstance(data, Routes):
+        beside = out.with_name(f"{out.name.removesuffix(out.suffix)}-network{out.suffix}")
+        check_file(beside, overwrite=overwrite)
+        write_file(beside, lambda path: write_network(data.network, path))
     write_file(out, lambda path: write_data(data, path))
     return Generated(path=out, data=data, seed=seed, sensitive=workload.sensitive)
 
@@ -155,7 +165,12 @@ def prepare_table(
 ) -> Prepared:
     """Run one preparation step on a table and write the result with the ids of the input."""
     check_file(out, overwrite=overwrite)
-    prepared = prepare(load(spec, attributes=attributes), (step,))
+    prepared = prepare(load(spec, attributes=attributes), (step,), spec)
+    if getattr(prepared.data, "known", None) is not None:
+        raise UsageError(
+            f"A table cannot hold what {step.name} marks. Give the step to publish, risk or utility with --prepare, or "
+            "list the points in a table for --known."
+        )
     write_file(out, lambda path: write_data(prepared.data, path, ids=_distinct(prepared.ids)))
     return prepared
 
@@ -164,8 +179,11 @@ def write_data(data: Data, path: Path, *, ids: list[str] | None = None) -> None:
     """Write visits or points as a table."""
     if isinstance(data, Points):
         write_points(data, path, ids=ids)
-    elif isinstance(data, Visits) and not path.name.endswith(_SUFFIXES):
-        raise UsageError(f"Visits can be written to {' and '.join(_SUFFIXES)} only, not to {path.name!r}.")
+    elif isinstance(data, (Visits, Routes)) and not path.name.endswith(_SUFFIXES):
+        what = catalog.kind_of_data(data).capitalize()
+        raise UsageError(f"{what} can be written to {' and '.join(_SUFFIXES)} only, not to {path.name!r}.")
+    elif isinstance(data, Routes):
+        write_routes(data, path, ids=ids)
     elif isinstance(data, Visits):
         write_visits(data, path, ids=ids)
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from wayveil.utility.box_loss import BoxLoss
+from wayveil.utility.cell_loss import CellLoss
+from wayveil.utility.clustering_agreement import ClusteringAgreement
+from wayveil.utility.deviation import Deviation
 from wayveil.utility.distortion import Distortion
 from wayveil.utility.frequent_sequences import FrequentSequences
 from wayveil.utility.instance_loss import InstanceLoss
+from wayveil.utility.log_cost import LogCost
 from wayveil.utility.od_matrix import OdMatrix
 from wayveil.utility.range_queries import RangeQueries
 from wayveil.utility.trip_length import TripLength
@@ -14,9 +18,13 @@ from wayveil.utility.visit_support import VisitSupport
 __all__ = [
     "METRICS",
     "BoxLoss",
+    "CellLoss",
+    "ClusteringAgreement",
+    "Deviation",
     "Distortion",
     "FrequentSequences",
     "InstanceLoss",
+    "LogCost",
     "OdMatrix",
     "RangeQueries",
     "TripLength",
@@ -29,10 +37,14 @@ METRICS: dict[str, type] = {
         InstanceLoss,
         VisitSupport,
         FrequentSequences,
+        Deviation,
         Distortion,
         BoxLoss,
+        LogCost,
+        CellLoss,
         RangeQueries,
         OdMatrix,
         TripLength,
+        ClusteringAgreement,
     )
 }

@@ -48,6 +48,7 @@ class VisitSupport:
     accepts: ClassVar[type[Visits]] = Visits
     targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
     matched: ClassVar[bool] = False
+    timed: ClassVar[bool] = True
 
     def run(self, original: Visits, published: Visits) -> Score:
         check_times(self.name, original, published)

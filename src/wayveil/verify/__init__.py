@@ -1,11 +1,32 @@
 """Judges of published data: one file per guarantee; they share nothing with the methods but `model`."""
 
 from wayveil.model.protocols import Verifier
+from wayveil.verify.attack_graph import check_attack_graph
+from wayveil.verify.breach_bound import check_breach_bound
 from wayveil.verify.kanonymity import check_kanonymity
 from wayveil.verify.kcl import check_kcl
 from wayveil.verify.kdelta import check_kdelta
+from wayveil.verify.strict_k import check_strict_k
+from wayveil.verify.subsequence_k import check_subsequence_k
 
-__all__ = ["VERIFIERS", "check_kanonymity", "check_kcl", "check_kdelta"]
+__all__ = [
+    "VERIFIERS",
+    "check_attack_graph",
+    "check_breach_bound",
+    "check_kanonymity",
+    "check_kcl",
+    "check_kdelta",
+    "check_strict_k",
+    "check_subsequence_k",
+]
 
-VERIFIERS: dict[str, Verifier] = {"KCL": check_kcl, "KDelta": check_kdelta, "KAnonymity": check_kanonymity}
+VERIFIERS: dict[str, Verifier] = {
+    "KCL": check_kcl,
+    "KDelta": check_kdelta,
+    "KAnonymity": check_kanonymity,
+    "AttackGraph": check_attack_graph,
+    "BreachBound": check_breach_bound,
+    "StrictK": check_strict_k,
+    "SubsequenceK": check_subsequence_k,
+}
 """The verifier of each guarantee, by the name of the guarantee."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,33 +10,39 @@ import numpy as np
 from wayveil.model.points import Points
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray, trajectory_of_row
 from wayveil.model.regions import Regions
+from wayveil.verify.ranges import expand
 from wayveil.verify.whole import tolerance_m
 
-__all__ = ["DEGREES_TOLERANCE_M", "Containment", "contain", "mismatch"]
+__all__ = ["DEGREES_TOLERANCE_M", "Containment", "beyond", "contain", "exact_m", "mismatch", "touched"]
 
 DEGREES_TOLERANCE_M = 1e-6
 """What writing degrees and reading them back may do to the side of a box."""
 
+_CHUNK_ROWS = 1_000_000
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Containment:
-    """What is wrong with every box, if anything.
+    """What is wrong with every box, if anything; at most one of these.
 
     Parameters
     ----------
     outside : bool, one per box
-        Whether a position in the time of the box is not in it.
+        Whether no position in the time of the box is in it.
+    again : bool, one per box
+        Whether there are such positions, but none later than that of the box before.
     nowhere : bool, one per box
         Whether the person has no position at all in the time of the box.
     """
 
     outside: BoolArray
+    again: BoolArray
     nowhere: BoolArray
 
     @property
     def wrong(self) -> BoolArray:
         """Which boxes are not true."""
-        return self.outside | self.nowhere
+        return self.outside | self.again | self.nowhere
 
 
 def contain(published: Regions, original: Points) -> Containment:
@@ -43,40 +50,77 @@ def contain(published: Regions, original: Points) -> Containment:
 
     A box of a time from t_min to t_max is true if
 
-    1. every recorded position with t_min <= t <= t_max is in it, or,
-    2. where there is none, the person was recorded both before and after, and the straight line between the two is in
-       the box at t_min and at t_max, and so in between, because a box is convex.
+    1. a recorded position with t_min <= t <= t_max is in it, a later one for each box of a trajectory, or,
+    2. where none is recorded in this time, the person was recorded both before and after, and the straight line between
+       the two is in the box at t_min and at t_max, and so in between, because a box is convex.
 
     Notes
     -----
+    Each box takes the first position that it can, in the sequence of boxes; one of the second kind, or one that is not
+    true, takes none.  If there is any choice of a later position for each box, then this is one: it leaves as many
+    positions as possible to the boxes that follow.  Once a box is not true, what is said of later ones depends on this
+    choice; that one is not true does not.
+
     Recorded positions are compared exactly, or up to a micrometre where the file has degrees; positions on a line also
-    up to the tolerance for rounding.  Time is O(rows log rows), plus one step per box and position in its time; memory
-    is a small multiple of the data.
+    up to the tolerance for rounding.  Time is O(rows log rows), plus at most one step per box and position in its time;
+    memory is a small multiple of the data.
 
     Examples
     --------
     >>> truth = Points.from_records([[(0, 0.0, 0.0), (10, 10.0, 0.0)]])
-    >>> boxes = [(0, 0, 0.0, 1.0, 0.0, 1.0), (4, 5, 4.0, 4.5, 0.0, 1.0), (11, 12, 9.0, 11.0, 0.0, 1.0)]
-    >>> found = contain(Regions.from_records([boxes]), truth)
-    >>> found.outside.tolist(), found.nowhere.tolist()
-    ([False, True, False], [False, False, True])
+    >>> boxes = [(0, 0, 0.0, 1.0, 0.0, 1.0), (0, 5, 0.0, 9.0, 0.0, 1.0), (4, 5, 4.0, 4.5, 0.0, 1.0)]
+    >>> found = contain(Regions.from_records([[*boxes, (11, 12, 9.0, 11.0, 0.0, 1.0)]]), truth)
+    >>> found.outside.tolist(), found.again.tolist(), found.nowhere.tolist()
+    ([False, False, True, False], [False, True, False, False], [False, False, False, True])
     """
     begin, end = _rows_in_time(published, original)
-    exact = DEGREES_TOLERANCE_M if published.frame.degrees else 0.0
-    outside = _outside(published, original, begin, end, exact)
+    outside, again, nowhere = np.zeros((3, published.n_rows), bool)
+    for boxes, start in _in_turn(published, original, begin, end):
+        late = boxes[start > begin[boxes]]
+        outside[boxes], again[late] = True, _first(published, original, late, begin[late], end[late]) >= 0
+    outside &= ~again
 
     empty = np.flatnonzero(begin == end)
     trajectory = trajectory_of_row(published.offsets)[empty]
     before, after = begin[empty] - 1, begin[empty]
     between = (before >= original.offsets[trajectory]) & (after < original.offsets[trajectory + 1])
-    nowhere = np.zeros(published.n_rows, bool)
     nowhere[empty[~between]] = True
     boxes, before, after = empty[between], before[between], after[between]
-    rounding = max(exact, tolerance_m(original))
+    rounding = max(exact_m(published), tolerance_m(original))
     for t in (published.t_min, published.t_max):
         x, y = _on_line(original, before, after, t[boxes])
         outside[boxes] |= ~_inside(published, boxes, x, y, rounding)
-    return Containment(outside=outside, nowhere=nowhere)
+    return Containment(outside=outside, again=again, nowhere=nowhere)
+
+
+def touched(published: Regions, original: Points) -> BoolArray:
+    """Tell which boxes contain a recorded position of their trajectory in their time, whatever other boxes contain.
+
+    Examples
+    --------
+    >>> boxes = Regions.from_records([[(0, 5, 0.0, 1.0, 0.0, 1.0), (0, 5, 0.0, 9.0, 0.0, 1.0)]])
+    >>> touched(boxes, Points.from_records([[(3, 5.0, 1.0)]])).tolist()
+    [False, True]
+    """
+    return _first(published, original, np.arange(published.n_rows), *_rows_in_time(published, original)) >= 0
+
+
+def beyond(boxes: Regions, points: Points) -> BoolArray:
+    """Tell which points are not in the box of the same row, in space or in time.
+
+    Examples
+    --------
+    >>> boxes = Regions.from_records([[(0, 5, 0.0, 1.0, 0.0, 1.0)] * 3])
+    >>> beyond(boxes, Points.from_records([[(0, 1.0, 0.0), (5, 1.1, 0.0), (6, 1.0, 0.0)]])).tolist()
+    [False, True, True]
+    """
+    in_time = (boxes.t_min <= points.t) & (points.t <= boxes.t_max)
+    return ~(in_time & _inside(boxes, np.arange(boxes.n_rows), points.x, points.y, exact_m(boxes)))
+
+
+def exact_m(published: Regions) -> float:
+    """Return by how much a recorded position may be beyond the side of a box: nothing, but for degrees."""
+    return DEGREES_TOLERANCE_M if published.frame.degrees else 0.0
 
 
 def mismatch(published: Regions, original: Points) -> str | None:
@@ -102,16 +146,49 @@ def _rows_in_time(published: Regions, original: Points) -> tuple[IntArray, IntAr
     return begin, end
 
 
-def _outside(published: Regions, original: Points, begin: IntArray, end: IntArray, tolerance: float) -> BoolArray:
-    """Tell for which boxes the extremes of the rows in their ranges are outside; ranges may overlap."""
-    found = np.zeros(published.n_rows, bool)
+def _in_turn(
+    published: Regions, original: Points, begin: IntArray, end: IntArray
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """Let every box take its first position after that of the box before; yield those that get none, and their starts.
+
+    Boxes that share no position in time with any before them begin a run, and runs do not depend on each other: the
+    loop is over the place of a box in its run, which is the first one for all boxes of separate times.
+    """
     boxes = np.flatnonzero(begin < end)
-    if len(boxes):
-        ranges = np.stack([begin[boxes], end[boxes]], axis=1).ravel()
-        x, y = (np.append(values, 0.0) for values in (original.x, original.y))  # a range may end after the last row
-        for extreme in (np.minimum, np.maximum):
-            corner = (extreme.reduceat(x, ranges)[::2], extreme.reduceat(y, ranges)[::2])
-            found[boxes] |= ~_inside(published, boxes, *corner, tolerance)
+    first = np.ones(len(boxes), bool)
+    first[1:] = begin[boxes[1:]] >= np.maximum.accumulate(end[boxes])[:-1]
+    run = np.cumsum(first) - 1
+    place = np.arange(len(boxes)) - np.flatnonzero(first)[run]
+    order = np.argsort(place, kind="stable")
+    free = np.zeros(int(first.sum()), np.int64)
+    for chosen in np.split(order, np.cumsum(np.bincount(place))[:-1]):
+        box = boxes[chosen]
+        start = np.maximum(begin[box], free[run[chosen]])
+        row = _first(published, original, box, start, end[box])
+        taken = row >= 0
+        free[run[chosen[taken]]] = row[taken] + 1
+        yield box[~taken], start[~taken]
+
+
+def _first(published: Regions, original: Points, box: IntArray, begin: IntArray, end: IntArray) -> IntArray:
+    """Return, for every box listed, the first of the rows from `begin` to `end` that is in it, or -1.
+
+    Looks at 1, 4, 16, ... rows of each range at a time, and goes on with those that have met none.
+    """
+    found = np.full(len(box), -1)
+    at, tolerance, width = begin.copy(), exact_m(published), 1
+    active = np.flatnonzero(at < end)
+    while len(active):
+        for part in np.array_split(active, -(-len(active) * width // _CHUNK_ROWS)):
+            lengths = np.minimum(width, end[part] - at[part])
+            rows, place = expand(at[part], lengths)
+            which = part[place]
+            hit = np.flatnonzero(_inside(published, box[which], original.x[rows], original.y[rows], tolerance))
+            met, earliest = np.unique(which[hit], return_index=True)
+            found[met] = rows[hit[earliest]]
+            at[part] += lengths
+        active = active[(found[active] < 0) & (at[active] < end[active])]
+        width = min(4 * width, _CHUNK_ROWS)
     return found
 
 

@@ -2,28 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from wayveil.model.guarantees import KAnonymity
 from wayveil.model.points import Points
-from wayveil.model.ragged import IntArray
+from wayveil.model.ragged import BoolArray, IntArray, trajectory_of_row
 from wayveil.model.regions import Regions
 from wayveil.model.results import Verdict
-from wayveil.verify.containment import Containment, contain, mismatch
+from wayveil.verify.containment import Containment, beyond, contain, mismatch
 from wayveil.verify.whole import columns_of, counted, people_of, refusal, same
 
 __all__ = ["check_kanonymity"]
 
+_WHERE = {
+    "outside": "does not contain where the person was in its time",
+    "again": "contains no later position of the person than the box before it",
+    "nowhere": "is of a time at which the person was nowhere",
+}
 
-def check_kanonymity(published: Regions | Points, claim: KAnonymity, *, original: Points | None = None) -> Verdict:
+
+def check_kanonymity(
+    published: Regions | Points,
+    claim: KAnonymity,
+    *,
+    original: Points | None = None,
+    boxes: Regions | None = None,
+) -> Verdict:
     """Judge whether every published sequence of boxes, or of points, is that of enough people, and whether it is true.
 
     1. Every published trajectory is, row by row and in every column, exactly the same as those of at least k distinct
        people, its own included.
-    2. Every published box contains the true positions of its trajectory in its time, as `contain` says.
+    2. Every published box contains a true position of its trajectory in its time, a later one for each box, as
+       `contain` says.
+    3. Where points are published beside the boxes that they were drawn from, the boxes are judged so, and every point
+       is in its box, in space and in time.
 
     Parameters
     ----------
@@ -34,16 +49,19 @@ def check_kanonymity(published: Regions | Points, claim: KAnonymity, *, original
     claim : KAnonymity
         What to judge.
     original : Points, optional
-        The true data: trajectory i is that of published trajectory i.  Without it, and for points, which contain
-        nothing, the verdict says that the second part was not judged.
+        The true data: trajectory i is that of published trajectory i.  Without it, and for points without boxes,
+        which contain nothing, the verdict says that the second part was not judged.
+    boxes : Regions, optional
+        For points: one box per point, in the same trajectories and order.  Whose they are is what the points say.
 
     Returns
     -------
     Verdict
         `measured` has `min_support`, the number of people behind the rarest sequence; `groups`, the number of different
         sequences; and, where the boxes were compared with the original, `boxes_untrue`.
+        For points beside boxes these are of the boxes, and `points_outside` counts points that are not in theirs.
         `witness` is the rarest sequence, by its first and last row as published, or else the first untrue box of the
-        first trajectory in the order of sequences; never a true position.
+        first trajectory in the order of sequences, or else such a point with its box; never a true position.
 
     Notes
     -----
@@ -65,12 +83,37 @@ def check_kanonymity(published: Regions | Points, claim: KAnonymity, *, original
     >>> check_kanonymity(boxes, KAnonymity(k=2), original=truth).witness["breaks"]
     'truth'
     """
-    why_not = refusal(published)
-    if not why_not and isinstance(published, Regions) and original is not None:
-        why_not = mismatch(published, original)
+    why_not, judged = refusal(published), published
+    if not why_not and boxes is not None:
+        why_not = _misfit(published, boxes)
+        if not why_not:
+            judged = replace(boxes, owner=published.owner, owners=published.owners)
+    if not why_not and isinstance(judged, Regions) and original is not None:
+        why_not = mismatch(judged, original)
+    drawn = published if isinstance(published, Points) and boxes is not None else None
     if why_not:
-        return _verdict(published, claim, original, None, reason=why_not)
-    return _verdict(published, claim, original, _Groups.of(published))
+        return _verdict(judged, claim, original, None, drawn=drawn, reason=why_not)
+    return _verdict(judged, claim, original, _Groups.of(judged), drawn=drawn)
+
+
+def _misfit(published: Regions | Points, boxes: Regions) -> str | None:
+    """Why these cannot be the boxes of the published points, or None."""
+    if isinstance(published, Regions):
+        return "Boxes are given beside boxes, so it is not known which of them to judge."
+    if not np.array_equal(boxes.offsets, published.offsets):
+        return "The boxes are not one for each published point, so the points cannot be judged by them."
+    why_not = refusal(boxes)
+    if why_not:
+        return why_not
+    same_one = np.diff(trajectory_of_row(boxes.offsets)) == 0
+    if any(((t[1:] < t[:-1]) & same_one).any() for t in (boxes.t_min, boxes.t_max)):
+        return "The boxes of a trajectory are not in the order of time, so they are no sequence."
+    given = published.owners == boxes.owners == "given"
+    if given and not np.array_equal(published.owner, boxes.owner):
+        return "The boxes have other owners than the points, so the points cannot be judged by them."
+    if boxes.frame != published.frame or boxes.time_format != published.time_format:
+        return "The boxes have another frame of coordinates or format of times than the points, so nothing is judged."
+    return None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -92,18 +135,27 @@ class _Groups:
 
 
 def _verdict(
-    data: Regions | Points, claim: KAnonymity, original: Points | None, groups: _Groups | None, *, reason: str = ""
+    data: Regions | Points,
+    claim: KAnonymity,
+    original: Points | None,
+    groups: _Groups | None,
+    *,
+    drawn: Points | None,
+    reason: str = "",
 ) -> Verdict:
     """Say what was found; a `reason` given beforehand says why nothing is certain."""
-    truth, rarest, witness = None, None, None
+    truth, rarest, outside, witness = None, None, None, None
     if groups is not None:
         rarest = int(groups.people.min())
-        if isinstance(data, Regions) and original is not None:
-            truth = contain(data, original)
+        if isinstance(data, Regions):
+            truth = None if original is None else contain(data, original)
+            outside = None if drawn is None else beyond(data, drawn)
         if rarest < claim.k:
             witness = _rare(data, int(groups.first[groups.people.argmin()]), rarest)
         elif isinstance(data, Regions) and truth is not None and truth.wrong.any():
             witness = _untrue(data, groups, truth)
+        elif isinstance(data, Regions) and drawn is not None and outside is not None and outside.any():
+            witness = _out_of_box(data, drawn, outside)
     measured: dict[str, int | float | str | None] = {
         "min_support": rarest,
         "groups": 0 if groups is None else len(groups.first),
@@ -111,6 +163,8 @@ def _verdict(
         "trajectories": int((data.offsets[:-1] < data.offsets[1:]).sum()),
         "boxes" if isinstance(data, Regions) else "points": int(data.offsets[-1]),
     }
+    if drawn is not None:
+        measured["points_outside"] = None if outside is None else int(outside.sum())
     return Verdict(
         holds=witness is None and not reason,
         claim=claim,
@@ -118,7 +172,7 @@ def _verdict(
         measured=measured,
         witness=witness,
         reason=reason or _reason(data, claim, measured, truth, witness),
-        not_judged=_not_judged(data, claim, original),
+        not_judged=_not_judged(data, claim, original, drawn),
     )
 
 
@@ -134,8 +188,17 @@ def _untrue(data: Regions, groups: _Groups, truth: Containment) -> dict[str, Any
     wrong = np.flatnonzero(truth.wrong)
     trajectory = np.searchsorted(data.offsets, wrong, side="right") - 1
     place = wrong - data.offsets[trajectory]
-    box = int(wrong[np.lexsort((truth.nowhere[wrong], place, groups.code[trajectory]))[0]])
-    return {"box": _row(data, box), "person": "nowhere" if truth.nowhere[box] else "outside", "breaks": "truth"}
+    kind = truth.nowhere[wrong] * 2 + truth.again[wrong]
+    box = int(wrong[np.lexsort((kind, place, groups.code[trajectory]))[0]])
+    person = "nowhere" if truth.nowhere[box] else "again" if truth.again[box] else "outside"
+    return {"box": _row(data, box), "person": person, "breaks": "truth"}
+
+
+def _out_of_box(data: Regions, drawn: Points, outside: BoolArray) -> dict[str, Any]:
+    """Return the first point, in the order of published numbers, that is not in its box, and the box."""
+    wrong = np.flatnonzero(outside)
+    row = int(wrong[np.lexsort((drawn.y[wrong], drawn.x[wrong], drawn.t[wrong]))[0]])
+    return {"point": _row(drawn, row), "box": _row(data, row), "breaks": "points"}
 
 
 def _row(data: Regions | Points, row: int) -> list[int | float]:
@@ -163,21 +226,25 @@ def _reason(
     least = measured["min_support"]
     if witness and witness["breaks"] == "support":
         return f"A sequence of {rows} is that of only {least} {one if least == 1 else many}, fewer than k = {claim.k}."
-    if truth is not None and witness:
-        if witness["person"] == "outside":
-            where = "does not contain where the person was in its time"
-        else:
-            where = "is of a time at which the person was nowhere"
+    if witness and witness["breaks"] == "truth":
         wrong = measured["boxes_untrue"]
         boxes = "1 box is" if wrong == 1 else f"{wrong:,} boxes are"
-        return f"A box {where}; of {measured['boxes']:,}, {boxes} not true."
+        return f"A box {_WHERE[witness['person']]}; of {measured['boxes']:,}, {boxes} not true."
+    if witness:
+        wrong = measured["points_outside"]
+        points = "1 is" if wrong == 1 else f"{wrong:,} are"
+        return f"A point is not in the box that is published with it; of {measured['boxes']:,} points, {points} not."
     groups = measured["groups"]
     each = f"The only sequence of {rows} is" if groups == 1 else f"Each of the {groups:,} sequences of {rows} is"
     text = f"{each} that of {least} {many} or more (k = {claim.k})"
-    return text + ("." if truth is None else f", and all {measured['boxes']:,} boxes contain where they were.")
+    if truth is not None:
+        text += f", and all {measured['boxes']:,} boxes contain where they were"
+    return text + ("; every point is in its box." if "points_outside" in measured else ".")
 
 
-def _not_judged(data: Regions | Points, claim: KAnonymity, original: Points | None) -> tuple[str, ...]:
+def _not_judged(
+    data: Regions | Points, claim: KAnonymity, original: Points | None, drawn: Points | None
+) -> tuple[str, ...]:
     parts = []
     if data.owners == "hidden":
         parts.append(
@@ -188,4 +255,6 @@ def _not_judged(data: Regions | Points, claim: KAnonymity, original: Points | No
         parts.append("true positions: points were published, not boxes, so nothing says where the people really were")
     elif original is None:
         parts.append("true positions: without the original it is not known whether the boxes contain them")
+    if drawn is not None:
+        parts.append("how the points were drawn: it is known that they are in their boxes, not that chance placed them")
     return tuple(parts)

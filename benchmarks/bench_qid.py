@@ -1,0 +1,132 @@
+"""How long k candidates for declared positions take, phase by phase: one fresh process per row.
+
+    python benchmarks/bench_qid.py                                 a quick look: 2,000 trajectories, all algorithms
+    python benchmarks/bench_qid.py growth                          2,500 to 40,000 trajectories, disjoint groups
+    python benchmarks/bench_qid.py one 20000 5 5 disjoint hilbert no
+                                    one row: trajectories, known samples of each, k, algorithm, selection, symmetrise
+
+Trajectories are those of ``network_movers``, all at the same 50 times, 12 s apart, each of another person; the known
+samples are drawn at random.  Cells are 100 m wide.  Every result is verified, unless --no-verify is given; one failed
+verdict makes the benchmark fail.  Kernels are compiled before the clock starts.  "cpu s" is what all cores worked in
+all phases.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import resource
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+import wayveil
+from wayveil.engines import LocalEngine
+from wayveil.methods.qid import Qid
+from wayveil.model import Points
+from wayveil.prepare.mark import Mark
+from wayveil.workloads.network_movers import NetworkMovers
+
+PHASES = ("candidates", "groups", "mutual", "boxes", "verify")
+SERIES = {
+    "quick": [
+        (2_000, 5, 5, algorithm, "hilbert", symmetrise)
+        for algorithm in ("disjoint", "symmetric", "extreme-union")
+        for symmetrise in ("no", "yes")
+    ],
+    "growth": [(2_500 * times, 5, 5, "disjoint", "hilbert", "no") for times in (1, 2, 4, 8, 16)],
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("series", nargs="?", default="quick", choices=[*SERIES, "one", "row"])
+    parser.add_argument("row", nargs="*", help="trajectories, known samples, k, algorithm, selection, symmetrise")
+    parser.add_argument("--no-verify", action="store_true", help="measure the method alone")
+    options = parser.parse_args()
+    if options.series == "row":
+        n, known, k, algorithm, selection, symmetrise = options.row
+        method = Qid(k=int(k), algorithm=algorithm, selection=selection, symmetrise=symmetrise)
+        print(json.dumps(measure(int(n), int(known), method, not options.no_verify)))
+        return
+    rows = [tuple(options.row)] if options.series == "one" else SERIES[options.series]
+    print(f"wayveil {wayveil.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores\n")
+    heads = ["trajectories", "points", "known", "k", "algorithm", "selection", "mutual?", *PHASES, "total s", "cpu s"]
+    heads += ["peak GB", "left out", "cells per box", "largest class", "loss"]
+    print("| " + " | ".join(heads) + " |\n|" + "---|" * len(heads))
+    for row in rows:
+        print_row(row, in_fresh_process(row, options.no_verify))
+
+
+def in_fresh_process(row: tuple[object, ...], no_verify: bool) -> dict:
+    command = [sys.executable, __file__, "row", *map(str, row), *["--no-verify"] * no_verify]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stderr)
+    return json.loads(done.stdout)
+
+
+def print_row(row: tuple[object, ...], found: dict) -> None:
+    seconds, facts = found["seconds"], found["facts"]
+    cells = [f"{int(str(row[0])):,}", f"{found['points']:,}", *map(str, row[1:])]
+    cells += [f"{seconds[phase]:.1f}" for phase in PHASES]
+    cells += [f"**{sum(seconds.values()):.1f}**", f"{found['cpu']:.1f}", f"{found['peak_gb']:.1f}"]
+    cells += [f"{facts['trajectories left out']:,}", f"{facts['cells per box']:.1f}"]
+    cells += [
+        f"{facts['trajectories in the largest class of a time']:,}",
+        f"{facts['information loss per sample']:.3f}",
+    ]
+    print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def movers(n: int, known: int, seed: int = 1) -> Points:
+    """Return trips of `n` people who are all on their way at the same 50 times."""
+    workload = NetworkMovers(objects=n, trips=1, windows=1, window="12s", period="12s", duration="588s")
+    data = workload.generate(rng=np.random.default_rng(seed))
+    return Mark(rule="random", count=known, seed=seed).run(data)[0]
+
+
+def measure(n: int, known: int, method: Qid, verify: bool) -> dict:
+    """Run one row in this process."""
+    small = movers(40, known)
+    method.run(small, rng=np.random.default_rng(0), engine=LocalEngine())
+    data = movers(n, known)
+    seconds = dict.fromkeys(PHASES, 0.0)
+    last, cpu = ["candidates", time.perf_counter()], time.process_time()
+
+    def enter(phase: str) -> None:
+        now = time.perf_counter()
+        seconds[last[0]] += now - last[1]
+        last[:] = [phase, now]
+
+    def progress(step: str, done: int = 0, total: int | None = None) -> None:
+        enter({"finding": "candidates", "forming": "groups", "making": "mutual", "drawing": "boxes"}[step.split()[0]])
+
+    result = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine(progress=progress))
+    enter("verify")
+    if verify:
+        judge(result.data, data, method)
+    enter("verify")
+    return {
+        "points": data.n_rows,
+        "seconds": seconds,
+        "cpu": time.process_time() - cpu,
+        "facts": dict(result.facts),
+        "peak_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+    }
+
+
+def judge(published: object, original: Points, method: Qid) -> None:
+    from wayveil.verify import VERIFIERS
+
+    verdict = VERIFIERS[method.claim.name](published, method.claim, original=original)
+    if not verdict.holds:
+        sys.exit(verdict.reason)
+
+
+if __name__ == "__main__":
+    main()

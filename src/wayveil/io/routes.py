@@ -1,0 +1,187 @@
+"""Routes from and to files: the directed roads of trajectories, in order, on a given network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from wayveil.io.columns import Columns, ReadOptions, choose_columns
+from wayveil.io.loaded import Loaded
+from wayveil.io.order import time_order
+from wayveil.io.output import first_columns, write_table
+from wayveil.io.table import Rows, Table, open_table
+from wayveil.io.tables import attribute_columns
+from wayveil.io.times import time_column, time_pattern
+from wayveil.io.trajectories import read_trajectories, refuse_missing, required
+from wayveil.io.words import count, was
+from wayveil.model import RoadNetwork, Routes
+from wayveil.model.ragged import IntArray, offsets_of, trajectory_of_row
+
+__all__ = ["read_routes", "routes_of", "write_routes"]
+
+_DEFAULTS = ReadOptions()
+
+
+def read_routes(path: str | Path, network: RoadNetwork, options: ReadOptions = _DEFAULTS) -> Loaded:
+    """Read routes from a CSV (also gzipped) or Parquet file with one row per road of a trajectory.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; its suffix tells the format.  Its columns are traj_id, seq, road, and as far as known t (when the road
+        was entered), user_id and attributes.
+    network : RoadNetwork
+        Where the roads are.
+    options : ReadOptions
+        Names of columns, and which attributes to take.
+
+    Returns
+    -------
+    Loaded
+        `data` are Routes in the order of `seq`.  `t_start` and `t_end` are the first and the last time of a trajectory;
+        without a column t all times are 0.  Gaps, where a road does not begin where the one before ends, are counted in
+        a note.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or breaks a rule; says what, how often, where first, and what to do.
+
+    Notes
+    -----
+    O(n) for rows in order, O(n log n) otherwise; memory is a small multiple of the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> network = RoadNetwork.from_roads([("ab", "a", "b"), ("bc", "b", "c")])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "trips.csv")
+    ...     _ = file.write_text("traj_id,seq,road,t\\nx,2,bc,60\\nx,1,ab,30\\ny,1,bc,5\\n")
+    ...     loaded = read_routes(file, network)
+    >>> loaded.data.record(0), loaded.data.t_start.tolist(), loaded.data.t_end.tolist()
+    (['ab', 'bc'], [30, 5], [60, 5])
+    >>> loaded.notes[-1]
+    '1 trajectory was not in the order of seq and was sorted.'
+    """
+    return routes_of(open_table(path), network, options)
+
+
+def routes_of(table: Table, network: RoadNetwork, options: ReadOptions) -> Loaded:
+    """Return the routes in a table."""
+    columns = choose_columns(table, options, "routes")
+    rows = table.read(columns.positions)
+    read = read_trajectories(rows, columns, options, drop_varying=True)
+    notes = list(read.notes)
+    road = _roads(rows, columns.place["road"], network)
+    seq = _sequence(rows, columns.place["seq"])
+    trajectory, t = read.trajectory, read.t
+    order, unsorted = time_order(trajectory, seq)
+    if unsorted:
+        verb = was(unsorted)
+        notes.append(f"{count(unsorted, 'trajectory')} {verb} not in the order of seq and {verb} sorted.")
+    if order is not None:
+        trajectory, t, road, seq = trajectory[order], t[order], road[order], seq[order]
+    _refuse_disorder(rows, columns, order, trajectory, seq, t)
+    notes.extend(_gaps(trajectory, road, network))
+    offsets = offsets_of(np.bincount(trajectory, minlength=len(read.ids)))
+    data: Any = Routes(
+        offsets=offsets,
+        road=road,
+        t=t,
+        t_start=t[offsets[:-1]],
+        t_end=t[offsets[1:] - 1],
+        network=network,
+        owner=read.owner,
+        attributes=read.attributes,
+        time_format=read.time_format,
+        owners=read.owners,
+    )
+    return Loaded(data=data, rows=len(rows), notes=tuple(notes), ids=read.ids)
+
+
+def write_routes(data: Routes, path: str | Path, *, ids: Sequence[str] | None = None) -> None:
+    """Write raw routes in the format that `read_routes` takes; for generated and prepared data, not for publishing.
+
+    Parameters
+    ----------
+    data : Routes
+        Trajectories without roads are not written: the format has no row for them.  The network is not written; see
+        `write_network`.
+    path : str or Path
+        Ends in .csv or .parquet.
+    ids : sequence of str, optional
+        One id per trajectory; their positions by default.
+
+    Raises
+    ------
+    OutputError
+        If the file cannot be written.
+    """
+    first = first_columns(data, path, ids, "write_routes")  # type: ignore[arg-type]
+    trajectory = trajectory_of_row(data.offsets)
+    columns = {name: values.gather(trajectory) for name, values in first.items()}
+    columns["seq"] = pl.Series(np.arange(data.n_rows) - data.offsets[:-1][trajectory], dtype=pl.Int64)
+    columns["road"] = pl.Series(data.network.roads, dtype=pl.String).gather(data.road)
+    columns["t"] = time_column(data.t, data.time_format)
+    columns |= attribute_columns(data, path, ("traj_id", "user_id", "seq", "road", "t"))
+    write_table(pl.DataFrame(columns), path, time_pattern(data.t, data.time_format))
+
+
+def _roads(rows: Rows, position: int, network: RoadNetwork) -> IntArray:
+    names = required(rows, position)
+    codes = names.cast(pl.Enum(network.roads), strict=False).to_physical()
+    rows.refuse(
+        codes.is_null(),
+        f"column '{rows.table.names[position]}' names a road that is not in the network",
+        "Give the network that the routes were made with, or correct these rows.",
+    )
+    return codes.cast(pl.Int64).to_numpy()
+
+
+def _sequence(rows: Rows, position: int) -> IntArray:
+    refuse_missing(rows, position)
+    values, name = rows.frame[str(position)], rows.table.names[position]
+    whole = values.cast(pl.Int64, strict=False)
+    if values.dtype.is_float():
+        whole = whole.set((values != values.floor()).fill_null(True), None)
+    rows.refuse(
+        whole.is_null(),
+        f"column '{name}' is not a whole number",
+        "It says in which order the roads of a trajectory were used; number them 0, 1, 2, ...",
+    )
+    return whole.to_numpy()
+
+
+def _refuse_disorder(
+    rows: Rows, columns: Columns, order: IntArray | None, trajectory: IntArray, seq: IntArray, t: IntArray
+) -> None:
+    """Raise InputError where a trajectory has one seq twice, or a time that is earlier than that of the road before."""
+    same = trajectory[1:] == trajectory[:-1]
+    for values, bad, what, remedy in (
+        ("seq", seq[1:] == seq[:-1], "repeats a number of the same trajectory", "Every road has a place of its own."),
+        ("t", t[1:] < t[:-1], "is earlier than at the road before", "Times must not decrease in the order of seq."),
+    ):
+        found = np.flatnonzero(same & bad) + 1
+        if len(found):
+            wrong = np.zeros(len(rows), np.bool_)
+            wrong[found if order is None else order[found]] = True
+            at = columns.place["seq"] if values == "seq" else columns.t
+            name = values if at is None else rows.table.names[at]
+            rows.refuse(wrong, f"column '{name}' {what}", f"{remedy} Correct these rows.")
+
+
+def _gaps(trajectory: IntArray, road: IntArray, network: RoadNetwork) -> tuple[str, ...]:
+    apart = (trajectory[1:] == trajectory[:-1]) & (network.to_node[road[:-1]] != network.from_node[road[1:]])
+    gaps = int(apart.sum())
+    if not gaps:
+        return ()
+    broken = len(np.unique(trajectory[1:][apart]))
+    return (
+        f"{count(gaps, 'time')} in {count(broken, 'trajectory')} a road does not begin where the one before ends; "
+        "methods cut trajectories there.",
+    )

@@ -1,0 +1,266 @@
+"""Are there k candidates for everybody?  Judged from the definition alone, with all perfect matchings in mind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from wayveil.model.guarantees import AttackGraph
+from wayveil.model.points import Points
+from wayveil.model.ragged import BoolArray, IntArray
+from wayveil.model.regions import Regions
+from wayveil.model.results import Verdict
+from wayveil.verify.boxes_at import MOST_ENTRIES
+from wayveil.verify.candidates import Search
+from wayveil.verify.containment import mismatch, touched
+from wayveil.verify.crowd import MOST_PEOPLE, Crowd
+from wayveil.verify.matchings import MOST_EDGES, Pruned, is_symmetric, prune, self_contained
+from wayveil.verify.whole import columns_of, counted, people_of, refusal, same
+from wayveil.verify.work import LimitReached, Work
+
+__all__ = ["STEP_LIMIT", "check_attack_graph"]
+
+STEP_LIMIT = 3_000_000_000
+"""What needs more comparisons of a position with a box than this does not hold; some minutes."""
+
+
+def check_attack_graph(published: Regions, claim: AttackGraph, *, original: Points | None = None) -> Verdict:
+    """Judge whether everybody keeps enough candidates, whoever else's positions are known.
+
+    People and trajectories are those that were published.  There is an edge from person i to trajectory o if for every
+    known row (t, x, y) of original trajectory i some box of published trajectory o has t_min <= t <= t_max and contains
+    (x, y).  Whoever is known by nothing has edges to all.  Then
+
+    1. the trajectory of every person contains all that is known of this person: there is an edge from i to i;
+    2. every box contains a recorded position of its trajectory in its time;
+    3. after every edge is taken away that is in no perfect matching of people with trajectories, everybody has edges to
+       trajectories of at least k distinct owners, and
+    4. every trajectory has edges to at least k distinct people.
+
+    Parameters
+    ----------
+    published : Regions
+        The published data.  Trajectories without rows are not published.
+    claim : AttackGraph
+        What to judge.
+    original : Points, optional
+        The true data: trajectory i is that of published trajectory i, and `known` are the declared rows; if it is None,
+        every row is known.  Owners are those of the original, or of the published data, where either says them, else
+        every trajectory is a person.  Without the original the claim does not hold, because nothing can be judged.
+
+    Returns
+    -------
+    Verdict
+        `measured` has `min_candidates`, the smallest number of distinct owners of trajectories that are left for a
+        person; `min_people`, the smallest number of distinct people who are left for a trajectory; `edges` and
+        `edges_left`, before and after pruning; `symmetric`, whether before pruning i has an edge to o exactly if o has
+        one to i; `not_contained`, the people who break 1; and `boxes_untrue`.
+        `witness` is the published trajectory of a person, or a trajectory, that breaks 1, 3 or 4, by its first and last
+        box, or a box that breaks 2.
+
+    Notes
+    -----
+    Positions are compared with boxes exactly, or up to a micrometre where the file has degrees.  Without a perfect
+    matching no edge is left.  k candidates is not a chance of 1/k: see the attack of the same name.
+
+    Edges are listed, once for people with the same candidates; where they may be more than `matchings.MOST_EDGES`, the
+    graph is held in bits.  Beyond `STEP_LIMIT` comparisons, `boxes_at.MOST_ENTRIES` pairs of a position and a box
+    around it, or so many edges for more than `crowd.MOST_PEOPLE` people, nothing is certain, and the claim does not
+    hold.  Time is that of `candidates.Search`, and O(edges), or O(people ** 2 / 64).
+
+    References
+    ----------
+    Yarovoy, Bonchi, Lakshmanan, Wang: Anonymizing moving objects: how to hide a MOB in a crowd?  EDBT 2009.
+
+    Examples
+    --------
+    >>> truth = Points.from_records([[(0, 1.0, 0.0)], [(0, 2.0, 0.0)]])
+    >>> boxes = Regions.from_records([[(0, 0, 1.0, 2.0, 0.0, 0.0)], [(0, 0, 1.0, 2.0, 0.0, 0.0)]])
+    >>> check_attack_graph(boxes, AttackGraph(k=2), original=truth).holds
+    True
+    >>> boxes = Regions.from_records([[(0, 0, 1.0, 1.0, 0.0, 0.0)], [(0, 0, 1.0, 2.0, 0.0, 0.0)]])
+    >>> verdict = check_attack_graph(boxes, AttackGraph(k=2), original=truth)
+    >>> verdict.holds, verdict.measured["edges"], verdict.measured["edges_left"], verdict.witness["breaks"]
+    (False, 3, 2, 'candidates')
+    """
+    if original is None:
+        return _refused(
+            published, claim, "Without the original nothing can be judged: the promise speaks of where people were."
+        )
+    why_not = refusal(published) or mismatch(published, original) or _unusable(original)
+    if why_not:
+        return _refused(published, claim, why_not)
+    try:
+        found = _Findings.of(published, original, claim.k)
+    except LimitReached:
+        return _refused(
+            published,
+            claim,
+            f"Who is left for whom cannot be certified within the limits of {STEP_LIMIT:,} comparisons, "
+            f"{MOST_ENTRIES:,} boxes around positions, and {MOST_EDGES:,} edges of more than {MOST_PEOPLE:,} people, "
+            f"so the claim is not shown to hold.",
+        )
+    return _verdict(published, original, claim, found)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Findings:
+    """All that was found; `nodes` are the published trajectories, and everything else is numbered by these."""
+
+    nodes: IntArray
+    edges: int
+    symmetric: bool
+    contained: BoolArray
+    true: BoolArray
+    left: Pruned | None
+
+    @classmethod
+    def of(cls, published: Regions, original: Points, k: int) -> _Findings:
+        nodes = np.flatnonzero(published.offsets[:-1] < published.offsets[1:])
+        owner, true = people_of(_who(published, original))[nodes], touched(published, original)
+        search = Search.of(published, original, nodes, Work(STEP_LIMIT))
+        if search.most > MOST_EDGES and len(nodes) <= MOST_PEOPLE:  # perhaps too many to list, but few enough for bits
+            crowd = Crowd.of(search)
+            return cls(
+                nodes=nodes,
+                edges=crowd.edges,
+                symmetric=crowd.is_symmetric,
+                contained=crowd.self_contained,
+                true=true,
+                left=crowd.prune(owner),
+            )
+        graph = search.run(Work(MOST_EDGES))
+        return cls(
+            nodes=nodes,
+            edges=int((graph.sizes * np.diff(graph.offsets)).sum()),
+            symmetric=is_symmetric(graph),
+            contained=self_contained(graph),
+            true=true,
+            left=prune(graph, owner, k),
+        )
+
+
+def _unusable(original: Points) -> str | None:
+    """Why the original is no truth to judge by, or None."""
+    why_not = refusal(original) if len(original.t) else "It has no position."
+    if why_not is None and original.known is not None and len(original.known) != len(original.t):
+        why_not = "It is not said of each position whether it is known."
+    return None if why_not is None else f"The original cannot be used. {why_not}"
+
+
+def _who(published: Regions, original: Points) -> Regions | Points:
+    """Return the data that say who the owners are: the original, unless only the published data do."""
+    return published if published.owners == "given" != original.owners else original
+
+
+def _verdict(published: Regions, original: Points, claim: AttackGraph, found: _Findings) -> Verdict:
+    left, data = found.left, _who(published, original)
+    witness = _witness(published, claim, found)
+    measured: dict[str, int | float | str | None] = {
+        "min_candidates": None if left is None else int(left.people.min()),
+        "min_people": None if left is None else left.least,
+        "edges": found.edges,
+        "edges_left": None if left is None else left.edges,
+        "symmetric": "yes" if found.symmetric else "no",
+        "not_contained": int((~found.contained).sum()),
+        "boxes_untrue": int((~found.true).sum()),
+        **_size(published),
+    }
+    return Verdict(
+        holds=witness is None and left is not None,
+        claim=claim,
+        counted=counted(data),
+        measured=measured,
+        witness=witness,
+        reason=_reason(data, claim, measured, witness),
+        not_judged=_not_judged(data, claim),
+    )
+
+
+def _refused(published: Regions, claim: AttackGraph, reason: str) -> Verdict:
+    names = ("min_candidates", "min_people", "edges", "edges_left", "symmetric", "not_contained", "boxes_untrue")
+    return Verdict(
+        holds=False,
+        claim=claim,
+        counted=counted(published),
+        measured={**dict.fromkeys(names), **_size(published)},
+        reason=reason,
+    )
+
+
+def _size(published: Regions) -> dict[str, int]:
+    many = int((published.offsets[:-1] < published.offsets[1:]).sum())
+    return {"trajectories": many, "boxes": len(published.t_min)}
+
+
+def _witness(published: Regions, claim: AttackGraph, found: _Findings) -> dict[str, Any] | None:
+    """Return something published that breaks the claim; what it is does not depend on the order of trajectories."""
+    left = found.left
+    if not found.contained.all():
+        return {**_trajectory(published, found.nodes[~found.contained]), "breaks": "containment"}
+    if not found.true.all():
+        wrong = np.flatnonzero(~found.true)
+        columns = [column[wrong] for column in columns_of(published)]
+        return {"box": _row(published, int(wrong[np.lexsort(columns[::-1])[0]])), "breaks": "truth"}
+    if left is not None and left.people.min() < claim.k:
+        few = found.nodes[left.people == left.people.min()]
+        return {**_trajectory(published, few), "candidates": int(left.people.min()), "breaks": "candidates"}
+    if left is not None and left.least < claim.k:
+        return {**_trajectory(published, found.nodes[left.rarest]), "people": left.least, "breaks": "people"}
+    return None
+
+
+def _trajectory(published: Regions, which: IntArray) -> dict[str, Any]:
+    """Return one of the trajectories, as published, by its ends: the first in the order of digests."""
+    _, first = same(published.offsets, columns_of(published), which)
+    begin, end = int(published.offsets[first[0]]), int(published.offsets[first[0] + 1]) - 1
+    return {"start": _row(published, begin), "end": _row(published, end), "rows": end - begin + 1}
+
+
+def _row(published: Regions, row: int) -> list[int | float]:
+    """Return one box as it was published: (t_min, t_max, x_min, x_max, y_min, y_max)."""
+    one = slice(row, row + 1)
+    x_min, y_min = published.frame.to_file(published.x_min[one], published.y_min[one])
+    x_max, y_max = published.frame.to_file(published.x_max[one], published.y_max[one])
+    sides = (x_min, x_max, y_min, y_max)
+    return [int(published.t_min[row]), int(published.t_max[row]), *(float(side[0]) for side in sides)]
+
+
+def _reason(
+    data: Regions | Points, claim: AttackGraph, measured: dict[str, Any], witness: dict[str, Any] | None
+) -> str:
+    """One sentence with counts and the parameters, without anything that was published."""
+    one, many = ("person", "people") if data.owners == "given" else ("trajectory", "trajectories")
+    if witness is None:
+        return (
+            f"Everybody is left with trajectories of {measured['min_candidates']} {many} or more, and each of the "
+            f"{measured['trajectories']:,} trajectories with {measured['min_people']} or more (k = {claim.k})."
+        )
+    if witness["breaks"] == "containment":
+        wrong = measured["not_contained"]
+        return f"A trajectory does not contain what is known of its own person; {wrong:,} of them do not."
+    if witness["breaks"] == "truth":
+        wrong, boxes = measured["boxes_untrue"], measured["boxes"]
+        return f"A box contains no position of its person in its time; of {boxes:,} boxes, {wrong:,} do not."
+    if witness["breaks"] == "candidates":
+        few = witness["candidates"]
+        return (
+            f"Somebody is left with trajectories of only {few} {one if few == 1 else many}, fewer than k = {claim.k}, "
+            f"once edges in no perfect matching are taken away."
+        )
+    few = witness["people"]
+    return (
+        f"A trajectory is left with only {few} {one if few == 1 else many}, fewer than k = {claim.k}, once edges in no "
+        f"perfect matching are taken away."
+    )
+
+
+def _not_judged(data: Regions | Points, claim: AttackGraph) -> tuple[str, ...]:
+    if data.owners != "hidden":
+        return ()
+    return (
+        f"candidates by owner: the owners are withheld, so it is known how many trajectories are left, not whether "
+        f"they belong to {claim.k} different people",
+    )

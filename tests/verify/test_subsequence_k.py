@@ -1,0 +1,307 @@
+"""The verifier of subsequences against the definition, every subsequence written out, and planted violations."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from wayveil.model.guarantees import SubsequenceK
+from wayveil.model.routes import RoadNetwork, Routes
+from wayveil.verify import subsequence_k
+from wayveil.verify.inference_routes import find_inference_routes
+from wayveil.verify.subsequence_k import check_subsequence_k
+
+ROADS = [("AB", "A", "B"), ("BA", "B", "A"), ("BC", "B", "C"), ("CD", "C", "D"), ("BD", "B", "D"), ("DA", "D", "A")]
+NETWORK = RoadNetwork.from_roads(ROADS)
+ENDS = {road: (a, b) for road, a, b in ROADS}
+ORIGINAL = Routes.from_records([["AB", "BD"]], network=NETWORK)
+
+# ---------------------------------------------------------------------------------------------------- the definition
+
+
+def parts(record):
+    return {part for size in range(1, len(record) + 1) for part in combinations(record, size)}
+
+
+def oracle_support(data):
+    """The people of every subsequence that occurs, by slice."""
+    behind = defaultdict(set)
+    for i in range(len(data)):
+        one = i if data.owners == "hidden" else int(data.owner[i])
+        for part in parts(data.record(i)):
+            behind[int(data.t_start[i]), int(data.t_end[i]), part] |= {one} if one >= 0 else set()
+    return {part: len(ones) for part, ones in behind.items()}
+
+
+def jumps(data):
+    return sum(ENDS[a][1] != ENDS[b][0] for i in range(len(data)) for a, b in pairwise(data.record(i)))
+
+
+@st.composite
+def published(draw, connected=True):
+    def walk():
+        route = [draw(st.sampled_from(ROADS))]
+        for _ in range(draw(st.integers(0, 5))):
+            after = [road for road in ROADS if road[1] == route[-1][2] or not connected]
+            route.append(draw(st.sampled_from(after)))
+        return [road for road, _, _ in route]
+
+    long = [walk() for _ in range(draw(st.integers(1, 3)))]
+    kinds = [*long, *(route[: draw(st.integers(0, 4))] for route in long), *(route[-2:] for route in long)]
+    n = draw(st.integers(0, 14))
+    data = Routes.from_records(
+        [draw(st.sampled_from(kinds)) for _ in range(n)],
+        network=NETWORK,
+        slices=[draw(st.sampled_from([(0, 5), (0, 5), (0, 5), (0, 9), (5, 9)])) for _ in range(n)],
+        owner=[draw(st.integers(-1, 9)) for _ in range(n)],
+    )
+    return replace(data, owners=draw(st.sampled_from(["given", "given", "assumed", "hidden"])))
+
+
+def assert_agrees(data, claim, original=None):
+    verdict = check_subsequence_k(data, claim, original=original)
+    support = oracle_support(data)
+    if not support:
+        assert not verdict.holds
+        assert verdict.measured["min_support"] is None
+        return verdict
+    least = min(support.values())
+    assert verdict.holds == (least >= claim.k and jumps(data) == 0)
+    assert (verdict.witness is None) == verdict.holds
+    assert verdict.measured["broken"] == jumps(data)
+    assert verdict.measured["inference_routes"] == find_inference_routes(data, claim.k).intersections
+    assert verdict.counted == ("owners" if data.owners == "given" else "trajectories")
+    if least >= claim.k:
+        assert claim.k <= verdict.measured["min_support"] <= least
+        assert "at least" in verdict.measured["min_support_note"]
+        if not verdict.holds:
+            assert verdict.witness["breaks"] == "path"
+        return verdict
+    witness = verdict.witness
+    assert witness["breaks"] == "support"
+    found = tuple(witness["roads"])
+    assert support[*witness["slice"], found] == witness["support"] == verdict.measured["min_support"] < claim.k
+    for i in range(len(found)):
+        shorter = found[:i] + found[i + 1 :]
+        assert not shorter or support[*witness["slice"], shorter] >= claim.k
+    return verdict
+
+
+@given(published(), st.integers(2, 3), st.booleans())
+@settings(deadline=None, max_examples=250)
+def test_verdict_is_the_definition(data, k, with_original):
+    verdict = assert_agrees(data, SubsequenceK(k=k), ORIGINAL if with_original else None)
+    assert len(verdict.not_judged) == (data.owners != "given") + (not with_original)
+
+
+@given(published(connected=False), st.integers(2, 3))
+@settings(deadline=None, max_examples=150)
+def test_any_sequences_are_judged_so(data, k):
+    assert_agrees(data, SubsequenceK(k=k))
+
+
+@given(published(connected=False), st.integers(2, 3), st.data())
+@settings(deadline=None, max_examples=100)
+def test_short_looks_and_whole_searches_agree(data, k, choice):
+    """Whatever the shortcut leaves to the search, the verdict is the same."""
+    glance = choice.draw(st.sampled_from([0, 1]))
+    before, subsequence_k._GLANCE = subsequence_k._GLANCE, glance
+    try:
+        assert_agrees(data, SubsequenceK(k=k))
+    finally:
+        subsequence_k._GLANCE = before
+
+
+@given(published(), st.integers(2, 3), st.randoms(use_true_random=False))
+@settings(deadline=None, max_examples=80)
+def test_order_and_codes_do_not_matter(data, k, random):
+    order = list(range(len(data)))
+    random.shuffle(order)
+    names = sorted(NETWORK.roads, key=lambda name: name[::-1])
+    code = np.array([names.index(name) for name in NETWORK.roads])
+    network = RoadNetwork.from_roads([(name, *ENDS[name]) for name in names])
+    turned = data.take(np.array(order, np.int64))
+    turned = replace(turned, network=network, road=code[turned.road])
+    claim = SubsequenceK(k=k)
+    assert check_subsequence_k(turned, claim) == check_subsequence_k(data, claim)
+
+
+# ------------------------------------------------------------------------------------------------------ known answers
+
+
+def of(*records, **more):
+    return Routes.from_records(records, network=NETWORK, **more)
+
+
+def test_figure_1_of_the_reference_holds_and_has_an_inference_route():
+    """`AB` as a whole is unique, which this claim allows, and strict k-anonymity does not."""
+    verdict = check_subsequence_k(of(["AB", "BC"], ["AB", "BC"], ["AB", "BC"], ["AB"]), SubsequenceK(k=3))
+    assert verdict.holds
+    assert verdict.measured["exact_match_min_support"] == 1
+    assert verdict.measured["inference_routes"] == 1
+    assert verdict.measured["min_support"] == 3
+    assert verdict.reason == (
+        "Each of the 2 routes is a connected path, and all that it contains is in routes of 3 trajectories or more "
+        "(k = 3)."
+    )
+
+
+def test_a_route_inside_others_is_found_by_the_search():
+    """`BC` and `AB CD` are no beginnings, so only the search sees that they are in the long route."""
+    long = ["AB", "BC", "CD"]
+    assert assert_agrees(of(long, long, long, ["BC"], ["BC", "CD"]), SubsequenceK(k=3)).holds
+    verdict = assert_agrees(of(long, long, long, ["CD", "DA"]), SubsequenceK(k=3))
+    assert verdict.witness == {"slice": [0, 0], "roads": ["DA"], "support": 1, "breaks": "support"}
+    assert verdict.reason == "A single road is in routes of only 1 trajectory of its slice, fewer than k = 3."
+
+
+def test_roads_that_repeat_must_repeat():
+    there, back = ["AB", "BA"], ["AB", "BA", "AB"]
+    assert assert_agrees(of(there, back, back), SubsequenceK(k=2)).holds
+    verdict = assert_agrees(of(there, there, back), SubsequenceK(k=2))
+    assert verdict.witness["roads"] in (["AB", "AB"], ["BA", "AB"])
+
+
+def test_the_order_of_roads_matters():
+    verdict = assert_agrees(of(["AB", "BA"], ["BA", "AB"]), SubsequenceK(k=2))
+    assert verdict.witness["support"] == 1
+    assert len(verdict.witness["roads"]) == 2
+    assert verdict.reason.startswith("A sequence of 2 roads is in routes of only 1 trajectory")
+
+
+# -------------------------------------------------------------------------------------------------- planted violations
+
+LONG, SHORT = ["AB", "BC", "CD"], ["AB", "BC"]
+RECORDS = [LONG, LONG, LONG, SHORT]
+
+
+def test_good_data_hold():
+    verdict = check_subsequence_k(of(*RECORDS, owner=[0, 1, 2, 0]), SubsequenceK(k=3), original=ORIGINAL)
+    assert verdict.holds
+    assert verdict.not_judged == ()
+    assert verdict.measured["foreign_roads"] == 0
+
+
+def test_one_road_changed_in_one_trajectory():
+    verdict = check_subsequence_k(of(*RECORDS[:3], ["AB", "BD"], owner=[0, 1, 2, 3]), SubsequenceK(k=3))
+    assert verdict.witness == {"slice": [0, 0], "roads": ["BD"], "support": 1, "breaks": "support"}
+    assert not verdict.holds
+    assert verdict.measured["min_support_note"].startswith("the support of the witness")
+    assert verdict.reason == "A single road is in routes of only 1 person of its slice, fewer than k = 3."
+
+
+def test_one_owner_twice():
+    verdict = check_subsequence_k(of(*RECORDS, owner=[0, 1, 1, 2]), SubsequenceK(k=3))
+    assert not verdict.holds
+    assert (verdict.witness["roads"], verdict.witness["support"]) == (["CD"], 2)
+    # Two different routes of one person are one person as well.
+    verdict = check_subsequence_k(of(LONG, LONG, [*LONG, "DA"], owner=[0, 1, 1]), SubsequenceK(k=3))
+    assert not verdict.holds
+    assert check_subsequence_k(of(LONG, SHORT, SHORT, LONG, owner=[0, 1, 0, 1]), SubsequenceK(k=2)).holds
+
+
+def test_a_dummy_is_no_person():
+    verdict = check_subsequence_k(of(*RECORDS, owner=[0, 1, -1, 2]), SubsequenceK(k=3))
+    assert not verdict.holds
+    assert verdict.witness["support"] == 2
+
+
+def test_another_slice():
+    data = of(*RECORDS, slices=[(0, 5), (0, 5), (0, 6), (0, 5)])
+    verdict = assert_agrees(data, SubsequenceK(k=3))
+    assert not verdict.holds
+    assert assert_agrees(of(*RECORDS * 2, slices=[(0, 5)] * 4 + [(5, 9)] * 4), SubsequenceK(k=3)).holds
+    assert assert_agrees(of(*RECORDS, SHORT, slices=[(0, 5)] * 4 + [(5, 9)]), SubsequenceK(k=3)).witness["slice"] == [
+        5,
+        9,
+    ]
+
+
+def test_a_jump_between_roads_that_do_not_meet():
+    verdict = check_subsequence_k(of(*[["AB", "CD"]] * 3), SubsequenceK(k=3))
+    assert not verdict.holds
+    assert verdict.witness == {"roads": ["AB", "CD"], "nodes": ["B", "C"], "breaks": "path"}
+    assert verdict.reason.endswith("3 places.")
+
+
+@pytest.mark.parametrize(
+    ("there", "word"),
+    [
+        ([road for road in ROADS if road[0] != "BC"], "absent"),
+        ([("BC", "B", "E") if road[0] == "BC" else road for road in ROADS], "elsewhere"),
+    ],
+)
+def test_a_road_that_the_network_does_not_have_so(there, word):
+    original = Routes.from_records([], network=RoadNetwork.from_roads(there))
+    verdict = check_subsequence_k(of(*RECORDS), SubsequenceK(k=3), original=original)
+    assert not verdict.holds
+    assert verdict.witness == {"road": "BC", "nodes": ["B", "C"], "network": word, "breaks": "network"}
+
+
+@pytest.mark.parametrize("records", [[], [[]], [[], []]])
+def test_nothing_published_never_holds(records):
+    verdict = check_subsequence_k(of(*records), SubsequenceK(k=2), original=ORIGINAL)
+    assert not verdict.holds
+    assert "nothing to judge" in verdict.reason
+    assert verdict.measured["inference_routes"] is None
+
+
+def test_k_larger_than_the_data():
+    assert not check_subsequence_k(of(*RECORDS), SubsequenceK(k=1000)).holds
+
+
+def test_trajectories_without_rows_are_not_published():
+    verdict = check_subsequence_k(of(*RECORDS, []), SubsequenceK(k=3))
+    assert verdict.holds
+    assert verdict.measured["trajectories"] == 4
+    assert not check_subsequence_k(of(LONG, LONG, []), SubsequenceK(k=3)).holds
+
+
+def test_times_inside_a_slice_tell_people_apart():
+    data = of(*RECORDS)
+    late = data.t.copy()
+    late[2] += 1
+    assert not check_subsequence_k(replace(data, t=late), SubsequenceK(k=3)).holds
+
+
+def test_what_is_not_certified_does_not_hold(monkeypatch):
+    data = of(LONG, LONG, LONG, ["BC", "CD"])
+    assert check_subsequence_k(data, SubsequenceK(k=3)).holds
+    for limit in (0, 150):
+        monkeypatch.setattr(subsequence_k, "WORK_LIMIT", limit)
+        verdict = check_subsequence_k(data, SubsequenceK(k=3))
+        assert not verdict.holds
+        assert verdict.witness is None
+        assert verdict.measured["min_support"] is None
+        assert verdict.reason == (
+            f"The support of all subsequences cannot be certified within the limit of {limit} steps, so the claim is "
+            "not shown to hold."
+        )
+    # What needs no search is certified without it, and a path is judged all the same.
+    assert check_subsequence_k(of(*RECORDS), SubsequenceK(k=3)).holds
+    broken = check_subsequence_k(of(*[["AB", "CD"]] * 3, ["CD"]), SubsequenceK(k=3))
+    assert broken.witness["breaks"] == "path"
+
+
+def test_a_witness_that_cannot_be_shortened_in_time_is_a_witness(monkeypatch):
+    data = of(LONG, LONG, ["BD", "DA", "AB"])
+    monkeypatch.setattr(subsequence_k, "WORK_LIMIT", 103)
+    verdict = check_subsequence_k(of(["BD"], LONG, LONG), SubsequenceK(k=2))
+    assert verdict.witness["roads"] == ["BD"]
+    monkeypatch.setattr(subsequence_k, "WORK_LIMIT", 310)
+    verdict = check_subsequence_k(data, SubsequenceK(k=2))
+    assert not verdict.holds
+    assert verdict.witness["roads"] == ["BD", "DA", "AB"]
+    assert verdict.witness["support"] == 1
+
+
+def test_reason_and_witness_name_nobody():
+    verdict = check_subsequence_k(of(*RECORDS, owner=[9001, 9002, 9002, 9003]), SubsequenceK(k=3))
+    assert "900" not in str(verdict.witness) + verdict.reason
+    assert "CD" not in verdict.reason
