@@ -88,7 +88,7 @@ def test_what_is_missing_or_unknown_in_a_claim(claim: Any) -> None:
 def test_a_name_nearby_is_suggested() -> None:
     with pytest.raises(UsageError, match="Did you mean 'KCL'"):
         guarantee_from_json({"name": "KC"})
-    assert list(GUARANTEES) == ["KCL", "KDelta", "KAnonymity", "AttackGraph", "BreachBound"]
+    assert list(GUARANTEES) == ["KCL", "KDelta", "KAnonymity", "AttackGraph", "BreachBound", "StrictK", "SubsequenceK"]
 
 
 def test_what_the_claim_on_the_attack_graph_says() -> None:
@@ -96,7 +96,7 @@ def test_what_the_claim_on_the_attack_graph_says() -> None:
     assert "at least 4 people" in claim.promise
     assert "4 candidates remain" in claim.covered[0]
     assert "not a chance of 1/4" in claim.not_covered[0]
-    assert claim.unbounded == ("attack_graph",)
+    assert claim.unbounded == ("attack_graph", "nearest_positions")
     assert claim.about_truth
     assert claim.to_json() == {"name": "AttackGraph", "k": 4}
 

@@ -14,7 +14,7 @@ from wayveil.errors import InputError, OutputError, UsageError
 from wayveil.model import KCL, AttackGraph, BreachBound, Points, Published, Regions, Visits
 from wayveil.run import catalog
 from wayveil.run.judging import judge
-from wayveil.run.pipeline import publish
+from wayveil.run.pipeline import NotPublished, publish
 from wayveil.run.recipe import load_recipe, make_recipe
 from wayveil.run.scores import default_attacks, default_metrics
 from wayveil.run.single import read
@@ -202,3 +202,22 @@ def test_groups_are_typed_or_read(tmp_path: Path) -> None:
         catalog.parse("method", "gsup", {"adversaries": "@gone.csv"})
     with pytest.raises(UsageError):
         catalog.parse("method", "gsup", {"adversaries": "b"})
+
+
+def test_parts_of_one_trajectory_are_one_person(tmp_path: Path) -> None:
+    """Two days of one card, and nobody else: cutting must not make two people of one."""
+    table = tmp_path / "visits.csv"
+    table.write_text("traj_id,t,location\nx,1,a\nx,11,a\ny,2,b\n")
+    recipe = {
+        "input": {"path": str(table)},
+        "prepare": [{"step": "cut", "period": 10}, {"step": "bucket", "width": 100}],
+        "method": {"name": "kcl", "k": 2, "l": 1},
+        "output": {"path": str(tmp_path / "out")},
+    }
+    with pytest.raises(NotPublished, match="no visit is left"):
+        publish(make_recipe(recipe))
+    table.write_text("traj_id,t,location\nx,1,a\nx,11,a\ny,2,a\n")
+    outcome = publish(make_recipe(recipe))
+    assert outcome.verdict.counted == "owners"
+    assert outcome.counted == "People were counted by the owners of trajectories: 2 people own 3 trajectories."
+    assert outcome.verdict.measured["min_support"] == 2

@@ -21,7 +21,7 @@ RECIPES = Path(__file__).parents[2] / "recipes"
         ("trucks_athens_matched", "owners", 3),
         ("trucks_athens_known", "owners", 3),
         ("bikes_jersey_city", "trajectories", 5),
-        ("bikes_jersey_city_stations", "trajectories", None),
+        ("bikes_jersey_city_stations", "owners", None),
     ],
 )
 def test_a_recipe_goes_from_the_raw_file_to_a_verified_publication(

@@ -216,6 +216,12 @@ def test_another_slice():
     assert verdict.measured["slices"] == 3
 
 
+def test_the_rarest_route_is_shown_with_its_own_slice():
+    data = Routes.from_records([["BD"], ["AB"]], network=NETWORK, slices=[(0, 5), (5, 9)])
+    witness = check_strict_k(data, StrictK(k=2)).witness
+    assert (witness["slice"], witness["roads"]) == ([0, 5], ["BD"])
+
+
 def test_a_jump_between_roads_that_do_not_meet():
     verdict = check_strict_k(good(records=[["AB", "CD", "DA"]] * 3 + RECORDS[3:]), StrictK(k=3))
     assert not verdict.holds

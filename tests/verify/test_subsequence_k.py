@@ -106,18 +106,6 @@ def test_any_sequences_are_judged_so(data, k):
     assert_agrees(data, SubsequenceK(k=k))
 
 
-@given(published(connected=False), st.integers(2, 3), st.data())
-@settings(deadline=None, max_examples=100)
-def test_short_looks_and_whole_searches_agree(data, k, choice):
-    """Whatever the shortcut leaves to the search, the verdict is the same."""
-    glance = choice.draw(st.sampled_from([0, 1]))
-    before, subsequence_k._GLANCE = subsequence_k._GLANCE, glance
-    try:
-        assert_agrees(data, SubsequenceK(k=k))
-    finally:
-        subsequence_k._GLANCE = before
-
-
 @given(published(), st.integers(2, 3), st.randoms(use_true_random=False))
 @settings(deadline=None, max_examples=80)
 def test_order_and_codes_do_not_matter(data, k, random):
@@ -159,6 +147,15 @@ def test_a_route_inside_others_is_found_by_the_search():
     verdict = assert_agrees(of(long, long, long, ["CD", "DA"]), SubsequenceK(k=3))
     assert verdict.witness == {"slice": [0, 0], "roads": ["DA"], "support": 1, "breaks": "support"}
     assert verdict.reason == "A single road is in routes of only 1 trajectory of its slice, fewer than k = 3."
+
+
+def test_a_route_that_others_begin_with_needs_no_search(monkeypatch):
+    monkeypatch.setattr(subsequence_k, "WORK_LIMIT", 0)
+    long = ["AB", "BC", "CD"]
+    assert assert_agrees(of(long, long, long[:2], long[:1]), SubsequenceK(k=2)).holds
+    # It begins with the same name in another slice, which does not help.
+    other = of(long, long, long[:2], slices=[(0, 5), (0, 5), (5, 9)])
+    assert not check_subsequence_k(other, SubsequenceK(k=2)).holds
 
 
 def test_roads_that_repeat_must_repeat():

@@ -313,7 +313,7 @@ class AttackGraph:
 
     @property
     def unbounded(self) -> tuple[str, ...]:
-        return ("attack_graph",)
+        return ("attack_graph", "nearest_positions")
 
     def to_json(self) -> dict[str, Any]:
         return {"name": self.name, **{p.name: plain(getattr(self, p.name)) for p in parameters_of(AttackGraph)}}

@@ -30,8 +30,8 @@ def counted_note(data: Data) -> str:
     """Say how people were counted."""
     if data.owners == "given":
         return (
-            f"People were counted by the owner column of the input: {data.n_owners:,} people own "
-            f"{len(data):,} trajectories."
+            f"People were counted by the owners of trajectories: {data.n_owners:,} people own {len(data):,} "
+            "trajectories."
         )
     return (
         f"The input has no owner column (user_id), so each of its {len(data):,} trajectories was assumed to be "

@@ -146,6 +146,9 @@ def prepare(loaded: Loaded, steps: Sequence[Any], spec: InputSpec) -> Prepared:
         else:
             data, more = step.run(data)
         notes += more
+    if data.owners == "assumed" and data.n_owners < len(data):
+        # Every trajectory of the input was taken to be a person; its parts are of the same one, and count once.
+        data = replace(data, owners="given")
     if isinstance(data, Routes) and not any(step.name == "slices" for step in steps):
         data, more = _one_slice(data)
         notes += more

@@ -130,6 +130,8 @@ class _Change:
 _PROMISES = (
     ("support", "k", "at least", "the fewest {people} that share what an attacker may know; more is safer"),
     ("confidence", "c", "at most", "the largest share of them with one sensitive value; less is safer"),
+    ("min_candidates", "k", "at least", "fewest {people} whose trajectory can be that of one person"),
+    ("max_share", "p", "at most", "largest share of those who fit with one place that is not the adversary's"),
 )
 
 # The numbers of an attack are told in groups: by the first word of their name, or as listed here.
@@ -163,7 +165,7 @@ def _marks(context: ReportContext) -> list[_Mark]:
             continue
         measured = as_fraction(_best(context.verdict.measured, key))
         bound = as_fraction(promised[parameter])
-        share = word == "confidence"
+        share = word in ("confidence", "max_share")
         broken = not context.verdict.holds and None not in (measured, bound)
         if broken and measured is not None and bound is not None:
             broken = measured < bound if side == "at least" else measured > bound

@@ -31,6 +31,26 @@ _COUNT_WORDS = {"n", "number", "count", "people", "owners", "visits", "trajector
 _WORDS = {"min": "smallest", "max": "largest", "n": "number of", "mfs": "maximal sequences"}
 
 
+_PHRASES = {
+    "max_share": "Largest share of one place",
+    "max_share_trajectories": "Largest share of one place, of trajectories",
+    "unsafe": "Places that tell too much",
+    "min_candidates": "Fewest candidates of a person",
+    "min_people": "Fewest people behind a trajectory",
+    "edges": "Trajectories that fit people",
+    "edges_left": "Left after ruling out what cannot be",
+    "symmetric": "Whoever fits is fitted",
+    "not_contained": "People who do not fit their own trajectory",
+    "boxes_untrue": "Boxes that are not true",
+    "points_outside": "Points outside of their box",
+    "inference_mean": "Mean over people",
+    "inference_max": "Person most at risk",
+    "inference_share_above": "People with a risk above the promise",
+    "exact_share": "People judged exactly",
+    "broken": "Places where a route is not connected",
+}
+
+
 def words(name: str) -> str:
     """Return a name of the code in words; a name that already has spaces stays as it is.
 
@@ -39,6 +59,8 @@ def words(name: str) -> str:
     >>> words("min_support"), words("visits_kept_share"), words("rows read"), words("sha256 of a file")
     ('Smallest support', 'Share of visits kept', 'Rows read', 'sha256 of a file')
     """
+    if name in _PHRASES:
+        return _PHRASES[name]
     text = name if " " in name else " ".join(_WORDS.get(token, token) for token in name.split("_") if token)
     if text.endswith(" share") and " " not in name:
         text = f"share of {text.removesuffix(' share')}"

@@ -74,7 +74,7 @@ def inference_routes_of(published: Routes, groups: RouteGroups, k: int) -> Infer
             pair, few = sets.few(here[lo:hi], there[lo:hi], k)
             parts.append(np.stack([pair + lo, few, np.full(len(pair), direction)]))
     pair, few, direction = np.concatenate([np.empty((3, 0), np.int64), *parts], axis=1)
-    pair, few, direction = (column[np.lexsort((direction, pair))] for column in (pair, few, direction))
+    pair, few, direction = (column[np.argsort(pair, kind="stable")] for column in (pair, few, direction))
     coming, going = coming[pair], going[pair]
     return InferenceRoutes(
         t_start=groups.t_start[sets.slice[coming]],

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from wayveil.model.guarantees import SubsequenceK
-from wayveil.model.ragged import IntArray, take, trajectory_of_row
+from wayveil.model.ragged import BoolArray, IntArray, take, trajectory_of_row
 from wayveil.model.results import Verdict
 from wayveil.model.routes import Routes
 from wayveil.verify.inference_routes import RouteGroups, inference_routes_of
@@ -23,9 +23,6 @@ WORK_LIMIT = 200_000_000
 
 _STEPS_PER_ROAD = 100
 """What it costs to look for one road in any number of routes, beside the routes."""
-
-_GLANCE = 64
-"""A first look at who continues a route reads so many times k entries, not all."""
 
 _NOTE = "every subsequence is in routes of at least so many; there may be more"
 _MET = "the support of the witness; the smallest of all may be smaller"
@@ -64,9 +61,10 @@ def check_subsequence_k(published: Routes, claim: SubsequenceK, *, original: Rou
     -----
     Only whole routes are looked for in others.  Whatever contains a route S contains every subsequence of S, so if the
     routes of k people contain S, each subsequence of S has at least k people, and if they do not, S itself breaks the
-    claim.  For the same reason a route that k people have as a whole need not be looked for, nor one that k people
-    continue.  The others are looked for depth-first, road by road, all that begin with the same roads together; what
-    is kept for a beginning of d roads are routes of at least d roads, so that memory is O(rows).
+    claim.  For the same reason a route that k people have as a whole need not be looked for, nor one with which another
+    route begins, which is judged instead.  The others are looked for depth-first, road by road, all that begin with the
+    same roads together; what is kept for a beginning of d roads are routes of at least d roads, so that memory is
+    O(rows).
 
     Time is one binary search for each of these beginnings and each route that contains it.  After `WORK_LIMIT` of
     them the claim is not certified, and does not hold.
@@ -133,19 +131,18 @@ class _Found:
 
 def _judge(table: _Table, k: int) -> _Found:
     """Look for every route that needs it in the others, until one is in those of too few people."""
+    whole = np.flatnonzero(~table.begins)
     known = table.groups.people.copy()
-    for group in np.flatnonzero(known < k).tolist():
-        known[group] = max(known[group], table.continued(group, k))
     search, work = _Search(table), Work(WORK_LIMIT)
     try:
-        for group in np.flatnonzero(known < k).tolist():
+        for group in whole[known[whole] < k].tolist():
             wanted = table.wanted(group)
             known[group] = search.support(wanted, work)
             if known[group] < k:
                 return _Found(**_shrunk(table, group, wanted, int(known[group]), k, work))
     except LimitReached:
         return _Found()
-    return _Found(least=int(known.min()), certified=True)
+    return _Found(least=int(known[whole].min()), certified=True)
 
 
 def _shrunk(table: _Table, group: int, wanted: list[int], support: int, k: int, work: Work) -> dict[str, Any]:
@@ -180,7 +177,7 @@ class _Table:
     Parameters
     ----------
     groups : RouteGroups
-        In the order of `keys`.
+        In the order of the routes.
     offsets, road : int64
         Route `g` is ``road[offsets[g]:offsets[g + 1]]``.
     road_of : int64, one per such road
@@ -191,8 +188,8 @@ class _Table:
         The row behind the last one of the same route.
     place : int64, ascending
         ``road * rows + row`` for all rows: where each road is; then a number that is larger than all.
-    keys : list of bytes
-        The routes so that their order is that of slices and names, and a beginning is a beginning of bytes.
+    begins : bool, one per route
+        Another route of the slice begins with this one: whatever contains that one contains this one as well.
     """
 
     groups: RouteGroups
@@ -202,7 +199,7 @@ class _Table:
     names: tuple[str, ...]
     end: IntArray
     place: IntArray
-    keys: list[bytes]
+    begins: BoolArray
 
     @classmethod
     def of(cls, data: Routes, groups: RouteGroups) -> _Table:
@@ -212,10 +209,12 @@ class _Table:
         offsets, road = groups.rows(data)
         in_slice = np.repeat(groups.slice, np.diff(offsets))
         codes, ranked = np.unique(in_slice * len(names) + rank[road], return_inverse=True)
-        # Four bytes a road, largest first, compare like the numbers, and 0xffffffff stays free for `continued`.
+        # Four bytes a road, largest first, compare like the numbers.
         flat, step = ranked.astype(">u4").tobytes(), 4
         keys = [flat[lo * step : hi * step] for lo, hi in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)]
         order = np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
+        # In this order a route is followed by those that begin with it, if there are any.
+        keys = [*(keys[i] for i in order.tolist()), b""]
         offsets, rows = take(offsets, order)
         road = ranked[rows]
         road_of = np.argsort(rank)[codes % max(1, len(names))]
@@ -227,20 +226,13 @@ class _Table:
             names=names,
             end=np.repeat(offsets[1:], np.diff(offsets)),
             place=np.append(np.sort(road * len(road) + np.arange(len(road))), np.iinfo(np.int64).max),
-            keys=[keys[i] for i in order.tolist()],
+            begins=np.array([after.startswith(key) for key, after in pairwise(keys)], bool),
         )
 
     def wanted(self, group: int) -> list[int]:
         """Return the route of `group`."""
         route: list[int] = self.road[self.offsets[group] : self.offsets[group + 1]].tolist()
         return route
-
-    def continued(self, group: int, k: int) -> int:
-        """Return the number of people, or of some of them, who have this route or one that begins with it."""
-        starts = self.groups.starts
-        hi = bisect_left(self.keys, self.keys[group] + b"\xff\xff\xff\xff", lo=group)
-        entries = self.groups.person[starts[group] : starts[hi]]
-        return len(entries) if self.groups.alone else len(np.unique(entries[: _GLANCE * k]))
 
 
 class _Search:
