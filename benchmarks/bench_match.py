@@ -2,6 +2,7 @@
 
     python benchmarks/bench_match.py oldenburg --network FOLDER/OL
     python benchmarks/bench_match.py oberfranken --tracks FOLDER
+    python benchmarks/bench_match.py lines --tracks FOLDER --out recipes/oberfranken-network.csv
 
 `oldenburg` reads FOLDER/OL.cnode.txt and FOLDER/OL.cedge.txt, all two-way streets, and makes trips through three random
 nodes, each along a shortest way for lengths that are multiplied by random numbers from 0.5 to 2, so that people do not
@@ -12,6 +13,8 @@ seconds and normal noise on x and on y.
 them by hand.  The network is made of these lines; roads end where lines meet or end.  Either all roads are two-way
 streets, or only the directions exist that somebody drove.  The tracks are matched as they are, and after `clean` at
 160 km/h: some points repeat an older position.
+
+`lines` only writes the network of `oberfranken`, with all roads two-way, for ``recipes/oberfranken.toml``.
 
 A road is right if it is in a longest common subsequence of the true and the matched route.  *found* is the share of the
 true roads that are right, *true* that of the matched ones; by number, and by length.  *mismatch* is the length that is
@@ -33,6 +36,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
 import wayveil
+from wayveil.io import write_network
 from wayveil.model import Frame, Points, RoadNetwork
 from wayveil.model.ragged import offsets_of
 from wayveil.prepare.clean import Clean
@@ -43,12 +47,18 @@ HEADS = ("points", "cut at", "found", "true", "found, length", "true, length", "
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("series", choices=["oldenburg", "oberfranken"])
+    parser.add_argument("series", choices=["oldenburg", "oberfranken", "lines"])
     parser.add_argument("--network", help="oldenburg: the files without .cnode.txt and .cedge.txt")
     parser.add_argument("--tracks", help="oberfranken: the folder of the two files")
+    parser.add_argument("--out", type=Path, help="lines: the file to write")
     parser.add_argument("--trips", type=int, default=300)
     parser.add_argument("--settings", nargs="*", default=[], help="such as noise=5 beta=10")
     options = parser.parse_args()
+    if options.series == "lines":
+        texts = pl.read_csv(Path(options.tracks, "ground_truth.csv.gz")).sort("id")["WKT"].to_list()
+        ends = np.array([vertex for text in texts for line in _vertices(text) for vertex in line])
+        write_network(network_of_lines(texts, Frame.for_degrees(ends[:, 0], ends[:, 1]), False)[0], options.out)
+        return
     settings = {name: float(value) for name, value in (text.split("=") for text in options.settings)}
     print(f"wayveil {wayveil.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores, {settings}\n")
     if options.series == "oldenburg":

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from wayveil.methods import METHODS
-from wayveil.model import Parameter, Points, Visits, parameters_of
+from wayveil.model import Parameter, Points, Routes, Visits, parameters_of
 
 PEOPLE, TRIPS = 60, 2
 
@@ -72,12 +72,43 @@ def tracks() -> list[tuple[str, str, int, float, float, str]]:
     return found
 
 
+@pytest.fixture(scope="session")
+def ways() -> list[tuple[str, str, int, str, str]]:
+    """Routes of people who share their ways, as (traj_id, user_id, seq, road, ill), with ids easy to search for."""
+    rng = np.random.default_rng(13)
+    found = []
+    for trip in range(PEOPLE * TRIPS):
+        person, way, first = trip % PEOPLE, int(rng.integers(4)), int(rng.integers(2))
+        ill = "yes" if person % 3 == 0 else "no"
+        roads = [f"road-{way}-{i}" for i in range(first, 5)]
+        found += [(f"CARD{trip:05d}", f"PERSON{person:05d}", seq, road, ill) for seq, road in enumerate(roads)]
+    return found
+
+
 @pytest.fixture
-def table(method: type[Any], rows: list[tuple[Any, ...]], tracks: list[tuple[Any, ...]], tmp_path: Path) -> Path:
+def network(method: type[Any], tmp_path: Path) -> Path | None:
+    """The road network of routes: four ways out of one place."""
+    if method.accepts is not Routes:
+        return None
+    path = tmp_path / "network.csv"
+    roads = [f"road-{way}-{i},{f'{way}-{i}' if i else 'start'},{way}-{i + 1}" for way in range(4) for i in range(5)]
+    path.write_text("\n".join(["road,from_node,to_node", *roads]) + "\n")
+    return path
+
+
+@pytest.fixture
+def table(
+    method: type[Any],
+    rows: list[tuple[Any, ...]],
+    tracks: list[tuple[Any, ...]],
+    ways: list[tuple[Any, ...]],
+    tmp_path: Path,
+) -> Path:
     """The same data in the form that the method accepts."""
     content = {
         Visits: ("traj_id,user_id,t,location,ill", rows),
         Points: ("traj_id,user_id,t,x,y,ill", tracks),
+        Routes: ("traj_id,user_id,seq,road,ill", ways),
     }
     assert method.accepts in content, "a new kind of data needs a table here"
     header, listed = content[method.accepts]
@@ -87,13 +118,15 @@ def table(method: type[Any], rows: list[tuple[Any, ...]], tracks: list[tuple[Any
 
 
 @pytest.fixture
-def make_content(method: type[Any], parameters: dict[str, Any], table: Path, tmp_path: Path) -> Callable[..., Any]:
+def make_content(
+    method: type[Any], parameters: dict[str, Any], table: Path, network: Path | None, tmp_path: Path
+) -> Callable[..., Any]:
     """Return the content of a recipe for the method; `name` is the output folder."""
 
     def make(name: str = "out", *, form: str = "csv", seed: int = 5, path: Path = table, **output: Any) -> Any:
         return {
             "seed": seed,
-            "input": {"path": str(path)},
+            "input": {"path": str(path), **({"network": str(network)} if network else {})},
             "method": {"name": method.name, **parameters},
             "attacks": [],
             "metrics": [],

@@ -581,3 +581,14 @@ def test_lines_as_one_value() -> None:
     offsets, x, y, bad = lines_of_wkb(pl.Series([short, big, None, point, b""]))
     assert (offsets.tolist(), x.tolist(), y.tolist()) == ([0, 0, 2, 2, 2, 2], [1, 3], [2, 4])
     assert bad.tolist() == [True, False, True, True, True]
+
+
+def test_shapes_are_written_without_places_of_nodes(tmp_path: Path) -> None:
+    network = RoadNetwork(
+        roads=("ab",), from_node=np.array([0]), to_node=np.array([1]), nodes=("a", "b"), shape=np.array([0, 3]),
+        shape_x=np.array([0.0, 50.0, 1000.0]), shape_y=np.array([0.0, 500.0, 0.0]),
+    )  # fmt: skip
+    write_network(network, tmp_path / "roads.csv")
+    again = read_network(tmp_path / "roads.csv", crs="planar")
+    assert again.shape_x.tolist() == [0.0, 50.0, 1000.0]
+    assert again.shape_y.tolist() == [0.0, 500.0, 0.0]

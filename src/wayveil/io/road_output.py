@@ -47,7 +47,7 @@ def write_network(network: RoadNetwork, path: str | Path) -> None:
     suffix = Path(path).suffix.lower()
     if any("" in names for names in (network.roads, network.nodes)):
         raise OutputError(f"{path}: a road or a node has an empty name, which cannot be told from a missing one.")
-    lines = None if network.node_x is None else _lines(network)
+    lines = None if network.node_x is None and network.shape is None else _lines(network)
     frame = _frame(network)
     if suffix == ".csv":
         if lines is not None and network.shape is not None:

@@ -1,15 +1,18 @@
 """Model -> Published: one file per method."""
 
+from wayveil.methods.cba import Cba
 from wayveil.methods.gsup import Gsup
+from wayveil.methods.icba import Icba
 from wayveil.methods.kcl import Kcl
 from wayveil.methods.knode import Knode
 from wayveil.methods.nwa import Nwa
+from wayveil.methods.prefix import Prefix
 from wayveil.methods.qid import Qid
 from wayveil.methods.tga import Tga
 from wayveil.methods.w4m import W4m
 from wayveil.model import Method
 
-__all__ = ["METHODS", "Gsup", "Kcl", "Knode", "Nwa", "Qid", "Tga", "W4m"]
+__all__ = ["METHODS", "Cba", "Gsup", "Icba", "Kcl", "Knode", "Nwa", "Prefix", "Qid", "Tga", "W4m"]
 
 METHODS: dict[str, type[Method]] = {
     Kcl.name: Kcl,
@@ -19,4 +22,7 @@ METHODS: dict[str, type[Method]] = {
     Tga.name: Tga,
     Qid.name: Qid,
     Gsup.name: Gsup,
+    Icba.name: Icba,
+    Cba.name: Cba,
+    Prefix.name: Prefix,
 }

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wayveil.io import as_published
-from wayveil.model import Coded, Data, Visits
+from wayveil.model import Coded, Data, Routes, Visits
 from wayveil.model.ragged import IntArray
 
 __all__ = ["aligned", "join_owners"]
@@ -48,9 +48,27 @@ def _same_rows(one: Any, other: Any) -> bool:
     if isinstance(one, Visits):
         names = _same_names(one.location, one.locations, other.location, other.locations)
         return names and np.array_equal(one.t, other.t)
+    if isinstance(one, Routes):
+        return (
+            _same_names(one.road, one.network.roads, other.road, other.network.roads)
+            and _same_ends(one, other)
+            and np.array_equal(one.t_start, other.t_start)
+            and np.array_equal(one.t_end, other.t_end)
+        )
     times = [name for name in ("t", "t_min", "t_max") if hasattr(one, name)]
     places = [name for name in ("x", "y", "x_min", "x_max", "y_min", "y_max") if hasattr(one, name)]
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in (*times, *places))
+
+
+def _same_ends(one: Routes, other: Routes) -> bool:
+    """Return whether the roads lead from the same nodes to the same nodes."""
+    return all(
+        _same_names(
+            getattr(one.network, end)[one.road], one.network.nodes, getattr(other.network, end)[other.road],
+            other.network.nodes,
+        )
+        for end in ("from_node", "to_node")
+    )  # fmt: skip
 
 
 def _same_values(one: Coded, other: Coded) -> bool:

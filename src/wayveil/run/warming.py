@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from wayveil.kernels.warm import is_warm, mark_warm, start_warming, warm
-from wayveil.model import Attack, Data, Engine, Method, Metric, Points, Regions, Visits
+from wayveil.model import Attack, Data, Engine, Method, Metric, Points, Regions, RoadNetwork, Routes, Visits
 
 __all__ = ["compile_kernels"]
 
@@ -41,4 +41,7 @@ def _tiny(kind: type) -> Data:
         return Points.from_records([[(0, 0.0, 0.0), (1, 1.0, 0.0)]] * 2)
     if kind is Regions:
         return Regions.from_records([[(0, 0, 0.0, 0.0, 0.0, 0.0), (1, 1, 1.0, 1.0, 0.0, 0.0)]] * 2)
+    if kind is Routes:
+        network = RoadNetwork.from_roads([("ab", "a", "b"), ("bc", "b", "c")])
+        return Routes.from_records([["ab", "bc"]] * 2, network=network)
     return Visits.from_records([[("a", 1), ("b", 2)], [("a", 1), ("b", 2)]], attributes={"s": ["x", "y"]})

@@ -1,0 +1,200 @@
+"""What the methods on road networks share: slices of time, frequent roads, parts of trajectories, the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from wayveil.errors import InputError
+from wayveil.kernels.equal_sequences import first_equal
+from wayveil.kernels.road_parts import cut_parts, people_on_roads
+from wayveil.model import Engine, Guarantee, Published, Routes
+from wayveil.model.ragged import IntArray, offsets_of, take
+
+__all__ = ["Parts", "Release", "check_people", "parts_of", "publish_slices", "published", "slices_of"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Parts:
+    """The parts of the trajectories of one slice that lie on frequent roads, and the distinct routes among them.
+
+    Parameters
+    ----------
+    roads, people_on : int64, one per frequent road
+        Its code in the network, ascending, and how many people took it.
+    n_roads_removed, n_rows_removed, n_people : int
+        Roads with traffic that are not frequent, rows on them, and people in the slice.
+    trajectory, route : int64, one per part
+        The input trajectory that it is of, and which of the distinct routes it is.
+    offsets, road : int64
+        The distinct routes: row by row the roads, as positions in `roads`.  Those of most people come first.
+    owner_first, owner : int64
+        The distinct people of each route, ascending, as codes from 0.
+    """
+
+    roads: IntArray
+    people_on: IntArray
+    n_roads_removed: int
+    n_rows_removed: int
+    n_people: int
+    trajectory: IntArray
+    route: IntArray
+    offsets: IntArray
+    road: IntArray
+    owner_first: IntArray
+    owner: IntArray
+
+    def __len__(self) -> int:
+        return len(self.trajectory)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Release:
+    """What is published of one slice.
+
+    Parameters
+    ----------
+    source : int64, one per published trajectory
+        The input trajectory that it is of, -1 for a dummy.
+    like : int64, one per published trajectory
+        The input trajectory that has its slice and attributes: the source, or for a dummy one that it stands beside.
+    offsets, road : int64
+        The published trajectories, as codes of the network.
+    facts : mapping
+        What was done, as numbers that can be added over slices.
+    """
+
+    source: IntArray
+    like: IntArray
+    offsets: IntArray
+    road: IntArray
+    facts: Mapping[str, int]
+
+
+def publish_slices(
+    data: Routes, k: int, claim: Guarantee, engine: Engine, release: Callable[[Parts], Release]
+) -> Published:
+    """Publish what `release` makes of the parts in each slice; slices of fewer than `k` trajectories are left out."""
+    slices = slices_of(data)
+    large = [trajectories for trajectories in slices if len(trajectories) >= k]
+    small = [trajectories for trajectories in slices if len(trajectories) < k]
+    if not large:  # one is looked at all the same, as it tells what there is to count
+        large, small = small[:1], small[1:]
+    made = engine.map(lambda trajectories: release(parts_of(data, trajectories, k)), large)
+    if small:
+        made.append(_left_out(data, small, made[0].facts))
+    return published(data, made, claim, {"slices": len(slices)})
+
+
+def check_people(who: str, data: Routes, k: int) -> None:
+    """Refuse data of fewer than `k` people."""
+    people = len(np.unique(data.owner[np.diff(data.offsets) > 0]))
+    if people < k:
+        raise InputError(
+            f"{who}: k is {k}, but the data holds routes of {people} people: nothing could stay. "
+            "Take a smaller k or more data."
+        )
+
+
+def slices_of(data: Routes) -> list[IntArray]:
+    """Return the trajectories of each slice of time, in the order of their owners.
+
+    Examples
+    --------
+    >>> from wayveil.model import RoadNetwork
+    >>> network = RoadNetwork.from_roads([("ab", "a", "b")])
+    >>> data = Routes.from_records([["ab"]] * 3, network=network, slices=[(0, 5), (5, 9), (0, 5)], owner=[2, 1, 0])
+    >>> [trajectories.tolist() for trajectories in slices_of(data)]
+    [[2, 0], [1]]
+    """
+    if not len(data):
+        return []
+    order = np.lexsort((data.owner, data.t_end, data.t_start))
+    begins, ends = data.t_start[order], data.t_end[order]
+    return np.split(order, np.flatnonzero((begins[1:] != begins[:-1]) | (ends[1:] != ends[:-1])) + 1)
+
+
+def parts_of(data: Routes, trajectories: IntArray, k: int) -> Parts:
+    """Take out the roads that fewer than `k` people of a slice took, and cut trajectories there and at gaps.
+
+    Examples
+    --------
+    >>> from wayveil.model import RoadNetwork
+    >>> network = RoadNetwork.from_roads([("ab", "a", "b"), ("bc", "b", "c"), ("bd", "b", "d")])
+    >>> data = Routes.from_records([["ab", "bc"], ["ab", "bc"], ["ab", "bd"]], network=network)
+    >>> found = parts_of(data, np.arange(3), 2)
+    >>> found.roads.tolist(), found.people_on.tolist(), found.route.tolist(), found.offsets.tolist()
+    ([0, 1], [3, 2], [0, 0, 1], [0, 2, 3])
+    """
+    network = data.network
+    people = people_on_roads(trajectories, data.offsets, data.road, data.owner, len(network))
+    frequent = people >= k
+    code = np.where(frequent, np.cumsum(frequent) - 1, -1)
+    offsets, road, at = cut_parts(trajectories, data.offsets, data.road, code, network.from_node, network.to_node)
+    first, route = np.unique(first_equal(offsets, (road,)), return_inverse=True)
+    owners = data.owner[trajectories]
+    number = np.cumsum(np.append(0, owners[1:] != owners[:-1]))
+    by_route = np.argsort(route, kind="stable")
+    of_route, of_person = route[by_route], number[at[by_route]]
+    once = np.append(True, (of_route[1:] != of_route[:-1]) | (of_person[1:] != of_person[:-1]))[: len(of_route)]
+    support = np.bincount(of_route[once], minlength=len(first))
+    most = np.argsort(-support, kind="stable")
+    place = np.empty(len(most), np.int64)
+    place[most] = np.arange(len(most))
+    route_offsets, rows = take(offsets, first[most])
+    owner_first, pairs = take(offsets_of(support), most)
+    return Parts(
+        roads=np.flatnonzero(frequent),
+        people_on=people[frequent],
+        n_roads_removed=int(np.count_nonzero(people) - np.count_nonzero(frequent)),
+        n_rows_removed=int(np.diff(data.offsets)[trajectories].sum()) - len(road),
+        n_people=int(number[-1]) + 1,
+        trajectory=trajectories[at],
+        route=place[route],
+        offsets=route_offsets,
+        road=road[rows],
+        owner_first=owner_first,
+        owner=of_person[once][pairs],
+    )
+
+
+def published(data: Routes, releases: list[Release], claim: Guarantee, facts: Mapping[str, int]) -> Published:
+    """Put the slices together: parts in the order of their trajectories, then dummies; nothing tells exact times."""
+    source, like = (
+        np.concatenate([np.zeros(0, np.int64), *(getattr(made, name) for made in releases)])
+        for name in ("source", "like")
+    )
+    lengths = np.concatenate([np.zeros(0, np.int64), *(np.diff(made.offsets) for made in releases)])
+    road = np.concatenate([np.zeros(0, np.int64), *(made.road for made in releases)])
+    dummy = source < 0
+    order = np.lexsort((np.where(dummy, like, source), dummy))
+    offsets, rows = take(offsets_of(lengths), order)
+    source, like, dummy = source[order], like[order], dummy[order]
+    t_start = data.t_start[like]
+    made = replace(
+        data,
+        offsets=offsets,
+        road=road[rows],
+        t=np.repeat(t_start, np.diff(offsets)),
+        t_start=t_start,
+        t_end=data.t_end[like],
+        owner=np.where(dummy, -np.cumsum(dummy, dtype=np.int64), data.owner[like]),
+        attributes={name: values.take(like) for name, values in data.attributes.items()},
+    )
+    names = dict.fromkeys(name for release in releases for name in release.facts)
+    summed = {name: sum(release.facts[name] for release in releases) for name in names}
+    return Published(data=made, claim=claim, facts={**facts, **summed}, source=source)
+
+
+def _left_out(data: Routes, slices: list[IntArray], names: Mapping[str, int]) -> Release:
+    """Count the roads of slices in which none can be frequent."""
+    nothing = np.zeros(0, np.int64)
+    trajectories = np.concatenate([nothing, *slices])
+    number = np.repeat(np.arange(len(slices)), [len(found) for found in slices])
+    offsets, rows = take(data.offsets, trajectories)
+    roads = np.unique(np.repeat(number, np.diff(offsets)) * len(data.network) + data.road[rows])
+    counted = {"rare roads taken out": len(roads), "rows on rare roads": len(rows)}
+    facts = {name: counted.get(name, 0) for name in names}
+    return Release(source=nothing, like=nothing, offsets=np.zeros(1, np.int64), road=nothing, facts=facts)
