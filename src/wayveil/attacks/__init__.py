@@ -7,10 +7,21 @@ from wayveil.attacks.counting import Counting
 from wayveil.attacks.known_visits import KnownVisits
 from wayveil.attacks.lbqid import Lbqid
 from wayveil.attacks.nearest_positions import NearestPositions
+from wayveil.attacks.seen_on_roads import SeenOnRoads
 from wayveil.attacks.watched_places import WatchedPlaces
 
-__all__ = ["ATTACKS", "Counting", "GraphAttack", "KnownVisits", "Lbqid", "NearestPositions", "WatchedPlaces"]
+__all__ = [
+    "ATTACKS",
+    "Counting",
+    "GraphAttack",
+    "KnownVisits",
+    "Lbqid",
+    "NearestPositions",
+    "SeenOnRoads",
+    "WatchedPlaces",
+]
 
 ATTACKS: dict[str, type] = {
-    attack.name: attack for attack in (KnownVisits, Counting, NearestPositions, WatchedPlaces, GraphAttack, Lbqid)
+    attack.name: attack
+    for attack in (KnownVisits, Counting, NearestPositions, WatchedPlaces, GraphAttack, Lbqid, SeenOnRoads)
 }

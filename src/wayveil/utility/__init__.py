@@ -12,6 +12,9 @@ from wayveil.utility.instance_loss import InstanceLoss
 from wayveil.utility.log_cost import LogCost
 from wayveil.utility.od_matrix import OdMatrix
 from wayveil.utility.range_queries import RangeQueries
+from wayveil.utility.road_error import RoadError
+from wayveil.utility.road_patterns import RoadPatterns
+from wayveil.utility.traffic import Traffic
 from wayveil.utility.trip_length import TripLength
 from wayveil.utility.visit_support import VisitSupport
 
@@ -27,6 +30,9 @@ __all__ = [
     "LogCost",
     "OdMatrix",
     "RangeQueries",
+    "RoadError",
+    "RoadPatterns",
+    "Traffic",
     "TripLength",
     "VisitSupport",
 ]
@@ -46,5 +52,8 @@ METRICS: dict[str, type] = {
         OdMatrix,
         TripLength,
         ClusteringAgreement,
+        RoadError,
+        Traffic,
+        RoadPatterns,
     )
 }

@@ -1,0 +1,460 @@
+"""The attacker who saw a person on some roads and looks for the published routes that have them in that order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from itertools import combinations
+from math import comb, fsum
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayveil.errors import InputError
+from wayveil.model import AttackResult, Chart, Engine, Routes, Series, check_parameters, parameter
+from wayveil.model.ragged import offsets_of, take, trajectory_of_row
+
+__all__ = ["SeenOnRoads"]
+
+Array = NDArray[Any]
+
+_MOST_SETS = 1000  # sets of roads tried per person; more are drawn
+_SETS_AT_ONCE, _ROWS_AT_ONCE, _STEPS_AT_ONCE = 1_000_000, 250_000, 2_000_000
+_MOST_TASKS = 16
+_BOUNDS = (1 / 50, 1 / 20, 1 / 10, 1 / 5, 1 / 2)
+_LABELS = (
+    "no match",
+    "up to 1/50",
+    "1/50 to 1/20",
+    "1/20 to 1/10",
+    "1/10 to 1/5",
+    "1/5 to 1/2",
+    "1/2 to 1",
+    "1: singled out",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeenOnRoads:
+    """Someone who saw a person on up to `roads` roads, in order, looks for the routes of that time that have them.
+
+    The attacker keeps the published trajectories of the slice of time that have the roads in that order; others may lie
+    between them.  The person is found with probability 1 / (number of people behind them), and not at all where nothing
+    fits.
+
+    Parameters
+    ----------
+    roads : int, 1 to 5
+        Number of roads on which the person was seen; all, where a trajectory has fewer.
+    choice : {"random", "worst"}
+        Which roads: any, with the risk of a person being the mean over those drawn; or the at most `roads` that are
+        worst for the person.
+    victims : int, >= 1
+        Number of people attacked; all, where there are no more.
+    draws : int, 1 to 1,000
+        Sets of roads drawn per person (`choice` "random").
+    threshold : number from 0 to 1
+        People whose risk is above this are counted in `identity_share_above`.
+
+    Notes
+    -----
+    A victim is an owner of `truth` with at least one row; the roads are of one trajectory, drawn evenly where there are
+    several.  A published trajectory is of that time if its slice is that of the true trajectory; where the published
+    data do not have that slice, if the times of entering the roads lie in ``t_start <= t <= t_end``.  Distinct owners
+    are counted, and trajectories where owners are withheld.  A dummy is an owner of its own: it cannot be told apart.
+
+    "worst" tries all sets of 1 to `roads` roads of a person, up to 1,000; beyond that 1,000 random ones, so its maximum
+    may be too low.  `sampled` says if people or sets were drawn.
+
+    For 2 roads it takes time in the order of the pairs of rows of each published trajectory.  For more it grows with
+    the known sequences that the trajectories have.
+
+    References
+    ----------
+    Figure 10 of Gurung, Lin, Jiang, Hurson, Zhang: Traffic information publication with privacy preservation.  ACM
+    Transactions on Intelligent Systems and Technology 5 (2014), shows the largest, mean and smallest probability.
+
+    Examples
+    --------
+    >>> from wayveil.engines import LocalEngine
+    >>> from wayveil.model import RoadNetwork
+    >>> network = RoadNetwork.from_roads([("ab", "a", "b"), ("bc", "b", "c"), ("bd", "b", "d")])
+    >>> data = Routes.from_records([["ab", "bc"], ["ab", "bc"], ["ab", "bd"]], network=network)
+    >>> found = SeenOnRoads().run(data, data, sensitive={}, rng=np.random.default_rng(1), engine=LocalEngine())
+    >>> found.measured["identity_max"], round(found.measured["identity_mean"], 3), found.measured["identity_min"]
+    (1.0, 0.667, 0.5)
+    """
+
+    roads: int = parameter(
+        kind="int", low=1, high=5, default=2, help="number of roads on which the victim was seen, in order"
+    )
+    choice: str = parameter(kind="choice", choices=("random", "worst"), default="random", help="which roads are known")
+    victims: int = parameter(kind="int", low=1, default=1000, help="number of people attacked, where there are more")
+    draws: int = parameter(kind="int", low=1, high=1000, default=5, help="sets of roads drawn per person")
+    threshold: Fraction = parameter(
+        kind="fraction", low=0, high=1, default=Fraction(1, 10), help="risk above which people are counted"
+    )
+
+    name: ClassVar[str] = "seen_on_roads"
+    summary: ClassVar[str] = "an attacker who saw a person on some roads and looks for the routes that have them"
+    accepts: ClassVar[type[Routes]] = Routes
+    targets: ClassVar[tuple[type[Routes], ...]] = (Routes,)
+    matched: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_parameters(self, self.name)
+
+    def run(
+        self,
+        truth: Routes,
+        target: Routes,
+        *,
+        sensitive: Mapping[str, Iterable[str]],
+        rng: np.random.Generator,
+        engine: Engine,
+    ) -> AttackResult:
+        _check_times(truth, target)
+        people = _People.draw(truth, self.victims, rng)
+        attacked, worst = _Attacked.of(target, truth), self.choice == "worst"
+        parts, sampled = [], people.sampled
+        for block in people.blocks(_MOST_SETS if worst else self.draws):
+            # What is known depends on the truth and the seed alone: raw and published data meet the same attacker.
+            draw = block.worst if worst else block.random
+            person, rows, drawn = draw(self.roads, self.draws, rng)
+            fitting = attacked.count(rows, engine)
+            parts.append(_risk(person, fitting, len(block), worst))
+            sampled = sampled or drawn
+        risk, unmatched, unique, fewest = (np.concatenate(column) for column in zip(_NOBODY, *parts, strict=True))
+        there = risk[risk > 0]
+        return AttackResult(
+            name=self.name,
+            adversary=self._adversary,
+            victims=len(people),
+            sampled=sampled,
+            measured={
+                "identity_mean": _mean(risk),
+                "identity_mean_if_matched": _mean(there),
+                "identity_max": float(risk.max()) if len(risk) else None,
+                "identity_min": float(there.min()) if len(there) else None,
+                "identity_threshold": float(self.threshold),
+                "identity_share_above": _mean(risk > float(self.threshold)),
+                "unmatched_share": _mean(unmatched),
+                "unique_share": _mean(unique),
+                "min_matching_people": int(fewest[fewest > 0].min()) if len(there) else None,
+            },
+            charts=(_chart(risk),),
+        )
+
+    @property
+    def _adversary(self) -> str:
+        seen = "1 road" if self.roads == 1 else f"{self.roads} roads"
+        if self.choice == "worst":
+            return f"sees a person on up to {seen} of a trip, in order: those that are worst for the person"
+        return f"sees a person on {seen} of a trip, in order, drawn at random"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _People:
+    """Who is attacked: trajectories with rows, those of one person next to each other."""
+
+    offsets: Array  # person to trajectories
+    first: Array  # of each trajectory: its first row, and how many it has
+    length: Array
+    sampled: bool
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @classmethod
+    def draw(cls, truth: Routes, victims: int, rng: np.random.Generator) -> _People:
+        length = np.diff(truth.offsets)
+        there = np.flatnonzero(length)
+        owner = _owners(truth)[there]
+        there = there[np.argsort(owner, kind="stable")]
+        counts = np.unique(owner, return_counts=True)[1]
+        chosen = np.arange(len(counts))
+        if len(counts) > victims:
+            chosen = np.sort(rng.choice(len(counts), victims, replace=False))
+        offsets, at = take(offsets_of(counts), chosen)
+        found = there[at]
+        return cls(offsets=offsets, first=truth.offsets[found], length=length[found], sampled=len(counts) > victims)
+
+    def blocks(self, sets: int) -> Iterator[_People]:
+        """Yield people in blocks of at most so many sets that they can be held."""
+        step = max(1, _SETS_AT_ONCE // sets)
+        for i in range(0, len(self), step):
+            offsets = self.offsets[i : i + step + 1]
+            part = slice(offsets[0], offsets[-1])
+            yield _People(
+                offsets=offsets - offsets[0], first=self.first[part], length=self.length[part], sampled=self.sampled
+            )
+
+    def random(self, roads: int, draws: int, rng: np.random.Generator) -> tuple[Array, Array, bool]:
+        """Return the person and the rows of each set (-1 where it has fewer), and whether sets were drawn."""
+        person = np.repeat(np.arange(len(self)), draws)
+        counts = np.diff(self.offsets)[person]
+        trajectory = self.offsets[person] + rng.integers(counts)
+        length = self.length[trajectory]
+        rows = _positions(length, np.minimum(roads, length), roads, rng)
+        rows = np.where(rows >= 0, rows + self.first[trajectory][:, None], -1)
+        return person, rows, bool(((counts > 1) | (length > roads)).any())
+
+    def worst(self, roads: int, draws: int, rng: np.random.Generator) -> tuple[Array, Array, bool]:
+        """Return the same for all sets of at most so many roads, or random ones where a person has too many."""
+        lengths, number = np.unique(self.length, return_inverse=True)
+        sets = [sum(comb(n, size) for size in range(1, roads + 1)) for n in lengths.tolist()]
+        capped = np.array([min(n, _MOST_SETS + 1) for n in sets], np.int64)[number]
+        owner = trajectory_of_row(self.offsets)
+        many = np.bincount(owner, weights=capped, minlength=len(self)) > _MOST_SETS
+        persons, tables = [], []
+        for n in np.unique(self.length[~many[owner]]).tolist():
+            found = np.flatnonzero((self.length == n) & ~many[owner])
+            table = _subsets(n, roads)
+            rows = np.where(table >= 0, self.first[found][:, None, None] + table, -1)
+            persons.append(np.repeat(owner[found], len(table)))
+            tables.append(rows.reshape(-1, roads))
+        if many.any():
+            person = np.repeat(np.flatnonzero(many), _MOST_SETS)
+            trajectory = self.offsets[person] + rng.integers(np.diff(self.offsets)[person])
+            length = self.length[trajectory]
+            size = rng.integers(1, np.minimum(roads, length) + 1)
+            rows = _positions(length, size, roads, rng)
+            persons.append(person)
+            tables.append(np.where(rows >= 0, rows + self.first[trajectory][:, None], -1))
+        return np.concatenate(persons), np.concatenate(tables), bool(many.any())
+
+
+def _positions(length: Array, size: Array, roads: int, rng: np.random.Generator) -> Array:
+    """Return `size` different positions below `length`, in order, then -1; each choice is equally likely."""
+    found = np.full((len(length), roads), -1, np.int64)
+    for j in range(roads):  # a number among those left, moved past the smaller ones that are taken
+        pick = rng.integers(np.maximum(length - j, 1))
+        for taken in np.sort(found[:, :j], axis=1).T:
+            pick += (taken >= 0) & (pick >= taken)
+        found[:, j] = np.where(j < size, pick, -1)
+    last = np.iinfo(np.int64).max
+    ordered = np.sort(np.where(found < 0, last, found), axis=1)
+    return np.where(ordered == last, -1, ordered)
+
+
+def _subsets(n: int, roads: int) -> Array:
+    """Return all sets of 1 to `roads` of n positions, each in order and filled up with -1."""
+    listed = [
+        (*chosen, *(-1,) * (roads - size))
+        for size in range(1, min(n, roads) + 1)
+        for chosen in combinations(range(n), size)
+    ]
+    return np.array(listed, np.int64)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Attacked:
+    """What is attacked: trajectories with rows in the order of their owners; owners and slices are numbers from 0."""
+
+    truth: Routes
+    offsets: Array
+    road: Array
+    slice_of: Array
+    owner: Array
+    t_start: Array  # of each slice
+    t_end: Array
+    same: Array  # of each trajectory of the truth: the slice that is equal to its own, -1 where there is none
+    code: Array  # of each road of the truth, -1 where the target has no such road
+
+    @classmethod
+    def of(cls, target: Routes, truth: Routes) -> _Attacked:
+        owner = _owners(target)
+        order = np.argsort(owner, kind="stable")
+        order = order[np.diff(target.offsets)[order] > 0]
+        offsets, rows = take(target.offsets, order)
+        begin, end = target.t_start[order], target.t_end[order]
+        code = _codes(np.append(begin, truth.t_start), np.append(end, truth.t_end))
+        slices, first, number = np.unique(code[: len(order)], return_index=True, return_inverse=True)
+        same = np.full(len(code), -1, np.int64)
+        same[slices] = np.arange(len(slices))
+        known = {name: i for i, name in enumerate(target.network.roads)}
+        return cls(
+            truth=truth,
+            offsets=offsets,
+            road=target.road[rows].astype(np.int64),
+            slice_of=number,
+            owner=np.unique(owner[order], return_inverse=True)[1],
+            t_start=begin[first],
+            t_end=end[first],
+            same=same[code[len(order) :]],
+            code=np.array([known.get(name, -1) for name in truth.network.roads], np.int64),
+        )
+
+    def count(self, rows: Array, engine: Engine) -> Array:
+        """Return how many people fit each set of rows of the truth."""
+        view, views = self._views(rows)
+        road = np.where(rows >= 0, self.code[self.truth.road[rows]], -1)
+        # Nothing fits a road that the target does not have.
+        possible = ((rows < 0) | (road >= 0)).all(axis=1) & (view >= 0)
+        found = np.zeros(len(rows), np.int64)
+        if possible.any():
+            tree = _Tree.of(view[possible], road[possible], int(view.max()) + 1)
+            counts = engine.map(partial(self._matches, tree, views), self._tasks())
+            found[possible] = np.sum(counts, axis=0)[tree.leaf]
+        return found
+
+    def _views(self, rows: Array) -> tuple[Array, tuple[Array, Array]]:
+        """Return which slices of the target are looked into for each set, as a number, and the numbers of each slice.
+
+        The first numbers are those of the slices, each alone: that of the true trajectory.  Where the target does not
+        have it, the slices that hold the times are taken; -1 where there are none.
+        """
+        truth, n = self.truth, len(self.t_start)
+        view = self.same[np.searchsorted(truth.offsets, rows[:, 0], side="right") - 1]
+        other = np.flatnonzero(view < 0)
+        first, last = truth.t[rows[other, 0]], truth.t[rows[other].max(axis=1)]
+        views: dict[tuple[int, ...], int] = {}
+        _, example, number = np.unique(_codes(first, last), return_index=True, return_inverse=True)
+        found = np.full(len(example), -1, np.int64)
+        for i, at in enumerate(example.tolist()):
+            fit = tuple(np.flatnonzero((self.t_start <= first[at]) & (self.t_end >= last[at])).tolist())
+            if fit:
+                found[i] = views.setdefault(fit, n + len(views))
+        view[other] = found[number]
+        pairs = sorted([(i, i) for i in range(n)] + [(i, of) for fit, of in views.items() for i in fit])
+        of_slice = np.bincount([i for i, _ in pairs], minlength=n)
+        return view, (offsets_of(of_slice), np.array([of for _, of in pairs], np.int64))
+
+    def _tasks(self) -> list[slice]:
+        """Return parts of the trajectories, of whole owners and about as many rows."""
+        begins = np.flatnonzero(np.append(True, self.owner[1:] != self.owner[:-1]))
+        part = self.offsets[begins] // max(_ROWS_AT_ONCE, len(self.road) // _MOST_TASKS)
+        cuts = begins[np.append(True, part[1:] != part[:-1])]
+        return [slice(a, b) for a, b in zip(cuts.tolist(), [*cuts[1:].tolist(), len(self.owner)], strict=True)]
+
+    def _matches(self, tree: _Tree, views: tuple[Array, Array], part: slice) -> Array:
+        """Return how many owners of a part have each sequence of the tree."""
+        counts, n = np.zeros(tree.n_nodes, np.int64), len(self.owner)
+        of_trajectory, at = take(views[0], self.slice_of[part])
+        # A state is a sequence of the tree and a trajectory that has it up to a row: the earliest.
+        trajectory, node = part.start + trajectory_of_row(of_trajectory), views[1][at]
+        row = self.offsets[trajectory] - 1
+        for level in tree.levels:
+            trajectory, row, node = self._next(level, trajectory, row, node)
+            people = np.sort(node * n + self.owner[trajectory])
+            people = people[np.append(True, people[1:] != people[:-1])[: len(people)]]
+            counts += np.bincount(people // n, minlength=tree.n_nodes)
+        return counts
+
+    def _next(self, level: _Level, trajectory: Array, row: Array, node: Array) -> tuple[Array, Array, Array]:
+        """Return the states with one road more."""
+        left = self.offsets[trajectory + 1] - 1 - row
+        done = []
+        block = np.cumsum(left) // _STEPS_AT_ONCE
+        for piece in np.split(np.arange(len(row)), np.flatnonzero(np.diff(block)) + 1):
+            state = np.repeat(piece, left[piece])
+            begin = np.cumsum(left[piece]) - left[piece]
+            at = np.arange(len(state)) + np.repeat(row[piece] + 1 - begin, left[piece])
+            child = level.children(node[state], self.road[at])
+            hit = np.flatnonzero(child >= 0)
+            found = trajectory[state[hit]], at[hit], child[hit]
+            # In order of rows, so the first of equal ones is the earliest.
+            once = np.unique(found[2] * len(self.owner) + found[0], return_index=True)[1]
+            done.append(tuple(column[once] for column in found))
+        columns = [np.concatenate(column) for column in zip(*done, strict=True)]
+        return columns[0], columns[1], columns[2]
+
+
+@dataclass(frozen=True, eq=False)
+class _Level:
+    """The sequences of one length: `key` is the node of the sequence without its last road, and that road; sorted."""
+
+    key: Array
+    first: int
+    n_roads: int
+
+    def children(self, node: Array, road: Array) -> Array:
+        """Return the node of each sequence with one road more, -1 where the tree has none."""
+        asked = np.where(road < self.n_roads, node * self.n_roads + road, -1)
+        at = np.minimum(np.searchsorted(self.key, asked), len(self.key) - 1)
+        return np.where(self.key[at] == asked, at + self.first, -1)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Tree:
+    """All known sequences, those that begin alike sharing nodes; the first nodes are the views."""
+
+    levels: list[_Level]
+    leaf: Array
+    n_nodes: int
+
+    @classmethod
+    def of(cls, view: Array, road: Array, n_views: int) -> _Tree:
+        n_roads = int(road.max()) + 1
+        node, n_nodes, levels = view.copy(), n_views, []
+        for column in road.T:
+            longer = np.flatnonzero(column >= 0)
+            if not len(longer):
+                break
+            key, number = np.unique(node[longer] * n_roads + column[longer], return_inverse=True)
+            levels.append(_Level(key, n_nodes, n_roads))
+            node[longer] = number + n_nodes
+            n_nodes += len(key)
+        return cls(levels=levels, leaf=node, n_nodes=n_nodes)
+
+
+_NOBODY = (np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0, np.int64))
+
+
+def _risk(person: Array, fitting: Array, n: int, worst: bool) -> tuple[Array, Array, Array, Array]:
+    """Return per person: the risk, how much of what is known fits nobody or exactly one, and the fewest who fit."""
+    one = np.divide(1.0, fitting, out=np.zeros(len(fitting)), where=fitting > 0)
+    fewest = np.full(n, np.iinfo(np.int64).max)
+    np.minimum.at(fewest, person[fitting > 0], fitting[fitting > 0])
+    fewest[fewest == np.iinfo(np.int64).max] = 0
+    largest = np.divide(1.0, fewest, out=np.zeros(n), where=fewest > 0)
+    if worst:
+        return largest, (fewest == 0) * 1.0, (fewest == 1) * 1.0, fewest
+    many = np.bincount(person, minlength=n)
+    mean, none, single = (np.bincount(person, weights=w, minlength=n) / many for w in (one, fitting == 0, fitting == 1))
+    # A mean of 1/10s must not be above 1/10.
+    return np.minimum(mean, largest), none, single, fewest
+
+
+def _owners(data: Routes) -> Array:
+    """Return the person behind each trajectory, from 0 on; a dummy is one of its own."""
+    return np.arange(len(data)) if data.owners == "hidden" else np.unique(data.owner, return_inverse=True)[1]
+
+
+def _codes(a: Array, b: Array) -> Array:
+    """Return a number for each pair, from 0 on, the same for equal ones."""
+    (_, left), (right, at) = (np.unique(side, return_inverse=True) for side in (a, b))
+    return np.unique(left * max(1, len(right)) + at, return_inverse=True)[1]
+
+
+def _check_times(truth: Routes, target: Routes) -> None:
+    scales = {"integer": "a number", "epoch": "a number"}
+    if scales.get(truth.time_format, truth.time_format) != scales.get(target.time_format, target.time_format):
+        raise InputError(
+            f"seen_on_roads: the times of the known roads ({truth.time_format}) and of the attacked data "
+            f"({target.time_format}) cannot be compared. Give both in the same form."
+        )
+
+
+def _mean(values: Array) -> float | None:
+    """Return the mean, or None where there is nothing; rounding never lifts it above the largest value."""
+    return min(fsum(values.tolist()) / len(values), float(values.max())) if len(values) else None
+
+
+def _chart(risk: Array) -> Chart:
+    """Return how people spread over classes of risk; a risk on a bound is in the lower class."""
+    classes = np.where(risk == 0, 0, 1 + np.searchsorted(_BOUNDS, risk))
+    classes = np.where(risk == 1, len(_LABELS) - 1, classes)
+    share = np.bincount(classes, minlength=len(_LABELS)) / max(1, len(risk))
+    return Chart(
+        title="How likely is a person found?",
+        kind="bars",
+        labels=_LABELS,
+        series=(Series(name="share of people", values=tuple(share.tolist())),),
+        x_label="probability of picking the right person",
+        y_label="share of people",
+        percent=True,
+    )
