@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from wayveil.attacks import road_search
 from wayveil.attacks import seen_on_roads as module
 from wayveil.attacks.seen_on_roads import SeenOnRoads
 from wayveil.engines import LocalEngine
@@ -219,9 +220,9 @@ def test_the_same_seed_gives_the_same_on_any_number_of_workers_and_cuts(monkeypa
     truth = Routes.from_records(records, network=NETWORK, owner=[i % 40 for i in range(60)])
     target = truth.take(np.arange(0, 60, 2))
     whole = attack(truth, target, choice=choice, victims=30, engine=LocalEngine(workers=1))
-    monkeypatch.setattr(module, "_ROWS_AT_ONCE", 7)
-    monkeypatch.setattr(module, "_MOST_TASKS", 1000)
-    monkeypatch.setattr(module, "_STEPS_AT_ONCE", 11)
+    monkeypatch.setattr(road_search, "_ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(road_search, "_MOST_TASKS", 1000)
+    monkeypatch.setattr(road_search, "_STEPS_AT_ONCE", 11)
     assert attack(truth, target, choice=choice, victims=30) == whole
     if choice == "worst":  # draws do not depend on blocks, as there are none
         monkeypatch.setattr(module, "_SETS_AT_ONCE", 1)
@@ -310,8 +311,8 @@ def test_one_of_several_trips_is_drawn():
 def test_only_the_earliest_row_of_a_sequence_is_followed():
     """Otherwise the ways to find a sequence in a long trip on one road could not be counted."""
     target = routes("ab ab bc ab", "bc")
-    attacked = module._Attacked.of(target, target)
-    tree = module._Tree.of(np.array([0]), np.array([[0, 1]]), 1)
+    attacked = road_search.Attacked.of(target, target)
+    tree = road_search.Tree.of(np.array([0]), np.array([[0, 1]]), 1)
     states = attacked._next(tree.levels[0], np.array([0, 1]), np.array([-1, 3]), np.array([0, 0]))
     assert [column.tolist() for column in states] == [[0], [0], [1]]
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from wayveil.run.judging import judge
 from wayveil.run.pipeline import publish
-from wayveil.run.recipe import load_recipe
+from wayveil.run.recipe import Recipe, load_recipe
+from wayveil.run.single import generate
 
 RECIPES = Path(__file__).parents[2] / "recipes"
 
@@ -37,3 +41,38 @@ def test_a_recipe_goes_from_the_raw_file_to_a_verified_publication(
     if people is not None:
         assert measured.get("min_support", measured.get("min_candidates")) >= people  # type: ignore[operator]
     assert judge(tmp_path / "out").holds == outcome.verdict.claim.judged_alone
+
+
+def test_points_of_cars_become_routes(tmp_path: Path) -> None:
+    recipe = load_recipe(RECIPES / "oberfranken.toml")
+    if not recipe.input.path.exists():
+        pytest.skip("the data are not here")
+    network = tmp_path / "network.csv"
+    script = RECIPES.parent / "benchmarks" / "bench_match.py"
+    asked = [sys.executable, str(script), "lines", "--tracks", str(recipe.input.path.parent), "--out", str(network)]
+    subprocess.run(asked, check=True, timeout=300)
+    outcome = publish(moved(recipe, tmp_path, network=network))
+    assert outcome.verdict.measured["inference_routes"] == 0
+    assert outcome.verdict.measured["min_support"] >= 5  # type: ignore[operator]
+    assert outcome.verdict.measured["trajectories"] > 150  # type: ignore[operator]
+    assert judge(tmp_path / "out").holds
+
+
+def test_trips_through_a_town_become_routes(tmp_path: Path) -> None:
+    recipe = load_recipe(RECIPES / "oldenburg.toml")
+    network = recipe.input.network
+    if network is None or not Path(f"{network}.cnode.txt").exists():
+        pytest.skip("the data are not here")
+    given = {"objects": 2000, "trips": 1, "duration": "2min", "noise": 8, "network": str(network)}
+    generate("network_movers", given, tmp_path / "trips.csv", seed=1)
+    outcome = publish(moved(recipe, tmp_path, path=tmp_path / "trips.csv"))
+    assert outcome.verdict.measured["inference_routes"] == 0
+    assert outcome.verdict.measured["trajectories"] > 200  # type: ignore[operator]
+    assert judge(tmp_path / "out").holds
+
+
+def moved(recipe: Recipe, folder: Path, **input_: Any) -> Recipe:
+    """Return a recipe with another input and output, without attacks and metrics."""
+    output = recipe.output.model_copy(update={"path": folder / "out"})
+    changed = {"input": recipe.input.model_copy(update=input_), "output": output}
+    return recipe.model_copy(update={**changed, "seed": 1, "attacks": (), "metrics": ()})

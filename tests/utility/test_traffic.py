@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from wayveil.errors import ParameterError
 from wayveil.model import RoadNetwork, Routes
-from wayveil.utility.traffic import Traffic, aligned_roads, aligned_slices, follows
+from wayveil.utility.roads import aligned_roads, aligned_slices, follows
+from wayveil.utility.traffic import Traffic
 
 # A triangle a, b, c with a way out to d.
 ROADS = {"ab": "ab", "bc": "bc", "ca": "ca", "ba": "ba", "bd": "bd"}

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from wayveil.model import Chart, Routes, Score, Series, check_parameters, parameter
 from wayveil.model.ragged import trajectory_of_row
-from wayveil.utility.traffic import aligned_roads, counts, distinct, follows
+from wayveil.utility.roads import aligned_roads, counts, distinct, follows
 
 __all__ = ["RoadPatterns"]
 

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from wayveil.model import Chart, Routes, Score, Series, check_parameters, parameter
 from wayveil.model.ragged import trajectory_of_row
+from wayveil.utility.roads import aligned_roads, aligned_slices, counts, follows, largest
 
-__all__ = ["Traffic", "aligned_roads", "aligned_slices", "counts", "distinct", "follows", "largest"]
+__all__ = ["Traffic"]
 
 Array = NDArray[Any]
 
 _DRAWN = 12
-_PLAIN = {"integer", "epoch"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -164,117 +164,3 @@ class _Change:
                 y_label="passages",
             ),
         )
-
-
-def aligned_roads(original: Routes, published: Routes) -> tuple[tuple[str, ...], Array]:
-    """Return the roads of both networks, those of `original` first, and the codes of the published rows in them.
-
-    Examples
-    --------
-    >>> from wayveil.model import RoadNetwork
-    >>> before = Routes.from_records([["b"]], network=RoadNetwork.from_roads([("b", "1", "2"), ("c", "2", "1")]))
-    >>> after = Routes.from_records([["a", "c"]], network=RoadNetwork.from_roads([("a", "1", "2"), ("c", "2", "1")]))
-    >>> names, codes = aligned_roads(before, after)
-    >>> names, codes.tolist()
-    (('b', 'c', 'a'), [2, 1])
-    """
-    code = {name: i for i, name in enumerate(original.network.roads)}
-    for name in published.network.roads:
-        code.setdefault(name, len(code))
-    recode = np.array([code[name] for name in published.network.roads], np.int64)
-    return tuple(code), recode[published.road] if published.n_rows else np.zeros(0, np.int64)
-
-
-def aligned_slices(original: Routes, published: Routes) -> tuple[Array, Array, int]:
-    """Return the number of the slice of each original and each published trajectory, and how many slices there are.
-
-    All are of one slice where the published data have a slice that the original has not.
-
-    Examples
-    --------
-    >>> from wayveil.model import RoadNetwork
-    >>> network = RoadNetwork.from_roads([("ab", "a", "b")])
-    >>> before = Routes.from_records([["ab"], ["ab"]], network=network, slices=[(5, 9), (0, 5)])
-    >>> after = Routes.from_records([["ab"]], network=network, slices=[(5, 9)])
-    >>> [slices.tolist() for slices in aligned_slices(before, after)[:2]]
-    [[1, 0], [1]]
-    """
-    one = np.zeros(len(original), np.int64), np.zeros(len(published), np.int64), 1
-    formats = {original.time_format, published.time_format}
-    if len(formats) > 1 and not formats <= _PLAIN:
-        return one
-    code = np.zeros(len(original) + len(published), np.int64)
-    for side in ("t_start", "t_end"):
-        values, where = np.unique(
-            np.concatenate([getattr(original, side), getattr(published, side)]), return_inverse=True
-        )
-        code = np.unique(code * max(1, len(values)) + where, return_inverse=True)[1]
-    before, after = code[: len(original)], code[len(original) :]
-    used = [slices[np.diff(data.offsets) > 0] for slices, data in ((before, original), (after, published))]
-    if not np.isin(used[1], used[0]).all():
-        return one
-    return before, after, len(np.unique(used[0]))
-
-
-def counts(before: Array, after: Array) -> tuple[Array, Array, Array]:
-    """Return the different values of both (none below 0), in order, and how often each occurs before and after.
-
-    Examples
-    --------
-    >>> [column.tolist() for column in counts(np.array([7, 3, 7]), np.array([9, 7]))]
-    [[3, 7, 9], [1, 2, 0], [0, 1, 1]]
-    >>> [column.tolist() for column in counts(np.array([7, 3, 7]), np.array([900, 7]))]
-    [[3, 7, 900], [1, 2, 0], [0, 1, 1]]
-    """
-    highest = max((int(side.max()) for side in (before, after) if len(side)), default=-1)
-    if highest < 2 * (len(before) + len(after)):  # few enough to count without sorting
-        found = np.stack([np.bincount(side, minlength=highest + 1) for side in (before, after)])
-        values = np.flatnonzero(found.any(axis=0))
-        return values, found[0, values], found[1, values]
-    sides = [np.unique(side, return_counts=True) for side in (before, after)]
-    values = distinct(np.concatenate([own for own, _ in sides]))
-    found = np.zeros((2, len(values)), np.int64)
-    for i, (own, number) in enumerate(sides):
-        found[i, np.searchsorted(values, own)] = number
-    return values, found[0], found[1]
-
-
-def distinct(values: Array) -> Array:
-    """Return the different values in order; sorting is several times faster here than the table of np.unique.
-
-    Examples
-    --------
-    >>> distinct(np.array([7, 3, 7])).tolist()
-    [3, 7]
-    """
-    ordered = np.sort(values)
-    return ordered[np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]]
-
-
-def follows(data: Routes) -> Array:
-    """Return for every row whether the next row is of the same trajectory and begins where this road ends.
-
-    Examples
-    --------
-    >>> from wayveil.model import RoadNetwork
-    >>> network = RoadNetwork.from_roads([("ab", "a", "b"), ("bc", "b", "c")])
-    >>> follows(Routes.from_records([["ab", "bc", "ab"], ["bc"]], network=network)).tolist()
-    [True, False, False, False]
-    """
-    trajectory, network = trajectory_of_row(data.offsets), data.network
-    found = np.zeros(data.n_rows, np.bool_)
-    connected = network.to_node[data.road[:-1]] == network.from_node[data.road[1:]]
-    found[:-1] = (trajectory[1:] == trajectory[:-1]) & connected
-    return found
-
-
-def largest(values: Array, most: int) -> Array:
-    """Return the positions of the largest values, none of them 0; ties in order of position.
-
-    Examples
-    --------
-    >>> largest(np.array([0, 4, 9, 4]), 2).tolist()
-    [2, 1]
-    """
-    rank = np.argsort(-values, kind="stable")[:most]
-    return rank[values[rank] > 0]

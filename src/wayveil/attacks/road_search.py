@@ -1,0 +1,182 @@
+"""How many people of a publication fit known sequences of roads; all sequences are searched for at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayveil.model import Engine, Routes
+from wayveil.model.ragged import offsets_of, take, trajectory_of_row
+
+__all__ = ["Attacked", "Tree", "owners_of"]
+
+Array = NDArray[Any]
+
+_ROWS_AT_ONCE, _STEPS_AT_ONCE = 250_000, 2_000_000
+_MOST_TASKS = 16
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Attacked:
+    """What is attacked: trajectories with rows in the order of their owners; owners and slices are numbers from 0."""
+
+    truth: Routes
+    offsets: Array
+    road: Array
+    slice_of: Array
+    owner: Array
+    t_start: Array  # of each slice
+    t_end: Array
+    same: Array  # of each trajectory of the truth: the slice that is equal to its own, -1 where there is none
+    code: Array  # of each road of the truth, -1 where the target has no such road
+
+    @classmethod
+    def of(cls, target: Routes, truth: Routes) -> Attacked:
+        owner = owners_of(target)
+        order = np.argsort(owner, kind="stable")
+        order = order[np.diff(target.offsets)[order] > 0]
+        offsets, rows = take(target.offsets, order)
+        begin, end = target.t_start[order], target.t_end[order]
+        code = _codes(np.append(begin, truth.t_start), np.append(end, truth.t_end))
+        slices, first, number = np.unique(code[: len(order)], return_index=True, return_inverse=True)
+        same = np.full(len(code), -1, np.int64)
+        same[slices] = np.arange(len(slices))
+        known = {name: i for i, name in enumerate(target.network.roads)}
+        return cls(
+            truth=truth,
+            offsets=offsets,
+            road=target.road[rows].astype(np.int64),
+            slice_of=number,
+            owner=np.unique(owner[order], return_inverse=True)[1],
+            t_start=begin[first],
+            t_end=end[first],
+            same=same[code[len(order) :]],
+            code=np.array([known.get(name, -1) for name in truth.network.roads], np.int64),
+        )
+
+    def count(self, rows: Array, engine: Engine) -> Array:
+        """Return how many people fit each set of rows of the truth."""
+        view, views = self._views(rows)
+        road = np.where(rows >= 0, self.code[self.truth.road[rows]], -1)
+        # Nothing fits a road that the target does not have.
+        possible = ((rows < 0) | (road >= 0)).all(axis=1) & (view >= 0)
+        found = np.zeros(len(rows), np.int64)
+        if possible.any():
+            tree = Tree.of(view[possible], road[possible], int(view.max()) + 1)
+            counts = engine.map(partial(self._matches, tree, views), self._tasks())
+            found[possible] = np.sum(counts, axis=0)[tree.leaf]
+        return found
+
+    def _views(self, rows: Array) -> tuple[Array, tuple[Array, Array]]:
+        """Return which slices of the target are looked into for each set, as a number, and the numbers of each slice.
+
+        The first numbers are those of the slices, each alone: that of the true trajectory.  Where the target does not
+        have it, the slices that hold the times are taken; -1 where there are none.
+        """
+        truth, n = self.truth, len(self.t_start)
+        view = self.same[np.searchsorted(truth.offsets, rows[:, 0], side="right") - 1]
+        other = np.flatnonzero(view < 0)
+        first, last = truth.t[rows[other, 0]], truth.t[rows[other].max(axis=1)]
+        views: dict[tuple[int, ...], int] = {}
+        _, example, number = np.unique(_codes(first, last), return_index=True, return_inverse=True)
+        found = np.full(len(example), -1, np.int64)
+        for i, at in enumerate(example.tolist()):
+            fit = tuple(np.flatnonzero((self.t_start <= first[at]) & (self.t_end >= last[at])).tolist())
+            if fit:
+                found[i] = views.setdefault(fit, n + len(views))
+        view[other] = found[number]
+        pairs = sorted([(i, i) for i in range(n)] + [(i, of) for fit, of in views.items() for i in fit])
+        of_slice = np.bincount([i for i, _ in pairs], minlength=n)
+        return view, (offsets_of(of_slice), np.array([of for _, of in pairs], np.int64))
+
+    def _tasks(self) -> list[slice]:
+        """Return parts of the trajectories, of whole owners and about as many rows."""
+        begins = np.flatnonzero(np.append(True, self.owner[1:] != self.owner[:-1]))
+        part = self.offsets[begins] // max(_ROWS_AT_ONCE, len(self.road) // _MOST_TASKS)
+        cuts = begins[np.append(True, part[1:] != part[:-1])]
+        return [slice(a, b) for a, b in zip(cuts.tolist(), [*cuts[1:].tolist(), len(self.owner)], strict=True)]
+
+    def _matches(self, tree: Tree, views: tuple[Array, Array], part: slice) -> Array:
+        """Return how many owners of a part have each sequence of the tree."""
+        counts, n = np.zeros(tree.n_nodes, np.int64), len(self.owner)
+        of_trajectory, at = take(views[0], self.slice_of[part])
+        # A state is a sequence of the tree and a trajectory that has it up to a row: the earliest.
+        trajectory, node = part.start + trajectory_of_row(of_trajectory), views[1][at]
+        row = self.offsets[trajectory] - 1
+        for level in tree.levels:
+            trajectory, row, node = self._next(level, trajectory, row, node)
+            people = np.sort(node * n + self.owner[trajectory])
+            people = people[np.append(True, people[1:] != people[:-1])[: len(people)]]
+            counts += np.bincount(people // n, minlength=tree.n_nodes)
+        return counts
+
+    def _next(self, level: _Level, trajectory: Array, row: Array, node: Array) -> tuple[Array, Array, Array]:
+        """Return the states with one road more."""
+        left = self.offsets[trajectory + 1] - 1 - row
+        done = []
+        block = np.cumsum(left) // _STEPS_AT_ONCE
+        for piece in np.split(np.arange(len(row)), np.flatnonzero(np.diff(block)) + 1):
+            state = np.repeat(piece, left[piece])
+            begin = np.cumsum(left[piece]) - left[piece]
+            at = np.arange(len(state)) + np.repeat(row[piece] + 1 - begin, left[piece])
+            child = level.children(node[state], self.road[at])
+            hit = np.flatnonzero(child >= 0)
+            found = trajectory[state[hit]], at[hit], child[hit]
+            # In order of rows, so the first of equal ones is the earliest.
+            once = np.unique(found[2] * len(self.owner) + found[0], return_index=True)[1]
+            done.append(tuple(column[once] for column in found))
+        columns = [np.concatenate(column) for column in zip(*done, strict=True)]
+        return columns[0], columns[1], columns[2]
+
+
+@dataclass(frozen=True, eq=False)
+class _Level:
+    """The sequences of one length: `key` is the node of the sequence without its last road, and that road; sorted."""
+
+    key: Array
+    first: int
+    n_roads: int
+
+    def children(self, node: Array, road: Array) -> Array:
+        """Return the node of each sequence with one road more, -1 where the tree has none."""
+        asked = np.where(road < self.n_roads, node * self.n_roads + road, -1)
+        at = np.minimum(np.searchsorted(self.key, asked), len(self.key) - 1)
+        return np.where(self.key[at] == asked, at + self.first, -1)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Tree:
+    """All known sequences, those that begin alike sharing nodes; the first nodes are the views."""
+
+    levels: list[_Level]
+    leaf: Array
+    n_nodes: int
+
+    @classmethod
+    def of(cls, view: Array, road: Array, n_views: int) -> Tree:
+        n_roads = int(road.max()) + 1
+        node, n_nodes, levels = view.copy(), n_views, []
+        for column in road.T:
+            longer = np.flatnonzero(column >= 0)
+            if not len(longer):
+                break
+            key, number = np.unique(node[longer] * n_roads + column[longer], return_inverse=True)
+            levels.append(_Level(key, n_nodes, n_roads))
+            node[longer] = number + n_nodes
+            n_nodes += len(key)
+        return cls(levels=levels, leaf=node, n_nodes=n_nodes)
+
+
+def owners_of(data: Routes) -> Array:
+    """Return the person behind each trajectory, from 0 on; a dummy is one of its own."""
+    return np.arange(len(data)) if data.owners == "hidden" else np.unique(data.owner, return_inverse=True)[1]
+
+
+def _codes(a: Array, b: Array) -> Array:
+    """Return a number for each pair, from 0 on, the same for equal ones."""
+    (_, left), (right, at) = (np.unique(side, return_inverse=True) for side in (a, b))
+    return np.unique(left * max(1, len(right)) + at, return_inverse=True)[1]
