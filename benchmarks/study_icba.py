@@ -83,6 +83,7 @@ class Table(NamedTuple):
     title: str
     axis: str
     cells: list[Cell]
+    heads: tuple[str, ...] = HEADS
 
 
 def main() -> None:
@@ -119,7 +120,8 @@ def figures(oldenburg: bool) -> list[Table]:
         found.append(grid("Figure 19", Cell("", wander), "town", tuple(str(n) for n in STREETS), COMPARED))
     found.append(grid("How alike trips are", Cell("700", 0, 100_000), "wander", WANDERS, (*COMPARED, *VARIANTS)))
     for wander in (ALIKE, WALKS):
-        found.append(grid("Figure 9", Cell("700", wander), "objects", OBJECTS[1:], tuple(INDEXES.values())))
+        index = grid("Figure 9", Cell("700", wander), "objects", OBJECTS[1:], tuple(INDEXES.values()))
+        found.append(index._replace(heads=("error", "deviation", "routes", "s")))
     return found
 
 
@@ -206,7 +208,9 @@ def privacy(cell: Cell, data: Routes, made: Any) -> dict:
         raise SystemExit(f"there are inference routes: {cell}")
     attacker = SeenOnRoads(roads=2, choice="worst", victims=1000)
     found = attacker.run(data, made.data, sensitive={}, rng=np.random.default_rng(0), engine=ENGINE).measured
-    if found["identity_max"] * cell.k > 1 + 1e-9 and not padded:  # dummies may stand beside two parts of one person
+    if (
+        found["identity_max"] or 0
+    ) * cell.k > 1 + 1e-9 and not padded:  # dummies may stand beside two parts of one person
         raise SystemExit(f"somebody was found with a probability above 1/k: {cell}")
     people = RouteGroups.of(made.data, count=count).people
     return {
@@ -241,9 +245,9 @@ def tables(wanted: list[Table], done: dict[Cell, dict]) -> str:
         kinds = dict.fromkeys((getattr(cell, table.axis), done[cell]["different"]) for cell in rows)
         text += ["", f"**{table.title}", ""]
         text += ["Different trips: " + ", ".join(f"{n:,} ({named(value)})" for value, n in kinds) + ".", ""]
-        text += ["| " + " | ".join([table.axis, "method", *HEADS]) + " |", "|---" * (len(HEADS) + 2) + "|"]
+        text += ["| " + " | ".join([table.axis, "method", *table.heads]) + " |", "|---" * (len(table.heads) + 2) + "|"]
         for cell in rows:
-            values = [shown(head, done[cell].get(head)) for head in HEADS]
+            values = [shown(head, done[cell].get(head)) for head in table.heads]
             text.append("| " + " | ".join([named(getattr(cell, table.axis)), cell.method, *values]) + " |")
     return "\n".join(text) + "\n"
 
@@ -255,7 +259,7 @@ def named(value: float | str) -> str:
 def shown(head: str, value: float | None) -> str:
     if value is None:
         return "-"
-    if head == "inference routes":
+    if head in ("inference routes", "routes"):
         return f"{value:,}"
     if head == "s":
         return f"{value:.3g}"

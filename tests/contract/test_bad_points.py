@@ -14,6 +14,8 @@ METHODS = {
     "nwa": ["--k", "2", "--delta", "100"],
     "w4m": ["--k", "2", "--delta", "100"],
     "knode": ["--k", "2", "--window", "10"],
+    "tga": ["--k", "2"],
+    "qid": ["--k", "2"],
 }
 
 
@@ -74,7 +76,7 @@ def test_odd_points_that_are_fine(lines: str, method: str, tmp_path: Path, capsy
     path.write_text(HEADER + lines)
     out = tmp_path / "out"
     assert main(["publish", method, str(path), *METHODS[method], "--out", str(out), "--format", "csv"]) == 0
-    assert main(["verify", str(out)]) == 0
+    assert main(["verify", str(out)]) == (1 if method == "qid" else 0)  # qid's claim needs the original
     assert (out / "public" / "published.csv").read_text().count("\n") == lines.count("\n") + 1
 
 
