@@ -61,8 +61,10 @@ def test_routes_become_shared_routes(tmp_path: Path, network: Path) -> None:
     assert outcome.verdict.measured["inference_routes"] == 0
     assert "No slices of time were asked for (step slices): all routes are taken to be of one." in outcome.notes
     assert {score.name for score in outcome.scores} == {"road_error", "traffic", "road_patterns"}
-    assert {attack.name for attack, _ in outcome.attacks} == {"seen_on_roads"}
-    assert all(after.measured["identity_max"] <= 1 / 3 for _, after in outcome.attacks)
+    assert {attack.name for attack, _ in outcome.attacks} == {"seen_on_roads", "inference_routes"}
+    assert all(after.measured.get("identity_max", 0) <= 1 / 3 for _, after in outcome.attacks)
+    followed = [pair for pair in outcome.attacks if pair[0].name == "inference_routes"]
+    assert [result.measured["exposed_people"] for result in followed[0]] == [2, 0]
     published = read(tmp_path / "out")
     assert isinstance(published, Routes)
     assert {tuple(published.record(i)) for i in range(len(published))} == {("ab", "bc")}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from wayveil.attacks.attack_graph import GraphAttack
 from wayveil.attacks.counting import Counting
+from wayveil.attacks.inference_routes import InferenceRoutes
 from wayveil.attacks.known_visits import KnownVisits
 from wayveil.attacks.lbqid import Lbqid
 from wayveil.attacks.nearest_positions import NearestPositions
@@ -14,6 +15,7 @@ __all__ = [
     "ATTACKS",
     "Counting",
     "GraphAttack",
+    "InferenceRoutes",
     "KnownVisits",
     "Lbqid",
     "NearestPositions",
@@ -23,5 +25,14 @@ __all__ = [
 
 ATTACKS: dict[str, type] = {
     attack.name: attack
-    for attack in (KnownVisits, Counting, NearestPositions, WatchedPlaces, GraphAttack, Lbqid, SeenOnRoads)
+    for attack in (
+        KnownVisits,
+        Counting,
+        NearestPositions,
+        WatchedPlaces,
+        GraphAttack,
+        Lbqid,
+        SeenOnRoads,
+        InferenceRoutes,
+    )
 }

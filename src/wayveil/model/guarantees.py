@@ -503,7 +503,7 @@ class SubsequenceK:
 
     @property
     def unbounded(self) -> tuple[str, ...]:
-        return ()
+        return ("inference_routes",)
 
     def to_json(self) -> dict[str, Any]:
         return {"name": self.name, **{p.name: plain(getattr(self, p.name)) for p in parameters_of(SubsequenceK)}}

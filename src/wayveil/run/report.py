@@ -192,8 +192,8 @@ def _unbounded(result: AttackResult) -> _Mark:
     less = "" if once is None else f"; {format_percent(once)} with one known position"
     return _Mark(
         label="Not promised: measured attack",
-        value=format_percent(result.measured.get("identity_mean")),
-        unit="of people found",
+        value=format_percent(result.measured.get("identity_mean", result.measured.get("exposed_people_share"))),
+        unit="of people found" if "identity_mean" in result.measured else "of people exposed",
         meaning=f"an attacker who {result.adversary}{less}",
     )
 
