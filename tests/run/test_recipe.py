@@ -101,3 +101,12 @@ def test_unreadable_recipes(tmp_path: Path, content: bytes | None, sentence: str
         path.write_bytes(content)
     with pytest.raises(UsageError, match=sentence):
         load_recipe(path)
+
+
+@pytest.mark.parametrize(
+    ("method", "kind"), [({"name": "kcl", "k": 2, "l": 1}, "visits"), ({"name": "icba", "k": 2}, "routes")]
+)
+def test_geojson_is_for_points_and_boxes(method: dict[str, Any], kind: str) -> None:
+    content = {"input": {"path": "x.csv"}, "method": method, "output": {"path": "out", "format": "geojson"}}
+    with pytest.raises(UsageError, match=f"{kind} are published as parquet or csv"):
+        make_recipe(content)

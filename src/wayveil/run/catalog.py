@@ -39,6 +39,7 @@ __all__ = [
     "kind_needed",
     "kind_of",
     "kind_of_data",
+    "kind_published",
     "make_engine",
     "parameters",
     "parse",
@@ -157,6 +158,11 @@ def plain_parameters(configured: Any) -> dict[str, Any]:
 def kind_of(cls: type) -> Kind:
     """Return the kind of data, as users call it, that a method, attack or metric accepts."""
     return _KINDS[cls.accepts]  # type: ignore[attr-defined]
+
+
+def kind_published(method: Any) -> Kind:
+    """Return the kind of data that a configured method publishes."""
+    return _KINDS[method.publishes]
 
 
 def kind_of_data(data: Data) -> Kind:

@@ -147,6 +147,9 @@ def make_recipe(content: dict[str, Any]) -> Recipe:
     if recipe.input.kind not in (None, needed):
         first = (*recipe.prepare, recipe.method)[0]
         raise UsageError(f"{first.name} needs {needed}, the input is said to be {recipe.input.kind}.")
+    published = catalog.kind_published(recipe.method)
+    if recipe.output.format == "geojson" and published not in ("points", "regions"):
+        raise UsageError(f"GeoJSON holds points and boxes; {published} are published as parquet or csv.")
     return recipe
 
 
