@@ -5,10 +5,11 @@
     python benchmarks/study_icba.py --small                  few cells on small data, printed only
 
 Methods: icba, cba and prefix with their defaults; icba-padded fills clusters up with dummies, as the paper does;
-icba-printed does so, too, and takes the local error of the paper as printed; prefix-own has `reattach` = prefix.  Trips
-are those of `road_movers`, all in one slice of time, one trip per person; its
-parameter `wander` decides how alike they are: 0.02 is the shortest ways to popular places with few random turns, 1 are
-random walks.
+icba-printed does so, too, and takes the local error of the paper as printed; prefix-own has `reattach` = prefix;
+icba-rho25 has `rho_c` = 25 for any k; icba-ctree and icba-none have another `index`.
+
+Trips are those of `road_movers`, all in one slice of time, one trip per person; its parameter `wander` decides how
+alike they are: 0.02 is the shortest ways to popular places with few random turns, 1 are random walks.
 
 One failed verdict, an inference route of icba or cba, or a person who is found with a probability above 1/k ends the
 study.  Finished cells are kept in a file of the work folder, so that a study that was interrupted goes on where it
@@ -55,13 +56,14 @@ METHODS: dict[str, Any] = {
     "icba-padded": functools.partial(Icba, pad="yes"),
     "icba-printed": functools.partial(Icba, pad="yes", error="literal"),
     "prefix-own": functools.partial(Prefix, reattach="prefix"),
+    "icba-rho25": functools.partial(Icba, rho_c=25),
     "icba-ctree": functools.partial(Icba, index="ctree"),
     "icba-none": functools.partial(Icba, index="none"),
 }
 INDEXES = {"inverted": "icba", "ctree": "icba-ctree", "none": "icba-none"}
 HEADS = (
-    "error", "deviation", "traffic changed", "F", "F, half", "left out", "inference routes", "seen, largest",
-    "whole, largest", "whole, mean", "whole, smallest", "s",
+    "error", "deviation", "frequent roads lost", "traffic changed", "F", "F, half", "left out", "inference routes",
+    "seen, largest", "whole, largest", "whole, mean", "whole, smallest", "s",
 )  # fmt: skip
 ENGINE = LocalEngine(workers=1)
 
@@ -114,7 +116,8 @@ def figures(oldenburg: bool) -> list[Table]:
             base = Cell(town, wander)
             methods = (*COMPARED, *VARIANTS) if town == "700" else COMPARED
             found.append(grid(f"Figures {data}", base, "objects", OBJECTS, methods))
-            found.append(grid(f"Figure {'13' if town == '700' else '17'}", base, "k", KS, COMPARED))
+            by_k = (*COMPARED, "icba-rho25") if base == Cell("700", WALKS) else COMPARED
+            found.append(grid(f"Figure {'13' if town == '700' else '17'}", base, "k", KS, by_k))
             found.append(grid(f"Figure {'14' if town == '700' else '18'}", base, "length", LENGTHS, COMPARED))
     for wander in (ALIKE, WALKS):
         found.append(grid("Figure 19", Cell("", wander), "town", tuple(str(n) for n in STREETS), COMPARED))
@@ -274,10 +277,12 @@ def plots(done: dict[Cell, dict], folder: Path) -> None:
         base = Cell("700", wander)
         of = f"700 streets, wander = {wander:g}"
         methods = {name: name for name in (*COMPARED, *VARIANTS[:2])}
-        for key, title in (("error", "error over frequent roads"), ("F", "F-measure"), ("inference routes", "")):
+        shapes = {"error": "error over frequent roads", "F": "F-measure"}
+        if wander == ALIKE:  # prefix leaves hardly anything of walks that could have one
+            shapes["inference routes"] = "intersections with an inference route"
+        for key, title in shapes.items():
             name = f"icba-{word}-{key.split()[0].lower()}-objects.svg"
-            title = f"{title or 'intersections with an inference route'}, {of}"
-            line_plot(folder / name, done, base, "objects", OBJECTS, methods, key, title)
+            line_plot(folder / name, done, base, "objects", OBJECTS, methods, key, f"{title}, {of}")
         compared = {name: name for name in COMPARED}
         title = f"error over frequent roads, 50,000 objects, {of}"
         line_plot(folder / f"icba-{word}-error-k.svg", done, base, "k", KS, compared, "error", title)
@@ -315,8 +320,8 @@ def standalone(chart: Chart) -> str:
     found = re.search(r"<svg[^>]*>(.*)</svg>", str(draw(chart)), re.DOTALL)
     body = found.group(1) if found else ""
     legend = "".join(
-        f'<circle cx="{12 + 80 * i}" cy="34" r="4" class="{colour}"/>'
-        f'<text x="{20 + 80 * i}" y="38">{series.name}</text>'
+        f'<circle cx="{12 + 76 * i}" cy="34" r="4" class="{colour}"/>'
+        f'<text x="{20 + 76 * i}" y="38">{series.name}</text>'
         for i, (series, colour) in enumerate(zip(chart.series, COLOURS, strict=False))
     )
     return (

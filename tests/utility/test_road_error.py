@@ -196,3 +196,16 @@ def test_twenty_roads_are_drawn():
 def test_bad_parameters():
     with pytest.raises(ParameterError, match="road_error: k must be an integer >= 1 or 'published', got 0"):
         RoadError(k=0)
+
+
+def test_the_map_has_the_busiest_roads() -> None:
+    places = {"a": (0.0, 0.0), "b": (100.0, 0.0), "c": (100.0, 50.0)}
+    network = RoadNetwork.from_roads([("ab", "a", "b"), ("bc", "b", "c"), ("cb", "c", "b")], places=places)
+    original = Routes.from_records([["ab", "bc"], ["ab"], ["ab", "bc"]], network=network)
+    published = Routes.from_records([["ab"], ["ab"], ["ab", "bc"]], network=network)
+    drawn = [chart for chart in RoadError().run(original, published).charts if chart.kind == "map"]
+    assert drawn[0].labels == ("ab", "bc")
+    assert drawn[0].series[0].values == (0.0, 0.5)
+    assert drawn[0].lines == ((0.0, 0.0, 100.0, 0.0), (100.0, 0.0, 100.0, 50.0))
+    plain = replace(original, network=replace(network, node_x=None, node_y=None))
+    assert not [chart for chart in RoadError().run(plain, published).charts if chart.kind == "map"]

@@ -81,15 +81,19 @@ class Series:
 
 @dataclass(frozen=True, kw_only=True)
 class Chart:
-    """Numbers that want to be seen: one value per label and series; drawn by whoever shows them."""
+    """Numbers that want to be seen: one value per label and series; drawn by whoever shows them.
+
+    A map has one straight line per label, as (x, y, x, y) in metres with y to the north.
+    """
 
     title: str
-    kind: Literal["bars", "line"]
+    kind: Literal["bars", "line", "map"]
     labels: tuple[str, ...]
     series: tuple[Series, ...]
     x_label: str = ""
     y_label: str = ""
     percent: bool = False
+    lines: tuple[tuple[float, float, float, float], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 
 from wayveil.model.results import Chart, Series
 from wayveil.run.axes import make_axis, tick_name
+from wayveil.run.maps import draw_map
 from wayveil.run.markup import FONT, join, shortened, tag, width_of
 from wayveil.run.numbers import clean, format_value
 
@@ -35,6 +36,8 @@ def draw(chart: Chart) -> Markup:
     >>> "Visits &lt;kept&gt;" in draw(chart)
     True
     """
+    if chart.kind == "map":
+        return draw_map(chart)
     length = max([len(chart.labels), *(len(series.values) for series in chart.series)])
     labels = [clean(label) for label in chart.labels] + [""] * (length - len(chart.labels))
     columns = [_drawable(series.values, length) for series in chart.series]

@@ -17,6 +17,7 @@ __all__ = ["RoadError"]
 Array = NDArray[Any]
 
 _DRAWN = 20
+_ON_MAP = 4000
 _BOUNDS = (0.0, 0.05, 0.1, 0.2, 0.5)
 _CLASSES = ("0: exact", "up to 5 %", "5 to 10 %", "10 to 20 %", "20 to 50 %", "more than 50 %", "not published")
 
@@ -108,6 +109,7 @@ class RoadError:
             },
             charts=(
                 *_per_road(names, cells[there] % max(1, len(names)), before[there], error),
+                *_map(original, cells % max(1, len(names)), before, after),
                 *_classes(error, shown),
             ),
         )
@@ -154,6 +156,35 @@ def _per_road(names: tuple[str, ...], road: Array, before: Array, error: Array) 
             x_label="road, the busiest first",
             y_label="error of its traffic",
             percent=True,
+        ),
+    )
+
+
+def _map(original: Routes, road: Array, before: Array, after: Array) -> tuple[Chart, ...]:
+    """Return where the error is: the roads with most traffic, all slices together, where their places are known."""
+    network = original.network
+    if network.node_x is None or network.node_y is None:
+        return ()
+    was, now = (
+        np.bincount(road, weights=traffic, minlength=len(network))[: len(network)] for traffic in (before, after)
+    )
+    top = largest(was, _ON_MAP)
+    if not len(top):
+        return ()
+    ends = [
+        places[node[top]]
+        for node in (network.from_node, network.to_node)
+        for places in (network.node_x, network.node_y)
+    ]
+    return (
+        Chart(
+            title="Error per road, on the map",
+            kind="map",
+            labels=tuple(network.roads[i] for i in top.tolist()),
+            series=(Series(name="error", values=tuple((np.abs(now[top] - was[top]) / was[top]).tolist())),),
+            x_label="error of the traffic of a road; two directions are two lines",
+            percent=True,
+            lines=tuple(zip(*(end.tolist() for end in ends), strict=True)),
         ),
     )
 
