@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -171,24 +172,18 @@ class Kcl:
         )
         allowed = _most_allowed(self.c, data.n_owners)
         engine.progress("finding violating sequences")
-        if self.several and self.restore == "yes" and len(item) > MOST_VISITS:
-            (found, common), (best, mined) = engine.map(
-                lambda job: job(),
-                [
-                    lambda: find_sequences(records, longest, self.k, allowed),
-                    lambda: self._build_up(records, longest, allowed, data.n_owners),
-                ],
+        large = self.several and self.restore == "yes" and len(item) > MOST_VISITS
+        jobs: list[Callable[[], Any]] = [
+            lambda: find_sequences(records, longest, self.k, allowed),
+            lambda: self._build_up(records, longest, allowed, data.n_owners, large=large),
+        ]
+        (found, common), (best, mined) = engine.map(lambda job: job(), jobs)
+        if common.table.meta[0] > most:
+            raise InputError(
+                f"kcl: more than {most:,} sequences of visits are shared by k = {self.k} people, too many to count. "
+                "Give a smaller l, or cut long trajectories into shorter ones."
             )
-            self._check_found(common, most)
-        else:
-            (found, common), mined = engine.map(
-                lambda job: job(),
-                [
-                    lambda: find_sequences(records, longest, self.k, allowed),
-                    lambda: self._mine(records, data.n_owners),
-                ],
-            )
-            self._check_found(common, most)
+        if best is None:
             engine.progress("suppressing visits")
             best = self._best(records, found, common, longest, allowed, mined, engine)
         keep = np.empty(len(item), bool)
@@ -217,13 +212,6 @@ class Kcl:
     def several(self) -> bool:
         """Whether several ways are tried, and the best one is taken."""
         return self.local and self.validity == "exact"
-
-    def _check_found(self, common: Any, most: int) -> None:
-        if common.table.meta[0] > most:
-            raise InputError(
-                f"kcl: more than {most:,} sequences of visits are shared by k = {self.k} people, too many to count. "
-                "Give a smaller l, or cut long trajectories into shorter ones."
-            )
 
     def _best(
         self, records: Records, found: Any, common: Any, longest: int, allowed: IntArray, mined: Any, engine: Engine
@@ -282,10 +270,13 @@ class Kcl:
         )
 
     def _build_up(
-        self, records: Records, longest: int, allowed: IntArray, n_owners: int
-    ) -> tuple[_Made, Patterns | None]:
-        """Take everything and give back what threatens nobody; also return the sequences that were to be spared."""
+        self, records: Records, longest: int, allowed: IntArray, n_owners: int, *, large: bool
+    ) -> tuple[_Made | None, Patterns | None]:
+        """Return the sequences that are to be spared, and for `large` data everything taken and given back where it
+        threatens nobody."""
         mined = self._mine(records, n_owners)
+        if not large:
+            return None, mined
         nothing = _Made(
             alive=np.zeros_like(records.alive),
             log=np.empty((0, 5), np.int64),

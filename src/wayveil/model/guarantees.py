@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from wayveil.errors import ParameterError, UsageError, closest
-from wayveil.model.parameters import Sensitive, check_parameters, parameter, parameters_of, plain
+from wayveil.model.claims import Claim, Guarantee
+from wayveil.model.parameters import Sensitive, parameter
+from wayveil.model.route_guarantees import StrictK, SubsequenceK
 
 __all__ = [
     "GUARANTEES",
@@ -23,37 +25,8 @@ __all__ = [
 ]
 
 
-class Guarantee(Protocol):
-    """What a claim must be able to say of itself."""
-
-    name: ClassVar[str]
-    about_truth: ClassVar[bool]
-    """Whether the claim also speaks of the original, so that its verifier takes that too, as ``original=``."""
-    judged_alone: ClassVar[bool]
-    """Whether the publication alone can show that the claim does not hold; if not, only its owner can judge it."""
-
-    @property
-    def promise(self) -> str:
-        """The claim in plain words."""
-
-    @property
-    def covered(self) -> tuple[str, ...]:
-        """The attackers that are stopped."""
-
-    @property
-    def not_covered(self) -> tuple[str, ...]:
-        """The attackers that are not stopped."""
-
-    @property
-    def unbounded(self) -> tuple[str, ...]:
-        """The attacks of ours whose success is not bounded: what they achieve is told beside the promise."""
-
-    def to_json(self) -> dict[str, Any]:
-        """The claim as JSON can hold it; `guarantee_from_json` reads it back."""
-
-
 @dataclass(frozen=True, kw_only=True)
-class KCL:
+class KCL(Claim):
     """(K,C)_L-privacy: what is known of at most `l` visits, or of `"all"`, fits `k` people and tells little of them.
 
     Every non-empty sequence of at most `l` visits that occurs in the published data occurs in trajectories of at
@@ -81,11 +54,6 @@ class KCL:
     sensitive: Sensitive = parameter(kind="sensitive", default=(), help="attributes and their sensitive values")
 
     name: ClassVar[str] = "KCL"
-    about_truth: ClassVar[bool] = False
-    judged_alone: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     @property
     def promise(self) -> str:
@@ -120,21 +88,14 @@ class KCL:
             "inference about values that were not declared sensitive",
         )
 
-    @property
-    def unbounded(self) -> tuple[str, ...]:
-        return ()
-
     def _known(self, everything: str) -> str:
         if self.l == "all":
             return everything
         return "one visit" if self.l == 1 else f"at most {self.l} visits"
 
-    def to_json(self) -> dict[str, Any]:
-        return {"name": self.name, **{p.name: plain(getattr(self, p.name)) for p in parameters_of(KCL)}}
-
 
 @dataclass(frozen=True, kw_only=True)
-class KDelta:
+class KDelta(Claim):
     """(k,delta)-anonymity: every published trajectory moves together with those of at least `k` - 1 other people.
 
     Every published trajectory belongs to a set of published trajectories of at least `k` distinct owners that have the
@@ -155,11 +116,6 @@ class KDelta:
     delta: float = parameter(kind="number", low=0, help="largest distance between any two of them, in metres")
 
     name: ClassVar[str] = "KDelta"
-    about_truth: ClassVar[bool] = False
-    judged_alone: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     @property
     def promise(self) -> str:
@@ -196,12 +152,9 @@ class KDelta:
     def unbounded(self) -> tuple[str, ...]:
         return () if self.delta == 0 else ("nearest_positions",)
 
-    def to_json(self) -> dict[str, Any]:
-        return {"name": self.name, **{p.name: plain(getattr(self, p.name)) for p in parameters_of(KDelta)}}
-
 
 @dataclass(frozen=True, kw_only=True)
-class KAnonymity:
+class KAnonymity(Claim):
     """Trajectory k-anonymity: every published sequence of boxes is that of at least `k` people.
 
     Every published trajectory is, box by box, the same as those of at least `k` distinct owners, and every box contains
@@ -224,10 +177,6 @@ class KAnonymity:
 
     name: ClassVar[str] = "KAnonymity"
     about_truth: ClassVar[bool] = True
-    judged_alone: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     @property
     def promise(self) -> str:
@@ -249,16 +198,9 @@ class KAnonymity:
             "an attacker who can tell which trajectories belong to the same person",
         )
 
-    @property
-    def unbounded(self) -> tuple[str, ...]:
-        return ()
-
-    def to_json(self) -> dict[str, Any]:
-        return {"name": self.name, **{p.name: plain(getattr(self, p.name)) for p in parameters_of(KAnonymity)}}
-
 
 @dataclass(frozen=True, kw_only=True)
-class AttackGraph:
+class AttackGraph(Claim):
     """k candidates: whoever knows the declared positions of everybody can rule out no more than all but `k` people.
 
     Draw an edge from every person I to every published trajectory O whose boxes contain the true positions of I at all
@@ -282,9 +224,6 @@ class AttackGraph:
     name: ClassVar[str] = "AttackGraph"
     about_truth: ClassVar[bool] = True
     judged_alone: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     @property
     def promise(self) -> str:
@@ -315,12 +254,9 @@ class AttackGraph:
     def unbounded(self) -> tuple[str, ...]:
         return ("attack_graph", "nearest_positions")
 
-    def to_json(self) -> dict[str, Any]:
-        return {"name": self.name, **{p.name: plain(getattr(self, p.name)) for p in parameters_of(AttackGraph)}}
-
 
 @dataclass(frozen=True, kw_only=True)
-class BreachBound:
+class BreachBound(Claim):
     """A bound on what adversaries infer who each know what happened at places of their own.
 
     An adversary knows, for every person, the part of their sequence of places that lies in places of his own.  Among
@@ -346,11 +282,9 @@ class BreachBound:
     )
 
     name: ClassVar[str] = "BreachBound"
-    about_truth: ClassVar[bool] = False
-    judged_alone: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_parameters(self, self.name)
+        super().__post_init__()
         _check_disjoint(self.name, self.adversaries)
 
     @property
@@ -377,136 +311,6 @@ class BreachBound:
             "an attacker who can tell which trajectories belong to the same person",
             "an attacker who knows at which places a person was not",
         )
-
-    @property
-    def unbounded(self) -> tuple[str, ...]:
-        return ()
-
-    def to_json(self) -> dict[str, Any]:
-        return {"name": self.name, **{p.name: plain(getattr(self, p.name)) for p in parameters_of(BreachBound)}}
-
-
-@dataclass(frozen=True, kw_only=True)
-class StrictK:
-    """Strict k-anonymity on a road network: whole published routes are those of at least `k` people.
-
-    In every slice of time, every published sequence of roads is exactly that of at least `k` distinct owners; with
-    ``pad="yes"``, of at least `k` published trajectories, some of which may be dummies.  Every published trajectory is
-    a connected path of the network.
-
-    References
-    ----------
-    Gurung, Lin, Jiang, Hurson, Zhang: Traffic information publication with privacy preservation.  ACM Transactions on
-    Intelligent Systems and Technology 5 (2014), Definition 4.
-
-    Examples
-    --------
-    >>> claim = StrictK(k=5)
-    >>> guarantee_from_json(claim.to_json()) == claim
-    True
-    """
-
-    k: int = parameter(kind="int", low=2, help="smallest number of people who share one published route")
-    pad: str = parameter(
-        kind="choice", choices=("no", "yes"), default="no", help="whether dummies may be among those who share a route"
-    )
-
-    name: ClassVar[str] = "StrictK"
-    about_truth: ClassVar[bool] = True
-    judged_alone: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
-
-    @property
-    def promise(self) -> str:
-        who = f"{self.k} {'people' if self.pad == 'no' else 'published trajectories, some of which may be dummies'}"
-        return f"In every slice of time, every published route is exactly the same, road by road, for at least {who}."
-
-    @property
-    def covered(self) -> tuple[str, ...]:
-        return (
-            f"whoever links a person to a published route links at least {self.k} "
-            f"{'people' if self.pad == 'no' else 'trajectories'} to it",
-            "inference routes: where published routes part or meet, fewer than k of them never do so alone",
-        )
-
-    @property
-    def not_covered(self) -> tuple[str, ...]:
-        return (
-            *(
-                ("an attacker who recognises dummies: fewer than k people may be behind a route",)
-                if self.pad == "yes"
-                else ()
-            ),
-            "where the group goes is published: if all its people visit one sensitive place, this is disclosed",
-            "an attacker who can tell which trajectories, also of other slices, belong to the same person",
-            "an attacker who reasons about the roads that were taken out",
-        )
-
-    @property
-    def unbounded(self) -> tuple[str, ...]:
-        return ()
-
-    def to_json(self) -> dict[str, Any]:
-        return {"name": self.name, **{p.name: plain(getattr(self, p.name)) for p in parameters_of(StrictK)}}
-
-
-@dataclass(frozen=True, kw_only=True)
-class SubsequenceK:
-    """k-anonymity of what is contained: every subsequence of roads that occurs is in routes of at least `k` people.
-
-    In every slice of time, every sequence of roads that occurs in a published trajectory, in this order but with others
-    between them or not, occurs in those of at least `k` distinct owners.  Whole trajectories may be unique.  Every
-    published trajectory is a connected path of the network.
-
-    References
-    ----------
-    Pensa, Monreale, Pinelli, Pedreschi: Pattern-preserving k-anonymization of sequences and its application to mobility
-    data mining.  PiLBA 2008.
-
-    Examples
-    --------
-    >>> claim = SubsequenceK(k=5)
-    >>> guarantee_from_json(claim.to_json()) == claim
-    True
-    """
-
-    k: int = parameter(kind="int", low=2, help="smallest number of people who share every part of a published route")
-
-    name: ClassVar[str] = "SubsequenceK"
-    about_truth: ClassVar[bool] = True
-    judged_alone: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
-
-    @property
-    def promise(self) -> str:
-        return (
-            "In every slice of time, whoever knows some roads of a person, in their order, finds them in published "
-            f"routes of at least {self.k} people, or in none."
-        )
-
-    @property
-    def covered(self) -> tuple[str, ...]:
-        return (f"identity linkage by someone who knows roads that the victim drove along: at most 1/{self.k}",)
-
-    @property
-    def not_covered(self) -> tuple[str, ...]:
-        return (
-            "an attacker who knows where a trip began or ended: whole published routes may be unique",
-            "inference routes: who takes a road that is not published, where others go on, can be told apart by a map",
-            "where the group goes is published: if all its people visit one sensitive place, this is disclosed",
-            "an attacker who can tell which trajectories, also of other slices, belong to the same person",
-        )
-
-    @property
-    def unbounded(self) -> tuple[str, ...]:
-        return ("inference_routes",)
-
-    def to_json(self) -> dict[str, Any]:
-        return {"name": self.name, **{p.name: plain(getattr(self, p.name)) for p in parameters_of(SubsequenceK)}}
 
 
 def _check_disjoint(who: str, adversaries: Sensitive) -> None:

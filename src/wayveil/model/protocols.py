@@ -38,7 +38,12 @@ class Engine(Protocol):
 
 
 class Method(Protocol):
-    """A frozen, keyword-only dataclass whose fields are declared with `parameter`."""
+    """A frozen, keyword-only dataclass whose fields are declared with `parameter`.
+
+    Where `publishes` depends on the parameters, the instance has its own.  A method that cuts trajectories into parts
+    or adds dummies has a class variable `makes_parts` that is true, and returns `Published.source`.  One that may leave
+    times out has a parameter `times`, which is "keep" where it does not.
+    """
 
     name: ClassVar[str]
     summary: ClassVar[str]
@@ -59,8 +64,8 @@ class Method(Protocol):
 Verifier = Callable[..., Verdict]
 """Judges published data, read back from disk, against a claim: ``verifier(published, claim)``; shares no code with any
 method.  A claim that is `about_truth` is judged with ``original=`` as well: the true data, one trajectory per published
-one and in the same order, or None where only the publication is at hand; then the verdict says what it could not
-judge."""
+one and in the same order (all of the true data where a method `makes_parts`), or None where only the publication is at
+hand; then the verdict says what it could not judge.  Where points were drawn from boxes, these come as ``boxes=``."""
 
 
 class Attack(Protocol):
