@@ -30,6 +30,11 @@ def test_the_account_of_a_clustering() -> None:
     }
 
 
+def test_discernibility_of_the_survey() -> None:
+    """Two clusters of two and one in the trash, of five: 13, with the trash times all of the input."""
+    assert account(points([1] * 5), np.array([0, 0, 1, 1, OUTLIER]))["discernibility"] == 13
+
+
 def test_clusters_and_members_come_in_order() -> None:
     members, first = members_of(np.array([6, -1, 2, 6, -2, 2, 6]))
     assert [members[a:b].tolist() for a, b in itertools.pairwise(first)] == [[2, 5], [0, 3, 6]]
