@@ -319,11 +319,10 @@ def standalone(chart: Chart) -> str:
     """Return the drawing of a chart as a file of its own: white ground, title, legend, colours."""
     found = re.search(r"<svg[^>]*>(.*)</svg>", str(draw(chart)), re.DOTALL)
     body = found.group(1) if found else ""
-    legend = "".join(
-        f'<circle cx="{12 + 76 * i}" cy="34" r="4" class="{colour}"/>'
-        f'<text x="{20 + 76 * i}" y="38">{series.name}</text>'
-        for i, (series, colour) in enumerate(zip(chart.series, COLOURS, strict=False))
-    )
+    legend, x = "", 12.0
+    for series, colour in zip(chart.series, COLOURS, strict=False):
+        legend += f'<circle cx="{x:g}" cy="34" r="4" class="{colour}"/><text x="{x + 8:g}" y="38">{series.name}</text>'
+        x += 20 + 6.5 * len(series.name)
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 410 285" width="615" height="428">'
         f'<style>{STYLE}</style><rect width="410" height="285" fill="#ffffff"/>'
