@@ -15,28 +15,20 @@ from wayveil.cli import show
 from wayveil.cli.generated import command_of, group_of, lazy, with_options
 from wayveil.cli.mistakes import explain
 from wayveil.cli.options import (
-    Columns,
-    Crs,
     EngineName,
     Format,
     Json,
     Keep,
     KeepMapping,
-    Kind,
-    Known,
-    Network,
-    OnDuplicateTime,
     OutFile,
     OutFolder,
     Overwrite,
-    Places,
     Prepare,
     Seed,
     SensitiveValues,
-    Table,
     TimeBucket,
-    input_spec,
     prepare_steps,
+    reads_table,
 )
 from wayveil.cli.terminal import emit, fail, progress_bar
 from wayveil.errors import WayveilError
@@ -145,17 +137,9 @@ def verify(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A publish
         raise typer.Exit(1)
 
 
-@app.command("utility")
-def utility(
-    original: Table,
+def _utility(
+    spec: Any,
     published: Annotated[Path, typer.Argument(help="A published folder, or a table.")],
-    kind: Kind = None,
-    columns: Columns = None,
-    on_duplicate_time: OnDuplicateTime = None,
-    crs: Crs = None,
-    known: Known = None,
-    places: Places = None,
-    network: Network = None,
     prepare: Prepare = None,
     time_bucket: TimeBucket = None,
     as_json: Json = False,
@@ -165,11 +149,13 @@ def utility(
     from wayveil.run.scores import results_json
     from wayveil.run.single import loss
 
-    spec = input_spec(original, kind, columns, on_duplicate_time, crs, known, places, network)
     with progress_bar() as progress:
         engine = catalog.make_engine(progress=progress)
         scores = loss(spec, published, steps=prepare_steps(time_bucket, prepare), engine=engine)
     emit({"scores": results_json(scores)}, show.score_lines(scores), as_json=as_json)
+
+
+app.command("utility")(reads_table(_utility))
 
 
 def _publish(recipe: Any, as_json: bool) -> None:
@@ -202,16 +188,9 @@ def _build_publish() -> Any:
 
 def _publisher(method: str) -> Any:
     def publish(
-        table: Table,
+        spec: Any,
         out: OutFolder,
         typed: dict[str, Any],
-        kind: Kind = None,
-        columns: Columns = None,
-        on_duplicate_time: OnDuplicateTime = None,
-        crs: Crs = None,
-        known: Known = None,
-        places: Places = None,
-        network: Network = None,
         prepare: Prepare = None,
         time_bucket: TimeBucket = None,
         keep: Keep = None,
@@ -228,7 +207,7 @@ def _publisher(method: str) -> Any:
         output = {"path": out, "format": form, "keep": keep or [], "keep_mapping": keep_mapping, "overwrite": overwrite}
         recipe = make_recipe(
             {
-                "input": input_spec(table, kind, columns, on_duplicate_time, crs, known, places, network),
+                "input": spec,
                 "prepare": prepare_steps(time_bucket, prepare),
                 "method": {"name": method, **catalog.parse("method", method, typed)},
                 "output": output,
@@ -238,28 +217,24 @@ def _publisher(method: str) -> Any:
         )
         _publish(recipe, as_json)
 
-    return publish
+    return reads_table(publish)
 
 
 def _build_risk() -> Any:
     from wayveil.run import catalog
 
     every = {p.name: p for name in catalog.entries("attack") for p in catalog.parameters("attack", name)}
-    return command_of(with_options(_risk, every.values()), "Show what an attacker learns from a data set.")
+    return command_of(
+        with_options(reads_table(_risk, "A table, or a published folder."), every.values()),
+        "Show what an attacker learns from a data set.",
+    )
 
 
 def _risk(
-    table: Annotated[Path, typer.Argument(metavar="INPUT", help="A table, or a published folder.")],
+    spec: Any,
     typed: dict[str, Any],
     attack: Annotated[str | None, typer.Option("--attack", help="One attack; all by default.")] = None,
     sensitive: SensitiveValues = None,
-    kind: Kind = None,
-    columns: Columns = None,
-    on_duplicate_time: OnDuplicateTime = None,
-    crs: Crs = None,
-    known: Known = None,
-    places: Places = None,
-    network: Network = None,
     prepare: Prepare = None,
     time_bucket: TimeBucket = None,
     seed: Seed = None,
@@ -276,7 +251,7 @@ def _risk(
         given.update(catalog.parse("attack", name, {k: v for k, v in typed.items() if k in taken}))
     with progress_bar() as progress:
         found = risk(
-            input_spec(table, kind, columns, on_duplicate_time, crs, known, places, network),
+            spec,
             attack=attack,
             given=given,
             sensitive=catalog.parse_sensitive(sensitive) if sensitive else (),
@@ -328,14 +303,9 @@ def _build_prepare() -> Any:
 
 def _preparer(step: str) -> Any:
     def prepare(
-        table: Table,
+        spec: Any,
         out: OutFile,
         typed: dict[str, Any],
-        kind: Kind = None,
-        columns: Columns = None,
-        on_duplicate_time: OnDuplicateTime = None,
-        crs: Crs = None,
-        network: Network = None,
         attributes: Annotated[
             str | None, typer.Option("--attributes", metavar="NAME,...", help="Attributes to take; all by default.")
         ] = None,
@@ -345,12 +315,11 @@ def _preparer(step: str) -> Any:
         from wayveil.run import catalog, prepare_table
 
         configured = catalog.build("step", step, catalog.parse("step", step, typed))
-        spec = input_spec(table, kind, columns, on_duplicate_time, crs, network=network)
         taken = None if attributes is None else tuple(name for name in attributes.split(",") if name)
         prepared = prepare_table(spec, configured, out, attributes=taken, overwrite=overwrite)
         emit(show.prepared_json(out, prepared), show.prepared_lines(out, prepared), as_json=as_json)
 
-    return prepare
+    return reads_table(prepare)
 
 
 def _register(name: str, build: Any, help: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -10,62 +12,76 @@ import typer
 from wayveil.errors import UsageError
 
 __all__ = [
-    "Columns",
-    "Crs",
     "EngineName",
     "Format",
     "Json",
     "Keep",
     "KeepMapping",
-    "Kind",
-    "Known",
-    "Network",
-    "OnDuplicateTime",
     "OutFile",
     "OutFolder",
     "Overwrite",
-    "Places",
     "Prepare",
     "Seed",
     "SensitiveValues",
-    "Table",
     "TimeBucket",
-    "input_spec",
     "prepare_steps",
+    "reads_table",
 ]
 
-Table = Annotated[Path, typer.Argument(metavar="INPUT", help="A table: CSV, Parquet; points also GeoJSON, GPX, PLT.")]
 OutFolder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the result.")]
 OutFile = Annotated[
     Path, typer.Option("--out", metavar="FILE", help="File to write: .csv or .parquet; points also .geojsonl.")
 ]
-Kind = Annotated[
-    Literal["visits", "points", "routes"] | None,
-    typer.Option("--kind", help="What the table holds; guessed by default."),
-]
-Crs = Annotated[
-    str | None,
-    typer.Option("--crs", metavar="NAME", help="Coordinates of points, as in EPSG:4326 (degrees) or planar (metres)."),
-]
-Known = Annotated[
-    Path | None,
-    typer.Option("--known", metavar="FILE", help="Which points an attacker may know: a table traj_id, t."),
-]
-Places = Annotated[
-    Path | None,
-    typer.Option("--places", metavar="FILE", help="Where the locations of visits are: a table location, x, y."),
-]
-Network = Annotated[
-    Path | None,
-    typer.Option("--network", metavar="FILE", help="The road network of routes, or for points that are put on roads."),
-]
-Columns = Annotated[
-    str | None, typer.Option("--columns", metavar="NAME=COLUMN,...", help="Column names, as in traj_id=card,t=time.")
-]
-OnDuplicateTime = Annotated[
-    Literal["first", "last"] | None,
-    typer.Option("--on-duplicate-time", help="Which of two rows at one time to keep; an error by default."),
-]
+_INPUT: dict[str, Any] = {
+    "kind": Annotated[
+        Literal["visits", "points", "routes", "stops"] | None,
+        typer.Option("--kind", help="What the table holds; guessed by default."),
+    ],
+    "columns": Annotated[
+        str | None,
+        typer.Option("--columns", metavar="NAME=COLUMN,...", help="Column names, as in traj_id=card,t=time."),
+    ],
+    "on_duplicate_time": Annotated[
+        Literal["first", "last"] | None,
+        typer.Option("--on-duplicate-time", help="Which of two rows at one time to keep; an error by default."),
+    ],
+    "crs": Annotated[
+        str | None,
+        typer.Option("--crs", metavar="NAME", help="Coordinates, as in EPSG:4326 (degrees) or planar (metres)."),
+    ],
+    "owners": Annotated[
+        list[Path] | None,
+        typer.Option("--owners", metavar="FILE", help="Whose a trajectory is: a table traj_id, user_id; repeatable."),
+    ],
+    "known": Annotated[
+        Path | None,
+        typer.Option("--known", metavar="FILE", help="Which points an attacker may know: a table traj_id, t."),
+    ],
+    "places": Annotated[
+        Path | None,
+        typer.Option("--places", metavar="FILE", help="Where the locations of visits are, or where people can stop."),
+    ],
+    "network": Annotated[
+        Path | None,
+        typer.Option("--network", metavar="FILE", help="The road network of routes, or for points put on roads."),
+    ],
+    "taxonomy": Annotated[
+        Path | None,
+        typer.Option(
+            "--taxonomy", metavar="FILE", help="The kinds of places of stops: a table node, parent, sensitive."
+        ),
+    ],
+    "sensitive_nodes": Annotated[
+        list[str] | None,
+        typer.Option("--sensitive-nodes", metavar="NAME,...", help="Nodes of the taxonomy that are sensitive too."),
+    ],
+    "unknown_places": Annotated[
+        Literal["refuse", "drop"],
+        typer.Option("--unknown-places", help="What to do with stops at places that the taxonomy does not have."),
+    ],
+}
+"""The options that say how to read a table, by the keys of the recipe's [input]."""
+
 SensitiveValues = Annotated[
     list[str] | None,
     typer.Option("--sensitive", metavar="ATTRIBUTE=VALUE,...", help="Sensitive values; repeatable."),
@@ -93,21 +109,39 @@ EngineName = Annotated[Literal["local"], typer.Option("--engine", help="Where th
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
 
-def input_spec(
-    path: Path,
-    kind: str | None,
-    columns: str | None,
-    on_duplicate_time: str | None,
-    crs: str | None,
-    known: Path | None = None,
-    places: Path | None = None,
-    network: Path | None = None,
-) -> Any:
-    """Return the checked description of an input table."""
+def reads_table(function: Callable[..., None], help: str = "") -> Callable[..., None]:
+    """Return a command with an argument and options for the table to read, instead of the parameter `spec`.
+
+    `function` gets the checked description of the table as `spec`.
+    """
+    argument = typer.Argument(metavar="INPUT", help=help or "A table: CSV, Parquet; points also GeoJSON, GPX, PLT.")
+    kind = inspect.Parameter.KEYWORD_ONLY
+    table = inspect.Parameter("table", kind, annotation=Annotated[Path, argument])
+    options = [
+        inspect.Parameter(name, kind, annotation=annotation, default="refuse" if name == "unknown_places" else None)
+        for name, annotation in _INPUT.items()
+    ]
+    own = inspect.signature(function, eval_str=True).parameters.values()
+    others = [p.replace(kind=kind) for p in own if p.name != "spec"]
+    needed = [p for p in others if p.default is inspect.Parameter.empty]
+    optional = [p for p in others if p.default is not inspect.Parameter.empty]
+
+    def command(**given: Any) -> None:
+        spec = _input_spec(given.pop("table"), {name: given.pop(name) for name in _INPUT})
+        function(spec=spec, **given)
+
+    command.__signature__ = inspect.Signature([table, *needed, *options, *optional])  # type: ignore[attr-defined]
+    command.__annotations__ = {}
+    command.__doc__ = function.__doc__
+    return command
+
+
+def _input_spec(path: Path, given: dict[str, Any]) -> Any:
     from wayveil.run.recipe import make_input
 
-    content = {"kind": kind, "columns": _columns(columns), "on_duplicate_time": on_duplicate_time, "crs": crs}
-    return make_input({"path": path, **content, "known": known, "places": places, "network": network})
+    nodes = [name.strip() for text in given["sensitive_nodes"] or [] for name in text.split(",") if name.strip()]
+    columns, owners = _columns(given["columns"]), given["owners"] or []
+    return make_input({"path": path, **given, "columns": columns, "owners": owners, "sensitive_nodes": nodes})
 
 
 def prepare_steps(time_bucket: str | None, asked: list[str] | None) -> tuple[Any, ...]:

@@ -6,6 +6,7 @@ from wayveil.model.guarantees import (
     KCL,
     AttackGraph,
     BreachBound,
+    CSafety,
     Guarantee,
     KAnonymity,
     KDelta,
@@ -26,6 +27,8 @@ from wayveil.model.protocols import Attack, Cut, Engine, Method, Metric, Progres
 from wayveil.model.regions import Regions
 from wayveil.model.results import AttackResult, Chart, Data, Published, Score, Series, Verdict
 from wayveil.model.routes import RoadNetwork, Routes
+from wayveil.model.stops import Stops
+from wayveil.model.taxonomy import Taxonomy
 from wayveil.model.times import TimeFormat, duration_units, seconds_per_unit
 from wayveil.model.visits import Coded, Owners, Visits
 
@@ -36,6 +39,7 @@ __all__ = [
     "AttackGraph",
     "AttackResult",
     "BreachBound",
+    "CSafety",
     "Chart",
     "Coded",
     "Cut",
@@ -58,8 +62,10 @@ __all__ = [
     "Score",
     "Sensitive",
     "Series",
+    "Stops",
     "StrictK",
     "SubsequenceK",
+    "Taxonomy",
     "TimeFormat",
     "Verdict",
     "Verifier",

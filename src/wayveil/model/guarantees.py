@@ -10,6 +10,7 @@ from wayveil.errors import ParameterError, UsageError, closest
 from wayveil.model.claims import Claim, Guarantee
 from wayveil.model.parameters import Sensitive, parameter
 from wayveil.model.route_guarantees import StrictK, SubsequenceK
+from wayveil.model.stop_guarantees import CSafety
 
 __all__ = [
     "GUARANTEES",
@@ -323,7 +324,7 @@ def _check_disjoint(who: str, adversaries: Sensitive) -> None:
 
 
 GUARANTEES: dict[str, type[Guarantee]] = {
-    cls.name: cls for cls in (KCL, KDelta, KAnonymity, AttackGraph, BreachBound, StrictK, SubsequenceK)
+    cls.name: cls for cls in (KCL, KDelta, KAnonymity, AttackGraph, BreachBound, StrictK, SubsequenceK, CSafety)
 }
 
 

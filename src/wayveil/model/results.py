@@ -11,12 +11,13 @@ from wayveil.model.points import Points
 from wayveil.model.ragged import IntArray
 from wayveil.model.regions import Regions
 from wayveil.model.routes import Routes
+from wayveil.model.stops import Stops
 from wayveil.model.visits import Visits
 
 __all__ = ["AttackResult", "Chart", "Data", "Published", "Score", "Series", "Verdict"]
 
 
-Data = Visits | Points | Regions | Routes
+Data = Visits | Points | Regions | Routes | Stops
 """Every kind of movement data."""
 
 
