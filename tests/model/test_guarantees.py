@@ -88,7 +88,16 @@ def test_what_is_missing_or_unknown_in_a_claim(claim: Any) -> None:
 def test_a_name_nearby_is_suggested() -> None:
     with pytest.raises(UsageError, match="Did you mean 'KCL'"):
         guarantee_from_json({"name": "KC"})
-    assert list(GUARANTEES) == ["KCL", "KDelta", "KAnonymity", "AttackGraph", "BreachBound", "StrictK", "SubsequenceK"]
+    assert list(GUARANTEES) == [
+        "KCL",
+        "KDelta",
+        "KAnonymity",
+        "AttackGraph",
+        "BreachBound",
+        "StrictK",
+        "SubsequenceK",
+        "CSafety",
+    ]
 
 
 def test_what_the_claim_on_the_attack_graph_says() -> None:

@@ -62,5 +62,5 @@ def test_records_with_times_and_owners():
     ],
 )
 def test_columns_that_do_not_fit_are_refused(changed):
-    with pytest.raises(InputError, match="^Stops: "):
+    with pytest.raises(InputError, match=r"^Stops: "):
         stops(**changed)

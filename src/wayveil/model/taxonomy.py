@@ -182,7 +182,7 @@ def _derived(parent: IntArray, order: IntArray, labelled: BoolArray) -> tuple[In
 
 
 def _shallowest(order: IntArray, depth: IntArray, parent: IntArray) -> IntArray:
-    """Return, for stretches of `order` of lengths 1, 2, 4, ..., the parent of a shallowest node (of the root: itself)."""
+    """Return, for stretches of `order` of 1, 2, 4, ... nodes, the parent of a shallowest; the root is its own."""
     above = np.maximum(parent[order], order[0] * (parent[order] < 0))
     rows = [above]
     step = 1

@@ -22,6 +22,7 @@ from wayveil.model import (
     Regions,
     Routes,
     Sensitive,
+    Stops,
     Verdict,
     Visits,
     parameters_of,
@@ -59,10 +60,10 @@ _REGISTRIES: dict[str, tuple[str, str]] = {
     "metric": ("wayveil.utility", "METRICS"),
     "workload": ("wayveil.workloads", "WORKLOADS"),
 }
-Kind = Literal["visits", "points", "regions", "routes"]
+Kind = Literal["visits", "points", "regions", "routes", "stops"]
 
-_KINDS: dict[type, Kind] = {Visits: "visits", Points: "points", Regions: "regions", Routes: "routes"}
-_ROWS = {"visits": "visits", "points": "points", "regions": "boxes", "routes": "roads"}
+_KINDS: dict[type, Kind] = {Visits: "visits", Points: "points", Regions: "regions", Routes: "routes", Stops: "stops"}
+_ROWS = {"visits": "visits", "points": "points", "regions": "boxes", "routes": "roads", "stops": "stops"}
 
 
 def entries(family: Family) -> Mapping[str, type]:
@@ -191,7 +192,11 @@ def kind_needed(steps: Sequence[Any], method: Any) -> Kind:
 
 def advice(kind: str, needed: str) -> str:
     """Return a sentence on how to make one kind of data of another, or nothing."""
-    steps = {("points", "visits"): "grid makes visits", ("points", "routes"): "match makes routes"}
+    steps = {
+        ("points", "visits"): "grid makes visits",
+        ("points", "routes"): "match makes routes",
+        ("points", "stops"): "stops makes stops",
+    }
     made = steps.get((kind, needed))
     return "" if made is None else f" The step {made} of points."
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from wayveil.model import Data, Published, Regions, Sensitive, Verdict, Visits
+from wayveil.model import Data, Published, Regions, Sensitive, Stops, Verdict, Visits
 from wayveil.run.catalog import plain_parameters, rows_word
 
 __all__ = [
@@ -115,5 +115,6 @@ def _counts(data: Data) -> dict[str, str]:
         "People": f"{data.n_owners:,}",
         rows_word(data).capitalize(): f"{data.n_rows:,}",
         **({"Places": f"{len(np.unique(data.location)):,}"} if isinstance(data, Visits) else {}),
-        "Distinct times": f"{len(np.unique(t)):,}",
+        **({"Different places": f"{len(np.unique(data.place)):,}"} if isinstance(data, Stops) else {}),
+        **({} if isinstance(data, Stops) and not t.any() else {"Distinct times": f"{len(np.unique(t)):,}"}),
     }

@@ -30,6 +30,7 @@ __all__ = [
     "make_manifest",
     "published_name",
     "read_manifest",
+    "taxonomy_name",
     "versions",
 ]
 
@@ -47,6 +48,7 @@ _COLUMNS = {
         "traj_id": "text", "seq": "integer", "road": "text", "from_node": "text", "to_node": "text", "t_start": "time",
         "t_end": "time",
     },
+    "stops": {"traj_id": "text", "seq": "integer", "place": "text"},
 }  # fmt: skip
 
 FORMAT: Literal[1] = 1
@@ -214,6 +216,11 @@ def published_name(form: str) -> str:
 def boxes_name(form: str) -> str:
     """Return the name of the table of boxes from which published points were drawn."""
     return f"boxes.{form}"
+
+
+def taxonomy_name(form: str) -> str:
+    """Return the name of the taxonomy that is published with stops."""
+    return f"taxonomy.{form}"
 
 
 def file_facts(path: Path) -> FileFacts:

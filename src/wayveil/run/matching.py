@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wayveil.io import as_published
-from wayveil.model import Coded, Data, Routes, Visits
+from wayveil.model import Coded, Data, Routes, Stops, Visits
 from wayveil.model.ragged import IntArray
 
 __all__ = ["aligned", "join_owners"]
@@ -55,6 +55,8 @@ def _same_rows(one: Any, other: Any) -> bool:
             and np.array_equal(one.t_start, other.t_start)
             and np.array_equal(one.t_end, other.t_end)
         )
+    if isinstance(one, Stops):
+        return _same_names(one.place, one.taxonomy.nodes, other.place, other.taxonomy.nodes) and _same_tree(one, other)
     times = [name for name in ("t", "t_min", "t_max") if hasattr(one, name)]
     places = [name for name in ("x", "y", "x_min", "x_max", "y_min", "y_max") if hasattr(one, name)]
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in (*times, *places))
@@ -69,6 +71,18 @@ def _same_ends(one: Routes, other: Routes) -> bool:
         )
         for end in ("from_node", "to_node")
     )  # fmt: skip
+
+
+def _same_tree(one: Stops, other: Stops) -> bool:
+    """Return whether two taxonomies have the same nodes, in any order, with the same parents and labels."""
+    trees = [
+        {
+            name: ("" if above < 0 else tree.nodes[above], sensitive)
+            for name, above, sensitive in zip(tree.nodes, tree.parent.tolist(), tree.sensitive.tolist(), strict=True)
+        }
+        for tree in (one.taxonomy, other.taxonomy)
+    ]
+    return trees[0] == trees[1]
 
 
 def _same_values(one: Coded, other: Coded) -> bool:

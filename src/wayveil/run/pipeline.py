@@ -16,7 +16,7 @@ import polars as pl
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import OutputError, VerdictFailed
-from wayveil.io import Loaded, read_published, write_published
+from wayveil.io import Loaded, read_published, read_published_taxonomy, write_published, write_taxonomy
 from wayveil.model import (
     Attack,
     AttackResult,
@@ -27,6 +27,7 @@ from wayveil.model import (
     Published,
     Score,
     Sensitive,
+    Stops,
     Verdict,
     Visits,
     parameters_of,
@@ -34,7 +35,7 @@ from wayveil.model import (
 )
 from wayveil.model.ragged import IntArray
 from wayveil.run import catalog, facts
-from wayveil.run.manifest import boxes_name, make_manifest, published_name, versions
+from wayveil.run.manifest import boxes_name, make_manifest, published_name, taxonomy_name, versions
 from wayveil.run.matching import aligned, join_owners
 from wayveil.run.reading import Prepared, check_sensitive, load, prepare
 from wayveil.run.recipe import Recipe
@@ -222,6 +223,11 @@ def _check_made(method: Any, data: Data, made: Published) -> None:
             "Nothing was published: no visit is left after suppression, because too few people share a place and a "
             "time. Make times coarser with --time-bucket, or ask for a smaller k or l or a larger c."
         )
+    if made.data.n_rows == 0 and isinstance(made.data, Stops):
+        raise NotPublished(
+            "Nothing was published: no stop is left, because too few people visit as many places as others. Ask for a "
+            "smaller m or a larger c."
+        )
     if made.data.n_rows == 0:
         raise NotPublished(
             "Nothing was published: no trajectory is left, because too few people move at the same times and places. "
@@ -246,6 +252,8 @@ def _write(recipe: Recipe, space: Workspace, data: Data, made: Published, rng: n
     owner = data.owner if made.source is None else _owner_of_parts(data.owner, made.source)
     with reporting_disk_errors(recipe.output.path):
         order = write_published(made.data, path, rng=rng, beside=None if boxes is None else (boxes, beside))
+        if isinstance(made.data, Stops):
+            write_taxonomy(made.data.taxonomy, path.with_name(taxonomy_name(form)))
         loaded = _read_back(path, made.data, data)
         joined = join_owners(loaded.data, made.data, order, owner)
         joined_boxes = None
@@ -265,6 +273,7 @@ def _owner_of_parts(owner: IntArray, source: IntArray) -> IntArray:
 
 
 def _read_back(path: Path, written: Data, source: Data) -> Loaded:
+    tree = path.with_name(taxonomy_name(path.suffix.removeprefix(".")))
     return read_published(
         path,
         kind=catalog.kind_of_data(written),
@@ -272,6 +281,7 @@ def _read_back(path: Path, written: Data, source: Data) -> Loaded:
         attributes=tuple(written.attributes),
         owners=source.owners,
         frame=getattr(written, "frame", Frame()),
+        taxonomy=read_published_taxonomy(tree) if isinstance(written, Stops) else None,
     )
 
 

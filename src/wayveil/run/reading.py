@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,18 +14,25 @@ from wayveil.errors import InputError, UsageError, closest
 from wayveil.io import (
     Loaded,
     ReadOptions,
+    attach_places,
     guess_kind,
     locate,
     mark_known,
+    name_owners,
     read_network,
+    read_places,
     read_points,
     read_published,
+    read_published_taxonomy,
     read_routes,
+    read_stops,
+    read_taxonomy,
     read_visits,
+    taxonomy_of_places,
 )
-from wayveil.model import Data, Regions, RoadNetwork, Routes, Sensitive
+from wayveil.model import Data, Places, Regions, RoadNetwork, Routes, Sensitive, Taxonomy
 from wayveil.run import catalog
-from wayveil.run.manifest import FORMATS, Manifest, boxes_name, published_name, read_manifest
+from wayveil.run.manifest import FORMATS, Manifest, boxes_name, published_name, read_manifest, taxonomy_name
 from wayveil.run.recipe import InputSpec
 from wayveil.run.staging import MANIFEST
 
@@ -36,6 +43,7 @@ __all__ = [
     "load",
     "load_boxes",
     "load_network",
+    "load_places",
     "load_published",
     "prepare",
     "read_any",
@@ -60,12 +68,31 @@ def load(spec: InputSpec, *, attributes: tuple[str, ...] | None, kind: str | Non
     if kind is not None and found != kind:
         advice = catalog.advice(found, kind)
         raise InputError(f"The input {str(spec.path)!r} holds {found}, but {kind} are needed.{advice}")
-    if found == "routes":
-        return read_routes(spec.path, load_network(spec, "The input holds routes"), options)
-    loaded = read_points(spec.path, options) if found == "points" else read_visits(spec.path, options)
+    loaded = _READERS[found](spec, options)
+    if spec.owners:
+        loaded = name_owners(loaded, spec.owners, spec.columns)
     if spec.known is not None:
         loaded = mark_known(loaded, spec.known)
-    return loaded if spec.places is None else locate(loaded, spec.places)
+    return loaded if spec.places is None or found != "visits" else locate(loaded, spec.places)
+
+
+def _routes(spec: InputSpec, options: ReadOptions) -> Loaded:
+    return read_routes(spec.path, load_network(spec, "The input holds routes"), options)
+
+
+def _stops(spec: InputSpec, options: ReadOptions) -> Loaded:
+    if spec.taxonomy is None:
+        raise UsageError("The input holds stops, so the taxonomy of their places is needed: give it with --taxonomy.")
+    taxonomy = read_taxonomy(spec.taxonomy, sensitive_nodes=spec.sensitive_nodes)
+    return read_stops(spec.path, taxonomy, options, unknown_places=spec.unknown_places)
+
+
+_READERS: dict[str, Callable[[InputSpec, ReadOptions], Loaded]] = {
+    "visits": lambda spec, options: read_visits(spec.path, options),
+    "points": lambda spec, options: read_points(spec.path, options),
+    "routes": _routes,
+    "stops": _stops,
+}
 
 
 def load_network(spec: InputSpec, why: str) -> RoadNetwork:
@@ -73,6 +100,16 @@ def load_network(spec: InputSpec, why: str) -> RoadNetwork:
     if spec.network is None:
         raise UsageError(f"{why}, so the road network is needed: give it with --network.")
     return read_network(spec.network, crs=spec.crs)
+
+
+def load_places(spec: InputSpec, why: str) -> tuple[Places, Taxonomy]:
+    """Read where people can stop, and the taxonomy with these places as leaves; UsageError if there are none."""
+    if spec.places is None:
+        raise UsageError(f"{why}, so a table of places is needed: give it with --places.")
+    places = read_places(spec.places, crs=spec.crs)
+    if spec.taxonomy is None:
+        return places, taxonomy_of_places(places, sensitive_nodes=spec.sensitive_nodes)
+    return places, attach_places(read_taxonomy(spec.taxonomy, sensitive_nodes=spec.sensitive_nodes), places)
 
 
 def find_public(folder: Path) -> Path:
@@ -100,7 +137,18 @@ def load_published(folder: Path, manifest: Manifest) -> Loaded:
         attributes=manifest.attributes,
         owners=manifest.table.owners,
         frame=manifest.frame,
+        taxonomy=_published_taxonomy(folder, manifest),
     )
+
+
+def _published_taxonomy(folder: Path, manifest: Manifest) -> Taxonomy | None:
+    """Return the taxonomy that was published with stops."""
+    if manifest.table.kind != "stops":
+        return None
+    names = [name for form in FORMATS if (name := taxonomy_name(form)) in manifest.files]
+    if not names:
+        raise InputError("The manifest lists no taxonomy, without which stops mean nothing.")
+    return read_published_taxonomy(folder / names[0])
 
 
 def load_boxes(folder: Path, manifest: Manifest, points: Loaded) -> Regions | None:
@@ -140,11 +188,14 @@ def prepare(loaded: Loaded, steps: Sequence[Any], spec: InputSpec) -> Prepared:
         more_data: dict[str, Any] = {}
         if getattr(step, "needs_network", False):
             more_data = {"network": load_network(spec, f"The step {step.name} puts points on roads")}
+        if getattr(step, "needs_places", False):
+            places, taxonomy = load_places(spec, f"The step {step.name} looks where people stopped")
+            more_data = {"places": places, "taxonomy": taxonomy}
         if hasattr(step, "run_with_origin"):
             data, more, source = step.run_with_origin(data, **more_data)
             ids = ids.gather(source)
         else:
-            data, more = step.run(data)
+            data, more = step.run(data, **more_data)
         notes += more
     if data.owners == "assumed" and data.n_owners < len(data):
         # Every trajectory of the input was taken to be a person; its parts are of the same one, and count once.

@@ -26,18 +26,38 @@ class InputSpec(_Strict):
     """The table to read: where it is, what it holds and how its columns are called."""
 
     path: Path
-    kind: Literal["visits", "points", "routes"] | None = None
+    kind: Literal["visits", "points", "routes", "stops"] | None = None
     columns: dict[str, str] = Field(default_factory=dict)
     on_duplicate_time: Literal["first", "last"] | None = None
     crs: str | None = None
     known: Path | None = None
     places: Path | None = None
     network: Path | None = None
+    taxonomy: Path | None = None
+    sensitive_nodes: tuple[str, ...] = ()
+    unknown_places: Literal["refuse", "drop"] = "refuse"
+    owners: tuple[Path, ...] = ()
 
-    @field_validator("path", "known", "places", "network", mode="before")
+    @field_validator("path", "known", "places", "network", "taxonomy", mode="before")
     @classmethod
     def _path(cls, value: Any) -> Any:
         return _as_path(value)
+
+    @field_validator("owners", mode="before")
+    @classmethod
+    def _paths(cls, value: Any) -> Any:
+        return tuple(_as_path(item) for item in value) if isinstance(value, (list, tuple)) else value
+
+    @field_validator("sensitive_nodes", mode="before")
+    @classmethod
+    def _names(cls, value: Any) -> Any:
+        return tuple(value) if isinstance(value, list) else value
+
+    def below(self, folder: Path) -> InputSpec:
+        """Return the same, with its paths relative to a folder."""
+        files = ("path", "known", "places", "network", "taxonomy")
+        beside: dict[str, Any] = {name: folder / file for name in files if (file := getattr(self, name))}
+        return self.model_copy(update={**beside, "owners": tuple(folder / file for file in self.owners)})
 
 
 class OutputSpec(_Strict):
@@ -109,12 +129,9 @@ def load_recipe(path: Path) -> Recipe:
         raise UsageError(f"The recipe {str(path)!r} is not valid TOML: {error}.") from None
     base = path.parent
     recipe = make_recipe(_with_tables(content, base))
-    beside = {
-        name: base / file for name in ("path", "known", "places", "network") if (file := getattr(recipe.input, name))
-    }
     return recipe.model_copy(
         update={
-            "input": recipe.input.model_copy(update=beside),
+            "input": recipe.input.below(base),
             "output": recipe.output.model_copy(update={"path": base / recipe.output.path}),
         }
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,8 +15,8 @@ import polars as pl
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, OutputError, UsageError
-from wayveil.io import write_network, write_points, write_routes, write_visits
-from wayveil.model import AttackResult, Data, Engine, Points, Routes, Score, Sensitive, Visits, parameters_of
+from wayveil.io import write_network, write_points, write_routes, write_stops, write_taxonomy, write_visits
+from wayveil.model import AttackResult, Data, Engine, Points, Routes, Score, Sensitive, Stops, Visits, parameters_of
 from wayveil.run import catalog
 from wayveil.run.reading import Prepared, check_sensitive, load, prepare, read_any
 from wayveil.run.recipe import InputSpec, make_input
@@ -56,6 +56,8 @@ def read(
     kind: str | None = None,
     crs: str | None = None,
     network: str | Path | None = None,
+    taxonomy: str | Path | None = None,
+    sensitive_nodes: Sequence[str] = (),
 ) -> Data:
     """Read visits or points (CSV, gzipped CSV, Parquet; points also GeoJSON, GPX, PLT), or a published folder.
 
@@ -69,16 +71,20 @@ def read(
         Which of two visits of a trajectory at one time to keep; by default that is an error.
     attributes : tuple of str, optional
         The attributes to read; by default every other column.
-    kind : {"visits", "points", "routes"}, optional
+    kind : {"visits", "points", "routes", "stops"}, optional
         What the table holds; by default told from its columns.
     crs : str, optional
         The coordinate system of points, such as "EPSG:4326"; by default degrees for columns called lon and lat.
     network : str or Path, optional
         The road network of routes.
+    taxonomy : str or Path, optional
+        The taxonomy of the places of stops.
+    sensitive_nodes : sequence of str, optional
+        Nodes of the taxonomy that are sensitive, besides those that it says itself.
     """
     given: dict[str, Any] = {"columns": dict(columns or {}), "on_duplicate_time": on_duplicate_time, "kind": kind}
     given["crs"] = crs
-    given["network"] = None if network is None else Path(network)
+    given |= {"network": network, "taxonomy": taxonomy, "sensitive_nodes": tuple(sensitive_nodes)}
     spec = make_input({"path": Path(path), **given})
     return read_any(spec, attributes=attributes)[0].data
 
@@ -152,12 +158,21 @@ def generate(
     seed = secrets.randbits(128) if seed is None else seed
     check_file(out, overwrite=overwrite)
     data = workload.generate(rng=np.random.default_rng(seed))
-    if isinstance(data, Routes):
-        beside = out.with_name(f"{out.name.removesuffix(out.suffix)}-network{out.suffix}")
-        check_file(beside, overwrite=overwrite)
-        write_file(beside, lambda path: write_network(data.network, path))
+    _write_beside(data, out, overwrite=overwrite)
     write_file(out, lambda path: write_data(data, path))
     return Generated(path=out, data=data, seed=seed, sensitive=workload.sensitive)
+
+
+def _write_beside(data: Data, out: Path, *, overwrite: bool) -> None:
+    """Write what the data need to be read: the road network of routes, the taxonomy of stops."""
+    what = "network" if isinstance(data, Routes) else "taxonomy"
+    beside = out.with_name(f"{out.name.removesuffix(out.suffix)}-{what}{out.suffix}")
+    if isinstance(data, Routes):
+        check_file(beside, overwrite=overwrite)
+        write_file(beside, lambda path: write_network(data.network, path))
+    elif isinstance(data, Stops):
+        check_file(beside, overwrite=overwrite)
+        write_file(beside, lambda path: write_taxonomy(data.taxonomy, path))
 
 
 def prepare_table(
@@ -171,6 +186,8 @@ def prepare_table(
             f"A table cannot hold what {step.name} marks. Give the step to publish, risk or utility with --prepare, or "
             "list the points in a table for --known."
         )
+    if isinstance(prepared.data, Stops):
+        _write_beside(prepared.data, out, overwrite=overwrite)
     write_file(out, lambda path: write_data(prepared.data, path, ids=_distinct(prepared.ids)))
     return prepared
 
@@ -179,11 +196,13 @@ def write_data(data: Data, path: Path, *, ids: list[str] | None = None) -> None:
     """Write visits or points as a table."""
     if isinstance(data, Points):
         write_points(data, path, ids=ids)
-    elif isinstance(data, (Visits, Routes)) and not path.name.endswith(_SUFFIXES):
+    elif isinstance(data, (Visits, Routes, Stops)) and not path.name.endswith(_SUFFIXES):
         what = catalog.kind_of_data(data).capitalize()
         raise UsageError(f"{what} can be written to {' and '.join(_SUFFIXES)} only, not to {path.name!r}.")
     elif isinstance(data, Routes):
         write_routes(data, path, ids=ids)
+    elif isinstance(data, Stops):
+        write_stops(data, path, ids=ids)
     elif isinstance(data, Visits):
         write_visits(data, path, ids=ids)
 

@@ -5,7 +5,20 @@ from __future__ import annotations
 import numpy as np
 
 from wayveil.kernels.warm import is_warm, mark_warm, start_warming, warm
-from wayveil.model import Attack, Data, Engine, Method, Metric, Points, Regions, RoadNetwork, Routes, Visits
+from wayveil.model import (
+    Attack,
+    Data,
+    Engine,
+    Method,
+    Metric,
+    Points,
+    Regions,
+    RoadNetwork,
+    Routes,
+    Stops,
+    Taxonomy,
+    Visits,
+)
 
 __all__ = ["compile_kernels"]
 
@@ -44,4 +57,7 @@ def _tiny(kind: type) -> Data:
     if kind is Routes:
         network = RoadNetwork.from_roads([("ab", "a", "b"), ("bc", "b", "c")])
         return Routes.from_records([["ab", "bc"]] * 2, network=network)
+    if kind is Stops:
+        taxonomy = Taxonomy.from_parents([("o", ""), ("a", "o"), ("b", "o"), ("s", "o")], sensitive=["s"])
+        return Stops.from_records([["a", "s", "b"], ["a", "b"]], taxonomy=taxonomy)
     return Visits.from_records([[("a", 1), ("b", 2)], [("a", 1), ("b", 2)]], attributes={"s": ["x", "y"]})
