@@ -301,3 +301,10 @@ def test_without_the_libraries(monkeypatch: pytest.MonkeyPatch, name: str, call:
 def test_errors_are_input_errors() -> None:
     with pytest.raises(InputError):
         from_pandas(one(t=[1]), columns={"x": "none"})
+
+
+def test_a_column_of_places_does_not_make_stops_of_a_pandas_frame() -> None:
+    frame = pd.DataFrame({"traj_id": ["a"], "t": [1], "lon": [16.0], "lat": [48.0], "place": ["bar"]})
+    data = from_pandas(frame)
+    assert isinstance(data, Points)
+    assert data.attributes["place"].values() == ["bar"]

@@ -98,7 +98,7 @@ def test_popularity_falls_off_with_the_exponent() -> None:
         return float(np.sort(np.bincount(data.place))[::-1][:10].sum() / data.n_rows)
 
     flat, usual, steep = top_ten(0), top_ten(1), top_ten(2)
-    assert flat < 0.1 < 0.25 < usual < 0.8 < steep
+    assert flat < 0.1 < 0.25 < usual < 0.5 < steep
 
 
 def test_habits_repeat() -> None:

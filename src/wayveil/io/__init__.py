@@ -2,39 +2,62 @@
 
 from wayveil.io.columns import ReadOptions
 from wayveil.io.degrees import as_published
-from wayveil.io.frames import from_geopandas, from_movingpandas, from_pandas, to_geopandas, to_movingpandas, to_pandas
+from wayveil.io.frames import (
+    from_geopandas,
+    from_movingpandas,
+    from_pandas,
+    to_geopandas,
+    to_movingpandas,
+    to_pandas,
+    to_polars,
+)
 from wayveil.io.kinds import guess_kind
 from wayveil.io.loaded import Loaded
 from wayveil.io.output import write_points, write_visits
+from wayveil.io.place_nodes import attach_places, taxonomy_of_places
+from wayveil.io.places import read_places
 from wayveil.io.points import read_points
 from wayveil.io.published import read_published, write_published
 from wayveil.io.roads import read_network, write_network
 from wayveil.io.routes import read_routes, write_routes
-from wayveil.io.side_tables import locate, mark_known, read_groups
+from wayveil.io.side_tables import locate, mark_known, name_owners, read_groups
+from wayveil.io.stops import read_stops, write_stops
+from wayveil.io.taxonomy import in_tree_order, read_published_taxonomy, read_taxonomy, write_taxonomy
 from wayveil.io.visits import read_visits
 
 __all__ = [
     "Loaded",
     "ReadOptions",
     "as_published",
+    "attach_places",
     "from_geopandas",
     "from_movingpandas",
     "from_pandas",
     "guess_kind",
+    "in_tree_order",
     "locate",
     "mark_known",
+    "name_owners",
     "read_groups",
     "read_network",
+    "read_places",
     "read_points",
     "read_published",
+    "read_published_taxonomy",
     "read_routes",
+    "read_stops",
+    "read_taxonomy",
     "read_visits",
+    "taxonomy_of_places",
     "to_geopandas",
     "to_movingpandas",
     "to_pandas",
+    "to_polars",
     "write_network",
     "write_points",
     "write_published",
     "write_routes",
+    "write_stops",
+    "write_taxonomy",
     "write_visits",
 ]

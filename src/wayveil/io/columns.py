@@ -16,25 +16,29 @@ from wayveil.io.words import listed
 
 __all__ = ["Columns", "Kind", "ReadOptions", "choose_columns", "looks_like", "place_columns", "suggested"]
 
-Kind = Literal["visits", "points", "routes"]
+Kind = Literal["visits", "points", "routes", "stops"]
 """What a table of raw data can hold."""
 
 _NEEDED = {
     "visits": ("traj_id", "t", "location"),
     "points": ("traj_id", "t", "x", "y"),
     "routes": ("traj_id", "seq", "road"),
+    "stops": ("traj_id", "t", "place"),  # or seq in place of t
 }
 _KNOWN = {
     "visits": ("traj_id", "t", "location", "user_id"),
     "points": ("traj_id", "t", "x", "y", "geometry", "user_id"),
     "routes": ("traj_id", "seq", "road", "t", "user_id"),
+    "stops": ("traj_id", "seq", "t", "place", "t_end", "user_id"),
 }
 _NEED = {
     "visits": "Visits need traj_id, t and location",
     "points": "Points need traj_id, t, x and y (or lon and lat, or geometry)",
     "routes": "Routes need traj_id, seq and road",
+    "stops": "Stops need traj_id, place, and seq or t",
 }
-_ON_ROADS = ("seq", "road")
+_PLACES = {"visits": ("location",), "routes": ("seq", "road"), "stops": ("place",)}
+_PLACES_MAYBE = {"stops": ("seq", "t_end")}
 _SAID_OF_ROADS = ("from_node", "to_node", "t_start", "t_end")  # what a published table says of a road or its trajectory
 _MAY_BE_CUT = ("traj_id", "user_id")
 
@@ -55,6 +59,18 @@ _ALSO_CALLED = {
         "streetid",
         "way",
         "wayid",
+    ),
+    "place": (
+        "placename",
+        "node",
+        "category",
+        "type",
+        "kind",
+        "poi",
+        "venue",
+        "stop",
+        "location",
+        "placeid",
     ),
     "location": ("loc", "place", "station", "stop", "cell", "poi", "site", "zone", "venue", "locationid", "placeid"),
     "user_id": ("user", "userid", "uid", "person", "personid", "owner", "ownerid"),
@@ -80,8 +96,8 @@ class ReadOptions:
     ----------
     columns : mapping
         From our names (``traj_id``, ``t``, ``user_id``; ``location`` of visits; ``x``, ``y`` or ``geometry`` of points;
-        ``seq`` and ``road`` of routes) to the names in the file.  For ``traj_id`` and ``user_id`` a part of the text
-        can be taken: ``tid[:-2]``.
+        ``seq`` and ``road`` of routes; ``seq``, ``place`` and ``t_end`` of stops) to the names in the file.  For
+        ``traj_id`` and ``user_id`` a part of the text can be taken: ``tid[:-2]``.
     on_duplicate_time : {"first", "last"} or None
         Which of several rows of one trajectory at one time to keep, in the order of the file; None refuses them.
     attributes : tuple of str or None
@@ -112,9 +128,9 @@ class ReadOptions:
 class Columns:
     """Positions of the columns in the file.
 
-    `place` has the key location, or x and y, or one of geometry, latlon and lonlat, or seq and road.  `t` is None where
-    routes have no times.  `parts` has what to take of the
-    text of ``traj_id`` and ``user_id``, where it is not all.
+    `place` has the key location, or x and y, or one of geometry, latlon and lonlat, or seq and road, or place with seq
+    and t_end as far as they are there.  `t` is None where routes or stops have no times.  `parts` has what to take of
+    the text of ``traj_id`` and ``user_id``, where it is not all.
     """
 
     traj_id: int
@@ -137,9 +153,11 @@ def choose_columns(table: Table, options: ReadOptions, kind: Kind = "visits") ->
     position = {name: i for i, name in enumerate(table.names) if name}
     _check_mapping(table, options, position, kind)
     place = place_columns(table, options, kind) or {}
-    whole = ("traj_id", "t", "user_id", *(_ON_ROADS if kind == "routes" else ()))
+    whole = ("traj_id", "t", "user_id", *(_PLACES[kind] if kind in ("routes", "stops") else ()))
     named = {ours: split_name(options.columns.get(ours, ours), position)[0] for ours in whole}
-    missing = [ours for ours in _NEEDED[kind] if (named[ours] not in position if ours in named else not place)]
+    ordered = kind == "stops" and options.columns.get("seq", "seq") in position
+    needed = [ours for ours in _NEEDED[kind] if not (ordered and ours == "t")]
+    missing = [ours for ours in needed if (named[ours] not in position if ours in named else not place)]
     if missing:
         raise table.wrong(_missing(missing, list(position), kind))
     used = {ours: position[named[ours]] for ours in ("traj_id", "t") if named[ours] in position} | place
@@ -168,9 +186,10 @@ def place_columns(table: Table, options: ReadOptions, kind: Kind) -> dict[str, i
     """Return the columns that say where, or None where the table has none for this kind."""
     position = {name: i for i, name in enumerate(table.names) if name}
     if kind != "points":
-        wanted = {ours: options.columns.get(ours, ours) for ours in (("location",) if kind == "visits" else _ON_ROADS)}
+        wanted = {ours: options.columns.get(ours, ours) for ours in (*_PLACES[kind], *_PLACES_MAYBE.get(kind, ()))}
         found = {ours: position[name] for ours, name in wanted.items() if name in position}
-        return found if len(found) == len(wanted) else None
+        ordered = kind != "stops" or "seq" in found or options.columns.get("t", "t") in position
+        return found if ordered and all(ours in found for ours in _PLACES[kind]) else None
     mapped = options.columns
     if "geometry" in mapped:
         if "x" in mapped or "y" in mapped:
@@ -209,7 +228,8 @@ def looks_like(name: str, *kinds: str, whole: bool = False) -> str | None:
 def suggested(found: Iterable[str], kind: Kind) -> str:
     """Return a --columns option to try for a file with these columns."""
     names = list(found)
-    missing = [ours for ours in _NEEDED[kind] if ours not in names]
+    here = {*names, *(("t",) if kind == "stops" and "seq" in names else ())}
+    missing = [ours for ours in _NEEDED[kind] if ours not in here]
     return ",".join(f"{ours}={_near(ours, names, kind) or 'NAME'}" for ours in missing)
 
 
@@ -294,7 +314,7 @@ def _all_others(
 
 
 def _says_where(name: str, kind: Kind) -> bool:
-    if kind == "points":
+    if kind in ("points", "stops"):
         return name in ("x", "y") or looks_like(name, *_PLACE_NAMES) is not None
     return kind == "routes" and name in _SAID_OF_ROADS
 

@@ -1,4 +1,4 @@
-"""The model as a published file has it: coordinates there and back, and roads without what is not written."""
+"""The model as a published file has it: coordinates there and back, and roads and stops without what is not written."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from wayveil.model import Data, Frame, Points, Regions, RoadNetwork, Routes, Visits
+from wayveil.model import Data, Frame, Points, Regions, RoadNetwork, Routes, Stops, Visits
 from wayveil.model.ragged import FloatArray
 
 __all__ = ["SLACK_DEG", "as_published", "boxes_to_file", "boxes_to_metres"]
@@ -26,12 +26,15 @@ def as_published(data: Points) -> Points: ...
 def as_published(data: Regions) -> Regions: ...
 @overload
 def as_published(data: Routes) -> Routes: ...
-def as_published(data: Data | Routes) -> Data | Routes:
+@overload
+def as_published(data: Stops) -> Stops: ...
+def as_published(data: Data) -> Data:
     """Return the data as they are, bit by bit, after `write_published` and `read_published`.
 
     Of visits, points and regions only degrees make a difference: x and y go through the coordinates of the file, which
     moves a point by less than a micrometre, and moves the sides of a box outwards by as little.  Of routes, the network
     is that of the roads in use, in the order of their names and without places, and times are those of the slice.
+    Stops keep their places and their order; their times are 0.
 
     Examples
     --------
@@ -41,6 +44,9 @@ def as_published(data: Data | Routes) -> Data | Routes:
     """
     if isinstance(data, Routes):
         return _on_used_roads(data)
+    if isinstance(data, Stops):
+        nothing = np.zeros(data.n_rows, np.int64)
+        return replace(data, t=nothing, t_end=nothing)
     if isinstance(data, Visits) or not data.frame.degrees:
         return data
     if isinstance(data, Points):

@@ -22,7 +22,15 @@ from wayveil.io.visits import visits_of
 from wayveil.io.words import count, listed
 from wayveil.model import Data, Points, Regions, Visits
 
-__all__ = ["from_geopandas", "from_movingpandas", "from_pandas", "to_geopandas", "to_movingpandas", "to_pandas"]
+__all__ = [
+    "from_geopandas",
+    "from_movingpandas",
+    "from_pandas",
+    "to_geopandas",
+    "to_movingpandas",
+    "to_pandas",
+    "to_polars",
+]
 
 _NAME = "the data frame"
 
@@ -55,7 +63,7 @@ def from_pandas(
     _import("pandas")
     table = _table(frame)
     options = _options(columns, crs, on_duplicate_time, attributes)
-    chosen = kind or kind_of_table(table, options)
+    chosen = kind or kind_of_table(table, options, ("visits", "points"))
     data = (visits_of(table, options) if chosen == "visits" else points_of(Source(table=table), options)).data
     return data  # type: ignore[return-value]
 
@@ -67,9 +75,20 @@ def to_pandas(data: Data, *, ids: Sequence[str] | None = None) -> Any:
     in UTC where they have a zone.  `user_id` is there where the owners are given.
     """
     pandas = _import("pandas")
-    names = {"x": "lon", "y": "lat"} if isinstance(data, Points) and data.frame.degrees else {}
-    table = data_frame(data, "to_pandas", first_columns(data, "to_pandas", ids, "to_pandas"), names)
+    table = to_polars(data, ids=ids)
     return pandas.DataFrame({name: _to_pandas(pandas, table[name]) for name in table.columns})
+
+
+def to_polars(data: Data, *, ids: Sequence[str] | None = None) -> pl.DataFrame:
+    """Return a polars frame with one row per visit, point, box, road or stop; see `to_pandas`.
+
+    Examples
+    --------
+    >>> to_polars(Visits.from_records([[("a", 1), ("b", 2)]])).rows()
+    [('0', 1, 'a'), ('0', 2, 'b')]
+    """
+    names = {"x": "lon", "y": "lat"} if isinstance(data, Points) and data.frame.degrees else {}
+    return data_frame(data, "the data frame", first_columns(data, "the data frame", ids, "to_polars"), names)
 
 
 def from_geopandas(

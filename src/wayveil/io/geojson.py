@@ -16,7 +16,7 @@ from wayveil.io.lines import first_bad_byte
 from wayveil.io.table import Table, peek
 from wayveil.io.words import count, listed
 
-__all__ = ["features", "open_geojson"]
+__all__ = ["features", "open_geojson", "system_of"]
 
 _BY_LINE = (".geojsonl", ".geojsons", ".ndjson", ".jsonl")
 _TIMES = ("times", "coordTimes")
@@ -141,7 +141,7 @@ class _Collected:
         self.lon.extend(x for x, _ in numbers)
         self.lat.extend(y for _, y in numbers)
         self.lengths.append(len(numbers))
-        said = [_system(self.shown, owner) for owner in (around, feature, geometry) if owner and "crs" in owner]
+        said = [system_of(self.shown, owner) for owner in (around, feature, geometry) if owner and "crs" in owner]
         self.systems.update(said)
         self.unsaid |= not said
         self._keep(properties, number, feature.get("id"))
@@ -244,7 +244,7 @@ def _text(value: Any) -> str | None:
     return str(value) if isinstance(value, (int, float)) else json.dumps(value)
 
 
-def _system(shown: str, owner: dict[str, Any]) -> str:
+def system_of(shown: str, owner: dict[str, Any]) -> str:
     """Return the name in a ``crs`` member, the way of GeoJSON before 2016; null means nothing is known."""
     found = owner["crs"]
     properties = found.get("properties") if isinstance(found, dict) else None

@@ -15,10 +15,11 @@ _DEFAULTS = ReadOptions()
 
 
 def guess_kind(path: str | Path, options: ReadOptions = _DEFAULTS) -> Kind:
-    """Return "visits", "points" or "routes".
+    """Return "visits", "points", "routes" or "stops".
 
     Tracks (.gpx, .plt), GeoJSON and folders hold points.  A table holds visits if it has a column ``location``, points
-    if it has x and y, lon and lat, or a geometry, and routes if it has ``seq`` and ``road``; ``--columns`` counts.
+    if it has x and y, lon and lat, or a geometry, routes if it has ``seq`` and ``road``, and stops if it has ``place``
+    and one of ``seq`` and ``t``; ``--columns`` counts.
 
     Raises
     ------
@@ -39,10 +40,11 @@ def guess_kind(path: str | Path, options: ReadOptions = _DEFAULTS) -> Kind:
     return kind_of_table(open_source(path).table, options)
 
 
-def kind_of_table(table: Table, options: ReadOptions) -> Kind:
-    """Return what a table holds, told from its columns; see `guess_kind`."""
-    kinds: tuple[Kind, ...] = ("visits", "points", "routes")
-    mapped = {"visits": {"location"}, "points": {"x", "y", "geometry"}, "routes": {"seq", "road"}}
+def kind_of_table(
+    table: Table, options: ReadOptions, kinds: tuple[Kind, ...] = ("visits", "points", "routes", "stops")
+) -> Kind:
+    """Return which of these kinds a table holds, told from its columns; see `guess_kind`."""
+    mapped = {"visits": {"location"}, "points": {"x", "y", "geometry"}, "routes": {"road"}, "stops": {"place"}}
     said = [kind for kind in kinds if mapped[kind] & set(options.columns)]
     fitting = said if len(said) == 1 else [kind for kind in kinds if place_columns(table, options, kind)]
     if len(fitting) == 1:
@@ -57,7 +59,7 @@ def kind_of_table(table: Table, options: ReadOptions) -> Kind:
     found = [name for name in table.names if name]
     raise table.wrong(
         f"the columns fit neither visits (traj_id, t, location) nor points (traj_id, t, x, y) nor routes (traj_id, "
-        f"seq, road); the file has {listed(found)}. Say what is what, for visits for example --columns "
-        f"{suggested(found, 'visits')}, for points --columns {suggested(found, 'points')} and for routes --columns "
-        f"{suggested(found, 'routes')}"
+        f"seq, road) nor stops (traj_id, seq or t, place); the file has {listed(found)}. Say what is what, for visits "
+        f"for example --columns {suggested(found, 'visits')}, for points --columns {suggested(found, 'points')}, for "
+        f"stops --columns {suggested(found, 'stops')} and for routes --columns {suggested(found, 'routes')}"
     )

@@ -1,4 +1,4 @@
-"""Rows in time order, one per trajectory and time."""
+"""Rows in the order of their times or numbers, and what cannot be put in order."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import numpy as np
 import polars as pl
 
 from wayveil.io.table import Rows
+from wayveil.io.trajectories import refuse_missing
 from wayveil.io.words import count
 from wayveil.model.ragged import BoolArray, IntArray
 
-__all__ = ["one_row_per_time", "time_order"]
+__all__ = ["one_row_per_time", "refuse_disorder", "sequence_of", "time_order"]
 
 
 def time_order(trajectory: IntArray, t: IntArray) -> tuple[IntArray | None, int]:
@@ -88,3 +89,43 @@ def one_row_per_time(
             f"{noun} at the same time; the {on_duplicate_time} in the file was kept."
         )
     return (~followed if on_duplicate_time == "last" else ~same), tuple(notes)
+
+
+def sequence_of(rows: Rows, position: int, noun: str) -> IntArray:
+    """Return the column seq as whole numbers; `noun` is what a row is, for messages."""
+    refuse_missing(rows, position)
+    values, name = rows.frame[str(position)], rows.table.names[position]
+    whole = values.cast(pl.Int64, strict=False)
+    if values.dtype.is_float():
+        whole = whole.set((values != values.floor()).fill_null(True), None)
+    rows.refuse(
+        whole.is_null(),
+        f"column '{name}' is not a whole number",
+        f"It says in which order the {noun}s of a trajectory come; number them 0, 1, 2, ...",
+    )
+    return whole.to_numpy()
+
+
+def refuse_disorder(
+    rows: Rows,
+    order: IntArray | None,
+    trajectory: IntArray,
+    seq: tuple[int, IntArray],
+    t: tuple[int | None, IntArray],
+    noun: str,
+) -> None:
+    """Raise InputError where a trajectory has one seq twice, or a time that is earlier than that of the row before.
+
+    `seq` and `t` are (position of the column, values), the values by trajectory and seq as `order` has the rows.
+    """
+    same = trajectory[1:] == trajectory[:-1]
+    again, early = seq[1][1:] == seq[1][:-1], t[1][1:] < t[1][:-1]
+    for at, bad, said, remedy in (
+        (seq[0], again, "repeats a number of the same trajectory", f"Every {noun} has a place of its own."),
+        (t[0], early, f"is earlier than at the {noun} before", "Times must not decrease in the order of seq."),
+    ):
+        found = np.flatnonzero(same & bad) + 1
+        if at is not None and len(found):
+            wrong = np.zeros(len(rows), np.bool_)
+            wrong[found if order is None else order[found]] = True
+            rows.refuse(wrong, f"column '{rows.table.names[at]}' {said}", f"{remedy} Correct these rows.")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +19,7 @@ from wayveil.io.table import peek
 from wayveil.model import RoadNetwork
 from wayveil.model.ragged import offsets_of
 
-__all__ = ["car_directions", "read_osm"]
+__all__ = ["car_directions", "node_places", "open_osm", "read_osm"]
 
 _CLASSES = ("motorway", "trunk", "primary", "secondary", "tertiary")
 _HIGHWAYS = {*_CLASSES, *(f"{name}_link" for name in _CLASSES), "unclassified", "residential", "living_street", "road"}
@@ -35,25 +36,33 @@ def read_osm(path: str) -> RoadNetwork:
     the other direction where traffic may go there.  Nodes are called by their ids.  Where the extract cuts a way, the
     part outside is left out.
     """
-    file = Path(path)
-    if peek(path, file)[2] == 0:
+    with open_osm(path, "give the network as a table of roads") as osmium:
+        ways, places = _ways(osmium, path), {}
+        if ways:
+            places = node_places(osmium, path, sorted({node for way in ways for node in way.nodes}))
+    return _network(path, ways, places)
+
+
+@contextmanager
+def open_osm(path: str, instead: str) -> Iterator[Any]:
+    """Give the library osmium to a block that reads this file; what goes wrong there becomes an InputError.
+
+    `instead` is what to do without the library.
+    """
+    if peek(path, Path(path))[2] == 0:
         raise InputError(f"{path}: the file is empty; an OpenStreetMap extract is needed.")
     try:
         import osmium
     except ImportError:
         raise InputError(
-            f"{path}: reading OpenStreetMap needs the library osmium; install wayveil[roads], or give the network as a "
-            "table of roads."
+            f"{path}: reading OpenStreetMap needs the library osmium; install wayveil[roads], or {instead}."
         ) from None
     try:
-        ways, places = _ways(osmium, str(file)), {}
-        if ways:
-            places = _places(osmium, str(file), sorted({node for way in ways for node in way.nodes}))
+        yield osmium
     except (RuntimeError, ValueError, OSError):
         raise InputError(
             f"{path}: this is not an OpenStreetMap extract, or it is cut short or damaged; download or copy it again."
         ) from None
-    return _network(path, ways, places)
 
 
 def car_directions(tags: Mapping[str, str]) -> tuple[bool, bool]:
@@ -94,7 +103,8 @@ def _ways(osmium: Any, path: str) -> list[_Way]:
     return ways
 
 
-def _places(osmium: Any, path: str, wanted: list[int]) -> dict[int, tuple[float, float]]:
+def node_places(osmium: Any, path: str, wanted: list[int]) -> dict[int, tuple[float, float]]:
+    """Return longitude and latitude of these nodes, as far as the extract has them."""
     reader = osmium.FileProcessor(path, osmium.osm.NODE).with_filter(osmium.filter.IdFilter(wanted))
     return {node.id: (node.location.lon, node.location.lat) for node in reader if node.location.valid()}
 

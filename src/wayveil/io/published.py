@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
+from wayveil.errors import InputError
 from wayveil.io.codes import by_name
 from wayveil.io.degrees import SLACK_DEG, boxes_to_metres
 from wayveil.io.features import GEOJSON_LINES, GEOJSON_WHOLE, SIDES, open_features
@@ -19,13 +20,25 @@ from wayveil.io.table import Rows, Table, open_table
 from wayveil.io.tables import COLUMNS, Tabular, data_frame, kind_of, pattern_of
 from wayveil.io.times import parse_times, time_type
 from wayveil.io.words import listed
-from wayveil.model import Coded, Frame, Owners, Points, Regions, RoadNetwork, Routes, TimeFormat, Visits
+from wayveil.model import (
+    Coded,
+    Frame,
+    Owners,
+    Points,
+    Regions,
+    RoadNetwork,
+    Routes,
+    Stops,
+    Taxonomy,
+    TimeFormat,
+    Visits,
+)
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray
 
 __all__ = ["read_published", "write_published"]
 
 _FORMS = {"integer": ("integer", "epoch"), "epoch": ("integer", "epoch"), "utc": ("utc",), "local": ("local",)}
-_GEOMETRY = {"visits": None, "points": ("x", "y"), "regions": SIDES, "routes": None}
+_GEOMETRY = {"visits": None, "points": ("x", "y"), "regions": SIDES, "routes": None, "stops": None}
 _PLANAR = Frame()
 
 
@@ -35,13 +48,14 @@ def write_published(
     """Write data for the public, under fresh random ids.
 
     Visits have the columns traj_id, t, location; points traj_id, t, x, y; regions traj_id, seq, t_min, t_max, x_min,
-    x_max, y_min, y_max; routes traj_id, seq, road, from_node, to_node, t_start, t_end; then the attributes.  x and y
-    are in the coordinates of the input file.
+    x_max, y_min, y_max; routes traj_id, seq, road, from_node, to_node, t_start, t_end; stops traj_id, seq, place; then
+    the attributes.  x and y are in the coordinates of the input file.
 
     Parameters
     ----------
-    data : Visits, Points, Regions or Routes
-        Trajectories without rows are not written, nor are the times at which roads were entered.
+    data : Visits, Points, Regions, Routes or Stops
+        Trajectories without rows are not written, nor are the times at which roads were entered, the times of stops and
+        their taxonomy; see `write_taxonomy`.
     path : str or Path
         Ends in .csv or .parquet; for points and regions in degrees also .geojson or .geojsonl.
     rng : numpy.random.Generator
@@ -72,7 +86,7 @@ def write_published(
     ids = numbers[order].astype(">u8").tobytes().hex()
     names = pl.Series([ids[i : i + 16] for i in range(0, len(ids), 16)], dtype=pl.String)
     for table, file in ((data, path), *(() if beside is None else (beside,))):
-        if not isinstance(table, (Visits, Routes)):
+        if not isinstance(table, (Visits, Routes, Stops)):
             check_geojson(table, file)
         public = table.take(source)
         frame = data_frame(public, file, {"traj_id": names})
@@ -83,11 +97,12 @@ def write_published(
 def read_published(
     path: str | Path,
     *,
-    kind: Literal["visits", "points", "regions", "routes"] = "visits",
+    kind: Literal["visits", "points", "regions", "routes", "stops"] = "visits",
     time_format: TimeFormat,
     attributes: Sequence[str],
     owners: Owners,
     frame: Frame = _PLANAR,
+    taxonomy: Taxonomy | None = None,
 ) -> Loaded:
     """Read a published table back, exactly as it is: nothing is cleaned, sorted or forgiven.
 
@@ -95,7 +110,7 @@ def read_published(
     ----------
     path : str or Path
         What `write_published` wrote.
-    kind : {"visits", "points", "regions", "routes"}
+    kind : {"visits", "points", "regions", "routes", "stops"}
         What the table holds.
     time_format, attributes
         As in the data that were written; the columns must be those of the kind and these attributes.
@@ -103,19 +118,24 @@ def read_published(
         What to note as the origin of the owners.  The file has none: each trajectory gets an owner of its own, which
         the caller replaces if it knows better.
     frame : Frame
-        As in the data that were written: it makes the coordinates of the file metres.  Routes have none.
+        As in the data that were written: it makes the coordinates of the file metres.  Routes and stops have none.
+    taxonomy : Taxonomy, optional
+        What the places of stops are nodes of; needed for stops.
 
     Returns
     -------
     Loaded
         Trajectories in the order of the file; a publication without rows has none.  The network of routes is that of
-        the roads in the file, without places, and every road is entered at the beginning of its slice.
+        the roads in the file, without places, and every road is entered at the beginning of its slice.  The times of
+        stops are 0.
 
     Raises
     ------
     InputError
-        If the file is not as `write_published` writes it.
+        If the file is not as `write_published` writes it, or names a place that is not in the taxonomy.
     """
+    if kind == "stops" and taxonomy is None:
+        raise InputError(f"{path}: published stops can be read only with their taxonomy; give it.")
     expected = (*COLUMNS[kind], *attributes)
     table = _open(path, kind, expected, time_format)
     if table.names != expected:
@@ -137,7 +157,7 @@ def read_published(
     places = len(COLUMNS[kind])
     data = build(
         offsets=offsets,
-        **read(rows, again, time_format, frame),
+        **(read(rows, again, taxonomy) if kind == "stops" else read(rows, again, time_format, frame)),
         owner=np.arange(len(start)),
         attributes={name: _attribute(rows, i, offsets) for i, name in enumerate(attributes, start=places)},
         time_format=time_format,
@@ -147,7 +167,7 @@ def read_published(
 
 
 def _open(path: str | Path, kind: str, expected: Sequence[str], time_format: TimeFormat) -> Table:
-    if kind in ("visits", "routes") or Path(path).suffix.lower() not in (*GEOJSON_WHOLE, *GEOJSON_LINES):
+    if kind in ("visits", "routes", "stops") or Path(path).suffix.lower() not in (*GEOJSON_WHOLE, *GEOJSON_LINES):
         return open_table(path)
     # JSON has no times: they are texts there.
     types = [pl.String() if isinstance(t, pl.Datetime) else t for t in _types(kind, expected, time_format)]
@@ -226,11 +246,20 @@ def _routes(rows: Rows, again: BoolArray, time_format: TimeFormat, _: Frame) -> 
     return {"road": road, "t": t["t_start"], "network": network, **per_trajectory}
 
 
+def _stops(rows: Rows, again: BoolArray, taxonomy: Taxonomy) -> dict[str, Any]:
+    _refuse_sequence(rows, again)
+    place = rows.frame["2"].cast(pl.Enum(taxonomy.nodes), strict=False).to_physical()
+    _refuse(rows, place.is_null(), "a place is not in the taxonomy")
+    nothing = np.zeros(len(rows), np.int64)
+    return {"place": place.cast(pl.Int32).to_numpy(), "t": nothing, "t_end": nothing, "taxonomy": taxonomy}
+
+
 _KINDS: dict[str, tuple[Callable[..., dict[str, Any]], Any]] = {
     "visits": (_visits, Visits),
     "points": (_points, Points),
     "regions": (_regions, Regions),
     "routes": (_routes, Routes),
+    "stops": (_stops, Stops),
 }
 
 

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 
-from wayveil.io.columns import Columns, ReadOptions, choose_columns
+from wayveil.io.columns import ReadOptions, choose_columns
 from wayveil.io.loaded import Loaded
-from wayveil.io.order import time_order
+from wayveil.io.order import refuse_disorder, sequence_of, time_order
 from wayveil.io.output import first_columns, write_table
 from wayveil.io.table import Rows, Table, open_table
 from wayveil.io.tables import attribute_columns
 from wayveil.io.times import time_column, time_pattern
-from wayveil.io.trajectories import read_trajectories, refuse_missing, required
+from wayveil.io.trajectories import read_trajectories, required
 from wayveil.io.words import count, was
 from wayveil.model import RoadNetwork, Routes
 from wayveil.model.ragged import IntArray, offsets_of, trajectory_of_row
@@ -78,7 +77,7 @@ def routes_of(table: Table, network: RoadNetwork, options: ReadOptions) -> Loade
     read = read_trajectories(rows, columns, options, drop_varying=True)
     notes = list(read.notes)
     road = _roads(rows, columns.place["road"], network)
-    seq = _sequence(rows, columns.place["seq"])
+    seq = sequence_of(rows, columns.place["seq"], "road")
     trajectory, t = read.trajectory, read.t
     order, unsorted = time_order(trajectory, seq)
     if unsorted:
@@ -86,10 +85,10 @@ def routes_of(table: Table, network: RoadNetwork, options: ReadOptions) -> Loade
         notes.append(f"{count(unsorted, 'trajectory')} {verb} not in the order of seq and {verb} sorted.")
     if order is not None:
         trajectory, t, road, seq = trajectory[order], t[order], road[order], seq[order]
-    _refuse_disorder(rows, columns, order, trajectory, seq, t)
+    refuse_disorder(rows, order, trajectory, (columns.place["seq"], seq), (columns.t, t), "road")
     notes.extend(_gaps(trajectory, road, network))
     offsets = offsets_of(np.bincount(trajectory, minlength=len(read.ids)))
-    data: Any = Routes(
+    data = Routes(
         offsets=offsets,
         road=road,
         t=t,
@@ -122,7 +121,7 @@ def write_routes(data: Routes, path: str | Path, *, ids: Sequence[str] | None = 
     OutputError
         If the file cannot be written.
     """
-    first = first_columns(data, path, ids, "write_routes")  # type: ignore[arg-type]
+    first = first_columns(data, path, ids, "write_routes")
     trajectory = trajectory_of_row(data.offsets)
     columns = {name: values.gather(trajectory) for name, values in first.items()}
     columns["seq"] = pl.Series(np.arange(data.n_rows) - data.offsets[:-1][trajectory], dtype=pl.Int64)
@@ -141,38 +140,6 @@ def _roads(rows: Rows, position: int, network: RoadNetwork) -> IntArray:
         "Give the network that the routes were made with, or correct these rows.",
     )
     return codes.cast(pl.Int64).to_numpy()
-
-
-def _sequence(rows: Rows, position: int) -> IntArray:
-    refuse_missing(rows, position)
-    values, name = rows.frame[str(position)], rows.table.names[position]
-    whole = values.cast(pl.Int64, strict=False)
-    if values.dtype.is_float():
-        whole = whole.set((values != values.floor()).fill_null(True), None)
-    rows.refuse(
-        whole.is_null(),
-        f"column '{name}' is not a whole number",
-        "It says in which order the roads of a trajectory were used; number them 0, 1, 2, ...",
-    )
-    return whole.to_numpy()
-
-
-def _refuse_disorder(
-    rows: Rows, columns: Columns, order: IntArray | None, trajectory: IntArray, seq: IntArray, t: IntArray
-) -> None:
-    """Raise InputError where a trajectory has one seq twice, or a time that is earlier than that of the road before."""
-    same = trajectory[1:] == trajectory[:-1]
-    for values, bad, what, remedy in (
-        ("seq", seq[1:] == seq[:-1], "repeats a number of the same trajectory", "Every road has a place of its own."),
-        ("t", t[1:] < t[:-1], "is earlier than at the road before", "Times must not decrease in the order of seq."),
-    ):
-        found = np.flatnonzero(same & bad) + 1
-        if len(found):
-            wrong = np.zeros(len(rows), np.bool_)
-            wrong[found if order is None else order[found]] = True
-            at = columns.place["seq"] if values == "seq" else columns.t
-            name = values if at is None else rows.table.names[at]
-            rows.refuse(wrong, f"column '{name}' {what}", f"{remedy} Correct these rows.")
 
 
 def _gaps(trajectory: IntArray, road: IntArray, network: RoadNetwork) -> tuple[str, ...]:

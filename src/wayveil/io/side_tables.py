@@ -1,16 +1,18 @@
-"""Tables beside the data: what is known of whom, where places are, and which places belong to whom."""
+"""Tables beside the data: who people are, what is known of whom, where places are, and which belong to whom."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from wayveil.errors import InputError
+from wayveil.errors import InputError, closest
+from wayveil.io.codes import by_first_appearance
 from wayveil.io.loaded import Loaded
+from wayveil.io.slices import split_name
 from wayveil.io.table import Rows, Table, open_table
 from wayveil.io.times import parse_times
 from wayveil.io.trajectories import refuse_missing, required
@@ -18,7 +20,91 @@ from wayveil.io.words import count, listed, was
 from wayveil.model import Frame, Points, Visits
 from wayveil.model.ragged import FloatArray, trajectory_of_row
 
-__all__ = ["locate", "mark_known", "read_groups"]
+__all__ = ["locate", "mark_known", "name_owners", "read_groups", "read_owners"]
+
+_NO_OWNERS = "No user_id column:"  # how the note begins that other owners make untrue
+
+
+def name_owners(loaded: Loaded, paths: Sequence[str | Path], columns: Mapping[str, str] | None = None) -> Loaded:
+    """Return data of any kind with the owners of their trajectories from other tables; see `read_owners`.
+
+    Trajectories that only the tables have do no harm.
+
+    Raises
+    ------
+    InputError
+        If the data have owners already, or the tables give a trajectory of the data two owners or none.
+    """
+    if loaded.data.owners != "assumed":
+        raise InputError("The input says itself who is behind a trajectory; leave out the tables of owners.")
+    said = read_owners(paths, columns)
+    shown = ", ".join(str(path) for path in paths)
+    own = pl.DataFrame({"traj_id": loaded.ids.cast(pl.String)})
+    found = own.join(said.group_by("traj_id").agg("user_id"), on="traj_id", how="left", maintain_order="left")
+    owners = found["user_id"].list.len().fill_null(0).to_numpy()
+    several, without = int((owners > 1).sum()), int((owners == 0).sum())
+    if several:
+        raise InputError(
+            f"{shown}: {count(several, 'trajectory')} of the input {was(several)} given more than one owner; a "
+            "trajectory belongs to one person."
+        )
+    if without:
+        raise InputError(
+            f"{shown}: {count(without, 'trajectory')} of the {len(owners):,} of the input {was(without)} given no "
+            "owner; give the tables that name all of them."
+        )
+    people = found["user_id"].list.first()
+    codes = by_first_appearance(people)[0] if len(people) else np.zeros(0, np.int64)
+    note = (
+        f"The owners, {count(people.n_unique(), 'different one')}, were taken from {count(len(paths), 'other table')}."
+    )
+    notes = (*(known for known in loaded.notes if not known.startswith(_NO_OWNERS)), note)
+    return replace(loaded, data=replace(loaded.data, owner=codes, owners="given"), notes=notes)
+
+
+def read_owners(paths: Sequence[str | Path], columns: Mapping[str, str] | None = None) -> pl.DataFrame:
+    """Return who is behind which trajectory, from tables that have the columns traj_id and user_id.
+
+    Parameters
+    ----------
+    paths : sequence of str or Path
+        The tables (.csv, .csv.gz, .parquet).  Other columns are not read; rows may repeat.
+    columns : mapping, optional
+        From traj_id and user_id to the names in the files, or to a part such as ``tid[:-2]``; other keys are not looked
+        at.
+
+    Returns
+    -------
+    polars.DataFrame
+        Each different pair of traj_id and user_id once, in the order of the files.  Private: never publish or log it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "who.csv")
+    ...     _ = file.write_text("tid,label\\n1,6\\n1,6\\n2,7\\n")
+    ...     read_owners([file], {"traj_id": "tid", "user_id": "label"}).rows()
+    [('1', '6'), ('2', '7')]
+    """
+    if not paths:
+        raise InputError("No table of owners was given; give at least one.")
+    parts = []
+    for path in paths:
+        table = open_table(path)
+        text = {}
+        wanted = {ours: split_name((columns or {}).get(ours, ours), table.names) for ours in ("traj_id", "user_id")}
+        for ours, (name, _) in wanted.items():
+            if name not in table.names:
+                raise table.wrong(
+                    f"a table of owners needs the column '{name}' for {ours}, but the file has "
+                    f"{listed(n for n in table.names if n)}.{closest(name, list(table.names))}"
+                )
+        rows = table.read([_at(table, name) for name, _ in wanted.values()])
+        for ours, (name, part) in wanted.items():
+            text[ours] = required(rows, _at(table, name), part)
+        parts.append(pl.DataFrame(text))
+    return pl.concat(parts).unique(maintain_order=True)
 
 
 def mark_known(loaded: Loaded, path: str | Path) -> Loaded:

@@ -1,4 +1,4 @@
-"""The model as tables to write: one row per visit, point, box or road."""
+"""The model as tables to write: one row per visit, point, box, road or stop."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import polars as pl
 from wayveil.errors import OutputError
 from wayveil.io.degrees import boxes_to_file
 from wayveil.io.times import time_column, time_pattern
-from wayveil.model import Coded, Data, Points, Regions, Routes, Visits
+from wayveil.model import Coded, Data, Points, Regions, Routes, Stops, Visits
 from wayveil.model.ragged import IntArray, trajectory_of_row
 
 __all__ = ["COLUMNS", "Tabular", "attribute_columns", "data_frame", "kind_of", "pattern_of"]
@@ -21,11 +21,12 @@ COLUMNS = {
     "points": ("traj_id", "t", "x", "y"),
     "regions": ("traj_id", "seq", "t_min", "t_max", "x_min", "x_max", "y_min", "y_max"),
     "routes": ("traj_id", "seq", "road", "from_node", "to_node", "t_start", "t_end"),
+    "stops": ("traj_id", "seq", "place"),
 }
 """The columns of published tables, before the attributes."""
 
 
-Tabular = Data | Routes
+Tabular = Data
 """Every kind of data that has a table."""
 
 
@@ -35,15 +36,15 @@ def kind_of(data: Tabular) -> str:
 
 
 def pattern_of(data: Tabular) -> str | None:
-    """Return how text shows the times of these data."""
-    t = np.concatenate([getattr(data, name) for name in _TIMES[kind_of(data)]])
-    return time_pattern(t, data.time_format)
+    """Return how text shows the times of these data; None where their table has none."""
+    times = [getattr(data, name) for name in _TIMES[kind_of(data)]]
+    return time_pattern(np.concatenate(times), data.time_format) if times else None
 
 
 def data_frame(
     data: Tabular, path: str | Path, first: Mapping[str, pl.Series], names: Mapping[str, str] | None = None
 ) -> pl.DataFrame:
-    """Return one row per visit, point, box or road: `first` (one value per trajectory), the rest, attributes.
+    """Return one row per visit, point, box, road or stop: `first` (one value per trajectory), the rest, attributes.
 
     Places are in the coordinates of the file.  `names` renames columns.  Text columns are plain text, never
     dictionaries: a dictionary would carry names that occur in no row.
@@ -73,8 +74,20 @@ def attribute_columns(data: Tabular, path: str | Path, reserved: Iterable[str]) 
     return {name: _labels(coded, trajectory) for name, coded in data.attributes.items()}
 
 
-_KINDS: dict[type, str] = {Visits: "visits", Points: "points", Regions: "regions", Routes: "routes"}
-_TIMES = {"visits": ("t",), "points": ("t",), "regions": ("t_min", "t_max"), "routes": ("t_start", "t_end")}
+_KINDS: dict[type, str] = {
+    Visits: "visits",
+    Points: "points",
+    Regions: "regions",
+    Routes: "routes",
+    Stops: "stops",
+}
+_TIMES: dict[str, tuple[str, ...]] = {
+    "visits": ("t",),
+    "points": ("t",),
+    "regions": ("t_min", "t_max"),
+    "routes": ("t_start", "t_end"),
+    "stops": (),
+}
 
 
 def _places(data: Tabular, path: str | Path) -> dict[str, pl.Series]:
@@ -86,6 +99,8 @@ def _places(data: Tabular, path: str | Path) -> dict[str, pl.Series]:
         return {"x": pl.Series(x, dtype=pl.Float64), "y": pl.Series(y, dtype=pl.Float64)}
     if isinstance(data, Routes):
         return _on_roads(data, path)
+    if isinstance(data, Stops):
+        return {"place": pl.Series(data.taxonomy.nodes, dtype=pl.String).gather(data.place)}
     return {name: pl.Series(side, dtype=pl.Float64) for name, side in boxes_to_file(data).items()}
 
 

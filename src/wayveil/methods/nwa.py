@@ -174,7 +174,7 @@ class Nwa:
                 "most trajectories share their timestamps with too few people: put them on common times with the step "
                 "resample, or take a larger pi"
             )
-        return Published(data=made, claim=self.claim, facts=facts)
+        return Published(data=made, claim=self.claim, facts=facts, groups=label)
 
     def _cut(self, data: Points) -> tuple[IntArray, IntArray]:
         """Return the rows of every trajectory from the first multiple of pi to the last one."""

@@ -222,7 +222,7 @@ class W4m:
             "points created": int(done[2]),
             "points deleted": int(done[3]),
         }
-        return Published(data=made, claim=self.claim, facts=facts)
+        return Published(data=made, claim=self.claim, facts=facts, groups=label)
 
     def _first_radius(self, data: Points) -> float:
         if not isinstance(self.radius_max, str):

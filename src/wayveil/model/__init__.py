@@ -22,6 +22,7 @@ from wayveil.model.parameters import (
     parameters_of,
     plain,
 )
+from wayveil.model.places import Places
 from wayveil.model.points import Points
 from wayveil.model.protocols import Attack, Cut, Engine, Method, Metric, Progress, Verifier, Workload
 from wayveil.model.regions import Regions
@@ -53,6 +54,7 @@ __all__ = [
     "Metric",
     "Owners",
     "Parameter",
+    "Places",
     "Points",
     "Progress",
     "Published",

@@ -30,7 +30,9 @@ class Published:
 
     Where points were drawn from boxes, `boxes` are these, one per point of `data`: they are published beside the
     points, as the proof of the claim.  Where a method cuts trajectories into parts or adds dummies, `source` says which
-    input trajectory each one is of, -1 for a dummy, and `data` has one trajectory per entry instead.
+    input trajectory each one is of, -1 for a dummy, and `data` has one trajectory per entry instead.  Where it hides
+    people in groups that `data` do not show, `groups` has the group of each trajectory of `data`, negative for none; it
+    stays private.
     """
 
     data: Data
@@ -38,6 +40,7 @@ class Published:
     facts: Mapping[str, int | float | str] = field(default_factory=dict)
     boxes: Regions | None = None
     source: IntArray | None = None
+    groups: IntArray | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,11 +87,12 @@ class Series:
 class Chart:
     """Numbers that want to be seen: one value per label and series; drawn by whoever shows them.
 
-    A map has one straight line per label, as (x, y, x, y) in metres with y to the north.
+    A map has one straight line per label, as (x, y, x, y) in metres with y to the north.  Cells and roads are maps with
+    one panel per series: a cell is a box between two corners, a road a line; the larger the value, the stronger.
     """
 
     title: str
-    kind: Literal["bars", "line", "map"]
+    kind: Literal["bars", "line", "map", "cells", "roads"]
     labels: tuple[str, ...]
     series: tuple[Series, ...]
     x_label: str = ""

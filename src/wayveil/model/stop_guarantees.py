@@ -70,5 +70,6 @@ class CSafety(Claim):
             "an attacker who already knows one of the sensitive places, or when the person was where",
             "that a person was at some sensitive place of a kind: only the single place is hidden",
             "an attacker who can tell which trajectories belong to the same person, or knows several trips of one",
-            "an attacker who reasons about the stops that were left out",
+            "an attacker who reasons about the stops that were left out, or who weighs a person by the number of their "
+            "trips",
         )

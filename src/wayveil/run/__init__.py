@@ -1,7 +1,8 @@
 """The straight line from a recipe to a verified publication, and each of its steps on its own."""
 
 from wayveil.run.judging import Judgement, judge
-from wayveil.run.pipeline import NotPublished, Outcome, publish
+from wayveil.run.pipeline import NotPublished, Outcome
+from wayveil.run.publication import Publication, publish
 from wayveil.run.recipe import Recipe, load_recipe, make_recipe
 from wayveil.run.single import generate, loss, prepare_table, read, risk
 
@@ -9,6 +10,7 @@ __all__ = [
     "Judgement",
     "NotPublished",
     "Outcome",
+    "Publication",
     "Recipe",
     "generate",
     "judge",

@@ -14,6 +14,7 @@ from wayveil.run.axes import make_axis, tick_name
 from wayveil.run.maps import draw_map
 from wayveil.run.markup import FONT, join, shortened, tag, width_of
 from wayveil.run.numbers import clean, format_value
+from wayveil.run.panels import draw_panels
 
 __all__ = ["draw", "overlay"]
 
@@ -38,6 +39,8 @@ def draw(chart: Chart) -> Markup:
     """
     if chart.kind == "map":
         return draw_map(chart)
+    if chart.kind in ("cells", "roads"):
+        return draw_panels(chart)
     length = max([len(chart.labels), *(len(series.values) for series in chart.series)])
     labels = [clean(label) for label in chart.labels] + [""] * (length - len(chart.labels))
     columns = [_drawable(series.values, length) for series in chart.series]

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from wayveil.io import Loaded, read_published, read_published_taxonomy, write_pu
 from wayveil.model import (
     Attack,
     AttackResult,
+    Chart,
     Data,
     Engine,
     Frame,
@@ -39,8 +41,10 @@ from wayveil.run.manifest import boxes_name, make_manifest, published_name, taxo
 from wayveil.run.matching import aligned, join_owners
 from wayveil.run.reading import Prepared, check_sensitive, load, prepare
 from wayveil.run.recipe import Recipe
+from wayveil.run.recipe_text import recipe_text
 from wayveil.run.report import ReportContext, render_report
 from wayveil.run.scores import (
+    charts_json,
     default_attacks,
     default_metrics,
     measure,
@@ -50,6 +54,7 @@ from wayveil.run.scores import (
     verdict_json,
 )
 from wayveil.run.staging import MANIFEST, Workspace, open_workspace, reporting_disk_errors
+from wayveil.run.views import views
 from wayveil.run.warming import compile_kernels
 
 __all__ = ["NotPublished", "Outcome", "publish"]
@@ -84,7 +89,7 @@ class NotPublished(VerdictFailed):
         self.outcome = outcome
 
 
-def publish(recipe: Recipe, *, engine: Engine | None = None) -> Outcome:
+def publish(recipe: Recipe, *, engine: Engine | None = None, source: Prepared | None = None) -> Outcome:
     """Publish what a recipe asks for, if it keeps its promise; NotPublished if it does not.
 
     Parameters
@@ -93,6 +98,8 @@ def publish(recipe: Recipe, *, engine: Engine | None = None) -> Outcome:
         From `load_recipe` or `make_recipe`.
     engine : Engine, optional
         Where the work runs; by default all cores of this machine.
+    source : Prepared, optional
+        The data, prepared already; by default they are read and prepared as the recipe says.
 
     Guarantee
     ---------
@@ -108,7 +115,7 @@ def publish(recipe: Recipe, *, engine: Engine | None = None) -> Outcome:
     seed = secrets.randbits(128) if recipe.seed is None else recipe.seed
     with open_workspace(recipe.output.path, overwrite=recipe.output.overwrite) as space:
         with clock("read and prepare"):
-            source = _read(recipe)
+            source = _read(recipe, source)
         with clock("compile kernels"):
             compile_kernels(recipe.method, _attacks(recipe), _metrics(recipe), engine)
         with clock("run the method"):
@@ -164,6 +171,12 @@ class _Run:
     order: IntArray
     new_ids: pl.Series
 
+    @cached_property
+    def views(self) -> tuple[Chart, ...]:
+        """What the data look like before and after."""
+        names = ("raw data", "published data" if self.verdict.holds else "rejected data")
+        return views(self.source.data, self.made.data, self.made.groups, names=names)
+
 
 def _rng(seed: int, purpose: str) -> np.random.Generator:
     return np.random.default_rng(_sequence(seed, purpose))
@@ -202,11 +215,12 @@ def _makes_parts(method: Any) -> bool:
     return getattr(method, "makes_parts", False)
 
 
-def _read(recipe: Recipe) -> Prepared:
+def _read(recipe: Recipe, source: Prepared | None) -> Prepared:
     sensitive = _sensitive(recipe)
     names = dict.fromkeys([*(attribute for attribute, _ in sensitive), *recipe.output.keep])
-    needed = catalog.kind_needed(recipe.prepare, recipe.method)
-    source = prepare(load(recipe.input, attributes=tuple(names), kind=needed), recipe.prepare, recipe.input)
+    if source is None:
+        needed = catalog.kind_needed(recipe.prepare, recipe.method)
+        source = prepare(load(recipe.input, attributes=tuple(names), kind=needed), recipe.prepare, recipe.input)
     check_sensitive(source.data, sensitive, keep=recipe.output.keep)
     kept = {name: source.data.attributes[name] for name in names}
     return replace(source, data=replace(source.data, attributes=kept))
@@ -216,6 +230,8 @@ def _check_made(method: Any, data: Data, made: Published) -> None:
     expected = len(data) if made.source is None else len(made.source)
     if len(made.data) != expected or (made.source is None) == _makes_parts(method):
         raise OutputError("The method returned another number of trajectories than it was given; this is a bug.")
+    if made.groups is not None and len(made.groups) != len(made.data):
+        raise OutputError("The method returned another number of groups than of trajectories; this is a bug.")
     if made.boxes is not None and not np.array_equal(made.boxes.offsets, made.data.offsets):
         raise OutputError("The method returned other boxes than points; this is a bug.")
     if made.data.n_rows == 0 and isinstance(made.data, Visits):
@@ -356,6 +372,9 @@ def _private_files(run: _Run, outcome: Outcome) -> dict[str, str]:
             )
         ],
         "scores": results_json(run.scores),
+        "views": charts_json(run.views),
+        "input_facts": facts.input_facts(run.recipe.input.path, run.source.data),
+        "output_facts": dict(outcome.output_facts),
         "timings_s": dict(outcome.timings),
         "notes": list(outcome.notes),
     }
@@ -393,4 +412,6 @@ def _report_context(run: _Run, outcome: Outcome, created: str) -> ReportContext:
         created=created,
         published_ok=run.verdict.holds,
         manifest_sha256=outcome.manifest_sha256,
+        views=run.views,
+        recipe=recipe_text(run.recipe, seed=False, names_only=True),
     )

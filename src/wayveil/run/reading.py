@@ -16,6 +16,7 @@ from wayveil.io import (
     ReadOptions,
     attach_places,
     guess_kind,
+    in_tree_order,
     locate,
     mark_known,
     name_owners,
@@ -30,7 +31,7 @@ from wayveil.io import (
     read_visits,
     taxonomy_of_places,
 )
-from wayveil.model import Data, Places, Regions, RoadNetwork, Routes, Sensitive, Taxonomy
+from wayveil.model import Data, Places, Regions, RoadNetwork, Routes, Sensitive, Stops, Taxonomy
 from wayveil.run import catalog
 from wayveil.run.manifest import FORMATS, Manifest, boxes_name, published_name, read_manifest, taxonomy_name
 from wayveil.run.recipe import InputSpec
@@ -61,8 +62,9 @@ class Prepared:
 
 def load(spec: InputSpec, *, attributes: tuple[str, ...] | None, kind: str | None = None) -> Loaded:
     """Read an input table; `attributes` limits what is read (None: all), `kind` is what is needed (None: any)."""
+    columns = {ours: named for ours, named in spec.columns.items() if ours != "user_id" or not spec.owners}
     options = ReadOptions(
-        columns=dict(spec.columns), on_duplicate_time=spec.on_duplicate_time, attributes=attributes, crs=spec.crs
+        columns=columns, on_duplicate_time=spec.on_duplicate_time, attributes=attributes, crs=spec.crs
     )
     found = spec.kind or guess_kind(spec.path, options)
     if kind is not None and found != kind:
@@ -200,10 +202,20 @@ def prepare(loaded: Loaded, steps: Sequence[Any], spec: InputSpec) -> Prepared:
     if data.owners == "assumed" and data.n_owners < len(data):
         # Every trajectory of the input was taken to be a person; its parts are of the same one, and count once.
         data = replace(data, owners="given")
+    if isinstance(data, Stops):
+        data = _in_tree_order(data)
     if isinstance(data, Routes) and not any(step.name == "slices" for step in steps):
         data, more = _one_slice(data)
         notes += more
     return Prepared(data=data, ids=ids, notes=tuple(notes))
+
+
+def _in_tree_order(data: Stops) -> Stops:
+    """Return stops whose taxonomy is numbered as in its published file, so that codes mean the same before and after."""
+    ordered = in_tree_order(data.taxonomy)
+    code = {name: i for i, name in enumerate(ordered.nodes)}
+    translate = np.array([code[name] for name in data.taxonomy.nodes], np.int64)
+    return replace(data, place=translate[data.place], taxonomy=ordered)
 
 
 def _one_slice(data: Routes) -> tuple[Routes, tuple[str, ...]]:

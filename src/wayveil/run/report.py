@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from wayveil.errors import UsageError
 from wayveil.model.guarantees import Guarantee
-from wayveil.model.results import AttackResult, Score, Verdict
+from wayveil.model.results import AttackResult, Chart, Score, Verdict
 from wayveil.run.charts import draw, overlay
 from wayveil.run.numbers import clean, format_number, format_percent
 from wayveil.run.wording import (
@@ -54,6 +54,10 @@ class ReportContext:
         Whether the files were moved to `public/`; cannot be true when the verdict fails.
     manifest_sha256 : str or None
         Hash of the public manifest, if there is one.
+    views : tuple of Chart
+        What the data look like before and after.
+    recipe : str
+        The recipe as TOML, without the seed.
     """
 
     title: str
@@ -73,6 +77,8 @@ class ReportContext:
     created: str
     published_ok: bool
     manifest_sha256: str | None = None
+    views: tuple[Chart, ...] = ()
+    recipe: str = ""
 
     def __post_init__(self) -> None:
         if self.published_ok and not self.verdict.holds:
@@ -93,6 +99,8 @@ def render_report(context: ReportContext) -> str:
         "witness": _witness(context.verdict),
         "attacks": [_attack(raw, published, after) for raw, published in context.attacks],
         "scores": [_score(score) for score in context.scores],
+        "maps": [draw(chart) for chart in context.views if chart.kind in ("cells", "roads")],
+        "views": [draw(chart) for chart in context.views if chart.kind not in ("cells", "roads")],
         "facts": _facts(context.input_facts, context.output_facts),
         "timings": _timings(context.timings),
         "total_time": duration(sum(context.timings.values())),

@@ -15,6 +15,7 @@ from wayveil.model import (
     Attack,
     AttackResult,
     BreachBound,
+    Chart,
     Data,
     Engine,
     Guarantee,
@@ -29,6 +30,7 @@ from wayveil.model import (
 from wayveil.run import catalog
 
 __all__ = [
+    "charts_json",
     "default_attacks",
     "default_metrics",
     "fits",
@@ -136,6 +138,11 @@ def measure(metrics: tuple[Metric, ...], original: Data, published: Data, engine
 def results_json(results: tuple[AttackResult, ...] | tuple[Score, ...]) -> list[dict[str, Any]]:
     """Return attack results or scores as JSON can hold them."""
     return [_plain(result) for result in results]
+
+
+def charts_json(charts: tuple[Chart, ...]) -> list[dict[str, Any]]:
+    """Return charts as JSON can hold them."""
+    return [_plain(chart) for chart in charts]
 
 
 def verdict_json(verdict: Verdict, *, witness: bool) -> dict[str, Any]:

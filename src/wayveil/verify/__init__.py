@@ -3,6 +3,7 @@
 from wayveil.model.protocols import Verifier
 from wayveil.verify.attack_graph import check_attack_graph
 from wayveil.verify.breach_bound import check_breach_bound
+from wayveil.verify.csafety import check_csafety
 from wayveil.verify.kanonymity import check_kanonymity
 from wayveil.verify.kcl import check_kcl
 from wayveil.verify.kdelta import check_kdelta
@@ -13,6 +14,7 @@ __all__ = [
     "VERIFIERS",
     "check_attack_graph",
     "check_breach_bound",
+    "check_csafety",
     "check_kanonymity",
     "check_kcl",
     "check_kdelta",
@@ -28,5 +30,6 @@ VERIFIERS: dict[str, Verifier] = {
     "BreachBound": check_breach_bound,
     "StrictK": check_strict_k,
     "SubsequenceK": check_subsequence_k,
+    "CSafety": check_csafety,
 }
 """The verifier of each guarantee, by the name of the guarantee."""

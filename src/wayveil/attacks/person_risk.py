@@ -1,0 +1,170 @@
+"""What attacks on people add up to: a risk per person, how sure its mean is, and how people spread over risks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayveil.attacks.positions import mean
+from wayveil.model import Chart, Series
+
+__all__ = ["PersonRisk", "interval"]
+
+Array = NDArray[Any]
+
+_NORMAL_95 = 1.959963984540054
+_ROUNDING = 1e-24  # a variance below this is none
+_BOUNDS = (1 / 50, 1 / 20, 1 / 10, 1 / 5, 1 / 2)
+_LABELS = (
+    "0: not found",
+    "up to 1/50",
+    "1/50 to 1/20",
+    "1/20 to 1/10",
+    "1/10 to 1/5",
+    "1/5 to 1/2",
+    "1/2 to 1",
+    "1: found",
+)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PersonRisk:
+    """How attacks went, some per person: how many people fit what is known, and whether the victim is one of them.
+
+    Parameters
+    ----------
+    person, fitting, hit : int, int and bool, one per attack
+        The victim, from 0 on and each at least once; the people who fit; whether the victim is counted in them.
+    drawn : bool, one per person
+        Whether what is known of the person was drawn out of more.
+    population : int
+        People out of whom the victims were drawn; as many as victims, where all are attacked.
+
+    Examples
+    --------
+    >>> risk = PersonRisk.of(np.array([0, 0, 1]), np.array([1, 2, 2]), None, np.zeros(2, bool), population=2)
+    >>> risk.identity.tolist(), risk.unique.tolist()
+    ([0.75, 0.5], [0.5, 0.0])
+    """
+
+    person: Array
+    fitting: Array
+    hit: Array
+    drawn: Array
+    population: int
+
+    @classmethod
+    def of(cls, person: Array, fitting: Array, hit: Array | None, drawn: Array, *, population: int) -> PersonRisk:
+        """Return the risk; without `hit` whoever fits is taken for the victim, as the attacker does."""
+        return cls(
+            person=person,
+            fitting=fitting,
+            hit=fitting > 0 if hit is None else hit,
+            drawn=drawn,
+            population=population,
+        )
+
+    @property
+    def success(self) -> Array:
+        """The probability of picking the victim, per attack."""
+        return np.divide(self.hit, self.fitting, out=np.zeros(len(self.hit)), where=self.fitting > 0)
+
+    @property
+    def identity(self) -> Array:
+        """The mean probability of picking the victim, per person."""
+        return self._per_person(self.success)
+
+    @property
+    def unique(self) -> Array:
+        """The share of attacks in which exactly one person fits, per person."""
+        return self._per_person(self.fitting == 1)
+
+    @property
+    def sampled(self) -> bool:
+        """Whether people were drawn, or what is known of any."""
+        return len(self.drawn) < self.population or bool(self.drawn.any())
+
+    def measured(self, threshold: Fraction) -> dict[str, int | float | None]:
+        """Return the numbers that every attack on people gives."""
+        identity = self.identity
+        low, high = self._interval(self.success)
+        unique_low, unique_high = self._interval(self.fitting == 1)
+        return {
+            "identity_mean": mean(identity),
+            "identity_mean_low": low,
+            "identity_mean_high": high,
+            "identity_max": float(identity.max()) if len(identity) else None,
+            "identity_threshold": float(threshold),
+            "identity_share_above": mean(identity > float(threshold)),
+            "unique_share": mean(self.unique),
+            "unique_share_low": unique_low,
+            "unique_share_high": unique_high,
+            "unmatched_share": mean(self._per_person(self.fitting == 0)),
+        }
+
+    def chart(self) -> Chart:
+        """Return how people spread over classes of risk; a risk on a bound is in the lower class."""
+        risk = self.identity
+        classes = np.where(risk == 0, 0, 1 + np.searchsorted(_BOUNDS, risk))
+        classes = np.where(risk == 1, len(_LABELS) - 1, classes)
+        share = np.bincount(classes, minlength=len(_LABELS)) / max(1, len(risk))
+        return Chart(
+            title="How likely is a person found?",
+            kind="bars",
+            labels=_LABELS,
+            series=(Series(name="share of people", values=tuple(share.tolist())),),
+            x_label="probability of picking the right person",
+            y_label="share of people",
+            percent=True,
+        )
+
+    def _interval(self, values: Array) -> tuple[float, float] | tuple[None, None]:
+        if not self.sampled or not len(self.drawn):
+            return None, None
+        return interval(values.astype(np.float64), self.person, self.drawn, self.population)
+
+    def _per_person(self, values: Array) -> Array:
+        people = len(self.drawn)
+        attacks = np.bincount(self.person, minlength=people)
+        peak = np.zeros(people)
+        np.maximum.at(peak, self.person, values)
+        # A mean of 1/10s must not be above 1/10.
+        return np.minimum(np.bincount(self.person, values, people) / attacks, peak)
+
+
+def interval(values: Array, person: Array, drawn: Array, population: int) -> tuple[float, float]:
+    """Return a 95 % confidence interval of the mean over people of values from 0 to 1 in two stages of sampling.
+
+    The variance is that of people drawn without replacement out of `population`, and inside a person that of the draws
+    (Cochran: Sampling Techniques, 1977, chapter 11); the bounds are Wilson's for as many yes-or-no answers as have
+    this variance.  So the interval has a width where all values are equal, too, and never leaves 0 to 1.
+
+    Examples
+    --------
+    >>> low, high = interval(np.ones(100), np.arange(100), np.zeros(100, bool), 5000)
+    >>> round(low, 3), high
+    (0.963, 1.0)
+    """
+    people = len(drawn)
+    attacks = np.bincount(person, minlength=people)
+    own = np.bincount(person, values, people) / attacks
+    middle = min(max(float(own.mean()), 0.0), 1.0)
+    between = float(own.var(ddof=1)) if people > 1 else 0.25
+    share = people / population
+    if (attacks[drawn] == 1).any():  # nothing tells how much one person's draws differ
+        variance = between / people
+    else:
+        apart = np.bincount(person, (values - own[person]) ** 2, people)
+        inside = np.where(drawn, apart / np.maximum(attacks - 1, 1) / attacks, 0.0)
+        variance = (1 - share) * between / people + share * float(inside.sum()) / people**2
+    spread = middle * (1 - middle)
+    answers = spread / variance if variance > _ROUNDING and spread > 0 else float(len(values))
+    ratio = _NORMAL_95**2 / answers
+    half = _NORMAL_95 * sqrt(spread / answers + ratio / (4 * answers)) / (1 + ratio)
+    centre = (middle + ratio / 2) / (1 + ratio)
+    return max(0.0, min(centre - half, middle)), min(1.0, max(centre + half, middle))

@@ -1,0 +1,131 @@
+"""What the attacks by known places do alike: try sets of what is known of people, at random or the worst."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayveil.attacks.knowledge import KnownSets, Risk, Victims
+from wayveil.attacks.place_records import Index
+from wayveil.attacks.place_risk import told, worst_risk
+from wayveil.attacks.place_search import NOBODY, fewest_owners, owners_of_sets
+from wayveil.model import AttackResult, Engine, Visits
+
+__all__ = ["PlaceAttack", "Rows", "attack_sets", "depth_of", "known_of", "population", "random_risk", "worst_owners"]
+
+Array = NDArray[Any]
+
+
+class PlaceAttack(Protocol):
+    """An attack with a choice of what is known, inside a trajectory or a person."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def m(self) -> int | str: ...
+    @property
+    def choice(self) -> str: ...
+    @property
+    def record(self) -> str: ...
+    @property
+    def draws(self) -> int: ...
+    @property
+    def threshold(self) -> Fraction: ...
+    @property
+    def adversary(self) -> str: ...
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rows:
+    """What can be known of victims: one row per visit or per place, with a value."""
+
+    victims: Victims
+    value: Array
+
+    @classmethod
+    def of(cls, victims: Victims, offsets: Array, place: Array, value: Array) -> Rows:
+        """Return other rows of the same records, without times."""
+        return cls(victims=replace(victims, offsets=offsets, location=place, t=np.zeros_like(place)), value=value)
+
+    @property
+    def person(self) -> Array:
+        """The person behind every record."""
+        return np.repeat(np.arange(len(self.victims)), np.diff(self.victims.first))
+
+
+def attack_sets(
+    attack: PlaceAttack,
+    rows: Rows,
+    index: Index,
+    truth: Visits,
+    *,
+    items: Callable[[Index, Array], Array] | None = None,
+    exactly: bool = False,
+    rng: np.random.Generator,
+    engine: Engine,
+) -> AttackResult:
+    """Return what sets of rows tell: all or drawn ones, or those that are worst (of `m` rows `exactly`, or fewer).
+
+    `items` turns places into items, where that depends on the other places of the same set.
+    """
+    victims, m = rows.victims, depth_of(attack, rows.victims)
+    if attack.choice == "worst":
+        best, cut = fewest_owners(index, victims.offsets, rows.person, len(victims), m, exactly=exactly, engine=engine)
+        risk = worst_risk(worst_owners(best))
+        return told(
+            attack.name, attack.adversary, risk, threshold=attack.threshold, population=population(truth), cut=cut
+        )
+
+    def match(sets: Array) -> Array:
+        if items is None:
+            return owners_of_sets(index, np.where(sets < 0, -1, index.item[sets]), engine)
+        return owners_of_sets(index, items(index, np.where(sets < 0, -1, victims.location[sets])), engine)
+
+    risk, drawn = random_risk(victims, m, attack.draws, match, rng)
+    return told(
+        attack.name, attack.adversary, risk, threshold=attack.threshold, population=population(truth), drawn=drawn
+    )
+
+
+def random_risk(
+    victims: Victims, m: int, draws: int, match: Callable[[Array], Array], rng: np.random.Generator
+) -> tuple[Risk, bool]:
+    """Return the mean risk over sets of `m` rows, and whether these were drawn; `match` counts who fits them."""
+    parts, drawn = [], False
+    for block in victims.blocks(m, draws=draws):
+        # What is known depends on the truth and the seed alone: raw and published data meet the same attacker.
+        sets = KnownSets.random(block, m, draws=draws, all_sets=not victims.sampled, rng=rng)
+        owners = match(sets.visits)
+        parts.append(Risk.of(sets, owners, np.zeros_like(owners), len(block), worst=False))
+        drawn = drawn or sets.sampled
+    return Risk.join(parts), drawn
+
+
+def worst_owners(best: Array) -> Array:
+    """Return how many owners the worst set fits, 0 for nobody."""
+    return np.where(best == NOBODY, 0, best)
+
+
+def depth_of(attack: PlaceAttack, victims: Victims) -> int:
+    """Return how many rows are known at most."""
+    return victims.longest if isinstance(attack.m, str) else min(attack.m, victims.longest)
+
+
+def population(truth: Visits) -> int:
+    """Return how many people have a visit."""
+    there = np.diff(truth.offsets) > 0
+    return len(np.unique(truth.owner[there])) if truth.owners == "given" else int(there.sum())
+
+
+def known_of(attack: PlaceAttack, what: str) -> str:
+    """Return what an attacker knows, in words: `m` of `what`."""
+    of = "a person" if attack.record == "person" else "a trajectory of a person"
+    if attack.choice == "worst":
+        start = "any" if attack.m == "all" else f"up to {attack.m}"
+        return f"knows {start} {what} of {of}: those that are worst for the person"
+    return f"knows all {what} of {of}" if attack.m == "all" else f"knows {attack.m} {what} of {of}, drawn at random"

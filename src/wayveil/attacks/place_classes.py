@@ -1,0 +1,190 @@
+"""What a publication of stops tells whom: its classes, the known places that fit them, and what is inferred."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayveil.errors import InputError
+from wayveil.kernels.place_match import match_places
+from wayveil.model import Engine, Stops, Taxonomy
+from wayveil.model.ragged import keep_rows, offsets_of, take, trajectory_of_row
+
+__all__ = ["Outcome", "PlaceClasses", "owners_of"]
+
+Array = NDArray[Any]
+
+_TASKS = 16
+_DIGITS, _ROUNDING = 1e12, 1e-13  # probabilities are cut to 12 digits, so that 3/10 is never above 0.3
+
+
+def owners_of(data: Stops) -> Array:
+    """Return who each trajectory is of, as numbers from 0; each its own where owners are withheld."""
+    return np.arange(len(data)) if data.owners == "hidden" else np.unique(data.owner, return_inverse=True)[1]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Of each attack: the people who fit, the largest probability, and that of a true place (NaN: there is none)."""
+
+    people: Array
+    largest: Array
+    true: Array
+
+
+@dataclass(frozen=True, eq=False)
+class PlaceClasses:
+    """The classes of the target, with nodes numbered by the preorder of the taxonomy, as the kernel takes them."""
+
+    rank: Array
+    above: Array
+    end: Array
+    item: Array
+    class_offsets: Array
+    index: Array
+    signs: Array
+    index_offsets: Array
+    people: Array
+    told: Array
+    weight: Array
+    told_offsets: Array
+
+    @classmethod
+    def of(cls, who: str, target: Stops, truth: Stops) -> PlaceClasses:
+        tree, node = truth.taxonomy, _recoded(who, truth, target)
+        rank = tree.first.astype(np.int64)
+        above = np.where(tree.parent < 0, -1, rank[tree.parent])[tree.order]
+        secret = tree.sensitive[node]
+        offsets, item = keep_rows(target.offsets, ~secret), rank[node[~secret]]
+        class_of, example = _classes(offsets, item, len(tree))
+        class_offsets, rows = take(offsets, example)
+        item, n = item[rows], len(example)
+        # Who is in which class; trajectories without known places (-1) fit nothing that can be known.
+        there = class_of >= 0
+        pairs, number = np.unique(class_of[there] * len(target) + owners_of(target)[there], return_inverse=True)
+        class_of_pair, pair = pairs // max(1, len(target)), np.full(len(target), -1, np.int64)
+        pair[there] = number
+        people = np.bincount(class_of_pair, minlength=n)
+        secret_pair = np.repeat(pair, np.diff(keep_rows(target.offsets, secret)))
+        told, weight, told_offsets = _told(secret_pair, rank[node[secret]], class_of_pair, n, tree, above)
+        # Each class once for each of its nodes.
+        listed = np.unique(item * max(1, n) + trajectory_of_row(class_offsets))
+        index_offsets = offsets_of(np.bincount(listed // max(1, n), minlength=len(tree)))
+        index = listed % max(1, n)
+        signs = np.bitwise_or.reduceat(np.int64(1) << item % 63, class_offsets[:-1])[index] if n else index
+        return cls(
+            rank, above, tree.last[tree.order].astype(np.int64), item, class_offsets, index, signs, index_offsets,
+            people, told, weight, told_offsets,
+        )  # fmt: skip
+
+    @property
+    def _lowest(self) -> Array:
+        """The lowest node at or above each place that some class has: the same classes fit both; the root if none."""
+        found, none = self.rank.copy(), np.diff(self.index_offsets) == 0
+        while (higher := none[found] & (found > 0)).any():
+            found[higher] = self.above[found[higher]]
+        return found
+
+    def infer(self, places: Array, asked: Array, engine: Engine) -> Outcome:
+        """Return what each attack finds; equal sequences are matched once, and asked for several places."""
+        places = np.where(places >= 0, self._lowest[places], -1)
+        known, which = np.unique(places, axis=0, return_inverse=True)
+        which = which.reshape(-1)
+        order = np.argsort(which, kind="stable")
+        order = order[asked[order] >= 0]
+        asked_offsets = offsets_of(np.bincount(which[order], minlength=len(known)))
+        cuts = np.unique(np.linspace(0, len(known), _TASKS + 1).astype(np.int64))
+        work = partial(self._match, known, self.rank[asked[order]], asked_offsets)
+        parts = engine.map(work, [slice(a, b) for a, b in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)])
+        people, largest, found = (np.concatenate(column) for column in zip(_NOTHING, *parts, strict=True))
+        true = np.full(len(places), np.nan)
+        true[order] = found
+        return Outcome(people[which], _cut_off(largest)[which], _cut_off(true))
+
+    def _match(self, known: Array, asked: Array, asked_offsets: Array, part: slice) -> tuple[Array, Array, Array]:
+        places, own = known[part], asked_offsets[part.start : part.stop + 1]
+        there = places >= 0
+        return match_places(
+            places[there], offsets_of(there.sum(axis=1)), asked[own[0] : own[-1]], own - own[0],
+            self.above, self.end, self.item, self.class_offsets, self.index, self.signs, self.index_offsets,
+            self.people, self.told, self.weight, self.told_offsets,
+        )  # fmt: skip
+
+
+def _recoded(who: str, truth: Stops, target: Stops) -> Array:
+    """Return the stops of the target as nodes of the taxonomy of the truth, by name."""
+    if target.taxonomy.nodes == truth.taxonomy.nodes:
+        return target.place.astype(np.int64)
+    code = {name: i for i, name in enumerate(truth.taxonomy.nodes)}
+    recode = np.array([code.get(name, -1) for name in target.taxonomy.nodes], np.int64)
+    found = recode[target.place]
+    unknown = len(np.unique(target.place[found < 0]))
+    if unknown:
+        raise InputError(
+            f"{who}: the taxonomy of the known places does not have all nodes of the attacked data ({unknown:,} are "
+            "not in it). Give both with the same taxonomy."
+        )
+    return found
+
+
+_NOTHING = np.zeros(0, np.int64), np.zeros(0), np.zeros(0)
+
+
+def _classes(offsets: Array, item: Array, n_items: int) -> tuple[Array, Array]:
+    """Return the class of each trajectory, equal sequences being one (-1: it has no items), and one trajectory of each.
+
+    Level by level of the tree of all beginnings: O(rows log rows) time.
+    """
+    length = np.diff(offsets)
+    code, n = np.zeros(len(length), np.int64), 1
+    left = np.flatnonzero(length > 0)
+    at = 0
+    while len(left):
+        key, number = np.unique(code[left] * n_items + item[offsets[left] + at], return_inverse=True)
+        code[left] = n + number
+        n, at = n + len(key), at + 1
+        left = left[length[left] > at]
+    there = np.flatnonzero(length > 0)
+    _, example, number = np.unique(code[there], return_index=True, return_inverse=True)
+    found = np.full(len(length), -1, np.int64)
+    found[there] = number
+    return found, there[example]
+
+
+def _told(
+    pair: Array, node: Array, class_of_pair: Array, n_classes: int, tree: Taxonomy, above: Array
+) -> tuple[Array, Array, Array]:
+    """Return by class the nodes of sensitive stops, and what each adds to the leaves below it, summed over people.
+
+    A person with `o` stops at a node of `l` leaves was at each of them with probability 1 - (1 - 1/l)^o.  Where the
+    same person has stops at nodes above, too, a node adds what they leave open.
+    """
+    n_nodes = len(tree)
+    key, stops = np.unique(pair[pair >= 0] * n_nodes + node[pair >= 0], return_counts=True)
+    pair, node = key // n_nodes, key % n_nodes
+    leaves = tree.n_leaves[tree.order][node]
+    with np.errstate(divide="ignore"):
+        hit = np.where(stops == 1, 1 / leaves, -np.expm1(stops * np.log1p(-1 / leaves)))
+    added = hit.copy()
+    occurs = np.zeros(n_nodes, np.bool_)
+    occurs[node] = True
+    higher = above[node]
+    while (left := np.flatnonzero(higher >= 0)).size:
+        open_ = left[occurs[higher[left]]]
+        asked = pair[open_] * n_nodes + higher[open_]
+        at = np.minimum(np.searchsorted(key, asked), len(key) - 1)
+        same = key[at] == asked
+        added[open_[same]] *= 1 - hit[at[same]]
+        higher[left] = above[higher[left]]
+    entry, number = np.unique(class_of_pair[pair] * n_nodes + node, return_inverse=True)
+    weight = np.bincount(number, weights=added, minlength=len(entry))
+    entry, weight = entry[weight > 0], weight[weight > 0]
+    return entry % n_nodes, weight, offsets_of(np.bincount(entry // n_nodes, minlength=n_classes))
+
+
+def _cut_off(probability: Array) -> Array:
+    return np.floor((probability + _ROUNDING) * _DIGITS) / _DIGITS

@@ -1,0 +1,178 @@
+"""How many people fit what is known of places: for sets that are given, and for the worst sets of every person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayveil.attacks.place_records import Index
+from wayveil.kernels.place_orders import Orders, count_orders, rarest_orders
+from wayveil.kernels.place_search import DEEPEST, Known, Room, rarest_sets
+from wayveil.kernels.place_sets import count_sets
+from wayveil.model import Engine
+from wayveil.model.ragged import offsets_of, trajectory_of_row
+
+__all__ = ["NOBODY", "fewest_in_order", "fewest_owners", "orders_of", "owners_in_order", "owners_of_sets"]
+
+Array = NDArray[Any]
+
+NOBODY = 1 << 62
+"""The number of people who fit where nothing fits: larger than every true one."""
+
+_SETS_PER_TASK = 2048
+_TASKS = 8
+_ROUNDS = (1 / 16, 1 / 4, 1 / 2, 1.0)  # of the roots; who is done after a round is not searched for in the next
+_STEPS = 1_000_000_000
+_LEAST_STEPS = 100_000
+
+
+def owners_of_sets(index: Index, sets: Array, engine: Engine) -> Array:
+    """Return how many owners fit each row of items, padded with -1."""
+    if not sets.size:
+        return np.zeros(len(sets), np.int64)
+    turn = np.append(index.items.turn, len(index.items.turn))
+    back = np.append(np.argsort(index.items.turn), -1)
+    # The rarest item first.
+    return _each_row(np.sort(turn[sets], axis=1), back, partial(_count_sets, index), engine)
+
+
+def owners_in_order(rows: Orders, width: int, sets: Array, engine: Engine) -> Array:
+    """Return how many owners visit the places of each row, padded with -1 at the end, in this order."""
+    if not sets.size:
+        return np.zeros(len(sets), np.int64)
+    return _each_row(sets, None, partial(_count_orders, rows, width), engine)
+
+
+def fewest_owners(
+    index: Index, offsets: Array, person: Array, people: int, m: int, *, exactly: bool, engine: Engine
+) -> tuple[Array, Array]:
+    """Return (best, cut) per person: how few owners, at least one, fit a set of items of one record that costs at most
+    `m`, or NOBODY; and whether the search was cut short.
+
+    Record i of the victims has the rows ``offsets[i]:offsets[i + 1]`` of the index and is of ``person[i]``.  With
+    `exactly`, only sets of `m` items count (or of all items of a record, where there are fewer).
+    """
+    record = trajectory_of_row(offsets)
+    size = np.minimum(np.diff(offsets), m) if exactly else np.zeros(len(person), np.int64)
+    kept = (index.support[index.item] > 0) & (index.items.cost[index.item] <= m)
+    record, item = record[kept], index.item[kept]
+    item = item[np.lexsort((index.items.turn[item], record))]
+    best = np.full(people, NOBODY, np.int64)
+    alone = size[record] <= 1
+    np.minimum.at(best, person[record][alone], index.support[item][alone])
+    order = np.argsort(item, kind="stable")
+    starts = offsets_of(np.bincount(item, minlength=len(index.support)))
+    ends = offsets_of(np.bincount(record, minlength=len(person)))
+    known = Known(ends, item, person.astype(np.int64), size, starts, record[order])
+    roots = np.unique(item)
+    roots = roots[np.argsort(index.items.turn[roots])]
+
+    def search(roots: Array, best: Array, cut: Array, budget: int) -> None:
+        place = index.items.place[roots]
+        held = (index.lists.starts[place + 1] - index.lists.starts[place]).max(initial=1)
+        victims = (starts[roots + 1] - starts[roots]).max(initial=1)
+        room = _room(len(index.support), int(held), int(victims), m)
+        tolerance, single = index.tolerance, index.alone and index.tolerance < 0
+        rarest_sets(index.rows, index.lists, index.items, known, roots, m, tolerance, single, budget, room, best, cut)
+
+    return _search(search, roots, best, m, engine)
+
+
+def fewest_in_order(
+    rows: Orders, known: Orders, width: int, people: int, m: int, *, support: Array, engine: Engine
+) -> tuple[Array, Array]:
+    """Return (best, cut) as `fewest_owners` does, for orders of at most `m` visits; `support` is per place, and the
+    owners of `known` are the people."""
+    best = np.full(people, NOBODY, np.int64)
+    person = np.repeat(known.owner, np.diff(known.offsets))
+    there = support[known.place] > 0
+    np.minimum.at(best, person[there], support[known.place[there]])
+    roots = np.unique(known.place[there])
+    roots = roots[np.argsort(support[roots], kind="stable")]
+
+    def search(roots: Array, best: Array, cut: Array, budget: int) -> None:
+        held, victims = ((side.starts[roots + 1] - side.starts[roots]).max(initial=1) for side in (rows, known))
+        room = _room(len(support), int(held), int(victims), m)
+        rarest_orders(rows, known, width, roots, m, budget, room, best, cut)
+
+    return _search(search, roots, best, m, engine)
+
+
+def orders_of(offsets: Array, place: Array, owner: Array, n_places: int, width: int) -> Orders:
+    """Return records with their visits by place; `width` is above the number of visits of every record."""
+    record = trajectory_of_row(offsets)
+    key = record * width + np.arange(len(place)) - offsets[record]
+    starts = offsets_of(np.bincount(place, minlength=n_places))
+    return Orders(offsets, place, owner, starts, key[np.argsort(place, kind="stable")])
+
+
+def _search(
+    search: Callable[[Array, Array, Array, int], None], roots: Array, best: Array, m: int, engine: Engine
+) -> tuple[Array, Array]:
+    """Run a search from all roots, the rarest first; tasks do not depend on the number of workers."""
+    cut = np.zeros(len(best), np.int64)
+    if m < 2 or not len(roots):
+        return best, cut > 0
+    budget = max(_LEAST_STEPS, _STEPS // len(roots))
+
+    def task(part: Array) -> tuple[Array, Array]:
+        found, left = best.copy(), np.zeros_like(cut)
+        search(part, found, left, budget)
+        return found, left
+
+    start = 0
+    for share in _ROUNDS:
+        stop = int(np.ceil(share * len(roots)))
+        parts = [part for i in range(_TASKS) if len(part := roots[start:stop][i::_TASKS])]
+        for found, left in engine.map(task, parts):
+            best, cut = np.minimum(best, found), np.maximum(cut, left)
+        start = stop
+    return best, (cut > 0) & (best > 1)
+
+
+def _room(n: int, held: int, victims: int, m: int) -> Room:
+    levels = min(max(1, m - 1), DEEPEST)
+    return Room(
+        count=np.zeros(n, np.int64),
+        last=np.full(n, -1, np.int64),
+        seen=np.empty(n, np.int64),
+        next=np.empty(n * levels, np.int64),
+        stack=np.empty(held * levels, np.int64),
+        victims=np.empty(victims * levels, np.int64),
+        path=np.zeros(DEEPEST + 2, np.int64),
+        values=np.zeros(DEEPEST + 2),
+    )
+
+
+def _each_row(codes: Array, back: Array | None, count: Callable[[Array], Array], engine: Engine) -> Array:
+    """Return a count per row: equal rows are counted once, and those that begin alike next to each other."""
+    sorting = np.lexsort(codes.T[::-1])
+    codes = codes[sorting]
+    new = np.ones(len(codes), bool)
+    new[1:] = (codes[1:] != codes[:-1]).any(axis=1)
+    tried = codes[new] if back is None else back[codes[new]]
+    tasks = [np.ascontiguousarray(tried[i : i + _SETS_PER_TASK]) for i in range(0, len(tried), _SETS_PER_TASK)]
+    done = np.concatenate([np.zeros(0, np.int64), *engine.map(count, tasks)])
+    found = np.empty(len(codes), np.int64)
+    found[sorting] = done[np.cumsum(new) - 1]
+    return found
+
+
+def _count_sets(index: Index, sets: Array) -> Array:
+    place = index.items.place[sets[:, 0]]
+    longest = int((index.lists.starts[place + 1] - index.lists.starts[place]).max(initial=1))
+    counts, width = np.zeros(len(sets), np.int64), sets.shape[1]
+    stack = np.empty(width * longest, np.int64)
+    count_sets(index.rows, index.lists, index.items, sets.ravel(), width, index.tolerance, stack, counts)
+    return counts
+
+
+def _count_orders(rows: Orders, width: int, sets: Array) -> Array:
+    longest = int((rows.starts[sets[:, 0] + 1] - rows.starts[sets[:, 0]]).max(initial=1))
+    counts, size = np.zeros(len(sets), np.int64), sets.shape[1]
+    count_orders(rows, width, sets.ravel(), size, np.empty(size * longest, np.int64), counts)
+    return counts

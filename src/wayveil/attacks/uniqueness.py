@@ -1,0 +1,174 @@
+"""The attacker who knows a few points of a person's life: how many of them single the person out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+
+from wayveil.attacks.known_points import (
+    Everybody,
+    KnownPoints,
+    Shared,
+    both,
+    by_points,
+    check_comparable,
+    owners_of,
+    shared,
+    with_points,
+)
+from wayveil.attacks.person_risk import PersonRisk
+from wayveil.attacks.positions import mean
+from wayveil.attacks.resolutions import Bucket, bucket_of, buckets
+from wayveil.model import AttackResult, Chart, Engine, Series, Visits, check_parameters, parameter
+
+__all__ = ["Uniqueness"]
+
+_WIDTHS_S = (900, 3600, 21_600, 86_400, 604_800)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Uniqueness:
+    """Someone who knows up to `points` visits of a person, from all of the data of that person, looks for who has them.
+
+    A visit is known as a place and a bucket of time.  The attacker keeps the people who have all known visits, in any
+    of their trajectories, and picks one: **identity linkage** succeeds with probability 1 / (number of these people),
+    and fails where nobody has them.  Also measured with 1, 2, ... of these visits, and with finer and coarser times.
+
+    Parameters
+    ----------
+    points : int, 1 to 20
+        Number of visits known; all of them, where a person has fewer.
+    bucket : duration, "exact", "any" or "auto"
+        How exactly times are known: to the bucket of this width.  "any" is no time at all, "auto" up to an hour.
+    victims : int, >= 1
+        Number of people attacked; all, where there are no more.
+    draws : int, 1 to 1,000
+        Sets of visits drawn per person.
+    threshold : number from 0 to 1
+        People whose risk is above this are counted in `identity_share_above`.
+
+    Notes
+    -----
+    A victim is an owner of `truth` with at least one visit.  The known visits differ in place or bucket; each such
+    visit of the person is equally likely, and its exact time is drawn from the rows behind it.  True and attacked
+    times are made coarser in the same way, with buckets that start at 0.  People are counted in `target` where its
+    owners are given, trajectories otherwise.  "auto" is the coarsest width of the ladder up to an hour for dates, the
+    exact time for plain integers; see `buckets` for the ladder.  O(visits log visits) time for each of its widths.
+
+    References
+    ----------
+    de Montjoye, Hidalgo, Verleysen, Blondel: Unique in the Crowd: The privacy bounds of human mobility.  Scientific
+    Reports 3 (2013) 1376.
+
+    Examples
+    --------
+    >>> from wayveil.engines import LocalEngine
+    >>> data = Visits.from_records([[("a", 1), ("b", 2)], [("a", 1), ("c", 3)], [("a", 1), ("c", 3)]])
+    >>> found = Uniqueness(points=2).run(data, data, sensitive={}, rng=np.random.default_rng(1), engine=LocalEngine())
+    >>> round(found.measured["identity_mean"], 3), round(found.measured["unique_share"], 3)
+    (0.667, 0.333)
+    """
+
+    points: int = parameter(kind="int", low=1, high=20, default=4, help="number of points of the victim that are known")
+    bucket: str = parameter(
+        kind="duration",
+        choices=("exact", "any", "auto"),
+        default="auto",
+        help="width of time to which points are known; any: no times; auto: up to 1h, exact for plain integers",
+    )
+    victims: int = parameter(kind="int", low=1, default=2000, help="number of people attacked, where there are more")
+    draws: int = parameter(kind="int", low=1, high=1000, default=5, help="sets of known points drawn per person")
+    threshold: Fraction = parameter(
+        kind="fraction", low=0, high=1, default=Fraction(1, 10), help="identity risk above which people are counted"
+    )
+
+    name: ClassVar[str] = "uniqueness"
+    summary: ClassVar[str] = "an attacker who knows a few points of a person's life and looks for who has them all"
+    accepts: ClassVar[type[Visits]] = Visits
+    targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
+    matched: ClassVar[bool] = False
+    timed: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_parameters(self, self.name)
+
+    def run(
+        self,
+        truth: Visits,
+        target: Visits,
+        *,
+        sensitive: Mapping[str, Iterable[str]],
+        rng: np.random.Generator,
+        engine: Engine,
+    ) -> AttackResult:
+        check_comparable(self.name, truth, target)
+        ladder = buckets(truth.t, truth.time_format, _WIDTHS_S, exact=True)
+        bucket = bucket_of(self.name, self.bucket, ladder, truth.time_format)
+        # What is known depends on the truth and the seed alone: raw and published data meet the same attacker.
+        known = KnownPoints.draw(
+            owners_of(truth),
+            truth.offsets,
+            lambda rows: (truth.location[rows], bucket.of(truth.t[rows])),
+            points=self.points,
+            victims=self.victims,
+            draws=self.draws,
+            rng=rng,
+        )
+        person = np.repeat(owners_of(target), np.diff(target.offsets))
+        everybody = Everybody(person=person, people=int(person.max(initial=-1)) + 1, same=False)
+        code = {name: i for i, name in enumerate(target.locations)}
+        recode = np.array([code.get(name, len(code)) for name in truth.locations], np.int64)
+        places = shared(recode[truth.location[known.rows]], target.location.astype(np.int64))
+        few = sorted({1, (self.points + 1) // 2, self.points})
+        asked = [(bucket, range(1, self.points + 1)), *((step, few) for step in ladder)]
+        measure = partial(_measure, everybody, known, places, truth.t[known.rows], target.t)
+        risks, *steps = engine.map(measure, asked)
+        return AttackResult(
+            name=self.name,
+            adversary=f"knows {_visits(self.points)} {_when(bucket)} of a person, drawn at random from all of them",
+            victims=len(known.owner),
+            sampled=risks[-1].sampled,
+            measured={**risks[-1].measured(self.threshold), **with_points(risks)},
+            charts=(risks[-1].chart(), by_points(risks), _by_time(ladder, few, steps)),
+        )
+
+
+def _measure(
+    everybody: Everybody, known: KnownPoints, places: Shared, true_t: np.ndarray, t: np.ndarray, asked: tuple
+) -> list[PersonRisk]:
+    bucket, levels = asked
+    codes = both(places, shared(bucket.of(true_t), bucket.of(t)))
+    return everybody.fitting(known, codes, levels)
+
+
+def _by_time(ladder: tuple[Bucket, ...], levels: list[int], steps: list[list[PersonRisk]]) -> Chart:
+    return Chart(
+        title="What do exact times tell?",
+        kind="line",
+        labels=tuple(bucket.name for bucket in ladder),
+        series=tuple(
+            Series(
+                name="1 point known" if level == 1 else f"{level} points known",
+                values=tuple(mean(risks[i].unique) for risks in steps),
+            )
+            for i, level in enumerate(levels)
+        ),
+        x_label="width of time to which points are known",
+        y_label="share of people singled out",
+        percent=True,
+    )
+
+
+def _visits(points: int) -> str:
+    return "1 visit" if points == 1 else f"{points} visits"
+
+
+def _when(bucket: Bucket) -> str:
+    if bucket.width is None:
+        return "(place, no time)"
+    return "(place and exact time)" if bucket.width == 1 else f"(place, and time within {bucket.name})"

@@ -1,0 +1,277 @@
+"""Publishing from Python: data in memory in, a verified publication out that notebooks can show."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, overload
+
+import numpy as np
+import polars as pl
+from markupsafe import Markup, escape
+
+from wayveil.errors import UsageError
+from wayveil.io import from_geopandas, from_pandas, to_geopandas, to_pandas, to_polars
+from wayveil.model import (
+    GUARANTEES,
+    Data,
+    Engine,
+    Points,
+    Regions,
+    Routes,
+    Stops,
+    Visits,
+    parameters_of,
+)
+from wayveil.run import catalog
+from wayveil.run.manifest import read_manifest
+from wayveil.run.numbers import format_number, format_percent
+from wayveil.run.pipeline import Outcome
+from wayveil.run.pipeline import publish as publish_recipe
+from wayveil.run.reading import Prepared, load_published, prepare
+from wayveil.run.recipe import InputSpec, Recipe, make_recipe
+
+__all__ = ["Publication", "publish"]
+
+_FIRST = {
+    "KCL": "kcl",
+    "KDelta": "nwa",
+    "KAnonymity": "knode",
+    "AttackGraph": "qid",
+    "BreachBound": "gsup",
+    "StrictK": "icba",
+    "SubsequenceK": "prefix",
+    "CSafety": "cast",
+}
+"""The method that is taken where somebody asks for a claim."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Publication:
+    """A publication that kept its promise, as whoever gets the files sees it.
+
+    Parameters
+    ----------
+    data : Data
+        The published data, read back from the files: fresh ids, no owners.
+    ids : polars.Series
+        The published ids, one per trajectory.
+    outcome : Outcome
+        The verdict, the attacks, the losses, and where the files are.
+    """
+
+    data: Data
+    ids: pl.Series
+    outcome: Outcome
+
+    @property
+    def verdict(self) -> Any:
+        """What the verifier said."""
+        return self.outcome.verdict
+
+    @property
+    def report(self) -> str:
+        """The private report as HTML."""
+        return self.outcome.report.read_text(encoding="utf-8")
+
+    @property
+    def risk(self) -> pl.DataFrame:
+        """What attackers learn: one row per attack and number, from the raw and from the published data."""
+        rows = [
+            {"attack": raw.name, "adversary": raw.adversary, "number": name, "raw": raw.measured.get(name),
+             "published": published.measured.get(name)}
+            for raw, published in self.outcome.attacks
+            for name in dict.fromkeys((*raw.measured, *published.measured))
+        ]  # fmt: skip
+        return _frame(rows, ("attack", "adversary", "number"), ("raw", "published"))
+
+    @property
+    def loss(self) -> pl.DataFrame:
+        """What was lost: one row per metric."""
+        rows = [
+            {"metric": score.name, "meaning": score.meaning, "better": score.better, "value": score.value}
+            for score in self.outcome.scores
+        ]
+        return _frame(rows, ("metric", "meaning", "better"), ("value",))
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the published table."""
+        return to_polars(self.data, ids=self.ids.to_list())
+
+    def to_pandas(self) -> Any:
+        """Return the published table as a pandas frame (extra `geo`)."""
+        return to_pandas(self.data, ids=self.ids.to_list())
+
+    def to_geopandas(self) -> Any:
+        """Return published points or boxes as a GeoPandas frame (extra `geo`)."""
+        return to_geopandas(self.data, ids=self.ids.to_list())  # type: ignore[arg-type]
+
+    def save(self, folder: str | Path) -> Path:
+        """Copy the public and the private files into a new folder; return that of the public ones."""
+        target = Path(folder)
+        if target.exists():
+            raise UsageError(f"{str(target)!r} already exists; choose another folder.")
+        public = self.outcome.public
+        if public is None:
+            raise UsageError("Nothing was published, so there is nothing to save.")
+        for source in (public, self.outcome.private):
+            shutil.copytree(source, target / source.name)
+        return target / public.name
+
+    def _repr_html_(self) -> str:
+        claim, shown = self.verdict.claim, []
+        for name, value in self.verdict.measured.items():
+            shown.append((name.replace("_", " "), str(value) if isinstance(value, str) else format_number(value)))
+        for score in self.outcome.scores:
+            text = format_percent(score.value) if score.percent else format_number(score.value)
+            shown.append((f"lost: {score.name.replace('_', ' ')}", text))
+        rows = Markup("").join(
+            Markup("<tr><th style='text-align:left'>{}</th><td>{}</td></tr>").format(name, text) for name, text in shown
+        )
+        head = Markup("<p><strong>Published and verified.</strong> {}</p>").format(escape(claim.promise))
+        return str(head + Markup("<table>{}</table>").format(rows))
+
+
+@overload
+def publish(what: Recipe, method: None = None, *, engine: Engine | None = None) -> Outcome: ...
+
+
+@overload
+def publish(
+    what: Any,
+    method: Any,
+    *,
+    prepare: Sequence[Any] = (),
+    attacks: Sequence[Any] | None = None,
+    metrics: Sequence[Any] | None = None,
+    keep: Sequence[str] = (),
+    out: str | Path | None = None,
+    title: str = "",
+    seed: int | None = None,
+    engine: Engine | None = None,
+) -> Publication: ...
+
+
+def publish(what: Any, method: Any = None, *, engine: Engine | None = None, **how: Any) -> Any:
+    """Publish data with a method, or what a recipe says, if it keeps its promise; `NotPublished` if it does not.
+
+    Parameters
+    ----------
+    what : Data, data frame, or Recipe
+        Visits, points, routes or stops; a pandas or GeoPandas frame of visits or points; or a whole recipe.
+    method : Method or claim
+        A configured method such as ``Kcl(k=10, l=3)``, or a claim such as ``KCL(k=10, c=0.5, l=3)``, for which the
+        method is taken that is made for it.
+    prepare : sequence of configured steps, optional
+        What is done to the data first.
+    attacks, metrics : sequences, optional
+        What is measured; by default all that fit.
+    keep : sequence of str, optional
+        Attributes that are published as they are.
+    out : str or Path, optional
+        Folder for the files; by default they stay in a temporary one until the publication is forgotten.
+    title : str, optional
+        Heading of the report.
+    seed : int, optional
+        Repeats a run exactly; fresh and secret by default.
+    engine : Engine, optional
+        Where the work runs.
+
+    Returns
+    -------
+    Publication
+        For a recipe the `Outcome`.
+
+    Examples
+    --------
+    >>> from wayveil.model import KCL, Visits
+    >>> data = Visits.from_records([[("a", 1), ("b", 2)], [("a", 1)], [("a", 1), ("b", 2), ("c", 3)]])
+    >>> made = publish(data, KCL(k=2, c=1, l=2), seed=1)
+    >>> made.verdict.holds, made.to_polars().columns, made.to_polars().height
+    (True, ['traj_id', 't', 'location'], 5)
+    """
+    if isinstance(what, Recipe):
+        if method is not None or how:
+            raise UsageError("publish: a recipe says everything; give no method and no options beside it.")
+        return publish_recipe(what, engine=engine)
+    return _publish_data(_data_of(what), _method_of(method), engine=engine, **how)
+
+
+def _publish_data(
+    data: Data,
+    method: Any,
+    *,
+    engine: Engine | None,
+    prepare: Sequence[Any] = (),
+    attacks: Sequence[Any] | None = None,
+    metrics: Sequence[Any] | None = None,
+    keep: Sequence[str] = (),
+    out: str | Path | None = None,
+    title: str = "",
+    seed: int | None = None,
+) -> Publication:
+    folder = tempfile.TemporaryDirectory(prefix="wayveil-") if out is None else None
+    target = Path(folder.name, "publication") if folder is not None else Path(out or "")
+    kind = catalog.kind_of_data(data)
+    if kind == "regions":
+        raise UsageError("publish: boxes are what methods make; give visits, points, routes or stops.")
+    recipe = make_recipe(
+        {
+            "input": {"path": "data in memory", "kind": kind},
+            "output": {"path": str(target), "keep": list(keep)},
+            "prepare": tuple(prepare),
+            "method": method,
+            "attacks": None if attacks is None else tuple(attacks),
+            "metrics": None if metrics is None else tuple(metrics),
+            "title": title or "Publication of data in memory",
+            "seed": seed,
+        }
+    )
+    outcome = publish_recipe(recipe, engine=engine, source=_prepared(data, recipe.prepare, recipe.input))
+    if outcome.public is None:
+        raise UsageError("publish: the publication has no public folder.")
+    loaded = load_published(outcome.public, read_manifest(outcome.public)[0])
+    made = Publication(data=loaded.data, ids=loaded.ids, outcome=outcome)
+    if folder is not None:
+        object.__setattr__(made, "_folder", folder)  # the files live as long as the publication
+    return made
+
+
+def _prepared(data: Data, steps: Sequence[Any], spec: InputSpec) -> Prepared:
+    from wayveil.io import Loaded
+
+    ids = pl.Series(np.arange(len(data))).cast(pl.String)
+    return prepare(Loaded(data=data, rows=data.n_rows, notes=(), ids=ids), steps, spec)
+
+
+def _data_of(what: Any) -> Data:
+    if isinstance(what, (Visits, Points, Regions, Routes, Stops)):
+        return what
+    module = type(what).__module__.partition(".")[0]
+    if module == "geopandas":
+        return from_geopandas(what)
+    if module == "pandas":
+        return from_pandas(what)
+    raise UsageError(f"publish: data, a data frame or a recipe is needed, not {type(what).__name__}.")
+
+
+def _method_of(wanted: Any) -> Any:
+    if type(wanted) in catalog.entries("method").values():
+        return wanted
+    if type(wanted) in GUARANTEES.values():
+        name = _FIRST[wanted.name]
+        known = {p.name for p in parameters_of(catalog.entry("method", name))}
+        said = {p.name: getattr(wanted, p.name) for p in parameters_of(type(wanted)) if p.name in known}
+        return catalog.build("method", name, said)
+    raise UsageError(
+        "publish: give a configured method such as Kcl(k=10, l=3), or a claim such as KCL(k=10, c=0.5, l=3)."
+    )
+
+
+def _frame(rows: list[dict[str, Any]], texts: tuple[str, ...], numbers: tuple[str, ...]) -> pl.DataFrame:
+    schema: dict[str, Any] = {**dict.fromkeys(texts, pl.String), **dict.fromkeys(numbers, pl.Float64)}
+    plain = [{k: float(v) if k in numbers and v is not None else v for k, v in row.items()} for row in rows]
+    return pl.DataFrame(plain, schema=schema)

@@ -1,0 +1,53 @@
+"""What measures of stops share: original and published stops as nodes of one taxonomy, and which are sensitive."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayveil.errors import InputError
+from wayveil.model import Stops, Taxonomy
+
+__all__ = ["aligned_nodes", "height_of"]
+
+Array = NDArray[Any]
+
+
+def aligned_nodes(who: str, original: Stops, published: Stops) -> Array:
+    """Return the published stops as nodes of the original's taxonomy, by name; InputError where one is not in it.
+
+    Examples
+    --------
+    >>> from wayveil.model import Taxonomy
+    >>> one = Taxonomy.from_parents([("Place", ""), ("Park", "Place")])
+    >>> other = Taxonomy.from_parents([("Park", "Place"), ("Place", "")])
+    >>> before, after = Stops.from_records([["Park"]], taxonomy=one), Stops.from_records([["Park"]], taxonomy=other)
+    >>> aligned_nodes("metric", before, after).tolist()
+    [1]
+    """
+    if published.taxonomy.nodes == original.taxonomy.nodes:
+        return published.place.astype(np.int64)
+    code = {name: i for i, name in enumerate(original.taxonomy.nodes)}
+    recode = np.array([code.get(name, -1) for name in published.taxonomy.nodes], np.int64)
+    found = recode[published.place]
+    unknown = len(np.unique(published.place[found < 0]))
+    if unknown:
+        raise InputError(
+            f"{who}: the taxonomy of the original does not have all nodes of the published data ({unknown:,} are not "
+            "in it). Give both with the same taxonomy."
+        )
+    return found
+
+
+def height_of(taxonomy: Taxonomy) -> int:
+    """Return the edges from the root to the deepest node, and 1 where there is only the root: what hops are divided by.
+
+    Examples
+    --------
+    >>> from wayveil.model import Taxonomy
+    >>> height_of(Taxonomy.from_parents([("Place", "")]))
+    1
+    """
+    return max(1, taxonomy.height)

@@ -1,0 +1,111 @@
+"""Stops against the original: is every published trajectory a true one, with stops left out and places made coarser?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wayveil.model.ragged import BoolArray, IntArray
+from wayveil.model.stops import Stops
+from wayveil.model.taxonomy import Taxonomy
+
+__all__ = ["codes_in", "misfits"]
+
+FEW = 64
+"""So few trajectories are compared one by one, not all at once; the answer does not depend on it."""
+
+
+def codes_in(tree: Taxonomy, other: Taxonomy) -> IntArray | None:
+    """Return the code in `tree` of every node of `other`, or None if they are not the same tree with the same labels.
+
+    Nodes are compared by name, with the name of their parent and whether they are sensitive; their order may differ.
+
+    Examples
+    --------
+    >>> one = Taxonomy.from_parents([("Place", ""), ("Park", "Place")])
+    >>> codes_in(one, Taxonomy.from_parents([("Park", "Place"), ("Place", "")])).tolist()
+    [1, 0]
+    >>> codes_in(one, Taxonomy.from_parents([("Place", ""), ("Park", "Place")], sensitive=["Park"])) is None
+    True
+    """
+    code = {name: i for i, name in enumerate(tree.nodes)}
+    codes = np.array([code.get(name, -1) for name in other.nodes], np.int64)
+    if len(tree) != len(other) or (codes < 0).any():
+        return None
+    parents = np.where(other.parent < 0, -1, codes[other.parent])
+    if (tree.parent[codes] != parents).any() or (tree.sensitive[codes] != other.sensitive).any():
+        return None
+    return codes
+
+
+def misfits(published: Stops, original: Stops, codes: IntArray, which: IntArray, *, labels: bool = True) -> IntArray:
+    """Return those of the trajectories `which` that cannot have been made from the original by leaving out and lifting.
+
+    A published stop fits an original one if its node is that of the original or above it and, with `labels`, both
+    are sensitive or both are not.  A trajectory is right if its stops fit some of the original in the same order.
+
+    Parameters
+    ----------
+    published, original : Stops
+        Trajectory `i` of one is trajectory `i` of the other.
+    codes : int64
+        What `codes_in` says of their taxonomies.
+    which : int64
+        The trajectories to compare; the result is in their order.
+    labels : bool
+        Whether the labels must agree.
+
+    Notes
+    -----
+    Each published stop is matched with the earliest original stop that it fits, after the one matched before: if any
+    matching exists, this one never is behind it.  All trajectories take one step through the original at a time, so the
+    time is O(stops of the original), and the memory O(trajectories).
+
+    Examples
+    --------
+    >>> tree = Taxonomy.from_parents([("Place", ""), ("Park", "Place"), ("Clinic", "Place")], sensitive=["Clinic"])
+    >>> true = Stops.from_records([["Park", "Clinic"]] * 3, taxonomy=tree)
+    >>> said = Stops.from_records([["Place", "Clinic"], ["Clinic", "Park"], ["Park", "Place"]], taxonomy=tree)
+    >>> misfits(said, true, np.arange(3), np.arange(3)).tolist()
+    [1, 2]
+    >>> misfits(said, true, np.arange(3), np.arange(3), labels=False).tolist()
+    [1]
+    """
+    truth = codes[original.place]
+    at, end = published.offsets[which], published.offsets[which + 1]
+    there, stop = original.offsets[which], original.offsets[which + 1]
+    wrong = end - at > stop - there
+    active: IntArray = np.flatnonzero(~wrong & (at < end))
+    at, end, there, stop = (column[active] for column in (at, end, there, stop))
+    while len(active) > FEW:
+        at = at + _fits(published, truth, at, there, labels)
+        there = np.asarray(there + 1)
+        lost = end - at > stop - there
+        wrong[active[lost]] = True
+        going = ~lost & (at < end)
+        active, at, end, there, stop = (column[going] for column in (active, at, end, there, stop))
+    for i, a, a_end, b, b_end in zip(*(column.tolist() for column in (active, at, end, there, stop)), strict=True):
+        wrong[i] = not _one_fits(published, truth, slice(a, a_end), slice(b, b_end), labels)
+    return which[wrong]
+
+
+def _fits(published: Stops, truth: IntArray, at: IntArray, there: IntArray, labels: bool) -> BoolArray:
+    tree = published.taxonomy
+    node, place = published.place[at], truth[there]
+    found = tree.covers(node, place)
+    return found & (tree.sensitive[node] == tree.sensitive[place]) if labels else found
+
+
+def _one_fits(published: Stops, truth: IntArray, rows: slice, true: slice, labels: bool) -> bool:
+    tree = published.taxonomy
+    place = truth[true]
+    numbers = (tree.first[place].tolist(), tree.sensitive[place].tolist())
+    node = published.place[rows]
+    wanted = list(zip(tree.first[node].tolist(), tree.last[node].tolist(), tree.sensitive[node].tolist(), strict=True))
+    done = 0
+    for rank, sensitive in zip(*numbers, strict=True):
+        low, high, label = wanted[done]
+        if low <= rank < high and (not labels or label == sensitive):
+            done += 1
+            if done == len(wanted):
+                return True
+    return False
