@@ -162,7 +162,7 @@ def test_a_share_on_a_bound_is_not_above_it():
 
 
 def test_people_are_drawn_evenly_then_their_trajectories():
-    truth = stops(*["Bar"] * 8, "Cafe C1", "Cafe", owner=[1] * 8 + [2, 3])
+    truth = stops("Cafe", *["Bar"] * 4, "Cafe C1", *["Bar"] * 4, owner=[3, *[1] * 4, 2, *[1] * 4])
     found = attack(truth, stops("Cafe C1", "Cafe C1", "Cafe"), known=1, attacks=3000)
     assert found.victims == 3
     assert found.sampled
@@ -211,6 +211,23 @@ def test_the_same_attacker_meets_raw_and_published_data():
     twice = attack(truth, stops("Place"), attacks=300)
     assert twice.measured["unmatched_share_with_1_place"] == 0
     assert twice.measured["unmatched_share_with_2_places"] == 1
+
+
+def test_what_fits_the_same_is_matched_once():
+    code = {name: i for i, name in enumerate(TREE.nodes)}
+    lowest = PlaceClasses.of("attack", stops("Food C1", "Cafe"), stops("Bar"))._lowest
+    assert lowest[code["Bar"]] == lowest[code["Food"]] == TREE.first[code["Food"]]
+    assert lowest[code["Cafe"]] == TREE.first[code["Cafe"]]
+    assert lowest[code["Park"]] == TREE.first[code["Place"]]
+
+
+def test_a_stop_that_adds_nothing_is_not_listed():
+    tree = Taxonomy.from_parents(
+        [("Place", ""), ("Bar", "Place"), ("Ward", "Place"), ("W1", "Ward")], sensitive=["Ward"]
+    )
+    data = Stops.from_records([["Bar", "Ward", "W1"]], taxonomy=tree)
+    assert PlaceClasses.of("attack", data, data).weight.tolist() == [1.0]
+    assert attack(data, data, known=1, attacks=3).measured["attribute_true_mean_with_1_place"] == 1
 
 
 def test_words_and_charts():

@@ -195,6 +195,10 @@ def test_what_is_left_at_the_shortest_length_is_suppressed() -> None:
     assert records(made.data)[3] == []
     assert made.facts["trajectories suppressed"] == 1
     assert made.facts["stops of suppressed trajectories"] == 2
+    # of "b" nothing would be left, so it makes no group with "s"
+    made = run(Cast(c=1, m=2), flat(["a", "a", "b", "s"]))
+    assert records(made.data) == [["a"], ["a"], [], []]
+    assert (made.facts["groups"], made.facts["trajectories suppressed"]) == (1, 2)
 
 
 def test_one_person_counts_once() -> None:
@@ -220,6 +224,16 @@ def test_many_trips_of_few_people() -> None:
     split = Stops.from_records(alone, taxonomy=FLAT, owner=np.repeat([0, 1, 2], 1100).tolist())
     found = run(Cast(c=1, m=3), split)
     assert found.facts["groups"] == 1100
+
+
+def test_groups_are_made_as_long_as_there_are_people() -> None:
+    random = np.random.default_rng(0)
+    for _ in range(100):
+        texts = ["".join(random.choice(list("abc"), 2)) for _ in range(9)]
+        owner = random.integers(0, 5, 9).tolist()
+        if len(set(owner)) > 1:
+            made = run(Cast(c=1, m=2), flat(texts, owner=owner)).data
+            assert len({owner[i] for i, record in enumerate(records(made)) if not record}) < 2
 
 
 def test_groups_with_the_same_nodes_are_one_class() -> None:

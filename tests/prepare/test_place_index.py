@@ -127,6 +127,16 @@ def test_large_coordinates_and_one_place(shift: float) -> None:
     assert at.tolist() == [0, 0, -1, -1]
 
 
+@pytest.mark.parametrize(("radius", "outside"), [(0, 1), (3, 4)])
+def test_the_border_belongs_to_a_place(radius: int, outside: int) -> None:
+    square: Ring = [(0, 0), (10, 0), (10, 10), (0, 10)]
+    index = PlaceIndex(places_of([((5, 5), radius, [square])]), 50.0)
+    on = [(10 + radius, 5), (-radius, 5), (5, 10 + radius), (5, -radius), (10, 10), (0, 0)]
+    off = [(10 + outside, 5), (-outside, 5), (5, 10 + outside), (5, -outside), (10 + outside, 10 + outside)]
+    at = index.at(*(np.array(column, float) for column in zip(*on, *off, strict=True)))
+    assert at.tolist() == [0] * len(on) + [-1] * len(off)
+
+
 def test_places_far_apart() -> None:
     far: list[Place] = [((0, 0), 1, []), ((10**12, 10**12), 1, []), ((10**12, 0), 1, [])]
     index = PlaceIndex(places_of(far), 1.0)

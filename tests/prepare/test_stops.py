@@ -315,6 +315,37 @@ def test_standing_still_is_no_turn(side: int) -> None:
     assert find(rows, [(0, 0, 5000, NONE)], method="direction", min_turn=0) == []
 
 
+TO_AND_FRO = [(100 * i, 5 * (i % 2), 0) for i in range(8)]  # a turn at every point from the second to the last but one
+
+
+def test_a_turn_is_more_than_the_least() -> None:
+    straight = [(100 * i, 5 * i, 0) for i in range(20)]
+    corners = [(100 * i, *((0, 0), (5, 0), (5, 5), (0, 5))[i % 4]) for i in range(20)]
+    spots = [(0, 0, 500, NONE)]
+    assert find(straight, spots, method="direction", min_turn=0) == []
+    assert find(corners, spots, method="direction", min_turn=90) == []
+    assert find(corners, spots, method="direction", min_turn=89) == [("A", 100, 1800)]
+
+
+def test_turns_for_exactly_the_minimum() -> None:
+    for stay, expected in ((500, [("A", 100, 600)]), (501, [])):
+        assert find(TO_AND_FRO, [(0, 0, 50, NONE)], method="direction", min_stay=stay) == expected
+
+
+def test_turns_of_two_people_are_two_stops() -> None:
+    places = places_of([(0, 0, 50, NONE)])
+    data = Points.from_records([TO_AND_FRO, TO_AND_FRO], time_format="epoch")
+    step = FindStops(method="direction", min_stay="5min", max_tolerance=9)
+    found, _ = step.run(data, places=places, taxonomy=tree_of(places))
+    assert [stops_of(found, i) for i in range(2)] == [[("A", 100, 600)]] * 2
+
+
+def test_time_after_a_stretch_does_not_count_for_its_place() -> None:
+    rows = [*TO_AND_FRO[:7], (700, 30, 0), (5000, 29, 0)]
+    spots = [(0, 0, 10, NONE), (30, 0, 10, NONE)]
+    assert find(rows, spots, method="direction", min_stay=500) == [("A", 100, 700)]
+
+
 def test_wandering_in_a_shop() -> None:
     """Up and down the aisles at a constant speed: no low speed, but many turns."""
     aisles = [(0, 0), (0, 9), (5, 9), (5, 0), (9, 0), (9, 9), (5, 9), (5, 0), (0, 0)]
@@ -399,6 +430,8 @@ def test_errors() -> None:
     empty = Places(name=(), node=(), x=none, y=none, radius_m=none, min_stay=none)
     with pytest.raises(InputError, match="at least one place"):
         FindStops().run(data, places=empty, taxonomy=tree_of(places))
+    with pytest.raises(InputError, match="marked as known"):
+        FindStops().run(replace(data, known=np.ones(1, bool)), places=places, taxonomy=tree_of(places))
     plain = Points.from_records([[(0, 0, 0)]])
     with pytest.raises(InputError, match="min_stay in seconds"):
         FindStops(min_stay=5).run(plain, places=places, taxonomy=tree_of(places))  # type: ignore[arg-type]

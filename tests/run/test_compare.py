@@ -122,7 +122,7 @@ def test_a_value_out_of_range_fails_alone_a_wrong_name_fails_all(tmp_path: Path)
     plan = plan_of(tmp_path, KCL.format(k='[0, 2, "x"]'))
     assert [bool(s.wrong) for s in plan.settings] == [True, False, True]
     assert "k must be an integer >= 1, got 0" in plan.settings[0].wrong
-    with pytest.raises(UsageError, match="No setting of the recipe can be run. kcl: k must be"):
+    with pytest.raises(UsageError, match=r"No setting of the recipe can be run\. kcl: k must be"):
         plan_of(tmp_path, KCL.format(k="[0, -1]"))
     with pytest.raises(ParameterError, match="no parameter 'kk'"):
         plan_of(tmp_path, KCL.format(k=2) + "kk = 3\n")
@@ -136,7 +136,7 @@ def test_a_value_out_of_range_fails_alone_a_wrong_name_fails_all(tmp_path: Path)
         ('[[setting]]\nmethod = "kkl"\n', "There is no method 'kkl'.*'kcl'"),
         ("[[setting]]\nk = 2\n", "must have the key 'method'"),
         ('[method]\nname = "kcl"\n', "recipe for wayveil run"),
-        ("setting = []\n", "'setting' in the recipe is wrong"),
+        ("[setting]\nmethod = 'kcl'\n", "'setting' in the recipe is wrong"),
         (KCL.format(k="[]"), "1 to 1,000 settings, not 0"),
         (KCL.format(k=list(range(2, 1003))), "1 to 1,000 settings, not 1,001"),
         (KCL.format(k=list(range(2, 503))) + KCL.format(k=list(range(600, 1101))), "there are 1,002 settings"),
@@ -306,7 +306,8 @@ def test_a_risk_that_is_the_limit_but_for_rounding_is_within_it() -> None:
 def test_the_sentence_says_what_to_take() -> None:
     three = spots_of((0.05, 0.5), (0.1, 0.2), (0.3, 0.1))
     assert told(three, 0.1) == (
-        "For a risk of at most 10 % take setting 2, s2 (risk 10 %, loss 20 %): it loses least of the 2 within the limit."
+        "For a risk of at most 10 % take setting 2, s2 (risk 10 %, loss 20 %): it loses least of the 2 within the "
+        "limit."
     )
     assert told(three, 0.06).endswith("take setting 1, s1 (risk 5 %, loss 50 %): it is the only one within the limit.")
     assert told(three, 0.01) == (
@@ -336,7 +337,7 @@ def test_the_drawing_marks_the_choice_and_escapes_names() -> None:
 
 # ---------------------------------------------------------------- runs
 
-SETTINGS = KCL.format(k="[0, 2, 30, 1000]") + "[compare]\nseed = 4\nmax_risk = 0.9\n"
+SETTINGS = KCL.format(k="[0, 2, 15, 1000]") + "[compare]\nseed = 4\nmax_risk = 0.99\n"
 
 
 def cell_folders(out: Path) -> list[Path]:
@@ -379,7 +380,7 @@ def test_a_comparison_from_end_to_end(table: Path, tmp_path: Path) -> None:
 
 
 def test_the_recommended_recipe_gives_the_verdict_and_the_risk_shown(table: Path, tmp_path: Path) -> None:
-    found = run(write(tmp_path, SETTINGS.replace("max_risk = 0.9", "repeat = 2")), max_risk=0.05)
+    found = run(write(tmp_path, SETTINGS.replace("max_risk = 0.99", "repeat = 2")), max_risk=0.8)
     assert found.recommended == tmp_path / "out" / "recommended.toml"
     row = next(row for row in found.settings if row["recommended"])
     assert len(row["runs"]) == 2
@@ -446,20 +447,20 @@ def test_cells_of_points_are_measured_as_boxes(tmp_path: Path) -> None:
     random.seed(5)
     rows = ["traj_id,t,x,y"]
     for person in range(30):
-        x = random.choice([0, 1000])
-        rows += [f"p{person},{60 * s},{x + 150 * s + random.random():.2f},{random.random():.2f}" for s in range(6)]
+        x, y = random.random() * 900, random.random() * 900
+        rows += [f"p{person},{60 * s},{x + 150 * s:.2f},{y + 90 * s:.2f}" for s in range(6)]
     (tmp_path / "points.csv").write_text("\n".join(rows) + "\n")
     text = (
-        'crs = "planar"\n' + KCL.format(k=2) + '[[setting.prepare]]\nstep = "grid"\ncell = [500, 5000]\nbucket = 60\n'
+        'crs = "planar"\n' + KCL.format(k=2) + '[[setting.prepare]]\nstep = "grid"\ncell = [500, 2000]\nbucket = 60\n'
     )
-    text += "[compare]\nseed = 1\nloss = { name = 'range_queries', queries = 50, side = 0.5 }\n"
+    text += "[compare]\nseed = 1\nloss = { name = 'range_queries', queries = 50 }\n"
     found = run(write(tmp_path, text, source="points.csv"))
     assert [row["status"] for row in found.settings] == ["verified"] * 2
     assert 0 < found.settings[0]["loss"] < found.settings[1]["loss"]
 
 
 def test_an_unknown_number_is_told_with_those_that_there_are(table: Path, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="known_visits gives no number 'identity_meen'; known: identity_mean, "):
+    with pytest.raises(UsageError, match=r"known_visits gives no number 'identity_meen'; known: .*identity_mean, "):
         run(write(tmp_path, KCL.format(k=2) + "[compare]\nrisk = 'known_visits.identity_meen'\n"))
     with pytest.raises(UsageError, match="visit_support gives no number 'x'"):
         run(write(tmp_path, KCL.format(k=2) + "[compare]\nloss = 'visit_support.x'\n"))
@@ -542,7 +543,7 @@ def test_a_secret_seed_is_drawn_once_and_kept(table: Path, tmp_path: Path) -> No
     for name in ("comparison.json", "comparison.csv", "comparison.html"):
         assert kept.read_text().strip() not in (tmp_path / "out" / name).read_text()
     kept.write_text("x")
-    with pytest.raises(InputError, match="seed in .* cannot be read"):
+    with pytest.raises(InputError, match=r"seed in .* cannot be read"):
         run(path)
 
 

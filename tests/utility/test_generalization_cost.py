@@ -152,7 +152,8 @@ def test_all_numbers_of_a_small_case():
 
 
 def test_a_sensitive_stop_is_not_published_as_another():
-    assert run(stops("C1"), stops("Place")).value == 1
+    score = run(stops("C1"), stops("Place"))
+    assert (score.value, score.measured["hops_loss_printed"]) == (1, 1)
     assert run(stops("Park C1"), stops("Place")).value == pytest.approx((1 / 3 + 1) / 2)
 
 

@@ -144,6 +144,16 @@ def test_the_support_is_a_share_of_the_original_rounded_up():
     assert SequentialPatterns(support="0.3").run(data, stops("Bar")).measured["patterns_after"] == 0
 
 
+def test_patterns_below_the_support_are_left_out():
+    before = stops("Park", "Park", *["Pizza Bar"] * 6)
+    after = stops(*["Italian Bar"] * 6, "Park", "Park")
+    score = SequentialPatterns(support="0.5").run(before, after)
+    # Park is a pattern at half the support only; Pizza, Bar and Pizza Bar are covered.
+    assert (score.measured["patterns_before_at_half"], score.measured["patterns_before"]) == (4, 3)
+    assert score.value == 1
+    assert score.measured["hops_loss"] == pytest.approx((1 / 3 + 0 + 1 / 6) / 3)
+
+
 def test_what_cannot_be_listed_is_told(monkeypatch):
     data = stops(*["Pizza Bar Park Pasta"] * 2, *["Pizza Bar"] * 6)
     monkeypatch.setattr(module, "_MOST_PATTERNS", 10)

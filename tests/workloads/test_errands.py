@@ -7,7 +7,7 @@ import pytest
 
 from wayveil.errors import ParameterError
 from wayveil.model import Stops, Taxonomy, check_parameters, parameters_of, plain
-from wayveil.workloads.errands import Errands
+from wayveil.workloads.errands import Errands, _City
 
 MONDAY = 1_704_067_200
 DAY = 86_400
@@ -110,6 +110,22 @@ def test_habits_repeat() -> None:
         return len(np.unique(person * len(data.taxonomy) + data.place)) / 100
 
     assert different(1) < 40 < 80 < different(0)
+
+
+def test_some_habits_are_stronger() -> None:
+    data = generate(habit=1, trajectories=3000, people=100, zipf=0, sensitive_workers=0)
+    person = np.repeat(data.owner, np.diff(data.offsets))[data.sensitive]
+    often = [np.bincount(data.place[data.sensitive][person == p]) for p in range(100)]
+    assert 0.37 < np.mean([counts.max() / counts.sum() for counts in often]) < 0.6
+
+
+def test_an_area_without_sensitive_places_sends_people_anywhere() -> None:
+    tree = Errands(leaves=100, zipf=0)._taxonomy()
+    city = _City(tree, 0, np.random.default_rng(1))
+    for kind in (False, True):
+        city.first[kind] = np.zeros(city.n_areas + 1, np.int64)
+        drawn = city.draw(np.zeros(2000, np.int64), kind, np.random.default_rng(2))
+        assert set(drawn.tolist()) == set(np.flatnonzero(city.sensitive == kind).tolist())
 
 
 def test_people_live_somewhere() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from wayveil.attacks.attack_graph import GraphAttack
 from wayveil.attacks.counting import Counting
 from wayveil.attacks.inference_routes import InferenceRoutes
+from wayveil.attacks.known_places import KnownPlaces
 from wayveil.attacks.known_visits import KnownVisits
 from wayveil.attacks.lbqid import Lbqid
 from wayveil.attacks.nearest_positions import NearestPositions
@@ -16,6 +17,7 @@ __all__ = [
     "Counting",
     "GraphAttack",
     "InferenceRoutes",
+    "KnownPlaces",
     "KnownVisits",
     "Lbqid",
     "NearestPositions",
@@ -34,5 +36,6 @@ ATTACKS: dict[str, type] = {
         Lbqid,
         SeenOnRoads,
         InferenceRoutes,
+        KnownPlaces,
     )
 }

@@ -31,7 +31,7 @@ class HomeWork:
 
     Notes
     -----
-    This is `TopPlaces` with ``n=2``: all visits of a person count, ties go to the name that comes first, and of a person
+    This is `TopPlaces` with ``n=2``: all visits of a person count, ties go to the name that comes first, and of someone
     with one place that place is known.  It is what `HomeWorkAttack` of scikit-mobility says that it does; its code
     sorts places by rising frequency and so takes the two that a person visits least.
 

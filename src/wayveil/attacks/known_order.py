@@ -93,21 +93,22 @@ class KnownOrder:
         victims = draw_victims(truth, target, self.victims, rng, merged=merged)
         records = Records.of(target, merged=merged)
         n_places = max(int(side.max(initial=-1)) for side in (victims.location, records.place)) + 1
-        width = max(int(np.diff(side).max(initial=0)) for side in (victims.offsets, records.offsets)) + 1
-        rows = orders_of(records.offsets, records.place, records.owner, n_places, width)
+        longest = max(int(np.diff(side).max(initial=0)) for side in (victims.offsets, records.offsets))
+        shift = longest.bit_length()
+        rows = orders_of(records.offsets, records.place, records.owner, n_places, shift)
         m, people = depth_of(self, victims), population(truth)
         if self.choice == "worst":
             person = np.repeat(np.arange(len(victims)), np.diff(victims.first))
-            known = orders_of(victims.offsets, victims.location, person, n_places, width)
-            support = owners_in_order(rows, width, np.arange(n_places)[:, None], engine)
-            best, cut = fewest_in_order(rows, known, width, len(victims), m, support=support, engine=engine)
+            known = orders_of(victims.offsets, victims.location, person, n_places, shift)
+            support = owners_in_order(rows, shift, np.arange(n_places)[:, None], engine)
+            best, cut = fewest_in_order(rows, known, shift, len(victims), m, support=support, engine=engine)
             risk = worst_risk(worst_owners(best))
             return told(self.name, self.adversary, risk, threshold=self.threshold, population=people, cut=cut)
 
         def match(sets: Array) -> Array:
             # Positions rise with time; -1 is no visit, and comes last.
             sets = np.sort(np.where(sets < 0, len(victims.location), sets), axis=1)
-            return owners_in_order(rows, width, np.append(victims.location, -1)[sets], engine)
+            return owners_in_order(rows, shift, np.append(victims.location, -1)[sets], engine)
 
         risk, drawn = random_risk(victims, m, self.draws, match, rng)
         return told(self.name, self.adversary, risk, threshold=self.threshold, population=people, drawn=drawn)

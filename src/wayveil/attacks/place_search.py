@@ -26,7 +26,7 @@ NOBODY = 1 << 62
 _SETS_PER_TASK = 2048
 _TASKS = 8
 _ROUNDS = (1 / 16, 1 / 4, 1 / 2, 1.0)  # of the roots; who is done after a round is not searched for in the next
-_STEPS = 1_000_000_000
+_STEPS = 500_000_000
 _LEAST_STEPS = 100_000
 
 
@@ -40,11 +40,11 @@ def owners_of_sets(index: Index, sets: Array, engine: Engine) -> Array:
     return _each_row(np.sort(turn[sets], axis=1), back, partial(_count_sets, index), engine)
 
 
-def owners_in_order(rows: Orders, width: int, sets: Array, engine: Engine) -> Array:
+def owners_in_order(rows: Orders, shift: int, sets: Array, engine: Engine) -> Array:
     """Return how many owners visit the places of each row, padded with -1 at the end, in this order."""
     if not sets.size:
         return np.zeros(len(sets), np.int64)
-    return _each_row(sets, None, partial(_count_orders, rows, width), engine)
+    return _each_row(sets, None, partial(_count_orders, rows, shift), engine)
 
 
 def fewest_owners(
@@ -83,7 +83,7 @@ def fewest_owners(
 
 
 def fewest_in_order(
-    rows: Orders, known: Orders, width: int, people: int, m: int, *, support: Array, engine: Engine
+    rows: Orders, known: Orders, shift: int, people: int, m: int, *, support: Array, engine: Engine
 ) -> tuple[Array, Array]:
     """Return (best, cut) as `fewest_owners` does, for orders of at most `m` visits; `support` is per place, and the
     owners of `known` are the people."""
@@ -97,15 +97,15 @@ def fewest_in_order(
     def search(roots: Array, best: Array, cut: Array, budget: int) -> None:
         held, victims = ((side.starts[roots + 1] - side.starts[roots]).max(initial=1) for side in (rows, known))
         room = _room(len(support), int(held), int(victims), m)
-        rarest_orders(rows, known, width, roots, m, budget, room, best, cut)
+        rarest_orders(rows, known, shift, roots, m, budget, room, best, cut)
 
     return _search(search, roots, best, m, engine)
 
 
-def orders_of(offsets: Array, place: Array, owner: Array, n_places: int, width: int) -> Orders:
-    """Return records with their visits by place; `width` is above the number of visits of every record."""
+def orders_of(offsets: Array, place: Array, owner: Array, n_places: int, shift: int) -> Orders:
+    """Return records with their visits by place; 2^`shift` is above the number of visits of every record."""
     record = trajectory_of_row(offsets)
-    key = record * width + np.arange(len(place)) - offsets[record]
+    key = (record << shift) + np.arange(len(place)) - offsets[record]
     starts = offsets_of(np.bincount(place, minlength=n_places))
     return Orders(offsets, place, owner, starts, key[np.argsort(place, kind="stable")])
 
@@ -137,10 +137,10 @@ def _search(
 def _room(n: int, held: int, victims: int, m: int) -> Room:
     levels = min(max(1, m - 1), DEEPEST)
     return Room(
-        count=np.zeros(n, np.int64),
+        owners=np.zeros(n, np.int64),
         last=np.full(n, -1, np.int64),
         seen=np.empty(n, np.int64),
-        next=np.empty(n * levels, np.int64),
+        ahead=np.empty(n * levels, np.int64),
         stack=np.empty(held * levels, np.int64),
         victims=np.empty(victims * levels, np.int64),
         path=np.zeros(DEEPEST + 2, np.int64),
@@ -171,8 +171,8 @@ def _count_sets(index: Index, sets: Array) -> Array:
     return counts
 
 
-def _count_orders(rows: Orders, width: int, sets: Array) -> Array:
+def _count_orders(rows: Orders, shift: int, sets: Array) -> Array:
     longest = int((rows.starts[sets[:, 0] + 1] - rows.starts[sets[:, 0]]).max(initial=1))
     counts, size = np.zeros(len(sets), np.int64), sets.shape[1]
-    count_orders(rows, width, sets.ravel(), size, np.empty(size * longest, np.int64), counts)
+    count_orders(rows, shift, sets.ravel(), size, np.empty(size * longest, np.int64), counts)
     return counts

@@ -15,6 +15,8 @@ __all__ = ["near_groups"]
 def near_groups(places, owner, m, last, parent, weight, rounds, tries):
     """Return the group of each trajectory, or -1: groups of `m` people each, until fewer people are left.
 
+    Exchanges with those left over may change whose they are; if they are of `m` people again, call again for these.
+
     Parameters
     ----------
     places : int64, (trajectories, width)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from wayveil.kernels.jit import inner, kernel
 from wayveil.kernels.place_sets import Items, Lists, Rows, in_proportion, keep_fitting, start_fitting, values_at
 
-__all__ = ["DEEPEST", "Known", "Room", "count_items", "rarest_sets"]
+__all__ = ["DEEPEST", "Known", "Room", "count_items", "rarest_first", "rarest_sets"]
 
 Ints = NDArray[Any]
 
@@ -37,10 +37,10 @@ class Room(NamedTuple):
     """Memory of a search: owners counted and the last one per item (0 and -1), items seen, those of a set to try next,
     records and victims per level, and the set itself with the values that a record has at its places."""
 
-    count: Ints
+    owners: Ints
     last: Ints
     seen: Ints
-    next: Ints
+    ahead: Ints
     stack: Ints
     victims: Ints
     path: Ints
@@ -85,7 +85,7 @@ def rarest_sets(
         room.path[0] = root
         deep[:, 1] = 0
         deep[1, 1], deep[3, 1], deep[6, 1] = held, n, left
-        depth, spent = 1, _try(rows, items, known, deep, 1, tolerance, alone, room, best)
+        depth, spent = (1, _try(rows, items, known, deep, 1, tolerance, alone, room, best))
         while depth > 0:
             if deep[4, depth] == deep[5, depth]:
                 depth -= 1
@@ -95,7 +95,7 @@ def rarest_sets(
                     cut[known.person[room.victims[i]]] = 1
                 depth -= 1
                 continue
-            item = room.next[deep[4, depth]]
+            item = room.ahead[deep[4, depth]]
             deep[4, depth] += 1
             start, out = deep[2, depth], deep[2, depth] + deep[3, depth]
             n = np.int64(0)
@@ -111,7 +111,7 @@ def rarest_sets(
             left = deep[6, depth] - items.cost[item]
             room.path[depth] = item
             depth += 1
-            deep[0, depth], deep[1, depth], deep[2, depth], deep[3, depth] = start + held, kept, out, n
+            deep[0, depth], deep[1, depth], deep[2, depth], deep[3, depth] = (start + held, kept, out, n)
             deep[4, depth], deep[6, depth] = deep[5, depth - 1], left
             spent += _try(rows, items, known, deep, depth, tolerance, alone, room, best)
 
@@ -120,7 +120,7 @@ def rarest_sets(
 def _try(
     rows: Rows, items: Items, known: Known, deep: Ints, depth: int, tolerance: float, alone: bool, room: Room,
     best: Ints,
-) -> int:  # fmt: skip
+) -> np.int64:  # fmt: skip
     """Count the owners of every set with one item more, lower `best`, and note the items to go on with; return the
     steps that it took."""
     turn, seen, steps = items.turn[room.path[depth - 1]], np.int64(0), np.int64(0)
@@ -153,7 +153,7 @@ def _try(
                     room.seen[seen] = item
                     seen += 1
                 room.last[item] = who
-                room.count[item] += 1
+                room.owners[item] += 1
     end, left = deep[4, depth], deep[6, depth]
     for i in range(deep[2, depth], deep[2, depth] + deep[3, depth]):
         victim = room.victims[i]
@@ -161,31 +161,46 @@ def _try(
         later = _after(known, items, victim, turn)
         fewest = owners
         for at in range(later, stop):
-            found = room.count[known.item[at]]
+            found = room.owners[known.item[at]]
             steps += 1
             fewest = min(fewest, found)
-            if 0 < found < best[person] and items.cost[known.item[at]] <= left:
-                if known.size[victim] == 0 or known.size[victim] == depth + 1:
-                    best[person] = found
+            counts = known.size[victim] == 0 or known.size[victim] == depth + 1
+            if counts and 0 < found < best[person] and items.cost[known.item[at]] <= left:
+                best[person] = found
         if best[person] > 1:
             for at in range(later, stop):
                 item = known.item[at]
                 more = left - items.cost[item]
                 if more < 1 or at + 1 == stop or room.last[item] < -1:
                     continue
-                found = room.count[item]
+                found = room.owners[item]
                 hopeless = alone and found - more * (owners - fewest) >= best[person]
                 if not hopeless and (found > 0 or tolerance > 0):
-                    room.next[end] = item
+                    room.ahead[end] = item
                     end += 1
                     room.last[item] = -2  # once is enough
     deep[5, depth] = end
+    rarest_first(room, deep[4, depth], end)
     for j in range(deep[4, depth], end):
-        room.last[room.next[j]] = -1
+        room.last[room.ahead[j]] = -1
     for j in range(seen):
         room.last[room.seen[j]] = -1
-        room.count[room.seen[j]] = 0
+        room.owners[room.seen[j]] = 0
     return steps
+
+
+@inner
+def rarest_first(room: Room, start: int, end: int) -> None:
+    """Sort ``room.ahead[start:end]`` by the owners counted; a shell sort, as lists are short."""
+    gap = (end - start) >> 1
+    while gap > 0:
+        for i in range(start + gap, end):
+            item, j = room.ahead[i], i
+            while j >= start + gap and room.owners[room.ahead[j - gap]] > room.owners[item]:
+                room.ahead[j] = room.ahead[j - gap]
+                j -= gap
+            room.ahead[j] = item
+        gap >>= 1
 
 
 @inner

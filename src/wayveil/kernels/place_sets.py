@@ -120,7 +120,7 @@ def count_sets(
 
 
 @inner
-def start_fitting(lists: Lists, place: int, item: int, stack: Ints) -> int:
+def start_fitting(lists: Lists, place: int, item: int, stack: Ints) -> np.int64:
     """Write the records that fit an item to `stack`; return how many.  O(list)."""
     held = np.int64(0)
     for at in range(lists.starts[place], lists.starts[place + 1]):
@@ -131,7 +131,7 @@ def start_fitting(lists: Lists, place: int, item: int, stack: Ints) -> int:
 
 
 @inner
-def keep_fitting(lists: Lists, place: int, item: int, stack: Ints, start: int, held: int, out: int) -> int:
+def keep_fitting(lists: Lists, place: int, item: int, stack: Ints, start: int, held: int, out: int) -> np.int64:
     """Write the records of ``stack[start:start + held]`` that fit an item to ``stack[out:]``; return how many."""
     at, stop = lists.starts[place], lists.starts[place + 1]
     kept = np.int64(0)
@@ -175,7 +175,7 @@ def in_proportion(items: Items, sets: Ints, start: int, size: int, values: Float
     """Return whether `values` are in the same proportion to their largest as those of a set, up to `tolerance`."""
     most_known, most_found = 0.0, 0.0
     for j in range(size):
-        most_known, most_found = max(most_known, items.value[sets[start + j]]), max(most_found, values[j])
+        most_known, most_found = (max(most_known, items.value[sets[start + j]]), max(most_found, values[j]))
     for j in range(size):
         known, found = items.value[sets[start + j]] / most_known, values[j] / most_found
         if known < found - found * tolerance or known > found + found * tolerance:

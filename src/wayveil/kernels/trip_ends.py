@@ -61,15 +61,15 @@ def _fitting(
     n_spans, n, m, n_discs = shape[0], shape[1], shape[2], shape[3]
     for i in range(m):
         for j in range(first[i], last[i]):
-            who = owner[j]
-            if seen[who] == i + 1:  # counted already, for another trip
-                continue
             fits = True
             for s in range(n_spans):
                 if low[s * n + j] > stop[s * m + i] or high[s * n + j] < start[s * m + i]:
                     fits = False
                     break
             if not fits:
+                continue
+            who = owner[j]
+            if seen[who] == i + 1:  # counted already, for another trip; asked late, as this is far in memory
                 continue
             for d in range(n_discs):
                 x = at[2 * d * m + i]

@@ -1,5 +1,6 @@
 """Model -> Published: one file per method."""
 
+from wayveil.methods.cast import Cast
 from wayveil.methods.cba import Cba
 from wayveil.methods.gsup import Gsup
 from wayveil.methods.icba import Icba
@@ -12,7 +13,7 @@ from wayveil.methods.tga import Tga
 from wayveil.methods.w4m import W4m
 from wayveil.model import Method
 
-__all__ = ["METHODS", "Cba", "Gsup", "Icba", "Kcl", "Knode", "Nwa", "Prefix", "Qid", "Tga", "W4m"]
+__all__ = ["METHODS", "Cast", "Cba", "Gsup", "Icba", "Kcl", "Knode", "Nwa", "Prefix", "Qid", "Tga", "W4m"]
 
 METHODS: dict[str, type[Method]] = {
     Kcl.name: Kcl,
@@ -25,4 +26,5 @@ METHODS: dict[str, type[Method]] = {
     Icba.name: Icba,
     Cba.name: Cba,
     Prefix.name: Prefix,
+    Cast.name: Cast,
 }

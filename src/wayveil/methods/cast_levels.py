@@ -83,10 +83,8 @@ def find_groups(known: Known, tree: Preorder, distance: str, m: int, engine: Eng
         pool = np.union1d(left, by_length[bounds[step + 1] : bounds[step]])
         if width == 0:
             pool = pool[known.with_more[pool]]
-            found, made = np.full(len(pool), 0 if known.people(pool) >= m else -1), np.zeros((1, 0), np.int64)
-            made = made[: int(found.max(initial=-1)) + 1]
-        else:
-            found, made = _level(known, tree, distance, pool, width, m, engine)
+        level = _level if width else _without_stops
+        found, made = level(known, tree, distance, pool, width, m, engine)
         left = pool[found < 0]
         if len(made) and len(left):
             after = by_length[bounds[step + 2] : bounds[step + 1]] if step + 1 < len(lengths) else left[:0]
@@ -133,6 +131,14 @@ def _level(
         rest = np.concatenate([np.sort(rank[part]) for part in np.array_split(rest, -(-len(rest) // block) or 1)])
         rest = order[rest]
     return found, _common(tree, places, found, n_groups)
+
+
+def _without_stops(
+    known: Known, tree: Preorder, distance: str, pool: IntArray, width: int, m: int, engine: Engine
+) -> tuple[IntArray, IntArray]:
+    """Return one group of all, if they are of enough people: nothing tells them apart."""
+    enough = known.people(pool) >= m
+    return np.full(len(pool), 0 if enough else -1), np.zeros((int(enough), 0), np.int64)
 
 
 def _occurrence(owner: IntArray) -> IntArray:

@@ -235,7 +235,9 @@ class FindStops:
         lost = np.flatnonzero(place < 0)
         middle = [np.bincount(stretch, v[row], len(first)) / np.maximum(size, 1) for v in (data.x, data.y)]
         near = index.nearest(middle[0][lost], middle[1][lost], self.max_distance)
-        too_short = (near >= 0) & (data.t[last[lost]] - data.t[first[lost]] < own[near])
+        too_short = (
+            data.t[last[lost]] - data.t[first[lost]] < own[near]
+        )  # of no meaning where there is none: -1 stays -1
         place[lost] = np.where(too_short, -1, near)
         return _Stretches(first, last, place)
 

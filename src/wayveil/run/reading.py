@@ -211,7 +211,7 @@ def prepare(loaded: Loaded, steps: Sequence[Any], spec: InputSpec) -> Prepared:
 
 
 def _in_tree_order(data: Stops) -> Stops:
-    """Return stops whose taxonomy is numbered as in its published file, so that codes mean the same before and after."""
+    """Return stops whose taxonomy is numbered as in its published file, so that codes stay the same."""
     ordered = in_tree_order(data.taxonomy)
     code = {name: i for i, name in enumerate(ordered.nodes)}
     translate = np.array([code[name] for name in data.taxonomy.nodes], np.int64)

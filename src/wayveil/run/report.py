@@ -271,10 +271,11 @@ def _known_samples(name: str) -> tuple[str, str]:
     >>> _known_samples("identity_mean_with_2_samples"), _known_samples("identity_mean")
     (('identity_mean', ', 2 positions known'), ('identity_mean', ''))
     """
-    found = re.fullmatch(r"(.+)_with_(\d+)_samples?", name)
+    found = re.fullmatch(r"(.+)_with_(\d+)_(sample|place)s?", name)
     if found is None:
         return name, ""
-    return found[1], f", {found[2]} position{'' if found[2] == '1' else 's'} known"
+    what = "position" if found[3] == "sample" else "place"
+    return found[1], f", {found[2]} {what}{'' if found[2] == '1' else 's'} known"
 
 
 def _change(name: str, label: str, before: float | None, after: float | None) -> _Change:

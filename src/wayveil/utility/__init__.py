@@ -8,12 +8,15 @@ from wayveil.utility.clustering_agreement import ClusteringAgreement
 from wayveil.utility.deviation import Deviation
 from wayveil.utility.distortion import Distortion
 from wayveil.utility.frequent_sequences import FrequentSequences
+from wayveil.utility.generalization_cost import GeneralizationCost
 from wayveil.utility.instance_loss import InstanceLoss
 from wayveil.utility.log_cost import LogCost
 from wayveil.utility.od_matrix import OdMatrix
 from wayveil.utility.range_queries import RangeQueries
 from wayveil.utility.road_error import RoadError
 from wayveil.utility.road_patterns import RoadPatterns
+from wayveil.utility.sequential_patterns import SequentialPatterns
+from wayveil.utility.taxonomy_levels import TaxonomyLevels
 from wayveil.utility.traffic import Traffic
 from wayveil.utility.trip_length import TripLength
 from wayveil.utility.visit_support import VisitSupport
@@ -26,12 +29,15 @@ __all__ = [
     "Deviation",
     "Distortion",
     "FrequentSequences",
+    "GeneralizationCost",
     "InstanceLoss",
     "LogCost",
     "OdMatrix",
     "RangeQueries",
     "RoadError",
     "RoadPatterns",
+    "SequentialPatterns",
+    "TaxonomyLevels",
     "Traffic",
     "TripLength",
     "VisitSupport",
@@ -55,5 +61,8 @@ METRICS: dict[str, type] = {
         RoadError,
         Traffic,
         RoadPatterns,
+        GeneralizationCost,
+        TaxonomyLevels,
+        SequentialPatterns,
     )
 }

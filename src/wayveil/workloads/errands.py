@@ -217,7 +217,7 @@ class Errands:
         at_work = np.zeros(len(trip), np.bool_)
         at_work[offsets[:-1][works]] = True
         place[at_work] = people.workplace[person[at_work]]
-        _move_on(place, trip, at_work, city, rng)
+        _move_on(place, trip, city, rng)
         t, t_end = _times(offsets, day, works, rng)
         return Stops(
             offsets=offsets,
@@ -370,27 +370,25 @@ def _days(n_trips: IntArray, days: int, rng: np.random.Generator) -> IntArray:
 
 
 def _balanced(works: BoolArray, sensitive: BoolArray, mean: float, rows: int) -> tuple[BoolArray, float]:
-    """Return who goes to work, and the share of sensitive places among all other stops that gives the mean asked."""
+    """Return who goes to work, and the share of sensitive places among all other stops for the mean asked."""
     wanted = mean * len(works)
     for going in (works, works & sensitive):
         secret, others = int((going & sensitive).sum()), rows - int(going.sum())
         share = (wanted - secret) / max(others, 1)
         if share <= 1:  # else there are too few other stops: work at places that are not sensitive gives way
             break
-    return going, min(max(share, 0.0), 1.0)
+    return going, share
 
 
-def _move_on(place: IntArray, trip: IntArray, at_work: BoolArray, city: _City, rng: np.random.Generator) -> None:
+def _move_on(place: IntArray, trip: IntArray, city: _City, rng: np.random.Generator) -> None:
     """Change places, within their kind, until none is that of the stop before; in vain where there is one only."""
     for _ in range(50):
         again = np.flatnonzero((place[1:] == place[:-1]) & (trip[1:] == trip[:-1])) + 1
-        again = again[~at_work[again]]
         if len(again) == 0:
             return
         for kind in (False, True):
             rows = again[city.sensitive[place[again]] == kind]
-            if len(city.by_area[kind]) > 1:
-                place[rows] = city.draw(np.full(len(rows), -1), kind, rng)
+            place[rows] = city.draw(np.full(len(rows), -1), kind, rng)
 
 
 def _times(offsets: IntArray, day: IntArray, works: BoolArray, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
@@ -400,7 +398,6 @@ def _times(offsets: IntArray, day: IntArray, works: BoolArray, rng: np.random.Ge
     start = np.where(works, rng.integers(23_400, 32_400, n), rng.integers(25_200, 50_400, n))
     stay, way = rng.integers(900, 5_400, rows).astype(np.float64), rng.integers(300, 1_800, rows).astype(np.float64)
     stay[first[works]] = rng.integers(14_400, 32_400, int(works.sum()))
-    way[first] = 0
     done = np.cumsum(stay + way)
     done -= np.repeat(done[first] - stay[first], np.diff(offsets))
     shrink = np.minimum(1.0, (_DAY_S - 1 - start) / done[offsets[1:] - 1])
