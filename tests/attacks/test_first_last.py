@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from wayveil.attacks import trip_ends as module
 from wayveil.attacks.first_last import FirstLast
-from wayveil.attacks.trip_ends import KnownTrips, around
+from wayveil.attacks.trip_ends import KnownTrips, Span, around, people_fitting
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
 from wayveil.model import Points, Regions
@@ -191,6 +191,15 @@ def test_a_distance_on_the_radius_is_inside_in_spite_of_rounding():
     x = 1e7 + 0.1
     data = Points.from_records([[(0, x, 0.0)], [(0, x + 0.3, 0.0)]])
     assert attack(data, radius=0.3).measured["identity_mean"] == 0.5
+
+
+def test_no_trip_is_lost_to_rounding():
+    """What begins where a trip ends meets it, though the end minus the length may be beyond the beginning."""
+    rng = np.random.default_rng(1)
+    for low, length in rng.random((300, 2)) ** 3 / 7:
+        one = np.array([low]), np.array([low + length])
+        fitting, _ = people_fitting([Span(*one, one[1], one[1])], [], np.zeros(1, int), None, LocalEngine(workers=1))
+        assert fitting.tolist() == [1]
 
 
 def test_trips_and_people_are_drawn():

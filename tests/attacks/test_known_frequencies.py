@@ -207,6 +207,28 @@ def test_trips_of_one_person_hide_nobody():
     assert attack(data, hidden, m=1).measured["identity_mean"] == pytest.approx(0.2)
 
 
+def test_proportions_equal_the_definition_on_other_data():
+    NOW.update(measure="proportion", tolerance=0.5)
+    for seed in range(12):
+        truth, target = (random_data(6, 9, places=5, seed=2 * seed + i) for i in range(2))
+        for choice in ("random", "worst"):
+            result = attack(truth, target, m=3, measure="proportion", tolerance="1/2", choice=choice)
+            assert_told(result, oracle(truth, target, 3, choice, "trajectory", exactly=True))
+
+
+def test_people_count_once_however_many_of_their_trips_fit():
+    trip = [("a", 1), ("b", 2), ("c", 3)]
+    data = Visits.from_records([trip, trip, [("a", 1)], [("b", 1)], [("c", 1)]], owner=[0, 0, 1, 1, 1])
+    for m in (2, 3):
+        for choice in ("random", "worst"):
+            assert attack(data.take(np.array([0])), data, m=m, choice=choice).measured["identity_mean"] == 1
+    three = Visits.from_records([trip, trip, trip, [("a", 1), ("b", 2)], [("b", 1), ("c", 2)], [("a", 1), ("c", 2)]])
+    owned = replace(three, owner=np.array([0, 0, 1, 2, 2, 2]), owners="given")
+    assert attack(owned, owned, m=3, choice="worst").measured["identity_mean"] == pytest.approx(
+        (1 / 2 + 1 / 2 + 1 / 3) / 3
+    )
+
+
 def test_people_are_sampled_where_there_are_more():
     data = random_data(400, 5)
     for choice in ("random", "worst"):
@@ -312,6 +334,10 @@ def test_fewer_proportions_may_fit_fewer_people_so_exactly_m_are_known():
         for m in (2, 3)
     )
     assert two.measured["identity_max"] == 1  # a and b, once each, do not fit once and twice
+    gone = attack(
+        data.take(np.array([0])), data.take(np.array([1])), m=3, measure="proportion", tolerance="1/2", choice="worst"
+    )
+    assert gone.measured["identity_max"] == 1  # found by way of a and b, which fit nobody
     assert three.measured["identity_max"] == 0.5  # but both are half of c at most, and more than a quarter
 
 

@@ -186,6 +186,45 @@ def test_trips_of_one_person_hide_nobody():
     assert attack(data, hidden, m=1).measured["identity_mean"] == pytest.approx(0.2)
 
 
+def dense_data(seed, n=16, places=8):
+    """Nearly everybody was nearly everywhere, some twice: little singles out, and a search must go deep."""
+    rng = np.random.default_rng(seed)
+    times = rng.choice([0, 1, 2], p=[0.15, 0.65, 0.2], size=(n, places))
+    visited = [[chr(97 + i) for i, k in enumerate(row) for _ in range(k)] for row in times]
+    return Visits.from_records([[(place, t) for t, place in enumerate(row)] for row in visited])
+
+
+@pytest.mark.parametrize("counts", ["yes", "no"])
+def test_equals_the_definition_on_dense_data(counts):
+    COUNTS[0] = counts
+    for seed in range(6):
+        data = dense_data(seed)
+        for m, choice in ((4, "worst"), (3, "worst"), (2, "random")):
+            result = attack(data, data, m=m, counts=counts, choice=choice)
+            assert_told(result, oracle(data, data, m, choice, "trajectory", exactly=True))
+
+
+def test_a_set_that_loses_more_with_every_place_is_not_given_up_early():
+    COUNTS[0] = "no"
+    there = np.random.default_rng(0).random((16, 8)) < 0.85
+    data = Visits.from_records([[(chr(97 + i), t) for t, i in enumerate(np.flatnonzero(row))] for row in there])
+    result = attack(data, data, m=4, counts="no", choice="worst")
+    assert_told(result, oracle(data, data, 4, "worst", "trajectory", exactly=True))
+
+
+def test_people_count_once_however_many_of_their_trips_fit():
+    trip = [("a", 1), ("b", 2), ("c", 3)]
+    data = Visits.from_records([trip, trip, [("a", 1)], [("b", 1)], [("c", 1)]], owner=[0, 0, 1, 1, 1])
+    for m in (2, 3):
+        for choice in ("random", "worst"):
+            assert attack(data.take(np.array([0])), data, m=m, choice=choice).measured["identity_mean"] == 1
+    three = Visits.from_records([trip, trip, trip, [("a", 1), ("b", 2)], [("b", 1), ("c", 2)], [("a", 1), ("c", 2)]])
+    owned = replace(three, owner=np.array([0, 0, 1, 2, 2, 2]), owners="given")
+    assert attack(owned, owned, m=3, choice="worst").measured["identity_mean"] == pytest.approx(
+        (1 / 2 + 1 / 2 + 1 / 3) / 3
+    )
+
+
 def test_people_are_sampled_where_there_are_more():
     data = random_data(400, 5)
     for choice in ("random", "worst"):
@@ -273,6 +312,13 @@ def test_a_place_known_twice_must_have_been_visited_twice():
     assert twice.measured["identity_max"] == 1
     assert once.measured["identity_max"] == 0.5
     assert attack(data, data, m=1, choice="worst").measured["identity_max"] == 0.5
+
+
+def test_a_place_known_twice_takes_two_of_the_known_visits():
+    data = Visits.from_records([[(p, t) for t, p in enumerate(places)] for places in ("abb", "bb", "ab")])
+    one = data.take(np.array([0]))
+    assert attack(one, data, m=2, choice="worst").measured["identity_max"] == 0.5
+    assert attack(one, data, m=3, choice="worst").measured["identity_max"] == 1
 
 
 def test_what_is_known_of_a_person_lies_in_one_trajectory_or_in_all():

@@ -176,6 +176,19 @@ def test_trips_of_one_person_hide_nobody():
     assert attack(data, hidden, m=1).measured["identity_mean"] == pytest.approx(0.2)
 
 
+def test_people_count_once_however_many_of_their_trips_fit():
+    trip = [("a", 1), ("b", 2), ("c", 3)]
+    data = Visits.from_records([trip, trip, [("a", 1)], [("b", 1)], [("c", 1)]], owner=[0, 0, 1, 1, 1])
+    for m in (2, 3):
+        for choice in ("random", "worst"):
+            assert attack(data.take(np.array([0])), data, m=m, choice=choice).measured["identity_mean"] == 1
+    three = Visits.from_records([trip, trip, trip, [("a", 1), ("b", 2)], [("b", 1), ("c", 2)], [("a", 1), ("c", 2)]])
+    owned = replace(three, owner=np.array([0, 0, 1, 2, 2, 2]), owners="given")
+    assert attack(owned, owned, m=3, choice="worst").measured["identity_mean"] == pytest.approx(
+        (1 / 2 + 1 / 2 + 1 / 3) / 3
+    )
+
+
 def test_people_are_sampled_where_there_are_more():
     data = random_data(400, 5)
     for choice in ("random", "worst"):

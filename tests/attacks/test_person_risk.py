@@ -44,7 +44,7 @@ def test_nobody():
 
 
 def test_a_mean_of_equal_parts_is_not_above_them():
-    found = risk([0] * 7, [10] * 7)
+    found = risk([0] * 3, [10] * 3)
     assert found.measured(Fraction(1, 10))["identity_share_above"] == 0
 
 

@@ -157,6 +157,23 @@ def test_many_rows_at_one_point_are_one_point():
     assert result.measured["identity_mean"] == pytest.approx((0.5 * (1 + 1 / 3) + 2 / 3) / 3, abs=0.01)
 
 
+def test_every_point_is_as_likely_as_any_other_to_be_known_first_and_every_row_behind_it():
+    rows = np.arange(12)
+    known = KnownPoints.draw(
+        np.zeros(1, int), np.array([0, 12]), lambda at: (rows[at] // 4,), points=3, victims=9, draws=3000,
+        rng=np.random.default_rng(1),
+    )  # fmt: skip
+    assert np.bincount(known.rows[known.table[:, 0]] // 4) == pytest.approx(1000, abs=100)
+    assert np.bincount(known.rows) == pytest.approx(750, abs=100)
+
+
+def test_a_result_is_exact_only_if_all_points_are_known():
+    data = Visits.from_records([[("a", 1), ("b", 2), ("c", 3)], [("a", 1)]])
+    for points, exact in ((2, False), (3, True)):
+        result = attack(data, points=points)
+        assert (result.sampled, result.measured["identity_mean_low"] is None) == (not exact, exact)
+
+
 def test_places_are_matched_by_name():
     truth = Visits.from_records([[("a", 1)], [("b", 1)]])
     target = Visits.from_records([[("b", 1)], [("c", 1)], [("b", 1)]])

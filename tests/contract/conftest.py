@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from wayveil.methods import METHODS
-from wayveil.model import Parameter, Points, Routes, Visits, parameters_of
+from wayveil.model import Parameter, Points, Routes, Stops, Visits, parameters_of
 
 PEOPLE, TRIPS = 60, 2
 
@@ -85,6 +85,38 @@ def ways() -> list[tuple[str, str, int, str, str]]:
     return found
 
 
+@pytest.fixture(scope="session")
+def errands() -> list[tuple[str, str, int, str, str]]:
+    """Stops of people with similar habits, as (traj_id, user_id, seq, place, ill), with ids easy to search for."""
+    rng = np.random.default_rng(14)
+    found = []
+    for trip in range(PEOPLE * TRIPS):
+        person = trip % PEOPLE
+        ill = "yes" if person % 3 == 0 else "no"
+        places = [
+            f"shop-{rng.integers(3)}",
+            f"park-{rng.integers(3)}",
+            *([f"clinic-{person % 2}"] if ill == "yes" else []),
+        ]
+        found += [(f"CARD{trip:05d}", f"PERSON{person:05d}", seq, place, ill) for seq, place in enumerate(places)]
+    return found
+
+
+@pytest.fixture
+def beside(method: type[Any], network: Path | None, tmp_path: Path) -> dict[str, str]:
+    """The files that a table needs beside it, as keys of a recipe's [input]."""
+    if network is not None:
+        return {"network": str(network)}
+    if method.accepts is not Stops:
+        return {}
+    path = tmp_path / "taxonomy.csv"
+    leaves = [f"{kind}-{i},{kind}," for kind in ("shop", "park", "clinic") for i in range(3)]
+    path.write_text(
+        "\n".join(["node,parent,sensitive", "place,,", "shop,place,", "park,place,", "clinic,place,yes", *leaves])
+    )
+    return {"taxonomy": str(path)}
+
+
 @pytest.fixture
 def network(method: type[Any], tmp_path: Path) -> Path | None:
     """The road network of routes: four ways out of one place."""
@@ -102,6 +134,7 @@ def table(
     rows: list[tuple[Any, ...]],
     tracks: list[tuple[Any, ...]],
     ways: list[tuple[Any, ...]],
+    errands: list[tuple[Any, ...]],
     tmp_path: Path,
 ) -> Path:
     """The same data in the form that the method accepts."""
@@ -109,6 +142,7 @@ def table(
         Visits: ("traj_id,user_id,t,location,ill", rows),
         Points: ("traj_id,user_id,t,x,y,ill", tracks),
         Routes: ("traj_id,user_id,seq,road,ill", ways),
+        Stops: ("traj_id,user_id,seq,place,ill", errands),
     }
     assert method.accepts in content, "a new kind of data needs a table here"
     header, listed = content[method.accepts]
@@ -119,14 +153,14 @@ def table(
 
 @pytest.fixture
 def make_content(
-    method: type[Any], parameters: dict[str, Any], table: Path, network: Path | None, tmp_path: Path
+    method: type[Any], parameters: dict[str, Any], table: Path, beside: dict[str, str], tmp_path: Path
 ) -> Callable[..., Any]:
     """Return the content of a recipe for the method; `name` is the output folder."""
 
     def make(name: str = "out", *, form: str = "csv", seed: int = 5, path: Path = table, **output: Any) -> Any:
         return {
             "seed": seed,
-            "input": {"path": str(path), **({"network": str(network)} if network else {})},
+            "input": {"path": str(path), **beside},
             "method": {"name": method.name, **parameters},
             "attacks": [],
             "metrics": [],

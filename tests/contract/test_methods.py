@@ -12,7 +12,7 @@ import pytest
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import WayveilError
-from wayveil.model import Routes
+from wayveil.model import Routes, Stops
 from wayveil.run import catalog
 from wayveil.run.judging import judge
 from wayveil.run.pipeline import publish
@@ -31,8 +31,8 @@ def public_bytes(out: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted((out / "public").iterdir())}
 
 
-def test_the_input_is_not_touched(method: Any, parameters: dict[str, Any], table: Path, network: Path | None) -> None:
-    data = read(table, network=network)
+def test_the_input_is_not_touched(method: Any, parameters: dict[str, Any], table: Path, beside: dict[str, str]) -> None:
+    data = read(table, **beside)
     before = {name: values.copy() for name, values in arrays_of(data).items()}
     made = method(**parameters).run(data, rng=np.random.default_rng(1), engine=LocalEngine())
     for name, values in arrays_of(data).items():
@@ -42,9 +42,9 @@ def test_the_input_is_not_touched(method: Any, parameters: dict[str, Any], table
 
 
 def test_what_comes_out_is_in_the_order_of_the_input(
-    method: Any, parameters: dict[str, Any], table: Path, network: Path | None
+    method: Any, parameters: dict[str, Any], table: Path, beside: dict[str, str]
 ) -> None:
-    data = read(table, network=network)
+    data = read(table, **beside)
     configured = method(**parameters)
     made = configured.run(data, rng=np.random.default_rng(1), engine=LocalEngine())
     assert made.claim == configured.claim
@@ -146,7 +146,7 @@ def test_two_rows_at_one_time_are_refused_or_resolved(
     content = make_content(path=twice)
     with pytest.raises(WayveilError, match=r"line|row"):
         publish(make_recipe(content))
-    if method.accepts is Routes:  # an order has no time at which something could be kept
+    if method.accepts in (Routes, Stops):  # an order has no time at which something could be kept
         return
     content["input"]["on_duplicate_time"] = "first"
     assert publish(make_recipe(content)).verdict.holds

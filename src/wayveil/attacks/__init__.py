@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from wayveil.attacks.attack_graph import GraphAttack
 from wayveil.attacks.counting import Counting
+from wayveil.attacks.first_last import FirstLast
+from wayveil.attacks.first_last_visits import FirstLastVisits
 from wayveil.attacks.inference_routes import InferenceRoutes
 from wayveil.attacks.known_places import KnownPlaces
 from wayveil.attacks.known_visits import KnownVisits
 from wayveil.attacks.lbqid import Lbqid
 from wayveil.attacks.nearest_positions import NearestPositions
 from wayveil.attacks.seen_on_roads import SeenOnRoads
+from wayveil.attacks.uniqueness import Uniqueness
+from wayveil.attacks.uniqueness_of_points import UniquenessOfPoints
 from wayveil.attacks.watched_places import WatchedPlaces
 
 __all__ = [
     "ATTACKS",
     "Counting",
+    "FirstLast",
+    "FirstLastVisits",
     "GraphAttack",
     "InferenceRoutes",
     "KnownPlaces",
@@ -22,6 +28,8 @@ __all__ = [
     "Lbqid",
     "NearestPositions",
     "SeenOnRoads",
+    "Uniqueness",
+    "UniquenessOfPoints",
     "WatchedPlaces",
 ]
 
@@ -37,5 +45,9 @@ ATTACKS: dict[str, type] = {
         SeenOnRoads,
         InferenceRoutes,
         KnownPlaces,
+        Uniqueness,
+        UniquenessOfPoints,
+        FirstLast,
+        FirstLastVisits,
     )
 }

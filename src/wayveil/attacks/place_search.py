@@ -26,7 +26,7 @@ NOBODY = 1 << 62
 _SETS_PER_TASK = 2048
 _TASKS = 8
 _ROUNDS = (1 / 16, 1 / 4, 1 / 2, 1.0)  # of the roots; who is done after a round is not searched for in the next
-_STEPS = 500_000_000
+_STEPS = 1_000_000_000
 _LEAST_STEPS = 100_000
 
 

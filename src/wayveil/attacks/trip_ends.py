@@ -103,7 +103,6 @@ def people_fitting(
     """
     every = [_as_floats(span) for span in (*spans, *(side for disc in discs for side in (disc.x, disc.y)))]
     columns = [column for span in every for column in (span.start, span.stop)]
-    columns += [at for disc in discs for at in (disc.at_x, disc.at_y)]
     different, back = _different(columns if victim is None else [*columns, victim])
     every = [span._replace(start=span.start[different], stop=span.stop[different]) for span in every]
     windows = [_window(span) for span in every]

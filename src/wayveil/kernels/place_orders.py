@@ -93,7 +93,7 @@ def rarest_orders(
             start, held = deep[0, depth], deep[1, depth]
             kept = _next(rows, shift, place, room.stack, start, held, start + held)
             depth += 1
-            deep[0, depth], deep[1, depth], deep[2, depth], deep[3, depth] = (start + held, kept, out, n)
+            deep[0, depth], deep[1, depth], deep[2, depth], deep[3, depth] = start + held, kept, out, n
             deep[4, depth] = deep[5, depth - 1]
             spent += _try(rows, known, shift, deep, depth, m > depth + 1, room, best)
 

@@ -85,7 +85,7 @@ def rarest_sets(
         room.path[0] = root
         deep[:, 1] = 0
         deep[1, 1], deep[3, 1], deep[6, 1] = held, n, left
-        depth, spent = (1, _try(rows, items, known, deep, 1, tolerance, alone, room, best))
+        depth, spent = 1, _try(rows, items, known, deep, 1, tolerance, alone, room, best)
         while depth > 0:
             if deep[4, depth] == deep[5, depth]:
                 depth -= 1
@@ -111,7 +111,7 @@ def rarest_sets(
             left = deep[6, depth] - items.cost[item]
             room.path[depth] = item
             depth += 1
-            deep[0, depth], deep[1, depth], deep[2, depth], deep[3, depth] = (start + held, kept, out, n)
+            deep[0, depth], deep[1, depth], deep[2, depth], deep[3, depth] = start + held, kept, out, n
             deep[4, depth], deep[6, depth] = deep[5, depth - 1], left
             spent += _try(rows, items, known, deep, depth, tolerance, alone, room, best)
 
@@ -139,6 +139,7 @@ def _try(
                 even = items.value[room.path[0]] * rows.value[row] / room.values[0]
                 first = _from_value(items, first, rows.high[row], even * least)
                 most = even / least if least > 0 else np.inf
+                steps += 8  # about what this costs, in steps of the loop below
             for item in range(first, rows.high[row]):
                 steps += 1
                 if items.value[item] > most:

@@ -95,17 +95,21 @@ def input_hashes(spec: InputSpec) -> dict[str, Any]:
 def run_cell(
     cell: Cell, yardstick: Yardstick, original: Callable[[], Data], engine: Engine, progress: Progress
 ) -> tuple[dict[str, Any], bool]:
-    """Return the result of a cell, and whether it had to be run; `original` is asked for only where it is needed."""
+    """Return the result of a cell, and whether it had to be run.
+
+    `original` is asked for before anything is run, so that an input that cannot be read is one error and not many.
+    """
     known = _finished(cell)
     if known is not None:
         return known, False
+    truth = original()
     with reporting_disk_errors(cell.folder):
         if cell.folder.exists():
             shutil.rmtree(cell.folder)
     began = time.perf_counter()
     told = _Told(engine=engine, progress=progress)
     try:
-        result = {"status": "verified", **_published(cell, yardstick, original, told)}
+        result = {"status": "verified", **_published(cell, yardstick, truth, told)}
     except OutputError:
         raise
     except WayveilError as error:
@@ -125,7 +129,7 @@ def ready_to_run(recipe: Recipe, folder: Path, output: Path) -> str:
     """Return a recipe as text for a file in `folder`: the same attack first, so the same risk, and all metrics."""
 
     def beside(path: Path) -> Path:
-        return Path(os.path.relpath(path, folder))
+        return Path(os.path.relpath(path.resolve(), folder.resolve()))
 
     files = {name: beside(path) for name in _FILES if (path := getattr(recipe.input, name)) is not None}
     source = recipe.input.model_copy(update={**files, "owners": tuple(beside(path) for path in recipe.input.owners)})
@@ -159,12 +163,12 @@ class _Told:
         return self.engine.map(function, items)
 
 
-def _published(cell: Cell, yardstick: Yardstick, original: Callable[[], Data], engine: Engine) -> dict[str, Any]:
+def _published(cell: Cell, yardstick: Yardstick, original: Data, engine: Engine) -> dict[str, Any]:
     outcome = publish(cell.recipe, engine=engine)
     found = _measured(outcome)
     if yardstick.prepared and outcome.public is not None:
         engine.progress(f"measure {yardstick.metric.name}")
-        score = yardstick.measure(original(), outcome.public, cell.setting)
+        score = yardstick.measure(original, outcome.public, cell.setting)
         found["score"] = _number_parts(results_json((score,))[0])
     return {"reason": outcome.verdict.reason, "manifest_sha256": outcome.manifest_sha256, **found}
 

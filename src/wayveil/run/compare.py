@@ -5,45 +5,32 @@ See ``docs/compare.md`` for what is comparable and what is refused.
 
 from __future__ import annotations
 
-import csv
-import io
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from fractions import Fraction
-from functools import cache
 from pathlib import Path
 from typing import Any
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, UsageError, check_fraction
 from wayveil.model import Data, Engine, Progress
 from wayveil.run.catalog import kind_needed, plain_parameters
 from wayveil.run.cells import Cell, input_hashes, make_cell, private_text, ready_to_run, run_cell
-from wayveil.run.frontier import Spot, advice, choose, dominated, draw_frontier
+from wayveil.run.comparison_files import spots_of, write_comparison
+from wayveil.run.frontier import advice, choose, dominated
 from wayveil.run.grid import Plan, Setting, load_plan
 from wayveil.run.manifest import versions
-from wayveil.run.numbers import clean, format_percent, format_value
+from wayveil.run.numbers import format_percent, format_value
 from wayveil.run.reading import load, prepare
-from wayveil.run.scores import to_text
-from wayveil.run.single import write_file
 from wayveil.run.staging import open_workspace, reporting_disk_errors
-from wayveil.run.wording import date_words, duration, is_share, sentence, words
+from wayveil.run.wording import duration, is_share, sentence, words
 from wayveil.run.yardstick import Yardstick, make_yardstick
 
 __all__ = ["Comparison", "compare"]
 
 _SEED = "seed.txt"
-_COLUMNS = (
-    "number", "setting", "title", "method", "status", "risk", "risk_low", "risk_high", "risk_raw", "loss", "seconds",
-    "dominated", "recommended", "reason", "folder",
-)  # fmt: skip
-
-
 _RISK_WORDS = {
     "identity_mean": "mean probability that a person is found",
     "identity_max": "probability that the person most at risk is found",
@@ -125,7 +112,7 @@ def compare(
             if chosen is not None:
                 cell = work.cells[chosen]
                 private_text(recommended, ready_to_run(cell.recipe, plan.out, Path("recommended")))
-        _write(plan.out, content)
+        write_comparison(plan.out, content)
     return Comparison(out=plan.out, content=content, ran=work.ran, recommended=None if chosen is None else recommended)
 
 
@@ -168,10 +155,9 @@ class _Work:
     def original(self) -> Data:
         """Return the input after the steps that all settings begin with."""
         if self._original is None:
-            steps = next(s for s in self.plan.settings if not s.wrong).steps[: self.yardstick.n_common]
             first = next(s for s in self.plan.settings if not s.wrong)
             loaded = load(self.plan.input, attributes=(), kind=kind_needed(first.steps, first.method))
-            self._original = prepare(loaded, steps, self.plan.input).data
+            self._original = prepare(loaded, first.steps[: self.yardstick.n_common], self.plan.input).data
         return self._original
 
     def _progress(self, number: int, setting: Setting) -> Progress:
@@ -212,7 +198,7 @@ def _is_percent(yardstick: Yardstick, score: Mapping[str, Any]) -> bool:
 def _row(number: int, setting: Setting, runs: list[dict[str, Any]], wrong: str) -> dict[str, Any]:
     """Return a setting as JSON can hold it: of several runs the largest risk, the mean loss and the mean time."""
     failed = next((run["reason"] for run in runs if run["status"] != "verified"), wrong)
-    verified = bool(runs) and not failed
+    verified = bool(runs) and not wrong and all(run["status"] == "verified" for run in runs)
     unmeasured = verified and any(run["risk"] is None or run["loss"] is None for run in runs)
     if unmeasured:
         failed = "Published and verified, but the risk or the loss has no value for it, so it cannot be compared."
@@ -240,7 +226,7 @@ def _content(
     plan: Plan, yardstick: Yardstick, rows: list[dict[str, Any]], limit: float | None, adversary: str
 ) -> tuple[dict[str, Any], int | None]:
     """Return what ``comparison.json`` holds, and the number of the setting that is recommended."""
-    spots = _spots(rows)
+    spots = spots_of(rows)
     beaten = dominated(spots)
     percent = next((run["percent"] for row in rows for run in row["runs"] if run["percent"] is not None), True)
     chosen = None if limit is None else choose(spots, limit)
@@ -290,14 +276,6 @@ def _content(
     return content, None if chosen is None else chosen.number
 
 
-def _spots(rows: Sequence[Mapping[str, Any]]) -> list[Spot]:
-    return [
-        Spot(number=row["number"], name=row["setting"], risk=row["risk"], loss=row["loss"])
-        for row in rows
-        if row["status"] == "verified"
-    ]
-
-
 def _interval(row: Mapping[str, Any]) -> str:
     if row["risk_low"] is None or row["risk_high"] is None:
         return ""
@@ -323,56 +301,3 @@ def _seed(plan: Plan) -> int:
     with reporting_disk_errors(plan.out):
         private_text(path, f"{seed}\n")
     return seed
-
-
-def _write(out: Path, content: dict[str, Any]) -> None:
-    texts = {
-        "comparison.json": to_text(content),
-        "comparison.csv": _csv(content["settings"]),
-        "comparison.html": _html(content),
-    }
-    for name, text in texts.items():
-        write_file(out / name, lambda path, text=text: path.write_text(text, encoding="utf-8", newline=""))  # type: ignore[misc]
-
-
-def _csv(rows: list[dict[str, Any]]) -> str:
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(_COLUMNS)
-    for row in rows:
-        writer.writerow(["" if row[name] is None else row[name] for name in _COLUMNS])
-    return file.getvalue()
-
-
-def _html(content: dict[str, Any]) -> str:
-    """Return the page; all that it says is in `content`."""
-    spots = _spots(content["settings"])
-    chosen = next((row["number"] for row in content["settings"] if row["recommended"]), None)
-    risk, loss = content["risk"], content["loss"]
-    number = "" if loss["number"] == "value" else f" ({words(loss['number']).lower()})"
-    view = {
-        "content": content,
-        "created": date_words(content["created"]),
-        "plot": draw_frontier(
-            spots,
-            limit=content["max_risk"],
-            chosen=chosen,
-            risk_name=risk["meaning"],
-            loss_name=f"{'100 % less ' if loss['turned'] else ''}{words(loss['metric']).lower()}{number}",
-            percent=loss["percent"],
-        ),
-        "words": words,
-    }
-    return _environment().get_template("compare.html.j2").render(view)
-
-
-@cache
-def _environment() -> Environment:
-    return Environment(
-        loader=PackageLoader("wayveil.run", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: value if isinstance(value, Markup) or not isinstance(value, str) else clean(value),
-    )
