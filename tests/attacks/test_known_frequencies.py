@@ -216,6 +216,14 @@ def test_proportions_equal_the_definition_on_other_data():
             assert_told(result, oracle(truth, target, 3, choice, "trajectory", exactly=True))
 
 
+def test_places_that_fit_nobody_in_one_set_are_tried_again_in_the_next():
+    NOW.update(measure="proportion", tolerance=0.3)
+    for seed in (1, 11, 22):
+        truth, target = (random_data(8, 20, places=6, seed=2 * seed + i) for i in range(2))
+        result = attack(truth, target, m=4, measure="proportion", tolerance="0.3", choice="worst")
+        assert_told(result, oracle(truth, target, 4, "worst", "trajectory", exactly=True))
+
+
 def test_people_count_once_however_many_of_their_trips_fit():
     trip = [("a", 1), ("b", 2), ("c", 3)]
     data = Visits.from_records([trip, trip, [("a", 1)], [("b", 1)], [("c", 1)]], owner=[0, 0, 1, 1, 1])

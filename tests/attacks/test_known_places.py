@@ -109,7 +109,7 @@ def test_the_largest_of_many_attacks(true, listed, most):
     truth = Stops.from_records([r for r, _ in true], taxonomy=TREE, owner=[o for _, o in true])
     records, owners = [r for r, _ in listed], [o for _, o in listed]
     target = Stops.from_records(records, taxonomy=TREE, owner=owners)
-    found = attack(truth, target, known=most, attacks=1500).measured
+    found = attack(truth, target, stops=most, attacks=1500).measured
     for n in range(1, most + 1):
         cases = [
             (inferred(records, owners, known), {p for p in record if p in SECRET})
@@ -135,48 +135,48 @@ def test_the_running_example():
     clinic = stops("Park Bar H1 Cafe Clinic", "Park Bar Cafe Clinic", "Park Bar Clinic Cafe")
     health = stops("Park Bar Health Cafe Health", "Park Bar Cafe Health", "Park Bar Health Cafe")
     for target, expected in ((raw, 2 / 3), (clinic, 1 / 2), (health, (9 / 25 + 2 / 5) / 3)):
-        found = attack(raw, target, known=3, attacks=50).measured
+        found = attack(raw, target, stops=3, attacks=50).measured
         assert found["attribute_max"] == found["attribute_mean_with_3_places"] == pytest.approx(expected, abs=1e-11)
     assert found["mean_matching_people_with_2_places"] == 3
 
 
 def test_a_person_counts_once_in_a_class():
     target = stops("Bar C1", "Bar C1", "Bar", "Bar", "Cafe C1", owner=[1, 1, 2, 3, 1])
-    found = attack(target, target, known=1, attacks=400).measured
+    found = attack(target, target, stops=1, attacks=400).measured
     # Among those at the bar are three people, of whom one was at C1; all at the cafe were.
     assert found["attribute_max"] == 1
     assert found["min_matching_people_with_1_place"] == 1
-    bar = attack(stops("Bar"), target, known=1, attacks=3).measured
+    bar = attack(stops("Bar"), target, stops=1, attacks=3).measured
     assert bar["mean_matching_people_with_1_place"] == 3
     assert bar["attribute_max"] == pytest.approx(1 / 3, abs=1e-11)
     assert bar["attribute_max"] <= 1 / 3
     assert bar["attribute_true_mean_with_1_place"] is None
-    apart = attack(stops("Bar"), replace(target, owners="hidden"), known=1, attacks=3).measured
+    apart = attack(stops("Bar"), replace(target, owners="hidden"), stops=1, attacks=3).measured
     assert apart["attribute_max"] == 0.5
 
 
 def test_a_share_on_a_bound_is_not_above_it():
     target = stops(*["Bar Hospital"] * 9, "Bar")
-    assert attack(stops("Bar"), target, known=1, attacks=2).measured["attribute_max"] == 0.3
-    assert attack(stops("Bar"), stops(*["Bar C1"] * 2, "Bar"), known=1, attacks=2).measured["attribute_max"] <= 2 / 3
+    assert attack(stops("Bar"), target, stops=1, attacks=2).measured["attribute_max"] == 0.3
+    assert attack(stops("Bar"), stops(*["Bar C1"] * 2, "Bar"), stops=1, attacks=2).measured["attribute_max"] <= 2 / 3
 
 
 def test_people_are_drawn_evenly_then_their_trajectories():
     truth = stops("Cafe", *["Bar"] * 4, "Cafe C1", *["Bar"] * 4, owner=[3, *[1] * 4, 2, *[1] * 4])
-    found = attack(truth, stops("Cafe C1", "Cafe C1", "Cafe"), known=1, attacks=3000)
+    found = attack(truth, stops("Cafe C1", "Cafe C1", "Cafe"), stops=1, attacks=3000)
     assert found.victims == 3
     assert found.sampled
     assert found.measured["unmatched_share_with_1_place"] == pytest.approx(1 / 3, abs=0.04)
     assert found.measured["attribute_mean"] == pytest.approx(4 / 9, abs=0.04)
     assert found.measured["mean_matching_people_with_1_place"] == pytest.approx(2, abs=0.15)
     assert found.measured["attribute_true_mean_with_1_place"] == pytest.approx(2 / 3, abs=1e-11)
-    hidden = attack(replace(truth, owners="hidden"), truth, known=1, attacks=3000)
+    hidden = attack(replace(truth, owners="hidden"), truth, stops=1, attacks=3000)
     assert hidden.victims == 10
 
 
 def test_only_trajectories_with_enough_places_are_known():
     truth = stops("Bar", "Bar Cafe", "C1 C2", owner=[1, 1, 2])
-    found = attack(truth, truth, known=3, attacks=20).measured
+    found = attack(truth, truth, stops=3, attacks=20).measured
     assert found["mean_matching_people_with_2_places"] == 1
     assert found["attribute_mean_with_3_places"] is found["unmatched_share_with_3_places"] is None
 
@@ -184,7 +184,7 @@ def test_only_trajectories_with_enough_places_are_known():
 def test_a_true_place_is_drawn_from_the_same_trip():
     truth = stops("Bar C1 C1 C1 H1", "Cafe H2", owner=[1, 1])
     target = stops("Bar C1", "Bar")
-    found = attack(truth, target, known=1, attacks=4000).measured
+    found = attack(truth, target, stops=1, attacks=4000).measured
     # Half of the attacks are on the first trip; three of its four sensitive stops are at C1.
     assert found["attribute_true_mean_with_1_place"] == pytest.approx(0.5 * 0.75 * 0.5, abs=0.02)
     assert found["attribute_true_max_with_1_place"] == 0.5
@@ -227,16 +227,16 @@ def test_a_stop_that_adds_nothing_is_not_listed():
     )
     data = Stops.from_records([["Bar", "Ward", "W1"]], taxonomy=tree)
     assert PlaceClasses.of("attack", data, data).weight.tolist() == [1.0]
-    assert attack(data, data, known=1, attacks=3).measured["attribute_true_mean_with_1_place"] == 1
+    assert attack(data, data, stops=1, attacks=3).measured["attribute_true_mean_with_1_place"] == 1
 
 
 def test_words_and_charts():
-    found = attack(stops("Bar Cafe C1"), stops("Bar Cafe Clinic"), known=2, attacks=5)
+    found = attack(stops("Bar Cafe C1"), stops("Bar Cafe Clinic"), stops=2, attacks=5)
     assert found.adversary == (
         "knows 1 to 2 places of a trip of a person (not sensitive ones, in order, drawn at random) and the taxonomy, "
         "and infers sensitive places of the same trip"
     )
-    assert attack(stops("Bar"), stops("Bar"), known=1, attacks=5).adversary.startswith("knows 1 place of a trip")
+    assert attack(stops("Bar"), stops("Bar"), stops=1, attacks=5).adversary.startswith("knows 1 place of a trip")
     assert [chart.series[0].values for chart in found.charts] == [(0.5, 0.5), (0.5, 0.5), (0.5, 0.5), (1.0, 1.0)]
     assert [chart.percent for chart in found.charts] == [True, True, True, False]
     assert {chart.labels for chart in found.charts} == {("1", "2")}
@@ -255,7 +255,7 @@ def test_nothing_to_know(truth, target):
 
 @pytest.mark.parametrize("target", [stops(), stops("", ""), stops("C1", "C2 H1"), stops("Cafe C1")])
 def test_nothing_to_find(target):
-    found = attack(stops("Bar C1"), target, known=1, attacks=5).measured
+    found = attack(stops("Bar C1"), target, stops=1, attacks=5).measured
     assert found["attribute_max"] == found["attribute_true_max_with_1_place"] == 0
     assert found["unmatched_share_with_1_place"] == 1
     assert found["min_matching_people_with_1_place"] is None
@@ -264,10 +264,10 @@ def test_nothing_to_find(target):
 def test_another_taxonomy_is_told():
     with pytest.raises(InputError, match=r"known_places: the taxonomy of the known places .* \(1 are not in it\)"):
         attack(stops("Bar"), stops("Pub Bar", taxonomy=TURNED), attacks=5)
-    assert attack(stops("Bar"), stops("Bar", taxonomy=TURNED), known=1, attacks=5).measured["attribute_max"] == 0
+    assert attack(stops("Bar"), stops("Bar", taxonomy=TURNED), stops=1, attacks=5).measured["attribute_max"] == 0
 
 
-@pytest.mark.parametrize(("name", "value"), [("known", 0), ("known", 7), ("attacks", 0), ("attacks", 10**7)])
+@pytest.mark.parametrize(("name", "value"), [("stops", 0), ("stops", 7), ("attacks", 0), ("attacks", 10**7)])
 def test_parameters_are_checked(name, value):
     with pytest.raises(ParameterError, match=f"known_places: {name} must be an integer from 1 to"):
         KnownPlaces(**{name: value})

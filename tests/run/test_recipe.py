@@ -14,7 +14,9 @@ from wayveil.run.recipe import load_recipe, make_recipe
 RECIPES = Path(__file__).parents[2] / "recipes"
 
 
-@pytest.mark.parametrize("path", sorted(p for p in RECIPES.glob("*.toml") if not p.stem.startswith("compare_")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted(p for p in RECIPES.glob("*.toml") if not p.stem.startswith("compare_")), ids=lambda path: path.stem
+)
 def test_the_recipes_of_the_project_are_valid(path: Path) -> None:
     recipe = load_recipe(path)
     assert recipe.input.path.is_relative_to(path.parent)

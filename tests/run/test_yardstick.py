@@ -50,6 +50,7 @@ KNODE = '[[setting]]\nmethod = "knode"\nk = 2\nwindow = 10\n'
         (NWA + KNODE, "nearest_positions", "range_queries", 0, False),
         (GRIDS, "known_visits", "range_queries", 0, True),
         ('[[setting]]\nmethod = "icba"\nk = [2, 3]\n', "seen_on_roads", "traffic", 0, False),
+        ('[[setting]]\nmethod = "cast"\nc = 0.5\nm = [2, 3]\n', "known_places", "generalization_cost", 0, False),
         (KCL.format(k="[2, 3]") + "[compare]\nloss = 'visit_support.mean_relative_error'\n",
          "known_visits", "visit_support", 0, False),
     ],
@@ -60,7 +61,7 @@ def test_the_yardstick_by_kind_and_preparation(
     found = yardstick_of(tmp_path, text)
     assert (found.attack.name, found.metric.name) == (attack, metric)
     assert (found.n_common, found.prepared) == (n_common, prepared)
-    assert found.risk == "identity_mean"
+    assert found.risk == ("attribute_mean" if attack == "known_places" else "identity_mean")
     assert found.metrics == (() if prepared else (found.metric,))
 
 
@@ -93,6 +94,8 @@ def test_sensitive_values_may_be_compared_where_all_name_the_same(tmp_path: Path
     named = KCL.format(k="[2, 3]") + 'sensitive = { ill = ["yes"] }\n'
     asked = "[compare]\nrisk = 'known_visits.attribute_mean'\n"
     assert yardstick_of(tmp_path, named + asked).risk == "attribute_mean"
+    stops = '[[setting]]\nmethod = "cast"\nc = 0.5\nm = [2, 3]\n' + asked.replace("known_visits", "known_places")
+    assert yardstick_of(tmp_path, stops).risk == "attribute_mean"
     with pytest.raises(UsageError, match="same sensitive values"):
         yardstick_of(tmp_path, named + named.replace("yes", "no") + asked)
 

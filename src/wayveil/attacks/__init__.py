@@ -6,12 +6,17 @@ from wayveil.attacks.attack_graph import GraphAttack
 from wayveil.attacks.counting import Counting
 from wayveil.attacks.first_last import FirstLast
 from wayveil.attacks.first_last_visits import FirstLastVisits
+from wayveil.attacks.home_work import HomeWork
 from wayveil.attacks.inference_routes import InferenceRoutes
+from wayveil.attacks.known_frequencies import KnownFrequencies
+from wayveil.attacks.known_locations import KnownLocations
+from wayveil.attacks.known_order import KnownOrder
 from wayveil.attacks.known_places import KnownPlaces
 from wayveil.attacks.known_visits import KnownVisits
 from wayveil.attacks.lbqid import Lbqid
 from wayveil.attacks.nearest_positions import NearestPositions
 from wayveil.attacks.seen_on_roads import SeenOnRoads
+from wayveil.attacks.top_places import TopPlaces
 from wayveil.attacks.uniqueness import Uniqueness
 from wayveil.attacks.uniqueness_of_points import UniquenessOfPoints
 from wayveil.attacks.watched_places import WatchedPlaces
@@ -22,12 +27,17 @@ __all__ = [
     "FirstLast",
     "FirstLastVisits",
     "GraphAttack",
+    "HomeWork",
     "InferenceRoutes",
+    "KnownFrequencies",
+    "KnownLocations",
+    "KnownOrder",
     "KnownPlaces",
     "KnownVisits",
     "Lbqid",
     "NearestPositions",
     "SeenOnRoads",
+    "TopPlaces",
     "Uniqueness",
     "UniquenessOfPoints",
     "WatchedPlaces",
@@ -49,5 +59,10 @@ ATTACKS: dict[str, type] = {
         UniquenessOfPoints,
         FirstLast,
         FirstLastVisits,
+        KnownLocations,
+        KnownOrder,
+        KnownFrequencies,
+        TopPlaces,
+        HomeWork,
     )
 }

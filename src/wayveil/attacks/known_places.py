@@ -30,7 +30,7 @@ class KnownPlaces:
 
     Parameters
     ----------
-    known : int, 1 to 6
+    stops : int, 1 to 6
         Largest number of known places: every number from 1 to this is tried.
     attacks : int, 1 to 100,000
         Attacks per number of known places.  Each is on a person drawn evenly, on one of the person's trajectories with
@@ -63,14 +63,14 @@ class KnownPlaces:
     >>> raw = Stops.from_records([["Park", "C1"], ["Park"]], taxonomy=tree)
     >>> published = Stops.from_records([["Park", "Clinic"], ["Park"]], taxonomy=tree)
     >>> for target in (raw, published):
-    ...     attack = KnownPlaces(known=1, attacks=10)
+    ...     attack = KnownPlaces(stops=1, attacks=10)
     ...     found = attack.run(raw, target, sensitive={}, rng=np.random.default_rng(1), engine=LocalEngine())
     ...     found.measured["attribute_max"]
     0.5
     0.25
     """
 
-    known: int = parameter(
+    stops: int = parameter(
         kind="int", low=1, high=6, default=4, help="largest number of known places; all from 1 to this are tried"
     )
     attacks: int = parameter(
@@ -98,13 +98,13 @@ class KnownPlaces:
         attacked = PlaceClasses.of(self.name, target, truth)
         victims = _Victims.of(truth)
         # What is known depends on the truth and the seed alone: raw and published data meet the same attacker.
-        draws = [victims.draw(n, self.attacks, self.known, rng) for n in range(1, self.known + 1)]
-        number = np.repeat(np.arange(1, self.known + 1), [len(draw.owner) for draw in draws])
+        draws = [victims.draw(n, self.attacks, self.stops, rng) for n in range(1, self.stops + 1)]
+        number = np.repeat(np.arange(1, self.stops + 1), [len(draw.owner) for draw in draws])
         places, asked, owner = (
             np.concatenate([getattr(draw, column) for draw in draws]) for column in ("places", "asked", "owner")
         )
         outcome = attacked.infer(places, asked, engine)
-        measured, charts = _summary(number, outcome, self.known)
+        measured, charts = _summary(number, outcome, self.stops)
         return AttackResult(
             name=self.name,
             adversary=self._adversary,
@@ -116,7 +116,7 @@ class KnownPlaces:
 
     @property
     def _adversary(self) -> str:
-        places = "1 place" if self.known == 1 else f"1 to {self.known} places"
+        places = "1 place" if self.stops == 1 else f"1 to {self.stops} places"
         return (
             f"knows {places} of a trip of a person (not sensitive ones, in order, drawn at random) and the taxonomy, "
             "and infers sensitive places of the same trip"

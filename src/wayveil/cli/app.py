@@ -43,7 +43,7 @@ app = typer.Typer(
     invoke_without_command=True,
 )
 
-_ORDER = ("demo", "methods", "publish", "run", "verify", "risk", "utility", "generate", "prepare")
+_ORDER = ("demo", "methods", "publish", "run", "verify", "risk", "utility", "compare", "generate", "prepare")
 _CLICK_ERROR: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
 """Newer typer brings its own copy of click, older typer uses the package: both have this class."""
 
@@ -135,6 +135,27 @@ def verify(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A publish
     emit(judgement.to_json(), show.judgement_lines(judgement), as_json=as_json)
     if not judgement.holds:
         raise typer.Exit(1)
+
+
+@app.command("compare")
+def compare(
+    recipe: Annotated[Path, typer.Argument(help="Several settings and one data set, in TOML.")],
+    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder for the result.")] = None,
+    max_risk: Annotated[
+        float | None, typer.Option("--max-risk", min=0, max=1, help="Recommend a setting with at most this risk.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Try several methods and parameters on one data set: risk against loss, and which to take."""
+    from wayveil.cli.show_compare import compare_json, compare_lines
+    from wayveil.run.catalog import make_engine
+    from wayveil.run.compare import compare as run_compare
+
+    with progress_bar() as progress:
+        comparison = run_compare(recipe, out=out, max_risk=max_risk, engine=make_engine(progress=progress))
+    emit(compare_json(comparison), compare_lines(comparison), as_json=as_json)
+    if all(setting["risk"] is None for setting in comparison.settings):
+        raise typer.Exit(1)  # not one setting kept its promise
 
 
 def _utility(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -213,11 +214,35 @@ def _publish_data(
     title: str = "",
     seed: int | None = None,
 ) -> Publication:
-    folder = tempfile.TemporaryDirectory(prefix="wayveil-") if out is None else None
-    target = Path(folder.name, "publication") if folder is not None else Path(out or "")
     kind = catalog.kind_of_data(data)
     if kind == "regions":
         raise UsageError("publish: boxes are what methods make; give visits, points, routes or stops.")
+    folder = None if out is not None else Path(tempfile.mkdtemp(prefix="wayveil-"))
+    target = folder / "publication" if folder is not None else Path(out or "")
+    try:
+        made = _run(data, method, target, prepare, attacks, metrics, keep, title, seed, engine)
+    except BaseException:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    if folder is not None:
+        weakref.finalize(made, shutil.rmtree, folder, ignore_errors=True)
+    return made
+
+
+def _run(
+    data: Data,
+    method: Any,
+    target: Path,
+    prepare: Sequence[Any],
+    attacks: Sequence[Any] | None,
+    metrics: Sequence[Any] | None,
+    keep: Sequence[str],
+    title: str,
+    seed: int | None,
+    engine: Engine | None,
+) -> Publication:
+    kind = catalog.kind_of_data(data)
     recipe = make_recipe(
         {
             "input": {"path": "data in memory", "kind": kind},
@@ -234,10 +259,7 @@ def _publish_data(
     if outcome.public is None:
         raise UsageError("publish: the publication has no public folder.")
     loaded = load_published(outcome.public, read_manifest(outcome.public)[0])
-    made = Publication(data=loaded.data, ids=loaded.ids, outcome=outcome)
-    if folder is not None:
-        object.__setattr__(made, "_folder", folder)  # the files live as long as the publication
-    return made
+    return Publication(data=loaded.data, ids=loaded.ids, outcome=outcome)
 
 
 def _prepared(data: Data, steps: Sequence[Any], spec: InputSpec) -> Prepared:

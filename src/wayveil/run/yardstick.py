@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from wayveil.errors import UsageError
-from wayveil.model import Data, Points, Regions, Score, Visits, duration_units
+from wayveil.model import Data, Points, Regions, Score, Stops, Visits, duration_units
 from wayveil.run import catalog
 from wayveil.run.grid import Measure, Setting
 from wayveil.run.manifest import read_manifest
@@ -25,9 +25,10 @@ from wayveil.run.scores import fits, is_ready
 
 __all__ = ["Yardstick", "as_boxes", "common_steps", "make_yardstick"]
 
-_RISK = {"visits": "known_visits", "points": "nearest_positions", "routes": "seen_on_roads"}
-_LOSS = {"visits": "instance_loss", "points": "range_queries", "routes": "traffic"}
+_RISK = {"visits": "known_visits", "points": "nearest_positions", "routes": "seen_on_roads", "stops": "known_places"}
+_LOSS = {"visits": "instance_loss", "points": "range_queries", "routes": "traffic", "stops": "generalization_cost"}
 _LOSS_PREPARED = {"visits": "visit_support", "points": "range_queries"}  # these see what a preparation loses
+_NUMBER = {"known_places": "attribute_mean", "inference_routes": "exposed_people_share"}  # of others identity_mean
 _BLIND = ("instance_loss",)  # these do not, although they fit
 _KEPT = ("kept", "exact", "overlap", "correlation", "agreement", "after")  # numbers of which more is better
 
@@ -105,7 +106,7 @@ def make_yardstick(settings: Sequence[Setting], risk: Measure | None, loss: Meas
     n_common = common_steps(ready)
     prepared = any(len(setting.steps) > n_common for setting in ready)
     attack = _attack(kind, risk, ready)
-    number = risk.number if risk is not None and risk.number else "identity_mean"
+    number = risk.number if risk is not None and risk.number else _NUMBER.get(attack.name, "identity_mean")
     _check_sensitive(number, ready)
     metric = _metric_prepared(loss, ready, n_common) if prepared else _metric(kind, loss, ready)
     told = "" if loss is None else loss.number
@@ -246,7 +247,12 @@ def _first(family: catalog.Family, settings: Sequence[Setting]) -> str:
 
 
 def _check_sensitive(number: str, settings: Sequence[Setting]) -> None:
-    """Refuse to compare inferences of sensitive values where settings do not call the same values sensitive."""
+    """Refuse to compare inferences of sensitive values where settings do not call the same values sensitive.
+
+    For stops the taxonomy says what is sensitive, which all settings share.
+    """
+    if settings[0].method.accepts is Stops:
+        return
     named = {getattr(setting.method.claim, "sensitive", ()) for setting in settings}
     if number.startswith("attribute") and (len(named) > 1 or () in named):
         raise UsageError(f"[compare] risk {number!r} needs the same sensitive values in every setting.")
