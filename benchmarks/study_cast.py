@@ -59,6 +59,11 @@ HEADS = (
 PARTS = {"original": "patterns_before", "published": "patterns_after", "upper": "patterns_covered_share_upper_bound",
          "coverage": "patterns_covered_share", "lower": "patterns_covered_share_lower_bound",
          "distance H": "hops_loss", "distance L": "leaves_loss"}  # fmt: skip
+SHOWN: dict[str, tuple[str, dict[str, str]]] = {
+    "patterns": ("patterns", {"original": "the data", "published": "{}", "without roots": "{}, no root"}),
+    "coverage": ("coverage", {"coverage": "{}", "lower": "{}, lower bound"}),
+    "distance": ("distance coefficients", {"distance H": "{}: H", "distance L": "{}: L"}),
+}
 ENGINE = LocalEngine(workers=1)
 
 
@@ -337,56 +342,44 @@ def table(heads: list[str], rows: list[list[str]]) -> list[str]:
 def number(value: float | None) -> str:
     if value is None:
         return "-"
-    return f"{value:,.0f}" if isinstance(value, int) or value > 100 else f"{value:.3f}"
+    return f"{value:,.0f}" if isinstance(value, int) or value >= 10 else f"{value:.3f}"
 
 
 def plots(sets: tuple[str, ...], done: dict[Cell, dict[str, Any]], folder: Path) -> None:
     """Write the plots."""
     for data in sets:
-        axes: dict[str, tuple[tuple[float, ...], str, str]] = {
-            "m": (MS, "m", f"{data}, c = 0.3, support {SUPPORT:.1%}"),
-            "c": (CS, "c", f"{data}, m = 15, support {SUPPORT:.1%}"),
-            "support": (SUPPORTS, "support", f"{data}, m = 15, c = 0.3"),
-        }
-        for axis, (values, x_label, of) in axes.items():
-            labels = tuple(f"{v:.1%}" if axis == "support" else named(v) for v in values)
-            kinds: tuple[tuple[str, dict[str, str]], ...] = (
-                ("patterns", {"original": "original", "published": "", "without roots": " without roots"}),
-                ("coverage", {"coverage": "", "lower": ", lower"}),
-                ("distance", {"distance H": ": H", "distance L": ": L"}),
-            )
-            for kind, keys in kinds:
-                lines = []
-                for key, word in keys.items():
-                    for distance in DISTANCES[:1] if key == "original" else DISTANCES:
-                        name = word if key == "original" else distance + word
-                        points = tuple(point(done, data, distance, axis, v, key) for v in values)
-                        lines.append(Series(name=name, values=points))
-                title = {"patterns": "sequential patterns", "coverage": "coverage", "distance": "distance coefficient"}
-                chart = Chart(title=f"{title[kind]}: {of}", kind="line", labels=labels, series=tuple(lines),
-                              x_label=x_label, percent=kind == "coverage")  # fmt: skip
-                (folder / f"cast-{data}-{kind}-{axis}.svg").write_text(standalone(chart), encoding="utf-8")
-        disclosure_plots(data, done, folder)
-    for axis, values, base in (("m", MS, Cell("milano")), ("c", CS, Cell("milano", m=10))):
-        line = Series(name="hops", values=tuple(done[base._replace(**{axis: v})]["s"] for v in values))
-        fixed = "c = 0.3" if axis == "m" else "m = 10"
-        chart = Chart(title=f"processor seconds: milano, {fixed}", kind="line", labels=tuple(named(v) for v in values),
-                      series=(line,), x_label=axis)  # fmt: skip
-        (folder / f"cast-milano-time-{axis}.svg").write_text(standalone(chart), encoding="utf-8")
+        for axis, values, of in (
+            ("m", MS, f"{data}, c = 0.3, support {SUPPORT:.1%}"),
+            ("c", CS, f"{data}, m = 15, support {SUPPORT:.1%}"),
+            ("support", SUPPORTS, f"{data}, m = 15, c = 0.3"),
+        ):
+            labels = [f"{v:.1%}" if axis == "support" else named(v) for v in values]
+            for kind, (title, keys) in SHOWN.items():
+                lines = {
+                    word.format(distance): [point(done, data, distance, axis, v, key) for v in values]
+                    for key, word in keys.items()
+                    for distance in DISTANCES
+                }
+                if kind != "patterns" or axis != "c":  # as in the paper: c hardly changes their number
+                    save(folder / f"cast-{data}-{kind}-{axis}.svg", f"{title}: {of}", axis, labels, lines)
+        for distance in DISTANCES:
+            for c in BOUNDS:
+                found = {f"m = {m}": done[Cell(data, distance, m, c)]["disclosure"]["true"] for m in (5, 15, 30, 50)}
+                title = f"mean probability of a true place: {data}, {distance}, c = {c:g}"
+                name = f"cast-{data}-disclosure-{distance}-c{10 * c:.0f}.svg"
+                save(folder / name, title, "known places", [str(n) for n in range(1, KNOWN + 1)], found)
+    by_m, by_c = ([done[cell]["s"] for cell in line] for line in ([Cell("milano", m=m) for m in MS],
+                                                                  [Cell("milano", m=10, c=c) for c in CS]))  # fmt: skip
+    title = "processor seconds: milano, groups by hops"
+    save(folder / "cast-milano-time-m.svg", f"{title}, c = 0.3", "m", [named(m) for m in MS], {"hops": by_m})
+    save(folder / "cast-milano-time-c.svg", f"{title}, m = 10", "c", [named(c) for c in CS], {"hops": by_c})
 
 
-def disclosure_plots(data: str, done: dict[Cell, dict[str, Any]], folder: Path) -> None:
-    labels = tuple(str(n) for n in range(1, KNOWN + 1))
-    for distance in DISTANCES:
-        for c in BOUNDS:
-            lines = tuple(
-                Series(name=f"m = {m}", values=tuple(done[Cell(data, distance, m, c)]["disclosure"]["true"]))
-                for m in (5, 15, 30, 50)
-            )
-            chart = Chart(title=f"mean probability of a true sensitive place: {data}, {distance}, c = {c:g}",
-                          kind="line", labels=labels, series=lines, x_label="known places")  # fmt: skip
-            name = f"cast-{data}-disclosure-{distance}-{10 * c:.0f}.svg"
-            (folder / name).write_text(standalone(chart), encoding="utf-8")
+def save(path: Path, title: str, x_label: str, labels: list[str], lines: dict[str, list[float]]) -> None:
+    series = tuple(Series(name=name, values=tuple(values)) for name, values in lines.items())
+    percent = title.startswith("coverage")
+    chart = Chart(title=title, kind="line", labels=tuple(labels), series=series, x_label=x_label, percent=percent)
+    path.write_text(standalone(chart), encoding="utf-8")
 
 
 def point(done: dict[Cell, dict[str, Any]], data: str, distance: str, axis: str, value: float, key: str) -> float:

@@ -26,6 +26,7 @@ RECIPES = Path(__file__).parents[2] / "recipes"
         ("trucks_athens_known", "owners", 3),
         ("bikes_jersey_city", "trajectories", 5),
         ("bikes_jersey_city_stations", "owners", None),
+        ("foursquare_nyc", "owners", 5),
     ],
 )
 def test_a_recipe_goes_from_the_raw_file_to_a_verified_publication(
@@ -39,7 +40,7 @@ def test_a_recipe_goes_from_the_raw_file_to_a_verified_publication(
     assert outcome.verdict.counted == counted
     measured = outcome.verdict.measured
     if people is not None:
-        assert measured.get("min_support", measured.get("min_candidates")) >= people  # type: ignore[operator]
+        assert measured.get("min_support", measured.get("min_candidates", measured.get("min_people"))) >= people  # type: ignore[operator]
     assert judge(tmp_path / "out").holds == outcome.verdict.claim.judged_alone
 
 

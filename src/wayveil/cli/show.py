@@ -26,6 +26,7 @@ __all__ = [
 ]
 
 _THRESHOLD = "_threshold"  # told in the name of the share above it
+_HEADLINES = ("identity_mean", "identity_max", "attribute_mean", "attribute_max", "exposed_people_share")
 
 
 def outcome_json(outcome: Any) -> dict[str, Any]:
@@ -186,14 +187,16 @@ def _rows(data: Any) -> str:
 
 
 def _effects(outcome: Any) -> Iterator[str]:
+    if outcome.attacks:
+        yield _row("risk", "before -> after; the report has more numbers")
     for raw, published in outcome.attacks:
-        yield _row("risk", f"an attacker who {raw.adversary}, before -> after:")
-        width = max(len(_risk_name(name, raw.measured)) for name in raw.measured) + 2
-        for name, before in raw.measured.items():
-            if name.endswith(_THRESHOLD) or (before is None and published.measured.get(name) is None):
-                continue
-            change = f"{_value(before)} -> {_value(published.measured.get(name))}"
-            yield f"{'':14}{_risk_name(name, raw.measured):<{width}}{change}"
+        told = [name for name in raw.measured if name in _HEADLINES] or list(raw.measured)[:2]
+        changes = [
+            f"{_risk_name(name, raw.measured)} {_value(raw.measured[name])} -> {_value(published.measured.get(name))}"
+            for name in told
+            if raw.measured[name] is not None or published.measured.get(name) is not None
+        ]
+        yield _row("", f"{raw.name}: an attacker who {raw.adversary}: {', '.join(changes) or 'nothing to measure'}")
     for score in outcome.scores:
         yield _row("lost", f"{score.name} {_score(score)}: {score.meaning}")
     if outcome.verdict.counted == "owners":  # otherwise the reader's own note says what was assumed

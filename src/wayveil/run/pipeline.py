@@ -37,6 +37,7 @@ from wayveil.model import (
 )
 from wayveil.model.ragged import IntArray
 from wayveil.run import catalog, facts
+from wayveil.run.drawing import Drawing, drawings
 from wayveil.run.manifest import boxes_name, make_manifest, published_name, taxonomy_name, versions
 from wayveil.run.matching import aligned, join_owners
 from wayveil.run.reading import Prepared, check_sensitive, load, prepare
@@ -54,7 +55,7 @@ from wayveil.run.scores import (
     verdict_json,
 )
 from wayveil.run.staging import MANIFEST, Workspace, open_workspace, reporting_disk_errors
-from wayveil.run.views import views
+from wayveil.run.views import balance, guarded, views
 from wayveil.run.warming import compile_kernels
 
 __all__ = ["NotPublished", "Outcome", "publish"]
@@ -171,11 +172,28 @@ class _Run:
     order: IntArray
     new_ids: pl.Series
 
+    @property
+    def names(self) -> tuple[str, str]:
+        """How the data are called before and after."""
+        return "raw data", "published data" if self.verdict.holds else "rejected data"
+
     @cached_property
     def views(self) -> tuple[Chart, ...]:
         """What the data look like before and after."""
-        names = ("raw data", "published data" if self.verdict.holds else "rejected data")
-        return views(self.source.data, self.made.data, self.made.groups, names=names)
+        return views(self.source.data, self.made.data, self.made.groups, names=self.names, published=self.verdict.holds)
+
+    @cached_property
+    def balance(self) -> dict[str, dict[str, int | None]]:
+        """What went in and came out, and what was suppressed and invented."""
+        return balance(self.source.data, self.made.data, self.made.source)
+
+    @cached_property
+    def drawings(self) -> tuple[Drawing, ...]:
+        """The published trajectories; the raw ones only if the recipe asks for them."""
+        return drawings(
+            self.source.data, self.made.data, names=self.names, with_raw=self.recipe.output.with_raw,
+            published=self.verdict.holds,
+        )  # fmt: skip
 
 
 def _rng(seed: int, purpose: str) -> np.random.Generator:
@@ -375,7 +393,10 @@ def _private_files(run: _Run, outcome: Outcome) -> dict[str, str]:
         "views": charts_json(run.views),
         "input_facts": facts.input_facts(run.recipe.input.path, run.source.data),
         "output_facts": dict(outcome.output_facts),
+        "balance": run.balance,
         "timings_s": dict(outcome.timings),
+        "total_s": sum(outcome.timings.values()),
+        "versions": versions(),
         "notes": list(outcome.notes),
     }
     files = {
@@ -406,12 +427,14 @@ def _report_context(run: _Run, outcome: Outcome, created: str) -> ReportContext:
         input_facts=facts.input_facts(run.recipe.input.path, run.source.data),
         output_facts=outcome.output_facts,
         attacks=outcome.attacks,
-        scores=outcome.scores,
+        scores=outcome.scores if run.recipe.output.with_raw else guarded(outcome.scores, run.source.data),
         timings=outcome.timings,
         versions=versions(),
         created=created,
         published_ok=run.verdict.holds,
         manifest_sha256=outcome.manifest_sha256,
         views=run.views,
+        balance=run.balance,
+        drawings=run.drawings,
         recipe=recipe_text(run.recipe, seed=False, names_only=True),
     )

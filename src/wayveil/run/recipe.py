@@ -67,6 +67,7 @@ class OutputSpec(_Strict):
     format: Literal["parquet", "csv", "geojson"] = "parquet"
     keep: tuple[str, ...] = ()
     keep_mapping: bool = False
+    with_raw: bool = False
     overwrite: bool = False
 
     @field_validator("path", mode="before")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from wayveil.model import Chart, Data, Points, Regions, Routes, Series, Stops, Visits, seconds_per_unit
+from wayveil.model import Chart, Data, Points, Regions, Routes, Score, Series, Stops, Visits, seconds_per_unit
 from wayveil.model.ragged import FloatArray, IntArray, trajectory_of_row
+from wayveil.run.catalog import rows_word
 
-__all__ = ["FEWEST", "views"]
+__all__ = ["FEWEST", "alike", "balance", "guarded", "views"]
 
 FEWEST = 5
 """Places and groups of raw data with fewer people than this are not shown: a report travels."""
@@ -22,7 +24,9 @@ _LENGTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512)
 _SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 100, 200, 500)
 
 
-def views(before: Data, after: Data, groups: IntArray | None = None, *, names: tuple[str, str]) -> tuple[Chart, ...]:
+def views(
+    before: Data, after: Data, groups: IntArray | None = None, *, names: tuple[str, str], published: bool = True
+) -> tuple[Chart, ...]:
     """Return charts of the original and the published data, under these names, beside each other.
 
     Parameters
@@ -32,30 +36,169 @@ def views(before: Data, after: Data, groups: IntArray | None = None, *, names: t
     groups : int64, one per trajectory of `after`, optional
         The groups in which people hide, negative for none.  By default trajectories that are published alike, where
         boxes, roads or stops are published.
+    published : bool
+        Whether `after` kept its promise.  If not, it is treated like the original.
 
     Notes
     -----
     Where only one of the two has times or places of a kind, there is no such chart.  Places of the original at which
     fewer than `FEWEST` people were are not shown.
     """
-    found = [_where(before, after, names), _when(before, after, names), _lengths(before, after, names)]
-    alike = groups if groups is not None else _alike(after)
-    if alike is not None:
-        found.append(_group_sizes(after, alike))
+    fewest = 0 if published else FEWEST
+    found = [_where(before, after, names, fewest), _when(before, after, names), _lengths(before, after, names)]
+    together = groups if groups is not None else alike(after)
+    if together is not None:
+        found.append(_group_sizes(after, together))
     return tuple(chart for chart in found if chart is not None)
 
 
-def _where(before: Data, after: Data, names: tuple[str, str]) -> Chart | None:
+def balance(before: Data, after: Data, source: IntArray | None = None) -> dict[str, dict[str, int | None]]:
+    """Return what went in, what came out, what was suppressed on the way and what was invented, in numbers.
+
+    Parameters
+    ----------
+    before, after : Data
+        The original and the published data, trajectory by trajectory.
+    source : int64, one per trajectory of `after`, optional
+        The trajectory of `before` that each is a part of, negative for one that is invented; by default the same.
+
+    Notes
+    -----
+    A visit is the same where its place is, a point where its time is, a road where it is the same road; stops are
+    counted, as their places may be replaced.  A point is suppressed under boxes if it is in the time of none of them.
+
+    Examples
+    --------
+    >>> data = Visits.from_records([[("a", 1), ("b", 2)], [("a", 1)]])
+    >>> found = balance(data, data.where(np.array([True, False, False])))
+    >>> found["trajectories"]
+    {'in': 2, 'out': 1, 'suppressed': 1, 'invented': 0}
+    >>> found["visits"]
+    {'in': 3, 'out': 1, 'suppressed': 2, 'invented': 0}
+    """
+    origin = np.arange(len(after)) if source is None else source
+    there, left = np.diff(before.offsets) > 0, np.diff(after.offsets) > 0
+    kept = np.unique(origin[left & (origin >= 0)])
+    invented = int((left & (origin < 0)).sum())
+    n = int(there.sum())
+    found = {"trajectories": _entry(n, int(left.sum()), n - int(there[kept].sum()), invented)}
+    if before.owners == "given":
+        people = len(np.unique(before.owner[there]))
+        still = len(np.unique(before.owner[kept]))
+        found["people"] = _entry(people, still, people - still, invented)
+    found[rows_word(before)] = _entry(before.n_rows, after.n_rows, *_changed_rows(before, after, origin))
+    return found
+
+
+def _entry(before: int, after: int, suppressed: int, invented: int | None) -> dict[str, int | None]:
+    return {"in": before, "out": after, "suppressed": suppressed, "invented": invented}
+
+
+def _changed_rows(before: Data, after: Data, origin: IntArray) -> tuple[int, int | None]:
+    rows, later = trajectory_of_row(before.offsets), origin[trajectory_of_row(after.offsets)]
+    later = np.where(later < 0, len(before), later)
+    if isinstance(after, Regions):
+        return _outside(rows, _times(before), later, after), None
+    if isinstance(before, Visits) and isinstance(after, Visits):
+        what = _same_codes(before.locations, before.location, after.locations, after.location)
+    elif isinstance(before, Routes) and isinstance(after, Routes):
+        what = _same_codes(before.network.roads, before.road, after.network.roads, after.road)
+    elif isinstance(before, Points) and isinstance(after, Points):
+        what = (before.t, after.t)
+    else:
+        what = (np.zeros(len(rows), np.int64), np.zeros(len(later), np.int64))
+    _, code = np.unique(np.concatenate(what), return_inverse=True)
+    _, key = np.unique(np.concatenate([rows, later]) * (code.max(initial=0) + 1) + code, return_inverse=True)
+    counts = [np.bincount(part, minlength=key.max(initial=-1) + 1) for part in (key[: len(rows)], key[len(rows) :])]
+    gone = counts[0] - counts[1]
+    return int(gone[gone > 0].sum()), int(-gone[gone < 0].sum())
+
+
+def _same_codes(names: Sequence[str], code: Any, others: Sequence[str], other: Any) -> tuple[IntArray, IntArray]:
+    number = {name: i for i, name in enumerate(names)}
+    translate = np.array([number.setdefault(name, len(number)) for name in others], np.int64)
+    return code.astype(np.int64), translate[other]
+
+
+def _outside(rows: IntArray, t: IntArray | None, later: IntArray, boxes: Regions) -> int:
+    """Return how many rows are at a time that no box of their trajectory has."""
+    if t is None or not len(boxes.t_min):
+        return len(rows)
+    known, rank = np.unique(np.concatenate([t, boxes.t_min, boxes.t_max]), return_inverse=True)
+    at, begin, end = np.split(rank, [len(t), len(t) + len(boxes.t_min)])
+    order = np.argsort(later * len(known) + begin, kind="stable")
+    starts, ends = ((later * len(known) + moment)[order] for moment in (begin, end))
+    moment = rows * len(known) + at
+    box = np.searchsorted(starts, moment, side="right") - 1
+    inside = (box >= 0) & (np.maximum.accumulate(ends)[np.maximum(box, 0)] >= moment)
+    return len(rows) - int(inside.sum())
+
+
+def guarded(scores: Sequence[Score], before: Data) -> tuple[Score, ...]:
+    """Return scores whose charts name no place and no road at which fewer than `FEWEST` people were.
+
+    Visits with a time, turns and other sequences are left out where the original has fewer than `FEWEST` of them.
+
+    Examples
+    --------
+    >>> data = Visits.from_records([[("market", 1)]] * 5 + [[("cave", 1)]])
+    >>> chart = Chart(title="Lost", kind="bars", labels=("cave", "market"), series=(Series(name="n", values=(1, 2)),))
+    >>> score = Score(name="loss", meaning="what was lost", value=1, better="lower", charts=(chart,))
+    >>> [chart.labels for chart in guarded([score], data)[0].charts]
+    [('market',)]
+    """
+    rare = _rare(before)
+    found = []
+    for score in scores:
+        charts = tuple(_guarded(chart, rare) for chart in score.charts)
+        found.append(replace(score, charts=tuple(chart for chart in charts if chart.labels)))
+    return tuple(found)
+
+
+def _rare(data: Data) -> frozenset[str]:
+    if isinstance(data, Routes):
+        known, code = data.network.roads, data.road.astype(np.int64)
+    elif isinstance(data, (Visits, Stops)):
+        known, code = tuple(_named(data)[0]), _named(data)[1]
+    else:
+        return frozenset()
+    people = _people(code, data.owner[trajectory_of_row(data.offsets)], len(known))
+    return frozenset(known[i] for i in np.flatnonzero((people > 0) & (people < FEWEST)))
+
+
+def _guarded(chart: Chart, rare: frozenset[str]) -> Chart:
+    kept = []
+    for i, label in enumerate(chart.labels):
+        parts = [part.rpartition(" @ ")[0] or part for part in label.split(" → ")]
+        cut = tuple(part[:-1] for part in parts if part.endswith("…"))
+        named = {label, *parts} & rare or (cut and any(name.startswith(cut) for name in rare))
+        first = chart.series[0].values[i] if chart.series else None
+        several = parts != [label] and (first is None or first < FEWEST)
+        if not named and not several:
+            kept.append(i)
+    if len(kept) == len(chart.labels):
+        return chart
+    left_out = f"{len(chart.labels) - len(kept):,} of fewer than {FEWEST} people left out"
+    return replace(
+        chart,
+        labels=tuple(chart.labels[i] for i in kept),
+        series=tuple(replace(series, values=tuple(series.values[i] for i in kept)) for series in chart.series),
+        lines=tuple(chart.lines[i] for i in kept) if chart.lines else (),
+        x_label=f"{chart.x_label}; {left_out}" if chart.x_label else left_out,
+    )
+
+
+def _where(before: Data, after: Data, names: tuple[str, str], fewest: int) -> Chart | None:
     if isinstance(before, Routes) and isinstance(after, Routes):
-        return _roads(before, after, names)
+        return _roads(before, after, names, fewest)
     if isinstance(before, Points) and isinstance(after, (Points, Regions)):
-        return _cells(before, after, names)
+        return _cells(before, after, names, fewest)
     if isinstance(before, (Visits, Stops)) and isinstance(after, type(before)):
-        return _places(before, after, names)
+        return _places(before, after, names, fewest)
     return None
 
 
-def _cells(before: Points, after: Points | Regions, names: tuple[str, str]) -> Chart | None:
+def _cells(before: Points, after: Points | Regions, names: tuple[str, str], fewest: int) -> Chart | None:
     """Return how the points, or the boxes, spread over square cells."""
     if before.n_rows == 0:
         return None
@@ -75,10 +218,12 @@ def _cells(before: Points, after: Points | Regions, names: tuple[str, str]) -> C
     raw = np.bincount(code, minlength=nx * ny) / before.n_rows
     if isinstance(after, Regions):
         low, high = cell(after.x_min, after.y_min), cell(after.x_max, after.y_max)
-        spread = _spread(low, high, nx, ny)
+        spread = np.zeros(nx * ny) if fewest else _spread(low, high, nx, ny)
     else:
         column, row = cell(after.x, after.y)
         spread = np.bincount(row * nx + column, minlength=nx * ny).astype(np.float64)
+        if fewest:
+            spread[_people(row * nx + column, after.owner[trajectory_of_row(after.offsets)], nx * ny) < fewest] = 0
     made = spread / max(after.n_rows, 1)
     kept = np.flatnonzero(shown | (made > 0))
     corners = [
@@ -113,7 +258,7 @@ def _spread(low: tuple[IntArray, IntArray], high: tuple[IntArray, IntArray], nx:
     return found
 
 
-def _roads(before: Routes, after: Routes, names: tuple[str, str]) -> Chart | None:
+def _roads(before: Routes, after: Routes, names: tuple[str, str], fewest: int) -> Chart | None:
     """Return how many passages each road has, where it is known where roads are; else the busiest ones."""
     network = before.network
     n = len(network)
@@ -122,6 +267,8 @@ def _roads(before: Routes, after: Routes, names: tuple[str, str]) -> Chart | Non
     passed = translate[after.road]
     shown = _people(before.road.astype(np.int64), before.owner[trajectory_of_row(before.offsets)], n) >= FEWEST
     raw, made = np.bincount(before.road, minlength=n), np.bincount(passed[passed >= 0], minlength=n)
+    owner = after.owner[trajectory_of_row(after.offsets)]
+    made[_people(passed[passed >= 0], owner[passed >= 0], n) < fewest] = 0
     kept = np.flatnonzero((shown & (raw > 0)) | (made > 0))
     if network.node_x is None or network.node_y is None:
         busiest = kept[np.argsort(-np.where(shown, raw, 0)[kept], kind="stable")[:_MOST_PLACES]]
@@ -139,7 +286,7 @@ def _roads(before: Routes, after: Routes, names: tuple[str, str]) -> Chart | Non
     )
 
 
-def _places(before: Visits | Stops, after: Any, names: tuple[str, str]) -> Chart | None:
+def _places(before: Visits | Stops, after: Any, names: tuple[str, str], fewest: int) -> Chart | None:
     """Return the places with the most visits, before and after."""
     all_names, code = _named(before)
     later_names, later = _named(after)
@@ -150,7 +297,9 @@ def _places(before: Visits | Stops, after: Any, names: tuple[str, str]) -> Chart
     translate = np.array([number[name] for name in later_names], np.int64)
     shown = _people(code, before.owner[trajectory_of_row(before.offsets)], len(known)) >= FEWEST
     raw = np.bincount(code, minlength=len(known))
-    made = np.bincount(translate[later] if len(later) else later, minlength=len(known))
+    later = translate[later] if len(later) else later
+    made = np.bincount(later, minlength=len(known))
+    made[_people(later, after.owner[trajectory_of_row(after.offsets)], len(known)) < fewest] = 0
     weight = np.maximum(np.where(shown, raw, 0), made)
     kept = np.argsort(-weight, kind="stable")[:_MOST_PLACES]
     kept = kept[weight[kept] > 0]
@@ -249,7 +398,7 @@ def _group_sizes(after: Data, groups: IntArray) -> Chart | None:
     )
 
 
-def _alike(after: Data) -> IntArray | None:
+def alike(after: Data) -> IntArray | None:
     """Return a number per trajectory, equal for those that are published alike; negative for those without rows."""
     if isinstance(after, Regions):
         rows = (after.t_min, after.t_max, after.x_min, after.x_max, after.y_min, after.y_max)

@@ -1,0 +1,57 @@
+"""Small whole numbers as people read them: one bar per number, before and after."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayveil.model import Chart, Series
+from wayveil.utility.classes import distribution
+
+__all__ = ["count_chart"]
+
+Array = NDArray[Any]
+
+_BARS = 12
+_FEW_LEFT = 0.05  # the largest numbers may share the last bar if not more than this are in it
+
+
+def count_chart(title: str, unit: str, before: Array, after: Array) -> tuple[Chart, ...]:
+    """Return the shares of trips per number, from 1 on; in wider classes where there are many numbers.
+
+    Examples
+    --------
+    >>> chart, = count_chart("Visits", "visits", np.array([1, 2, 2]), np.array([1, 1]))
+    >>> chart.labels, [series.values for series in chart.series]
+    (('1', '2'), [(0.3333333333333333, 0.6666666666666666), (1.0, 0.0)])
+    """
+    sides = [("original", before), ("published", after)]
+    if not len(before) and not len(after):
+        return ()
+    if max(float((values >= _BARS).mean()) for _, values in sides if len(values)) > _FEW_LEFT:
+        return distribution(title, "number", ((1, unit),), sides, "share of trips")
+    most = max(int(values.max()) for _, values in sides if len(values))
+    labels = [str(number) for number in range(1, min(most, _BARS) + 1)]
+    if most > _BARS:
+        labels[-1] = f"≥ {_BARS}"
+    return (
+        Chart(
+            title=title,
+            kind="bars",
+            labels=tuple(labels),
+            series=tuple(
+                Series(
+                    name=name,
+                    values=tuple(
+                        (np.bincount(np.minimum(v, _BARS) - 1, minlength=len(labels)) / max(1, len(v))).tolist()
+                    ),
+                )
+                for name, v in sides
+            ),
+            x_label=f"number of {unit}",
+            y_label="share of trips",
+            percent=True,
+        ),
+    )

@@ -1,0 +1,72 @@
+"""How far apart two distributions are: counts of the same things, and values of trips, before and after."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayveil.utility.movement import finite
+
+__all__ = ["average", "top_kept", "total_variation", "value_distances"]
+
+Array = NDArray[Any]
+
+
+def total_variation(before: Array, after: Array) -> float | None:
+    """Return half the sum of the differences of two sets of counts as shares; None where one has only zeros.
+
+    It is the share that would have to be moved to turn one into the other.
+
+    Examples
+    --------
+    >>> total_variation(np.array([2, 2]), np.array([1, 0])), total_variation(np.array([1]), np.array([0]))
+    (0.5, None)
+    """
+    if not before.any() or not after.any():
+        return None
+    return float(np.abs(before / before.sum() - after / after.sum()).sum() / 2)
+
+
+def top_kept(before: Array, after: Array, top: int) -> float | None:
+    """Return the share of the largest counts before that are among the largest after; ties at the end count as in.
+
+    Examples
+    --------
+    >>> top_kept(np.array([9, 8, 1]), np.array([3, 0, 4]), 2)
+    0.5
+    """
+    old = _largest(before, top)
+    if not len(old):
+        return None
+    new = _largest(after, top)
+    bar = after[new].min() if len(new) else 1
+    return float((after[old] >= bar).mean())
+
+
+def value_distances(before: Array, after: Array) -> tuple[float | None, float | None]:
+    """Return the Kolmogorov-Smirnov and the earth mover's distance of two sets of values; None if one is empty.
+
+    Examples
+    --------
+    >>> value_distances(np.array([1.0, 2.0]), np.array([1.0, 4.0]))
+    (0.5, 1.0)
+    """
+    if not len(before) or not len(after):
+        return None, None
+    values = np.sort(np.concatenate([before, after]))
+    below = [np.searchsorted(np.sort(v), values, side="right") / len(v) for v in (before, after)]
+    apart = np.abs(below[0] - below[1])
+    return float(apart.max()), finite((apart[:-1] * np.diff(values)).sum())
+
+
+def average(values: Array) -> float | None:
+    """Return the mean; None where there are no values, or where it is too large for a number."""
+    return finite(values.mean()) if len(values) else None
+
+
+def _largest(counts: Array, most: int) -> Array:
+    """Return the positions of the largest counts, none of them 0; ties in order of position."""
+    rank = np.argsort(-counts, kind="stable")[:most]
+    return rank[counts[rank] > 0]

@@ -1,0 +1,56 @@
+"""From which place to which place people go, before and after."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from wayveil.model import Score, Visits, check_parameters, parameter
+from wayveil.utility.aligned import aligned_locations
+from wayveil.utility.trip_flows import ends_of_trips, score_flows
+
+__all__ = ["Flows"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flows:
+    """How the trips are spread over pairs of a first and a last place, before and after.
+
+    A flow is the number of trajectories that begin at one place and end at another (or the same).  The headline is the
+    total-variation distance of the flows as shares of all trips: the share of trips that would have to be given another
+    origin or destination to turn one set of flows into the other.
+
+    Parameters
+    ----------
+    top : int, 1 to 1000
+        Number of largest flows that are compared.
+
+    Notes
+    -----
+    A trajectory with a single visit begins and ends there; one without visits is left out.  Only the order of visits
+    matters, not their times.  Places are matched by name.  O(n log n) time for n trajectories.
+
+    Examples
+    --------
+    >>> before = Visits.from_records([[("a", 1), ("b", 2)], [("a", 1), ("c", 2), ("b", 3)]])
+    >>> after = Visits.from_records([[("a", 1), ("b", 2)], [("a", 1), ("c", 2)]])
+    >>> Flows().run(before, after).value
+    0.5
+    """
+
+    top: int = parameter(kind="int", low=1, high=1000, default=20, help="number of largest flows that are compared")
+
+    name: ClassVar[str] = "flows"
+    summary: ClassVar[str] = "first and last places of trips, before and after"
+    accepts: ClassVar[type[Visits]] = Visits
+    targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
+    matched: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_parameters(self, self.name)
+
+    def run(self, original: Visits, published: Visits) -> Score:
+        names, codes = aligned_locations(original, published)
+        before = ends_of_trips(original.offsets, original.location, original.location)
+        after = ends_of_trips(published.offsets, codes, codes)
+        return score_flows(self.name, "place", names, before, after, self.top)

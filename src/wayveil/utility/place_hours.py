@@ -1,0 +1,120 @@
+"""How many visits there are per place and hour of the day, before and after."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayveil.model import Chart, Score, Series, Visits, check_parameters, parameter
+from wayveil.utility.aligned import aligned_locations, check_times
+from wayveil.utility.distances import top_kept, total_variation
+from wayveil.utility.hours import DayParts
+from wayveil.utility.roads import counts, largest
+
+__all__ = ["PlaceHours"]
+
+Array = NDArray[Any]
+
+_DRAWN = 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlaceHours:
+    """How busy places are at each hour of the day, before and after.
+
+    The visits of all days are counted per place and hour.  Where times are plain integers, the time of the original is
+    cut into up to 24 equal parts instead.  The headline is the total-variation distance of the two tables as shares of
+    all visits: the share of visits that would have to be moved to another place or hour to turn one into the other.
+
+    Parameters
+    ----------
+    top : int, 1 to 1000
+        Number of busiest places and hours that are compared.
+
+    Notes
+    -----
+    Hours are those of the clock on the wall where times have no offset, else of UTC.  Places are matched by name.
+    O(n log n) time at worst and O(n) memory for n visits.
+
+    Examples
+    --------
+    >>> before = Visits.from_records([[("a", 0), ("b", 7200)], [("a", 60), ("b", 7260)]], time_format="epoch")
+    >>> after = Visits.from_records([[("a", 0)], [("a", 60), ("b", 7260)]], time_format="epoch")
+    >>> score = PlaceHours().run(before, after)
+    >>> round(score.value, 3), score.measured["largest_error"]
+    (0.167, 1)
+    """
+
+    top: int = parameter(
+        kind="int", low=1, high=1000, default=20, help="number of busiest places and hours that are compared"
+    )
+
+    name: ClassVar[str] = "place_hours"
+    summary: ClassVar[str] = "visits per place and hour of the day, before and after"
+    accepts: ClassVar[type[Visits]] = Visits
+    targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
+    matched: ClassVar[bool] = False
+    timed: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_parameters(self, self.name)
+
+    def run(self, original: Visits, published: Visits) -> Score:
+        check_times(self.name, original, published)
+        names, codes = aligned_locations(original, published)
+        parts = DayParts.of(original.t, original.time_format)
+        n = len(parts.labels)
+        places = original.location.astype(np.int64), codes
+        hours = parts.part(original.t), parts.part(published.t)
+        keys, before, after = counts(*(place * n + hour for place, hour in zip(places, hours, strict=True)))
+        by_hour = [np.bincount(hour, minlength=n) for hour in hours]
+        error = np.abs(before - after)
+        there = before > 0
+        return Score(
+            name=self.name,
+            meaning="share of visits that would need another place or hour to give the original counts",
+            value=total_variation(before, after),
+            better="lower",
+            percent=True,
+            measured={
+                "visits_before": int(before.sum()),
+                "visits_after": int(after.sum()),
+                "place_hours_before": int(there.sum()),
+                "place_hours_after": int((after > 0).sum()),
+                "place_hours_kept_share": float((after[there] > 0).mean()) if there.any() else None,
+                "mean_error": float(error[there].mean()) if there.any() else None,
+                "mean_relative_error": float((error[there] / before[there]).mean()) if there.any() else None,
+                "largest_error": int(error.max(initial=0)),
+                f"top_{self.top}_kept_share": top_kept(before, after, self.top),
+                "places_moved_share": total_variation(*counts(*places)[1:]),
+                "hours_moved_share": total_variation(*by_hour),
+            },
+            charts=(
+                *parts.chart("Visits by time", *by_hour, "visits"),
+                *_worst(names, parts, keys, before, after),
+            ),
+        )
+
+
+def _worst(names: tuple[str, ...], parts: DayParts, keys: Array, before: Array, after: Array) -> tuple[Chart, ...]:
+    """Return the places and hours whose counts changed the most."""
+    top = largest(np.abs(before - after), _DRAWN)
+    if not len(top) or not before.any():
+        return ()
+    n = len(parts.labels)
+    return (
+        Chart(
+            title=f"The {len(top)} largest changes" if len(top) > 1 else "The largest change",
+            kind="bars",
+            labels=tuple(f"{names[key // n]} @ {parts.label(key % n)}" for key in keys[top].tolist()),
+            series=(
+                Series(name="original", values=tuple(before[top].astype(float).tolist())),
+                Series(name="published", values=tuple(after[top].astype(float).tolist())),
+            ),
+            x_label="place and " + parts.axis,
+            y_label="visits",
+        ),
+    )

@@ -1,0 +1,65 @@
+"""From which kind of place to which kind people go, before and after."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+from wayveil.model import Score, Stops, check_parameters, parameter
+from wayveil.utility.kinds import kinds_of_nodes
+from wayveil.utility.nodes import aligned_nodes
+from wayveil.utility.trip_flows import ends_of_trips, score_flows
+
+__all__ = ["StopFlows"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StopFlows:
+    """How the trips are spread over pairs of the kinds of their first and last stop, before and after.
+
+    The kind of a stop is the node right below the root of the taxonomy that it belongs to, so that generalized stops can
+    be compared with raw ones.  A stop published at the root has no kind that is known, and a trip that begins or ends
+    with one counts as moved.  The headline is the total-variation distance of the flows as shares of all trips.
+
+    Parameters
+    ----------
+    top : int, 1 to 1000
+        Number of largest flows that are compared.
+
+    Notes
+    -----
+    A trajectory with a single stop begins and ends there; one without stops is left out.  O(n log n) time for n
+    trajectories.
+
+    Examples
+    --------
+    >>> from wayveil.model import Taxonomy
+    >>> tree = Taxonomy.from_parents([("Place", ""), ("Food", "Place"), ("Bar", "Food"), ("Park", "Place")])
+    >>> before = Stops.from_records([["Bar", "Park"], ["Park", "Bar"]], taxonomy=tree)
+    >>> after = Stops.from_records([["Food", "Park"], ["Park", "Place"]], taxonomy=tree)
+    >>> score = StopFlows().run(before, after)
+    >>> score.value, score.measured["unknown_share"]
+    (0.5, 0.5)
+    """
+
+    top: int = parameter(kind="int", low=1, high=1000, default=20, help="number of largest flows that are compared")
+
+    name: ClassVar[str] = "stop_flows"
+    summary: ClassVar[str] = "kinds of first and last stops of trips, before and after"
+    accepts: ClassVar[type[Stops]] = Stops
+    targets: ClassVar[tuple[type[Stops], ...]] = (Stops,)
+    matched: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_parameters(self, self.name)
+
+    def run(self, original: Stops, published: Stops) -> Score:
+        tree = original.taxonomy
+        kind = kinds_of_nodes(tree)
+        kind[kind < 0] = tree.root
+        old, new = kind[original.place], kind[aligned_nodes(self.name, original, published)]
+        before, after = ends_of_trips(original.offsets, old, old), ends_of_trips(published.offsets, new, new)
+        unknown = (after[0] == tree.root) | (after[1] == tree.root)
+        more = {"unknown_share": float(unknown.mean()) if len(unknown) else None}
+        return score_flows(self.name, "kind", tree.nodes, before, after, self.top, more)

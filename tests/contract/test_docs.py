@@ -1,0 +1,170 @@
+"""The documentation: what is generated is up to date, what is linked exists, and what is shown runs."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import shutil
+import sys
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import polars as pl
+import pytest
+
+import wayveil
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
+TUTORIALS = [page for page in sorted((DOCS / "tutorials").glob("*.md")) if "```python" in page.read_text("utf-8")]
+MACHINE = re.compile(r"/(?:home|root|tmp|work|Users)/|site-packages")
+
+
+def script(name: str) -> ModuleType:
+    """Return a program of scripts/ as a module."""
+    loader = SourceFileLoader(f"script_{name.replace('-', '_')}", str(ROOT / "scripts" / name))
+    spec = importlib.util.spec_from_loader(loader.name, loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    keep, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    loader.exec_module(module)
+    sys.dont_write_bytecode = keep
+    return module
+
+
+def cells(notebook: Path, kind: str) -> list[dict[str, Any]]:
+    content = json.loads(notebook.read_text(encoding="utf-8"))
+    return [cell for cell in content["cells"] if cell["cell_type"] == kind]
+
+
+def source(cell: dict[str, Any]) -> str:
+    lines = "".join(cell["source"]).splitlines()
+    return "\n".join(line for line in lines if not line.startswith(("%", "!")))
+
+
+def test_the_api_reference_is_up_to_date() -> None:
+    written = (DOCS / "api.md").read_text(encoding="utf-8")
+    assert written == script("api-reference").text(), "run  .venv/bin/python scripts/api-reference"
+
+
+def test_the_api_reference_has_every_public_name() -> None:
+    page = (DOCS / "api.md").read_text(encoding="utf-8")
+    assert [name for name in wayveil.__all__ if name != "__version__" and f"### `{name}`\n" not in page] == []
+
+
+def test_every_page_is_in_the_navigation() -> None:
+    docs = script("docs")
+    listed = list(docs.pages_in(docs.nav_of((DOCS / "index.md").read_text(encoding="utf-8"))))
+    pages = [path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")]
+    assert sorted(listed) == sorted([*pages, *docs.PAGES_OUTSIDE])  # and none of them twice
+
+
+def test_the_navigation_of_an_index() -> None:
+    docs = script("docs")
+    index = """# Title
+## First
+Text with a [link](c.md).
+| page | what |
+|---|---|
+| [A](a.md) | see [b](x/b.md) |
+| Group: of pages | [B](x/b.md), [C](../C.md) |
+## Second
+"""
+    first = [{"A": "a.md"}, {"b": "x/b.md"}, {"Group": [{"B": "x/b.md"}, {"C": "C.md"}]}]
+    assert docs.nav_of(index) == [{"Wayveil": "index.md"}, {"First": first}, {"Second": []}]
+    assert docs.toml(first[:1]) == '[{ "A" = "a.md" }]'
+
+
+def test_the_site_has_no_link_that_leads_nowhere(tmp_path: Path) -> None:
+    assert script("docs").stage(tmp_path) == []
+
+
+def test_broken_links_and_missing_pages_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    docs = script("docs")
+    root = tmp_path / "root"
+    (root / "docs" / "x").mkdir(parents=True)
+    shutil.copy(ROOT / "zensical.toml", root)
+    for name in docs.PAGES_OUTSIDE:
+        (root / name).write_text("[page](docs/x/b.md#part)\n", encoding="utf-8")
+    (root / "recipes").mkdir()
+    (root / "recipes" / "r.toml").write_text("", encoding="utf-8")
+    rows = "\n".join(f"| [{name}]({name}) | |" for name in ("x/b.md", *(f"../{page}" for page in docs.PAGES_OUTSIDE)))
+    (root / "docs" / "index.md").write_text(f"## All\n{rows}\n", encoding="utf-8")
+    (root / "docs" / "x" / "b.md").write_text(
+        "[up](../../CONTRIBUTING.md) [file](../../recipes/r.toml) [gone](gone.md) [out](http://a.b)\n"
+        "```\n[code](nothing.md)\n```\n",
+        encoding="utf-8",
+    )
+    (root / "docs" / "lost.md").write_text("text\n", encoding="utf-8")
+    monkeypatch.setattr(docs, "ROOT", root)
+    work = tmp_path / "work"
+    assert sorted(docs.stage(work)) == [
+        "docs/lost.md is not in docs/index.md",
+        "docs/x/b.md: gone.md leads to no file",
+    ]
+    staged = (work / "docs" / "x" / "b.md").read_text(encoding="utf-8")
+    assert "[up](../CONTRIBUTING.md) [file](../files/recipes/r.toml)" in staged
+    assert "[code](nothing.md)" in staged
+    assert (work / "docs" / "files" / "recipes" / "r.toml").exists()
+    assert (work / "docs" / "CONTRIBUTING.md").read_text(encoding="utf-8") == "[page](x/b.md#part)\n"
+
+
+def test_what_a_page_would_load_from_elsewhere_is_found(tmp_path: Path) -> None:
+    (tmp_path / "here.css").write_text("", encoding="utf-8")
+    (tmp_path / "page.html").write_text(
+        '<link rel="stylesheet" href="here.css"><link rel="canonical" href="https://a.b/">'
+        '<link rel="stylesheet" href="https://a.b/x.css"><script src="//a.b/x.js"></script>'
+        '<img src="data:image/png;base64,AA"><a href="https://a.b/">out</a><a href="gone.html#x">gone</a>',
+        encoding="utf-8",
+    )
+    assert script("docs").faults_of(tmp_path) == [
+        "page.html would load https://a.b/x.css",
+        "page.html would load //a.b/x.js",
+        "page.html links to gone.html#x, which is not there",
+    ]
+
+
+def test_there_is_a_notebook_for_every_kind_of_data() -> None:
+    assert {notebook.stem for notebook in NOTEBOOKS} == {"points", "routes", "stops", "visits"}
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_executed_and_its_page_shows_it(notebook: Path) -> None:
+    code = cells(notebook, "code")
+    assert [cell["execution_count"] for cell in code] == list(range(1, len(code) + 1))
+    assert any(cell["outputs"] for cell in code)
+    assert not any(output["output_type"] == "error" for cell in code for output in cell["outputs"])
+    assert MACHINE.search(json.dumps([cell["outputs"] for cell in code])) is None
+    page = notebook.with_suffix(".md").read_text(encoding="utf-8")
+    for cell in [*code, *cells(notebook, "markdown")]:
+        assert "".join(cell["source"]) in page
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_code_of_a_notebook_runs(notebook: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run([source(cell) for cell in cells(notebook, "code")], tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda path: path.stem)
+def test_the_code_of_a_tutorial_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = dict(wayveil.METHODS)
+    try:
+        run(re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL), tmp_path, monkeypatch)
+    finally:  # a tutorial may register a method of its own
+        wayveil.METHODS.clear()
+        wayveil.METHODS.update(before)
+
+
+def run(sources: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if any("geopandas" in text or "pandas" in text for text in sources):
+        pytest.importorskip("geopandas")
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    names: dict[str, Any] = {"__name__": "shown"}
+    with pl.Config():  # notebooks set how tables are shown
+        for text in sources:
+            exec(compile(text, "shown", "exec", dont_inherit=True), names)
