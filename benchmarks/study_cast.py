@@ -41,20 +41,24 @@ from wayveil.workloads import Errands
 
 MS = (5, 10, 15, 20, 30, 40, 50)
 CS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-SUPPORTS = (0.002, 0.004, 0.006, 0.008, 0.01, 0.015, 0.02)
+SUPPORTS = (0.0005, 0.001, 0.002, 0.004, 0.006, 0.008, 0.01, 0.015, 0.02)
 BOUNDS = (0.3, 0.6)  # those of Figures 12 to 15
 DISTANCES = ("hops", "leaves")
 SEEDS, SEEDS_MS = (1, 2, 3, 4, 5), (5, 15, 50)
 SUPPORT, KNOWN, LONGEST = 0.008, 5, 10
+POPULARITY = {"milano zipf 0": 0.0, "milano zipf 0.5": 0.5, "milano": 1.0, "milano zipf 1.5": 1.5}
 PRESETS, CHECK_INS = ("milano", "pisa"), "foursquare_nyc"
 FIGURES = {
     "milano": ("4, 5, 6", "12 and 14"),
     "pisa": ("9, 10, 11", "13 and 15"),
     CHECK_INS: ("4, 5, 6 for check-ins", "12 and 14 for check-ins"),
 }
-HEADS = (
+OF_PATTERNS = (
     "original", "published", "not of roots only", "without roots", "upper", "coverage", "lower", "distance H",
-    "distance L", "at the root", "cost H", "cost L", "sensitive generalized", "sensitive left out", "largest P",
+    "distance L",
+)  # fmt: skip
+OF_STOPS = (
+    "at the root", "cost H", "cost L", "classes", "cut", "sensitive generalized", "sensitive left out", "largest P",
 )  # fmt: skip
 PARTS = {"original": "patterns_before", "published": "patterns_after", "upper": "patterns_covered_share_upper_bound",
          "coverage": "patterns_covered_share", "lower": "patterns_covered_share_lower_bound",
@@ -111,6 +115,7 @@ def cells(sets: tuple[str, ...]) -> list[Cell]:
             found += [Cell(data, distance, m, c) for c in BOUNDS for m in MS]
             found += [Cell(data, distance, c=c) for c in CS]
     found += [Cell("milano", m=10, c=c) for c in CS]
+    found += [cell for data in POPULARITY for cell in (Cell(data, "raw", 0, 1.0), Cell(data))]
     found += [
         Cell(data, distance, m, seed=seed)
         for data in PRESETS for distance in DISTANCES for m in SEEDS_MS for seed in SEEDS
@@ -180,7 +185,10 @@ def stops(name: str, seed: int, recipe: Path) -> Stops:
         said = load_recipe(recipe)
         loaded = load(said.input, attributes=(), kind="stops")
         return prepare(loaded, said.prepare, said.input).data  # type: ignore[return-value]
-    errands = Errands(preset="milano", trajectories=600) if name == "small" else Errands(preset=name)
+    if name in POPULARITY:
+        errands = Errands(preset="milano", zipf=POPULARITY[name])
+    else:
+        errands = Errands(preset="milano", trajectories=600) if name == "small" else Errands(preset=name)
     return errands.generate(rng=np.random.default_rng(seed))
 
 
@@ -214,7 +222,7 @@ def patterns(data: Stops, published: Stops, support: float) -> dict[str, Any]:
         metric.run(data, side).measured for side in (published, published.where(~at_root), published.where(at_root))
     )
     if {found["min_support"] for found in (all_of, rest, roots)} != {count}:
-        raise SystemExit(f"there are too many patterns to list with a support of {support:.1%}")
+        raise SystemExit(f"there are too many patterns to list with a support of {share(support)}")
     found = {name: all_of[key] for name, key in PARTS.items()}
     found["not of roots only"] = all_of["patterns_after"] - roots["patterns_after"]  # type: ignore[operator]
     found["without roots"] = rest["patterns_after"]
@@ -238,39 +246,37 @@ def tables(sets: tuple[str, ...], wanted: list[Cell], done: dict[Cell, dict[str,
     version, python, cores = wayveil.__version__, platform.python_version(), os.cpu_count()
     text = [f"wayveil {version}, Python {python}, {cores} cores, {len(wanted)} cells.", ""]
     raw = [done[Cell(data, "raw", 0, 1.0)] for data in sets]
-    heads = list(shape_heads(raw[0]))
-    text += table(["data", *heads], [[data, *(number(row[h]) for h in heads)]
-                                     for data, row in zip(sets, raw, strict=True)])  # fmt: skip
+    shapes = [name for name in raw[0] if name not in ("cell", "disclosure")]
+    text += table(["data", *shapes], [[data, *(number(row[name]) for name in shapes)]
+                                      for data, row in zip(sets, raw, strict=True)])  # fmt: skip
     for data in sets:
         here = [cell for cell in wanted if cell.data == data and cell.distance != "raw" and cell.seed == 1]
         figures = FIGURES.get(data, ("4, 5, 6", "12"))
         by_m = [cell for cell in here if cell.c == 0.3]
         by_c = [cell for cell in here if cell.m == 15]
         for title, axis, rows in (
-            (f"m** (c = 0.3, support = {SUPPORT:.1%})", "m", [(named(cell.m), cell, SUPPORT) for cell in by_m]),
-            (f"c** (m = 15, support = {SUPPORT:.1%})", "c", [(named(cell.c), cell, SUPPORT) for cell in by_c]),
+            (f"m** (c = 0.3, support = {share(SUPPORT)})", "m", [(named(cell.m), cell, SUPPORT) for cell in by_m]),
+            (f"c** (m = 15, support = {share(SUPPORT)})", "c", [(named(cell.c), cell, SUPPORT) for cell in by_c]),
             ("support** (m = 15, c = 0.3)", "support",
-             [(f"{support:.1%}", cell, support) for cell in by_m if cell.m == 15 for support in SUPPORTS]),
+             [(share(support), cell, support) for cell in by_m if cell.m == 15 for support in SUPPORTS]),
         ):  # fmt: skip
             text += ["", f"**Figures {figures[0]}, {data}: {title}", ""]
             ordered = sorted(rows, key=lambda row: (row[2], row[1].m, row[1].c))
-            text += table([axis, "groups by", *HEADS], [[label, cell.distance, *quality(done[cell], support)]
+            heads = [*OF_PATTERNS, *(() if axis == "support" else OF_STOPS)]
+            text += table([axis, "groups by", *heads], [[label, cell.distance, *quality(done[cell], support, heads)]
                                                         for label, cell, support in ordered])  # fmt: skip
         text += ["", f"**Figures {figures[1]}, {data}: disclosure** (known places: 1 to {KNOWN})", ""]
         text += disclosure_table(data, here, done)
-    timed = [cell for cell in wanted if cell.distance != "raw" and cell.seed == 1]
-    text += time_tables(sets, timed, done)
+    timed = [cell for cell in wanted if cell.distance != "raw" and cell.seed == 1 and cell.data in sets]
+    text += time_tables(timed, done)
+    text += popularity_table(done)
     text += seed_table(wanted, done)
     return "\n".join(text) + "\n"
 
 
-def shape_heads(row: dict[str, Any]) -> list[str]:
-    return [name for name in row if name not in ("cell", "disclosure")]
-
-
-def quality(row: dict[str, Any], support: float) -> list[str]:
+def quality(row: dict[str, Any], support: float, heads: list[str]) -> list[str]:
     values = {**row, **row["patterns"][str(support)]}
-    return [number(values[head]) for head in HEADS]
+    return [number(values[head]) for head in heads]
 
 
 def disclosure_table(data: str, here: list[Cell], done: dict[Cell, dict[str, Any]]) -> list[str]:
@@ -286,7 +292,7 @@ def disclosure_table(data: str, here: list[Cell], done: dict[Cell, dict[str, Any
     return table(["groups by", "c", "m", *heads, "people 1", f"people {KNOWN}"], rows)
 
 
-def time_tables(sets: tuple[str, ...], timed: list[Cell], done: dict[Cell, dict[str, Any]]) -> list[str]:
+def time_tables(timed: list[Cell], done: dict[Cell, dict[str, Any]]) -> list[str]:
     """Return processor seconds by m and by c."""
     text = []
     for axis, fixed, chosen in (
@@ -309,6 +315,21 @@ def time_tables(sets: tuple[str, ...], timed: list[Cell], done: dict[Cell, dict[
     return text
 
 
+def popularity_table(done: dict[Cell, dict[str, Any]]) -> list[str]:
+    """Return what is inferred where sensitive places are more or less equally popular."""
+    rows = []
+    for data, zipf in POPULARITY.items():
+        raw, row = done.get(Cell(data, "raw", 0, 1.0)), done.get(Cell(data))
+        if raw and row:
+            found = row["disclosure"]
+            values = [raw["nothing known, true"], found["true"][0], found["true"][-1], raw["nothing known, largest"],
+                      found["mean"][0], max(found["max"])]  # fmt: skip
+            rows.append([f"{zipf:g}", *(number(value) for value in values)])
+    heads = ["zipf", "nothing known, true", "true 1", f"true {KNOWN}", "nothing known, largest", "any 1", "max"]
+    title = "**How popular places are** (milano, groups by hops, m = 15, c = 0.3)"
+    return ["", title, "", *table(heads, rows)] if rows else []
+
+
 def seed_table(wanted: list[Cell], done: dict[Cell, dict[str, Any]]) -> list[str]:
     """Return means over the data of several seeds, with the smallest and the largest value."""
     groups: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
@@ -327,7 +348,7 @@ def seed_table(wanted: list[Cell], done: dict[Cell, dict[str, Any]]) -> list[str
         values = [[value(row) for row in found] for value in heads.values()]
         shown = [f"{number(float(np.mean(v)))} ({number(min(v))} to {number(max(v))})" for v in values]
         rows.append([label[0], named(label[2]), label[1], *shown])
-    title = f"**Seeds {SEEDS[0]} to {SEEDS[-1]} of the presets** (c = 0.3, support = {SUPPORT:.1%}; mean, range)"
+    title = f"**Seeds {SEEDS[0]} to {SEEDS[-1]} of the presets** (c = 0.3, support = {share(SUPPORT)}; mean, range)"
     return ["", title, "", *table(["data", "m", "groups by", *heads], rows)]
 
 
@@ -337,6 +358,10 @@ def table(heads: list[str], rows: list[list[str]]) -> list[str]:
         "|---" * len(heads) + "|",
         *("| " + " | ".join(row) + " |" for row in rows),
     ]
+
+
+def share(value: float) -> str:
+    return f"{100 * value:g} %"
 
 
 def number(value: float | None) -> str:
@@ -349,11 +374,11 @@ def plots(sets: tuple[str, ...], done: dict[Cell, dict[str, Any]], folder: Path)
     """Write the plots."""
     for data in sets:
         for axis, values, of in (
-            ("m", MS, f"{data}, c = 0.3, support {SUPPORT:.1%}"),
-            ("c", CS, f"{data}, m = 15, support {SUPPORT:.1%}"),
+            ("m", MS, f"{data}, c = 0.3, support {share(SUPPORT)}"),
+            ("c", CS, f"{data}, m = 15, support {share(SUPPORT)}"),
             ("support", SUPPORTS, f"{data}, m = 15, c = 0.3"),
         ):
-            labels = [f"{v:.1%}" if axis == "support" else named(v) for v in values]
+            labels = [share(v) if axis == "support" else named(v) for v in values]
             for kind, (title, keys) in SHOWN.items():
                 lines = {
                     word.format(distance): [point(done, data, distance, axis, v, key) for v in values]

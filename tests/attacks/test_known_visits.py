@@ -94,8 +94,10 @@ def oracle_people(truth, target, m, worst, sensitive):
 
 
 def learnt(result):
-    """What was measured, without what it is held against."""
-    return {name: value for name, value in result.measured.items() if not name.endswith("_threshold")}
+    """What was measured, without what it is held against and between which bounds the mean is."""
+    return {
+        name: value for name, value in result.measured.items() if not name.endswith(("_threshold", "_low", "_high"))
+    }
 
 
 @st.composite

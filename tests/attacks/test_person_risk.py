@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from wayveil.attacks.person_risk import PersonRisk, interval
+from wayveil.attacks.person_risk import PersonRisk, interval, mean_bounds
 
 
 def risk(person, fitting, hit=None, drawn=None, population=None):
@@ -97,3 +97,13 @@ def test_the_interval_has_a_width_where_all_values_are_equal():
         assert high - low > 0.05
     low, high = interval(np.ones(1), np.zeros(1, int), np.zeros(1, bool), 100)
     assert (low, high) == (pytest.approx(0.2065, abs=1e-3), 1)
+
+
+def test_bounds_of_a_mean_are_told_only_where_something_was_drawn() -> None:
+    values, owner = np.array([0.0, 1.0, 1.0, 1.0]), np.array([7, 7, 9, 9])
+    assert mean_bounds(values, owner, 50, sampled=False) == {"identity_mean_low": None, "identity_mean_high": None}
+    assert mean_bounds(np.zeros(0), None, 5, sampled=True)["identity_mean_low"] is None
+    found = mean_bounds(values, owner, 50, sampled=True)
+    low, high = interval(values, np.array([0, 0, 1, 1]), np.ones(2, bool), 50)
+    assert (found["identity_mean_low"], found["identity_mean_high"]) == (low, high)
+    assert low < 0.75 < high

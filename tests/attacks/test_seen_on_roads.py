@@ -153,6 +153,8 @@ def test_maximum_mean_and_minimum_of_a_small_publication():
     assert found.measured == pytest.approx(
         {
             "identity_mean": (3 * 1 / 3 + 2 * 1 / 2 + 0) / 6,
+            "identity_mean_low": None,
+            "identity_mean_high": None,
             "identity_mean_if_matched": (3 * 1 / 3 + 2 * 1 / 2) / 5,
             "identity_max": 1 / 2,
             "identity_min": 1 / 3,

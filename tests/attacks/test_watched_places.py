@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.attacks import watched_places as module
+from wayveil.attacks.person_risk import mean_bounds
 from wayveil.attacks.positions import KnownSamples
 from wayveil.attacks.watched_places import WatchedPlaces
 from wayveil.engines import LocalEngine
@@ -114,8 +115,10 @@ def test_equals_the_definition_on_small_data(pair, time_error, radius, seed):
     published = np.diff(target.offsets)[known.trajectory] > 0
     success, passing = np.array(success), np.array(passing)
     somebody = passing[passing > 0]
+    bounds = mean_bounds(success, known.owner, truth.n_owners, sampled=known.sampled)
     assert result.measured == pytest.approx(
         {
+            **bounds,
             "identity_mean": success.mean(),
             "identity_mean_if_published": success[published].mean() if published.any() else None,
             "identity_share_above": (success > 0.1).mean(),

@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
 TUTORIALS = [page for page in sorted((DOCS / "tutorials").glob("*.md")) if "```python" in page.read_text("utf-8")]
+TOOLS = Path(sys.executable).parent
 MACHINE = re.compile(r"/(?:home|root|tmp|work|Users)/|site-packages")
 
 
@@ -81,6 +82,12 @@ Text with a [link](c.md).
 
 def test_the_site_has_no_link_that_leads_nowhere(tmp_path: Path) -> None:
     assert script("docs").stage(tmp_path) == []
+
+
+@pytest.mark.skipif(not (TOOLS / "zensical").exists(), reason="the extra `docs` is not installed")
+def test_the_site_is_built(tmp_path: Path) -> None:
+    assert script("docs").build(tmp_path, TOOLS) == []
+    assert (tmp_path / "build" / "site" / "tutorials" / "fleet.html").exists()
 
 
 def test_broken_links_and_missing_pages_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

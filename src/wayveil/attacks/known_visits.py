@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from wayveil.attacks.knowledge import KnownSets, Risk, Target, Victims
+from wayveil.attacks.person_risk import mean_bounds
 from wayveil.errors import InputError
 from wayveil.model import AttackResult, Chart, Engine, Series, Visits, check_parameters, parameter
 
@@ -125,7 +126,10 @@ class KnownVisits:
             adversary=self._adversary,
             victims=len(victims),
             sampled=sampled,
-            measured=self._measured(risk, bool(values)),
+            measured={
+                **self._measured(risk, bool(values)),
+                **mean_bounds(risk.identity, None, truth.n_owners, sampled=sampled),
+            },
             charts=_charts(risk, bool(values)),
         )
 

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from wayveil.attacks.person_risk import mean_bounds
 from wayveil.attacks.positions import Array, KnownSamples, Outcome, Tracks, check_matched, mean
 from wayveil.kernels.attack_positions import nearest_owners
 from wayveil.model import AttackResult, Chart, Engine, Points, Regions, Series, check_parameters, parameter
@@ -115,7 +116,10 @@ class NearestPositions:
             adversary=self._adversary,
             victims=known.people,
             sampled=known.sampled,
-            measured=self._measured(outcomes),
+            measured={
+                **self._measured(outcomes),
+                **mean_bounds(outcomes[-1].success, known.owner, truth.n_owners, sampled=known.sampled),
+            },
             charts=(self._chart(outcomes), outcomes[-1].chart()),
         )
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from wayveil.attacks.positions import mean
 from wayveil.model import Chart, Series
 
-__all__ = ["PersonRisk", "interval"]
+__all__ = ["PersonRisk", "interval", "mean_bounds"]
 
 Array = NDArray[Any]
 
@@ -135,6 +135,24 @@ class PersonRisk:
         np.maximum.at(peak, self.person, values)
         # A mean of 1/10s must not be above 1/10.
         return np.minimum(np.bincount(self.person, values, people) / attacks, peak)
+
+
+def mean_bounds(values: Array, owner: Array | None, population: int, *, sampled: bool) -> dict[str, float | None]:
+    """Return the 95 % confidence interval of the mean over people as numbers of a result; None where it is exact.
+
+    `values` has one value per attack, `owner` whom it was on (None: each on another person).
+
+    Examples
+    --------
+    >>> mean_bounds(np.ones(4), None, 4, sampled=False)
+    {'identity_mean_low': None, 'identity_mean_high': None}
+    """
+    names = ("identity_mean_low", "identity_mean_high")
+    if not sampled or len(values) == 0:
+        return dict.fromkeys(names)
+    person = np.arange(len(values)) if owner is None else np.unique(owner, return_inverse=True)[1]
+    drawn = np.ones(int(person.max()) + 1, np.bool_)
+    return dict(zip(names, interval(values, person, drawn, max(population, len(drawn))), strict=True))
 
 
 def interval(values: Array, person: Array, drawn: Array, population: int) -> tuple[float, float]:

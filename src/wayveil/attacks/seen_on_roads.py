@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from wayveil.attacks.person_risk import mean_bounds
 from wayveil.attacks.road_search import Attacked, owners_of
 from wayveil.errors import InputError
 from wayveil.model import AttackResult, Chart, Engine, Routes, Series, check_parameters, parameter
@@ -135,6 +136,7 @@ class SeenOnRoads:
             sampled=sampled,
             measured={
                 "identity_mean": _mean(risk),
+                **mean_bounds(risk, None, truth.n_owners, sampled=sampled),
                 "identity_mean_if_matched": _mean(there),
                 "identity_max": float(risk.max()) if len(risk) else None,
                 "identity_min": float(there.min()) if len(there) else None,

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from wayveil.attacks.person_risk import mean_bounds
 from wayveil.attacks.positions import Array, KnownSamples, Outcome, Tracks, check_matched, mean
 from wayveil.kernels.attack_positions import passing_owners
 from wayveil.model import AttackResult, Engine, Points, Regions, check_parameters, duration_units, parameter
@@ -118,6 +119,7 @@ class WatchedPlaces:
             sampled=known.sampled,
             measured={
                 **outcome.identity(self.threshold),
+                **mean_bounds(outcome.success, known.owner, truth.n_owners, sampled=known.sampled),
                 **outcome.extremes(self.threshold),
                 "unique_share": mean(passing == 1),
                 **outcome.reach(),

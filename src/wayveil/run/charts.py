@@ -325,7 +325,8 @@ def _table(chart: Chart, labels: list[str]) -> Markup:
         cells = [tag("th", label, scope="row", dir="auto")]
         for series in chart.series:
             value = series.values[row] if row < len(series.values) else None
-            cells.append(tag("td", format_value(value, percent=chart.percent)))
+            told = {"data_value": repr(value)} if value is not None and math.isfinite(value) else {}
+            cells.append(tag("td", format_value(value, percent=chart.percent), **told))
         rows.append(tag("tr", join(cells)))
     table = tag("table", tag("thead", rows[0]) + tag("tbody", join(rows[1:])), class_="numbers")
     return tag("details", tag("summary", "Show the numbers") + tag("div", table, class_="scroll"), class_="data")

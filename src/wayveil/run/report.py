@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal
 
@@ -16,6 +15,7 @@ from wayveil.errors import UsageError
 from wayveil.model.guarantees import Guarantee
 from wayveil.model.results import AttackResult, Chart, Score, Verdict
 from wayveil.run.charts import draw, overlay
+from wayveil.run.drawing import Drawing, draw_trajectories
 from wayveil.run.numbers import clean, format_number, format_percent
 from wayveil.run.wording import (
     as_fraction,
@@ -23,6 +23,7 @@ from wayveil.run.wording import (
     date_words,
     duration,
     is_share,
+    knowledge_words,
     measured_words,
     name_parts,
     one_in,
@@ -56,6 +57,10 @@ class ReportContext:
         Hash of the public manifest, if there is one.
     views : tuple of Chart
         What the data look like before and after.
+    balance : mapping
+        What went in, came out, was suppressed and was invented: see `views.balance`.
+    drawings : tuple of Drawing
+        Published trajectories, and raw ones only if the data owner asked for them.
     recipe : str
         The recipe as TOML, without the seed.
     """
@@ -78,6 +83,8 @@ class ReportContext:
     published_ok: bool
     manifest_sha256: str | None = None
     views: tuple[Chart, ...] = ()
+    balance: Mapping[str, Mapping[str, int | None]] = field(default_factory=dict)
+    drawings: tuple[Drawing, ...] = ()
     recipe: str = ""
 
     def __post_init__(self) -> None:
@@ -90,6 +97,7 @@ class ReportContext:
 def render_report(context: ReportContext) -> str:
     """Return the report as HTML: no script, nothing loaded from anywhere, every text escaped."""
     after = "published data" if context.published_ok else "rejected data"
+    total = sum(context.timings.values())
     view: dict[str, Any] = {
         "context": context,
         "created": date_words(context.created),
@@ -98,15 +106,30 @@ def render_report(context: ReportContext) -> str:
         "judged": _judged(context.verdict),
         "witness": _witness(context.verdict),
         "attacks": [_attack(raw, published, after) for raw, published in context.attacks],
+        "risks": [_risks(raw, published) for raw, published in context.attacks],
         "scores": [_score(score) for score in context.scores],
+        "drawings": [draw_trajectories(drawing) for drawing in context.drawings],
+        "with_raw": any(panel.raw for drawing in context.drawings for panel in drawing.panels),
+        "balance": _balance(context.balance),
         "maps": [draw(chart) for chart in context.views if chart.kind in ("cells", "roads")],
         "views": [draw(chart) for chart in context.views if chart.kind not in ("cells", "roads")],
         "facts": _facts(context.input_facts, context.output_facts),
         "timings": _timings(context.timings),
-        "total_time": duration(sum(context.timings.values())),
+        "total_time": _Number(duration(total), _plain(total)),
         "versions": context.versions,
     }
     return _environment().get_template("report.html.j2").render(view)
+
+
+@dataclass(frozen=True)
+class _Number:
+    """A number as people read it and, for machines, as it was measured; a share also as the width of a bar."""
+
+    text: str
+    value: float | str | None = None
+    odds: str = ""
+    bar: float | None = None
+    span: tuple[_Number, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,7 +137,7 @@ class _Mark:
     """A key number beside what was promised."""
 
     label: str
-    value: str
+    value: _Number
     unit: str = ""
     promised: str = ""
     meaning: str = ""
@@ -123,15 +146,11 @@ class _Mark:
 
 @dataclass(frozen=True, kw_only=True)
 class _Change:
-    """One number before and after; shares also as the width of a bar in percent."""
+    """One number before and after."""
 
     label: str
-    before: str
-    after: str
-    before_odds: str = ""
-    after_odds: str = ""
-    before_bar: float | None = None
-    after_bar: float | None = None
+    before: _Number
+    after: _Number
 
 
 # What a measured value is held against: a word of its name, the claim's parameter, and how to read them.
@@ -140,26 +159,38 @@ _PROMISES = (
     ("confidence", "c", "at most", "the largest share of them with one sensitive value; less is safer"),
     ("min_candidates", "k", "at least", "fewest {people} whose trajectory can be that of one person"),
     ("max_share", "p", "at most", "largest share of those who fit with one place that is not the adversary's"),
+    ("max_probability", "c", "at most", "the largest probability of one sensitive place; less is safer"),
+    ("min_people", "m", "at least", "fewest {people} who share all places of a trip that are not sensitive"),
 )
+_SHARES = ("confidence", "max_share", "probability")
 
 # The numbers of an attack are told in groups: by the first word of their name, or as listed here.
 _GROUPS = {
     "identity": "Finding the person (identity linkage); lower is safer",
     "attribute": "Inferring a sensitive value (attribute linkage); lower is safer",
+    "inference": "Inferring where a person was; lower is safer",
     "": "Reach of the attack",
 }
+_SHORT = {"identity": "find the person", "attribute": "infer a sensitive value", "inference": "infer a place"}
 _PLACES = {
     "identity_mean": ("identity", "Mean over people"),
     "identity_mean_if_published": ("identity", "Mean over those published"),
+    "identity_mean_if_matched": ("identity", "Mean over those who fit"),
     "identity_max": ("identity", "Person most at risk"),
+    "identity_min": ("identity", "Person least at risk"),
+    "inference_mean": ("inference", "Mean over people"),
+    "inference_max": ("inference", "Person most at risk"),
+    "inference_share_above": ("inference", "People with a risk above {bound}"),
     "attribute_mean": ("attribute", "Mean over people"),
     "attribute_max": ("attribute", "Person most at risk"),
+    "attribute_true_mean": ("attribute", "Mean, for a place where the person was"),
+    "attribute_true_max": ("attribute", "Largest, for a place where the person was"),
     "unique_share": ("identity", "Exactly one person matches"),
     "identity_share_above": ("identity", "People with a risk above {bound}"),
     "attribute_share_above": ("attribute", "People with a risk above {bound}"),
     "unmatched_share": ("", "Nothing matches"),
 }
-_THRESHOLD = "_threshold"  # not a result: it is told in the label of the share above it
+_THRESHOLD = "_threshold"
 
 
 def _marks(context: ReportContext) -> list[_Mark]:
@@ -173,7 +204,7 @@ def _marks(context: ReportContext) -> list[_Mark]:
             continue
         measured = as_fraction(_best(context.verdict.measured, key))
         bound = as_fraction(promised[parameter])
-        share = word in ("confidence", "max_share")
+        share = any(part in word for part in _SHARES)
         broken = not context.verdict.holds and None not in (measured, bound)
         if broken and measured is not None and bound is not None:
             broken = measured < bound if side == "at least" else measured > bound
@@ -181,7 +212,7 @@ def _marks(context: ReportContext) -> list[_Mark]:
         found.append(
             _Mark(
                 label=words(key),
-                value=value,
+                value=_Number(value, _plain(context.verdict.measured[key])),
                 unit=fraction if share else people if measured is not None else "",
                 promised=f"promised: {side} {measured_words(bound, share)[0]}",
                 meaning="nothing could be counted" if measured is None else meaning.format(people=people),
@@ -194,19 +225,30 @@ def _marks(context: ReportContext) -> list[_Mark]:
     return found
 
 
+def _plain(value: Any) -> float | str | None:
+    """Return a value as scores.json has it, for a machine to find; None for one that it cannot hold."""
+    if value is None or isinstance(value, (bool, str)) or (isinstance(value, float) and not math.isfinite(value)):
+        return None
+    return repr(value.item() if hasattr(value, "item") else value)
+
+
+def _number(value: float | None, percent: bool) -> _Number:
+    return _Number(format_percent(value) if percent else format_number(value), _plain(value))
+
+
 def _unbounded(result: AttackResult) -> _Mark:
     """Return what an attack achieved that the promise does not stop, beside the promise."""
     once = result.measured.get("identity_mean_with_1_sample")
     less = "" if once is None else f"; {format_percent(once)} with one known position"
     return _Mark(
         label="Not promised: measured attack",
-        value=format_percent(result.measured.get("identity_mean", result.measured.get("exposed_people_share"))),
+        value=_number(result.measured.get("identity_mean", result.measured.get("exposed_people_share")), True),
         unit="of people found" if "identity_mean" in result.measured else "of people exposed",
         meaning=f"an attacker who {result.adversary}{less}",
     )
 
 
-def _judged(verdict: Verdict) -> list[tuple[str, str]]:
+def _judged(verdict: Verdict) -> list[tuple[str, _Number]]:
     """Return every measured value in words; nothing is rounded so far that it crosses a bound."""
     rows = []
     for key in verdict.measured:
@@ -215,10 +257,11 @@ def _judged(verdict: Verdict) -> list[tuple[str, str]]:
         value = _best(verdict.measured, key)
         exact = as_fraction(value)
         if exact is None:
-            rows.append((words(key), "–" if value is None or isinstance(value, float) else str(value)))
+            rows.append((words(key), _Number("–" if value is None or isinstance(value, float) else str(value))))
         else:
-            text, fraction = measured_words(exact, "confidence" in key.lower())
-            rows.append((words(key), f"{text} ({fraction})" if fraction else text))
+            text, fraction = measured_words(exact, any(part in key.lower() for part in _SHARES))
+            shown = f"{text} ({fraction})" if fraction else text
+            rows.append((words(key), _Number(shown, _plain(verdict.measured[key]))))
     return rows
 
 
@@ -235,84 +278,97 @@ def _attack(raw: AttackResult, published: AttackResult, after: str) -> dict[str,
         partner = partners.pop(chart.title, None)
         drawn.append(draw(overlay(chart, partner, ("raw data", after)) if partner else chart))
     drawn += [draw(chart) for chart in partners.values()]
-    names = list(raw.measured) + [name for name in published.measured if name not in raw.measured]
     people = f"{format_number(raw.victims)} {'person' if raw.victims == 1 else 'people'}"
     return {
         "title": sentence(raw.adversary).removesuffix("."),
         "name": words(raw.name),
         "extent": f"an estimate from random draws, {people}" if raw.sampled else f"exact, for all {people}",
-        "groups": _grouped(names, raw.measured, published.measured),
+        "groups": _grouped(raw, published),
         "charts": drawn,
     }
 
 
-def _grouped(
-    names: list[str], raw: Mapping[str, float | None], published: Mapping[str, float | None]
-) -> list[tuple[str, list[_Change]]]:
+def _risks(raw: AttackResult, published: AttackResult) -> dict[str, Any]:
+    """Return an attack in one or a few lines: the mean, the worst, and how many people are above the threshold."""
+    before, after = raw.measured, published.measured
+    rows = []
+    for group in _SHORT:
+        mean, worst, above = f"{group}_mean", f"{group}_max", f"{group}_share_above"
+        if before.get(mean) is None and after.get(mean) is None:
+            continue
+        bound = before.get(f"{group}_threshold")
+        rows.append(
+            {
+                "what": _SHORT[group],
+                "sides": [(_number(side.get(mean), True), _number(side.get(worst), True)) for side in (before, after)],
+                "above": [_number(side.get(above), True) for side in (before, after)] if above in before else [],
+                "bound": "" if bound is None else bound_words(bound, odds=group == "identity"),
+            }
+        )
+    if not rows:
+        first = next((name for name in before if is_share(name, before[name])), None)
+        sides = [(_number(side.get(first), True), None) for side in (before, after)] if first else []
+        rows = [{"what": words(first).lower() if first else "", "sides": sides, "above": [], "bound": ""}]
+    return {"name": words(raw.name), "adversary": raw.adversary, "rows": rows}
+
+
+def _grouped(raw: AttackResult, published: AttackResult) -> list[tuple[str, list[_Change]]]:
     groups: dict[str, list[_Change]] = {group: [] for group in _GROUPS}
-    for name in names:
-        before, after = raw.get(name), published.get(name)
-        base, known = _known_samples(name)
+    what = "visit" if "visit" in raw.adversary else "position"
+    for name in dict.fromkeys((*raw.measured, *published.measured)):
+        before, after = raw.measured.get(name), published.measured.get(name)
+        if name.endswith(_THRESHOLD) or (before is None and after is None) or _is_end(name, raw.measured):
+            continue  # a threshold and the ends of an interval are told with the number that they belong to
+        base, known = knowledge_words(name, what)
         first, _, rest = base.partition("_")
         group, label = _PLACES.get(base, (first, words(rest)) if first in _GROUPS and rest else ("", words(base)))
-        label += known
-        if not name.endswith(_THRESHOLD) and (before is not None or after is not None):
-            bound = raw.get(f"{group}{_THRESHOLD}")
-            told = "the threshold" if bound is None else bound_words(bound, odds=group == "identity")
-            groups[group].append(_change(name, label.replace("{bound}", told), before, after))
+        bound = raw.measured.get(f"{group}{_THRESHOLD}")
+        told = "the threshold" if bound is None else bound_words(bound, odds=group == "identity")
+        sides = [_side(name, side.measured, (before, after)) for side in (raw, published)]
+        groups[group].append(_Change(label=label.replace("{bound}", told) + known, before=sides[0], after=sides[1]))
     return [(_GROUPS[group], rows) for group, rows in groups.items() if rows]
 
 
-def _known_samples(name: str) -> tuple[str, str]:
-    """Return the name of a number without how much was known, and that in words.
-
-    Examples
-    --------
-    >>> _known_samples("identity_mean_with_2_samples"), _known_samples("identity_mean")
-    (('identity_mean', ', 2 positions known'), ('identity_mean', ''))
-    """
-    found = re.fullmatch(r"(.+)_with_(\d+)_(sample|place)s?", name)
-    if found is None:
-        return name, ""
-    what = "position" if found[3] == "sample" else "place"
-    return found[1], f", {found[2]} {what}{'' if found[2] == '1' else 's'} known"
+def _is_end(name: str, measured: Mapping[str, Any]) -> bool:
+    return name.endswith(("_low", "_high")) and name.rpartition("_")[0] in measured
 
 
-def _change(name: str, label: str, before: float | None, after: float | None) -> _Change:
-    share = is_share(name, before, after)
+def _side(name: str, measured: Mapping[str, float | None], both: tuple[float | None, ...]) -> _Number:
+    """Return a number of an attack with its odds, its bar and its interval of confidence, where it has these."""
+    value, share = measured.get(name), is_share(name, *both)
     odds = share and not {"share", "loss", "attribute"} & set(name_parts(name))
-
-    def bar(value: float | None) -> float | None:
-        return round(value * 100, 1) if share and value is not None and math.isfinite(value) else None
-
-    return _Change(
-        label=label,
-        before=format_percent(before) if share else format_number(before),
-        after=format_percent(after) if share else format_number(after),
-        before_odds=one_in(before) if odds else "",
-        after_odds=one_in(after) if odds else "",
-        before_bar=bar(before),
-        after_bar=bar(after),
+    ends = [measured.get(name + end) for end in ("_low", "_high")]
+    return _Number(
+        text=format_percent(value) if share else format_number(value),
+        value=_plain(value),
+        odds=one_in(value) if odds else "",
+        bar=round(value * 100, 1) if share and value is not None and math.isfinite(value) else None,
+        span=() if None in ends else tuple(_number(end, share) for end in ends),
     )
 
 
 def _score(score: Score) -> dict[str, Any]:
-    rows = []
-    for name, value in score.measured.items():
-        if value is not None:
-            rows.append((words(name), format_percent(value) if is_share(name, value) else format_number(value)))
     return {
         "title": words(score.name),
         "meaning": sentence(score.meaning),
         "value": _score_value(score),
         "better": f"{score.better} is better",
-        "rows": rows,
+        "rows": [
+            (words(name), _number(value, is_share(name, value)))
+            for name, value in score.measured.items()
+            if value is not None
+        ],
         "charts": [draw(chart) for chart in score.charts],
     }
 
 
-def _score_value(score: Score) -> str:
-    return format_percent(score.value) if score.percent else format_number(score.value)
+def _score_value(score: Score) -> _Number:
+    return _number(score.value, score.percent)
+
+
+def _balance(balance: Mapping[str, Mapping[str, int | None]]) -> list[tuple[str, list[_Number]]]:
+    columns = ("in", "out", "suppressed", "invented")
+    return [(words(what), [_number(row.get(column), False) for column in columns]) for what, row in balance.items()]
 
 
 def _facts(before: Mapping[str, str], after: Mapping[str, str]) -> list[tuple[str, str, str]]:
@@ -320,9 +376,11 @@ def _facts(before: Mapping[str, str], after: Mapping[str, str]) -> list[tuple[st
     return [(words(name), str(before.get(name, "–")), str(after.get(name, "–"))) for name in names]
 
 
-def _timings(timings: Mapping[str, float]) -> list[tuple[str, str, float]]:
+def _timings(timings: Mapping[str, float]) -> list[tuple[str, _Number]]:
     longest = max(timings.values(), default=0.0) or 1.0
-    return [(words(step), duration(s), round(100 * s / longest, 1)) for step, s in timings.items()]
+    return [
+        (words(step), _Number(duration(s), _plain(s), bar=round(100 * s / longest, 1))) for step, s in timings.items()
+    ]
 
 
 def _witness(verdict: Verdict) -> list[tuple[str, list[str]]]:

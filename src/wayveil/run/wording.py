@@ -16,6 +16,7 @@ __all__ = [
     "date_words",
     "duration",
     "is_share",
+    "knowledge_words",
     "measured_words",
     "name_parts",
     "one_in",
@@ -46,6 +47,17 @@ _PHRASES = {
     "inference_mean": "Mean over people",
     "inference_max": "Person most at risk",
     "inference_share_above": "People with a risk above the promise",
+    "max_probability": "Largest probability of a sensitive place",
+    "small_classes": "Classes of too few people",
+    "nested_classes": "Classes with one sensitive node above another",
+    "sensitive_rows": "Stops at sensitive places",
+    "generalized_rows": "Stops at a wider place than the true one",
+    "suppressed_rows": "Stops left out",
+    "suppressed_trajectories": "Trajectories left out",
+    "false_trajectories": "Trajectories that are not true",
+    "victims_missed_share": "Another person is taken instead",
+    "victims_published_share": "People with something published",
+    "exposed_people_share": "Share of people exposed",
     "exact_share": "People judged exactly",
     "broken": "Places where a route is not connected",
 }
@@ -124,6 +136,25 @@ def as_fraction(value: Any) -> Fraction | None:
         return Fraction(value) if isinstance(value, int) else Fraction(str(value))
     except (ValueError, ZeroDivisionError):
         return None
+
+
+def knowledge_words(name: str, what: str = "position") -> tuple[str, str]:
+    """Return the name of a number without how much was known, and that in words; `what` is what a sample is.
+
+    Examples
+    --------
+    >>> knowledge_words("identity_mean_with_2_samples"), knowledge_words("unique_share_without_times")
+    (('identity_mean', ', 2 positions known'), ('unique_share', ', times not known'))
+    >>> knowledge_words("attribute_mean_with_1_place"), knowledge_words("identity_mean")
+    (('attribute_mean', ', 1 place known'), ('identity_mean', ''))
+    """
+    found = re.fullmatch(r"(.+)_with_(\d+)_(sample|place|point|visit|road)s?", name)
+    if found is not None:
+        thing = what if found[3] == "sample" else found[3]
+        return found[1], f", {found[2]} {thing}{'' if found[2] == '1' else 's'} known"
+    if name.endswith("_without_times"):
+        return name.removesuffix("_without_times"), ", times not known"
+    return name, ""
 
 
 def measured_words(value: Fraction | None, share: bool, bound: Fraction | None = None) -> tuple[str, str]:

@@ -101,7 +101,7 @@ class CellHours:
                 "hours_moved_share": total_variation(*by_hour),
             },
             charts=(
-                *parts.chart("Trips in all cells by time", *by_hour, "presences"),
+                *parts.chart("Trips in all cells by time", "presences", *by_hour),
                 *_worst(table, parts, before, after),
             ),
         )

@@ -73,7 +73,7 @@ class DayParts:
         """Return one part as it stands beside a place."""
         return self.labels[part] if self.time_format == "integer" else f"{part} h"
 
-    def chart(self, title: str, before: Array, after: Array, y_label: str) -> tuple[Chart, ...]:
+    def chart(self, title: str, y_label: str, before: Array, after: Array) -> tuple[Chart, ...]:
         """Return counts per part before and after; no chart where the original has none."""
         if not before.any():
             return ()

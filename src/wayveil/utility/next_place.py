@@ -31,7 +31,9 @@ class NextPlace:
     -----
     The published data hold the people of the test too, and nobody can tell which trajectories are theirs.  So the
     original is trained on everyone as well, and a publication of everything loses nothing.  ``loss_to_others`` compares
-    with an original without these people; the loss for people whom neither has seen lies between the two.
+    with an original without these people.  For people whom nobody has seen before, the headline says too much where the
+    original knows rare trips by heart, and ``loss_to_others`` too little where the published data do.
+
     Rows at the same place that follow each other are one visit.  Only the order of visits matters, not their times.
     O(n log n) time for n visits.
 
@@ -60,7 +62,7 @@ class NextPlace:
         found = Prediction.of(before, _steps(published, codes), len(names))
         return Score(
             name=self.name,
-            meaning="how much more often the next place is guessed right with the original than with the published data",
+            meaning="how much more often the next place is guessed right with the original than with what is published",
             value=found.loss,
             better="lower",
             percent=True,

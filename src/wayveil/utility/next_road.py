@@ -53,7 +53,7 @@ class NextRoad:
         found = Prediction.of(before, steps_of(published.offsets, codes, published.owner), len(names))
         return Score(
             name=self.name,
-            meaning="how much more often the next road is guessed right with the original than with the published data",
+            meaning="how much more often the next road is guessed right with the original than with what is published",
             value=found.loss,
             better="lower",
             percent=True,

@@ -21,13 +21,15 @@ class NextStop:
 
     The predictor is a first-order Markov chain: after each stop it guesses what most people did next, and where too few
     went on, what most people do.  It is trained once on the original and once on the published data, and tested on the
-    original trips of a fifth of the people.  This is done for kinds, the nodes right below the root of the taxonomy, and
-    for places, its leaves.  The headline is the difference, for kinds, of the shares of first guesses that are right.
+    original trips of a fifth of the people.  This is done for kinds, the nodes right below the root of the taxonomy,
+    and for places, its leaves.  The headline is the difference, for kinds, of the shares of first guesses that are
+    right.
 
     Notes
     -----
-    A published stop at the root has no kind, and one at an inner node is no place: there is nothing to learn from a step
-    from or to one.  For the people of the test and ``loss_to_others`` see `NextPlace`.  O(n log n) time for n stops.
+    A published stop at the root has no kind, and one at an inner node is no place: there is nothing to learn from a
+    step from or to one.  For the people of the test and ``loss_to_others`` see `NextPlace`.
+    O(n log n) time for n stops.
 
     Examples
     --------
@@ -62,8 +64,8 @@ class NextStop:
         )
         return Score(
             name=self.name,
-            meaning="how much more often the kind of the next stop is guessed right with the original than with the "
-            "published data",
+            meaning="how much more often the kind of the next stop is guessed right with the original than with what "
+            "is published",
             value=kinds.loss,
             better="lower",
             percent=True,

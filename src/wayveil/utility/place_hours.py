@@ -93,7 +93,7 @@ class PlaceHours:
                 "hours_moved_share": total_variation(*by_hour),
             },
             charts=(
-                *parts.chart("Visits by time", *by_hour, "visits"),
+                *parts.chart("Visits by time", "visits", *by_hour),
                 *_worst(names, parts, keys, before, after),
             ),
         )

@@ -1,4 +1,4 @@
-"""Predicting what comes next: a first-order Markov predictor, and how much worse it is when trained on published data."""
+"""Predicting what comes next: a first-order Markov predictor, trained on original and on published data."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class Prediction:
 
     `everyone` is the whole original, `others` the original without the people of the test, `after` the published data.
     The published data hold these people too, and nobody can tell which trajectories are theirs.  So what is lost is
-    the difference to `everyone`, and no less than the one to `others`.
+    the difference to `everyone`, who are in both.
     """
 
     people: int

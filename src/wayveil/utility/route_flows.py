@@ -59,8 +59,8 @@ class RouteFlows:
         code = {name: i for i, name in enumerate(original.network.nodes)}
         for name in published.network.nodes:
             code.setdefault(name, len(code))
-        sides = [_ends(data, code) for data in (original, published)]
-        return score_flows(self.name, "intersection", tuple(code), *sides, self.top)
+        before, after = _ends(original, code), _ends(published, code)
+        return score_flows(self.name, "intersection", tuple(code), before, after, self.top)
 
 
 def _ends(data: Routes, code: dict[str, int]) -> tuple[Array, Array]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from wayveil.model import Routes, Score, check_parameters
 from wayveil.utility.classes import LENGTHS, distribution
-from wayveil.utility.counts import count_chart
+from wayveil.utility.count_charts import count_chart
 from wayveil.utility.distances import average, value_distances
 
 __all__ = ["RouteLength"]
@@ -51,6 +51,7 @@ class RouteLength:
     def __post_init__(self) -> None:
         check_parameters(self, self.name)
 
+    @np.errstate(over="ignore", invalid="ignore")
     def run(self, original: Routes, published: Routes) -> Score:
         before, after = (lengths[lengths > 0] for lengths in (np.diff(d.offsets) for d in (original, published)))
         metres = [_metres(data, original) for data in (original, published)]

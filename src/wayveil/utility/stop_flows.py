@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-
 from wayveil.model import Score, Stops, check_parameters, parameter
 from wayveil.utility.kinds import kinds_of_nodes
 from wayveil.utility.nodes import aligned_nodes
@@ -18,9 +17,9 @@ __all__ = ["StopFlows"]
 class StopFlows:
     """How the trips are spread over pairs of the kinds of their first and last stop, before and after.
 
-    The kind of a stop is the node right below the root of the taxonomy that it belongs to, so that generalized stops can
-    be compared with raw ones.  A stop published at the root has no kind that is known, and a trip that begins or ends
-    with one counts as moved.  The headline is the total-variation distance of the flows as shares of all trips.
+    The kind of a stop is the node right below the root of the taxonomy that it belongs to, so that generalized stops
+    can be compared with raw ones.  A stop published at the root has no kind that is known, and a trip that begins or
+    ends with one counts as moved.  The headline is the total-variation distance of the flows as shares of all trips.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from wayveil.model import Score, Visits, check_parameters
 from wayveil.model.ragged import trajectory_of_row
-from wayveil.utility.counts import count_chart
+from wayveil.utility.count_charts import count_chart
 from wayveil.utility.distances import average, value_distances
 from wayveil.utility.roads import distinct
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,8 @@ def count_chart(title: str, unit: str, before: Array, after: Array) -> tuple[Cha
     if not len(before) and not len(after):
         return ()
     if max(float((values >= _BARS).mean()) for _, values in sides if len(values)) > _FEW_LEFT:
-        return distribution(title, "number", ((1, unit),), sides, "share of trips")
+        found = distribution(title, "number", ((1, unit),), sides, "share of trips")
+        return tuple(replace(chart, x_label=f"number of {unit}") for chart in found)
     most = max(int(values.max()) for _, values in sides if len(values))
     labels = [str(number) for number in range(1, min(most, _BARS) + 1)]
     if most > _BARS:
