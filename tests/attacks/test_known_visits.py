@@ -95,9 +95,8 @@ def oracle_people(truth, target, m, worst, sensitive):
 
 def learnt(result):
     """What was measured, without what it is held against and between which bounds the mean is."""
-    return {
-        name: value for name, value in result.measured.items() if not name.endswith(("_threshold", "_low", "_high"))
-    }
+    held = ("_threshold", "_low", "_high")
+    return {name: value for name, value in result.measured.items() if not name.endswith(held)}
 
 
 @st.composite

@@ -21,7 +21,7 @@ MOST_LINES, MOST_VERTICES = 1500, 60_000
 """What is drawn of each data set at most; the charts sum up all of it."""
 
 _MOST_ROADS = 20_000  # of the network, below the routes
-_MOST_BOXES = 40  # of one sequence; more would cover each other
+_MOST_BOXES = 16  # of one sequence; more would cover each other
 _MOST_TOLD, _MOST_PLACES = 12, 16  # trajectories told by the names of their places, and places of each
 _WIDTH, _TALLEST, _MARGIN = 4000.0, 4200.0, 60.0  # whole numbers of a fine grid are shorter than decimals
 _TOLERANCE = 4.0

@@ -113,6 +113,7 @@ def render_report(context: ReportContext) -> str:
         "balance": _balance(context.balance),
         "maps": [draw(chart) for chart in context.views if chart.kind in ("cells", "roads")],
         "views": [draw(chart) for chart in context.views if chart.kind not in ("cells", "roads")],
+        "recipe": Markup("\n").join(clean(line) for line in context.recipe.splitlines()),
         "facts": _facts(context.input_facts, context.output_facts),
         "timings": _timings(context.timings),
         "total_time": _Number(duration(total), _plain(total)),

@@ -17,7 +17,7 @@ __all__ = ["FEWEST", "alike", "balance", "guarded", "views"]
 FEWEST = 5
 """Places and groups of raw data with fewer people than this are not shown: a report travels."""
 
-_CELLS = 36  # along the longer side of the map
+_CELLS = (36, 24, 16, 10, 6)  # along the longer side of the map: the first with which half of the raw rows are shown
 _MOST_ROADS = 4000
 _MOST_PLACES = 20
 _LENGTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512)
@@ -204,17 +204,21 @@ def _cells(before: Points, after: Points | Regions, names: tuple[str, str], fewe
         return None
     x_low, x_high = np.quantile(before.x, [0.002, 0.998]).tolist()
     y_low, y_high = np.quantile(before.y, [0.002, 0.998]).tolist()
-    side = max(x_high - x_low, y_high - y_low) / _CELLS or 1.0
-    nx, ny = (max(1, int(np.ceil((high - low) / side))) for low, high in ((x_low, x_high), (y_low, y_high)))
+    owner = before.owner[trajectory_of_row(before.offsets)]
 
     def cell(x: FloatArray, y: FloatArray) -> tuple[IntArray, IntArray]:
         column = np.clip(np.floor((x - x_low) / side), 0, nx - 1).astype(np.int64)
         row = np.clip(np.floor((y - y_low) / side), 0, ny - 1).astype(np.int64)
         return column, row
 
-    column, row = cell(before.x, before.y)
-    code = row * nx + column
-    shown = _people(code, before.owner[trajectory_of_row(before.offsets)], nx * ny) >= FEWEST
+    for cells in _CELLS:
+        side = max(x_high - x_low, y_high - y_low) / cells or 1.0
+        nx, ny = (max(1, int(np.ceil((high - low) / side))) for low, high in ((x_low, x_high), (y_low, y_high)))
+        column, row = cell(before.x, before.y)
+        code = row * nx + column
+        shown = _people(code, owner, nx * ny) >= FEWEST
+        if 2 * shown[code].sum() >= before.n_rows:
+            break
     raw = np.bincount(code, minlength=nx * ny) / before.n_rows
     if isinstance(after, Regions):
         low, high = cell(after.x_min, after.y_min), cell(after.x_max, after.y_max)
