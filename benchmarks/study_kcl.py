@@ -4,9 +4,9 @@
     python benchmarks/study_kcl.py --small     few cells on small data, printed only
 
 Four schemes: KCL-Local and KCL-Global with L=3; Trad-Local and Trad-Global with unbounded knowledge, which is
-k-anonymity (C=1) against K and K', and confidence bounding (K=1) against C.  A fifth, Paper-Local, is KCL-Local without
-giving visits back, which is the algorithm of the paper.  Every output is verified in memory; one
-failed verdict ends the study.  Finished cells are kept in a file of the work folder, so that a study that was
+k-anonymity (C=1) against K and K', and confidence bounding against C, with the K=30 of Figure 3.  A fifth,
+Paper-Local, is KCL-Local without giving visits back, which is the algorithm of the paper.  Every output is verified in
+memory; one failed verdict ends the study.  Finished cells are kept in a file of the work folder, so that a study that was
 interrupted goes on where it stopped.
 """
 
@@ -94,7 +94,7 @@ def cell(workload: str, records: int, scheme: str, preserve: str, axis: str, val
     k, c, length = at["K"], at["C"], "3"
     if scheme.startswith("Trad"):
         length = "all"
-        k, c = ("1", c) if axis == "C" else (k, "1")
+        c = c if axis == "C" else "1"
     restore = "no" if scheme == "Paper-Local" else "yes"
     return workload, records, k, c, length, scheme.split("-")[1].lower(), preserve, at["K'"], restore
 

@@ -10,8 +10,8 @@ import pytest
 
 from wayveil.engines import LocalEngine
 from wayveil.kernels import jit, warm
-from wayveil.methods import Kcl
-from wayveil.model import Visits
+from wayveil.methods import METHODS, Kcl
+from wayveil.model import Visits, parameters_of
 from wayveil.run import warming
 from wayveil.run.pipeline import publish
 from wayveil.run.recipe import make_recipe
@@ -79,7 +79,9 @@ def test_the_slowest_job_is_done_elsewhere_and_all_else_here(
     assert child.waited == 1
     assert told[0] == "compiling kernels, on the first run only"
     metrics = default_metrics(Visits, Visits)
-    here = {*METHOD.kernels[1:], "attack-known_visits-visits"} | {f"metric-{m.name}-visits" for m in metrics}
+    attacks = default_attacks(Visits, Visits, claim=METHOD.claim)
+    here = {*METHOD.kernels[1:], "method-kcl-local-instances-exact-yes"}
+    here |= {f"metric-{m.name}-visits" for m in metrics} | {f"attack-{a.name}-visits" for a in attacks}
     assert notes(cache) == here
 
 
@@ -136,3 +138,18 @@ def test_the_child_is_waited_for_where_a_job_here_fails(
     with pytest.raises(ZeroDivisionError):
         prepared()
     assert child.waited == 1
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_every_method_can_be_rehearsed(name: str, monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
+    cls: Any = METHODS[name]
+    moderate = {"int": 3, "fraction": "0.5", "number": 100, "duration": "10", "groups": {"A": ["a"]}, "sensitive": {}}
+    method = cls(**{p.name: moderate[p.kind] for p in parameters_of(cls) if p.required})
+    ended: list[str] = []
+    real = cls.run
+    monkeypatch.setattr(cls, "run", lambda *given, **more: (real(*given, **more), ended.append("well"))[0])
+    warming._rehearse(method)
+    assert ended == ["well"]
+    broken = {"run": lambda *given, **more: 1 // 0}
+    monkeypatch.setattr(cls, "run", broken["run"])
+    warming._rehearse(method)

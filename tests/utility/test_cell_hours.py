@@ -124,7 +124,7 @@ def test_far_away():
 
 def test_data_that_cannot_be_compared_and_bad_parameters():
     one = [[(0, 1.0, 1.0)]]
-    with pytest.raises(InputError, match="cell_hours: .* different frames"):
+    with pytest.raises(InputError, match=r"cell_hours: .* different frames"):
         run(Points.from_records(one), Points.from_records(one, frame=Frame(crs="EPSG:2100")))
     with pytest.raises(ParameterError, match="cell_hours: cell must be"):
         CellHours(cell=0)

@@ -20,6 +20,7 @@ __all__ = ["MOST_LINES", "MOST_VERTICES", "Drawing", "Panel", "draw_trajectories
 MOST_LINES, MOST_VERTICES = 1500, 60_000
 """What is drawn of each data set at most; the charts sum up all of it."""
 
+_MANY = 150  # lines are fainter if there are so many
 _MOST_ROADS = 20_000  # of the network, below the routes
 _MOST_BOXES = 16  # of one sequence; more would cover each other
 _MOST_TOLD, _MOST_PLACES = 12, 16  # trajectories told by the names of their places, and places of each
@@ -100,7 +101,8 @@ def draw_trajectories(drawing: Drawing) -> Markup:
     for panel in drawing.panels:
         what = f"{len(panel.items):,} of {panel.total:,} {_what(drawing.kind)}"
         body = [tag("path", d=drawing.below, class_="network")] if drawing.below else []
-        body.append(tag("g", join([tag("path", d=path) for path in panel.items]), class_=drawing.kind))
+        many = "" if len(panel.items) < _MANY else " many"
+        body.append(tag("g", join([tag("path", d=path) for path in panel.items]), class_=f"{drawing.kind}{many}"))
         svg = tag(
             "svg", join(body), viewBox=f"0 0 {_WIDTH:.0f} {drawing.height:.0f}", role="img", color=_COLOURS[not panel.raw],
             aria_label=f"{clean(drawing.title)}, {clean(panel.name)}: {what}.", class_="traces",

@@ -367,9 +367,12 @@ def _score_value(score: Score) -> _Number:
     return _number(score.value, score.percent)
 
 
-def _balance(balance: Mapping[str, Mapping[str, int | None]]) -> list[tuple[str, list[_Number]]]:
+def _balance(balance: Mapping[str, Mapping[str, int | None]]) -> list[tuple[str, list[tuple[str, _Number]]]]:
     columns = ("in", "out", "suppressed", "invented")
-    return [(words(what), [_number(row.get(column), False) for column in columns]) for what, row in balance.items()]
+    return [
+        (words(what), [(words(column), _number(row.get(column), False)) for column in columns])
+        for what, row in balance.items()
+    ]
 
 
 def _facts(before: Mapping[str, str], after: Mapping[str, str]) -> list[tuple[str, str, str]]:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
+from wayveil.engines import LocalEngine
 from wayveil.kernels.warm import is_warm, mark_warm, start_warming, warm
 from wayveil.model import (
     Attack,
+    Coded,
     Data,
     Engine,
     Method,
@@ -18,6 +24,7 @@ from wayveil.model import (
     Stops,
     Taxonomy,
     Visits,
+    parameters_of,
 )
 
 __all__ = ["compile_kernels"]
@@ -29,7 +36,8 @@ def compile_kernels(method: Method, attacks: tuple[Attack, ...], metrics: tuple[
     kind = method.publishes.__name__.lower()
     cold_attacks = [attack for attack in attacks if not is_warm(f"attack-{attack.name}-{kind}")]
     cold_metrics = [metric for metric in metrics if not is_warm(f"metric-{metric.name}-{kind}")]
-    if not (cold or cold_attacks or cold_metrics):
+    rehearsal = _rehearsal(method)
+    if is_warm(rehearsal) and not (cold or cold_attacks or cold_metrics):
         return
     engine.progress("compiling kernels, on the first run only")
     other = start_warming(cold[:1])
@@ -46,6 +54,28 @@ def compile_kernels(method: Method, attacks: tuple[Attack, ...], metrics: tuple[
     finally:
         if other is not None:
             other.wait()
+    if not is_warm(rehearsal):
+        _rehearse(method)
+        mark_warm(rehearsal)
+
+
+def _rehearsal(method: Any) -> str:
+    """Return the name of a run of the method on next to nothing; other choices may need other kernels."""
+    choices = [str(getattr(method, p.name)) for p in parameters_of(type(method)) if p.kind == "choice"]
+    return "-".join(["method", method.name, *choices])
+
+
+def _rehearse(method: Any) -> None:
+    """Run the method on people who are all alike, so that its kernels are compiled before the data are waiting."""
+    people = min(int(getattr(method, "k", getattr(method, "m", 2))), 100) + 1
+    data = _tiny(method.accepts)
+    crowd: Any = data.take(np.zeros(people, np.int64))
+    sensitive = getattr(method.claim, "sensitive", ())
+    attributes = {name: Coded(codes=np.zeros(people, np.int64), labels=(values[0],)) for name, values in sensitive}
+    crowd = replace(crowd, owner=np.arange(people), attributes=attributes)
+    # Nothing depends on how this ends: what is wrong with the parameters or the data shows up in the real run.
+    with suppress(Exception):
+        method.run(crowd, rng=np.random.default_rng(0), engine=LocalEngine(workers=1))
 
 
 def _tiny(kind: type) -> Data:

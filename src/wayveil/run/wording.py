@@ -29,7 +29,8 @@ _SHARE_WORDS = {
 }  # fmt: skip
 _COUNT_WORDS = {"n", "number", "count", "people", "owners", "visits", "trajectories", "sequences", "matches"}
 
-_WORDS = {"min": "smallest", "max": "largest", "n": "number of", "mfs": "maximal sequences"}
+_UNITS = {"_m": "m", "_m2": "m²"}
+_WORDS = {"min": "smallest", "max": "largest", "n": "number of", "mfs": "maximal sequences", "qi": "not sensitive"}
 
 
 _PHRASES = {
@@ -70,9 +71,14 @@ def words(name: str) -> str:
     --------
     >>> words("min_support"), words("visits_kept_share"), words("rows read"), words("sha256 of a file")
     ('Smallest support', 'Share of visits kept', 'Rows read', 'sha256 of a file')
+    >>> words("max_distance_m")
+    'Largest distance (m)'
     """
     if name in _PHRASES:
         return _PHRASES[name]
+    for end, unit in _UNITS.items():
+        if name.endswith(end) and " " not in name:
+            return f"{words(name.removesuffix(end))} ({unit})"
     text = name if " " in name else " ".join(_WORDS.get(token, token) for token in name.split("_") if token)
     if text.endswith(" share") and " " not in name:
         text = f"share of {text.removesuffix(' share')}"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from wayveil.model import Chart, Series
 from wayveil.model.ragged import trajectory_of_row
 
-__all__ = ["GUESSES", "Prediction", "Steps", "guesses", "held_out_people", "steps_of"]
+__all__ = ["GUESSES", "Accuracy", "Prediction", "Steps", "guesses", "held_out_people", "steps_of"]
 
 Array = NDArray[Any]
 
