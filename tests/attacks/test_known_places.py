@@ -127,7 +127,7 @@ def test_the_largest_of_many_attacks(true, listed, most):
         expected = float(max(at)) if at else None
         assert found[f"attribute_true_max_{name}"] == (None if expected is None else pytest.approx(expected, abs=1e-11))
         fit = [people for (people, _), _ in cases if people]
-        assert found[f"min_matching_people_{name}"] == min(fit, default=None)
+        assert found[f"min_matching_trips_{name}"] == min(fit, default=None)
 
 
 def test_the_running_example():
@@ -137,7 +137,7 @@ def test_the_running_example():
     for target, expected in ((raw, 2 / 3), (clinic, 1 / 2), (health, (9 / 25 + 2 / 5) / 3)):
         found = attack(raw, target, stops=3, attacks=50).measured
         assert found["attribute_max"] == found["attribute_mean_with_3_places"] == pytest.approx(expected, abs=1e-11)
-    assert found["mean_matching_people_with_2_places"] == 3
+    assert found["mean_matching_trips_with_2_places"] == 3
 
 
 def test_a_person_counts_once_in_a_class():
@@ -145,9 +145,9 @@ def test_a_person_counts_once_in_a_class():
     found = attack(target, target, stops=1, attacks=400).measured
     # Among those at the bar are three people, of whom one was at C1; all at the cafe were.
     assert found["attribute_max"] == 1
-    assert found["min_matching_people_with_1_place"] == 1
+    assert found["min_matching_trips_with_1_place"] == 1
     bar = attack(stops("Bar"), target, stops=1, attacks=3).measured
-    assert bar["mean_matching_people_with_1_place"] == 3
+    assert bar["mean_matching_trips_with_1_place"] == 3
     assert bar["attribute_max"] == pytest.approx(1 / 3, abs=1e-11)
     assert bar["attribute_max"] <= 1 / 3
     assert bar["attribute_true_mean_with_1_place"] is None
@@ -168,7 +168,7 @@ def test_people_are_drawn_evenly_then_their_trajectories():
     assert found.sampled
     assert found.measured["unmatched_share_with_1_place"] == pytest.approx(1 / 3, abs=0.04)
     assert found.measured["attribute_mean"] == pytest.approx(4 / 9, abs=0.04)
-    assert found.measured["mean_matching_people_with_1_place"] == pytest.approx(2, abs=0.15)
+    assert found.measured["mean_matching_trips_with_1_place"] == pytest.approx(2, abs=0.15)
     assert found.measured["attribute_true_mean_with_1_place"] == pytest.approx(2 / 3, abs=1e-11)
     hidden = attack(replace(truth, owners="hidden"), truth, stops=1, attacks=3000)
     assert hidden.victims == 10
@@ -177,7 +177,7 @@ def test_people_are_drawn_evenly_then_their_trajectories():
 def test_only_trajectories_with_enough_places_are_known():
     truth = stops("Bar", "Bar Cafe", "C1 C2", owner=[1, 1, 2])
     found = attack(truth, truth, stops=3, attacks=20).measured
-    assert found["mean_matching_people_with_2_places"] == 1
+    assert found["mean_matching_trips_with_2_places"] == 1
     assert found["attribute_mean_with_3_places"] is found["unmatched_share_with_3_places"] is None
 
 
@@ -258,7 +258,7 @@ def test_nothing_to_find(target):
     found = attack(stops("Bar C1"), target, stops=1, attacks=5).measured
     assert found["attribute_max"] == found["attribute_true_max_with_1_place"] == 0
     assert found["unmatched_share_with_1_place"] == 1
-    assert found["min_matching_people_with_1_place"] is None
+    assert found["min_matching_trips_with_1_place"] is None
 
 
 def test_another_taxonomy_is_told():

@@ -85,7 +85,8 @@ def test_every_page_is_in_the_index() -> None:
 def test_links_between_pages_lead_somewhere(path: str) -> None:
     pages = sorted((ROOT / path).rglob("*.md")) if (ROOT / path).is_dir() else [ROOT / path]
     link_in = re.compile(r"\]\(([^)#:]+)\)")
-    links = [(page, link) for page in pages for link in link_in.findall(page.read_text(encoding="utf-8"))]
+    texts = [(page, re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)) for page in pages]
+    links = [(page, link) for page, text in texts for link in link_in.findall(text)]
     assert [f"{page.name}: {link}" for page, link in links if not (page.parent / link).exists()] == []
 
 
@@ -107,7 +108,7 @@ def test_all_is_what_is_importable(name: str) -> None:
 
 
 def test_the_public_names() -> None:
-    assert 20 <= len(wayveil.__all__) <= 50
+    assert 20 <= len(wayveil.__all__) <= 90
     assert dir(wayveil) == wayveil.__all__
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = wayveil.nonsense

@@ -29,14 +29,16 @@ def test_what_travels_has_no_seed_and_no_folders():
     text = recipe_text(recipe, seed=False, names_only=True)
     content = tomllib.loads(text)
     assert "seed" not in content
-    assert content["input"]["path"] == "trips.csv" and content["output"]["path"] == "out"
+    assert content["input"]["path"] == "trips.csv"
+    assert content["output"]["path"] == "out"
     assert str(Path("data")) + "/" not in text
 
 
 def test_metrics_that_are_all_by_default_are_left_out():
     recipe = make_recipe(CONTENT)
     content = tomllib.loads(recipe_text(recipe))
-    assert "metrics" not in content and content["attacks"] == []
+    assert "metrics" not in content
+    assert content["attacks"] == []
 
 
 def test_odd_keys_and_values():

@@ -44,16 +44,21 @@ def test_loss_of_a_folder_and_of_a_table(content: dict[str, Any], table1: Path, 
 
 @pytest.mark.parametrize("name", sorted(catalog.entries("workload")))
 def test_generation_repeats_with_its_seed(tmp_path: Path, name: str) -> None:
-    special: dict[str, dict[str, Any]] = {"network_movers": {"objects": 25, "trips": 2}, "road_movers": {"objects": 50}}
+    special: dict[str, dict[str, Any]] = {
+        "network_movers": {"objects": 25, "trips": 2},
+        "road_movers": {"objects": 50},
+        "errands": {"trajectories": 50, "leaves": 20},
+    }
     given = special.get(name, {"records": 50})
-    network = tmp_path / "a-network.csv" if name == "road_movers" else None
+    what = {"road_movers": "network", "errands": "taxonomy"}.get(name)
+    beside: dict[str, Any] = {what: tmp_path / f"a-{what}.csv"} if what else {}
     made = generate(name, given, tmp_path / "a.csv")
     generate(name, given, tmp_path / "b.csv", seed=made.seed)
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
-    assert len(read(tmp_path / "a.csv", network=network)) == 50
-    assert set(made.sensitive) <= set(read(tmp_path / "a.csv", network=network).attributes)
+    assert len(read(tmp_path / "a.csv", **beside)) == 50
+    assert set(made.sensitive) <= set(read(tmp_path / "a.csv", **beside).attributes)
     assert sorted(path.name for path in tmp_path.iterdir()) == (
-        ["a-network.csv", "a.csv", "b-network.csv", "b.csv"] if network else ["a.csv", "b.csv"]
+        [f"a-{what}.csv", "a.csv", f"b-{what}.csv", "b.csv"] if what else ["a.csv", "b.csv"]
     )
 
 

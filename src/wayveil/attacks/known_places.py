@@ -201,8 +201,8 @@ def _summary(number: Array, outcome: Outcome, most: int) -> tuple[dict[str, int 
             "attribute_true_mean": _mean(true),
             "attribute_true_max": _max(true),
             "unmatched_share": _mean(people == 0),
-            "mean_matching_people": _mean(people),
-            "min_matching_people": int(there.min()) if len(there) else None,
+            "mean_matching_trips": _mean(people),
+            "min_matching_trips": int(there.min()) if len(there) else None,
         }
         measured |= {f"{name}_with_{level}_place{'s' if level > 1 else ''}": value for name, value in found.items()}
     labels = tuple(str(level) for level in levels)
@@ -215,7 +215,7 @@ def _summary(number: Array, outcome: Outcome, most: int) -> tuple[dict[str, int 
         ("How likely is any sensitive place, on average?", "mean probability", "attribute_mean", True),
         ("How likely is any sensitive place, at most?", "largest probability", "attribute_max", True),
         ("How likely is a true sensitive place, on average?", "mean probability", "attribute_true_mean", True),
-        ("How many people fit?", "mean number of people", "mean_matching_people", False),
+        ("How many trips fit?", "mean number of trips", "mean_matching_trips", False),
     ):
         shown = Series(name=y_label, values=values(name))
         if len(number) and any(value is not None for value in shown.values):

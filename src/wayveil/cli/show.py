@@ -27,6 +27,7 @@ __all__ = [
 
 _THRESHOLD = "_threshold"  # told in the name of the share above it
 _HEADLINES = ("identity_mean", "identity_max", "attribute_mean", "attribute_max", "exposed_people_share")
+_SHARES = ("identity_share_above", "attribute_share_above", "unique_share", "unmatched_share")
 
 
 def outcome_json(outcome: Any) -> dict[str, Any]:
@@ -129,10 +130,11 @@ def risk_lines(found: Any) -> Iterator[str]:
     for result in found.results:
         sampled = ", a sample" if result.sampled else ""
         yield f"{result.name}: an attacker who {result.adversary} ({result.victims:,} people{sampled})"
-        width = max(30, *(len(_risk_name(name, result.measured)) + 2 for name in result.measured))
-        for name, value in result.measured.items():
-            if not name.endswith(_THRESHOLD):
-                yield _row(_risk_name(name, result.measured), _value(value), width=width)
+        told = [name for name in result.measured if name in (*_HEADLINES, *_SHARES)] or list(result.measured)
+        for name in told:
+            if not name.endswith(_THRESHOLD) and result.measured[name] is not None:
+                between = _between(name, result.measured)
+                yield _row(_risk_name(name, result.measured), f"{_value(result.measured[name])}{between}", width=30)
     for note in found.notes:
         yield _row("note", note)
 
@@ -198,7 +200,8 @@ def _effects(outcome: Any) -> Iterator[str]:
         ]
         yield _row("", f"{raw.name}: an attacker who {raw.adversary}: {', '.join(changes) or 'nothing to measure'}")
     for score in outcome.scores:
-        yield _row("lost", f"{score.name} {_score(score)}: {score.meaning}")
+        if score.value is not None:
+            yield _row("lost" if score.better == "lower" else "kept", f"{score.name} {_score(score)}: {score.meaning}")
     if outcome.verdict.counted == "owners":  # otherwise the reader's own note says what was assumed
         yield _row("note", outcome.counted)
     for note in outcome.notes:
@@ -209,6 +212,12 @@ def _risk_name(name: str, measured: Mapping[str, Any]) -> str:
     """Return a number's name in words; a share above a threshold with the threshold."""
     bound = measured.get(name.replace("_share_above", _THRESHOLD))
     return name.replace("_", " ") + ("" if bound is None or not name.endswith("_above") else f" {_value(bound)}")
+
+
+def _between(name: str, measured: Mapping[str, Any]) -> str:
+    """Return the interval of confidence of a number, where it has one."""
+    low, high = measured.get(f"{name}_low"), measured.get(f"{name}_high")
+    return "" if low is None or high is None else f" (95 %: {_value(low)} to {_value(high)})"
 
 
 def _row(label: str, text: str, *, width: int = 12) -> str:

@@ -104,8 +104,8 @@ def draw_trajectories(drawing: Drawing) -> Markup:
         many = "" if len(panel.items) < _MANY else " many"
         body.append(tag("g", join([tag("path", d=path) for path in panel.items]), class_=f"{drawing.kind}{many}"))
         svg = tag(
-            "svg", join(body), viewBox=f"0 0 {_WIDTH:.0f} {drawing.height:.0f}", role="img", color=_COLOURS[not panel.raw],
-            aria_label=f"{clean(drawing.title)}, {clean(panel.name)}: {what}.", class_="traces",
+            "svg", join(body), viewBox=f"0 0 {_WIDTH:.0f} {drawing.height:.0f}", role="img", class_="traces",
+            color=_COLOURS[not panel.raw], aria_label=f"{clean(drawing.title)}, {clean(panel.name)}: {what}.",
         )  # fmt: skip
         above = clean(panel.name) if len(panel.items) == panel.total else f"{clean(panel.name)}: {what}"
         panels.append(tag("div", tag("p", above, class_="axis above") + svg, class_="panel"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, overload
@@ -34,8 +34,9 @@ from wayveil.run.pipeline import Outcome
 from wayveil.run.pipeline import publish as publish_recipe
 from wayveil.run.reading import Prepared, load_published, prepare
 from wayveil.run.recipe import InputSpec, Recipe, make_recipe
+from wayveil.run.single import attack_data
 
-__all__ = ["Publication", "publish"]
+__all__ = ["Publication", "publish", "risk"]
 
 _FIRST = {
     "KCL": "kcl",
@@ -122,13 +123,19 @@ class Publication:
             shutil.copytree(source, target / source.name)
         return target / public.name
 
+    def __repr__(self) -> str:
+        rows = f"{len(self.data):,} trajectories, {self.data.n_rows:,} {catalog.rows_word(self.data)}"
+        return f"Publication({rows}, verified: {self.verdict.claim.to_json()})"
+
     def _repr_html_(self) -> str:
         claim, shown = self.verdict.claim, []
         for name, value in self.verdict.measured.items():
             shown.append((name.replace("_", " "), str(value) if isinstance(value, str) else format_number(value)))
         for score in self.outcome.scores:
-            text = format_percent(score.value) if score.percent else format_number(score.value)
-            shown.append((f"lost: {score.name.replace('_', ' ')}", text))
+            if score.value is not None:
+                text = format_percent(score.value) if score.percent else format_number(score.value)
+                label = "lost" if score.better == "lower" else "kept"
+                shown.append((f"{label}: {score.name.replace('_', ' ')}", text))
         rows = Markup("").join(
             Markup("<tr><th style='text-align:left'>{}</th><td>{}</td></tr>").format(name, text) for name, text in shown
         )
@@ -199,6 +206,57 @@ def publish(what: Any, method: Any = None, *, engine: Engine | None = None, **ho
             raise UsageError("publish: a recipe says everything; give no method and no options beside it.")
         return publish_recipe(what, engine=engine)
     return _publish_data(_data_of(what), _method_of(method), engine=engine, **how)
+
+
+def risk(
+    what: Any,
+    *,
+    attack: str | None = None,
+    sensitive: Mapping[str, Sequence[str]] | None = None,
+    seed: int | None = None,
+    engine: Engine | None = None,
+    **parameters: Any,
+) -> pl.DataFrame:
+    """Return what attackers learn from data as they are: one row per attack and number.
+
+    Parameters
+    ----------
+    what : Data or data frame
+        Visits, points, routes or stops.
+    attack : str, optional
+        One attack by name; all that fit by default.
+    sensitive : mapping, optional
+        Sensitive values by attribute.
+    seed : int, optional
+        Repeats the draws.
+    engine : Engine, optional
+        Where the work runs.
+    **parameters
+        Parameters of the attacks; each takes those that it has.
+
+    Examples
+    --------
+    >>> from wayveil.model import Visits
+    >>> data = Visits.from_records([[("a", 1), ("b", 2)], [("a", 1)]])
+    >>> found = risk(data, attack="known_visits", m=1, choice="worst", seed=1)
+    >>> found.filter(found["number"] == "identity_mean")["value"].item()
+    0.75
+    """
+    data = _data_of(what)
+    found = attack_data(
+        data,
+        attack=attack,
+        given=parameters,
+        sensitive=tuple((name, tuple(values)) for name, values in (sensitive or {}).items()),
+        seed=seed,
+        engine=engine,
+    )
+    rows = [
+        {"attack": result.name, "adversary": result.adversary, "number": name, "value": value}
+        for result in found
+        for name, value in result.measured.items()
+    ]
+    return _frame(rows, ("attack", "adversary", "number"), ("value",))
 
 
 def _publish_data(

@@ -23,7 +23,7 @@ from wayveil.run.recipe import InputSpec, make_input
 from wayveil.run.scores import default_metrics, fits, is_ready, measure, run_attacks
 from wayveil.run.staging import reporting_disk_errors
 
-__all__ = ["Generated", "Risk", "generate", "loss", "prepare_table", "read", "risk"]
+__all__ = ["Generated", "Risk", "attack_data", "generate", "loss", "prepare_table", "read", "risk"]
 
 _SUFFIXES = (".csv", ".parquet")
 _POINT_SUFFIXES = (*_SUFFIXES, ".geojsonl")
@@ -103,11 +103,27 @@ def risk(
 
     `given` are parameters of attacks; each attack takes those that it has.
     """
-    values = dict(given or {})
-    chosen = {attack: catalog.entry("attack", attack)} if attack else catalog.entries("attack")
     loaded, claimed = read_any(spec, attributes=tuple(attribute for attribute, _ in sensitive))
     prepared = prepare(loaded, steps, spec)
-    kind = type(prepared.data)
+    results = attack_data(
+        prepared.data, attack=attack, given=given, sensitive=sensitive or claimed, seed=seed, engine=engine
+    )
+    return Risk(results=results, notes=prepared.notes)
+
+
+def attack_data(
+    data: Data,
+    *,
+    attack: str | None = None,
+    given: Mapping[str, Any] | None = None,
+    sensitive: Sensitive = (),
+    seed: int | None = None,
+    engine: Engine | None = None,
+) -> tuple[AttackResult, ...]:
+    """Attack data in memory with what their own trajectories say; see `risk`."""
+    values = dict(given or {})
+    chosen = {attack: catalog.entry("attack", attack)} if attack else catalog.entries("attack")
+    kind = type(data)
     attacks = tuple(
         catalog.build("attack", name, {p.name: values[p.name] for p in parameters_of(cls) if p.name in values})
         for name, cls in chosen.items()
@@ -115,16 +131,12 @@ def risk(
     )
     if not attacks:
         raise UsageError(
-            f"No {'such ' if attack else ''}attack works on {catalog.kind_of_data(prepared.data)} alone; "
+            f"No {'such ' if attack else ''}attack works on {catalog.kind_of_data(data)} alone; "
             "wayveil publish attacks what it publishes, with the original at hand."
         )
-    wanted = sensitive or claimed
-    check_sensitive(prepared.data, wanted)
+    check_sensitive(data, sensitive)
     root = np.random.SeedSequence(secrets.randbits(128) if seed is None else seed)
-    results = run_attacks(
-        attacks, prepared.data, prepared.data, sensitive=wanted, seed=root, engine=engine or LocalEngine()
-    )
-    return Risk(results=results, notes=prepared.notes)
+    return run_attacks(attacks, data, data, sensitive=sensitive, seed=root, engine=engine or LocalEngine())
 
 
 def loss(

@@ -80,7 +80,7 @@ def guesses(steps: Steps, n: int) -> tuple[Array, Array]:
     found[now[near], place[near]] = then[near]
     left = found[:, 0] >= 0
     reached = np.bincount(steps.then, minlength=n)
-    for state in np.argsort(-reached, kind="stable")[: 2 * GUESSES - 1].tolist():
+    for state in np.argsort(-reached, kind="stable")[:GUESSES].tolist():
         if reached[state]:
             lacks = np.flatnonzero((found[:, -1] < 0) & ~(found == state).any(axis=1))
             found[lacks, (found[lacks] >= 0).sum(axis=1)] = state
