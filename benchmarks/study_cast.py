@@ -236,7 +236,7 @@ def disclosure(cell: Cell, data: Stops, target: Stops, attacks: int) -> dict[str
     if (found["attribute_max"] or 0) > cell.c:
         raise SystemExit(f"a sensitive place was inferred with a probability above c: {cell}")
     keys = {"mean": "attribute_mean", "true": "attribute_true_mean", "max": "attribute_max",
-            "people": "mean_matching_people"}  # fmt: skip
+            "trips": "mean_matching_trips"}  # fmt: skip
     ends = [f"_with_{n}_place{'s' if n > 1 else ''}" for n in range(1, KNOWN + 1)]
     return {name: [found[key + end] for end in ends] for name, key in keys.items()}
 
@@ -287,9 +287,9 @@ def disclosure_table(data: str, here: list[Cell], done: dict[Cell, dict[str, Any
         columns = [found["true"], found["mean"], found["max"]]
         label = ["raw", "", ""] if cell.distance == "raw" else [cell.distance, named(cell.c), named(cell.m)]
         values = [number(value) for column in columns for value in column]
-        rows.append([*label, *values, number(found["people"][0]), number(found["people"][-1])])
+        rows.append([*label, *values, number(found["trips"][0]), number(found["trips"][-1])])
     heads = [f"{name} {n}" for name in ("true", "any", "max") for n in range(1, KNOWN + 1)]
-    return table(["groups by", "c", "m", *heads, "people 1", f"people {KNOWN}"], rows)
+    return table(["groups by", "c", "m", *heads, "trips 1", f"trips {KNOWN}"], rows)
 
 
 def time_tables(timed: list[Cell], done: dict[Cell, dict[str, Any]]) -> list[str]:

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
 
+import numpy as np
+import polars as pl
 import pytest
 
 from wayveil.errors import UsageError
-from wayveil.model import KCL, AttackResult, Chart, KDelta, Score, Series, Verdict
+from wayveil.io import Loaded
+from wayveil.model import KCL, AttackResult, Chart, CSafety, Data, KDelta, Points, Score, Series, Verdict, Visits
+from wayveil.run.catalog import kind_of_data
+from wayveil.run.pipeline import NotPublished, Outcome, publish
+from wayveil.run.reading import prepare
+from wayveil.run.recipe import make_recipe
 from wayveil.run.report import ReportContext, render_report
+from wayveil.workloads import WORKLOADS
 
 NASTY = "<script>alert('x')</script> & \"Söhne\" 北京西站 " + "very long name " * 12
 VOID = {"meta", "link", "br", "hr", "img", "input"}
@@ -25,6 +36,7 @@ class Page(HTMLParser):
     def __init__(self, text: str) -> None:
         super().__init__()
         self.open: list[str] = []
+        self.spaced = ""
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.text = ""
         self.feed(text)
@@ -44,6 +56,7 @@ class Page(HTMLParser):
     def handle_data(self, data):
         if "style" not in self.open:
             self.text += data
+            self.spaced += f" {data}"
 
 
 def attack_result(published: bool, label: str = "no match") -> AttackResult:
@@ -291,7 +304,7 @@ def test_risk_is_told_before_and_after_in_numbers_and_bars(full):
 
 
 def test_every_number_of_a_chart_is_in_its_table(full):
-    cells = re.findall(r"<td>([^<]*)</td>", render_report(full))
+    cells = re.findall(r"<td[^>]*>([^<]*)</td>", render_report(full))
     for series in full.scores[0].charts[0].series:
         assert {f"{value:,}" for value in series.values} <= set(cells)
     assert {"12.5\xa0%", "87.5\xa0%", "75\xa0%"} <= set(cells)
@@ -360,7 +373,7 @@ def test_kept_but_not_moved_is_not_called_published(full):
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
-@pytest.mark.parametrize("name", ["full", "nasty", "minimal"])
+@pytest.mark.parametrize("name", ["nasty", "minimal"])
 def test_nothing_overflows_on_a_phone(name, request, tmp_path):
     (tmp_path / "report.html").write_text(render_report(request.getfixturevalue(name)), encoding="utf-8")
     wrapper = tmp_path / "wrapper.html"
@@ -407,3 +420,226 @@ def test_an_attack_that_the_promise_does_not_bound_stands_beside_it(full: Report
         assert ("21.4 % with one known position" in page.text) == told
         assert "50.6 %" in page.text
         assert "Mean over people, 4 positions known" in page.text
+
+
+def test_the_risk_begins_with_one_line_per_attack(full: ReportContext) -> None:
+    raw, published = full.attacks[0]
+    both = (
+        replace(raw, name="counting", measured={"inference_mean": 0.5, "inference_max": 0.75}),
+        replace(published, name="counting", measured={"inference_mean": 0.125, "inference_max": 0.25}),
+    )
+    exposed = tuple(
+        replace(raw, name="inference_routes", measured={"exposed_people": n, "exposed_people_share": n / 8}, charts=())
+        for n in (4, 0)
+    )
+    html = render_report(replace(full, attacks=((raw, published), both, exposed)))
+    summary = Page(html[html.index("numbers summary") - 20 : html.index("</table>", html.index("numbers summary")) + 8])
+    assert "Known visits knows 2 visits of a person, drawn at random 62.5 % worst 100 % 5 % worst 20 %" in spaced(
+        summary
+    )
+    assert "0 % raw 95 % , above 1/30" in spaced(summary)
+    assert "50 % worst 75 % 12.5 % worst 25 %" in spaced(summary)
+    assert "share of people exposed 50 % 0 %" in spaced(summary)
+    assert html.count('<details class="part">') == 4 - 1  # one score alone is open
+    for number in (1, 2, 3):
+        assert f'href="#attack-{number}"' in html
+        assert f'<article id="attack-{number}">' in html
+
+
+def spaced(page: Page) -> str:
+    return re.sub(r"\s+", " ", page.spaced)
+
+
+def test_one_attack_and_one_score_are_open(full: ReportContext) -> None:
+    html = render_report(full)
+    assert html.count('<details class="part" open>') == 2
+    two = render_report(replace(full, scores=full.scores * 2))
+    assert two.count('<details class="part" open>') == 1
+    assert two.count('href="#loss-2"') == 1
+
+
+def test_a_score_without_more_numbers_has_no_details(full: ReportContext) -> None:
+    bare = replace(full.scores[0], measured={}, charts=())
+    html = render_report(replace(full, scores=(bare, full.scores[0])))
+    assert "#loss-1" not in html
+    assert 'id="loss-2"' in html
+
+
+def test_intervals_stand_with_their_mean(full: ReportContext) -> None:
+    measured = {"identity_mean": 0.5, "identity_mean_low": 0.25, "identity_mean_high": 0.75, "unique_share": 0.125}
+    exact = measured | {"identity_mean_low": None, "identity_mean_high": None}
+    raw, published = (replace(full.attacks[0][0], measured=part) for part in (measured, exact))
+    text = Page(render_report(replace(full, attacks=((raw, published),)))).text
+    assert "Mean over people 50 % 1 in 2 25 % to 75 % 50 % 1 in 2 " in text
+    assert "mean low" not in text.lower()
+
+
+def test_the_promise_of_csafety_is_in_the_headline(full: ReportContext) -> None:
+    claim = CSafety(c="0.5", m=4)
+    measured = {"max_probability": 13 / 27, "max_probability_exact": "13/27", "min_people": 4, "classes": 9}
+    verdict = replace(full.verdict, claim=claim, measured=measured)
+    text = Page(render_report(replace(full, claim=claim, verdict=verdict))).text
+    assert "Largest probability of a sensitive place 48.15 % 13/27 promised: at most 50 % ✓ kept" in text
+    assert "Fewest people behind a trajectory 4 people promised: at least 4 ✓ kept" in text
+    broken = replace(verdict, holds=False, measured=measured | {"max_probability_exact": "2/3", "min_people": 3})
+    text = Page(render_report(replace(full, claim=claim, verdict=broken, published_ok=False))).text
+    assert text.count("✕ broken") == 2
+
+
+def test_known_places_are_told_by_how_many_are_known(full: ReportContext) -> None:
+    measured = {"attribute_mean": 0.5, "attribute_mean_with_1_place": 0.25, "attribute_true_max_with_2_places": 0.75}
+    raw = replace(full.attacks[0][0], name="known_places", measured=measured, charts=())
+    text = Page(render_report(replace(full, attacks=((raw, raw),)))).text
+    assert "Mean over people, 1 place known 25 %" in text
+    assert "Largest, for a place where the person was, 2 places known 75 %" in text
+
+
+def test_samples_of_visits_are_called_visits(full: ReportContext) -> None:
+    measured = {"identity_mean": 0.5, "identity_mean_with_3_samples": 0.25, "identity_mean_without_times": 0.125}
+    raw = replace(full.attacks[0][0], measured=measured, charts=())
+    text = Page(render_report(replace(full, attacks=((raw, raw),)))).text
+    assert "Mean over people, 3 visits known 25 %" in text
+    assert "Mean over people, times not known 12.5 %" in text
+
+
+def test_what_was_suppressed_and_invented_is_shown(full: ReportContext) -> None:
+    row: dict[str, int | None] = {"in": 1500, "out": 1487, "suppressed": 20, "invented": 7}
+    text = Page(render_report(replace(full, balance={"trajectories": row, "points": row | {"invented": None}}))).text
+    assert "What In Out Suppressed Invented" in text
+    assert "Trajectories 1,500 1,487 20 7" in text
+    assert "Points 1,500 1,487 20 –" in text
+
+
+def test_the_recipe_keeps_its_lines(full: ReportContext) -> None:
+    html = render_report(replace(full, recipe='title = "<b>"\n\n[input]\npath = "a.csv"\n'))
+    assert "title = &#34;&lt;b&gt;&#34;\n\n[input]\npath = &#34;a.csv&#34;</pre>" in html
+
+
+MOVERS = ("network_movers", {"objects": 40, "trips": 1, "windows": 1, "duration": "3min"})
+KINDS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "visits": (
+        "transit", {"records": 400, "stations": 12},
+        {"name": "kcl", "k": 4, "c": "0.5", "l": 2, "sensitive": {"fare": ["disability", "jobseeker"]}},
+    ),
+    "boxes": (*MOVERS, {"name": "knode", "k": 3, "window": "1min"}),
+    "points": (*MOVERS, {"name": "nwa", "k": 2, "delta": 500}),
+    "routes": ("road_movers", {"objects": 300, "roads": 60, "places": 8}, {"name": "icba", "k": 4}),
+    "stops": ("errands", {"trajectories": 150, "people": 80, "leaves": 30}, {"name": "cast", "c": "0.6", "m": 2}),
+}  # fmt: skip
+
+
+def published(data: Data, method: dict[str, Any], out: Path, ids: list[str] | None = None, **output: Any) -> Outcome:
+    recipe = make_recipe(
+        {
+            "seed": 3,
+            "input": {"path": "data in memory", "kind": kind_of_data(data)},
+            "method": method,
+            "output": {"path": str(out), **output},
+        }
+    )
+    named = pl.Series(ids if ids is not None else [str(i) for i in range(len(data))])
+    return publish(recipe, source=prepare(Loaded(data=data, rows=data.n_rows, notes=(), ids=named), (), recipe.input))
+
+
+class Numbers(HTMLParser):
+    """Collects every number that is given for machines, and the cells of tables that have none."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.values: list[str] = []
+        self.plain: list[str] = []
+        self.cell: list[str] | None = None
+        self.before = 0
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        value = dict(attrs).get("data-value")
+        if tag == "td":
+            self.cell, self.before = [], len(self.values)
+        if value is not None:
+            self.values.append(value)
+
+    def handle_endtag(self, tag):
+        if tag == "td" and self.cell is not None:
+            if len(self.values) == self.before:
+                self.plain.append("".join(self.cell).strip())
+            self.cell = None
+
+    def handle_data(self, data):
+        if self.cell is not None:
+            self.cell.append(data)
+
+
+def leaves(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return [leaf for part in value.values() for leaf in leaves(part)]
+    return [leaf for part in value for leaf in leaves(part)] if isinstance(value, list) else [value]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_number_is_in_the_scores(kind: str, tmp_path: Path) -> None:
+    workload, size, method = KINDS[kind]
+    data = WORKLOADS[workload](**size).generate(rng=np.random.default_rng(5))
+    outcome = published(data, method, tmp_path / "out")
+    found = Numbers(outcome.report.read_text(encoding="utf-8"))
+    scores = leaves(json.loads((outcome.private / "scores.json").read_text(encoding="utf-8")))
+    known = {float(leaf) for leaf in scores if isinstance(leaf, (int, float)) and not isinstance(leaf, bool)}
+    assert len(found.values) > 150
+    assert [value for value in found.values if float(value) not in known] == []
+    texts = {str(leaf) for leaf in scores}
+    numbers = [text for text in found.plain if re.fullmatch(r"[\d.,]+(\s?%)?", text)]  # facts, parameters, versions
+    assert [text for text in numbers if text not in texts and float(text.replace(",", "")) not in known] == []
+
+
+HIDDEN = "The Cave"
+
+
+def test_no_raw_place_or_id_is_told(tmp_path: Path) -> None:
+    often = [[("Market", 8), ("Station", 9), ("Park", 10 + i % 2)] for i in range(30)]
+    rare = [[("Market", 8), (HIDDEN, 12), ("Station", 13)] for _ in range(4)]
+    data = Visits.from_records(often + rare, owner=[7000 + i for i in range(34)])
+    ids = [f"card-{90210 + i}" for i in range(34)]
+    method = {"name": "kcl", "k": 5, "c": 1, "l": 2}
+    html = published(data, method, tmp_path / "out", ids).report.read_text(encoding="utf-8")
+    assert HIDDEN not in html
+    assert "card-" not in html
+    assert not re.search(r"\b70[0-3]\d\b", html)
+    assert "Market → Station → Park" in html, "published trajectories are shown"
+    assert "raw trajectories" not in html
+    html = published(data, method, tmp_path / "raw", ids, with_raw=True).report.read_text(encoding="utf-8")
+    assert f"Market → {HIDDEN} → Station" in html
+    assert "private report, with raw trajectories" in html
+    assert "how real people moved" in html
+    assert "with_raw = true" in html
+    assert "card-" not in html
+
+
+@pytest.mark.parametrize("method", [{"name": "knode", "k": 3, "window": 20}, {"name": "nwa", "k": 3, "delta": 50}])
+def test_no_raw_coordinate_is_told(method: dict[str, Any], tmp_path: Path) -> None:
+    rng = np.random.default_rng(2)
+    track = np.cumsum(rng.normal(0, 40, (12, 10, 2)), axis=1) + np.array([412345.6, 5312345.6])
+    records = [[(t, float(x), float(y)) for t, (x, y) in enumerate(one)] for one in track]
+    data = Points.from_records(records)
+    html = published(data, method, tmp_path / "out").report.read_text(encoding="utf-8")
+    raw = {f"{value:.{digits}f}" for value in (*data.x, *data.y) for digits in range(4)}
+    raw |= {f"{value:,.0f}" for value in (*data.x, *data.y)} | {repr(float(value)) for value in (*data.x, *data.y)}
+    assert not raw & set(re.findall(r"[\d,]+(?:\.\d+)?", html))
+    assert 'color="var(--before-edge)" class="traces"' not in html.replace('class="traces" color', "color")
+    assert html.count('class="traces"') == 1, "only the published ones"
+    both = published(data, method, tmp_path / "raw", with_raw=True).report.read_text(encoding="utf-8")
+    assert both.count('class="traces"') == 2
+
+
+def test_rejected_trajectories_are_not_drawn_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from wayveil.run import catalog
+
+    judge = catalog.verify
+    monkeypatch.setattr(catalog, "verify", lambda *given: replace(judge(*given), holds=False, reason="No."))
+    records = [[("Market", 8), ("Station", 9)]] * 30 + [[("Market", 8), (HIDDEN, 9)]] * 4
+    data = Visits.from_records(records)
+    for with_raw in (False, True):
+        with pytest.raises(NotPublished) as caught:
+            published(data, {"name": "kcl", "k": 2, "c": 1, "l": 2}, tmp_path / str(with_raw), with_raw=with_raw)
+        assert caught.value.outcome is not None
+        html = caught.value.outcome.report.read_text(encoding="utf-8")
+        assert (HIDDEN in html) == with_raw

@@ -15,6 +15,7 @@ from wayveil.run.maps import draw_map
 from wayveil.run.markup import FONT, join, shortened, tag, width_of
 from wayveil.run.numbers import clean, format_value
 from wayveil.run.panels import draw_panels
+from wayveil.run.wording import exact_text
 
 __all__ = ["draw", "overlay"]
 
@@ -325,8 +326,9 @@ def _table(chart: Chart, labels: list[str]) -> Markup:
         cells = [tag("th", label, scope="row", dir="auto")]
         for series in chart.series:
             value = series.values[row] if row < len(series.values) else None
-            told = {"data_value": repr(value)} if value is not None and math.isfinite(value) else {}
-            cells.append(tag("td", format_value(value, percent=chart.percent), **told))
+            told = exact_text(value)
+            exact = {} if told is None else {"data_value": told}
+            cells.append(tag("td", format_value(value, percent=chart.percent), **exact))
         rows.append(tag("tr", join(cells)))
     table = tag("table", tag("thead", rows[0]) + tag("tbody", join(rows[1:])), class_="numbers")
     return tag("details", tag("summary", "Show the numbers") + tag("div", table, class_="scroll"), class_="data")

@@ -194,9 +194,7 @@ def _strokes(data: Data, network: RoadNetwork | None) -> _Strokes | None:
         return _Strokes(total=len(there), offsets=part.offsets, x=part.x, y=part.y)
     if isinstance(part, Visits) and part.place_x is not None and part.place_y is not None:
         x, y = part.place_x[part.location], part.place_y[part.location]
-        known = np.isfinite(x) & np.isfinite(y)
-        offsets = keep_rows(part.offsets, known)
-        return _Strokes(total=len(there), offsets=offsets, x=x[known], y=y[known])
+        return _Strokes(total=len(there), offsets=part.offsets, x=x, y=y)
     if isinstance(part, Routes):
         return _on_roads(part, len(there), network)
     return None

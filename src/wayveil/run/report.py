@@ -22,6 +22,7 @@ from wayveil.run.wording import (
     bound_words,
     date_words,
     duration,
+    exact_text,
     is_share,
     knowledge_words,
     measured_words,
@@ -108,7 +109,8 @@ def render_report(context: ReportContext) -> str:
         "attacks": [_attack(raw, published, after) for raw, published in context.attacks],
         "risks": [_risks(raw, published) for raw, published in context.attacks],
         "scores": [_score(score) for score in context.scores],
-        "drawings": [draw_trajectories(drawing) for drawing in context.drawings],
+        "drawings": [draw_trajectories(drawing) for drawing in context.drawings if drawing.kind != "names"],
+        "told": [draw_trajectories(drawing) for drawing in context.drawings if drawing.kind == "names"],
         "with_raw": any(panel.raw for drawing in context.drawings for panel in drawing.panels),
         "balance": _balance(context.balance),
         "maps": [draw(chart) for chart in context.views if chart.kind in ("cells", "roads")],
@@ -116,7 +118,7 @@ def render_report(context: ReportContext) -> str:
         "recipe": Markup("\n").join(clean(line) for line in context.recipe.splitlines()),
         "facts": _facts(context.input_facts, context.output_facts),
         "timings": _timings(context.timings),
-        "total_time": _Number(duration(total), _plain(total)),
+        "total_time": _Number(duration(total), exact_text(total)),
         "versions": context.versions,
     }
     return _environment().get_template("report.html.j2").render(view)
@@ -127,7 +129,7 @@ class _Number:
     """A number as people read it and, for machines, as it was measured; a share also as the width of a bar."""
 
     text: str
-    value: float | str | None = None
+    value: str | None = None
     odds: str = ""
     bar: float | None = None
     span: tuple[_Number, ...] = ()
@@ -213,7 +215,7 @@ def _marks(context: ReportContext) -> list[_Mark]:
         found.append(
             _Mark(
                 label=words(key),
-                value=_Number(value, _plain(context.verdict.measured[key])),
+                value=_Number(value, exact_text(context.verdict.measured[key])),
                 unit=fraction if share else people if measured is not None else "",
                 promised=f"promised: {side} {measured_words(bound, share)[0]}",
                 meaning="nothing could be counted" if measured is None else meaning.format(people=people),
@@ -226,15 +228,8 @@ def _marks(context: ReportContext) -> list[_Mark]:
     return found
 
 
-def _plain(value: Any) -> float | str | None:
-    """Return a value as scores.json has it, for a machine to find; None for one that it cannot hold."""
-    if value is None or isinstance(value, (bool, str)) or (isinstance(value, float) and not math.isfinite(value)):
-        return None
-    return repr(value.item() if hasattr(value, "item") else value)
-
-
 def _number(value: float | None, percent: bool) -> _Number:
-    return _Number(format_percent(value) if percent else format_number(value), _plain(value))
+    return _Number(format_percent(value) if percent else format_number(value), exact_text(value))
 
 
 def _unbounded(result: AttackResult) -> _Mark:
@@ -262,7 +257,7 @@ def _judged(verdict: Verdict) -> list[tuple[str, _Number]]:
         else:
             text, fraction = measured_words(exact, any(part in key.lower() for part in _SHARES))
             shown = f"{text} ({fraction})" if fraction else text
-            rows.append((words(key), _Number(shown, _plain(verdict.measured[key]))))
+            rows.append((words(key), _Number(shown, exact_text(verdict.measured[key]))))
     return rows
 
 
@@ -341,7 +336,7 @@ def _side(name: str, measured: Mapping[str, float | None], both: tuple[float | N
     ends = [measured.get(name + end) for end in ("_low", "_high")]
     return _Number(
         text=format_percent(value) if share else format_number(value),
-        value=_plain(value),
+        value=exact_text(value),
         odds=one_in(value) if odds else "",
         bar=round(value * 100, 1) if share and value is not None and math.isfinite(value) else None,
         span=() if None in ends else tuple(_number(end, share) for end in ends),
@@ -383,7 +378,8 @@ def _facts(before: Mapping[str, str], after: Mapping[str, str]) -> list[tuple[st
 def _timings(timings: Mapping[str, float]) -> list[tuple[str, _Number]]:
     longest = max(timings.values(), default=0.0) or 1.0
     return [
-        (words(step), _Number(duration(s), _plain(s), bar=round(100 * s / longest, 1))) for step, s in timings.items()
+        (words(step), _Number(duration(s), exact_text(s), bar=round(100 * s / longest, 1)))
+        for step, s in timings.items()
     ]
 
 

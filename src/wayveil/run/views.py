@@ -20,6 +20,7 @@ FEWEST = 5
 _CELLS = (36, 24, 16, 10, 6)  # along the longer side of the map: the first with which half of the raw rows are shown
 _MOST_ROADS = 4000
 _MOST_PLACES = 20
+_NUMBERED = ("number of", "roads of a", "places of a", "level in", "time")  # what labels that are numbers count
 _LENGTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512)
 _SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 100, 200, 500)
 
@@ -130,7 +131,7 @@ def _outside(rows: IntArray, t: IntArray | None, later: IntArray, boxes: Regions
     starts, ends = ((later * len(known) + moment)[order] for moment in (begin, end))
     moment = rows * len(known) + at
     box = np.searchsorted(starts, moment, side="right") - 1
-    inside = (box >= 0) & (np.maximum.accumulate(ends)[np.maximum(box, 0)] >= moment)
+    inside = (box >= 0) & (ends[np.maximum(box, 0)] >= moment)  # the last one that has begun also ends last
     return len(rows) - int(inside.sum())
 
 
@@ -156,17 +157,16 @@ def guarded(scores: Sequence[Score], before: Data) -> tuple[Score, ...]:
 
 
 def _rare(data: Data) -> frozenset[str]:
-    if isinstance(data, Routes):
-        known, code = data.network.roads, data.road.astype(np.int64)
-    elif isinstance(data, (Visits, Stops)):
-        known, code = tuple(_named(data)[0]), _named(data)[1]
-    else:
+    if isinstance(data, (Points, Regions)):
         return frozenset()
+    known, code = _named(data)
     people = _people(code, data.owner[trajectory_of_row(data.offsets)], len(known))
-    return frozenset(known[i] for i in np.flatnonzero((people > 0) & (people < FEWEST)))
+    return frozenset(known[i] for i in np.flatnonzero((people > 0) & (people < FEWEST)).tolist())
 
 
 def _guarded(chart: Chart, rare: frozenset[str]) -> Chart:
+    if chart.x_label.startswith(_NUMBERED):
+        return chart  # a place may be called "3" as well
     kept = []
     for i, label in enumerate(chart.labels):
         parts = [part.rpartition(" @ ")[0] or part for part in label.split(" → ")]
@@ -312,7 +312,9 @@ def _places(before: Visits | Stops, after: Any, names: tuple[str, str], fewest: 
     return _bars("The most visited places", known, kept, raw, made, shown, names, "visits")
 
 
-def _named(data: Visits | Stops) -> tuple[Sequence[str], IntArray]:
+def _named(data: Visits | Stops | Routes) -> tuple[Sequence[str], IntArray]:
+    if isinstance(data, Routes):
+        return data.network.roads, data.road.astype(np.int64)
     if isinstance(data, Visits):
         return data.locations, data.location.astype(np.int64)
     return data.taxonomy.nodes, data.place.astype(np.int64)

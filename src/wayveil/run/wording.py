@@ -15,6 +15,7 @@ __all__ = [
     "bound_words",
     "date_words",
     "duration",
+    "exact_text",
     "is_share",
     "knowledge_words",
     "measured_words",
@@ -161,6 +162,20 @@ def knowledge_words(name: str, what: str = "position") -> tuple[str, str]:
     if name.endswith("_without_times"):
         return name.removesuffix("_without_times"), ", times not known"
     return name, ""
+
+
+def exact_text(value: Any) -> str | None:
+    """Return a number with all its digits, as scores.json has it; None for what is none there.
+
+    Examples
+    --------
+    >>> exact_text(1 / 3), exact_text(3), exact_text("1/3"), exact_text(None), exact_text(float("nan"))
+    ('0.3333333333333333', '3', None, None, None)
+    """
+    value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return None if isinstance(value, float) and not math.isfinite(value) else repr(value)
 
 
 def measured_words(value: Fraction | None, share: bool, bound: Fraction | None = None) -> tuple[str, str]:
