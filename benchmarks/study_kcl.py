@@ -6,8 +6,8 @@
 Four schemes: KCL-Local and KCL-Global with L=3; Trad-Local and Trad-Global with unbounded knowledge, which is
 k-anonymity (C=1) against K and K', and confidence bounding against C, with the K=30 of Figure 3.  A fifth,
 Paper-Local, is KCL-Local without giving visits back, which is the algorithm of the paper.  Every output is verified in
-memory; one failed verdict ends the study.  Finished cells are kept in a file of the work folder, so that a study that was
-interrupted goes on where it stopped.
+memory; one failed verdict ends the study.  Finished cells are kept in a file of the work folder, so that a study that
+was interrupted goes on where it stopped.
 """
 
 from __future__ import annotations

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -142,14 +143,21 @@ def test_boxes_that_were_changed_are_found(points: Path, tmp_path: Path) -> None
     assert any("are not those of the published points" in failure for failure in judge(tmp_path / "out").failures)
 
 
+@dataclass(frozen=True)
 class Wrong:
     """A method that does not keep the contract."""
 
-    accepts = publishes = Points
+    made: Published
+    makes_parts: bool = False
 
-    def __init__(self, made: Published, makes_parts: bool = False) -> None:
-        self.made, self.makes_parts = made, makes_parts
-        self.name, self.kernels, self.claim = "wrong", (), made.claim
+    name: ClassVar[str] = "wrong"
+    kernels: ClassVar[tuple[str, ...]] = ()
+    accepts: ClassVar[type[Points]] = Points
+    publishes: ClassVar[type[Points]] = Points
+
+    @property
+    def claim(self) -> Any:
+        return self.made.claim
 
     def run(self, data: Any, *, rng: Any, engine: Any) -> Published:
         return self.made

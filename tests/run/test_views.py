@@ -330,7 +330,10 @@ def test_equal_boxes_are_drawn_once():
     one, two = [(0, 1, 0.0, 100.0, 0.0, 50.0)], [(0, 1, 50.0, 60.0, 10.0, 20.0), (2, 3, 0.0, 10.0, 0.0, 10.0)]
     data = Regions.from_records([one, one, two, []])
     (made,) = drawings(tracks(1), data, names=NAMES, with_raw=False)
-    assert (made.kind, made.panels[0].total, len(made.panels[0].items)) == ("boxes", 2, 2)
+    assert (made.panels[0].boxes, made.panels[0].total, len(made.panels[0].items)) == (True, 2, 2)
+    assert "2 of 2 different sequences of boxes" in draw_trajectories(made)
+    both = draw_trajectories(drawings(tracks(1), data, names=NAMES, with_raw=True)[0])
+    assert (both.count('class="boxes"'), both.count('class="lines"')) == (1, 1)
     assert sorted(path.count("z") for path in made.panels[0].items) == [1, 2]
     wide = next(path for path in made.panels[0].items if path.count("z") == 1)
     width, height = (int(wide.partition(side)[2].partition(end)[0]) for side, end in (("h", "v"), ("v", "h")))

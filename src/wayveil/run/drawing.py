@@ -37,6 +37,7 @@ class Panel:
     raw: bool
     total: int
     items: tuple[Any, ...]
+    boxes: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +45,7 @@ class Drawing:
     """Trajectories side by side, on the same scale."""
 
     title: str
-    kind: Literal["lines", "boxes", "names"]
+    kind: Literal["lines", "names"]
     panels: tuple[Panel, ...]
     height: float = 0.0
     below: str = field(default="", repr=False)
@@ -99,10 +100,10 @@ def draw_trajectories(drawing: Drawing) -> Markup:
         return tag("figure", caption + _names(drawing), class_="chart told")
     panels = []
     for panel in drawing.panels:
-        what = f"{len(panel.items):,} of {panel.total:,} {_what(drawing.kind)}"
+        what = f"{len(panel.items):,} of {panel.total:,} {'different sequences of boxes' if panel.boxes else 'trajectories'}"
         body = [tag("path", d=drawing.below, class_="network")] if drawing.below else []
-        many = "" if len(panel.items) < _MANY else " many"
-        body.append(tag("g", join([tag("path", d=path) for path in panel.items]), class_=f"{drawing.kind}{many}"))
+        style = f"{'boxes' if panel.boxes else 'lines'}{' many' if len(panel.items) >= _MANY else ''}"
+        body.append(tag("g", join([tag("path", d=path) for path in panel.items]), class_=style))
         svg = tag(
             "svg", join(body), viewBox=f"0 0 {_WIDTH:.0f} {drawing.height:.0f}", role="img", class_="traces",
             color=_COLOURS[not panel.raw], aria_label=f"{clean(drawing.title)}, {clean(panel.name)}: {what}.",
@@ -111,10 +112,6 @@ def draw_trajectories(drawing: Drawing) -> Markup:
         panels.append(tag("div", tag("p", above, class_="axis above") + svg, class_="panel"))
     alone = "" if len(panels) > 1 else " alone"
     return tag("figure", caption + tag("div", join(panels), class_=f"panels{alone}"), class_="chart")
-
-
-def _what(kind: str) -> str:
-    return "different sequences of boxes" if kind == "boxes" else "trajectories"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -156,11 +153,10 @@ def _lines(chosen: Sequence[tuple[str, Any, bool]], network: RoadNetwork | None)
         return np.round(across).astype(np.int64), np.round(down).astype(np.int64)
 
     panels = [
-        Panel(name=name, raw=raw, total=part.total, items=_paths(part, place))
+        Panel(name=name, raw=raw, total=part.total, items=_paths(part, place), boxes=part.x2 is not None)
         for name, raw, part in found
         if part is not None
     ]
-    boxes = any(part.x2 is not None for part in strokes)
     below = ""
     if network is not None and network.node_x is not None and network.node_y is not None:
         few = _evenly(len(network), _MOST_ROADS)
@@ -168,8 +164,8 @@ def _lines(chosen: Sequence[tuple[str, Any, bool]], network: RoadNetwork | None)
         columns = (column.tolist() for end in ends for column in end)
         below = "".join(f"M{a} {b}L{c} {d}" for a, b, c, d in zip(*columns, strict=True))
     return Drawing(
-        title="Published boxes" if boxes and len(panels) == 1 else "Trajectories",
-        kind="boxes" if boxes else "lines",
+        title="Trajectories, as boxes" if panels[-1].boxes else "Trajectories",
+        kind="lines",
         panels=tuple(panels),
         height=height,
         below=below,
