@@ -387,12 +387,17 @@ def plots(sets: tuple[str, ...], done: dict[Cell, dict[str, Any]], folder: Path)
                 }
                 if kind != "patterns" or axis != "c":  # as in the paper: c hardly changes their number
                     save(folder / f"cast-{data}-{kind}-{axis}.svg", f"{title}: {of}", axis, labels, lines)
+        known = [str(n) for n in range(1, KNOWN + 1)]
+        found = {f"hops, m = {m}": done[Cell(data, m=m)]["disclosure"]["true"] for m in (5, 50)}
+        found = {"the data": done[Cell(data, "raw", 0, 1.0)]["disclosure"]["true"], **found}
+        title = f"mean probability of a true place: {data}, c = 0.3"
+        save(folder / f"cast-{data}-disclosure.svg", title, "known places", known, found)
         for distance in DISTANCES:
             for c in BOUNDS:
                 found = {f"m = {m}": done[Cell(data, distance, m, c)]["disclosure"]["true"] for m in (5, 15, 30, 50)}
                 title = f"mean probability of a true place: {data}, {distance}, c = {c:g}"
                 name = f"cast-{data}-disclosure-{distance}-c{10 * c:.0f}.svg"
-                save(folder / name, title, "known places", [str(n) for n in range(1, KNOWN + 1)], found)
+                save(folder / name, title, "known places", known, found)
     by_m, by_c = ([done[cell]["s"] for cell in line] for line in ([Cell("milano", m=m) for m in MS],
                                                                   [Cell("milano", m=10, c=c) for c in CS]))  # fmt: skip
     title = "processor seconds: milano, groups by hops"

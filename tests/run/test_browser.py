@@ -132,6 +132,10 @@ def test_a_report_is_quiet_asks_for_nothing_and_fits(kind: str, report: Callable
     with Opened(browser, report(kind), PHONE) as opened:
         assert opened.too_wide == []
         opened.unfold()
+        assert (
+            opened.page.evaluate("Math.min(...[...document.querySelectorAll('.stack td')].map(e => e.offsetWidth))")
+            > 60
+        )  # numbers side by side have room
         for width in (PHONE, DESK):
             opened.page.set_viewport_size({"width": width, "height": 800})
             for scheme, media in (("light", "screen"), ("dark", "screen"), ("light", "print")):

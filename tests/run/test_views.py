@@ -119,6 +119,9 @@ def test_lengths_in_classes():
     chart = by_title(views(data, data, names=NAMES))["How long trajectories are"]
     assert chart.labels == ("1", "2", "3", "4", "5 to 6", "7")
     assert chart.series[0].values == (0.25, 0.0, 0.0, 0.0, 0.5, 0.25)
+    late = by_title(views(data.take(np.array([1, 3])), data.take(np.array([3])), names=NAMES))
+    assert late["How long trajectories are"].labels == ("5 to 6", "7")
+    assert late["How long trajectories are"].series[1].values == (0.0, 1.0)
 
 
 @pytest.mark.parametrize(

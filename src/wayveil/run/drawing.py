@@ -100,7 +100,8 @@ def draw_trajectories(drawing: Drawing) -> Markup:
         return tag("figure", caption + _names(drawing), class_="chart told")
     panels = []
     for panel in drawing.panels:
-        what = f"{len(panel.items):,} of {panel.total:,} {'different sequences of boxes' if panel.boxes else 'trajectories'}"
+        thing = "different sequences of boxes" if panel.boxes else "trajectories"
+        what = f"{len(panel.items):,} of {panel.total:,} {thing}"
         body = [tag("path", d=drawing.below, class_="network")] if drawing.below else []
         style = f"{'boxes' if panel.boxes else 'lines'}{' many' if len(panel.items) >= _MANY else ''}"
         body.append(tag("g", join([tag("path", d=path) for path in panel.items]), class_=style))

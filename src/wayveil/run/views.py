@@ -384,6 +384,8 @@ def _lengths(before: Data, after: Data, names: tuple[str, str]) -> Chart | None:
         return None
     top = max((int(length.max()) for length in lengths if len(length)), default=1)
     labels, shares = _classes(lengths, _LENGTHS, top)
+    first = int(np.flatnonzero(shares[0] + shares[1])[0])  # where all are long, the short ones need no room
+    labels, shares = labels[first:], [share[first:] for share in shares]
     return _shares("How long trajectories are", labels, shares, names, "rows of a trajectory", "share of trajectories")
 
 
