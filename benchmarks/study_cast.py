@@ -376,7 +376,7 @@ def plots(sets: tuple[str, ...], done: dict[Cell, dict[str, Any]], folder: Path)
         for axis, values, of in (
             ("m", MS, f"{data}, c = 0.3, support {share(SUPPORT)}"),
             ("c", CS, f"{data}, m = 15, support {share(SUPPORT)}"),
-            ("support", SUPPORTS, f"{data}, m = 15, c = 0.3"),
+            ("support", SUPPORTS[2:], f"{data}, m = 15, c = 0.3"),  # those of the paper
         ):
             labels = [share(v) if axis == "support" else named(v) for v in values]
             for kind, (title, keys) in SHOWN.items():

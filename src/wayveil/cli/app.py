@@ -27,6 +27,7 @@ from wayveil.cli.options import (
     Seed,
     SensitiveValues,
     TimeBucket,
+    WithRaw,
     prepare_steps,
     reads_table,
 )
@@ -216,6 +217,7 @@ def _publisher(method: str) -> Any:
         time_bucket: TimeBucket = None,
         keep: Keep = None,
         keep_mapping: KeepMapping = False,
+        with_raw: WithRaw = False,
         form: Format = "parquet",
         overwrite: Overwrite = False,
         seed: Seed = None,
@@ -225,7 +227,8 @@ def _publisher(method: str) -> Any:
         from wayveil.run import catalog
         from wayveil.run.recipe import make_recipe
 
-        output = {"path": out, "format": form, "keep": keep or [], "keep_mapping": keep_mapping, "overwrite": overwrite}
+        output = {"path": out, "format": form, "keep": keep or [], "keep_mapping": keep_mapping, "overwrite": overwrite,
+                  "with_raw": with_raw}  # fmt: skip
         recipe = make_recipe(
             {
                 "input": spec,

@@ -24,6 +24,7 @@ __all__ = [
     "Seed",
     "SensitiveValues",
     "TimeBucket",
+    "WithRaw",
     "prepare_steps",
     "reads_table",
 ]
@@ -98,6 +99,9 @@ Keep = Annotated[
     typer.Option("--keep", metavar="ATTRIBUTE", help="Publish this attribute too, as it is; repeatable."),
 ]
 KeepMapping = Annotated[bool, typer.Option("--keep-mapping", help="Keep a private table of new ids and input ids.")]
+WithRaw = Annotated[
+    bool, typer.Option("--with-raw", help="Draw raw trajectories in the report; it must not leave your hands then.")
+]
 Format = Annotated[
     Literal["parquet", "csv", "geojson"], typer.Option("--format", help="Format of the published table.")
 ]
