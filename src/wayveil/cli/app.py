@@ -261,12 +261,19 @@ def _risk(
     sensitive: SensitiveValues = None,
     prepare: Prepare = None,
     time_bucket: TimeBucket = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="FILE", help="Also write a page with charts: .html.")
+    ] = None,
+    overwrite: Overwrite = False,
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:
     from wayveil.run import catalog
     from wayveil.run.scores import results_json
-    from wayveil.run.single import risk
+    from wayveil.run.single import check_file, risk, write_risk_page
+
+    if report is not None:
+        check_file(report, overwrite=overwrite, endings=(".html",))
 
     names = [attack] if attack else list(catalog.entries("attack"))
     given: dict[str, Any] = {}
@@ -283,6 +290,8 @@ def _risk(
             seed=seed,
             engine=catalog.make_engine(progress=progress),
         )
+    if report is not None:
+        write_risk_page(found, spec.path, report, overwrite=overwrite)
     content = {"attacks": results_json(found.results), "notes": list(found.notes)}
     emit(content, show.risk_lines(found), as_json=as_json)
 

@@ -17,6 +17,7 @@ __all__ = [
     "KCL",
     "AttackGraph",
     "BreachBound",
+    "CSafety",
     "Guarantee",
     "KAnonymity",
     "KDelta",

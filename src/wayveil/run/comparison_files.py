@@ -5,15 +5,10 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
-
 from wayveil.run.frontier import Spot, draw_frontier
-from wayveil.run.numbers import clean
 from wayveil.run.scores import to_text
 from wayveil.run.single import write_file
 from wayveil.run.wording import date_words, words
@@ -74,16 +69,4 @@ def _html(content: dict[str, Any]) -> str:
         ),
         "words": words,
     }
-    return _environment().get_template("compare.html.j2").render(view)
-
-
-@cache
-def _environment() -> Environment:
-    return Environment(
-        loader=PackageLoader("wayveil.run", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: value if isinstance(value, Markup) or not isinstance(value, str) else clean(value),
-    )
+    return environment().get_template("compare.html.j2").render(view)

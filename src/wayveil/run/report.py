@@ -32,7 +32,7 @@ from wayveil.run.wording import (
     words,
 )
 
-__all__ = ["ReportContext", "render_report"]
+__all__ = ["ReportContext", "environment", "render_report"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +121,7 @@ def render_report(context: ReportContext) -> str:
         "total_time": _Number(duration(total), exact_text(total)),
         "versions": context.versions,
     }
-    return _environment().get_template("report.html.j2").render(view)
+    return environment().get_template("report.html.j2").render(view)
 
 
 @dataclass(frozen=True)
@@ -397,7 +397,8 @@ def _lines(value: Any) -> list[str]:
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Return the templates of all pages: everything that is filled in is escaped, and a missing name is an error."""
     return Environment(
         loader=PackageLoader("wayveil.run", "templates"),
         autoescape=True,

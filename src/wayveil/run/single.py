@@ -7,6 +7,7 @@ import secrets
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,11 @@ from wayveil.model import AttackResult, Data, Engine, Points, Routes, Score, Sen
 from wayveil.run import catalog
 from wayveil.run.reading import Prepared, check_sensitive, load, prepare, read_any
 from wayveil.run.recipe import InputSpec, make_input
+from wayveil.run.risk_page import render_risk
 from wayveil.run.scores import default_metrics, fits, is_ready, measure, run_attacks
 from wayveil.run.staging import reporting_disk_errors
 
-__all__ = ["Generated", "Risk", "attack_data", "generate", "loss", "prepare_table", "read", "risk"]
+__all__ = ["Generated", "Risk", "attack_data", "generate", "loss", "prepare_table", "read", "risk", "write_risk_page"]
 
 _SUFFIXES = (".csv", ".parquet")
 _POINT_SUFFIXES = (*_SUFFIXES, ".geojsonl")
@@ -35,6 +37,7 @@ class Risk:
 
     results: tuple[AttackResult, ...]
     notes: tuple[str, ...]
+    facts: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +111,24 @@ def risk(
     results = attack_data(
         prepared.data, attack=attack, given=given, sensitive=sensitive or claimed, seed=seed, engine=engine
     )
-    return Risk(results=results, notes=prepared.notes)
+    return Risk(results=results, notes=prepared.notes, facts=_sizes(prepared.data))
+
+
+def write_risk_page(found: Risk, source: Path, out: Path, *, overwrite: bool = False) -> None:
+    """Write what attackers learn as one HTML page."""
+    check_file(out, overwrite=overwrite, endings=(".html",))
+    page = render_risk(
+        found.results,
+        title=f"Risk in {source.name}",
+        facts=found.facts,
+        notes=found.notes,
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    write_file(out, lambda path: path.write_text(page, encoding="utf-8"))
+
+
+def _sizes(data: Data) -> str:
+    return f"{data.n_rows:,} {catalog.rows_word(data)} in {len(data):,} trajectories of {data.n_owners:,} people"
 
 
 def attack_data(
@@ -234,10 +254,10 @@ def _distinct(ids: pl.Series) -> list[str]:
     return found
 
 
-def check_file(out: Path, *, overwrite: bool) -> None:
+def check_file(out: Path, *, overwrite: bool, endings: tuple[str, ...] = _POINT_SUFFIXES) -> None:
     """Refuse, before any work, a file that exists, has an unknown ending or cannot be written."""
-    if not out.name.endswith(_POINT_SUFFIXES):
-        raise UsageError(f"The file {out.name!r} must end in {' or '.join(_POINT_SUFFIXES)}.")
+    if not out.name.endswith(endings):
+        raise UsageError(f"The file {out.name!r} must end in {' or '.join(endings)}.")
     if out.is_dir():
         raise OutputError(f"{str(out)!r} is a folder; --out must be a file.")
     if out.exists() and not overwrite:
