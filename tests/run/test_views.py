@@ -227,8 +227,8 @@ def test_the_balance_of_boxes_goes_by_the_times_in_them():
 def test_the_balance_of_parts_and_dummies():
     network = RoadNetwork.from_roads([(name, name[0], name[1]) for name in ("ab", "bc", "cd")])
     data = Routes.from_records([["ab", "bc", "ab"], ["cd"]], network=network)
-    other = RoadNetwork.from_roads([("cd", "c", "d"), ("ab", "a", "b")])
-    made = Routes.from_records([["ab"], ["ab", "cd"], ["cd", "cd"]], network=other)
+    other = RoadNetwork.from_roads([("cd", "c", "d"), ("ab", "a", "b"), ("bc", "b", "c")])
+    made = Routes.from_records([["ab"], ["ab", "cd"], ["bc", "cd"]], network=other)
     found = balance(data, made, np.array([0, 0, -1]))
     assert found["trajectories"] == {"in": 2, "out": 3, "suppressed": 1, "invented": 1}
     # Of the first route bc is gone and cd is new; the second is gone; two roads of the dummy are new.
@@ -313,10 +313,13 @@ def test_lines_are_sampled_evenly_and_thinned(monkeypatch):
     assert f"{MOST_LINES:,} of {MOST_LINES + 700:,} trajectories" in draw_trajectories(made)
     firsts = [points_of(path)[0][0][0] for path in made.panels[0].items]
     assert max(firsts) - min(firsts) > 3500
-    monkeypatch.setattr(drawing, "MOST_VERTICES", 100)
     wild = tracks(4, length=500)
+    (whole,) = drawings(wild, wild, names=NAMES, with_raw=False)
+    monkeypatch.setattr(drawing, "MOST_VERTICES", 100)
     (made,) = drawings(wild, wild, names=NAMES, with_raw=False)
     lines = [points_of(path)[0] for path in made.panels[0].items]
+    ends = [(line[0], line[-1]) for line in (points_of(path)[0] for path in whole.panels[0].items)]
+    assert [(line[0], line[-1]) for line in lines] == ends
     assert 80 <= sum(map(len, lines)) <= 100 + 2 * 4
     assert MOST_VERTICES == 60_000
 
