@@ -496,10 +496,12 @@ def test_known_places_are_told_by_how_many_are_known(full: ReportContext) -> Non
 
 def test_samples_of_visits_are_called_visits(full: ReportContext) -> None:
     measured = {"identity_mean": 0.5, "identity_mean_with_3_samples": 0.25, "identity_mean_without_times": 0.125}
+    measured |= {"identity_min": 0.01}
     raw = replace(full.attacks[0][0], measured=measured, charts=())
     text = Page(render_report(replace(full, attacks=((raw, raw),)))).text
     assert "Mean over people, 3 visits known 25 %" in text
     assert "Mean over people, times not known 12.5 %" in text
+    assert "Person least at risk 1 %" in text
 
 
 def test_what_was_suppressed_and_invented_is_shown(full: ReportContext) -> None:

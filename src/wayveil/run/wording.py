@@ -27,6 +27,7 @@ __all__ = [
 
 _SHARE_WORDS = {
     "share", "mean", "max", "median", "risk", "probability", "confidence", "loss", "rate", "lost", "kept", "overlap",
+    "identity", "attribute", "inference",
 }  # fmt: skip
 _COUNT_WORDS = {"n", "number", "count", "people", "owners", "visits", "trajectories", "sequences", "matches"}
 
