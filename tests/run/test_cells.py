@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,37 +20,11 @@ from wayveil.run import cells
 from wayveil.run.compare import Comparison, compare
 from wayveil.run.grid import load_plan
 
+Run = Callable[..., Comparison]
+Write = Callable[..., Path]
+
 KCL = '[[setting]]\nmethod = "kcl"\nk = {k}\nc = 1\nl = 1\n'
 SETTINGS = KCL.format(k="[0, 2, 15, 1000]") + "[compare]\nseed = 4\nmax_risk = 0.99\n"
-
-
-@pytest.fixture
-def table(tmp_path: Path) -> Path:
-    """Two hundred people with three visits each, to few places, at times from 0 to 11."""
-    random.seed(3)
-    rows = ["traj_id,t,location"]
-    for person in range(200):
-        for t in sorted(random.sample(range(12), 3)):
-            rows.append(f"p{person},{t},{random.choice('aaabbcd')}")
-    path = tmp_path / "visits.csv"
-    path.write_text("\n".join(rows) + "\n")
-    return path
-
-
-def write(folder: Path, text: str, *, source: str = "visits.csv", title: str = "") -> Path:
-    path = folder / "compare.toml"
-    if "[output]" not in text:
-        text += '[output]\npath = "out"\n'
-    path.write_text(f'title = "{title}"\n[input]\npath = "{source}"\n{text}')
-    return path
-
-
-def run(path: Path, **options: Any) -> Comparison:
-    return compare(path, engine=LocalEngine(workers=1), **options)
-
-
-def plan_of(folder: Path, text: str) -> Any:
-    return load_plan(write(folder, text))
 
 
 def cell_folders(out: Path) -> list[Path]:
@@ -61,7 +36,7 @@ def result_times(out: Path) -> dict[str, int]:
 
 
 def test_what_is_finished_is_not_run_again_and_what_changed_is(
-    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run, write: Write
 ) -> None:
     path, out = write(tmp_path, SETTINGS), tmp_path / "out"
     first = run(path)
@@ -87,7 +62,9 @@ def test_what_is_finished_is_not_run_again_and_what_changed_is(
 
 
 @pytest.mark.parametrize("damage", ["no result", "garbled", "other key", "no manifest", "changed manifest"])
-def test_a_cell_that_is_not_whole_is_run_again_from_scratch(table: Path, tmp_path: Path, damage: str) -> None:
+def test_a_cell_that_is_not_whole_is_run_again_from_scratch(
+    table: Path, tmp_path: Path, damage: str, run: Run, write: Write
+) -> None:
     path = write(tmp_path, SETTINGS)
     first = run(path)
     cell = tmp_path / "out" / first.settings[1]["folder"]
@@ -110,7 +87,7 @@ def test_a_cell_that_is_not_whole_is_run_again_from_scratch(table: Path, tmp_pat
     assert [[row[key] for key in same] for row in again.settings] == [[r[key] for key in same] for r in first.settings]
 
 
-def test_a_secret_seed_is_drawn_once_and_kept(table: Path, tmp_path: Path) -> None:
+def test_a_secret_seed_is_drawn_once_and_kept(table: Path, tmp_path: Path, run: Run, write: Write) -> None:
     path = write(tmp_path, KCL.format(k=2))
     assert run(path).ran == 1
     kept = tmp_path / "out" / "seed.txt"
@@ -125,7 +102,7 @@ def test_a_secret_seed_is_drawn_once_and_kept(table: Path, tmp_path: Path) -> No
 
 
 def test_a_bug_of_a_method_is_shown_and_tried_again(
-    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run, write: Write
 ) -> None:
     path = write(tmp_path, KCL.format(k="[2, 3]") + "[compare]\nseed = 1\n")
     good = cells.publish
@@ -144,7 +121,9 @@ def test_a_bug_of_a_method_is_shown_and_tried_again(
     assert run(path).ran == 1
 
 
-def test_a_full_disk_stops_the_comparison(table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_stops_the_comparison(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run, write: Write
+) -> None:
     def full(recipe: Any, **options: Any) -> Any:
         raise OutputError("No space.")
 
@@ -153,7 +132,9 @@ def test_a_full_disk_stops_the_comparison(table: Path, tmp_path: Path, monkeypat
         run(write(tmp_path, KCL.format(k=2)))
 
 
-def test_only_one_comparison_at_a_time(table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_one_comparison_at_a_time(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run, write: Write
+) -> None:
     path = write(tmp_path, KCL.format(k=2))
     good = cells.publish
 
@@ -166,24 +147,24 @@ def test_only_one_comparison_at_a_time(table: Path, tmp_path: Path, monkeypatch:
     assert run(path).settings[0]["status"] == "verified"
 
 
-def test_an_input_that_is_not_there_is_told_before_anything_is_made(tmp_path: Path) -> None:
+def test_an_input_that_is_not_there_is_told_before_anything_is_made(tmp_path: Path, run: Run, write: Write) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         run(write(tmp_path, KCL.format(k=2)))
     assert not (tmp_path / "out").exists()
 
 
-def test_an_input_that_cannot_be_used_is_one_error(tmp_path: Path) -> None:
+def test_an_input_that_cannot_be_used_is_one_error(tmp_path: Path, run: Run, write: Write) -> None:
     (tmp_path / "visits.csv").write_text("traj_id,t,location\na,x,y\n")
     with pytest.raises(InputError, match="t"):
         run(write(tmp_path, KCL.format(k="[2, 3]") + "[compare]\nseed = 1\n"))
     assert not (tmp_path / "out").exists()
 
 
-def test_a_folder_of_inputs_is_hashed_file_by_file(tmp_path: Path) -> None:
+def test_a_folder_of_inputs_is_hashed_file_by_file(tmp_path: Path, write: Write) -> None:
     tracks = tmp_path / "tracks"
     tracks.mkdir()
     (tracks / "a.gpx").write_text("1")
-    plan = plan_of(tmp_path, KCL.format(k=2))
+    plan = load_plan(write(tmp_path, KCL.format(k=2)))
     spec = plan.input.model_copy(update={"path": tracks, "owners": (tracks / "a.gpx",)})
     first = cells.input_hashes(spec)
     assert list(first["path"]) == ["a.gpx"]
@@ -192,7 +173,7 @@ def test_a_folder_of_inputs_is_hashed_file_by_file(tmp_path: Path) -> None:
     assert cells.input_hashes(spec) != first
 
 
-def test_progress_names_the_setting(table: Path, tmp_path: Path) -> None:
+def test_progress_names_the_setting(table: Path, tmp_path: Path, write: Write) -> None:
     heard: list[tuple[str, int, int | None]] = []
 
     def hear(step: str, done: int = 0, total: int | None = None) -> None:
@@ -227,7 +208,9 @@ compare(Path(sys.argv[1]), engine=LocalEngine(workers=1))
 """
 
 
-def test_a_comparison_survives_kill_9_and_goes_on_where_it_was(table: Path, tmp_path: Path) -> None:
+def test_a_comparison_survives_kill_9_and_goes_on_where_it_was(
+    table: Path, tmp_path: Path, run: Run, write: Write
+) -> None:
     path, out = write(tmp_path, KCL.format(k="[2, 3, 4, 5]") + "[compare]\nmax_risk = 0.5\n"), tmp_path / "out"
     command = [sys.executable, "-c", _RUN, str(path), "3"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -248,7 +231,7 @@ def test_a_comparison_survives_kill_9_and_goes_on_where_it_was(table: Path, tmp_
     assert not list(out.glob(".staging-*"))
 
 
-def test_a_comparison_can_be_killed_at_any_moment(table: Path, tmp_path: Path) -> None:
+def test_a_comparison_can_be_killed_at_any_moment(table: Path, tmp_path: Path, run: Run, write: Write) -> None:
     path = write(tmp_path, KCL.format(k="[2, 3, 4]") + "[compare]\nseed = 1\nmax_risk = 0.5\n")
     whole = run(path, out=tmp_path / "whole")
     command = [sys.executable, "-c", _RUN, str(path), "0"]

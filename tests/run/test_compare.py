@@ -6,51 +6,28 @@ import csv
 import json
 import random
 import re
+from collections.abc import Callable
 from html import unescape
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 
 from wayveil.cli.show_compare import compare_json, compare_lines
-from wayveil.engines import LocalEngine
 from wayveil.errors import ParameterError, UsageError
-from wayveil.run.compare import Comparison, _row, compare
+from wayveil.run.compare import Comparison, _row
 from wayveil.run.grid import load_plan
 from wayveil.run.pipeline import publish
 from wayveil.run.recipe import load_recipe
+
+Run = Callable[..., Comparison]
+Write = Callable[..., Path]
 
 KCL = '[[setting]]\nmethod = "kcl"\nk = {k}\nc = 1\nl = 1\n'
 SETTINGS = KCL.format(k="[0, 2, 15, 1000]") + "[compare]\nseed = 4\nmax_risk = 0.99\n"
 
 
-@pytest.fixture
-def table(tmp_path: Path) -> Path:
-    """Two hundred people with three visits each, to few places, at times from 0 to 11."""
-    random.seed(3)
-    rows = ["traj_id,t,location"]
-    for person in range(200):
-        for t in sorted(random.sample(range(12), 3)):
-            rows.append(f"p{person},{t},{random.choice('aaabbcd')}")
-    path = tmp_path / "visits.csv"
-    path.write_text("\n".join(rows) + "\n")
-    return path
-
-
-def write(folder: Path, text: str, *, source: str = "visits.csv", title: str = "") -> Path:
-    path = folder / "compare.toml"
-    if "[output]" not in text:
-        text += '[output]\npath = "out"\n'
-    path.write_text(f'title = "{title}"\n[input]\npath = "{source}"\n{text}')
-    return path
-
-
-def run(path: Path, **options: Any) -> Comparison:
-    return compare(path, engine=LocalEngine(workers=1), **options)
-
-
-def test_a_comparison_from_end_to_end(table: Path, tmp_path: Path) -> None:
+def test_a_comparison_from_end_to_end(table: Path, tmp_path: Path, run: Run, write: Write) -> None:
     found = run(write(tmp_path, SETTINGS))
     out = tmp_path / "out"
     rows = found.settings
@@ -85,7 +62,9 @@ def test_a_comparison_from_end_to_end(table: Path, tmp_path: Path) -> None:
     assert str(found.report) in lines
 
 
-def test_the_recommended_recipe_gives_the_verdict_and_the_risk_shown(table: Path, tmp_path: Path) -> None:
+def test_the_recommended_recipe_gives_the_verdict_and_the_risk_shown(
+    table: Path, tmp_path: Path, run: Run, write: Write
+) -> None:
     few = "repeat = 2\nrisk = { name = 'known_visits', victims = 60, draws = 1 }"  # so that the seed matters
     found = run(write(tmp_path, SETTINGS.replace("max_risk = 0.99", few)), max_risk=0.8)
     assert found.recommended == tmp_path / "out" / "recommended.toml"
@@ -107,7 +86,7 @@ def test_the_recommended_recipe_gives_the_verdict_and_the_risk_shown(table: Path
     assert (tmp_path / "out" / row["folder"] / "recipe.toml").stat().st_mode & 0o077 == 0
 
 
-def test_of_several_runs_the_largest_risk_and_the_mean_loss_count(table: Path, tmp_path: Path) -> None:
+def test_of_several_runs_the_largest_risk_and_the_mean_loss_count(table: Path, tmp_path: Path, write: Write) -> None:
     setting = load_plan(write(tmp_path, KCL.format(k=2))).settings[0]
     numbers = {"status": "verified", "reason": "", "risk_low": None, "risk_high": None, "risk_raw": 1.0}
     runs = [
@@ -121,7 +100,7 @@ def test_of_several_runs_the_largest_risk_and_the_mean_loss_count(table: Path, t
     assert (_row(1, setting, runs, "")["status"], _row(1, setting, runs, "")["risk"]) == ("failed", None)
 
 
-def test_no_recipe_is_recommended_above_the_limit(table: Path, tmp_path: Path) -> None:
+def test_no_recipe_is_recommended_above_the_limit(table: Path, tmp_path: Path, run: Run, write: Write) -> None:
     path = write(tmp_path, SETTINGS)
     assert run(path).recommended is not None
     found = run(path, max_risk=0)
@@ -134,7 +113,7 @@ def test_no_recipe_is_recommended_above_the_limit(table: Path, tmp_path: Path) -
 
 
 def test_settings_with_their_own_preparation_are_measured_against_the_same_original(
-    table: Path, tmp_path: Path
+    table: Path, tmp_path: Path, run: Run, write: Write
 ) -> None:
     text = KCL.format(k=2) + KCL.format(k=2) + '[[setting.prepare]]\nstep = "bucket"\nwidth = [2, 12]\n'
     found = run(write(tmp_path, text + "[compare]\nseed = 1\n"))
@@ -156,7 +135,7 @@ def test_settings_with_their_own_preparation_are_measured_against_the_same_origi
     assert [row["loss"] for row in again.settings] == losses
 
 
-def test_common_steps_belong_to_the_original(table: Path, tmp_path: Path) -> None:
+def test_common_steps_belong_to_the_original(table: Path, tmp_path: Path, run: Run, write: Write) -> None:
     text = '[[prepare]]\nstep = "bucket"\nwidth = 4\n' + KCL.format(k=1) + KCL.format(k=1)
     text += '[[setting.prepare]]\nstep = "bucket"\nwidth = 12\n[compare]\nseed = 1\n'
     found = run(write(tmp_path, text))
@@ -165,7 +144,7 @@ def test_common_steps_belong_to_the_original(table: Path, tmp_path: Path) -> Non
     assert found.settings[1]["loss"] > 0
 
 
-def test_cells_of_points_are_measured_as_boxes(tmp_path: Path) -> None:
+def test_cells_of_points_are_measured_as_boxes(tmp_path: Path, run: Run, write: Write) -> None:
     random.seed(5)
     rows = ["traj_id,t,x,y"]
     for person in range(30):
@@ -181,14 +160,18 @@ def test_cells_of_points_are_measured_as_boxes(tmp_path: Path) -> None:
     assert 0 < found.settings[0]["loss"] < found.settings[1]["loss"]
 
 
-def test_an_unknown_number_is_told_with_those_that_there_are(table: Path, tmp_path: Path) -> None:
+def test_an_unknown_number_is_told_with_those_that_there_are(
+    table: Path, tmp_path: Path, run: Run, write: Write
+) -> None:
     with pytest.raises(UsageError, match=r"known_visits gives no number 'identity_meen'; known: .*identity_mean, "):
         run(write(tmp_path, KCL.format(k=2) + "[compare]\nrisk = 'known_visits.identity_meen'\n"))
     with pytest.raises(UsageError, match="visit_support gives no number 'x'"):
         run(write(tmp_path, KCL.format(k=2) + "[compare]\nloss = 'visit_support.x'\n"))
 
 
-def test_a_setting_without_a_number_is_shown_but_not_compared(table: Path, tmp_path: Path) -> None:
+def test_a_setting_without_a_number_is_shown_but_not_compared(
+    table: Path, tmp_path: Path, run: Run, write: Write
+) -> None:
     # without a place for the locations no distance can be measured
     found = run(write(tmp_path, KCL.format(k=2) + "[compare]\nseed = 1\nmax_risk = 1\nloss = 'deviation'\n"))
     row = found.settings[0]
@@ -198,7 +181,7 @@ def test_a_setting_without_a_number_is_shown_but_not_compared(table: Path, tmp_p
     assert found.content["counts"]["verified"] == 1
 
 
-def test_every_number_of_the_page_is_in_the_json(table: Path, tmp_path: Path) -> None:
+def test_every_number_of_the_page_is_in_the_json(table: Path, tmp_path: Path, run: Run, write: Write) -> None:
     found = run(write(tmp_path, SETTINGS))
     page = found.report.read_text()
     said = (tmp_path / "out" / "comparison.json").read_text().replace("\\u00a0", "\xa0")
@@ -214,7 +197,7 @@ def test_every_number_of_the_page_is_in_the_json(table: Path, tmp_path: Path) ->
             assert any(row["shown"]["risk"] in hint and row["shown"]["loss"] in hint for hint in hints)
 
 
-def test_the_page_loads_nothing_and_escapes(table: Path, tmp_path: Path) -> None:
+def test_the_page_loads_nothing_and_escapes(table: Path, tmp_path: Path, run: Run, write: Write) -> None:
     path = write(tmp_path, SETTINGS.replace("c = 1", 'c = 1\ntitle = "<script>x</script>"'))
     page = run(path).report.read_text()
     assert "<script" not in page

@@ -15,6 +15,7 @@ from wayveil.attacks.known_places import KnownPlaces
 from wayveil.attacks.known_visits import KnownVisits
 from wayveil.attacks.lbqid import Lbqid
 from wayveil.attacks.nearest_positions import NearestPositions
+from wayveil.attacks.seen_in_boxes import SeenInBoxes
 from wayveil.attacks.seen_on_roads import SeenOnRoads
 from wayveil.attacks.top_places import TopPlaces
 from wayveil.attacks.uniqueness import Uniqueness
@@ -36,6 +37,7 @@ __all__ = [
     "KnownVisits",
     "Lbqid",
     "NearestPositions",
+    "SeenInBoxes",
     "SeenOnRoads",
     "TopPlaces",
     "Uniqueness",
@@ -64,5 +66,6 @@ ATTACKS: dict[str, type] = {
         KnownFrequencies,
         TopPlaces,
         HomeWork,
+        SeenInBoxes,
     )
 }

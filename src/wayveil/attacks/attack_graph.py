@@ -12,7 +12,9 @@ import numpy as np
 from wayveil.attacks.assignments import Assignments, assign
 from wayveil.attacks.fitting import MOST_EDGES, fitting
 from wayveil.attacks.positions import Array, Outcome, check_matched, mean
-from wayveil.model import AttackResult, Chart, Engine, Points, Regions, Series, check_parameters, parameter
+from wayveil.attacks.risk_chart import share_chart
+from wayveil.attacks.shared import threshold_parameter
+from wayveil.model import AttackResult, Chart, Engine, Points, Regions, check_parameters, parameter
 
 __all__ = ["GraphAttack"]
 
@@ -81,9 +83,7 @@ class GraphAttack:
     samples: int = parameter(
         kind="int", low=10, high=100_000, default=200, help="most assignments sampled, where they cannot be counted"
     )
-    threshold: Fraction = parameter(
-        kind="fraction", low=0, high=1, default=Fraction(1, 5), help="probability above which people are counted"
-    )
+    threshold: Fraction = threshold_parameter("probability", default=Fraction(1, 5))
 
     name: ClassVar[str] = "attack_graph"
     summary: ClassVar[str] = "an attacker who knows the declared positions of everybody and assigns all trajectories"
@@ -192,19 +192,8 @@ class _Risk:
 
     def charts(self, threshold: float) -> tuple[Chart, Chart]:
         """Return how candidates and probabilities spread over people."""
-        count = np.bincount(
-            np.searchsorted(_CLASSES, self.candidates[self.published], side="right"), minlength=len(_CLASS_LABELS)
-        )
-        share = count / max(1, count.sum())
-        candidates = Chart(
-            title="How many people can be the victim?",
-            kind="bars",
-            labels=_CLASS_LABELS,
-            series=(Series(name="share of people", values=tuple(share.tolist())),),
-            x_label="candidates left",
-            y_label="share of people",
-            percent=True,
-        )
+        classes = np.searchsorted(_CLASSES, self.candidates[self.published], side="right")
+        candidates = share_chart("How many people can be the victim?", "candidates left", _CLASS_LABELS, classes)
         return candidates, self.outcome(threshold).chart()
 
 

@@ -12,7 +12,9 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, maximum_flow
 
-from wayveil.model import AttackResult, Chart, Engine, Sensitive, Series, Visits, check_parameters, parameter
+from wayveil.attacks.risk_chart import share_chart
+from wayveil.attacks.shared import OnVisits, threshold_parameter
+from wayveil.model import AttackResult, Chart, Engine, Sensitive, Visits, parameter
 from wayveil.model.ragged import FloatArray, IntArray, keep_rows, trajectory_of_row
 
 __all__ = ["Counting"]
@@ -25,7 +27,7 @@ _LABELS = ("nothing", *(f"{10 * i} to {10 * i + 10} %" for i in range(10)))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counting:
+class Counting(OnVisits):
     """Someone who knows all visits to places of his own works out who can own which published trajectory.
 
     The adversary knows what every person did at his places, that each trajectory was published once or not at all, and
@@ -71,19 +73,11 @@ class Counting:
     times: str = parameter(
         kind="choice", choices=("order", "keep"), default="order", help="whether adversaries know the times of visits"
     )
-    threshold: Fraction = parameter(
-        kind="fraction", low=0, high=1, default=Fraction(1, 2), help="inference above which people are counted"
-    )
+    threshold: Fraction = threshold_parameter("inference", default=Fraction(1, 2))
 
     name: ClassVar[str] = "counting"
     summary: ClassVar[str] = "an adversary who knows all visits to places of his own and works out who can own what"
-    accepts: ClassVar[type[Visits]] = Visits
-    targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
-    matched: ClassVar[bool] = False
     asks: ClassVar[str] = "adversaries"
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def run(
         self,
@@ -309,13 +303,9 @@ def _mixed(chances: Mapping[int, float], shares: list[Shares]) -> float:
 
 def _chart(risk: FloatArray) -> Chart:
     classes = np.where(risk == 0, 0, 1 + np.searchsorted(np.arange(1, 10) / 10 + _ROUNDING, risk))
-    counts = np.bincount(classes, minlength=len(_LABELS)) / len(risk)
-    return Chart(
-        title="How surely is another place inferred?",
-        kind="bars",
-        labels=_LABELS,
-        series=(Series(name="share of people", values=tuple(counts.tolist())),),
-        x_label="probability of the place that is inferred most surely",
-        y_label="share of people",
-        percent=True,
+    return share_chart(
+        "How surely is another place inferred?",
+        "probability of the place that is inferred most surely",
+        _LABELS,
+        classes,
     )

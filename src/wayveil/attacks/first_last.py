@@ -11,8 +11,19 @@ import numpy as np
 
 from wayveil.attacks.known_points import owners_of
 from wayveil.attacks.positions import Array, check_matched
-from wayveil.attacks.trip_ends import Disc, KnownTrips, Span, around, people_fitting, time_error, told, when_words
-from wayveil.model import AttackResult, Engine, Points, Regions, check_parameters, parameter
+from wayveil.attacks.shared import OnPositions, draws_parameter, threshold_parameter, victims_parameter
+from wayveil.attacks.trip_ends import (
+    Disc,
+    KnownTrips,
+    Span,
+    around,
+    people_fitting,
+    time_error,
+    told,
+    when_words,
+    within_parameter,
+)
+from wayveil.model import AttackResult, Engine, Points, Regions, parameter
 
 __all__ = ["FirstLast"]
 
@@ -20,7 +31,7 @@ _SLACK = 1e-12  # share of the largest coordinate that counts as rounding
 
 
 @dataclass(frozen=True, kw_only=True)
-class FirstLast:
+class FirstLast(OnPositions):
     """Someone who knows where, and about when, a trip of a person began and ended looks for the trips that fit.
 
     A published trip fits if its first point is within `radius` of the true first one and its last within `radius` of
@@ -59,26 +70,13 @@ class FirstLast:
     """
 
     radius: float = parameter(kind="number", low=0, default=250.0, help="how far both positions may be off, in metres")
-    within: str = parameter(
-        kind="duration",
-        choices=("exact", "any", "auto"),
-        default="auto",
-        help="how far both times may be off; any: no times; auto: 15min, exact for plain integers",
-    )
-    victims: int = parameter(kind="int", low=1, default=2000, help="number of people attacked, where there are more")
-    draws: int = parameter(kind="int", low=1, high=1000, default=5, help="trips tried per person, where there are more")
-    threshold: Fraction = parameter(
-        kind="fraction", low=0, high=1, default=Fraction(1, 10), help="identity risk above which people are counted"
-    )
+    within: str = within_parameter()
+    victims: int = victims_parameter()
+    draws: int = draws_parameter("trips tried per person, where there are more")
+    threshold: Fraction = threshold_parameter()
 
     name: ClassVar[str] = "first_last"
     summary: ClassVar[str] = "an attacker who knows where a trip of a person began and ended and looks for what fits"
-    accepts: ClassVar[type[Points]] = Points
-    targets: ClassVar[tuple[type[Points] | type[Regions], ...]] = (Points, Regions)
-    matched: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def run(
         self,

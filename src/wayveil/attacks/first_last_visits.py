@@ -10,14 +10,24 @@ from typing import ClassVar
 import numpy as np
 
 from wayveil.attacks.known_points import check_comparable, owners_of
-from wayveil.attacks.trip_ends import KnownTrips, Span, around, people_fitting, time_error, told, when_words
-from wayveil.model import AttackResult, Engine, Visits, check_parameters, parameter
+from wayveil.attacks.shared import OnVisits, draws_parameter, threshold_parameter, victims_parameter
+from wayveil.attacks.trip_ends import (
+    KnownTrips,
+    Span,
+    around,
+    people_fitting,
+    time_error,
+    told,
+    when_words,
+    within_parameter,
+)
+from wayveil.model import AttackResult, Engine, Visits
 
 __all__ = ["FirstLastVisits"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class FirstLastVisits:
+class FirstLastVisits(OnVisits):
     """Someone who knows the first and the last visit of a trip of a person looks for the trips that fit.
 
     A published trip fits if its first and its last visit are at the known places, `within` a time of the true ones.
@@ -52,27 +62,14 @@ class FirstLastVisits:
     (1.0, 0.667)
     """
 
-    within: str = parameter(
-        kind="duration",
-        choices=("exact", "any", "auto"),
-        default="auto",
-        help="how far both times may be off; any: no times; auto: 15min, exact for plain integers",
-    )
-    victims: int = parameter(kind="int", low=1, default=2000, help="number of people attacked, where there are more")
-    draws: int = parameter(kind="int", low=1, high=1000, default=5, help="trips tried per person, where there are more")
-    threshold: Fraction = parameter(
-        kind="fraction", low=0, high=1, default=Fraction(1, 10), help="identity risk above which people are counted"
-    )
+    within: str = within_parameter()
+    victims: int = victims_parameter()
+    draws: int = draws_parameter("trips tried per person, where there are more")
+    threshold: Fraction = threshold_parameter()
 
     name: ClassVar[str] = "first_last_visits"
     summary: ClassVar[str] = "an attacker who knows the first and the last visit of a trip and looks for what fits"
-    accepts: ClassVar[type[Visits]] = Visits
-    targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
-    matched: ClassVar[bool] = False
     timed: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def run(
         self,

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-import numpy as np
-
-from wayveil.attacks.top_places import attack_top
-from wayveil.model import AttackResult, Engine, Visits, check_parameters, parameter
+from wayveil.attacks.shared import threshold_parameter, victims_parameter
+from wayveil.attacks.top_places import MostVisited
 
 __all__ = ["HomeWork"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class HomeWork:
+class HomeWork(MostVisited):
     """Someone who knows the two places that a person visits most, as home and work are, looks for that person.
 
     The attacker keeps the people whose own two most visited places are these, in any order, and picks one of them:
@@ -43,45 +40,19 @@ class HomeWork:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from wayveil.engines import LocalEngine
+    >>> from wayveil.model import Visits
     >>> data = Visits.from_records([[("a", 1), ("b", 2)], [("b", 1), ("a", 2)], [("c", 1), ("a", 2)]])
     >>> found = HomeWork().run(data, data, sensitive={}, rng=np.random.default_rng(1), engine=LocalEngine())
     >>> found.measured["identity_max"], round(found.measured["identity_mean"], 3)
     (1.0, 0.667)
     """
 
-    victims: int = parameter(kind="int", low=1, default=2000, help="number of people attacked, where there are more")
-    threshold: Fraction = parameter(
-        kind="fraction", low=0, high=1, default=Fraction(1, 10), help="identity risk above which people are counted"
-    )
+    victims: int = victims_parameter()
+    threshold: Fraction = threshold_parameter()
 
     name: ClassVar[str] = "home_work"
     summary: ClassVar[str] = "an attacker who knows home and work: the two places that a person visits most"
-    accepts: ClassVar[type[Visits]] = Visits
-    targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
-    matched: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
-
-    def run(
-        self,
-        truth: Visits,
-        target: Visits,
-        *,
-        sensitive: Mapping[str, Iterable[str]],
-        rng: np.random.Generator,
-        engine: Engine,
-    ) -> AttackResult:
-        return attack_top(
-            self.name,
-            "knows the two places that a person visits most",
-            truth,
-            target,
-            n=2,
-            ranked=False,
-            victims=self.victims,
-            threshold=self.threshold,
-            rng=rng,
-            engine=engine,
-        )
+    adversary: ClassVar[str] = "knows the two places that a person visits most"
+    known: ClassVar[tuple[int, bool]] = (2, False)

@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
 
-from wayveil.attacks.place_attack import Rows, attack_sets, known_of
-from wayveil.attacks.place_records import Array, Index, Records, draw_victims, tally
-from wayveil.model import AttackResult, Engine, Visits, check_parameters, parameter
+from wayveil.attacks.knowledge import Victims
+from wayveil.attacks.place_attack import PlaceAttack, Rows, Tried, attack_sets, known_of
+from wayveil.attacks.place_records import Array, Index, Records, tally
+from wayveil.attacks.shared import (
+    choice_parameter,
+    draws_parameter,
+    m_parameter,
+    record_parameter,
+    threshold_parameter,
+    victims_parameter,
+)
+from wayveil.model import Engine, parameter
 
 __all__ = ["KnownFrequencies"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class KnownFrequencies:
+class KnownFrequencies(PlaceAttack):
     """Someone who knows up to `m` places of a person, and how often the person is there, looks for that person.
 
     The attacker keeps the records that have all known places, each as often as is known, and picks one of the people
@@ -55,6 +63,7 @@ class KnownFrequencies:
     Examples
     --------
     >>> from wayveil.engines import LocalEngine
+    >>> from wayveil.model import Visits
     >>> data = Visits.from_records([[("a", 1), ("a", 2), ("b", 3)], [("a", 1), ("b", 2)], [("b", 1), ("a", 2)]])
     >>> attack = KnownFrequencies(m=1, choice="worst")
     >>> found = attack.run(data, data, sensitive={}, rng=np.random.default_rng(1), engine=LocalEngine())
@@ -62,9 +71,7 @@ class KnownFrequencies:
     (1.0, 0.667)
     """
 
-    m: int | str = parameter(
-        kind="int", low=1, choices=("all",), default=3, help="number of places of the victim that are known"
-    )
+    m: int | str = m_parameter("places")
     measure: str = parameter(
         kind="choice",
         choices=("frequency", "probability", "proportion"),
@@ -74,38 +81,18 @@ class KnownFrequencies:
     tolerance: Fraction = parameter(
         kind="fraction", low=0, high=1, default=Fraction(0), help="share by which a known value may be off"
     )
-    choice: str = parameter(kind="choice", choices=("random", "worst"), default="random", help="which places are known")
-    record: str = parameter(
-        kind="choice", choices=("trajectory", "person"), default="trajectory", help="where known places lie together"
-    )
-    victims: int = parameter(kind="int", low=1, default=2000, help="number of people attacked, where there are more")
-    draws: int = parameter(kind="int", low=1, high=100_000, default=5, help="sets of known places drawn per person")
-    threshold: Fraction = parameter(
-        kind="fraction", low=0, high=1, default=Fraction(1, 10), help="identity risk above which people are counted"
-    )
+    choice: str = choice_parameter("places")
+    record: str = record_parameter("places")
+    victims: int = victims_parameter()
+    draws: int = draws_parameter("sets of known places drawn per person", high=100_000)
+    threshold: Fraction = threshold_parameter()
 
     name: ClassVar[str] = "known_frequencies"
     summary: ClassVar[str] = "an attacker who knows some places of a person and how often the person is there"
-    accepts: ClassVar[type[Visits]] = Visits
-    targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
-    matched: ClassVar[bool] = False
 
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
-
-    def run(
-        self,
-        truth: Visits,
-        target: Visits,
-        *,
-        sensitive: Mapping[str, Iterable[str]],
-        rng: np.random.Generator,
-        engine: Engine,
-    ) -> AttackResult:
-        merged, proportion, tolerance = self.record == "person", self.measure == "proportion", float(self.tolerance)
-        victims = draw_victims(truth, target, self.victims, rng, merged=merged)
+    def tried(self, victims: Victims, records: Records, *, rng: np.random.Generator, engine: Engine) -> Tried:
+        proportion, tolerance = self.measure == "proportion", float(self.tolerance)
         rows = Rows.of(victims, *self._values(victims.offsets, victims.location))
-        records = Records.of(target, merged=merged)
         attacked = self._values(records.offsets, records.place)
         value = attacked[2]
         least, most = value - value * tolerance, value + value * tolerance
@@ -113,7 +100,7 @@ class KnownFrequencies:
             least, most = np.full(len(value), -np.inf), np.full(len(value), np.inf)
         place, known = rows.victims.location, rows.value
         index = Index.of(attacked, least, most, records, place, known, tolerance=tolerance if proportion else -1.0)
-        return attack_sets(self, rows, index, truth, exactly=proportion, rng=rng, engine=engine)
+        return attack_sets(self, rows, index, exactly=proportion, rng=rng, engine=engine)
 
     @property
     def adversary(self) -> str:

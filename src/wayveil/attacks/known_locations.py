@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
@@ -10,15 +9,23 @@ from typing import ClassVar
 import numpy as np
 
 from wayveil.attacks.knowledge import Victims
-from wayveil.attacks.place_attack import Rows, attack_sets, known_of
-from wayveil.attacks.place_records import Array, Index, Records, draw_victims, occurrence, tally
-from wayveil.model import AttackResult, Engine, Visits, check_parameters, parameter
+from wayveil.attacks.place_attack import PlaceAttack, Rows, Tried, attack_sets, known_of
+from wayveil.attacks.place_records import Array, Index, Records, occurrence, tally
+from wayveil.attacks.shared import (
+    choice_parameter,
+    draws_parameter,
+    m_parameter,
+    record_parameter,
+    threshold_parameter,
+    victims_parameter,
+)
+from wayveil.model import Engine, parameter
 
 __all__ = ["KnownLocations"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class KnownLocations:
+class KnownLocations(PlaceAttack):
     """Someone who knows up to `m` places of a person, without times and without their order, looks for that person.
 
     The attacker keeps the records that have all known places, and picks one of the people behind them: right with
@@ -57,6 +64,7 @@ class KnownLocations:
     Examples
     --------
     >>> from wayveil.engines import LocalEngine
+    >>> from wayveil.model import Visits
     >>> data = Visits.from_records([[("a", 1), ("b", 2)], [("b", 5), ("a", 7)], [("a", 3), ("a", 4)]])
     >>> attack = KnownLocations(m=2, choice="worst")
     >>> found = attack.run(data, data, sensitive={}, rng=np.random.default_rng(1), engine=LocalEngine())
@@ -64,48 +72,26 @@ class KnownLocations:
     (1.0, 0.667)
     """
 
-    m: int | str = parameter(
-        kind="int", low=1, choices=("all",), default=3, help="number of places of the victim that are known"
-    )
+    m: int | str = m_parameter("places")
     counts: str = parameter(
         kind="choice", choices=("yes", "no"), default="yes", help="whether repeated visits to a place are known"
     )
-    choice: str = parameter(kind="choice", choices=("random", "worst"), default="random", help="which places are known")
-    record: str = parameter(
-        kind="choice", choices=("trajectory", "person"), default="trajectory", help="where known places lie together"
-    )
-    victims: int = parameter(kind="int", low=1, default=2000, help="number of people attacked, where there are more")
-    draws: int = parameter(kind="int", low=1, high=100_000, default=5, help="sets of known places drawn per person")
-    threshold: Fraction = parameter(
-        kind="fraction", low=0, high=1, default=Fraction(1, 10), help="identity risk above which people are counted"
-    )
+    choice: str = choice_parameter("places")
+    record: str = record_parameter("places")
+    victims: int = victims_parameter()
+    draws: int = draws_parameter("sets of known places drawn per person", high=100_000)
+    threshold: Fraction = threshold_parameter()
 
     name: ClassVar[str] = "known_locations"
     summary: ClassVar[str] = "an attacker who knows some places of a person, but not when the person was there"
-    accepts: ClassVar[type[Visits]] = Visits
-    targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
-    matched: ClassVar[bool] = False
 
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
-
-    def run(
-        self,
-        truth: Visits,
-        target: Visits,
-        *,
-        sensitive: Mapping[str, Iterable[str]],
-        rng: np.random.Generator,
-        engine: Engine,
-    ) -> AttackResult:
-        merged, counts = self.record == "person", self.counts == "yes"
-        victims = draw_victims(truth, target, self.victims, rng, merged=merged)
+    def tried(self, victims: Victims, records: Records, *, rng: np.random.Generator, engine: Engine) -> Tried:
+        counts = self.counts == "yes"
         rows = _visits(victims) if counts else _places(victims)
-        records = Records.of(target, merged=merged)
         attacked = tally(records.offsets, records.place)
         least, most = np.full(len(attacked[1]), -np.inf), attacked[2] if counts else np.full(len(attacked[1]), np.inf)
         index = Index.of(attacked, least, most, records, rows.victims.location, rows.value, costly=counts)
-        return attack_sets(self, rows, index, truth, items=_in_row if counts else None, rng=rng, engine=engine)
+        return attack_sets(self, rows, index, items=_in_row if counts else None, rng=rng, engine=engine)
 
     @property
     def adversary(self) -> str:

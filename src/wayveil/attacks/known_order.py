@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
 
-from wayveil.attacks.place_attack import depth_of, known_of, population, random_risk, worst_owners
-from wayveil.attacks.place_records import Array, Records, draw_victims
-from wayveil.attacks.place_risk import told, worst_risk
+from wayveil.attacks.knowledge import Victims
+from wayveil.attacks.place_attack import PlaceAttack, Tried, depth_of, known_of, random_sets, worst_sets
+from wayveil.attacks.place_records import Array, Records
 from wayveil.attacks.place_search import fewest_in_order, orders_of, owners_in_order
-from wayveil.model import AttackResult, Engine, Visits, check_parameters, parameter
+from wayveil.attacks.shared import (
+    choice_parameter,
+    draws_parameter,
+    m_parameter,
+    record_parameter,
+    threshold_parameter,
+    victims_parameter,
+)
+from wayveil.model import Engine
 
 __all__ = ["KnownOrder"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class KnownOrder:
+class KnownOrder(PlaceAttack):
     """Someone who knows the places of up to `m` visits of a person, in their order, looks for that person.
 
     The attacker keeps the records that visit the known places in this order, with any visits between, and picks one of
@@ -51,6 +58,7 @@ class KnownOrder:
     Examples
     --------
     >>> from wayveil.engines import LocalEngine
+    >>> from wayveil.model import Visits
     >>> data = Visits.from_records([[("a", 1), ("b", 2)], [("b", 5), ("a", 7)], [("a", 3), ("b", 4)]])
     >>> attack = KnownOrder(m=2, choice="worst")
     >>> found = attack.run(data, data, sensitive={}, rng=np.random.default_rng(1), engine=LocalEngine())
@@ -58,60 +66,34 @@ class KnownOrder:
     (1.0, 0.667)
     """
 
-    m: int | str = parameter(
-        kind="int", low=1, choices=("all",), default=3, help="number of visits of the victim that are known"
-    )
-    choice: str = parameter(kind="choice", choices=("random", "worst"), default="random", help="which visits are known")
-    record: str = parameter(
-        kind="choice", choices=("trajectory", "person"), default="trajectory", help="where known visits lie together"
-    )
-    victims: int = parameter(kind="int", low=1, default=2000, help="number of people attacked, where there are more")
-    draws: int = parameter(kind="int", low=1, high=100_000, default=5, help="sets of known visits drawn per person")
-    threshold: Fraction = parameter(
-        kind="fraction", low=0, high=1, default=Fraction(1, 10), help="identity risk above which people are counted"
-    )
+    m: int | str = m_parameter("visits")
+    choice: str = choice_parameter("visits")
+    record: str = record_parameter("visits")
+    victims: int = victims_parameter()
+    draws: int = draws_parameter("sets of known visits drawn per person", high=100_000)
+    threshold: Fraction = threshold_parameter()
 
     name: ClassVar[str] = "known_order"
     summary: ClassVar[str] = "an attacker who knows some places of a person in the order of the visits"
-    accepts: ClassVar[type[Visits]] = Visits
-    targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
-    matched: ClassVar[bool] = False
 
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
-
-    def run(
-        self,
-        truth: Visits,
-        target: Visits,
-        *,
-        sensitive: Mapping[str, Iterable[str]],
-        rng: np.random.Generator,
-        engine: Engine,
-    ) -> AttackResult:
-        merged = self.record == "person"
-        victims = draw_victims(truth, target, self.victims, rng, merged=merged)
-        records = Records.of(target, merged=merged)
+    def tried(self, victims: Victims, records: Records, *, rng: np.random.Generator, engine: Engine) -> Tried:
         n_places = max(int(side.max(initial=-1)) for side in (victims.location, records.place)) + 1
         longest = max(int(np.diff(side).max(initial=0)) for side in (victims.offsets, records.offsets))
         shift = longest.bit_length()
         rows = orders_of(records.offsets, records.place, records.owner, n_places, shift)
-        m, people = depth_of(self, victims), population(truth)
+        m = depth_of(self, victims)
         if self.choice == "worst":
             person = np.repeat(np.arange(len(victims)), np.diff(victims.first))
             known = orders_of(victims.offsets, victims.location, person, n_places, shift)
             support = owners_in_order(rows, shift, np.arange(n_places)[:, None], engine)
-            best, cut = fewest_in_order(rows, known, shift, len(victims), m, support=support, engine=engine)
-            risk = worst_risk(worst_owners(best))
-            return told(self.name, self.adversary, risk, threshold=self.threshold, population=people, cut=cut)
+            return worst_sets(*fewest_in_order(rows, known, shift, len(victims), m, support=support, engine=engine))
 
         def match(sets: Array) -> Array:
             # Positions rise with time; -1 is no visit, and comes last.
             sets = np.sort(np.where(sets < 0, len(victims.location), sets), axis=1)
             return owners_in_order(rows, shift, np.append(victims.location, -1)[sets], engine)
 
-        risk, drawn = random_risk(victims, m, self.draws, match, rng)
-        return told(self.name, self.adversary, risk, threshold=self.threshold, population=people, drawn=drawn)
+        return random_sets(victims, m, self.draws, match, rng)
 
     @property
     def adversary(self) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import fsum
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.attacks.place_classes import Outcome, PlaceClasses, owners_of
+from wayveil.attacks.positions import mean
 from wayveil.model import AttackResult, Chart, Engine, Series, Stops, check_parameters, parameter
 from wayveil.model.ragged import keep_rows, offsets_of
 
@@ -188,7 +188,7 @@ def _summary(number: Array, outcome: Outcome, most: int) -> tuple[dict[str, int 
     """Return the numbers over all attacks and by number of known places, and their charts."""
     levels = range(1, most + 1)
     measured: dict[str, int | float | None] = {
-        "attribute_mean": _mean(outcome.largest),
+        "attribute_mean": mean(outcome.largest),
         "attribute_max": _max(outcome.largest),
     }
     for level in levels:
@@ -196,12 +196,12 @@ def _summary(number: Array, outcome: Outcome, most: int) -> tuple[dict[str, int 
         people, largest, true = outcome.people[chosen], outcome.largest[chosen], outcome.true[chosen]
         true, there = true[~np.isnan(true)], people[people > 0]
         found = {
-            "attribute_mean": _mean(largest),
+            "attribute_mean": mean(largest),
             "attribute_max": _max(largest),
-            "attribute_true_mean": _mean(true),
+            "attribute_true_mean": mean(true),
             "attribute_true_max": _max(true),
-            "unmatched_share": _mean(people == 0),
-            "mean_matching_trips": _mean(people),
+            "unmatched_share": mean(people == 0),
+            "mean_matching_trips": mean(people),
             "min_matching_trips": int(there.min()) if len(there) else None,
         }
         measured |= {f"{name}_with_{level}_place{'s' if level > 1 else ''}": value for name, value in found.items()}
@@ -226,11 +226,6 @@ def _summary(number: Array, outcome: Outcome, most: int) -> tuple[dict[str, int 
                 )
             )  # fmt: skip
     return measured, tuple(charts)
-
-
-def _mean(values: Array) -> float | None:
-    """Return the mean, or None where there is nothing; rounding never lifts it above the largest value."""
-    return min(fsum(values.tolist()) / len(values), float(values.max())) if len(values) else None
 
 
 def _max(values: Array) -> float | None:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from wayveil.attacks.knowledge import draw_sets
 from wayveil.attacks.person_risk import PersonRisk
 from wayveil.attacks.positions import mean
+from wayveil.attacks.shared import same_times
 from wayveil.errors import InputError
 from wayveil.kernels.matching import match_sets
 from wayveil.model import Chart, Points, Series, Visits
@@ -240,8 +241,7 @@ def owners_of(data: Visits | Points) -> Array:
 
 def check_comparable(who: str, truth: Visits | Points, target: Any) -> None:
     """Refuse times that are not of the same form."""
-    scales = {"integer": "a number", "epoch": "a number"}
-    if scales.get(truth.time_format, truth.time_format) != scales.get(target.time_format, target.time_format):
+    if not same_times(truth, target):
         raise InputError(
             f"{who}: the times that are known ({truth.time_format}) and those of the attacked data "
             f"({target.time_format}) cannot be compared. Give both in the same form."

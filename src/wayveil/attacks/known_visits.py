@@ -11,29 +11,28 @@ import numpy as np
 
 from wayveil.attacks.knowledge import KnownSets, Risk, Target, Victims
 from wayveil.attacks.person_risk import mean_bounds
+from wayveil.attacks.risk_chart import SINGLED_OUT, risk_chart, share_chart
+from wayveil.attacks.shared import (
+    OnVisits,
+    choice_parameter,
+    draws_parameter,
+    m_parameter,
+    same_times,
+    threshold_parameter,
+    victims_parameter,
+)
 from wayveil.errors import InputError
-from wayveil.model import AttackResult, Chart, Engine, Series, Visits, check_parameters, parameter
+from wayveil.model import AttackResult, Chart, Engine, Visits
 
 __all__ = ["KnownVisits"]
 
 _ROUNDING = 1e-9  # a mean of 1/10s must not count as above 1/10
-_IDENTITY = (1 / 50, 1 / 20, 1 / 10, 1 / 5, 1 / 2)
-_IDENTITY_LABELS = (
-    "no match",
-    "up to 1/50",
-    "1/50 to 1/20",
-    "1/20 to 1/10",
-    "1/10 to 1/5",
-    "1/5 to 1/2",
-    "1/2 to 1",
-    "1: singled out",
-)
 _CONFIDENCE = tuple(i / 10 for i in range(1, 10))
 _CONFIDENCE_LABELS = ("no match", *(f"{10 * i} to {10 * i + 10} %" for i in range(10)))
 
 
 @dataclass(frozen=True, kw_only=True)
-class KnownVisits:
+class KnownVisits(OnVisits):
     """Someone who knows up to `m` true visits (place and exact time) of a person looks for that person.
 
     The attacker keeps the trajectories that have all the known visits.  **Identity linkage** succeeds with
@@ -73,28 +72,16 @@ class KnownVisits:
     (1.0, 0.778)
     """
 
-    m: int | str = parameter(
-        kind="int", low=1, choices=("all",), default=3, help="number of visits of the victim that are known"
-    )
-    choice: str = parameter(kind="choice", choices=("random", "worst"), default="random", help="which visits are known")
-    victims: int = parameter(kind="int", low=1, default=2000, help="number of people attacked, where there are more")
-    draws: int = parameter(kind="int", low=1, high=100_000, default=5, help="sets of known visits drawn per person")
-    threshold: Fraction = parameter(
-        kind="fraction", low=0, high=1, default=Fraction(1, 10), help="identity risk above which people are counted"
-    )
-    confidence: Fraction = parameter(
-        kind="fraction", low=0, high=1, default=Fraction(1, 2), help="attribute risk above which people are counted"
-    )
+    m: int | str = m_parameter("visits")
+    choice: str = choice_parameter("visits")
+    victims: int = victims_parameter()
+    draws: int = draws_parameter("sets of known visits drawn per person", high=100_000)
+    threshold: Fraction = threshold_parameter()
+    confidence: Fraction = threshold_parameter("attribute risk", default=Fraction(1, 2))
 
     name: ClassVar[str] = "known_visits"
     summary: ClassVar[str] = "an attacker who knows some visits of a person and looks for what fits them"
-    accepts: ClassVar[type[Visits]] = Visits
-    targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
-    matched: ClassVar[bool] = False
     timed: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def run(
         self,
@@ -161,8 +148,7 @@ class KnownVisits:
 
 
 def _check_times(truth: Visits, target: Visits) -> None:
-    scales = {"integer": "a number", "epoch": "a number"}
-    if scales.get(truth.time_format, truth.time_format) != scales.get(target.time_format, target.time_format):
+    if not same_times(truth, target):
         raise InputError(
             f"known_visits: the times of the known visits ({truth.time_format}) and of the attacked data "
             f"({target.time_format}) cannot be compared. Give both in the same form."
@@ -178,41 +164,17 @@ def _max(values: np.ndarray) -> float | None:
 
 
 def _charts(risk: Risk, attributes: bool) -> tuple[Chart, ...]:
-    found = [
-        _chart(
-            "How likely is a person found?",
-            "probability of picking the right person",
-            _IDENTITY_LABELS,
-            np.where(risk.identity > 1 - _ROUNDING, len(_IDENTITY) + 2, _classes(risk.identity, _IDENTITY)),
-        )
-    ]
-    if attributes:
-        classes = np.where(risk.identity == 0, 0, _classes(risk.confidence, _CONFIDENCE, zero=1))
-        found.append(
-            _chart(
-                "How surely is a sensitive value inferred?",
-                "share of the matching people with one sensitive value",
-                _CONFIDENCE_LABELS,
-                classes,
-            )
-        )
-    return tuple(found)
-
-
-def _classes(risk: np.ndarray, bounds: tuple[float, ...], zero: int = 0) -> np.ndarray:
-    """Return the class of each risk: `zero` for 0, then 1, 2, ... with the upper bound inside the class."""
-    inside = 1 + np.searchsorted(np.array(bounds) + _ROUNDING, risk)
-    return np.where(risk == 0, zero, inside)
-
-
-def _chart(title: str, x_label: str, labels: tuple[str, ...], classes: np.ndarray) -> Chart:
-    counts = np.bincount(classes, minlength=len(labels)) / max(1, len(classes))
-    return Chart(
-        title=title,
-        kind="bars",
-        labels=labels,
-        series=(Series(name="share of people", values=tuple(counts.tolist())),),
-        x_label=x_label,
-        y_label="share of people",
-        percent=True,
+    identity = risk_chart(risk.identity, SINGLED_OUT, rounding=_ROUNDING)
+    if not attributes:
+        return (identity,)
+    # The upper bound is inside its class; somebody who fits, without a sensitive value, is in the lowest.
+    inside = 1 + np.searchsorted(np.array(_CONFIDENCE) + _ROUNDING, risk.confidence)
+    return (
+        identity,
+        share_chart(
+            "How surely is a sensitive value inferred?",
+            "share of the matching people with one sensitive value",
+            _CONFIDENCE_LABELS,
+            np.where(risk.identity == 0, 0, inside),
+        ),
     )

@@ -12,8 +12,9 @@ import numpy as np
 
 from wayveil.attacks.person_risk import mean_bounds
 from wayveil.attacks.positions import Array, KnownSamples, Outcome, Tracks, check_matched, mean
+from wayveil.attacks.shared import OnPositions, auto_draws_parameter, victims_parameter
 from wayveil.kernels.attack_positions import nearest_owners
-from wayveil.model import AttackResult, Chart, Engine, Points, Regions, Series, check_parameters, parameter
+from wayveil.model import AttackResult, Chart, Engine, Points, Regions, Series, parameter
 
 __all__ = ["NearestPositions"]
 
@@ -21,7 +22,7 @@ _ATTACKS_PER_TASK = 128
 
 
 @dataclass(frozen=True, kw_only=True)
-class NearestPositions:
+class NearestPositions(OnPositions):
     """Someone who knows true samples (position and time) of a person takes the nearest published trajectory.
 
     The distance of a published trajectory is the root of the mean squared distance between the known positions and
@@ -70,27 +71,14 @@ class NearestPositions:
     samples: int = parameter(
         kind="int", low=1, high=1000, default=8, help="largest number of true samples of the victim that are known"
     )
-    victims: int = parameter(kind="int", low=1, default=1000, help="number of people attacked, where there are more")
-    draws: int | str = parameter(
-        kind="int",
-        low=1,
-        high=1000,
-        choices=("auto",),
-        default="auto",
-        help="attacks on each person, with other samples; auto: up to as many as victims in all",
-    )
+    victims: int = victims_parameter(1000)
+    draws: int | str = auto_draws_parameter("attacks on each person, with other samples")
     threshold: Fraction = parameter(
         kind="fraction", low=0, high=1, default=Fraction(1, 10), help="success above which attacks are counted"
     )
 
     name: ClassVar[str] = "nearest_positions"
     summary: ClassVar[str] = "an attacker who knows where a person was at some times and takes what is nearest"
-    accepts: ClassVar[type[Points]] = Points
-    targets: ClassVar[tuple[type[Points] | type[Regions], ...]] = (Points, Regions)
-    matched: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def run(
         self,

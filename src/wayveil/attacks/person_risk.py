@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.attacks.positions import mean
-from wayveil.model import Chart, Series
+from wayveil.attacks.risk_chart import FOUND, risk_chart
+from wayveil.model import Chart
 
 __all__ = ["PersonRisk", "interval", "mean_bounds"]
 
@@ -19,17 +20,6 @@ Array = NDArray[Any]
 
 _NORMAL_95 = 1.959963984540054
 _ROUNDING = 1e-24  # a variance below this is none
-_BOUNDS = (1 / 50, 1 / 20, 1 / 10, 1 / 5, 1 / 2)
-_LABELS = (
-    "0: not found",
-    "up to 1/50",
-    "1/50 to 1/20",
-    "1/20 to 1/10",
-    "1/10 to 1/5",
-    "1/5 to 1/2",
-    "1/2 to 1",
-    "1: found",
-)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -109,19 +99,7 @@ class PersonRisk:
 
     def chart(self) -> Chart:
         """Return how people spread over classes of risk; a risk on a bound is in the lower class."""
-        risk = self.identity
-        classes = np.where(risk == 0, 0, 1 + np.searchsorted(_BOUNDS, risk))
-        classes = np.where(risk == 1, len(_LABELS) - 1, classes)
-        share = np.bincount(classes, minlength=len(_LABELS)) / max(1, len(risk))
-        return Chart(
-            title="How likely is a person found?",
-            kind="bars",
-            labels=_LABELS,
-            series=(Series(name="share of people", values=tuple(share.tolist())),),
-            x_label="probability of picking the right person",
-            y_label="share of people",
-            percent=True,
-        )
+        return risk_chart(self.identity, FOUND)
 
     def _interval(self, values: Array) -> tuple[float, float] | tuple[None, None]:
         if not self.sampled or not len(self.drawn):

@@ -2,42 +2,86 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.attacks.knowledge import KnownSets, Risk, Victims
-from wayveil.attacks.place_records import Index
+from wayveil.attacks.place_records import Index, Records, draw_victims
 from wayveil.attacks.place_risk import told, worst_risk
 from wayveil.attacks.place_search import NOBODY, fewest_owners, owners_of_sets
+from wayveil.attacks.shared import OnVisits
 from wayveil.model import AttackResult, Engine, Visits
 
-__all__ = ["PlaceAttack", "Rows", "attack_sets", "depth_of", "known_of", "population", "random_risk", "worst_owners"]
+__all__ = [
+    "PlaceAttack",
+    "Rows",
+    "Tried",
+    "attack_sets",
+    "depth_of",
+    "known_of",
+    "population",
+    "random_sets",
+    "worst_sets",
+]
 
 Array = NDArray[Any]
 
 
-class PlaceAttack(Protocol):
+class PlaceAttack(OnVisits, ABC):
     """An attack with a choice of what is known, inside a trajectory or a person."""
 
+    m: int | str
+    choice: str
+    record: str
+    victims: int
+    draws: int
+    threshold: Fraction
+
+    def run(
+        self,
+        truth: Visits,
+        target: Visits,
+        *,
+        sensitive: Mapping[str, Iterable[str]],
+        rng: np.random.Generator,
+        engine: Engine,
+    ) -> AttackResult:
+        merged = self.record == "person"
+        victims = draw_victims(truth, target, self.victims, rng, merged=merged)
+        tried = self.tried(victims, Records.of(target, merged=merged), rng=rng, engine=engine)
+        return told(
+            self.name,
+            self.adversary,
+            tried.risk,
+            threshold=self.threshold,
+            population=population(truth),
+            drawn=tried.drawn,
+            cut=tried.cut,
+        )
+
+    @abstractmethod
+    def tried(self, victims: Victims, records: Records, *, rng: np.random.Generator, engine: Engine) -> Tried:
+        """Return what comes out of all that may be known of the victims, in what is attacked."""
+
     @property
-    def name(self) -> str: ...
-    @property
-    def m(self) -> int | str: ...
-    @property
-    def choice(self) -> str: ...
-    @property
-    def record(self) -> str: ...
-    @property
-    def draws(self) -> int: ...
-    @property
-    def threshold(self) -> Fraction: ...
-    @property
-    def adversary(self) -> str: ...
+    @abstractmethod
+    def adversary(self) -> str:
+        """What is known, in words."""
+
+
+class Tried(NamedTuple):
+    """The risk of people; whether what is known of them was drawn; per person, whether the search for the worst was
+    left early (None where there is none)."""
+
+    risk: Risk
+    drawn: bool
+    cut: Array | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -62,13 +106,12 @@ def attack_sets(
     attack: PlaceAttack,
     rows: Rows,
     index: Index,
-    truth: Visits,
     *,
     items: Callable[[Index, Array], Array] | None = None,
     exactly: bool = False,
     rng: np.random.Generator,
     engine: Engine,
-) -> AttackResult:
+) -> Tried:
     """Return what sets of rows tell: all or drawn ones, or those that are worst (of `m` rows `exactly`, or fewer).
 
     `items` turns places into items, where that depends on the other places of the same set.
@@ -76,26 +119,20 @@ def attack_sets(
     victims, m = rows.victims, depth_of(attack, rows.victims)
     if attack.choice == "worst":
         best, cut = fewest_owners(index, victims.offsets, rows.person, len(victims), m, exactly=exactly, engine=engine)
-        risk = worst_risk(worst_owners(best))
-        return told(
-            attack.name, attack.adversary, risk, threshold=attack.threshold, population=population(truth), cut=cut
-        )
+        return worst_sets(best, cut)
 
     def match(sets: Array) -> Array:
         if items is None:
             return owners_of_sets(index, np.where(sets < 0, -1, index.item[sets]), engine)
         return owners_of_sets(index, items(index, np.where(sets < 0, -1, victims.location[sets])), engine)
 
-    risk, drawn = random_risk(victims, m, attack.draws, match, rng)
-    return told(
-        attack.name, attack.adversary, risk, threshold=attack.threshold, population=population(truth), drawn=drawn
-    )
+    return random_sets(victims, m, attack.draws, match, rng)
 
 
-def random_risk(
+def random_sets(
     victims: Victims, m: int, draws: int, match: Callable[[Array], Array], rng: np.random.Generator
-) -> tuple[Risk, bool]:
-    """Return the mean risk over sets of `m` rows, and whether these were drawn; `match` counts who fits them."""
+) -> Tried:
+    """Return the mean risk over sets of `m` rows; `match` counts who fits them."""
     parts, drawn = [], False
     for block in victims.blocks(m, draws=draws):
         # What is known depends on the truth and the seed alone: raw and published data meet the same attacker.
@@ -103,12 +140,12 @@ def random_risk(
         owners = match(sets.visits)
         parts.append(Risk.of(sets, owners, np.zeros_like(owners), len(block), worst=False))
         drawn = drawn or sets.sampled
-    return Risk.join(parts), drawn
+    return Tried(Risk.join(parts), drawn, None)
 
 
-def worst_owners(best: Array) -> Array:
-    """Return how many owners the worst set fits, 0 for nobody."""
-    return np.where(best == NOBODY, 0, best)
+def worst_sets(best: Array, cut: Array) -> Tried:
+    """Return the risk where the worst set of a person fits so many owners; see `Tried` for `cut`."""
+    return Tried(worst_risk(np.where(best == NOBODY, 0, best)), False, cut)
 
 
 def depth_of(attack: PlaceAttack, victims: Victims) -> int:

@@ -10,24 +10,14 @@ from numpy.typing import NDArray
 
 from wayveil.attacks.knowledge import Risk
 from wayveil.attacks.person_risk import interval
-from wayveil.model import AttackResult, Chart, Series
+from wayveil.attacks.risk_chart import SINGLED_OUT, risk_chart
+from wayveil.model import AttackResult
 
 __all__ = ["told", "worst_risk"]
 
 Array = NDArray[Any]
 
 _ROUNDING = 1e-9  # a mean of 1/10s must not count as above 1/10
-_BOUNDS = (1 / 50, 1 / 20, 1 / 10, 1 / 5, 1 / 2)
-_LABELS = (
-    "no match",
-    "up to 1/50",
-    "1/50 to 1/20",
-    "1/20 to 1/10",
-    "1/10 to 1/5",
-    "1/5 to 1/2",
-    "1/2 to 1",
-    "1: singled out",
-)
 
 
 def told(
@@ -66,7 +56,7 @@ def told(
             "unique_share": _mean(risk.unique),
             "exact_share": None if cut is None else _mean(~cut),
         },
-        charts=(_chart(identity),),
+        charts=(risk_chart(identity, SINGLED_OUT, rounding=_ROUNDING),),
     )
 
 
@@ -78,19 +68,3 @@ def worst_risk(owners: Array) -> Risk:
 
 def _mean(values: Array) -> float | None:
     return float(values.mean()) if len(values) else None
-
-
-def _chart(risk: Array) -> Chart:
-    """Return how people spread over classes of risk; a risk on a bound is in the lower class."""
-    classes = np.where(risk == 0, 0, 1 + np.searchsorted(np.array(_BOUNDS) + _ROUNDING, risk))
-    classes = np.where(risk > 1 - _ROUNDING, len(_LABELS) - 1, classes)
-    share = np.bincount(classes, minlength=len(_LABELS)) / max(1, len(risk))
-    return Chart(
-        title="How likely is a person found?",
-        kind="bars",
-        labels=_LABELS,
-        series=(Series(name="share of people", values=tuple(share.tolist())),),
-        x_label="probability of picking the right person",
-        y_label="share of people",
-        percent=True,
-    )

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wayveil.attacks.risk_chart import FOUND, risk_chart
+from wayveil.attacks.shared import same_times
 from wayveil.errors import InputError
 from wayveil.kernels.attack_boxes import Boxes
 from wayveil.kernels.attack_positions import Slots
-from wayveil.model import Chart, Points, Regions, Series
+from wayveil.model import Chart, Points, Regions
 from wayveil.model.ragged import frozen, offsets_of
 
 __all__ = ["Array", "KnownSamples", "Outcome", "Tracks", "check_matched", "mean"]
@@ -21,17 +23,6 @@ __all__ = ["Array", "KnownSamples", "Outcome", "Tracks", "check_matched", "mean"
 Array = NDArray[Any]
 
 _SLACK = 1e-12  # share of the largest coordinate that counts as rounding
-_BOUNDS = (1 / 50, 1 / 20, 1 / 10, 1 / 5, 1 / 2)
-_LABELS = (
-    "0: not found",
-    "up to 1/50",
-    "1/50 to 1/20",
-    "1/20 to 1/10",
-    "1/10 to 1/5",
-    "1/5 to 1/2",
-    "1/2 to 1",
-    "1: found",
-)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -169,19 +160,7 @@ class Outcome:
 
     def chart(self) -> Chart:
         """Return how attacks spread over classes of success; a probability on a bound is in the lower class."""
-        success = self.success
-        classes = np.where(success == 0, 0, 1 + np.searchsorted(_BOUNDS, success))
-        classes = np.where(success == 1, len(_LABELS) - 1, classes)
-        share = np.bincount(classes, minlength=len(_LABELS)) / max(1, len(success))
-        return Chart(
-            title="How likely is a person found?",
-            kind="bars",
-            labels=_LABELS,
-            series=(Series(name="share of attacks", values=tuple(share.tolist())),),
-            x_label="probability of picking the right person",
-            y_label="share of attacks",
-            percent=True,
-        )
+        return risk_chart(self.success, FOUND, of="attacks")
 
 
 def check_matched(who: str, truth: Points, target: Points | Regions) -> None:
@@ -191,8 +170,7 @@ def check_matched(who: str, truth: Points, target: Points | Regions) -> None:
             f"{who}: the attacked data must have one trajectory for each of the {len(truth)} true ones, in the same "
             f"order, got {len(target)}. Leave trajectories that are not published without rows."
         )
-    scales = {"integer": "a number", "epoch": "a number"}
-    if scales.get(truth.time_format, truth.time_format) != scales.get(target.time_format, target.time_format):
+    if not same_times(truth, target):
         raise InputError(
             f"{who}: the times of the known positions ({truth.time_format}) and of the attacked data "
             f"({target.time_format}) cannot be compared. Give both in the same form."

@@ -10,9 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.errors import ParameterError
-from wayveil.model import TimeFormat, duration_units, seconds_per_unit
+from wayveil.model import TimeFormat, duration_units, parameter, seconds_per_unit
 
-__all__ = ["ANY_TIME", "EXACT", "Bucket", "bucket_of", "buckets", "cell_name", "cells", "check_cell"]
+__all__ = [
+    "ANY_TIME",
+    "EXACT",
+    "Bucket",
+    "bucket_of",
+    "bucket_parameter",
+    "buckets",
+    "cell_name",
+    "cells",
+    "check_cell",
+]
 
 Array = NDArray[Any]
 
@@ -69,6 +79,16 @@ def buckets(t: Array, time_format: TimeFormat, widths_s: tuple[int, ...], *, exa
     found = [Bucket(name=_duration(s), width=width) for s, width in widths.items() if tick < width < span]
     first = (EXACT,) if exact or any(width <= tick for width in widths.values()) else ()
     return (*first, *found, ANY_TIME)
+
+
+def bucket_parameter() -> Any:
+    """Declare how exactly times are known; see `bucket_of`."""
+    return parameter(
+        kind="duration",
+        choices=("exact", "any", "auto"),
+        default="auto",
+        help="width of time to which points are known; any: no times; auto: up to 1h, exact for plain integers",
+    )
 
 
 def bucket_of(who: str, value: str, ladder: tuple[Bucket, ...], time_format: TimeFormat) -> Bucket:

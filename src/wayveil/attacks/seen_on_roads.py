@@ -6,16 +6,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
-from math import comb, fsum
+from math import comb
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.attacks.person_risk import mean_bounds
+from wayveil.attacks.positions import mean
+from wayveil.attacks.risk_chart import SINGLED_OUT, risk_chart
 from wayveil.attacks.road_search import Attacked, owners_of
+from wayveil.attacks.shared import choice_parameter, draws_parameter, same_times, threshold_parameter, victims_parameter
 from wayveil.errors import InputError
-from wayveil.model import AttackResult, Chart, Engine, Routes, Series, check_parameters, parameter
+from wayveil.model import AttackResult, Engine, Routes, check_parameters, parameter
 from wayveil.model.ragged import offsets_of, take, trajectory_of_row
 
 __all__ = ["SeenOnRoads"]
@@ -24,17 +27,6 @@ Array = NDArray[Any]
 
 _MOST_SETS = 1000  # sets of roads tried per person; more are drawn
 _SETS_AT_ONCE = 1_000_000
-_BOUNDS = (1 / 50, 1 / 20, 1 / 10, 1 / 5, 1 / 2)
-_LABELS = (
-    "no match",
-    "up to 1/50",
-    "1/50 to 1/20",
-    "1/20 to 1/10",
-    "1/10 to 1/5",
-    "1/5 to 1/2",
-    "1/2 to 1",
-    "1: singled out",
-)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,12 +83,10 @@ class SeenOnRoads:
     roads: int = parameter(
         kind="int", low=1, high=5, default=2, help="number of roads on which the victim was seen, in order"
     )
-    choice: str = parameter(kind="choice", choices=("random", "worst"), default="random", help="which roads are known")
-    victims: int = parameter(kind="int", low=1, default=1000, help="number of people attacked, where there are more")
-    draws: int = parameter(kind="int", low=1, high=1000, default=5, help="sets of roads drawn per person")
-    threshold: Fraction = parameter(
-        kind="fraction", low=0, high=1, default=Fraction(1, 10), help="risk above which people are counted"
-    )
+    choice: str = choice_parameter("roads")
+    victims: int = victims_parameter(1000)
+    draws: int = draws_parameter("sets of roads drawn per person")
+    threshold: Fraction = threshold_parameter("risk")
 
     name: ClassVar[str] = "seen_on_roads"
     summary: ClassVar[str] = "an attacker who saw a person on some roads and looks for the routes that have them"
@@ -135,18 +125,18 @@ class SeenOnRoads:
             victims=len(people),
             sampled=sampled,
             measured={
-                "identity_mean": _mean(risk),
+                "identity_mean": mean(risk),
                 **mean_bounds(risk, None, truth.n_owners, sampled=sampled),
-                "identity_mean_if_matched": _mean(there),
+                "identity_mean_if_matched": mean(there),
                 "identity_max": float(risk.max()) if len(risk) else None,
                 "identity_min": float(there.min()) if len(there) else None,
                 "identity_threshold": float(self.threshold),
-                "identity_share_above": _mean(risk > float(self.threshold)),
-                "unmatched_share": _mean(unmatched),
-                "unique_share": _mean(unique),
+                "identity_share_above": mean(risk > float(self.threshold)),
+                "unmatched_share": mean(unmatched),
+                "unique_share": mean(unique),
                 "min_matching_people": int(fewest[fewest > 0].min()) if len(there) else None,
             },
-            charts=(_chart(risk),),
+            charts=(risk_chart(risk, SINGLED_OUT),),
         )
 
     @property
@@ -264,36 +254,16 @@ def _risk(person: Array, fitting: Array, n: int, worst: bool) -> tuple[Array, Ar
     if worst:
         return largest, (fewest == 0) * 1.0, (fewest == 1) * 1.0, fewest
     many = np.bincount(person, minlength=n)
-    mean, none, single = (np.bincount(person, weights=w, minlength=n) / many for w in (one, fitting == 0, fitting == 1))
+    average, none, single = (
+        np.bincount(person, weights=w, minlength=n) / many for w in (one, fitting == 0, fitting == 1)
+    )
     # A mean of 1/10s must not be above 1/10.
-    return np.minimum(mean, largest), none, single, fewest
+    return np.minimum(average, largest), none, single, fewest
 
 
 def _check_times(truth: Routes, target: Routes) -> None:
-    scales = {"integer": "a number", "epoch": "a number"}
-    if scales.get(truth.time_format, truth.time_format) != scales.get(target.time_format, target.time_format):
+    if not same_times(truth, target):
         raise InputError(
             f"seen_on_roads: the times of the known roads ({truth.time_format}) and of the attacked data "
             f"({target.time_format}) cannot be compared. Give both in the same form."
         )
-
-
-def _mean(values: Array) -> float | None:
-    """Return the mean, or None where there is nothing; rounding never lifts it above the largest value."""
-    return min(fsum(values.tolist()) / len(values), float(values.max())) if len(values) else None
-
-
-def _chart(risk: Array) -> Chart:
-    """Return how people spread over classes of risk; a risk on a bound is in the lower class."""
-    classes = np.where(risk == 0, 0, 1 + np.searchsorted(_BOUNDS, risk))
-    classes = np.where(risk == 1, len(_LABELS) - 1, classes)
-    share = np.bincount(classes, minlength=len(_LABELS)) / max(1, len(risk))
-    return Chart(
-        title="How likely is a person found?",
-        kind="bars",
-        labels=_LABELS,
-        series=(Series(name="share of people", values=tuple(share.tolist())),),
-        x_label="probability of picking the right person",
-        y_label="share of people",
-        percent=True,
-    )

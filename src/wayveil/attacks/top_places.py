@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,14 +14,58 @@ from wayveil.attacks.place_attack import population
 from wayveil.attacks.place_records import Index, Records, draw_victims, most_visited, place_names
 from wayveil.attacks.place_risk import told, worst_risk
 from wayveil.attacks.place_search import owners_of_sets
-from wayveil.model import AttackResult, Engine, Visits, check_parameters, parameter
+from wayveil.attacks.shared import OnVisits, threshold_parameter, victims_parameter
+from wayveil.model import AttackResult, Engine, Visits, parameter
 from wayveil.model.ragged import trajectory_of_row
 
-__all__ = ["TopPlaces", "attack_top"]
+__all__ = ["MostVisited", "TopPlaces"]
+
+
+class MostVisited(OnVisits, ABC):
+    """An attack by the places that a person visits most."""
+
+    victims: int
+    threshold: Fraction
+
+    @property
+    @abstractmethod
+    def adversary(self) -> str:
+        """What is known, in words."""
+
+    @property
+    @abstractmethod
+    def known(self) -> tuple[int, bool]:
+        """How many places are known, and whether with their ranks."""
+
+    def run(
+        self,
+        truth: Visits,
+        target: Visits,
+        *,
+        sensitive: Mapping[str, Iterable[str]],
+        rng: np.random.Generator,
+        engine: Engine,
+    ) -> AttackResult:
+        names, (n, ranked) = place_names(truth, target), self.known
+        n = min(n, len(names) + 1)
+        alphabet = np.empty(len(names), np.int64)
+        alphabet[np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)] = np.arange(len(names))
+        people = draw_victims(truth, target, self.victims, rng, merged=True)
+        offsets, place, rank = most_visited(people.offsets, people.location, alphabet, n)
+        records = Records.of(target, merged=True)
+        attacked = most_visited(records.offsets, records.place, alphabet, n)
+        value = rank if ranked else np.zeros_like(rank)
+        fits = attacked[2] if ranked else np.zeros_like(attacked[2])
+        index = Index.of(attacked, fits, fits, records, place, value)
+        person = trajectory_of_row(offsets)
+        sets = np.full((len(people), int(np.diff(offsets).max(initial=1))), -1, np.int64)
+        sets[person, np.arange(len(place)) - offsets[person]] = index.item
+        risk = worst_risk(owners_of_sets(index, sets, engine))
+        return told(self.name, self.adversary, risk, threshold=self.threshold, population=population(truth))
 
 
 @dataclass(frozen=True, kw_only=True)
-class TopPlaces:
+class TopPlaces(MostVisited):
     """Someone who knows the `n` places that a person visits most looks for that person.
 
     The attacker keeps the people whose own `n` most visited places have all of the known ones (with `order`: in the
@@ -63,72 +108,20 @@ class TopPlaces:
     order: str = parameter(
         kind="choice", choices=("no", "yes"), default="no", help="whether their ranks are known as well"
     )
-    victims: int = parameter(kind="int", low=1, default=2000, help="number of people attacked, where there are more")
-    threshold: Fraction = parameter(
-        kind="fraction", low=0, high=1, default=Fraction(1, 10), help="identity risk above which people are counted"
-    )
+    victims: int = victims_parameter()
+    threshold: Fraction = threshold_parameter()
 
     name: ClassVar[str] = "top_places"
     summary: ClassVar[str] = "an attacker who knows the places that a person visits most"
-    accepts: ClassVar[type[Visits]] = Visits
-    targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
-    matched: ClassVar[bool] = False
 
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
-
-    def run(
-        self,
-        truth: Visits,
-        target: Visits,
-        *,
-        sensitive: Mapping[str, Iterable[str]],
-        rng: np.random.Generator,
-        engine: Engine,
-    ) -> AttackResult:
+    @property
+    def adversary(self) -> str:
+        """What is known, in words."""
         places = "place" if self.n == 1 else f"{self.n} places"
         ranks = ", in order" if self.order == "yes" and self.n > 1 else ""
-        return attack_top(
-            self.name,
-            f"knows the {places} that a person visits most{ranks}",
-            truth,
-            target,
-            n=self.n,
-            ranked=self.order == "yes",
-            victims=self.victims,
-            threshold=self.threshold,
-            rng=rng,
-            engine=engine,
-        )
+        return f"knows the {places} that a person visits most{ranks}"
 
-
-def attack_top(
-    name: str,
-    adversary: str,
-    truth: Visits,
-    target: Visits,
-    *,
-    n: int,
-    ranked: bool,
-    victims: int,
-    threshold: Fraction,
-    rng: np.random.Generator,
-    engine: Engine,
-) -> AttackResult:
-    """Return what the `n` most visited places of people tell, with their ranks or without."""
-    names = place_names(truth, target)
-    n = min(n, len(names) + 1)
-    alphabet = np.empty(len(names), np.int64)
-    alphabet[np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)] = np.arange(len(names))
-    people = draw_victims(truth, target, victims, rng, merged=True)
-    offsets, place, rank = most_visited(people.offsets, people.location, alphabet, n)
-    records = Records.of(target, merged=True)
-    attacked = most_visited(records.offsets, records.place, alphabet, n)
-    value = rank if ranked else np.zeros_like(rank)
-    fits = attacked[2] if ranked else np.zeros_like(attacked[2])
-    index = Index.of(attacked, fits, fits, records, place, value)
-    person = trajectory_of_row(offsets)
-    sets = np.full((len(people), int(np.diff(offsets).max(initial=1))), -1, np.int64)
-    sets[person, np.arange(len(place)) - offsets[person]] = index.item
-    risk = worst_risk(owners_of_sets(index, sets, engine))
-    return told(name, adversary, risk, threshold=threshold, population=population(truth))
+    @property
+    def known(self) -> tuple[int, bool]:
+        """How many places are known, and whether with their ranks."""
+        return self.n, self.order == "yes"

@@ -15,10 +15,20 @@ from wayveil.attacks.knowledge import draw_sets
 from wayveil.attacks.person_risk import PersonRisk
 from wayveil.attacks.positions import mean
 from wayveil.kernels.trip_ends import fitting_owners
-from wayveil.model import AttackResult, Engine, TimeFormat, duration_units, seconds_per_unit
+from wayveil.model import AttackResult, Engine, TimeFormat, duration_units, parameter, seconds_per_unit
 from wayveil.model.ragged import offsets_of
 
-__all__ = ["Disc", "KnownTrips", "Span", "around", "people_fitting", "time_error", "told", "when_words"]
+__all__ = [
+    "Disc",
+    "KnownTrips",
+    "Span",
+    "around",
+    "people_fitting",
+    "time_error",
+    "told",
+    "when_words",
+    "within_parameter",
+]
 
 Array = NDArray[Any]
 
@@ -135,6 +145,16 @@ def around(t: Array, error: int) -> tuple[Array, Array]:
     """Return from when to when: `error` to both sides, but never beyond what an int64 can say."""
     ends = np.iinfo(np.int64)
     return np.maximum(t, ends.min + error) - error, np.minimum(t, ends.max - error) + error
+
+
+def within_parameter() -> Any:
+    """Declare how far the times of both ends may be off; see `time_error`."""
+    return parameter(
+        kind="duration",
+        choices=("exact", "any", "auto"),
+        default="auto",
+        help="how far both times may be off; any: no times; auto: 15min, exact for plain integers",
+    )
 
 
 def time_error(who: str, within: str, time_format: TimeFormat) -> int | None:

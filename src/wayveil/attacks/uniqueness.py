@@ -23,8 +23,9 @@ from wayveil.attacks.known_points import (
 )
 from wayveil.attacks.person_risk import PersonRisk
 from wayveil.attacks.positions import mean
-from wayveil.attacks.resolutions import Bucket, bucket_of, buckets
-from wayveil.model import AttackResult, Chart, Engine, Series, Visits, check_parameters, parameter
+from wayveil.attacks.resolutions import Bucket, bucket_of, bucket_parameter, buckets
+from wayveil.attacks.shared import OnVisits, draws_parameter, threshold_parameter, victims_parameter
+from wayveil.model import AttackResult, Chart, Engine, Series, Visits, parameter
 
 __all__ = ["Uniqueness"]
 
@@ -32,7 +33,7 @@ _WIDTHS_S = (900, 3600, 21_600, 86_400, 604_800)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Uniqueness:
+class Uniqueness(OnVisits):
     """Someone who knows up to `points` visits of a person, from all of the data of that person, looks for who has them.
 
     A visit is known as a place and a bucket of time.  The attacker keeps the people who have all known visits, in any
@@ -75,27 +76,14 @@ class Uniqueness:
     """
 
     points: int = parameter(kind="int", low=1, high=20, default=4, help="number of points of the victim that are known")
-    bucket: str = parameter(
-        kind="duration",
-        choices=("exact", "any", "auto"),
-        default="auto",
-        help="width of time to which points are known; any: no times; auto: up to 1h, exact for plain integers",
-    )
-    victims: int = parameter(kind="int", low=1, default=2000, help="number of people attacked, where there are more")
-    draws: int = parameter(kind="int", low=1, high=1000, default=5, help="sets of known points drawn per person")
-    threshold: Fraction = parameter(
-        kind="fraction", low=0, high=1, default=Fraction(1, 10), help="identity risk above which people are counted"
-    )
+    bucket: str = bucket_parameter()
+    victims: int = victims_parameter()
+    draws: int = draws_parameter("sets of known points drawn per person")
+    threshold: Fraction = threshold_parameter()
 
     name: ClassVar[str] = "uniqueness"
     summary: ClassVar[str] = "an attacker who knows a few points of a person's life and looks for who has them all"
-    accepts: ClassVar[type[Visits]] = Visits
-    targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
-    matched: ClassVar[bool] = False
     timed: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def run(
         self,

@@ -13,7 +13,8 @@ import numpy as np
 from wayveil.attacks.known_points import Everybody, KnownPoints, Shared, both, by_points, owners_of, shared, with_points
 from wayveil.attacks.person_risk import PersonRisk
 from wayveil.attacks.positions import Array, check_matched, mean
-from wayveil.attacks.resolutions import Bucket, bucket_of, buckets, cell_name, cells, check_cell
+from wayveil.attacks.resolutions import Bucket, bucket_of, bucket_parameter, buckets, cell_name, cells, check_cell
+from wayveil.attacks.shared import draws_parameter, threshold_parameter, victims_parameter
 from wayveil.model import AttackResult, Chart, Engine, Points, Series, check_parameters, parameter
 
 __all__ = ["UniquenessOfPoints"]
@@ -76,17 +77,10 @@ class UniquenessOfPoints:
         default="auto",
         help="side of the cells to which points are known, in metres; auto: 500, less for small areas",
     )
-    bucket: str = parameter(
-        kind="duration",
-        choices=("exact", "any", "auto"),
-        default="auto",
-        help="width of time to which points are known; any: no times; auto: up to 1h, exact for plain integers",
-    )
-    victims: int = parameter(kind="int", low=1, default=2000, help="number of people attacked, where there are more")
-    draws: int = parameter(kind="int", low=1, high=1000, default=5, help="sets of known points drawn per person")
-    threshold: Fraction = parameter(
-        kind="fraction", low=0, high=1, default=Fraction(1, 10), help="identity risk above which people are counted"
-    )
+    bucket: str = bucket_parameter()
+    victims: int = victims_parameter()
+    draws: int = draws_parameter("sets of known points drawn per person")
+    threshold: Fraction = threshold_parameter()
 
     name: ClassVar[str] = "uniqueness_of_points"
     summary: ClassVar[str] = "an attacker who knows a few positions of a person roughly and looks for who has them all"

@@ -12,8 +12,9 @@ import numpy as np
 
 from wayveil.attacks.person_risk import mean_bounds
 from wayveil.attacks.positions import Array, KnownSamples, Outcome, Tracks, check_matched, mean
+from wayveil.attacks.shared import OnPositions, auto_draws_parameter, victims_parameter
 from wayveil.kernels.attack_positions import passing_owners
-from wayveil.model import AttackResult, Engine, Points, Regions, check_parameters, duration_units, parameter
+from wayveil.model import AttackResult, Engine, Points, Regions, duration_units, parameter
 
 __all__ = ["WatchedPlaces"]
 
@@ -21,7 +22,7 @@ _WATCHES_PER_TASK = 256
 
 
 @dataclass(frozen=True, kw_only=True)
-class WatchedPlaces:
+class WatchedPlaces(OnPositions):
     """Someone who watches a place sees a person pass, and keeps the published trajectories that pass there then.
 
     The place is a disc around a true sample of the person.  A published trajectory passes if its straight way from
@@ -67,27 +68,14 @@ class WatchedPlaces:
     time_error: str = parameter(
         kind="duration", choices=("exact",), default="exact", help="how far the noted time may be off, to both sides"
     )
-    victims: int = parameter(kind="int", low=1, default=1000, help="number of people attacked, where there are more")
-    draws: int | str = parameter(
-        kind="int",
-        low=1,
-        high=1000,
-        choices=("auto",),
-        default="auto",
-        help="places watched for each person; auto: up to as many as victims in all",
-    )
+    victims: int = victims_parameter(1000)
+    draws: int | str = auto_draws_parameter("places watched for each person")
     threshold: Fraction = parameter(
         kind="fraction", low=0, high=1, default=Fraction(1, 10), help="success above which attacks are counted"
     )
 
     name: ClassVar[str] = "watched_places"
     summary: ClassVar[str] = "an attacker who sees a person pass at a place and looks for who passes there then"
-    accepts: ClassVar[type[Points]] = Points
-    targets: ClassVar[tuple[type[Points] | type[Regions], ...]] = (Points, Regions)
-    matched: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def run(
         self,

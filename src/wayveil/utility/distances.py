@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from wayveil.utility.movement import finite
 
-__all__ = ["average", "top_kept", "total_variation", "value_distances"]
+__all__ = ["average", "largest", "top_kept", "total_variation", "value_distances"]
 
 Array = NDArray[Any]
 
@@ -37,10 +37,10 @@ def top_kept(before: Array, after: Array, top: int) -> float | None:
     >>> top_kept(np.array([9, 8, 1]), np.array([3, 0, 4]), 2)
     0.5
     """
-    old = _largest(before, top)
+    old = largest(before, top)
     if not len(old):
         return None
-    new = _largest(after, top)
+    new = largest(after, top)
     bar = after[new].min() if len(new) else 1
     return float((after[old] >= bar).mean())
 
@@ -66,7 +66,13 @@ def average(values: Array) -> float | None:
     return finite(values.mean()) if len(values) else None
 
 
-def _largest(counts: Array, most: int) -> Array:
-    """Return the positions of the largest counts, none of them 0; ties in order of position."""
+def largest(counts: Array, most: int) -> Array:
+    """Return the positions of the `most` largest counts, none of them 0; ties in order of position.
+
+    Examples
+    --------
+    >>> largest(np.array([0, 2, 5, 2]), 2).tolist(), largest(np.array([0]), 2).tolist()
+    ([2, 1], [])
+    """
     rank = np.argsort(-counts, kind="stable")[:most]
     return rank[counts[rank] > 0]

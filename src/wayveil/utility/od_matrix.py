@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.model import Chart, Points, Regions, Score, Series, check_parameters, parameter
+from wayveil.utility.distances import largest, top_kept, total_variation
 from wayveil.utility.movement import bounding_box, centres, check_comparable, finite, longer_side, with_rows
 
 __all__ = ["OdMatrix"]
@@ -74,7 +75,7 @@ class OdMatrix:
         return Score(
             name=self.name,
             meaning="share of trips that would need another origin or destination to give the original matrix",
-            value=_distance(before, after),
+            value=total_variation(before, after),
             better="lower",
             percent=True,
             measured={
@@ -84,9 +85,9 @@ class OdMatrix:
                 "flows_before": int((before > 0).sum()),
                 "flows_after": int((after > 0).sum()),
                 "flows_kept_share": float((after[before > 0] > 0).mean()) if before.any() else None,
-                f"top_{self.top}_flows_kept_share": _top_kept(before, after, self.top),
-                "origins_moved_share": _distance(*origins),
-                "destinations_moved_share": _distance(*destinations),
+                f"top_{self.top}_flows_kept_share": top_kept(before, after, self.top),
+                "origins_moved_share": total_variation(*origins),
+                "destinations_moved_share": total_variation(*destinations),
             },
             charts=_charts(flows, before, after),
         )
@@ -118,29 +119,8 @@ def _counts(before: Array, after: Array) -> tuple[Array, Array, Array]:
     return both[example], counts[0], counts[1]
 
 
-def _distance(before: Array, after: Array) -> float | None:
-    if not before.any() or not after.any():
-        return None
-    return float(np.abs(before / before.sum() - after / after.sum()).sum() / 2)
-
-
-def _largest(counts: Array, most: int) -> Array:
-    """Return the positions of the largest counts, none of them 0; ties in order of position."""
-    rank = np.argsort(-counts, kind="stable")[:most]
-    return rank[counts[rank] > 0]
-
-
-def _top_kept(before: Array, after: Array, top: int) -> float | None:
-    """Return the share of the largest flows that are among the largest after; ties at the end count as in."""
-    old, new = _largest(before, top), _largest(after, top)
-    if not len(old):
-        return None
-    bar = after[new].min() if len(new) else 1
-    return float((after[old] >= bar).mean())
-
-
 def _charts(flows: Array, before: Array, after: Array) -> tuple[Chart, ...]:
-    top = _largest(before, _DRAWN)
+    top = largest(before, _DRAWN)
     if not len(top):
         return ()
     return (

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from wayveil.model import Points, Regions, Score, seconds_per_unit
 from wayveil.utility.classes import LENGTHS, distribution, durations
-from wayveil.utility.movement import centres, check_comparable, finite, with_rows
+from wayveil.utility.distances import average, value_distances
+from wayveil.utility.movement import centres, check_comparable, with_rows
 
 __all__ = ["TripLength"]
 
@@ -51,8 +52,8 @@ class TripLength:
         check_comparable(self.name, original, published)
         old_lengths, old_times = _trips(original)
         new_lengths, new_times = _trips(published)
-        ks, moved = _distances(old_lengths, new_lengths)
-        ks_of_times, moved_times = _distances(old_times, new_times)
+        ks, moved = value_distances(old_lengths, new_lengths)
+        ks_of_times, moved_times = value_distances(old_times, new_times)
         return Score(
             name=self.name,
             meaning="largest difference between the shares of trips up to any length, before and after",
@@ -62,11 +63,11 @@ class TripLength:
             measured={
                 "trips_before": len(old_lengths),
                 "trips_after": len(new_lengths),
-                "average_length_before_m": _average(old_lengths),
-                "average_length_after_m": _average(new_lengths),
+                "average_length_before_m": average(old_lengths),
+                "average_length_after_m": average(new_lengths),
                 "length_change_m": moved,
-                "average_duration_before": _average(old_times),
-                "average_duration_after": _average(new_times),
+                "average_duration_before": average(old_times),
+                "average_duration_after": average(new_times),
                 "duration_change": moved_times,
                 "durations_apart_share": ks_of_times,
             },
@@ -95,17 +96,3 @@ def _trips(data: Points | Regions) -> tuple[Array, Array]:
     steps[first] = 0  # the way from the last point of another trajectory is none
     unit = seconds_per_unit(data.time_format) or 1.0
     return np.add.reduceat(steps, first), (t[last] - t[first]) * unit
-
-
-def _distances(before: Array, after: Array) -> tuple[float | None, float | None]:
-    """Return the Kolmogorov-Smirnov and the earth mover's distance of two sets of values; None if one is empty."""
-    if not len(before) or not len(after):
-        return None, None
-    values = np.sort(np.concatenate([before, after]))
-    below = [np.searchsorted(np.sort(v), values, side="right") / len(v) for v in (before, after)]
-    apart = np.abs(below[0] - below[1])
-    return float(apart.max()), finite((apart[:-1] * np.diff(values)).sum())
-
-
-def _average(values: Array) -> float | None:
-    return finite(values.mean()) if len(values) else None
