@@ -56,7 +56,6 @@ _PHRASES = {
     "sensitive_rows": "Stops at sensitive places",
     "generalized_rows": "Stops at a wider place than the true one",
     "suppressed_rows": "Stops left out",
-    "suppressed_trajectories": "Trajectories left out",
     "false_trajectories": "Trajectories that are not true",
     "victims_missed_share": "Another person is taken instead",
     "victims_published_share": "People with something published",

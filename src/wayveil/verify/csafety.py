@@ -50,8 +50,8 @@ def check_csafety(published: Stops, claim: CSafety, *, original: Stops | None = 
         the same as a fraction; `min_people`, behind the class with the fewest; `classes`; `small_classes`, those of
         fewer than m people; `nested_classes`, those that break the second rule; `trajectories`, `rows`, and how many of
         these are sensitive, `sensitive_rows`, and at nodes that are no leaves, `generalized_rows`; and, with the
-        original and otherwise None, `suppressed_trajectories` and `suppressed_rows`, and `false_trajectories`, those
-        that break the fourth rule.
+        original and otherwise None, `suppressed_rows`, the stops that published trajectories lack, and
+        `false_trajectories`, those that break the fourth rule.
         `witness` is a trajectory that breaks the fourth rule; or else the class with the fewest people; or else two
         nodes of which one is above the other; or else the most probable leaf, with its class.  Of several the shortest
         is shown.  It consists of published values only.
@@ -255,8 +255,7 @@ def _verdict(
         "rows": data.n_rows,
         "sensitive_rows": int(data.sensitive.sum()),
         "generalized_rows": int((~data.taxonomy.is_leaf[data.place]).sum()),
-        "suppressed_trajectories": None if true is None else _suppressed(data, true),
-        "suppressed_rows": None if true is None else true.n_rows - data.n_rows,
+        "suppressed_rows": None if true is None else _suppressed(data, true),
         "false_trajectories": None if true is None or found is None else len(found.wrong),
     }
     return Verdict(
@@ -289,8 +288,8 @@ def _refusal(data: Stops, original: Stops | None, codes: IntArray | None) -> str
 
 
 def _suppressed(data: Stops, original: Stops) -> int:
-    """Count the original trajectories with rows of which nothing was published."""
-    return int(((np.diff(data.offsets) == 0) & (np.diff(original.offsets) > 0)).sum())
+    """Count the stops of published trajectories that were left out."""
+    return int(np.diff(original.offsets)[np.diff(data.offsets) > 0].sum()) - data.n_rows
 
 
 def _trajectories(n: int) -> str:
