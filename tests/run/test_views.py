@@ -6,7 +6,7 @@ import pytest
 from wayveil.model import Chart, Points, Regions, RoadNetwork, Routes, Score, Series, Stops, Taxonomy, Visits
 from wayveil.run import drawing
 from wayveil.run.charts import draw
-from wayveil.run.drawing import MOST_LINES, MOST_VERTICES, draw_trajectories, drawings
+from wayveil.run.drawing import MOST_BOXES, MOST_LINES, MOST_VERTICES, draw_trajectories, drawings
 from wayveil.run.views import FEWEST, balance, guarded, views
 
 NAMES = ("raw data", "published data")
@@ -404,3 +404,10 @@ def test_almost_nothing_is_drawn_as_that(data):
     for made in drawings(data, data, names=NAMES, with_raw=True):
         assert "<figure" in draw_trajectories(made)
     assert balance(data, data)["trajectories"]["suppressed"] == 0
+
+
+def test_of_boxes_only_so_many_are_drawn_that_they_can_be_told_apart():
+    rows = [[(0, 1, float(i), float(i + 2), 0.0, 1.0)] for i in range(MOST_BOXES + 30)]
+    points = Points.from_records([[(0, 1.0, 1.0)]] * 3)
+    (made,) = drawings(points, Regions.from_records(rows), names=NAMES, with_raw=False)
+    assert (len(made.panels[0].items), made.panels[0].total) == (MOST_BOXES, MOST_BOXES + 30)

@@ -15,9 +15,9 @@ from wayveil.run.markup import join, tag
 from wayveil.run.numbers import clean
 from wayveil.run.views import alike
 
-__all__ = ["MOST_LINES", "MOST_VERTICES", "Drawing", "Panel", "draw_trajectories", "drawings"]
+__all__ = ["MOST_BOXES", "MOST_LINES", "MOST_VERTICES", "Drawing", "Panel", "draw_trajectories", "drawings"]
 
-MOST_LINES, MOST_VERTICES = 1500, 60_000
+MOST_LINES, MOST_BOXES, MOST_VERTICES = 1500, 120, 60_000
 """What is drawn of each data set at most; the charts sum up all of it."""
 
 _MANY = 150  # lines are fainter if there are so many
@@ -69,8 +69,8 @@ def drawings(
 
     Notes
     -----
-    At most `MOST_LINES` trajectories with `MOST_VERTICES` points of each are drawn, spread evenly over the data; what
-    cannot be seen at this size is left out of the lines.
+    At most `MOST_LINES` trajectories with `MOST_VERTICES` points of each are drawn, spread evenly over the data, and
+    `MOST_BOXES` sequences of boxes, which cover each other; what cannot be seen at this size is left out of the lines.
     """
     chosen: list[tuple[str, Any, bool]] = [(names[0], before, True)] if with_raw else []
     if published or with_raw:
@@ -227,7 +227,7 @@ def _boxes(data: Regions) -> _Strokes:
     number = alike(data)
     there = np.flatnonzero(np.diff(data.offsets) > 0)
     first = there if number is None else there[np.unique(number[there], return_index=True)[1]]
-    few = np.sort(first)[_evenly(len(first), MOST_LINES)]
+    few = np.sort(first)[_evenly(len(first), MOST_BOXES)]
     lengths = np.diff(data.offsets)[few]
     most = max(1, min(_MOST_BOXES, MOST_VERTICES // 4 // max(1, len(few))))
     rows = [data.offsets[i] + _evenly(int(n), most) for i, n in zip(few.tolist(), lengths.tolist(), strict=True)]
