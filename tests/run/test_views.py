@@ -205,6 +205,13 @@ def test_charts_of_losses_name_nothing_that_few_people_did():
     assert only(flows, Points.from_records([[]]))[0].labels == ("(1, 2) → (1, 2)",)
 
 
+def test_trips_of_one_person_are_not_several_people():
+    trips = [[(0, 1.0, 2.0)]] * 6
+    flows = chart(("(1, 2) → (3, 4)", "(1, 2) → (1, 2)"), (12.0, 13.0))
+    assert only(flows, Points.from_records(trips, owner=[1, 1, 1, 2, 2, 3]))[0].labels == ("(1, 2) → (1, 2)",)
+    assert only(flows, Points.from_records(trips))[0].labels == flows.labels
+
+
 def test_the_balance_of_points_goes_by_their_times():
     data = Points.from_records([[(0, 0.0, 0.0), (1, 0.0, 0.0)], [(0, 0.0, 0.0)], [(5, 0.0, 0.0)]], owner=[1, 1, 2])
     made = Points.from_records([[(1, 9.0, 9.0), (2, 9.0, 9.0)], [], [(5, 0.0, 0.0)]])

@@ -138,7 +138,8 @@ def _outside(rows: IntArray, t: IntArray | None, later: IntArray, boxes: Regions
 def guarded(scores: Sequence[Score], before: Data) -> tuple[Score, ...]:
     """Return scores whose charts name no place and no road at which fewer than `FEWEST` people were.
 
-    Visits with a time, turns and other sequences are left out where the original has fewer than `FEWEST` of them.
+    Visits with a time, turns and other sequences are left out where the original has so few of them that fewer than
+    `FEWEST` people could have made them all, each on every trip.
 
     Examples
     --------
@@ -149,9 +150,11 @@ def guarded(scores: Sequence[Score], before: Data) -> tuple[Score, ...]:
     [('market',)]
     """
     rare = _rare(before)
+    trips = int(np.unique(before.owner, return_counts=True)[1].max(initial=1))
+    enough = (FEWEST - 1) * trips + 1
     found = []
     for score in scores:
-        charts = tuple(_guarded(chart, rare) for chart in score.charts)
+        charts = tuple(_guarded(chart, rare, enough) for chart in score.charts)
         found.append(replace(score, charts=tuple(chart for chart in charts if chart.labels)))
     return tuple(found)
 
@@ -164,7 +167,7 @@ def _rare(data: Data) -> frozenset[str]:
     return frozenset(known[i] for i in np.flatnonzero((people > 0) & (people < FEWEST)).tolist())
 
 
-def _guarded(chart: Chart, rare: frozenset[str]) -> Chart:
+def _guarded(chart: Chart, rare: frozenset[str], enough: int) -> Chart:
     if chart.x_label.startswith(_NUMBERED):
         return chart  # a place may be called "3" as well
     kept = []
@@ -173,7 +176,7 @@ def _guarded(chart: Chart, rare: frozenset[str]) -> Chart:
         cut = tuple(part[:-1] for part in parts if part.endswith("…"))
         named = {label, *parts} & rare or (cut and any(name.startswith(cut) for name in rare))
         first = chart.series[0].values[i] if chart.series else None
-        several = parts != [label] and (first is None or first < FEWEST)
+        several = parts != [label] and (first is None or first < enough)
         if not named and not several:
             kept.append(i)
     if len(kept) == len(chart.labels):
