@@ -7,7 +7,7 @@ from pathlib import Path
 
 from wayveil.methods import Kcl
 from wayveil.model import Verdict, Visits
-from wayveil.run.manifest import file_facts, make_manifest, read_manifest, versions
+from wayveil.run.manifest import described, file_facts, make_manifest, read_manifest, versions
 
 
 def test_round_trip(tmp_path: Path) -> None:
@@ -18,7 +18,7 @@ def test_round_trip(tmp_path: Path) -> None:
     )
     data = Visits.from_records([[("a", 1)], [("a", 1)]], attributes={"ill": ["ja", "ß"], "zone": ["n", "s"]})
     made = make_manifest(
-        tmp_path, method=method, verdict=verdict, published=data, source_owners="given", unprotected=("zone",)
+        tmp_path, method=method, verdict=verdict, table=described(data, source_owners="given"), unprotected=("zone",)
     )
     content = made.to_bytes()
     (tmp_path / "manifest.json").write_bytes(content)

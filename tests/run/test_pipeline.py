@@ -13,7 +13,7 @@ import pytest
 
 from wayveil.errors import InputError, OutputError, UsageError
 from wayveil.model import Verdict
-from wayveil.run import catalog, pipeline
+from wayveil.run import catalog, writing
 from wayveil.run.judging import judge
 from wayveil.run.pipeline import NotPublished, Outcome, publish
 from wayveil.run.recipe import make_recipe
@@ -281,7 +281,7 @@ def test_a_failed_verdict_leaves_the_old_publication_alone(
 def test_what_is_judged_is_what_is_on_disk(
     content: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = pipeline.write_published
+    real = writing.write_published
 
     def careless(data: Any, path: Path, *, rng: Any, beside: Any = None) -> Any:
         order = real(data, path, rng=rng)
@@ -289,7 +289,7 @@ def test_what_is_judged_is_what_is_on_disk(
         path.write_text(text.replace(",f,", ",g,", 1))
         return order
 
-    monkeypatch.setattr(pipeline, "write_published", careless)
+    monkeypatch.setattr(writing, "write_published", careless)
     with pytest.raises(OutputError, match="does not read back"):
         run(content)
     assert list(tmp_path.iterdir()) == []

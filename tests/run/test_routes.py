@@ -140,15 +140,15 @@ def test_a_publication_that_names_other_ends_is_not_what_was_written(
     tmp_path: Path, network: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from wayveil.errors import OutputError
-    from wayveil.run import pipeline
+    from wayveil.run import writing
 
-    real = pipeline.write_published
+    real = writing.write_published
 
     def careless(data: Any, path: Path, **more: Any) -> Any:
         order = real(data, path, **more)
         path.write_text(path.read_text().replace(",ab,a,b,", ",ab,a,d,"))
         return order
 
-    monkeypatch.setattr(pipeline, "write_published", careless)
+    monkeypatch.setattr(writing, "write_published", careless)
     with pytest.raises(OutputError, match="does not read back"):
         publish(recipe(routes(tmp_path, WAYS), network, tmp_path / "out", {"name": "icba", "k": 3}))

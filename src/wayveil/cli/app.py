@@ -15,15 +15,19 @@ from wayveil.cli import show
 from wayveil.cli.generated import command_of, group_of, lazy, with_options
 from wayveil.cli.mistakes import explain
 from wayveil.cli.options import (
+    BlockBy,
+    BlockRows,
     EngineName,
     Format,
     Json,
     Keep,
     KeepMapping,
+    MemoryLimit,
     OutFile,
     OutFolder,
     Overwrite,
     Prepare,
+    Scheduler,
     Seed,
     SensitiveValues,
     TimeBucket,
@@ -32,7 +36,7 @@ from wayveil.cli.options import (
     reads_table,
 )
 from wayveil.cli.terminal import emit, fail, progress_bar
-from wayveil.errors import WayveilError
+from wayveil.errors import UsageError, WayveilError
 
 __all__ = ["app", "main"]
 
@@ -115,15 +119,23 @@ def methods(name: Annotated[str | None, typer.Argument(help="A method, to see al
 
 
 @app.command("run")
-def run(recipe: Annotated[Path, typer.Argument(help="A recipe in TOML.")],
-        overwrite: Overwrite = False, as_json: Json = False) -> None:  # fmt: skip
+def run(
+    recipe: Annotated[Path, typer.Argument(help="A recipe in TOML.")],
+    overwrite: Overwrite = False,
+    engine: EngineName = None,
+    scheduler: Scheduler = None,
+    memory_limit: MemoryLimit = None,
+    as_json: Json = False,
+) -> None:
     """Publish what a recipe declares."""
     from wayveil.run.recipe import load_recipe
 
     loaded = load_recipe(recipe)
     if overwrite:
         loaded = loaded.model_copy(update={"output": loaded.output.model_copy(update={"overwrite": True})})
-    _publish(loaded, as_json)
+    if engine is not None:
+        loaded = loaded.model_copy(update={"engine": engine})
+    _publish(loaded, scheduler, memory_limit, as_json)
 
 
 @app.command("verify")
@@ -180,13 +192,22 @@ def _utility(
 app.command("utility")(reads_table(_utility))
 
 
-def _publish(recipe: Any, as_json: bool) -> None:
+def _publish(recipe: Any, scheduler: str | None, memory_limit: str | None, as_json: bool) -> None:
+    from wayveil.run import sizing
     from wayveil.run.catalog import make_engine
     from wayveil.run.pipeline import NotPublished, publish
 
+    workers = None
+    if memory_limit is not None:
+        recipe, workers = sizing.within(recipe, sizing.parse_size(memory_limit)), sizing.WORKERS
+    name = sizing.choose_engine(recipe, scheduler=scheduler)
+    address = None if recipe.engine == "auto" and name == "local" else scheduler
     try:
-        with progress_bar() as progress:
-            outcome = publish(recipe, engine=make_engine(recipe.engine, progress))
+        with (
+            progress_bar() as progress,
+            make_engine(name, progress, scheduler=address, workers=workers) as engine,
+        ):
+            outcome = publish(recipe, engine=engine)
     except NotPublished as refusal:
         if refusal.outcome is None:
             raise
@@ -221,7 +242,11 @@ def _publisher(method: str) -> Any:
         form: Format = "parquet",
         overwrite: Overwrite = False,
         seed: Seed = None,
-        engine: EngineName = "local",
+        blocks: BlockBy = None,
+        block_rows: BlockRows = None,
+        engine: EngineName = None,
+        scheduler: Scheduler = None,
+        memory_limit: MemoryLimit = None,
         as_json: Json = False,
     ) -> None:
         from wayveil.run import catalog
@@ -229,6 +254,8 @@ def _publisher(method: str) -> Any:
 
         output = {"path": out, "format": form, "keep": keep or [], "keep_mapping": keep_mapping, "overwrite": overwrite,
                   "with_raw": with_raw}  # fmt: skip
+        if block_rows is not None and blocks is None:
+            raise UsageError("--block-rows says how large blocks are; say what they are with --blocks.")
         recipe = make_recipe(
             {
                 "input": spec,
@@ -236,10 +263,13 @@ def _publisher(method: str) -> Any:
                 "method": {"name": method, **catalog.parse("method", method, typed)},
                 "output": output,
                 "seed": seed,
-                "engine": engine,
+                "engine": engine or "local",
+                **(
+                    {} if blocks is None else {"blocks": {"by": blocks, **({"rows": block_rows} if block_rows else {})}}
+                ),
             }
         )
-        _publish(recipe, as_json)
+        _publish(recipe, scheduler, memory_limit, as_json)
 
     return reads_table(publish)
 

@@ -12,15 +12,19 @@ import typer
 from wayveil.errors import UsageError
 
 __all__ = [
+    "BlockBy",
+    "BlockRows",
     "EngineName",
     "Format",
     "Json",
     "Keep",
     "KeepMapping",
+    "MemoryLimit",
     "OutFile",
     "OutFolder",
     "Overwrite",
     "Prepare",
+    "Scheduler",
     "Seed",
     "SensitiveValues",
     "TimeBucket",
@@ -109,7 +113,22 @@ Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace what is there, after the new result is complete and verified.")
 ]
 Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Repeat a run exactly; fresh and secret by default.")]
-EngineName = Annotated[Literal["local"], typer.Option("--engine", help="Where the work runs.")]
+EngineName = Annotated[
+    Literal["local", "dask", "auto"] | None,
+    typer.Option("--engine", help="Where the work runs: this machine, a cluster, or as the size says; default local."),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option("--scheduler", metavar="ADDRESS", help="A running Dask cluster, as in tcp://head:8786."),
+]
+BlockBy = Annotated[
+    Literal["times", "slice", "length", "place", "whole"] | None,
+    typer.Option("--blocks", help="Cut the data into blocks that are published one by one; all at once by default."),
+]
+BlockRows = Annotated[int | None, typer.Option("--block-rows", min=1, help="About so many rows are in a block.")]
+MemoryLimit = Annotated[
+    str | None, typer.Option("--memory-limit", metavar="SIZE", help="Cut into blocks that fit, as in 4GB.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
 

@@ -1,5 +1,6 @@
-"""Where work runs; the only code that will know a cluster."""
+"""Where work runs; the only code that knows a cluster."""
 
+from wayveil.engines.dask import DaskEngine
 from wayveil.engines.local import LocalEngine
 
-__all__ = ["LocalEngine"]
+__all__ = ["DaskEngine", "LocalEngine"]

@@ -14,6 +14,7 @@ from wayveil.io.frames import (
 from wayveil.io.kinds import guess_kind
 from wayveil.io.loaded import Loaded
 from wayveil.io.output import write_points, write_visits
+from wayveil.io.pieces import Span, Spans, gather_piece, open_spans, scatter_span
 from wayveil.io.place_nodes import attach_places, taxonomy_of_places
 from wayveil.io.places import read_places
 from wayveil.io.points import read_points
@@ -22,22 +23,28 @@ from wayveil.io.roads import read_network, write_network
 from wayveil.io.routes import read_routes, write_routes
 from wayveil.io.side_tables import locate, mark_known, name_owners, read_groups
 from wayveil.io.stops import read_stops, write_stops
+from wayveil.io.table import parquet_parts
 from wayveil.io.taxonomy import in_tree_order, read_published_taxonomy, read_taxonomy, write_taxonomy
 from wayveil.io.visits import read_visits
 
 __all__ = [
     "Loaded",
     "ReadOptions",
+    "Span",
+    "Spans",
     "as_published",
     "attach_places",
     "from_geopandas",
     "from_movingpandas",
     "from_pandas",
+    "gather_piece",
     "guess_kind",
     "in_tree_order",
     "locate",
     "mark_known",
     "name_owners",
+    "open_spans",
+    "parquet_parts",
     "read_groups",
     "read_network",
     "read_places",
@@ -48,6 +55,7 @@ __all__ = [
     "read_stops",
     "read_taxonomy",
     "read_visits",
+    "scatter_span",
     "taxonomy_of_places",
     "to_geopandas",
     "to_movingpandas",

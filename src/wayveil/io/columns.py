@@ -13,6 +13,7 @@ from wayveil.errors import InputError, check_choice, closest
 from wayveil.io.slices import split_name
 from wayveil.io.table import Table
 from wayveil.io.words import listed
+from wayveil.model import Frame
 
 __all__ = ["Columns", "Kind", "ReadOptions", "choose_columns", "looks_like", "place_columns", "suggested"]
 
@@ -104,6 +105,8 @@ class ReadOptions:
         The other columns to take along as attributes; None takes all of them.
     crs : str or None
         The coordinate system of points: "EPSG:4326", another EPSG code, "degrees", or "planar" for metres.
+    frame : Frame or None
+        How degrees become metres, where that is known already: a piece of a file must be read like the whole.
 
     Examples
     --------
@@ -115,6 +118,7 @@ class ReadOptions:
     on_duplicate_time: Literal["first", "last"] | None = None
     attributes: tuple[str, ...] | None = None
     crs: str | None = None
+    frame: Frame | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))

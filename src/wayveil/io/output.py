@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
@@ -100,7 +101,7 @@ def write_file(path: str | Path, write: Callable[[IO[bytes]], object]) -> None:
     """Write a file whole: `write` fills a part beside it, and on any failure the old file, if any, stays."""
     target = Path(path)
     # Not with_suffix: a name of the greatest length that the file system allows must still work.
-    part = target.with_name(f".wayveil-{os.getpid()}.part")
+    part = target.with_name(f".wayveil-{os.getpid()}-{threading.get_ident():x}.part")
     try:
         if target.is_dir():
             raise IsADirectoryError(None, "there is a folder of that name")

@@ -84,6 +84,8 @@ def points_of(source: Source, options: ReadOptions) -> Loaded:
     read = read_trajectories(rows, columns, options, drop_varying=True)
     x, y = _coordinates(rows, columns)
     frame, told = _choose_frame(rows, columns, crs, source.assumed, x, y)
+    if frame.degrees and options.frame is not None:
+        frame = options.frame
     notes = [*read.notes, *told]
     trajectory, t = read.trajectory, read.t
     order, unsorted = time_order(trajectory, t)

@@ -19,7 +19,13 @@ from wayveil.io.lines import first_bad_byte, first_long_record, line_of_record
 from wayveil.io.words import count, listed
 from wayveil.model.ragged import BoolArray, IntArray
 
-__all__ = ["Rows", "Table", "as_text", "open_table", "peek"]
+__all__ = ["PIECE", "ROW_NUMBER", "Rows", "Table", "as_text", "open_table", "parquet_parts", "peek"]
+
+ROW_NUMBER = "__wayveil_row__"
+"""The column of a piece of a table that has the number of each row in the whole."""
+
+PIECE = "wayveil_piece_of"
+"""The metadata of a piece that has the name of the whole, for messages."""
 
 _HEADER_BYTES = 1 << 20
 _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
@@ -134,13 +140,18 @@ def open_table(path: str | Path) -> Table:
     Parameters
     ----------
     path : str or Path
-        The suffix decides: .csv, .csv.gz or .parquet.
+        The suffix decides: .csv, .csv.gz or .parquet; a folder of Parquet files is one table, in the order of names.
 
     Returns
     -------
     Table
     """
     shown, file = str(path), Path(path)
+    parts = parquet_parts(file)
+    if parts:
+        for part in parts:
+            _open_parquet(f"{shown}: {part.name}", part, *peek(shown, part)[:2])
+        return _open_parquets(shown, parts)
     start, end, size = peek(shown, file)
     name = file.name.lower()
     if not name.endswith((".csv", ".csv.gz", ".parquet")):
@@ -156,6 +167,15 @@ def open_table(path: str | Path) -> Table:
     if name.endswith(".gz"):
         raise InputError(f"{shown}: the file is not gzipped; give it the suffix .csv or compress it.")
     return _open_csv(shown, file)
+
+
+def parquet_parts(path: Path) -> list[Path]:
+    """Return the Parquet files of a folder that holds no other tables, in the order of their names; none otherwise."""
+    try:
+        files = sorted(file for file in path.iterdir() if not file.name.startswith((".", "_"))) if path.is_dir() else []
+    except (OSError, ValueError):
+        return []
+    return files if files and all(file.name.lower().endswith(".parquet") for file in files) else []
 
 
 def peek(shown: str, file: Path) -> tuple[bytes, bytes, int]:
@@ -196,14 +216,25 @@ def _open_parquet(shown: str, file: Path, start: bytes, end: bytes) -> Table:
         raise InputError(f"{shown}: this is not a Parquet file; check the suffix.")
     if end != b"PAR1":
         raise InputError(f"{shown}: the Parquet file is cut short; write or copy it again.")
+    return _open_parquets(shown, [file])
+
+
+def _open_parquets(shown: str, files: list[Path]) -> Table:
+    """Open files that hold the rows of one table."""
     try:
-        lazy = pl.scan_parquet(file, glob=False, hive_partitioning=False)
+        lazy = pl.scan_parquet(files, glob=False, hive_partitioning=False)
         names = lazy.collect_schema().names()
+        whole = pl.read_parquet_metadata(files[0]).get(PIECE) if ROW_NUMBER in names else None
     except _POLARS_ERRORS:
         raise InputError(f"{shown}: the Parquet file is damaged and cannot be read; write or copy it again.") from None
+    places = None
+    if whole is not None:
+        rows = lazy.select(ROW_NUMBER)
+        names.remove(ROW_NUMBER)
+        shown, places = whole, lambda row: f"row {rows.slice(row, 1).collect().item() + 1:,}"
     lazy = lazy.select(pl.col(name).alias(str(i)) for i, name in enumerate(names))
     named = ["" if _PANDAS_INDEX.fullmatch(name) else name for name in names]
-    return Table(path=shown, names=_checked(shown, named), lazy=lazy, csv=None)
+    return Table(path=shown, names=_checked(shown, named), lazy=lazy, csv=None, places=places)
 
 
 def _unzip(shown: str, file: Path) -> bytes:

@@ -12,7 +12,7 @@ from wayveil.errors import InputError
 from wayveil.methods.cast_levels import Groups, Known, find_groups
 from wayveil.methods.cast_sensitive import classes_of, publishable
 from wayveil.methods.cast_tree import Preorder
-from wayveil.model import CSafety, Cut, Engine, Published, Stops, check_parameters, parameter
+from wayveil.model import BlockKey, CSafety, Cut, Engine, Published, Stops, check_parameters, parameter
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray, keep_rows, trajectory_of_row
 
 __all__ = ["Cast"]
@@ -76,6 +76,7 @@ class Cast:
     accepts: ClassVar[type[Stops]] = Stops
     publishes: ClassVar[type[Stops]] = Stops
     cut: ClassVar[Cut] = "block"
+    blocks: ClassVar[tuple[BlockKey, ...]] = ("length", "place")
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)

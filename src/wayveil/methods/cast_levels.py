@@ -116,13 +116,16 @@ def _level(
     found, n_groups, rest = np.full(len(pool), -1), 0, order
     block = max(_BLOCK, 32 * m)
 
-    def one(part: IntArray) -> IntArray:
-        owner = np.unique(known.owner[pool[part]], return_inverse=True)[1].astype(np.int64)
-        return near_groups(places[part], owner, m, tree.last, tree.parent, weight, _ROUNDS, block)
+    last, parent = tree.last, tree.parent
+
+    def one(part: tuple[IntArray, IntArray]) -> IntArray:
+        owner = np.unique(part[1], return_inverse=True)[1].astype(np.int64)
+        return near_groups(part[0], owner, m, last, parent, weight, _ROUNDS, block)
 
     while known.people(pool[rest]) >= m:
         parts = np.array_split(rest, -(-len(rest) // block))
-        for part, label in zip(parts, engine.map(one, parts), strict=True):
+        labels = engine.map(one, [(places[part], known.owner[pool[part]]) for part in parts])
+        for part, label in zip(parts, labels, strict=True):
             found[part] = np.where(label >= 0, label + n_groups, -1)
             n_groups += int(label.max()) + 1
         # blocks of few people leave much over: the first of everybody, the second of everybody, and so on

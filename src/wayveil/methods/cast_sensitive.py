@@ -61,17 +61,16 @@ def publishable(
     first = np.searchsorted(label[order], np.arange(len(people) + 1))
     bound = np.array(short_below(c).as_integer_ratio())
 
-    def one(span: tuple[int, int]) -> IntArray:
-        rows = order[first[span[0]] : first[span[1]]]
-        return safe_nodes(
-            first[span[0] : span[1] + 1] - first[span[0]], stop[rows], owner[rows], people[span[0] : span[1]],
-            tree.last, tree.parent, tree.leaves, tree.sensitive, bound, m,
-        )  # fmt: skip
-
     cuts = np.unique(np.searchsorted(first, np.arange(0, len(stop), _CHUNK)))
     spans = list(pairwise([*np.unique([0, *cuts, len(people)]).tolist()]))
+    parts = [
+        (first[a : b + 1] - first[a], stop[rows], owner[rows], people[a:b])
+        for a, b in spans
+        for rows in [order[first[a] : first[b]]]
+    ]
+    shared = tree.last, tree.parent, tree.leaves, tree.sensitive, bound, m
     found = np.empty(len(stop), np.int64)
-    found[order] = np.concatenate([np.zeros(0, np.int64), *engine.map(one, spans)])
+    found[order] = np.concatenate([np.zeros(0, np.int64), *engine.map(lambda part: safe_nodes(*part, *shared), parts)])
     return found
 
 

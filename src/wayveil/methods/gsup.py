@@ -10,7 +10,7 @@ import numpy as np
 
 from wayveil.errors import InputError
 from wayveil.kernels.gsup import loaded, suppress_everywhere, suppress_in_classes, unsafe
-from wayveil.model import BreachBound, Cut, Engine, Published, Sensitive, Visits, check_parameters, parameter
+from wayveil.model import BlockKey, BreachBound, Cut, Engine, Published, Sensitive, Visits, check_parameters, parameter
 from wayveil.model.ragged import IntArray, take
 
 __all__ = ["Gsup"]
@@ -87,6 +87,7 @@ class Gsup:
     accepts: ClassVar[type[Visits]] = Visits
     publishes: ClassVar[type[Visits]] = Visits
     cut: ClassVar[Cut] = "none"
+    blocks: ClassVar[tuple[BlockKey, ...]] = ()
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)

@@ -11,7 +11,7 @@ import numpy as np
 from wayveil.kernels.road_candidates import LITERAL, REPAIRED
 from wayveil.methods.road_clusters import Clustering, release_clusters
 from wayveil.methods.road_parts import check_people, publish_slices
-from wayveil.model import Cut, Engine, Published, Routes, StrictK, check_parameters, parameter
+from wayveil.model import BlockKey, Cut, Engine, Published, Routes, StrictK, check_parameters, parameter
 
 __all__ = ["Icba"]
 
@@ -105,6 +105,7 @@ class Icba:
     accepts: ClassVar[type[Routes]] = Routes
     publishes: ClassVar[type[Routes]] = Routes
     cut: ClassVar[Cut] = "block"
+    blocks: ClassVar[tuple[BlockKey, ...]] = ("slice", "place")
     makes_parts: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

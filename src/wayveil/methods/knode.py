@@ -13,8 +13,10 @@ from wayveil.kernels.knode_draw import draw_boxes
 from wayveil.kernels.knode_graph import AXES, NO_EDGE, edge_weights
 from wayveil.kernels.knode_improve import low_loss_groups
 from wayveil.kernels.knode_partition import partition
+from wayveil.methods.picked import Picked
 from wayveil.methods.trajectory_graph import class_owners, cut_large, merge_small, time_classes, time_windows
 from wayveil.model import (
+    BlockKey,
     Cut,
     Engine,
     KAnonymity,
@@ -110,6 +112,7 @@ class Knode:
     accepts: ClassVar[type[Points]] = Points
     publishes: ClassVar[type[Regions]] = Regions
     cut: ClassVar[Cut] = "block"
+    blocks: ClassVar[tuple[BlockKey, ...]] = ("times", "place")
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)
@@ -149,41 +152,45 @@ class Knode:
 
     def _partition(self, tracks: _Tracks, label: IntArray, engine: Engine) -> tuple[_Groups, int]:
         """Build and partition the graph of every class, as printed; return the groups and the number of edges."""
-
-        def one(part: IntArray) -> tuple[_Groups, int]:
-            low, high = int(tracks.start[part].max()), int(tracks.end[part].min())
-            if low > high:
-                return _Groups.of(part, np.full(len(part), -1), low, high), 0
-            rows = (tracks.first[part] + low - tracks.start[part])[:, None] + np.arange(high - low + 1)
-            weights = edge_weights(tracks.x[rows], tracks.y[rows], self.overlap)
-            found = partition(weights, _codes(tracks.owner[part]), self.k)
-            return _Groups.of(part, found, low, high), int(np.count_nonzero(weights < NO_EDGE)) // 2
-
-        done = engine.map(one, self._parts(tracks, label))
+        parts = [tracks.part(members, tracks.x, tracks.y) for members in self._parts(tracks, label)]
+        done = engine.map(self._partitioned, parts)
         return _joined([groups for groups, _ in done], len(label)), sum(edges for _, edges in done)
+
+    def _partitioned(self, part: _Part) -> tuple[_Groups, int]:
+        low, high = int(part.start.max()), int(part.end.min())
+        if low > high:
+            return _Groups.of(part.members, np.full(len(part.members), -1), low, high), 0
+        rows = (part.points.begin + low - part.start)[:, None] + np.arange(high - low + 1)
+        x, y = part.points.columns
+        weights = edge_weights(x[rows], y[rows], self.overlap)
+        found = partition(weights, _codes(part.owner), self.k)
+        return _Groups.of(part.members, found, low, high), int(np.count_nonzero(weights < NO_EDGE)) // 2
 
     def _group(self, tracks: _Tracks, label: IntArray, windows: IntArray, engine: Engine) -> _Groups:
         """Find groups at a low loss: in the classes, then in what is left of all of them, put together anew."""
 
-        def one(part: IntArray) -> _Groups:
-            start, end = tracks.start[part], tracks.end[part]
-            found = low_loss_groups(
-                tracks.first[part], start, end, _codes(tracks.owner[part]), tracks.u, tracks.v, self.k
-            )
-            inside, n = found >= 0, int(found.max()) + 1
-            low, high = np.zeros(n, np.int64), np.full(n, len(tracks.times))
-            np.maximum.at(low, found[inside], start[inside])
-            np.minimum.at(high, found[inside], end[inside])
-            return _Groups(members=part, label=found, low=low, high=high)
+        def grouped(label: IntArray) -> list[_Groups]:
+            parts = [tracks.part(members, tracks.u, tracks.v) for members in self._parts(tracks, label)]
+            return engine.map(self._grouped, parts)
 
-        done = engine.map(one, self._parts(tracks, label))
+        done = grouped(label)
         for _ in range(_ROUNDS):
             rest = np.flatnonzero(_joined(done, len(label)).label < 0)
             label = np.full(len(label), -1)
             for number, members in enumerate(merge_small(windows[rest], tracks.owner[rest], self.k)):
                 label[rest[members]] = number
-            done += engine.map(one, self._parts(tracks, label))
+            done += grouped(label)
         return _joined(done, len(label))
+
+    def _grouped(self, part: _Part) -> _Groups:
+        found = low_loss_groups(
+            part.points.begin, part.start, part.end, _codes(part.owner), *part.points.columns, self.k
+        )
+        inside, n = found >= 0, int(found.max()) + 1
+        low, high = np.zeros(n, np.int64), np.full(n, part.end.max(initial=0))
+        np.maximum.at(low, found[inside], part.start[inside])
+        np.minimum.at(high, found[inside], part.end[inside])
+        return _Groups(members=part.members, label=found, low=low, high=high)
 
     def _parts(self, tracks: _Tracks, label: IntArray) -> list[IntArray]:
         """Return the classes, large ones cut; the largest first, so that no worker ends long after the others."""
@@ -222,6 +229,25 @@ class _Tracks:
         """Return where every trajectory starts and ends."""
         last = self.first + self.length - 1
         return np.column_stack([self.u[self.first], self.v[self.first], self.u[last], self.v[last]])
+
+    def part(self, members: IntArray, *columns: FloatArray) -> _Part:
+        """Return some trajectories with these columns."""
+        first = self.first[members]
+        points = Picked(begin=first, end=first + self.length[members], columns=columns)
+        return _Part(
+            members=members, points=points, start=self.start[members], end=self.end[members], owner=self.owner[members]
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Part:
+    """Trajectories among which groups are looked for: which, their points, first and last timestamps, and owners."""
+
+    members: IntArray
+    points: Picked
+    start: IntArray
+    end: IntArray
+    owner: IntArray
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,8 +28,9 @@ from wayveil.methods.clusters import (
     relax,
     semi_diagonal,
 )
-from wayveil.model import Cut, Engine, KDelta, Points, Published, check_parameters, duration_units, parameter
-from wayveil.model.ragged import FloatArray, IntArray, offsets_of
+from wayveil.methods.picked import Picked
+from wayveil.model import BlockKey, Cut, Engine, KDelta, Points, Published, check_parameters, duration_units, parameter
+from wayveil.model.ragged import FloatArray, IntArray, offsets_of, take
 
 __all__ = ["Nwa"]
 
@@ -121,6 +123,7 @@ class Nwa:
     accepts: ClassVar[type[Points]] = Points
     publishes: ClassVar[type[Points]] = Points
     cut: ClassVar[Cut] = "block"
+    blocks: ClassVar[tuple[BlockKey, ...]] = ("times", "place")
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)
@@ -147,7 +150,11 @@ class Nwa:
             )
         leads = rng.integers(0, np.diff(first)[large]).tolist()
         parts = [members[first[c] : first[c + 1]] for c in large]
-        classes = engine.map(lambda i: _Class.of(data, begin, end, parts[i], leads[i]), range(len(parts)))
+        raw = [
+            _Raw(rows=_picked(data, begin[part], end[part]), owner=data.owner[part], first=lead)
+            for part, lead in zip(parts, leads, strict=True)
+        ]
+        classes = engine.map(_Class.of, raw)
         found, relaxed = self._cluster(classes, data, engine)
         label = np.where(end > begin, TOO_FEW, CUT_OFF)
         for part, own in zip(parts, found, strict=True):
@@ -201,18 +208,10 @@ class Nwa:
     def _cluster(self, classes: list[_Class], data: Points, engine: Engine) -> tuple[list[IntArray], Relaxed]:
         """Return the clusters of every class at the first radius that leaves few enough outliers."""
         engine.progress("measuring distances")
-        pieces = [(c, a, min(a + _BLOCK, c.n)) for c in classes for a in range(0, c.n, _BLOCK)]
-
-        def measure_core(piece: tuple[_Class, int, int]) -> None:
-            c, a, b = piece
-            c.core[a:b] = core_distances(c.tree, c.rows, c.owner, self.k - 1, a, b)
-
-        def measure_group(piece: tuple[_Class, int, int]) -> None:
-            c, a, b = piece
-            c.group[a:b] = group_distances(c.tree, c.rows, c.core, a, b)
-
-        engine.map(measure_core, pieces)
-        engine.map(measure_group, pieces)
+        small = [c for c in classes if c.n <= _BLOCK]  # they come last
+        classes[len(classes) - len(small) :] = engine.map(lambda c: c.measured(self.k), small)
+        for i, c in enumerate(classes[: len(classes) - len(small)]):
+            classes[i] = c.measured_on(engine, self.k)
         found: list[IntArray] = []
         most_outliers = allowed_trash(self.trash_max, data)
 
@@ -230,20 +229,36 @@ class Nwa:
         self, data: Points, begin: IntArray, end: IntArray, label: IntArray, engine: Engine
     ) -> tuple[Points, float]:
         """Return the data that is published, and the sum of all ways that points were moved."""
-        kept = label >= 0
-        offsets = offsets_of(np.where(kept, end - begin, 0))
-        rows = np.arange(offsets[-1]) + np.repeat((begin - offsets[:-1])[kept], (end - begin)[kept])
-        t, x, y = data.t[rows], data.x[rows], data.y[rows]
         members, first = members_of(label)
-        half = half_width(self.delta, data.frame)
-        mec = self.center == "mec"
-        moved = engine.map(
-            lambda a: translate(
-                x, y, offsets[:-1], offsets[1:], members, first, half, mec, a, min(a + 256, len(first) - 1)
-            ),
-            range(0, len(first) - 1, 256),
-        )
-        return replace(data, offsets=offsets, t=t, x=x, y=y, known=None), float(np.concatenate(moved).sum())
+        half, mec = half_width(self.delta, data.frame), self.center == "mec"
+        cuts = first[np.append(np.arange(0, len(first) - 1, 256), len(first) - 1)].tolist()
+        parts = [members[a:b] for a, b in pairwise(cuts)]
+        pieces = [
+            (_picked(data, begin[part], end[part]), first[i : i + 257] - first[i])
+            for i, part in zip(range(0, len(first) - 1, 256), parts, strict=True)
+        ]
+        moved = engine.map(lambda piece: _moved(*piece, half, mec), pieces)
+        way = float(np.concatenate([ways for _, _, ways in moved]).sum())
+        offsets = offsets_of(np.where(label >= 0, end - begin, 0))
+        x, y = np.empty(offsets[-1]), np.empty(offsets[-1])
+        for part in reversed(parts):
+            rows = take(offsets, part)[1]
+            x[rows], y[rows], _ = moved.pop()  # what is put in its place is not held twice
+        kept = label >= 0
+        t = data.t[np.arange(offsets[-1]) + np.repeat((begin - offsets[:-1])[kept], (end - begin)[kept])]
+        return replace(data, offsets=offsets, t=t, x=x, y=y, known=None), way
+
+
+def _picked(data: Points, begin: IntArray, end: IntArray) -> Picked:
+    return Picked(begin=begin, end=end, columns=(data.x, data.y))
+
+
+def _moved(points: Picked, first: IntArray, half: float, use_mec: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the points of some clusters where they are published, and the way moved per cluster."""
+    offsets, (x, y) = points.packed()
+    members = np.arange(len(offsets) - 1)
+    moved = translate(x, y, offsets[:-1], offsets[1:], members, first, half, use_mec, 0, len(first) - 1)
+    return x, y, moved
 
 
 def classes_of(t: IntArray, begin: IntArray, end: IntArray) -> tuple[IntArray, IntArray]:
@@ -273,6 +288,15 @@ def _scramble(t: IntArray) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class _Raw:
+    """Trajectories with the same timestamps, their owners, and which of them is the first pivot."""
+
+    rows: Picked
+    owner: IntArray
+    first: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class _Class:
     """Trajectories with the same timestamps in the order of a tree, and what is known of their distances."""
 
@@ -289,12 +313,13 @@ class _Class:
         return len(self.owner)
 
     @classmethod
-    def of(cls, data: Points, begin: IntArray, end: IntArray, members: IntArray, first: int) -> _Class:
-        n, length = len(members), int(end[members[0]] - begin[members[0]])
+    def of(cls, raw: _Raw) -> _Class:
+        begin, (x, y) = raw.rows.begin, raw.rows.columns
+        n, length = len(begin), int(raw.rows.end[0] - begin[0])
 
         def rows_of(which: IntArray) -> FloatArray:
-            at = begin[members[which]][:, None] + np.arange(length)
-            return np.concatenate([data.x[at], data.y[at]], axis=1)
+            at = begin[which][:, None] + np.arange(length)
+            return np.concatenate([x[at], y[at]], axis=1)
 
         sketch, slack = _sketches(rows_of, n, length)
         levels = max(0, int(np.ceil(np.log2(n / _LEAF))))
@@ -304,13 +329,26 @@ class _Class:
             rows[a : a + _BLOCK] = rows_of(order[a : a + _BLOCK])
         return cls(
             length=length,
-            first=int(np.flatnonzero(order == first)[0]),
+            first=int(np.flatnonzero(order == raw.first)[0]),
             tree=Tree(order, begins, ends, low, high, np.ascontiguousarray(sketch[order]), slack),
             rows=rows,
-            owner=np.ascontiguousarray(data.owner[members][order]),
-            core=np.empty(n),
-            group=np.empty(n),
+            owner=np.ascontiguousarray(raw.owner[order]),
+            core=np.zeros(0),
+            group=np.zeros(0),
         )
+
+    def measured(self, k: int) -> _Class:
+        """Return the class with what tells at which radius each trajectory can be in a cluster."""
+        core = core_distances(self.tree, self.rows, self.owner, k - 1, 0, self.n)
+        return replace(self, core=core, group=group_distances(self.tree, self.rows, core, 0, self.n))
+
+    def measured_on(self, engine: Engine, k: int) -> _Class:
+        """Return the same, by pieces."""
+        pieces = [(a, min(a + _BLOCK, self.n)) for a in range(0, self.n, _BLOCK)]
+        found = engine.map(lambda piece: core_distances(self.tree, self.rows, self.owner, k - 1, *piece), pieces)
+        core = np.concatenate(found)
+        found = engine.map(lambda piece: group_distances(self.tree, self.rows, core, *piece), pieces)
+        return replace(self, core=core, group=np.concatenate(found))
 
     def beyond(self, radius: float) -> int:
         """Return how many trajectories can be in no cluster of this radius, whatever the pivots."""

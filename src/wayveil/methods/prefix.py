@@ -9,7 +9,7 @@ import numpy as np
 
 from wayveil.kernels.prefix_tree import kept_prefixes
 from wayveil.methods.road_parts import Parts, Release, check_people, publish_slices
-from wayveil.model import Cut, Engine, Published, Routes, SubsequenceK, check_parameters, parameter
+from wayveil.model import BlockKey, Cut, Engine, Published, Routes, SubsequenceK, check_parameters, parameter
 from wayveil.model.ragged import offsets_of
 
 __all__ = ["Prefix"]
@@ -68,6 +68,7 @@ class Prefix:
     accepts: ClassVar[type[Routes]] = Routes
     publishes: ClassVar[type[Routes]] = Routes
     cut: ClassVar[Cut] = "block"
+    blocks: ClassVar[tuple[BlockKey, ...]] = ("slice", "place")
     makes_parts: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -14,7 +14,7 @@ from wayveil.kernels.hilbert import hilbert_index
 from wayveil.kernels.qid_classes import class_boxes, unite_asymmetric, unite_groups
 from wayveil.kernels.qid_groups import nearest_people
 from wayveil.kernels.qid_samples import Samples, keep_compatible
-from wayveil.model import AttackGraph, Cut, Engine, Points, Published, Regions, check_parameters, parameter
+from wayveil.model import AttackGraph, BlockKey, Cut, Engine, Points, Published, Regions, check_parameters, parameter
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray, keep_rows, offsets_of, trajectory_of_row
 
 __all__ = ["Qid"]
@@ -116,6 +116,7 @@ class Qid:
     accepts: ClassVar[type[Points]] = Points
     publishes: ClassVar[type[Regions]] = Regions
     cut: ClassVar[Cut] = "none"
+    blocks: ClassVar[tuple[BlockKey, ...]] = ()
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)

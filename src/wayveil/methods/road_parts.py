@@ -10,6 +10,7 @@ import numpy as np
 from wayveil.errors import InputError
 from wayveil.kernels.equal_sequences import first_equal
 from wayveil.kernels.road_parts import cut_parts, people_on_roads
+from wayveil.methods.picked import Picked
 from wayveil.model import Engine, Guarantee, Published, Routes
 from wayveil.model.ragged import IntArray, offsets_of, take
 
@@ -82,7 +83,10 @@ def publish_slices(
     small = [trajectories for trajectories in slices if len(trajectories) < k]
     if not large:  # one is looked at all the same, as it tells what there is to count
         large, small = small[:1], small[1:]
-    made = engine.map(lambda trajectories: release(parts_of(data, trajectories, k)), large)
+    ends = data.network.from_node, data.network.to_node
+    made = engine.map(
+        lambda part: release(_parts_of(part, k, *ends)), [_Slice.of(data, trajectories) for trajectories in large]
+    )
     if small:
         made.append(_left_out(data, small, made[0].facts))
     return published(data, made, claim, {"slices": len(slices)})
@@ -128,14 +132,33 @@ def parts_of(data: Routes, trajectories: IntArray, k: int) -> Parts:
     >>> found.roads.tolist(), found.people_on.tolist(), found.route.tolist(), found.offsets.tolist()
     ([0, 1], [3, 2], [0, 0, 1], [0, 2, 3])
     """
-    network = data.network
-    people = people_on_roads(trajectories, data.offsets, data.road, data.owner, len(network))
+    return _parts_of(_Slice.of(data, trajectories), k, data.network.from_node, data.network.to_node)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Slice:
+    """The trajectories of a slice: which, their owners, and their roads."""
+
+    trajectories: IntArray
+    owner: IntArray
+    rows: Picked
+
+    @classmethod
+    def of(cls, data: Routes, trajectories: IntArray) -> _Slice:
+        begin, end = data.offsets[trajectories], data.offsets[trajectories + 1]
+        rows = Picked(begin=begin, end=end, columns=(data.road,))
+        return cls(trajectories=trajectories, owner=data.owner[trajectories], rows=rows)
+
+
+def _parts_of(part: _Slice, k: int, from_node: IntArray, to_node: IntArray) -> Parts:
+    row_offsets, (row_road,) = part.rows.packed()
+    own = np.arange(len(part.trajectories))
+    people = people_on_roads(own, row_offsets, row_road, part.owner, len(from_node))
     frequent = people >= k
     code = np.where(frequent, np.cumsum(frequent) - 1, -1)
-    offsets, road, at = cut_parts(trajectories, data.offsets, data.road, code, network.from_node, network.to_node)
+    offsets, road, at = cut_parts(own, row_offsets, row_road, code, from_node, to_node)
     first, route = np.unique(first_equal(offsets, (road,)), return_inverse=True)
-    owners = data.owner[trajectories]
-    number = np.cumsum(np.append(0, owners[1:] != owners[:-1]))
+    number = np.cumsum(np.append(0, part.owner[1:] != part.owner[:-1]))
     by_route = np.argsort(route, kind="stable")
     of_route, of_person = route[by_route], number[at[by_route]]
     once = np.append(True, (of_route[1:] != of_route[:-1]) | (of_person[1:] != of_person[:-1]))[: len(of_route)]
@@ -149,9 +172,9 @@ def parts_of(data: Routes, trajectories: IntArray, k: int) -> Parts:
         roads=np.flatnonzero(frequent),
         people_on=people[frequent],
         n_roads_removed=int(np.count_nonzero(people) - np.count_nonzero(frequent)),
-        n_rows_removed=int(np.diff(data.offsets)[trajectories].sum()) - len(road),
+        n_rows_removed=len(row_road) - len(road),
         n_people=int(number[-1]) + 1,
-        trajectory=trajectories[at],
+        trajectory=part.trajectories[at],
         route=place[route],
         offsets=route_offsets,
         road=road[rows],

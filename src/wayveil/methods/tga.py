@@ -11,6 +11,7 @@ from wayveil.errors import InputError, ParameterError
 from wayveil.kernels.point_bounds import Coarse, Rule, Sequences
 from wayveil.kernels.point_matching import match_points, nearest
 from wayveil.model import (
+    BlockKey,
     Cut,
     Engine,
     KAnonymity,
@@ -107,6 +108,7 @@ class Tga:
     accepts: ClassVar[type[Points]] = Points
     publishes: ClassVar[type[Any]] = Regions
     cut: ClassVar[Cut] = "block"
+    blocks: ClassVar[tuple[BlockKey, ...]] = ("place",)
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)

@@ -23,7 +23,9 @@ from wayveil.methods.clusters import (
     relax,
     semi_diagonal,
 )
+from wayveil.methods.picked import Picked
 from wayveil.model import (
+    BlockKey,
     Cut,
     Engine,
     KDelta,
@@ -34,11 +36,13 @@ from wayveil.model import (
     parameter,
     seconds_per_unit,
 )
-from wayveil.model.ragged import FloatArray, IntArray, offsets_of, take, trajectory_of_row
+from wayveil.model.ragged import FloatArray, IntArray, offsets_of, trajectory_of_row
 
 __all__ = ["W4m"]
 
 _HILBERT_BITS = 16
+_AT_ONCE = 1024
+"""Trajectories that are edited by one task."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,6 +164,7 @@ class W4m:
     accepts: ClassVar[type[Points]] = Points
     publishes: ClassVar[type[Points]] = Points
     cut: ClassVar[Cut] = "block"
+    blocks: ClassVar[tuple[BlockKey, ...]] = ("place",)
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)
@@ -182,19 +187,14 @@ class W4m:
         length = _time_as_length(data, self.t2s_factor)
         middle_x, middle_y = _middles(data)
         blocks = _blocks(middle_x, middle_y, np.flatnonzero(np.diff(data.offsets) > 0), self.chunk_size)
-        orders = [rng.permutation(len(members)) for members in blocks]
-
-        def solve(i: int) -> _Solved:
-            members = blocks[i]
-            owner = np.unique(data.owner[members], return_inverse=True)[1]
-            if owner.max() + 1 < self.k:
-                return _Solved(labels=[np.full(len(members), TOO_FEW)])
-            offsets, rows = take(data.offsets, members)
-            columns = (data.x[rows], data.y[rows], data.t[rows], length[rows])
-            block = Block(offsets, *columns, middle_x[members], middle_y[members], owner)
-            return self._solve(block, measure, start, orders[i])
-
-        solved = engine.map(solve, range(len(blocks)))
+        items = [
+            _Raw(
+                rows=_picked(data, length, members), middle_x=middle_x[members], middle_y=middle_y[members],
+                owner=data.owner[members], order=rng.permutation(len(members)),
+            )
+            for members in blocks
+        ]  # fmt: skip
+        solved = engine.map(lambda raw: self._solve(raw, measure, start), items)
         if not any((label > TOO_FEW).any() for s in solved for label in s.labels):
             raise InputError(
                 f"w4m: no block of {self.chunk_size} trajectories holds k = {self.k} people. Take a larger chunk_size."
@@ -240,8 +240,13 @@ class W4m:
         periods = np.diff(data.t)[trajectory[1:] == trajectory[:-1]]
         return dx, dy, int(np.median(periods)) if len(periods) else 0
 
-    def _solve(self, block: Block, measure: Measure, radius: float, order: IntArray) -> _Solved:
+    def _solve(self, raw: _Raw, measure: Measure, radius: float) -> _Solved:
         """Cluster a block at one radius after the other, up to the first that holds everybody."""
+        owner = np.unique(raw.owner, return_inverse=True)[1]
+        if owner.max() + 1 < self.k:
+            return _Solved(labels=[np.full(len(owner), TOO_FEW)])
+        offsets, (x, y, t, length) = raw.rows.packed()
+        block = Block(offsets, x, y, t, length, raw.middle_x, raw.middle_y, owner)
         n = len(block.owner)
         known = Known(np.zeros(n, np.int64), np.empty((n, n)), np.empty((n, n)))
         largest = float(np.hypot(np.ptp(block.x), np.ptp(block.y)))
@@ -249,7 +254,7 @@ class W4m:
             largest = float(np.diff(block.offsets).max())
         labels: list[IntArray] = []
         while True:
-            label = block_clusters(block, measure, known, self.k, radius, order, self.pivot == "farthest")
+            label = block_clusters(block, measure, known, self.k, radius, raw.order, self.pivot == "farthest")
             labels.append(label.astype(np.int32))
             if radius > 1.001 * largest or radius == largest == 0:
                 return _Solved(labels=labels)
@@ -259,17 +264,63 @@ class W4m:
         self, data: Points, length: FloatArray, label: IntArray, measure: Measure, engine: Engine
     ) -> tuple[Points, FloatArray]:
         """Return the data that is published, and the sums of way, time, points created and points deleted."""
-        offsets = offsets_of(np.where(label < 0, 0, np.diff(data.offsets)[label]))
-        t, x, y = np.empty(offsets[-1], np.int64), np.empty(offsets[-1]), np.empty(offsets[-1])
         half = half_width(self.delta, data.frame)
-        done = engine.map(
-            lambda a: edit(
-                data.offsets, data.x, data.y, data.t, length, label, measure, half, offsets, t, x, y,
-                a, min(a + 1024, len(data)),
-            ),
-            range(0, len(data), 1024),
+        parts = [label[a : a + _AT_ONCE] for a in range(0, len(data), _AT_ONCE)]
+        pieces = []
+        for number, part in enumerate(parts):
+            kept = np.flatnonzero(part >= 0)
+            own = kept + number * _AT_ONCE
+            pivots = np.setdiff1d(part[kept], own)
+            which = np.concatenate([own, pivots])
+            by_number = np.argsort(which)
+            pivot = by_number[np.searchsorted(which, part[kept], sorter=by_number)]
+            pieces.append(_Edit(rows=_picked(data, length, which), pivot=pivot))
+        done = engine.map(lambda piece: piece.run(measure, half), pieces)
+        sums = np.zeros((len(data), 4))
+        offsets = offsets_of(np.where(label < 0, 0, np.diff(data.offsets)[label]))
+        columns = np.empty(offsets[-1], np.int64), np.empty(offsets[-1]), np.empty(offsets[-1])
+        for number in reversed(range(len(parts))):
+            *edited, sums[np.flatnonzero(parts[number] >= 0) + number * _AT_ONCE] = done.pop()
+            first, last = offsets[[number * _AT_ONCE, min((number + 1) * _AT_ONCE, len(data))]]
+            for column, values in zip(columns, edited, strict=True):
+                column[first:last] = values  # and goes: nothing is held twice
+        t, x, y = columns
+        return replace(data, offsets=offsets, t=t, x=x, y=y, known=None), sums.sum(axis=0)
+
+
+def _picked(data: Points, length: FloatArray, which: IntArray) -> Picked:
+    """Return trajectories with the columns that are compared."""
+    columns = data.x, data.y, data.t, length
+    return Picked(begin=data.offsets[which], end=data.offsets[which + 1], columns=columns)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Raw:
+    """The trajectories of a block: their points, middles and owners, and in which order they become pivots."""
+
+    rows: Picked
+    middle_x: FloatArray
+    middle_y: FloatArray
+    owner: IntArray
+    order: IntArray
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Edit:
+    """Trajectories to be edited, followed by those of their pivots that are not among them; `pivot` says which."""
+
+    rows: Picked
+    pivot: IntArray
+
+    def run(self, measure: Measure, half: float) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
+        """Return t, x and y of the edited trajectories, and what each took."""
+        offsets, (x, y, t, length) = self.rows.packed()
+        made = offsets_of(np.diff(offsets)[self.pivot])
+        new_t, new_x, new_y = np.empty(made[-1], np.int64), np.empty(made[-1]), np.empty(made[-1])
+        done = edit(
+            offsets, x, y, t, length, self.pivot, measure, half, made, new_t, new_x, new_y, 0, len(self.pivot)
         )  # fmt: skip
-        return replace(data, offsets=offsets, t=t, x=x, y=y, known=None), np.concatenate(done).sum(axis=0)
+        return new_t, new_x, new_y, done
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -24,7 +24,7 @@ from wayveil.model.parameters import (
 )
 from wayveil.model.places import Places
 from wayveil.model.points import Points
-from wayveil.model.protocols import Attack, Cut, Engine, Method, Metric, Progress, Verifier, Workload
+from wayveil.model.protocols import Attack, BlockKey, Cut, Engine, Method, Metric, Progress, Verifier, Workload
 from wayveil.model.regions import Regions
 from wayveil.model.results import AttackResult, Chart, Data, Published, Score, Series, Verdict
 from wayveil.model.routes import RoadNetwork, Routes
@@ -39,6 +39,7 @@ __all__ = [
     "Attack",
     "AttackGraph",
     "AttackResult",
+    "BlockKey",
     "BreachBound",
     "CSafety",
     "Chart",

@@ -10,10 +10,14 @@ import numpy as np
 from wayveil.model.guarantees import Guarantee
 from wayveil.model.results import AttackResult, Data, Published, Score, Verdict
 
-__all__ = ["Attack", "Cut", "Engine", "Method", "Metric", "Progress", "Verifier", "Workload"]
+__all__ = ["Attack", "BlockKey", "Cut", "Engine", "Method", "Metric", "Progress", "Verifier", "Workload"]
 
 Cut = Literal["any", "block", "none"]
 """How a method may be cut for a cluster: per trajectory, per block, or not at all."""
+
+BlockKey = Literal["times", "slice", "length", "place", "whole"]
+"""What data are cut by: trajectories with the same timestamps, in the same slice of time, of the same length, or near
+each other; "whole" keeps one crowd, of which no machine holds more than a piece or a compact form."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -42,7 +46,8 @@ class Method(Protocol):
 
     Where `publishes` depends on the parameters, the instance has its own.  A method that cuts trajectories into parts
     or adds dummies has a class variable `makes_parts` that is true, and returns `Published.source`.  One that may leave
-    times out has a parameter `times`, which is "keep" where it does not.
+    times out has a parameter `times`, which is "keep" where it does not.  `blocks` names what data may be cut by that are
+    too large for one machine, the usual way first: see `BlockKey`; empty if the method needs all data at once.
     """
 
     name: ClassVar[str]
@@ -50,6 +55,7 @@ class Method(Protocol):
     accepts: ClassVar[type[Any]]
     publishes: ClassVar[type[Any]]
     cut: ClassVar[Cut]
+    blocks: ClassVar[tuple[BlockKey, ...]]
 
     @property
     def kernels(self) -> tuple[str, ...]:

@@ -14,7 +14,6 @@ from typing import Any, Literal
 from wayveil.errors import ParameterError, UsageError, closest
 from wayveil.model import (
     Data,
-    Engine,
     Guarantee,
     Parameter,
     Points,
@@ -142,13 +141,26 @@ def parse_sensitive(typed: list[str]) -> Sensitive:
     return found
 
 
-def make_engine(name: str = "local", progress: Progress | None = None) -> Engine:
-    """Return an engine by name."""
-    from wayveil.engines import LocalEngine
+def make_engine(
+    name: str = "local",
+    progress: Progress | None = None,
+    *,
+    scheduler: str | None = None,
+    workers: int | None = None,
+) -> Any:
+    """Return an engine by name, as a context manager; `scheduler` is the address of a cluster that is running."""
+    from wayveil.engines import DaskEngine, LocalEngine
 
+    given: dict[str, Any] = {} if progress is None else {"progress": progress}
+    if workers is not None:
+        given["workers"] = workers
+    if name == "dask":
+        return DaskEngine(scheduler=scheduler, **given)
     if name != "local":
-        raise UsageError(f"There is no engine {name!r}; known: local.")
-    return LocalEngine() if progress is None else LocalEngine(progress=progress)
+        raise UsageError(f"There is no engine {name!r}; known: local, dask.")
+    if scheduler is not None:
+        raise UsageError("A scheduler is of use with --engine dask or --engine auto only.")
+    return LocalEngine(**given)
 
 
 def plain_parameters(configured: Any) -> dict[str, Any]:

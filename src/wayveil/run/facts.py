@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from wayveil.model import Data, Published, Regions, Sensitive, Stops, Verdict, Visits
+from wayveil.model import Data, Owners, Published, Regions, Sensitive, Stops, Verdict, Visits
 from wayveil.run.catalog import plain_parameters, rows_word
 
 __all__ = [
@@ -26,15 +26,14 @@ __all__ = [
 ]
 
 
-def counted_note(data: Data) -> str:
+def counted_note(owners: Owners, *, people: int, trajectories: int) -> str:
     """Say how people were counted."""
-    if data.owners == "given":
+    if owners == "given":
         return (
-            f"People were counted by the owners of trajectories: {data.n_owners:,} people own {len(data):,} "
-            "trajectories."
+            f"People were counted by the owners of trajectories: {people:,} people own {trajectories:,} trajectories."
         )
     return (
-        f"The input has no owner column (user_id), so each of its {len(data):,} trajectories was assumed to be "
+        f"The input has no owner column (user_id), so each of its {trajectories:,} trajectories was assumed to be "
         "another person. If one person can have several, the promise is weaker than it says: give the owner column."
     )
 

@@ -6,14 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from wayveil.errors import InputError
-from wayveil.io import Loaded
-from wayveil.model import Verdict
+from wayveil.model import Stops, Verdict
 from wayveil.run import catalog
 from wayveil.run.manifest import Manifest, file_facts, read_manifest
-from wayveil.run.reading import find_public, load_boxes, load_published
+from wayveil.run.reading import find_public, load_boxes, load_parts
 from wayveil.run.scores import verdict_json
+from wayveil.run.shares import judge_together
 from wayveil.run.staging import MANIFEST
+from wayveil.verify import Need, apart, class_keys, join_verdicts
 
 __all__ = ["Judgement", "judge"]
 
@@ -63,14 +66,11 @@ def judge(folder: Path) -> Judgement:
     failures = _file_failures(public, manifest)
     verdict = None
     try:
-        loaded = load_published(public, manifest)
-        boxes = load_boxes(public, manifest, loaded)
+        verdict, rows, trajectories = _judged(public, manifest)
     except InputError as error:
         failures.append(f"the table cannot be read: {error}")
     else:
-        failures += _count_failures(loaded, manifest)
-        claim = manifest.guarantee
-        verdict = catalog.verify(loaded.data, claim, boxes=boxes) if claim.judged_alone else None
+        failures += _count_failures(rows, trajectories, manifest)
         if verdict is None:
             failures.append(_NOT_ALONE)
         elif not verdict.holds:
@@ -100,10 +100,29 @@ def _file_failures(folder: Path, manifest: Manifest) -> list[str]:
     return failures
 
 
-def _count_failures(loaded: Loaded, manifest: Manifest) -> list[str]:
+def _count_failures(rows: int, trajectories: int, manifest: Manifest) -> list[str]:
     failures = []
-    if loaded.data.n_rows != manifest.rows:
-        failures.append(f"the table has {loaded.data.n_rows:,} rows instead of {manifest.rows:,}")
-    if len(loaded.data) != manifest.trajectories:
-        failures.append(f"the table has {len(loaded.data):,} trajectories instead of {manifest.trajectories:,}")
+    if rows != manifest.rows:
+        failures.append(f"the table has {rows:,} rows instead of {manifest.rows:,}")
+    if trajectories != manifest.trajectories:
+        failures.append(f"the table has {trajectories:,} trajectories instead of {manifest.trajectories:,}")
     return failures
+
+
+def _judged(folder: Path, manifest: Manifest) -> tuple[Verdict | None, int, int]:
+    """Return the verdict, if files alone can give one, and the number of rows and trajectories."""
+    claim, together = manifest.guarantee, manifest.table.parts == "together"
+    verdicts, classes, rows, trajectories = [], [], 0, 0
+    for number, part in enumerate(load_parts(folder, manifest)):
+        rows, trajectories = rows + part.data.n_rows, trajectories + len(part.data)
+        if claim.judged_alone and not together:
+            boxes = load_boxes(folder, manifest, part, number)
+            verdicts.append(catalog.verify(part.data, claim, boxes=boxes))
+        if isinstance(part.data, Stops):
+            classes.append(np.unique(class_keys(part.data)))
+    if not claim.judged_alone:
+        return None, rows, trajectories
+    if together:
+        return judge_together(folder, manifest), rows, trajectories
+    met: list[Need] = ["classes apart"] if classes and apart(classes) else []
+    return join_verdicts(verdicts, met=met), rows, trajectories

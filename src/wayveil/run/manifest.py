@@ -9,7 +9,9 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
@@ -24,12 +26,15 @@ from wayveil.run.staging import MANIFEST
 __all__ = [
     "FORMAT",
     "FORMATS",
+    "Described",
     "Manifest",
     "boxes_name",
+    "described",
     "file_facts",
     "make_manifest",
     "published_name",
     "read_manifest",
+    "tables",
     "taxonomy_name",
     "versions",
 ]
@@ -37,6 +42,7 @@ __all__ = [
 FORMATS = ("parquet", "csv", "geojson")
 """The formats of a published table."""
 
+_TABLE = re.compile(rf"(published|boxes)(-[0-9]{{5,}})?\.({'|'.join(FORMATS)})")
 _COLUMNS = {
     "visits": {"traj_id": "text", "t": "time", "location": "text"},
     "points": {"traj_id": "text", "t": "time", "x": "place", "y": "place"},
@@ -50,6 +56,9 @@ _COLUMNS = {
     },
     "stops": {"traj_id": "text", "seq": "integer", "place": "text"},
 }  # fmt: skip
+
+Parts = Literal["one", "each", "together"]
+"""Whether the table is one file, or several: of which each keeps the claim by itself, or only all of them together."""
 
 FORMAT: Literal[1] = 1
 """Raised when a manifest of an older Wayveil could be misread."""
@@ -74,6 +83,7 @@ class Schema(_Strict):
     time_format: TimeFormat
     owners: Owners
     frame: dict[str, str | float | bool] | None = None
+    parts: Parts = "one"
 
 
 class Judged(_Strict):
@@ -130,16 +140,50 @@ class Manifest(_Strict):
         return f"{text}\n".encode()
 
 
+@dataclass(frozen=True, kw_only=True)
+class Described:
+    """What a manifest says of the published table; see `described`."""
+
+    kind: catalog.Kind
+    attributes: tuple[str, ...]
+    time_format: TimeFormat
+    owners: Owners
+    frame: Frame | None
+    rows: int
+    trajectories: int
+    parts: Parts = "one"
+
+
+def described(
+    published: Data,
+    *,
+    source_owners: Owners,
+    rows: int | None = None,
+    trajectories: int | None = None,
+    parts: Parts = "one",
+) -> Described:
+    """Describe published data; of data in parts, `published` is one, and the numbers are those of all."""
+    return Described(
+        kind=catalog.kind_of_data(published),
+        attributes=tuple(published.attributes),
+        time_format=published.time_format,
+        owners="hidden" if source_owners == "given" else source_owners,
+        frame=getattr(published, "frame", None),
+        rows=published.n_rows if rows is None else rows,
+        trajectories=len(published) if trajectories is None else trajectories,
+        parts=parts,
+    )
+
+
 def make_manifest(
-    folder: Path, *, method: Any, verdict: Verdict, published: Data, source_owners: Owners, unprotected: Iterable[str]
+    folder: Path, *, method: Any, verdict: Verdict, table: Described, unprotected: Iterable[str]
 ) -> Manifest:
     """Describe the files in `folder`; `unprotected` are attributes published beside the claim."""
     claim = verdict.claim
-    kind, frame = catalog.kind_of_data(published), getattr(published, "frame", None)
-    words = {"time": _time_type(published.time_format), "place": _place_type(frame or Frame())}
+    words = {"time": _time_type(table.time_format), "place": _place_type(table.frame or Frame())}
     columns = [
-        *(Column(name=name, type=words.get(word, word)) for name, word in _COLUMNS[kind].items()),
-        *(Column(name=name, type="text") for name in published.attributes),
+        *(Column(name=name, type=words.get(word, word)) for name, word in _COLUMNS[table.kind].items()),
+        *(Column(name=name, type="text") for name in table.attributes),
     ]
     return Manifest(
         format=FORMAT,
@@ -163,14 +207,15 @@ def make_manifest(
             not_judged=list(verdict.not_judged),
         ),
         schema=Schema(
-            kind=kind,
+            kind=table.kind,
             columns=columns,
-            time_format=published.time_format,
-            owners="hidden" if source_owners == "given" else source_owners,
-            frame=None if frame is None else frame.to_json(),
+            time_format=table.time_format,
+            owners=table.owners,
+            frame=None if table.frame is None else table.frame.to_json(),
+            parts=table.parts,
         ),
-        rows=published.n_rows,
-        trajectories=len(published),
+        rows=table.rows,
+        trajectories=table.trajectories,
         files={path.name: file_facts(path) for path in sorted(folder.iterdir()) if path.name != MANIFEST},
     )
 
@@ -201,26 +246,41 @@ def read_manifest(folder: Path) -> tuple[Manifest, str]:
         raise InputError(f"The {MANIFEST} in {str(folder)!r} is garbled at {where!r}.") from None
     except UsageError as error:
         raise InputError(f"The {MANIFEST} in {str(folder)!r} is garbled: {error}") from None
-    if not any(name == published_name(form) for name in manifest.files for form in FORMATS):
+    if not tables(manifest):
         raise InputError(f"The {MANIFEST} in {str(folder)!r} lists no published table.")
     if any(name != Path(name).name for name in manifest.files):
         raise InputError(f"The {MANIFEST} in {str(folder)!r} lists a file outside its folder.")
     return manifest, hashlib.sha256(content).hexdigest()
 
 
-def published_name(form: str) -> str:
-    """Return the name of the published table in a format."""
-    return f"published.{form}"
+def published_name(form: str, part: int | None = None) -> str:
+    """Return the name of the published table in a format, or of one part of it.
+
+    Examples
+    --------
+    >>> published_name("csv"), published_name("csv", 0)
+    ('published.csv', 'published-00001.csv')
+    """
+    return f"published{_number(part)}.{form}"
 
 
-def boxes_name(form: str) -> str:
-    """Return the name of the table of boxes from which published points were drawn."""
-    return f"boxes.{form}"
+def boxes_name(form: str, part: int | None = None) -> str:
+    """Return the name of the table of boxes from which published points were drawn, or of one part of it."""
+    return f"boxes{_number(part)}.{form}"
 
 
 def taxonomy_name(form: str) -> str:
     """Return the name of the taxonomy that is published with stops."""
     return f"taxonomy.{form}"
+
+
+def tables(manifest: Manifest, what: str = "published") -> list[str]:
+    """Return the names of the files that hold the published table, or its boxes, in order."""
+    return sorted(name for name in manifest.files if _TABLE.fullmatch(name) and name.startswith(what))
+
+
+def _number(part: int | None) -> str:
+    return "" if part is None else f"-{part + 1:05d}"
 
 
 def file_facts(path: Path) -> FileFacts:

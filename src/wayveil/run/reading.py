@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -31,19 +31,22 @@ from wayveil.io import (
     read_visits,
     taxonomy_of_places,
 )
-from wayveil.model import Data, Places, Regions, RoadNetwork, Routes, Sensitive, Stops, Taxonomy
+from wayveil.model import Data, Frame, Places, Regions, RoadNetwork, Routes, Sensitive, Stops, Taxonomy
 from wayveil.run import catalog
-from wayveil.run.manifest import FORMATS, Manifest, boxes_name, published_name, read_manifest, taxonomy_name
+from wayveil.run.joining import join_data
+from wayveil.run.manifest import FORMATS, Manifest, read_manifest, tables, taxonomy_name
 from wayveil.run.recipe import InputSpec
 from wayveil.run.staging import MANIFEST
 
 __all__ = [
     "Prepared",
     "check_sensitive",
+    "check_values",
     "find_public",
     "load",
     "load_boxes",
     "load_network",
+    "load_parts",
     "load_places",
     "load_published",
     "prepare",
@@ -60,11 +63,16 @@ class Prepared:
     notes: tuple[str, ...]
 
 
-def load(spec: InputSpec, *, attributes: tuple[str, ...] | None, kind: str | None = None) -> Loaded:
-    """Read an input table; `attributes` limits what is read (None: all), `kind` is what is needed (None: any)."""
+def load(
+    spec: InputSpec, *, attributes: tuple[str, ...] | None, kind: str | None = None, frame: Frame | None = None
+) -> Loaded:
+    """Read an input table; `attributes` limits what is read (None: all), `kind` is what is needed (None: any).
+
+    `frame` is given for a piece of a table, so that its degrees become the same metres as those of the whole.
+    """
     columns = {ours: named for ours, named in spec.columns.items() if ours != "user_id" or not spec.owners}
     options = ReadOptions(
-        columns=columns, on_duplicate_time=spec.on_duplicate_time, attributes=attributes, crs=spec.crs
+        columns=columns, on_duplicate_time=spec.on_duplicate_time, attributes=attributes, crs=spec.crs, frame=frame
     )
     found = spec.kind or guess_kind(spec.path, options)
     if kind is not None and found != kind:
@@ -130,17 +138,33 @@ def _holds_tracks(folder: Path) -> bool:
 
 
 def load_published(folder: Path, manifest: Manifest) -> Loaded:
-    """Read the table of a public folder as its manifest describes it."""
-    names = [name for form in FORMATS if (name := published_name(form)) in manifest.files]
-    return read_published(
-        folder / names[0],
-        kind=manifest.table.kind,
-        time_format=manifest.table.time_format,
-        attributes=manifest.attributes,
-        owners=manifest.table.owners,
-        frame=manifest.frame,
-        taxonomy=_published_taxonomy(folder, manifest),
+    """Read the table of a public folder as its manifest describes it; its parts, if it has any, become one."""
+    parts = list(load_parts(folder, manifest))
+    if len(parts) == 1:
+        return parts[0]
+    first = np.cumsum([0, *(len(part.data) for part in parts)])
+    owned: list[Any] = [replace(p.data, owner=p.data.owner + a) for p, a in zip(parts, first.tolist(), strict=False)]
+    return Loaded(
+        data=join_data(owned),
+        rows=sum(part.rows for part in parts),
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        ids=pl.concat([part.ids for part in parts]),
     )
+
+
+def load_parts(folder: Path, manifest: Manifest) -> Iterator[Loaded]:
+    """Read the parts of the table of a public folder, one after the other."""
+    taxonomy = _published_taxonomy(folder, manifest)
+    for name in tables(manifest):
+        yield read_published(
+            folder / name,
+            kind=manifest.table.kind,
+            time_format=manifest.table.time_format,
+            attributes=manifest.attributes,
+            owners=manifest.table.owners,
+            frame=manifest.frame,
+            taxonomy=taxonomy,
+        )
 
 
 def _published_taxonomy(folder: Path, manifest: Manifest) -> Taxonomy | None:
@@ -153,13 +177,15 @@ def _published_taxonomy(folder: Path, manifest: Manifest) -> Taxonomy | None:
     return read_published_taxonomy(folder / names[0])
 
 
-def load_boxes(folder: Path, manifest: Manifest, points: Loaded) -> Regions | None:
+def load_boxes(folder: Path, manifest: Manifest, points: Loaded, part: int = 0) -> Regions | None:
     """Read the boxes from which published points were drawn, where there are any; their ids must be the same."""
-    names = [name for form in FORMATS if (name := boxes_name(form)) in manifest.files]
+    names = tables(manifest, "boxes")
     if not names:
         return None
+    if len(names) != len(tables(manifest)):
+        raise InputError("The manifest lists another number of tables of boxes than of points.")
     loaded = read_published(
-        folder / names[0],
+        folder / names[part],
         kind="regions",
         time_format=manifest.table.time_format,
         attributes=(),
@@ -167,7 +193,7 @@ def load_boxes(folder: Path, manifest: Manifest, points: Loaded) -> Regions | No
         frame=manifest.frame,
     )
     if not loaded.ids.equals(points.ids) or not isinstance(loaded.data, Regions):
-        raise InputError(f"The trajectories of {names[0]} are not those of the published points.")
+        raise InputError(f"The trajectories of {names[part]} are not those of the published points.")
     return loaded.data
 
 
@@ -228,20 +254,36 @@ def _one_slice(data: Routes) -> tuple[Routes, tuple[str, ...]]:
 
 def check_sensitive(data: Data, sensitive: Sensitive, *, keep: Iterable[str] = ()) -> None:
     """Refuse sensitive attributes and values that the data do not have, and missing values."""
+    values = {
+        name: (
+            tuple(column.labels[code] for code in np.unique(column.codes).tolist() if code >= 0),
+            int(np.count_nonzero(column.codes < 0)),
+        )
+        for name, column in data.attributes.items()
+    }
+    check_values(values, len(data), sensitive, keep=keep)
+
+
+def check_values(
+    values: Mapping[str, tuple[tuple[str, ...], int]],
+    trajectories: int,
+    sensitive: Sensitive,
+    *,
+    keep: Iterable[str] = (),
+) -> None:
+    """Refuse the same, for attributes of which it is known what values occur and how often one is missing."""
     for name in (*(attribute for attribute, _ in sensitive), *keep):
-        if name not in data.attributes:
-            known = sorted(data.attributes)
+        if name not in values:
+            known = sorted(values)
             raise UsageError(f"The input has no attribute column {name!r}.{closest(name, known)}")
-    for name, values in sensitive:
-        column = data.attributes[name]
-        missing = int(np.count_nonzero(column.codes < 0))
+    for name, wanted in sensitive:
+        present, missing = values[name]
         if missing:
             raise InputError(
-                f"The sensitive attribute {name!r} has no value in {missing:,} of {len(data):,} trajectories. "
+                f"The sensitive attribute {name!r} has no value in {missing:,} of {trajectories:,} trajectories. "
                 "Fill in a value such as 'unknown', or remove these trajectories."
             )
-        present = {column.labels[code] for code in np.unique(column.codes).tolist()}
-        for value in values:
+        for value in wanted:
             if value not in present:
                 raise InputError(
                     f"The sensitive value {value!r} never occurs in the attribute {name!r}; check its spelling."

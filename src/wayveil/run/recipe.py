@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from wayveil.errors import UsageError, closest
 from wayveil.run import catalog
 
-__all__ = ["InputSpec", "OutputSpec", "Recipe", "load_recipe", "make_input", "make_recipe"]
+__all__ = ["BlocksSpec", "InputSpec", "OutputSpec", "Recipe", "load_recipe", "make_input", "make_recipe"]
 
 
 class _Strict(BaseModel):
@@ -81,6 +81,13 @@ class OutputSpec(_Strict):
         return tuple(value) if isinstance(value, list) else value
 
 
+class BlocksSpec(_Strict):
+    """How data are cut that are too large for one machine: `by` what, and about how many rows are in a block."""
+
+    by: Literal["times", "slice", "length", "place", "whole"]
+    rows: int = Field(default=2_000_000, ge=1)
+
+
 class Recipe(_Strict):
     """A checked recipe; `method`, `prepare`, `attacks` and `metrics` are configured objects.
 
@@ -95,7 +102,8 @@ class Recipe(_Strict):
     metrics: tuple[Any, ...] | None = None
     title: str = ""
     seed: int | None = Field(default=None, ge=0)
-    engine: Literal["local"] = "local"
+    engine: Literal["local", "dask", "auto"] = "local"
+    blocks: BlocksSpec | None = None
 
     @field_validator("method", mode="before")
     @classmethod
@@ -168,7 +176,18 @@ def make_recipe(content: dict[str, Any]) -> Recipe:
     published = catalog.kind_published(recipe.method)
     if recipe.output.format == "geojson" and published not in ("points", "regions"):
         raise UsageError(f"GeoJSON holds points and boxes; {published} are published as parquet or csv.")
+    _check_blocks(recipe)
     return recipe
+
+
+def _check_blocks(recipe: Recipe) -> None:
+    ways = type(recipe.method).blocks
+    if recipe.blocks is None or recipe.blocks.by in ways:
+        return
+    name = recipe.method.name
+    if not ways:
+        raise UsageError(f"{name} needs all data at once, so there can be no blocks; leave them out.")
+    raise UsageError(f"{name} cannot be cut by {recipe.blocks.by}; blocks may be by {' or '.join(ways)}.")
 
 
 def make_input(content: dict[str, Any]) -> InputSpec:
@@ -219,6 +238,6 @@ def _sentence(error: ValidationError, *above: str) -> str:
 
 
 def _known_keys(where: list[str]) -> list[str]:
-    tables: dict[str, type[BaseModel]] = {"input": InputSpec, "output": OutputSpec}
+    tables: dict[str, type[BaseModel]] = {"input": InputSpec, "output": OutputSpec, "blocks": BlocksSpec}
     model = tables.get(where[0], Recipe) if where else Recipe
     return list(model.model_fields)

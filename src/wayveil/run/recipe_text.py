@@ -38,6 +38,7 @@ def recipe_text(recipe: Recipe, *, seed: bool = True, names_only: bool = False) 
         "method": _part("name", recipe.method),
         "attacks": None if recipe.attacks is None else [_part("name", attack) for attack in recipe.attacks],
         "metrics": None if recipe.metrics is None else [_part("name", metric) for metric in recipe.metrics],
+        "blocks": None if recipe.blocks is None else recipe.blocks.model_dump(),
         "output": output,
     }
     return to_toml({key: value for key, value in parts.items() if value or value == 0 or key in ("attacks", "metrics")})

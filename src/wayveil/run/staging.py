@@ -37,6 +37,8 @@ class Workspace:
     ----------
     out : Path
         The output folder; it exists.
+
+    `scratch` is a folder for what tasks hand to each other; it disappears, too.
     """
 
     def __init__(self, out: Path) -> None:
@@ -46,7 +48,9 @@ class Workspace:
         self._root = Path(tempfile.mkdtemp(prefix=_STAGING, dir=out))
         self.staged = self._root / "public"
         self._staged_private = self._root / "private"
+        self.scratch = self._root / "scratch"
         self.staged.mkdir()
+        self.scratch.mkdir(mode=0o700)
         self._staged_private.mkdir(mode=0o700)
 
     def publish(self, private: Mapping[str, str]) -> None:

@@ -6,12 +6,17 @@ from wayveil.verify.breach_bound import check_breach_bound
 from wayveil.verify.csafety import check_csafety
 from wayveil.verify.kanonymity import check_kanonymity
 from wayveil.verify.kcl import check_kcl
+from wayveil.verify.kcl_shares import KclShare, cut_share, join_shares, judge_share
 from wayveil.verify.kdelta import check_kdelta
+from wayveil.verify.parts import Need, apart, class_keys, join_verdicts, union_condition
 from wayveil.verify.strict_k import check_strict_k
 from wayveil.verify.subsequence_k import check_subsequence_k
 
 __all__ = [
     "VERIFIERS",
+    "KclShare",
+    "Need",
+    "apart",
     "check_attack_graph",
     "check_breach_bound",
     "check_csafety",
@@ -20,6 +25,12 @@ __all__ = [
     "check_kdelta",
     "check_strict_k",
     "check_subsequence_k",
+    "class_keys",
+    "cut_share",
+    "join_shares",
+    "join_verdicts",
+    "judge_share",
+    "union_condition",
 ]
 
 VERIFIERS: dict[str, Verifier] = {

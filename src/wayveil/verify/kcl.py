@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal
 
 import numpy as np
 
@@ -12,11 +11,12 @@ from wayveil.model.guarantees import KCL
 from wayveil.model.ragged import IntArray
 from wayveil.model.results import Verdict
 from wayveil.model.visits import Visits
-from wayveil.verify.kcl_all import Findings, judge_all
+from wayveil.verify.kcl_all import judge_all
 from wayveil.verify.kcl_table import Table, refusal
+from wayveil.verify.kcl_verdict import Break, Extremes, Scope, refused, told, verdict_of_all, verdict_of_listed
 from wayveil.verify.sequences import Batch, SequenceWalker
 
-__all__ = ["CHUNK_ROWS", "check_kcl"]
+__all__ = ["CHUNK_ROWS", "check_kcl", "judge_listed"]
 
 CHUNK_ROWS = 1_000_000
 """About so many occurrences of sequences are in memory at once; a verdict does not depend on it."""
@@ -85,41 +85,36 @@ def check_kcl(published: Visits, claim: KCL) -> Verdict:
     >>> verdict.holds, verdict.witness["sequence"], verdict.witness["support"]
     (False, [['b', 3]], 2)
     """
+    scope = Scope.of(published)
     why_not = refusal(published, claim)
     if why_not:
-        return _refused(published, claim, why_not)
+        return refused(scope, claim, why_not)
     table = Table.of(published, claim)
     if isinstance(claim.l, str):
-        return _verdict_of_all(published, claim, table, judge_all(table, claim))
-    walker = SequenceWalker(table.item, table.end, longest=min(claim.l, table.longest), chunk_rows=max(1, CHUNK_ROWS))
+        return verdict_of_all(scope, claim, table, judge_all(table, claim))
+    return verdict_of_listed(scope, claim, *judge_listed(table, claim, claim.l))
+
+
+def judge_listed(
+    table: Table, claim: KCL, longest: int, *, begin: IntArray | None = None
+) -> tuple[Break | None, dict[int, Extremes]]:
+    """List the sequences of at most `longest` visits; return the worst break, and the extremes of each length.
+
+    All sequences of these lengths were judged: if there is a break, nothing longer is told.  Where `begin` is given,
+    these are the sequences whose first visit is one of these rows of the table, and all others are left to others.
+    """
+    walker = SequenceWalker(
+        table.item, table.end, longest=min(longest, table.longest), chunk_rows=max(1, CHUNK_ROWS), begin=begin
+    )
     tally = _Tally(k=min(claim.k, table.people + 1), allowed=_allowed(claim.c, table.people))
     for batch in walker:
         tally.judge(batch, table)
         if tally.worst:
             walker.longest = min(walker.longest, tally.worst.length)
-    return _verdict(published, claim, table, tally)
-
-
-@dataclass(kw_only=True, order=True)
-class _Break:
-    """A sequence that breaks the claim; the smallest is the witness.  `value` is -1 where the support is broken."""
-
-    length: int
-    kind: int
-    rank: int
-    sequence: tuple[int, ...]
-    value: int
-    support: int = field(compare=False)
-    confidence: Fraction | None = field(compare=False, default=None)
-
-
-@dataclass(kw_only=True)
-class _Extremes:
-    """What was measured over sequences of one length."""
-
-    sequences: int = 0
-    support: int | None = None
-    confidence: Fraction = Fraction(0)
+    found, worst = tally.by_length, tally.worst
+    if worst is None:
+        return None, found
+    return told(worst, table, claim), {n: extremes for n, extremes in found.items() if n <= worst.length}
 
 
 @dataclass(kw_only=True)
@@ -136,12 +131,12 @@ class _Tally:
 
     k: int
     allowed: IntArray
-    worst: _Break | None = None
-    by_length: dict[int, _Extremes] = field(default_factory=dict)
+    worst: Break | None = None
+    by_length: dict[int, Extremes] = field(default_factory=dict)
 
     def judge(self, batch: Batch, table: Table) -> None:
         """Count the people behind every sequence of the batch, and keep the extremes and the worst break."""
-        seen = self.by_length.setdefault(batch.length, _Extremes())
+        seen = self.by_length.setdefault(batch.length, Extremes())
         carrier = table.trajectory[batch.rows]
         person = None if table.person is None else table.person[carrier]
         support = _count_people(batch.starts, person)
@@ -151,7 +146,7 @@ class _Tally:
         seen.support = least if seen.support is None else min(seen.support, least)
         if least < self.k:
             found = batch.sequence(rarest)
-            self._note(_Break(length=batch.length, kind=0, rank=least, sequence=found, value=-1, support=least))
+            self._note(Break(length=batch.length, kind=0, rank=least, sequence=found, value=-1, support=least))
 
         marked = np.flatnonzero(table.marked[carrier])
         group = np.repeat(np.arange(len(batch)), np.diff(batch.starts))[marked] if len(marked) else marked
@@ -173,7 +168,7 @@ class _Tally:
             if len(broken):
                 first = int(broken[0])
                 self._note(
-                    _Break(
+                    Break(
                         length=batch.length,
                         kind=1,
                         rank=0,
@@ -184,7 +179,7 @@ class _Tally:
                     )
                 )
 
-    def _note(self, found: _Break) -> None:
+    def _note(self, found: Break) -> None:
         if self.worst is None or found < self.worst:
             self.worst = found
 
@@ -228,160 +223,3 @@ def _allowed(c: Fraction, people: int) -> IntArray:
     if max(c.numerator * people, c.denominator) < 2**63:
         return np.arange(people + 1, dtype=np.int64) * c.numerator // c.denominator
     return np.array([c.numerator * i // c.denominator for i in range(people + 1)], np.int64)
-
-
-def _verdict(data: Visits, claim: KCL, table: Table, tally: _Tally) -> Verdict:
-    """Say what was found; if the claim is broken, only lengths that were judged in full are counted."""
-    worst = tally.worst
-    judged = [e for length, e in tally.by_length.items() if worst is None or length <= worst.length]
-    support = min(e.support for e in judged if e.support is not None)
-    confidence = max(e.confidence for e in judged)
-    measured: dict[str, int | float | str | None] = {
-        "min_support": support,
-        "max_confidence": float(confidence),
-        "max_confidence_exact": _ratio(confidence),
-        "sequences": sum(e.sequences for e in judged),
-        **_size(data),
-    }
-    return _judged(data, claim, table, worst, measured, _reason(data, claim, measured, worst))
-
-
-def _verdict_of_all(data: Visits, claim: KCL, table: Table, found: Findings) -> Verdict:
-    """Say what was found for sequences of any length; what is not certified does not hold."""
-    measured: dict[str, int | float | str | None] = {
-        "min_support": found.least,
-        "max_confidence": float(found.largest),
-        "max_confidence_exact": _ratio(found.largest),
-        "sequences": found.judged,
-        **_size(data),
-    }
-    if not found.support_exact:
-        measured["min_support_note"] = "smallest met; the smallest of all may be smaller"
-    if not found.confidence_exact:
-        beyond = "every other sequence is at most c" if found.certified else "the largest of all may be larger"
-        measured["max_confidence_note"] = f"largest met; {beyond}"
-    worst = None
-    if found.sequence:
-        worst = _Break(
-            length=len(found.sequence),
-            kind=int(found.value >= 0),
-            rank=found.support,
-            sequence=found.sequence,
-            value=found.value,
-            support=found.support,
-            confidence=found.confidence,
-        )
-    reason = _reason(data, claim, measured, worst)
-    if not (worst or found.certified):
-        part = "confidence" if found.support_exact else "support"
-        reason = (
-            f"The {part} of sequences of any length cannot be certified within the limit of {found.limit} steps, "
-            f"so the claim is not shown to hold."
-        )
-    return _judged(data, claim, table, worst, measured, reason, certified=found.certified)
-
-
-def _judged(
-    data: Visits,
-    claim: KCL,
-    table: Table,
-    worst: _Break | None,
-    measured: dict[str, int | float | str | None],
-    reason: str,
-    *,
-    certified: bool = True,
-) -> Verdict:
-    witness = None
-    if worst:
-        witness = {
-            "sequence": table.labels(worst.sequence),
-            "support": worst.support,
-            "confidence": None if worst.confidence is None else _ratio(worst.confidence),
-            "sensitive": None if worst.value < 0 else list(table.sensitive[worst.value]),
-            "breaks": "support" if worst.value < 0 else "confidence",
-        }
-    return Verdict(
-        holds=worst is None and certified,
-        claim=claim,
-        counted=_counted(data),
-        measured=measured,
-        witness=witness,
-        reason=reason,
-        not_judged=_not_judged(data, claim),
-    )
-
-
-def _refused(data: Visits, claim: KCL, reason: str) -> Verdict:
-    measured: dict[str, int | float | str | None] = {
-        "min_support": None,
-        "max_confidence": None,
-        "max_confidence_exact": None,
-        "sequences": 0,
-        **_size(data),
-    }
-    return Verdict(
-        holds=False,
-        claim=claim,
-        counted=_counted(data),
-        measured=measured,
-        reason=reason,
-        not_judged=_not_judged(data, claim),
-    )
-
-
-def _reason(data: Visits, claim: KCL, measured: dict[str, Any], worst: _Break | None) -> str:
-    """One sentence with counts and the parameters, without anything that was published."""
-    one, many = ("person", "people") if data.owners == "given" else ("trajectory", "trajectories")
-    bound = "at least " if data.owners == "hidden" else ""
-    if worst:
-        what = "A single visit" if worst.length == 1 else f"A sequence of {worst.length} visits"
-        if worst.confidence is None:
-            return f"{what} fits only {worst.support} {one if worst.support == 1 else many}, fewer than k = {claim.k}."
-        return (
-            f"{what} tells a sensitive value with a confidence of {bound}{_ratio(worst.confidence)}, "
-            f"more than c = {_ratio(claim.c)}."
-        )
-    least = measured["min_support"]
-    if isinstance(claim.l, str):
-        text = "Each sequence of any number of visits"
-    else:
-        text = f"Each of the {measured['sequences']:,} sequences of at most {claim.l} visit{'s' if claim.l > 1 else ''}"
-    text += f" fits {least} {one if least == 1 else many} or more (k = {claim.k})"
-    if not claim.sensitive:
-        return text + "."
-    if "max_confidence_note" in measured:
-        return f"{text}, and none tells a sensitive value with a confidence above c = {_ratio(claim.c)}."
-    if data.owners == "hidden":
-        return f"{text}, and none certainly breaks the confidence (c = {_ratio(claim.c)})."
-    return (
-        f"{text}, and none tells a sensitive value with a confidence above {measured['max_confidence_exact']} "
-        f"(c = {_ratio(claim.c)})."
-    )
-
-
-def _not_judged(data: Visits, claim: KCL) -> tuple[str, ...]:
-    if data.owners != "hidden":
-        return ()
-    parts = [
-        f"support by owner: the owners are withheld, so it is known how many trajectories fit, not whether they "
-        f"belong to {claim.k} different people"
-    ]
-    if claim.sensitive:
-        parts.append(
-            "confidence by owner: the owners are withheld, so only a lower bound of the share of people with a "
-            "sensitive value is known"
-        )
-    return tuple(parts)
-
-
-def _size(data: Visits) -> dict[str, int]:
-    """Trajectories without visits are no evidence, and are not counted."""
-    return {"trajectories": int((data.offsets[:-1] < data.offsets[1:]).sum()), "visits": len(data.t)}
-
-
-def _counted(data: Visits) -> Literal["owners", "trajectories"]:
-    return "owners" if data.owners == "given" else "trajectories"
-
-
-def _ratio(value: Fraction) -> str:
-    return f"{value.numerator}/{value.denominator}"

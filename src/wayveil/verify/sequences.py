@@ -75,6 +75,9 @@ class SequenceWalker:
         Largest number of items of a sequence.
     chunk_rows : int, >= 1
         A batch has no more occurrences than this, unless it has one parent only; it then has at most ``len(item)``.
+    begin : int64, ascending, optional
+        Only sequences whose first item is that of one of these rows are walked over; all occurrences of such an item
+        must be among them.  Without it, all sequences are.
 
     Notes
     -----
@@ -88,8 +91,11 @@ class SequenceWalker:
     [((0,), 2), ((1,), 2), ((0, 1), 2)]
     """
 
-    def __init__(self, item: IntArray, end: IntArray, *, longest: int, chunk_rows: int) -> None:
+    def __init__(
+        self, item: IntArray, end: IntArray, *, longest: int, chunk_rows: int, begin: IntArray | None = None
+    ) -> None:
         self._item, self._end = item, end
+        self._begin = np.arange(len(item)) if begin is None else begin
         self._n_items = int(item.max()) + 1 if len(item) else 0
         self._row_bits = max(1, (len(item) - 1).bit_length())
         self._chunk_rows = chunk_rows
@@ -98,9 +104,9 @@ class SequenceWalker:
         self.longest = longest
 
     def __iter__(self) -> Iterator[Batch]:
-        if not len(self._item) or self.longest < 1:
+        if not len(self._begin) or self.longest < 1:
             return
-        batch = self._batch(self._item.astype(np.int64), np.arange(len(self._item)), first=0, above=None)
+        batch = self._batch(self._item[self._begin].astype(np.int64), self._begin, first=0, above=None)
         yield batch
         # A stack, not a recursion: the depth is bounded by the longest trajectory only.
         stack = self._pieces(batch)

@@ -1,0 +1,164 @@
+"""One block, on one worker: run the method, write its part, read it back, judge it, attack it, count what was lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wayveil.engines import LocalEngine
+from wayveil.errors import InputError
+from wayveil.model import AttackResult, Chart, Data, Published, Verdict
+from wayveil.model.ragged import IntArray
+from wayveil.run import catalog
+from wayveil.run.asked import attacks_of, metrics_of, rng_for, sensitive_of, sequence_for
+from wayveil.run.blocks.files import load_data, load_value, save_data
+from wayveil.run.drawing import Drawing, drawings
+from wayveil.run.joining import join_data
+from wayveil.run.matching import aligned
+from wayveil.run.recipe import Recipe
+from wayveil.run.scores import run_attacks
+from wayveil.run.views import balance, views
+from wayveil.run.writing import Written, check_made, write_and_read_back
+
+__all__ = [
+    "Done",
+    "Job",
+    "counting",
+    "make_block",
+    "publish_part",
+    "read_block",
+    "run_block",
+    "scatter_piece",
+    "tell_block",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What every task of a run needs to know; small, because it goes to every worker."""
+
+    recipe: Recipe
+    seed: int
+    scratch: Path
+    staged: Path
+    shared: Path
+
+
+@dataclass(frozen=True, kw_only=True)
+class Done:
+    """What came of one block; `why` says why nothing did.  Without a verdict no part of its own was published."""
+
+    number: int
+    balance: Mapping[str, Mapping[str, int | None]]
+    why: str | None = None
+    verdict: Verdict | None = None
+    example: Any = None
+    rows: int = 0
+    trajectories: int = 0
+    facts: Mapping[str, int | float | str] = field(default_factory=dict)
+    attacks: tuple[tuple[AttackResult, AttackResult], ...] = ()
+    counts: tuple[Any, ...] = ()
+    views: tuple[Chart, ...] = ()
+    drawings: tuple[Drawing, ...] = ()
+    classes: IntArray | None = None
+
+
+def scatter_piece(job: Job, numbered: tuple[int, Path, IntArray]) -> None:
+    """Write what a piece has of every block to a file of its own."""
+    number, file, block = numbered
+    data = load_data(file, load_value(job.shared))
+    order = np.argsort(block, kind="stable")
+    names, first = np.unique(block[order], return_index=True)
+    for name, part in zip(names.tolist(), np.split(order, first[1:]), strict=True):
+        save_data(data.take(part), job.scratch / "blocks" / str(name) / f"{number:06d}.pickle")
+
+
+def run_block(job: Job, number: int) -> Done:
+    """Publish one block into the staging folder, and tell what came of it."""
+    data = read_block(job, number)
+    made = make_block(job, data, number)
+    if isinstance(made, Done):
+        return made
+    written, verdict = publish_part(job, data, made, number)
+    order = written.order if made.source is None else made.source[written.order]
+    matched = aligned(written.data, order, data) if made.source is None else written.data
+    return tell_block(job, number, data, made, matched, (written, verdict))
+
+
+def read_block(job: Job, number: int) -> Any:
+    """Return the data of a block."""
+    shared = load_value(job.shared)
+    files = sorted((job.scratch / "blocks" / str(number)).glob("[0-9]*.pickle"))
+    return join_data([load_data(file, shared) for file in files])
+
+
+def make_block(job: Job, data: Any, number: int) -> Published | Done:
+    """Return what the method makes of a block, or what is to be told where it can make nothing."""
+    method = job.recipe.method
+    try:
+        made: Published = method.run(data, rng=rng_for(job.seed, "method", number), engine=LocalEngine(workers=1))
+    except InputError as error:
+        return Done(number=number, balance=_nothing_left(data), why=str(error))
+    check_made(method, data, made)
+    return made if made.data.n_rows else Done(number=number, balance=_nothing_left(data), why="nothing was left of it.")
+
+
+def publish_part(job: Job, data: Any, made: Published, number: int) -> tuple[Written, Verdict]:
+    """Write one part into the staging folder, read it back, and judge it."""
+    written = write_and_read_back(job.recipe, job.staged, data, made, rng_for(job.seed, "ids", number), part=number)
+    original = data.take(written.order) if made.source is None else data
+    return written, catalog.verify(written.data, made.claim, original, written.boxes)
+
+
+def tell_block(
+    job: Job, number: int, data: Any, made: Published, matched: Any, part: tuple[Written, Verdict] | None
+) -> Done:
+    """Attack a block, count what was lost, and tell it; `part` is what of it was published as a part of its own."""
+    recipe, pictured = job.recipe, number == 0
+    holds = part is None or part[1].holds
+    named = "raw data", "published data" if holds else "rejected data"
+    back = None if part is None else part[0].data
+    return Done(
+        number=number,
+        balance=balance(data, made.data, made.source),
+        verdict=None if part is None else part[1],
+        example=None if back is None else back.take(np.zeros(0, np.int64)),
+        rows=0 if back is None else back.n_rows,
+        trajectories=0 if back is None else len(back),
+        facts={"trajectories not published": int((np.diff(made.data.offsets) == 0).sum()), **made.facts},
+        attacks=_attack(job, data, matched, number),
+        counts=tuple(metric.count(data, matched) for metric in counting(metrics_of(recipe))),
+        views=views(data, made.data, made.groups, names=named, published=holds) if pictured else (),
+        drawings=drawings(
+            data, made.data, names=named, with_raw=recipe.output.with_raw, published=holds
+        ) if pictured else (),
+    )  # fmt: skip
+
+
+def counting(metrics: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the metrics that can be counted piece by piece."""
+    return tuple(metric for metric in metrics if hasattr(metric, "count"))
+
+
+def _nothing_left(data: Data) -> dict[str, dict[str, int | None]]:
+    """Return the balance of data of which nothing is published."""
+    n = int((np.diff(data.offsets) > 0).sum())
+    return {
+        "trajectories": {"in": n, "out": 0, "suppressed": n, "invented": 0},
+        catalog.rows_word(data): {"in": data.n_rows, "out": 0, "suppressed": data.n_rows, "invented": 0},
+    }
+
+
+def _attack(job: Job, raw: Data, published: Data, number: int) -> tuple[tuple[AttackResult, AttackResult], ...]:
+    before, after = (
+        run_attacks(
+            attacks_of(job.recipe), raw, target, sensitive=sensitive_of(job.recipe),
+            seed=sequence_for(job.seed, "attacks", number), engine=LocalEngine(workers=1),
+        )
+        for target in (raw, published)
+    )  # fmt: skip
+    return tuple(zip(before, after, strict=True))

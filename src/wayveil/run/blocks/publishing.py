@@ -1,0 +1,183 @@
+"""The straight line for data in blocks: no step ever holds all of them."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from wayveil.errors import InputError, UsageError
+from wayveil.model import AttackResult, Engine
+from wayveil.model.ragged import IntArray
+from wayveil.model.sums import join_results
+from wayveil.run import facts
+from wayveil.run.asked import attacks_of, metrics_of, sensitive_of
+from wayveil.run.blocks.adding import add_balances, described_input, left_out_note, score_all
+from wayveil.run.blocks.classes import publish_classes
+from wayveil.run.blocks.part import Done, Job, counting, run_block, scatter_piece
+from wayveil.run.blocks.plan import Keys, plan_blocks
+from wayveil.run.blocks.reading import Pieces, read_pieces
+from wayveil.run.blocks.whole import publish_whole
+from wayveil.run.finishing import Clock, Run, finish
+from wayveil.run.manifest import boxes_name, described, published_name
+from wayveil.run.outcome import Outcome
+from wayveil.run.reading import check_values
+from wayveil.run.recipe import Recipe
+from wayveil.run.staging import Workspace, open_workspace
+from wayveil.run.warming import compile_kernels
+from wayveil.verify import Need, apart, join_verdicts, union_condition
+
+__all__ = ["publish_blocks"]
+
+
+def publish_blocks(recipe: Recipe, *, engine: Engine) -> Outcome:
+    """Publish block by block, if every part keeps the promise; NotPublished if one does not."""
+    if recipe.blocks is None:
+        raise UsageError("The recipe names no blocks.")
+    clock = Clock(engine=engine)
+    seed = secrets.randbits(128) if recipe.seed is None else recipe.seed
+    sensitive = sensitive_of(recipe)
+    names = tuple(dict.fromkeys([*(attribute for attribute, _ in sensitive), *recipe.output.keep]))
+    with open_workspace(recipe.output.path, overwrite=recipe.output.overwrite) as space:
+        with clock("read and prepare"):
+            pieces = read_pieces(recipe, names, seed=seed, scratch=space.scratch, engine=engine)
+            check_values(pieces.values, pieces.trajectories, sensitive, keep=recipe.output.keep)
+        with clock("compile kernels"):
+            compile_kernels(recipe.method, attacks_of(recipe), counting(metrics_of(recipe)), engine)
+        job = Job(recipe=recipe, seed=seed, scratch=space.scratch, staged=space.staged, shared=pieces.shared)
+        if recipe.blocks.by == "whole":
+            return finish(space, publish_whole(job, pieces, clock))
+        with clock("cut into blocks"):
+            need = union_condition(recipe.method.claim)
+            block = plan_blocks(_all_keys(pieces.keys), rows=recipe.blocks.rows, people_apart=need == "people apart")
+            _scatter(job, pieces, block, engine)
+        n_blocks = int(block.max(initial=-1)) + 1
+        with clock("publish and judge every block"):
+            if need == "classes apart":
+                done = publish_classes(job, n_blocks, engine)
+            else:
+                done = engine.map(partial(run_block, job), range(n_blocks))
+        return finish(space, _told(job, pieces, done, _met(pieces, block, done), clock, space))
+
+
+def _all_keys(keys: Sequence[Keys]) -> Keys:
+    return Keys(**{name: np.concatenate([getattr(one, name) for one in keys]) for name in Keys.__annotations__})
+
+
+def _scatter(job: Job, pieces: Pieces, block: IntArray, engine: Engine) -> None:
+    ends = np.cumsum([len(keys.rows) for keys in pieces.keys])
+    own = np.split(block.astype(np.int32), ends[:-1])
+    engine.progress("cutting into blocks")
+    engine.map(partial(scatter_piece, job), list(zip(range(len(own)), pieces.files, own, strict=True)))
+
+
+def _told(job: Job, pieces: Pieces, done: list[Done], met: Sequence[Need], clock: Clock, space: Workspace) -> Run:
+    recipe = job.recipe
+    published = [one for one in done if one.verdict is not None]
+    told = [one for one in done if one.balance]
+    if not published:
+        raise InputError(done[0].why or "Nothing could be published.")
+    for part, one in enumerate(published):
+        _rename(space, recipe.output.format, one.number, part)
+    verdict = join_verdicts([one.verdict for one in published if one.verdict is not None], met=met)
+    metrics = metrics_of(recipe)
+    scores = score_all(counting(metrics), [one.counts for one in told if not one.why])
+    rows, trajectories = sum(one.rows for one in published), sum(one.trajectories for one in published)
+    word = "block" if len(told) == 1 else "blocks"
+    return Run(
+        recipe=recipe,
+        seed=job.seed,
+        verdict=verdict,
+        attacks=_attacks([one.attacks for one in told if not one.why]),
+        scores=scores,
+        shown=tuple(replace(score, charts=()) for score in scores),
+        timings=clock.seconds,
+        notes=(*pieces.notes, *_notes(told, metrics)),
+        counted=facts.counted_note(pieces.example.owners, people=pieces.people, trajectories=pieces.trajectories),
+        input_facts=described_input(recipe, pieces),
+        output_facts={
+            "Trajectories": f"{trajectories:,}",
+            "Rows": f"{rows:,}",
+            "Parts": f"{len(published):,}, of {len(told):,} {word}",
+            **{name: facts.value_text(value) for name, value in _facts(told).items()},
+        },
+        views=told[0].views,
+        balance=add_balances([one.balance for one in told]),
+        drawings=told[0].drawings,
+        table=described(
+            published[0].example,
+            source_owners=pieces.example.owners,
+            rows=rows,
+            trajectories=trajectories,
+            parts="each",
+        ),
+    )
+
+
+def _met(pieces: Pieces, block: IntArray, done: Sequence[Done]) -> list[Need]:
+    """Return what is true of the parts: looked up, not taken for granted."""
+    found: list[Need] = []
+    person = np.concatenate([keys.person for keys in pieces.keys])
+    if apart([person[block == number] for number in range(int(block.max()) + 1)]):
+        found.append("people apart")
+    classes = [one.classes for one in done if one.verdict is not None]
+    if all(one is not None for one in classes) and apart(one for one in classes if one is not None):
+        found.append("classes apart")
+    return found
+
+
+def _rename(space: Workspace, form: str, number: int, part: int) -> None:
+    """Number the parts one after the other: a gap would say that a block was not published."""
+    for name in (published_name, boxes_name):
+        file = space.staged / name(form, number)
+        if file.exists() and number != part:
+            file.rename(space.staged / name(form, part))
+
+
+def _attacks(
+    results: Sequence[tuple[tuple[AttackResult, AttackResult], ...]],
+) -> tuple[tuple[AttackResult, AttackResult], ...]:
+    return tuple(
+        (join_results([raw for raw, _ in same]), join_results([published for _, published in same]))
+        for same in zip(*results, strict=True)
+    )
+
+
+def _facts(published: Sequence[Done]) -> dict[str, int | float | str]:
+    """Return what was done: counts added up, the largest of what is largest, and the span of other numbers."""
+    found: dict[str, int | float | str] = {}
+    for name in dict.fromkeys(name for one in published for name in one.facts):
+        values = [one.facts[name] for one in published if name in one.facts]
+        numbers = [value for value in values if isinstance(value, (int, float))]
+        if len(numbers) < len(values):
+            found[name] = str(values[0])
+        elif name.startswith("largest"):
+            found[name] = max(numbers)
+        elif all(isinstance(number, int) for number in numbers):
+            found[name] = sum(numbers)
+        elif min(numbers) == max(numbers):
+            found[name] = numbers[0]
+        else:
+            found[name] = f"{min(numbers):.4g} to {max(numbers):.4g}, by block"
+    return found
+
+
+def _notes(done: Sequence[Done], metrics: Sequence[Any]) -> list[str]:
+    notes = []
+    empty = [one for one in done if one.why]
+    if empty:
+        lost = sum(one.balance["trajectories"]["in"] or 0 for one in empty)
+        notes.append(
+            f"{len(empty):,} of {len(done):,} blocks ({lost:,} trajectories) could not be published; of the first it "
+            f"is said: {empty[0].why}"
+        )
+    if len(done) > 1:
+        notes.append(
+            f"The data were cut into {len(done):,} blocks. Each part keeps the promise by itself; attackers are taken "
+            "to know in which part a victim is; the pictures show the first block."
+        )
+    return [*notes, *left_out_note(metric.name for metric in metrics if not hasattr(metric, "count"))]

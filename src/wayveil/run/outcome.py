@@ -1,0 +1,41 @@
+"""What a publication came to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from wayveil.errors import VerdictFailed
+from wayveil.model import AttackResult, Score, Verdict
+
+__all__ = ["NotPublished", "Outcome"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What a publication came to; `public` and `manifest_sha256` are None where nothing was published."""
+
+    public: Path | None
+    private: Path
+    verdict: Verdict
+    attacks: tuple[tuple[AttackResult, AttackResult], ...]
+    scores: tuple[Score, ...]
+    notes: tuple[str, ...]
+    counted: str
+    output_facts: Mapping[str, str]
+    timings: Mapping[str, float]
+    manifest_sha256: str | None
+
+    @property
+    def report(self) -> Path:
+        """The report, one self-contained file."""
+        return self.private / "report.html"
+
+
+class NotPublished(VerdictFailed):
+    """The claim does not hold for what the method made, or nothing is left of it, so nothing was published."""
+
+    def __init__(self, message: str, outcome: Outcome | None = None) -> None:
+        super().__init__(message)
+        self.outcome = outcome

@@ -1,0 +1,91 @@
+"""How much fits where: blocks for a memory limit, and an engine for the size of the input."""
+
+from __future__ import annotations
+
+import os
+import re
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+
+from wayveil.errors import UsageError
+from wayveil.io import parquet_parts
+from wayveil.run.recipe import BlocksSpec, Recipe
+
+__all__ = ["AUTO_ROWS", "BASE_BYTES", "BLOCK_BYTES", "WORKERS", "choose_engine", "parse_size", "within"]
+
+AUTO_ROWS = 5_000_000
+"""From so many rows on, `auto` takes a cluster; below, starting processes and moving data cost more than they bring."""
+
+BASE_BYTES = 400_000_000
+"""What a process takes before it has seen any data: the interpreter, libraries, compiled kernels."""
+
+BLOCK_BYTES = {"visits": 700, "points": 900, "routes": 900, "stops": 900}
+"""At most so many bytes are taken per row of a block, from reading to the verdict; measured, see docs/scale.md."""
+
+WORKERS = 2
+"""So many blocks are in memory at a time under a memory limit, however many cores there are."""
+
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(I?)B?", re.IGNORECASE)
+_CSV_ROW_BYTES = 40
+_FEWEST_ROWS = 10_000
+
+
+def parse_size(text: str) -> int:
+    """Return a number of bytes.
+
+    Examples
+    --------
+    >>> parse_size("4GB"), parse_size("512 MiB"), parse_size("1.5g")
+    (4000000000, 536870912, 1500000000)
+    """
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise UsageError(f"A size of memory is a number with a unit, such as 4GB or 800MB, got {text!r}.")
+    number, unit, binary = found.groups()
+    power = " KMGT".index(unit.upper() or " ")
+    return int(float(number) * (1024**power if binary else _UNITS[unit.upper()]))
+
+
+def within(recipe: Recipe, limit: int) -> Recipe:
+    """Return the recipe with blocks so small that `WORKERS` of them fit into `limit` bytes at a time.
+
+    Blocks of its own stay as they are, if they are small enough: what is published depends on them.
+    """
+    kind = recipe.method.accepts.__name__.lower()
+    rows = (limit - BASE_BYTES) // (WORKERS * BLOCK_BYTES[kind])
+    if rows < _FEWEST_ROWS:
+        least = BASE_BYTES + _FEWEST_ROWS * WORKERS * BLOCK_BYTES[kind]
+        raise UsageError(f"The memory limit is too small to do anything; give at least {-(-least // 10**6):,} MB.")
+    if recipe.blocks is not None:
+        if recipe.blocks.rows > rows:
+            raise UsageError(
+                f"Blocks of {recipe.blocks.rows:,} rows do not fit into the memory limit; at most {rows:,} rows do."
+            )
+        return recipe
+    ways = type(recipe.method).blocks
+    if not ways:
+        raise UsageError(f"{recipe.method.name} needs all data at once, so it cannot keep to a memory limit.")
+    return recipe.model_copy(update={"blocks": BlocksSpec(by=ways[0], rows=int(rows))})
+
+
+def choose_engine(recipe: Recipe, *, scheduler: str | None) -> Literal["local", "dask"]:
+    """Return the engine that a recipe asks for; `auto` is a cluster where there is one and the data are worth it."""
+    if recipe.engine != "auto":
+        return "dask" if recipe.engine == "dask" else "local"
+    there = find_spec("distributed") is not None and bool(scheduler or os.environ.get("DASK_SCHEDULER_ADDRESS"))
+    return "dask" if there and recipe.blocks is not None and _about_rows(recipe.input.path) >= AUTO_ROWS else "local"
+
+
+def _about_rows(path: Path) -> int:
+    """Return about how many rows an input has, without reading it; 0 if that cannot be told."""
+    try:
+        files = parquet_parts(path) or [path]
+        if files[0].suffix.lower() == ".parquet":
+            return int(pl.scan_parquet(files, glob=False, hive_partitioning=False).select(pl.len()).collect().item())
+        return path.stat().st_size // _CSV_ROW_BYTES
+    except (OSError, pl.exceptions.PolarsError):
+        return 0
