@@ -21,7 +21,7 @@ from typing import Any
 
 _HOMES = {
     "wayveil.attacks": ("ATTACKS",),
-    "wayveil.engines": ("LocalEngine",),
+    "wayveil.engines": ("DaskEngine", "LocalEngine"),
     "wayveil.errors": ("InputError", "OutputError", "ParameterError", "UsageError", "VerdictFailed", "WayveilError"),
     "wayveil.io": (
         "from_geopandas",

@@ -4,14 +4,13 @@ from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.errors import ParameterError
 from wayveil.model import RoadNetwork, Routes
-from wayveil.utility.roads import aligned_roads, aligned_slices, follows
+from wayveil.utility.roads import aligned_roads, follows
 from wayveil.utility.traffic import Traffic
 
 # A triangle a, b, c with a way out to d.
@@ -76,12 +75,6 @@ def test_slices_are_told_apart_where_both_have_them():
     assert run(before, routes("ab", "", slices=[(0, 5), (1, 2)])).value == 2 / 3
     assert run(before, replace(moved, time_format="utc")).value == 0
     assert run(before, replace(moved, time_format="epoch")).value == 2 / 3
-
-
-def test_slices_differ_in_begin_and_in_end():
-    data = routes("ab", "ab", "ab", slices=[(0, 5), (0, 6), (1, 6)])
-    assert aligned_slices(data, data)[2] == 3
-    assert aligned_slices(data, data.take(np.array([2, 0])))[1].tolist() == [2, 0]
 
 
 def test_roads_are_matched_by_name():

@@ -551,5 +551,5 @@ def test_reasons_in_words(k, c, owners, reason):
 
 
 def test_the_package_lists_its_verifiers():
-    assert set(verify.__all__) == {"VERIFIERS", *(judge.__name__ for judge in VERIFIERS.values())}
+    assert set(verify.__all__) >= {"VERIFIERS", *(judge.__name__ for judge in VERIFIERS.values())}
     assert VERIFIERS[KCL.name] is check_kcl

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wayveil.attacks.questions import AskedSets
 from wayveil.kernels.matching import doublet_codes, inverted_lists, match_sets
 from wayveil.model import Engine, Visits
 from wayveil.model.ragged import offsets_of, take
@@ -145,7 +146,11 @@ class Target:
 
     @classmethod
     def of(
-        cls, target: Visits, sensitive: Mapping[str, Sequence[str]], victims: Victims, names: tuple[str, ...]
+        cls,
+        target: Visits,
+        sensitive: Mapping[str, Sequence[str]],
+        victims: Victims | AskedSets,
+        names: tuple[str, ...],
     ) -> Target:
         """Return the lists; places are matched by name (`names` are those of the victims), times exactly."""
         code = {name: i for i, name in enumerate(target.locations)}
@@ -162,7 +167,7 @@ class Target:
                 rank = {value: n_values + i for i, value in enumerate(values)}
                 known = np.array([*(rank.get(label, -1) for label in coded.labels), -1], np.int64)
                 columns.append(known[coded.codes[order]])
-                n_values += len(values)
+            n_values += len(values)
         value = np.stack(columns, axis=1) if columns else np.empty((len(target), 0), np.int64)
         return cls(
             starts=starts,
@@ -172,6 +177,11 @@ class Target:
             n_values=n_values,
             codes=codes[target.n_visits :],
         )
+
+    def with_value(self, value: int) -> Target:
+        """Return the same with one sensitive value only."""
+        one = np.where((self.value == value).any(axis=1), 0, -1)
+        return replace(self, value=np.ascontiguousarray(one[:, None]), n_values=1)
 
     def match(self, sets: KnownSets, engine: Engine) -> tuple[Array, Array]:
         """Return per set how many people fit it, and how many of them have the most frequent sensitive value."""
@@ -191,7 +201,8 @@ class Target:
         done = engine.map(partial(_match, self), tasks[::-1])[::-1]
         back = np.empty(len(ranks), np.int64)
         back[sorting] = np.cumsum(new) - 1
-        owners, best = (np.concatenate([np.zeros(0, np.int64), *column])[back] for column in zip(*done, strict=True))
+        none = np.zeros(0, np.int64)
+        owners, best = (np.concatenate(column)[back] for column in zip((none, none), *done, strict=True))
         return owners, best
 
 

@@ -169,12 +169,8 @@ class Everybody:
         `codes` are those of the known points and of all rows.  O(rows log rows), and about the length of the shortest
         list of people for each different set.
         """
-        rows, person = codes.rows, self.person
-        keep = rows >= 0
-        keep[1:] &= (rows[1:] != rows[:-1]) | (person[1:] != person[:-1])
-        pairs = _sorted_set(rows[keep] * self.people + person[keep])
-        listed = _Lists.of(pairs, codes.n, self.people)
-        counts = listed.count(codes.known, known.table, levels)
+        pairs = self._pairs(codes)
+        counts = _Lists.of(pairs, codes.n, self.people).count(codes.known, known.table, levels)
         hits = self._hits(known, codes, pairs)
         return [
             PersonRisk.of(
@@ -186,6 +182,17 @@ class Everybody:
             )
             for i, level in enumerate(levels)
         ]
+
+    def count(self, table: Array, codes: Shared, levels: Sequence[int]) -> Array:
+        """Return per level and set how many people fit; people of other pieces of the data can be added."""
+        return _Lists.of(self._pairs(codes), codes.n, self.people).count(codes.known, table, levels)
+
+    def _pairs(self, codes: Shared) -> Array:
+        """Return who has which known point, as sorted numbers ``code * people + person``."""
+        rows, person = codes.rows, self.person
+        keep = rows >= 0
+        keep[1:] &= (rows[1:] != rows[:-1]) | (person[1:] != person[:-1])
+        return _sorted_set(rows[keep] * self.people + person[keep])
 
     def _hits(self, known: KnownPoints, codes: Shared, pairs: Array) -> Array | None:
         """Return for each set whether the victim has the first, the first two, ... of its points."""
@@ -239,7 +246,7 @@ def owners_of(data: Visits | Points) -> Array:
     return np.unique(data.owner, return_inverse=True)[1] if data.owners == "given" else np.arange(len(data))
 
 
-def check_comparable(who: str, truth: Visits | Points, target: Any) -> None:
+def check_comparable(who: str, truth: Any, target: Any) -> None:
     """Refuse times that are not of the same form."""
     if not same_times(truth, target):
         raise InputError(

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from wayveil.attacks.knowledge import KnownSets, Risk, Target, Victims
 from wayveil.attacks.person_risk import mean_bounds
+from wayveil.attacks.questions import AskedSets, used_names
 from wayveil.attacks.risk_chart import SINGLED_OUT, risk_chart, share_chart
 from wayveil.attacks.shared import (
+    Alone,
     OnVisits,
     choice_parameter,
     draws_parameter,
@@ -96,28 +98,83 @@ class KnownVisits(OnVisits):
         values = {attribute: tuple(listed) for attribute, listed in sensitive.items()}
         victims = Victims.draw(truth, self.victims, rng)
         lists = Target.of(target, values, victims, truth.locations)
-        worst = self.choice == "worst"
-        m = min(self.m, victims.longest) if isinstance(self.m, int) else victims.longest
         parts, sampled = [], victims.sampled
-        for block in victims.blocks(m, draws=self.draws):
-            # What is known depends on the truth and the seed alone: raw and published data meet the same attacker.
-            if worst:
-                sets = KnownSets.worst(block, m, rng=rng)
-            else:
-                sets = KnownSets.random(block, m, draws=self.draws, all_sets=not victims.sampled, rng=rng)
-            parts.append(Risk.of(sets, *lists.match(sets, engine), len(block), worst=worst))
+        for block, sets in self._known(victims, rng):
+            parts.append(Risk.of(sets, *lists.match(sets, engine), len(block), worst=self.choice == "worst"))
             sampled = sampled or sets.sampled
-        risk = Risk.join(parts)
+        return self._result(Risk.join(parts), truth.n_owners, bool(values), sampled=sampled)
+
+    def ask(
+        self, truth: Visits, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator, victims: int
+    ) -> AskedSets:
+        """Return what is known of some people of a piece of the true data; `answer` says who fits it in another."""
+        people = Victims.draw(truth, victims, rng)
+        parts = list(self._known(people, rng))
+        width = max((sets.visits.shape[1] for _, sets in parts), default=1)
+        padded = [
+            np.pad(sets.visits, ((0, 0), (0, width - sets.visits.shape[1])), constant_values=-1) for _, sets in parts
+        ]
+        starts = np.cumsum([0, *(len(block) for block, _ in parts)]).tolist()
+        nothing = np.zeros(0, np.int64)
+        location, names = used_names(people.location, truth.locations)
+        return AskedSets(
+            names=names,
+            location=location,
+            t=people.t,
+            sets=np.concatenate([np.zeros((0, width), np.int64), *padded]),
+            person=np.concatenate([nothing, *(s.person + n for (_, s), n in zip(parts, starts[:-1], strict=True))]),
+            weight=np.concatenate([np.zeros(0), *(sets.weight for _, sets in parts)]),
+            people=len(people),
+            population=truth.n_owners,
+            sampled=people.sampled or any(sets.sampled for _, sets in parts),
+            values={attribute: tuple(listed) for attribute, listed in sensitive.items()},
+            time_format=truth.time_format,
+        )
+
+    def join_questions(self, questions: Sequence[AskedSets]) -> AskedSets:
+        """Return the questions about people of several pieces as one."""
+        return AskedSets.join(questions)
+
+    def answer(self, questions: AskedSets, target: Visits) -> Mapping[str, Any]:
+        """Return how many people of a piece of the attacked data fit; the answers of all pieces are added."""
+        _check_times(questions, target)
+        lists = Target.of(target, questions.values, questions, questions.names)
+        sets, alone = _as_sets(questions), Alone()
+        return {
+            "owners": lists.match(sets, alone)[0],
+            "with_value": tuple(lists.with_value(value).match(sets, alone)[1] for value in range(lists.n_values)),
+        }
+
+    def conclude(self, questions: AskedSets, answers: Mapping[str, Any]) -> AttackResult:
+        """Return the result that the answers of all pieces give."""
+        owners = answers["owners"]
+        best = np.max([np.zeros_like(owners), *answers["with_value"]], axis=0)
+        risk = Risk.of(_as_sets(questions), owners, best, questions.people, worst=self.choice == "worst")
+        return self._result(risk, questions.population, bool(questions.values), sampled=questions.sampled)
+
+    def _known(self, victims: Victims, rng: np.random.Generator) -> Iterator[tuple[Victims, KnownSets]]:
+        """Yield the victims in blocks, and what is known of each.
+
+        It depends on the truth and the seed alone: raw and published data meet the same attacker.
+        """
+        m = min(self.m, victims.longest) if isinstance(self.m, int) else victims.longest
+        for block in victims.blocks(m, draws=self.draws):
+            if self.choice == "worst":
+                yield block, KnownSets.worst(block, m, rng=rng)
+            else:
+                yield block, KnownSets.random(block, m, draws=self.draws, all_sets=not victims.sampled, rng=rng)
+
+    def _result(self, risk: Risk, population: int, attributes: bool, *, sampled: bool) -> AttackResult:
         return AttackResult(
             name=self.name,
             adversary=self._adversary,
-            victims=len(victims),
+            victims=len(risk.identity),
             sampled=sampled,
             measured={
-                **self._measured(risk, bool(values)),
-                **mean_bounds(risk.identity, None, truth.n_owners, sampled=sampled),
+                **self._measured(risk, attributes),
+                **mean_bounds(risk.identity, None, population, sampled=sampled),
             },
-            charts=_charts(risk, bool(values)),
+            charts=_charts(risk, attributes),
         )
 
     @property
@@ -147,7 +204,11 @@ class KnownVisits(OnVisits):
         }
 
 
-def _check_times(truth: Visits, target: Visits) -> None:
+def _as_sets(questions: AskedSets) -> KnownSets:
+    return KnownSets(visits=questions.sets, person=questions.person, weight=questions.weight, sampled=questions.sampled)
+
+
+def _check_times(truth: Visits | AskedSets, target: Visits) -> None:
     if not same_times(truth, target):
         raise InputError(
             f"known_visits: the times of the known visits ({truth.time_format}) and of the attacked data "

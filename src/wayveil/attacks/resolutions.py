@@ -16,12 +16,14 @@ __all__ = [
     "ANY_TIME",
     "EXACT",
     "Bucket",
+    "Times",
     "bucket_of",
     "bucket_parameter",
     "buckets",
     "cell_name",
     "cells",
     "check_cell",
+    "ladder_of",
 ]
 
 Array = NDArray[Any]
@@ -53,6 +55,31 @@ EXACT = Bucket(name="exact", width=1)
 ANY_TIME = Bucket(name="any time", width=None)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Times:
+    """What says how coarse times can be: the largest number of which all are multiples, the first, and the last.
+
+    Examples
+    --------
+    >>> Times.of(np.array([60, 90]))
+    Times(tick=30, first=60, last=90, there=True)
+    """
+
+    tick: int
+    first: int
+    last: int
+    there: bool
+
+    @classmethod
+    def of(cls, t: Array) -> Times:
+        """Return what these times have in common."""
+        if not len(t):
+            return cls(tick=0, first=0, last=0, there=False)
+        first = int(t.min())
+        since = t.astype(np.uint64) - np.array(first, np.int64).astype(np.uint64)  # wraps to the right difference
+        return cls(tick=gcd(int(np.gcd.reduce(since)), first), first=first, last=int(t.max()), there=True)
+
+
 def buckets(t: Array, time_format: TimeFormat, widths_s: tuple[int, ...], *, exact: bool) -> tuple[Bucket, ...]:
     """Return buckets that make a difference, from fine to coarse; the last is no time at all.
 
@@ -67,7 +94,12 @@ def buckets(t: Array, time_format: TimeFormat, widths_s: tuple[int, ...], *, exa
     >>> [b.name for b in buckets(np.arange(24), "integer", (), exact=True)]
     ['exact', '4', '16', 'any time']
     """
-    tick, span = _tick_and_span(t)
+    return ladder_of(Times.of(t), time_format, widths_s, exact=exact)
+
+
+def ladder_of(times: Times, time_format: TimeFormat, widths_s: tuple[int, ...], *, exact: bool) -> tuple[Bucket, ...]:
+    """Return the same for times of which only this is known."""
+    tick, span = times.tick or 1, times.last - times.first
     unit = seconds_per_unit(time_format)
     if unit is None:
         multiples = [4**i * tick for i in range(1, 32) if 4**i * tick < span]
@@ -144,15 +176,6 @@ def check_cell(who: str, cell: float | str) -> None:
     """Refuse cells without a size."""
     if cell == 0:
         raise ParameterError(f"{who}: cell must be greater than 0, got 0. Cells without a size hold no points.")
-
-
-def _tick_and_span(t: Array) -> tuple[int, int]:
-    """Return the largest number of which all times are multiples, and the time from the first to the last."""
-    if not len(t):
-        return 1, 0
-    first = int(t.min())
-    since = t.astype(np.uint64) - np.array(first, np.int64).astype(np.uint64)  # wraps to the right difference
-    return gcd(int(np.gcd.reduce(since)), first) or 1, int(since.max())
 
 
 def _duration(seconds: int) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from wayveil.model import Points, Regions, Visits, check_parameters, parameter
 
 __all__ = [
+    "Alone",
     "OnPositions",
     "OnVisits",
     "auto_draws_parameter",
@@ -19,6 +21,22 @@ __all__ = [
     "threshold_parameter",
     "victims_parameter",
 ]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class Alone:
+    """An engine for work that is itself a piece of something larger: one thing after the other, without a word."""
+
+    workers = 1
+
+    def progress(self, step: str, done: int = 0, total: int | None = None) -> None:
+        """Say nothing."""
+
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
+        """Return the results in order."""
+        return [function(item) for item in items]
 
 
 class OnVisits:

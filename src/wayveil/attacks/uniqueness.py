@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,9 +23,10 @@ from wayveil.attacks.known_points import (
 )
 from wayveil.attacks.person_risk import PersonRisk
 from wayveil.attacks.positions import mean
-from wayveil.attacks.resolutions import Bucket, bucket_of, bucket_parameter, buckets
+from wayveil.attacks.questions import AskedPoints, used_names
+from wayveil.attacks.resolutions import Bucket, Times, bucket_of, bucket_parameter, ladder_of
 from wayveil.attacks.shared import OnVisits, draws_parameter, threshold_parameter, victims_parameter
-from wayveil.model import AttackResult, Chart, Engine, Series, Visits, parameter
+from wayveil.model import AttackResult, Chart, Engine, Series, TimeFormat, Visits, parameter
 
 __all__ = ["Uniqueness"]
 
@@ -61,6 +62,8 @@ class Uniqueness(OnVisits):
     owners are given, trajectories otherwise.  "auto" is the coarsest width of the ladder up to an hour for dates, the
     exact time for plain integers; see `buckets` for the ladder.  O(visits log visits) time for each of its widths.
 
+    Asked in pieces, "auto" is found in each piece for the draw of what is known, and in all pieces for who fits it.
+
     References
     ----------
     de Montjoye, Hidalgo, Verleysen, Blondel: Unique in the Crowd: The privacy bounds of human mobility.  Scientific
@@ -95,43 +98,107 @@ class Uniqueness(OnVisits):
         engine: Engine,
     ) -> AttackResult:
         check_comparable(self.name, truth, target)
-        ladder = buckets(truth.t, truth.time_format, _WIDTHS_S, exact=True)
-        bucket = bucket_of(self.name, self.bucket, ladder, truth.time_format)
+        questions = self.ask(truth, sensitive=sensitive, rng=rng, victims=self.victims)
+        fitting = engine.map(self._asking(questions, target), self._asked(questions))
+        return self.conclude(questions, {"fitting": tuple(fitting)})
+
+    def ask(
+        self, truth: Visits, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator, victims: int
+    ) -> AskedPoints:
+        """Return what is known of some people of a piece of the true data; `answer` says who fits it in another."""
+        times = Times.of(truth.t)
+        bucket = self._bucket(times, truth.time_format)
         # What is known depends on the truth and the seed alone: raw and published data meet the same attacker.
         known = KnownPoints.draw(
             owners_of(truth),
             truth.offsets,
             lambda rows: (truth.location[rows], bucket.of(truth.t[rows])),
             points=self.points,
-            victims=self.victims,
+            victims=victims,
             draws=self.draws,
             rng=rng,
         )
-        person = np.repeat(owners_of(target), np.diff(target.offsets))
-        everybody = Everybody(person=person, people=int(person.max(initial=-1)) + 1, same=False)
-        code = {name: i for i, name in enumerate(target.locations)}
-        recode = np.array([code.get(name, len(code)) for name in truth.locations], np.int64)
-        places = shared(recode[truth.location[known.rows]], target.location.astype(np.int64))
-        few = sorted({1, (self.points + 1) // 2, self.points})
-        asked = [(bucket, range(1, self.points + 1)), *((step, few) for step in ladder)]
-        measure = partial(_measure, everybody, known, places, truth.t[known.rows], target.t)
-        risks, *steps = engine.map(measure, asked)
+        location, names = used_names(truth.location[known.rows], truth.locations)
+        return AskedPoints(
+            names=names,
+            location=location,
+            t=truth.t[known.rows],
+            table=known.table,
+            person=known.person,
+            distinct=known.distinct,
+            population=known.population,
+            times=times,
+            time_format=truth.time_format,
+        )
+
+    def join_questions(self, questions: Sequence[AskedPoints]) -> AskedPoints:
+        """Return the questions about people of several pieces as one."""
+        return AskedPoints.join(questions)
+
+    def answer(self, questions: AskedPoints, target: Visits) -> Mapping[str, Any]:
+        """Return how many people of a piece of the attacked data fit; the answers of all pieces are added."""
+        check_comparable(self.name, questions, target)
+        return {"fitting": tuple(map(self._asking(questions, target), self._asked(questions)))}
+
+    def conclude(self, questions: AskedPoints, answers: Mapping[str, Any]) -> AttackResult:
+        """Return the result that the answers of all pieces give."""
+        bucket = self._bucket(questions.times, questions.time_format)
+        risks, *steps = (
+            [
+                PersonRisk.of(
+                    questions.person, count, None, questions.distinct > level, population=questions.population
+                )
+                for level, count in zip(levels, counts, strict=True)
+            ]
+            for (_, levels), counts in zip(self._asked(questions), answers["fitting"], strict=True)
+        )
         return AttackResult(
             name=self.name,
             adversary=f"knows {_visits(self.points)} {_when(bucket)} of a person, drawn at random from all of them",
-            victims=len(known.owner),
+            victims=len(questions.distinct),
             sampled=risks[-1].sampled,
             measured={**risks[-1].measured(self.threshold), **with_points(risks)},
-            charts=(risks[-1].chart(), by_points(risks), _by_time(ladder, few, steps)),
+            charts=(
+                risks[-1].chart(),
+                by_points(risks),
+                _by_time(_ladder(questions.times, questions.time_format), self._few, steps),
+            ),
         )
+
+    @property
+    def _few(self) -> list[int]:
+        """The numbers of points that are compared over widths of time."""
+        return sorted({1, (self.points + 1) // 2, self.points})
+
+    def _bucket(self, times: Times, time_format: TimeFormat) -> Bucket:
+        return bucket_of(self.name, self.bucket, _ladder(times, time_format), time_format)
+
+    def _asked(self, questions: AskedPoints) -> list[tuple[Bucket, Sequence[int]]]:
+        """Return the widths of time, and for each the numbers of points, that are tried."""
+        ladder = _ladder(questions.times, questions.time_format)
+        bucket = self._bucket(questions.times, questions.time_format)
+        return [(bucket, range(1, self.points + 1)), *((step, self._few) for step in ladder)]
+
+    def _asking(self, questions: AskedPoints, target: Visits) -> Callable[[tuple[Bucket, Sequence[int]]], np.ndarray]:
+        """Return what counts, for one width of time, the people who fit."""
+        person = np.repeat(owners_of(target), np.diff(target.offsets))
+        everybody = Everybody(person=person, people=int(person.max(initial=-1)) + 1, same=False)
+        code = {name: i for i, name in enumerate(target.locations)}
+        recode = np.array([code.get(name, len(code)) for name in questions.names], np.int64)
+        places = shared(recode[questions.location], target.location.astype(np.int64))
+        return partial(_measure, everybody, questions.table, places, questions.t, target.t)
+
+
+def _ladder(times: Times, time_format: TimeFormat) -> tuple[Bucket, ...]:
+    return ladder_of(times, time_format, _WIDTHS_S, exact=True)
 
 
 def _measure(
-    everybody: Everybody, known: KnownPoints, places: Shared, true_t: np.ndarray, t: np.ndarray, asked: tuple
-) -> list[PersonRisk]:
+    everybody: Everybody, table: np.ndarray, places: Shared, true_t: np.ndarray, t: np.ndarray, asked: tuple
+) -> np.ndarray:
     bucket, levels = asked
     codes = both(places, shared(bucket.of(true_t), bucket.of(t)))
-    return everybody.fitting(known, codes, levels)
+    return everybody.count(table, codes, levels)
 
 
 def _by_time(ladder: tuple[Bucket, ...], levels: list[int], steps: list[list[PersonRisk]]) -> Chart:

@@ -48,7 +48,7 @@ app = typer.Typer(
     invoke_without_command=True,
 )
 
-_ORDER = ("demo", "methods", "publish", "run", "verify", "risk", "utility", "compare", "generate", "prepare")
+_ORDER = ("demo", "methods", "publish", "run", "verify", "risk", "utility", "compare", "generate", "prepare", "serve")
 _CLICK_ERROR: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
 """Newer typer brings its own copy of click, older typer uses the package: both have this class."""
 
@@ -296,6 +296,9 @@ def _risk(
     ] = None,
     overwrite: Overwrite = False,
     seed: Seed = None,
+    block_rows: BlockRows = None,
+    engine: EngineName = None,
+    scheduler: Scheduler = None,
     as_json: Json = False,
 ) -> None:
     from wayveil.run import catalog
@@ -310,7 +313,10 @@ def _risk(
     for name in names:
         taken = {p.name for p in catalog.parameters("attack", name)}
         given.update(catalog.parse("attack", name, {k: v for k, v in typed.items() if k in taken}))
-    with progress_bar() as progress:
+    name = engine or "local"
+    if name == "auto":
+        name = "local" if scheduler is None else "dask"
+    with progress_bar() as progress, catalog.make_engine(name, progress, scheduler=scheduler) as chosen:
         found = risk(
             spec,
             attack=attack,
@@ -318,7 +324,8 @@ def _risk(
             sensitive=catalog.parse_sensitive(sensitive) if sensitive else (),
             steps=prepare_steps(time_bucket, prepare),
             seed=seed,
-            engine=catalog.make_engine(progress=progress),
+            engine=chosen,
+            rows=block_rows,
         )
     if report is not None:
         write_risk_page(found, spec.path, report, overwrite=overwrite)
@@ -383,6 +390,33 @@ def _preparer(step: str) -> Any:
         emit(show.prepared_json(out, prepared), show.prepared_lines(out, prepared), as_json=as_json)
 
     return reads_table(prepare)
+
+
+@app.command("serve")
+def serve(
+    host: Annotated[
+        str | None, typer.Option("--host", help="Listen on this address instead of loopback; needs --token.")
+    ] = None,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="A free port by default.")] = 0,
+    token: Annotated[
+        str | None, typer.Option("--token", help="What every request must bring; fresh and secret by default.")
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option("--data", metavar="DIR", help="Folder for uploads and runs; private to you.")
+    ] = None,
+    jobs: Annotated[int, typer.Option("--jobs", min=1, help="How many runs at a time.")] = 1,
+    max_upload: Annotated[str, typer.Option("--max-upload", metavar="SIZE", help="Largest file, as in 2GB.")] = "2GB",
+    as_json: Json = False,
+) -> None:
+    """Open Wayveil in a browser, on this machine only."""
+    from wayveil.run.sizing import parse_size
+    from wayveil.web import serve as run_server
+
+    def told(link: str) -> None:
+        lines = (f"Open {link}", "The link is a key: keep it to yourself. Ctrl-C ends the server; runs are kept.")
+        emit({"link": link}, lines, as_json=as_json)
+
+    run_server(told=told, host=host, port=port, token=token, data=data, jobs=jobs, max_upload=parse_size(max_upload))
 
 
 def _register(name: str, build: Any, help: str) -> None:

@@ -1,6 +1,6 @@
 """File <-> model: the tables people have, and the tables that are published."""
 
-from wayveil.io.columns import ReadOptions
+from wayveil.io.columns import Kind, ReadOptions
 from wayveil.io.degrees import as_published
 from wayveil.io.frames import (
     from_geopandas,
@@ -28,6 +28,7 @@ from wayveil.io.taxonomy import in_tree_order, read_published_taxonomy, read_tax
 from wayveil.io.visits import read_visits
 
 __all__ = [
+    "Kind",
     "Loaded",
     "ReadOptions",
     "Span",

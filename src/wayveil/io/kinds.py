@@ -17,9 +17,9 @@ _DEFAULTS = ReadOptions()
 def guess_kind(path: str | Path, options: ReadOptions = _DEFAULTS) -> Kind:
     """Return "visits", "points", "routes" or "stops".
 
-    Tracks (.gpx, .plt), GeoJSON and folders hold points.  A table holds visits if it has a column ``location``, points
-    if it has x and y, lon and lat, or a geometry, routes if it has ``seq`` and ``road``, and stops if it has ``place``
-    and one of ``seq`` and ``t``; ``--columns`` counts.
+    Tracks (.gpx, .plt), GeoJSON and folders of tracks hold points.  A table holds visits if it has a column
+    ``location``, points if it has x and y, lon and lat, or a geometry, routes if it has ``seq`` and ``road``, and stops
+    if it has ``place`` and one of ``seq`` and ``t``; ``--columns`` counts.
 
     Raises
     ------

@@ -41,15 +41,17 @@ class Span:
 class Spans:
     """A table as spans of rows, with the columns that are needed and the one that says who.
 
-    `part` is what to take of the text of `key`, where it is not all.
+    `columns` has the name in the file and the name without blanks around it.  `part` is what to take of the text of
+    `key`, where it is not all.  Files that are `numbered` tell the numbers of their rows themselves.
     """
 
     shown: str
     spans: tuple[Span, ...]
-    columns: tuple[str, ...]
+    columns: tuple[tuple[str, str], ...]
     key: str
     part: slice | None
     rows: int
+    numbered: bool
     metadata: tuple[tuple[str, str], ...]
     notes: tuple[str, ...] = ()
 
@@ -59,9 +61,9 @@ def open_spans(path: Path, kind: Kind, options: ReadOptions, *, rows: int, scrat
 
     CSV is first written as Parquet to `scratch`, in a stream: lines of text cannot be found without reading all before.
     """
-    table = open_source(path).table if kind == "points" and not path.is_dir() else open_table(path)
     if path.name.lower().endswith(".gz"):
         raise InputError(f"{path}: a gzipped file cannot be read in pieces; unpack it first.")
+    table = open_source(path).table if kind == "points" else open_table(path)
     if not parquet_parts(path) and table.csv is None and path.suffix.lower() != ".parquet":
         raise InputError(f"{path}: only CSV and Parquet can be read in pieces; write the table as one of them first.")
     columns = choose_columns(table, options, kind)
@@ -70,8 +72,11 @@ def open_spans(path: Path, kind: Kind, options: ReadOptions, *, rows: int, scrat
     who = "traj_id" if columns.user_id is None else "user_id"
     key = table.names[columns.traj_id if columns.user_id is None else columns.user_id]
     files = parquet_parts(path) or [path]
+    stored = names
     if table.csv is not None:
         files = [_as_parquet(table, positions, names, scratch / "input.parquet")]
+    else:
+        stored = _stored_names(table, files, positions, table.names.index(key))
     spans: list[Span] = []
     begin = 0
     for file in files:
@@ -84,11 +89,12 @@ def open_spans(path: Path, kind: Kind, options: ReadOptions, *, rows: int, scrat
     return Spans(
         shown=str(path),
         spans=tuple(spans),
-        columns=tuple(names),
+        columns=tuple(zip(stored, names, strict=True)),
         key=key,
         part=columns.parts.get(who),
         rows=begin,
-        metadata=tuple((name, found[name]) for name in _CARRIED if name in found),
+        numbered=table.csv is not None,
+        metadata=tuple((name, found[name]) for name in _CARRIED if name in found and table.geometry in names),
         notes=table.notes,
     )
 
@@ -96,11 +102,10 @@ def open_spans(path: Path, kind: Kind, options: ReadOptions, *, rows: int, scrat
 def scatter_span(spans: Spans, number: int, *, pieces: int, secret: int, folder: Path) -> list[int]:
     """Write the rows of one span to ``folder/PIECE/NUMBER.parquet``, one file per piece; return the rows of each."""
     span = spans.spans[number]
-    columns = [*spans.columns] if ROW_NUMBER not in spans.columns else [*spans.columns, ROW_NUMBER]
-    frame = pl.scan_parquet(span.file, glob=False, hive_partitioning=False).slice(span.at, span.rows).collect()
-    if ROW_NUMBER not in frame.columns:
-        frame = frame.with_columns(pl.arange(span.begin, span.begin + span.rows, dtype=pl.Int64).alias(ROW_NUMBER))
-    frame = frame.select(*columns, *([] if ROW_NUMBER in columns else [ROW_NUMBER]))
+    columns = [pl.col(stored).alias(name) for stored, name in spans.columns]
+    number_of_row = pl.int_range(span.begin, span.begin + span.rows, dtype=pl.Int64).alias(ROW_NUMBER)
+    lazy = pl.scan_parquet(span.file, glob=False, hive_partitioning=False).slice(span.at, span.rows)
+    frame = lazy.select(*columns, pl.col(ROW_NUMBER) if spans.numbered else number_of_row).collect()
     who = cut_text(frame[spans.key].cast(pl.String), spans.part)
     piece = (who.hash(secret) % pieces).cast(pl.Int64)
     counts = []
@@ -114,10 +119,24 @@ def scatter_span(spans: Spans, number: int, *, pieces: int, secret: int, folder:
 
 def gather_piece(spans: Spans, piece: int, folder: Path) -> Path:
     """Return the file with the rows of one piece, in the order of the whole table."""
-    files = sorted((folder / str(piece)).glob("*.parquet"))
+    files = sorted((folder / str(piece)).glob("[0-9]*.parquet"))
     target = folder / f"{piece}.parquet"
     _write_whole(pl.read_parquet(files, glob=False), target, {**dict(spans.metadata), PIECE: spans.shown})
     return target
+
+
+def _stored_names(table: Table, files: Sequence[Path], positions: Sequence[int], key: int) -> list[str]:
+    """Return the names of columns as Parquet files have them; InputError if these files are not of one table."""
+    schemas = [pl.scan_parquet(file, glob=False, hive_partitioning=False).collect_schema() for file in files]
+    stored = [schemas[0].names()[position] for position in positions]
+    for file, schema in zip(files, schemas, strict=True):
+        if any(schema.get(name) != schemas[0][name] for name in stored):
+            raise table.wrong(f"{file.name} has other columns, or columns of other types, than {files[0].name}.")
+    kind = schemas[0].dtypes()[key]
+    if kind.is_nested() or kind in (pl.Binary, pl.Object):
+        word = str(kind.base_type()).lower()
+        raise table.wrong(f"column '{table.names[key]}' has the type {word}, which is no text; store text or numbers.")
+    return stored
 
 
 def _as_parquet(table: Table, positions: Sequence[int], names: Sequence[str], target: Path) -> Path:

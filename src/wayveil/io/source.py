@@ -11,7 +11,7 @@ import polars as pl
 from wayveil.errors import InputError, UsageError
 from wayveil.io.crs import WGS84, Crs, crs_from_json
 from wayveil.io.geojson import open_geojson
-from wayveil.io.table import Table, open_table
+from wayveil.io.table import Table, open_table, parquet_parts
 from wayveil.io.tracks import open_tracks
 from wayveil.io.words import listed
 
@@ -38,16 +38,20 @@ class Source:
 
 def holds_points(path: str | Path) -> bool:
     """Whether the format alone says that a file or folder holds points."""
-    return Path(path).name.lower().endswith((*_GEOJSON, *_TRACKS)) or Path(path).is_dir()
+    file = Path(path)
+    return file.name.lower().endswith((*_GEOJSON, *_TRACKS)) or (file.is_dir() and not parquet_parts(file))
 
 
 def open_source(path: str | Path) -> Source:
-    """Open a file of any format that can hold points, or a folder of tracks."""
+    """Open a file of any format that can hold points, or a folder of tracks or of Parquet files."""
     shown, file = str(path), Path(path)
     try:
         folder = file.is_dir()
     except (OSError, ValueError):
         folder = False
+    parts = parquet_parts(file) if folder else []
+    if parts:
+        return _geoparquet(open_table(path), parts[0])
     name = file.name.lower()
     if folder or name.endswith(_TRACKS):
         return Source(table=open_tracks(shown, file, folder=folder), crs=WGS84)
@@ -57,7 +61,7 @@ def open_source(path: str | Path) -> Source:
     if not name.endswith(_TABLES) and file.exists():
         raise InputError(
             f"{shown}: the format is told by the suffix; give a .csv, .csv.gz, .parquet, .geojson, .geojsonl, .gpx or "
-            ".plt file, or a folder of .gpx or .plt files."
+            ".plt file, or a folder of .gpx, .plt or .parquet files."
         )
     table = open_table(path)
     return _geoparquet(table, file) if table.csv is None else Source(table=table)

@@ -138,18 +138,18 @@ class Tally:
         O(rows) time where the numbers lie close together, else O(rows log rows).
         """
         kept, counts = _counted(tuple(_whole(column) for column in columns))
-        used = np.unique(np.concatenate([np.zeros(0, np.int64), *kept[:named]])).tolist()
+        if not named:
+            return cls(columns=kept, counts=counts)
+        used = np.unique(np.concatenate(kept[:named])).tolist()
         rising = sorted(used, key=lambda code: names[code])
         recode = np.zeros(len(names), np.int64)
         recode[rising] = np.arange(len(rising))
         kept = tuple(recode[column] if i < named else column for i, column in enumerate(kept))
+        texts = tuple(names[code] for code in rising)
+        if rising == used:  # the codes were in the order of the names, and so are the rows
+            return cls(columns=kept, counts=counts, names=texts, named=named)
         order = _sorting(kept)
-        return cls(
-            columns=tuple(column[order] for column in kept),
-            counts=counts[order],
-            names=tuple(names[code] for code in rising),
-            named=named,
-        )
+        return cls(columns=tuple(column[order] for column in kept), counts=counts[order], names=texts, named=named)
 
     def __len__(self) -> int:
         return len(self.counts)

@@ -20,6 +20,7 @@ from wayveil.io import (
     locate,
     mark_known,
     name_owners,
+    parquet_parts,
     read_network,
     read_places,
     read_points,
@@ -130,11 +131,11 @@ def find_public(folder: Path) -> Path:
     raise InputError(f"There is no {MANIFEST} in {str(folder)!r} or its folder 'public': nothing is published there.")
 
 
-def _holds_tracks(folder: Path) -> bool:
-    """Return whether a folder is one of GPS tracks: of files that no publication has."""
+def _holds_raw(folder: Path) -> bool:
+    """Return whether a folder holds raw data, as GPS tracks or Parquet files, and no publication."""
     if any((candidate / MANIFEST).is_file() for candidate in (folder, folder / "public")):
         return False
-    return any(path.suffix.lower() in (".gpx", ".plt") for path in folder.rglob("*"))
+    return bool(parquet_parts(folder)) or any(path.suffix.lower() in (".gpx", ".plt") for path in folder.rglob("*"))
 
 
 def load_published(folder: Path, manifest: Manifest) -> Loaded:
@@ -199,7 +200,7 @@ def load_boxes(folder: Path, manifest: Manifest, points: Loaded, part: int = 0) 
 
 def read_any(spec: InputSpec, *, attributes: tuple[str, ...] | None = None) -> tuple[Loaded, Sensitive]:
     """Read a table or a published folder; return it with what its claim calls sensitive."""
-    if not spec.path.is_dir() or _holds_tracks(spec.path):
+    if not spec.path.is_dir() or _holds_raw(spec.path):
         return load(spec, attributes=attributes), ()
     folder = find_public(spec.path)
     manifest, _ = read_manifest(folder)

@@ -16,7 +16,7 @@ from wayveil.run.manifest import Manifest
 from wayveil.run.reading import load_parts, load_published
 from wayveil.verify import check_kcl, cut_share, join_shares, judge_share
 
-__all__ = ["SHARE_ROWS", "count_times", "judge_together", "spans_of_time"]
+__all__ = ["SHARE_ROWS", "count_pairs", "count_times", "judge_together", "spans_of_time"]
 
 SHARE_ROWS = 2_000_000
 """About so many visits begin the sequences of a share."""
@@ -29,6 +29,12 @@ def count_times(tables: Iterable[Visits]) -> dict[int, int]:
         for t, n in zip(*(values.tolist() for values in np.unique(data.t, return_counts=True)), strict=True):
             found[t] = found.get(t, 0) + n
     return found
+
+
+def count_pairs(data: Visits) -> int:
+    """Return how many pairs of visits trajectories have: a share that lacks visits shows in their number."""
+    lengths = np.diff(data.offsets)
+    return int((lengths * (lengths - 1) // 2).sum())
 
 
 def spans_of_time(visits: dict[int, int], *, rows: int) -> list[tuple[int, int]]:
@@ -64,13 +70,16 @@ def judge_together(folder: Path, manifest: Manifest) -> Verdict:
     for first, until in spans_of_time(visits, rows=SHARE_ROWS):
         some = [cut_share(data, first=first, until=until) for data in _parts(folder, manifest)]
         shares.append(judge_share(join_data(some), claim, first=first, until=until))
-    sizes = [(int((np.diff(data.offsets) > 0).sum()), data.n_visits) for data in _parts(folder, manifest)]
+    sizes = [
+        (int((np.diff(data.offsets) > 0).sum()), data.n_visits, count_pairs(data)) for data in _parts(folder, manifest)
+    ]
     return join_shares(
         shares,
         claim,
         owners=manifest.table.owners,
-        trajectories=sum(n for n, _ in sizes),
-        visits=sum(n for _, n in sizes),
+        trajectories=sum(n for n, _, _ in sizes),
+        visits=sum(n for _, n, _ in sizes),
+        pairs=sum(n for _, _, n in sizes),
     )
 
 

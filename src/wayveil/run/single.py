@@ -19,7 +19,10 @@ from wayveil.errors import InputError, OutputError, UsageError
 from wayveil.io import write_network, write_points, write_routes, write_stops, write_taxonomy, write_visits
 from wayveil.model import AttackResult, Data, Engine, Points, Routes, Score, Sensitive, Stops, Visits, parameters_of
 from wayveil.run import catalog
-from wayveil.run.reading import Prepared, check_sensitive, load, prepare, read_any
+from wayveil.run.blocks.adding import left_out_note
+from wayveil.run.blocks.asking import attack_pieces
+from wayveil.run.blocks.reading import Wanted, found_kind, read_pieces
+from wayveil.run.reading import Prepared, check_sensitive, check_values, load, prepare, read_any
 from wayveil.run.recipe import InputSpec, make_input
 from wayveil.run.risk_page import render_risk
 from wayveil.run.scores import default_metrics, fits, is_ready, measure, run_attacks
@@ -101,11 +104,17 @@ def risk(
     steps: tuple[Any, ...] = (),
     seed: int | None = None,
     engine: Engine | None = None,
+    rows: int | None = None,
 ) -> Risk:
     """Attack a data set, raw or published, with what its own trajectories say.
 
-    `given` are parameters of attacks; each attack takes those that it has.
+    `given` are parameters of attacks; each attack takes those that it has.  With `rows`, the data are read in pieces of
+    about so many rows, and only attacks that can be asked in pieces are run.
     """
+    if rows is not None:
+        return _risk_in_pieces(
+            spec, rows, attack=attack, given=given, sensitive=sensitive, steps=steps, seed=seed, engine=engine
+        )
     loaded, claimed = read_any(spec, attributes=tuple(attribute for attribute, _ in sensitive))
     prepared = prepare(loaded, steps, spec)
     results = attack_data(
@@ -141,9 +150,16 @@ def attack_data(
     engine: Engine | None = None,
 ) -> tuple[AttackResult, ...]:
     """Attack data in memory with what their own trajectories say; see `risk`."""
+    attacks = _chosen(type(data), attack, given)
+    check_sensitive(data, sensitive)
+    root = np.random.SeedSequence(secrets.randbits(128) if seed is None else seed)
+    return run_attacks(attacks, data, data, sensitive=sensitive, seed=root, engine=engine or LocalEngine())
+
+
+def _chosen(kind: type[Any], attack: str | None, given: Mapping[str, Any] | None) -> tuple[Any, ...]:
+    """Return the attacks that work on data of a kind alone: the one that is named, or all."""
     values = dict(given or {})
     chosen = {attack: catalog.entry("attack", attack)} if attack else catalog.entries("attack")
-    kind = type(data)
     attacks = tuple(
         catalog.build("attack", name, {p.name: values[p.name] for p in parameters_of(cls) if p.name in values})
         for name, cls in chosen.items()
@@ -151,12 +167,46 @@ def attack_data(
     )
     if not attacks:
         raise UsageError(
-            f"No {'such ' if attack else ''}attack works on {catalog.kind_of_data(data)} alone; "
+            f"No {'such ' if attack else ''}attack works on {kind.__name__.lower()} alone; "
             "wayveil publish attacks what it publishes, with the original at hand."
         )
-    check_sensitive(data, sensitive)
-    root = np.random.SeedSequence(secrets.randbits(128) if seed is None else seed)
-    return run_attacks(attacks, data, data, sensitive=sensitive, seed=root, engine=engine or LocalEngine())
+    return attacks
+
+
+def _risk_in_pieces(
+    spec: InputSpec,
+    rows: int,
+    *,
+    attack: str | None,
+    given: Mapping[str, Any] | None,
+    sensitive: Sensitive,
+    steps: tuple[Any, ...],
+    seed: int | None,
+    engine: Engine | None,
+) -> Risk:
+    """Attack a table that is too large to be held at once."""
+    engine, seed = engine or LocalEngine(), secrets.randbits(128) if seed is None else seed
+    want = Wanted(
+        spec=spec,
+        kind=found_kind(spec),
+        steps=steps,
+        attributes=tuple(attribute for attribute, _ in sensitive),
+        by="whole",
+        rows=rows,
+    )
+    with tempfile.TemporaryDirectory(prefix="wayveil-") as scratch:
+        pieces = read_pieces(want, seed=seed, scratch=Path(scratch), engine=engine)
+        check_values(pieces.values, pieces.trajectories, sensitive)
+        attacks, root = _chosen(type(pieces.example), attack, given), np.random.SeedSequence(seed)
+        found, without = attack_pieces(attacks, pieces, (pieces.files,), sensitive=sensitive, seed=root, engine=engine)
+    if not found:
+        raise UsageError(f"{', '.join(without)} cannot be asked in pieces; leave --block-rows out.")
+    word = catalog.rows_word(pieces.example)
+    return Risk(
+        results=tuple(same[0] for same in found),
+        notes=(*pieces.notes, *left_out_note(without)),
+        facts=f"{pieces.rows:,} {word} in {pieces.trajectories:,} trajectories of {pieces.people:,} people",
+    )
 
 
 def loss(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from wayveil.errors import InputError
 from wayveil.model import TimeFormat, Visits
 
-__all__ = ["aligned_locations", "check_times", "hour_of_day", "time_label"]
+__all__ = ["aligned_locations", "check_time_formats", "check_times", "hour_of_day", "time_label"]
 
 Array = NDArray[Any]
 
@@ -37,8 +37,12 @@ def aligned_locations(original: Visits, published: Visits) -> tuple[tuple[str, .
 
 def check_times(who: str, original: Visits, published: Visits) -> None:
     """Raise InputError where the times of the two cannot be compared."""
+    check_time_formats(who, original.time_format, published.time_format)
+
+
+def check_time_formats(who: str, before: TimeFormat, after: TimeFormat) -> None:
+    """Raise InputError where times of these forms cannot be compared."""
     plain = {"integer", "epoch"}
-    before, after = original.time_format, published.time_format
     if before != after and not {before, after} <= plain:
         raise InputError(
             f"{who}: the times of the original ({before}) and of the published data ({after}) cannot be compared. "

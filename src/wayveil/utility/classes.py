@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.model import Chart, Series, TimeFormat
+from wayveil.model.sums import Tally
 
-__all__ = ["AREAS", "LENGTHS", "distribution", "durations"]
+__all__ = ["AREAS", "LENGTHS", "distribution", "durations", "tally_of_sizes"]
 
 Array = NDArray[Any]
 Units = tuple[tuple[float, str], ...]
@@ -21,6 +22,8 @@ AREAS: Units = ((1, "m²"), (1_000_000, "km²"))
 _TIMES: Units = ((1, "s"), (60, "min"), (3600, "h"), (86_400, "days"))
 
 _CLASSES = 12
+_DIGITS = 3  # enough for every border of a class to be one of the numbers that are counted
+_FAR = 300  # powers of ten below which a number is next to nothing
 _BORDER = 1e-9  # so that rounding does not put half of the values on a border below it
 _LEFT_OUT = 0.02  # the largest values share one open class, so that a single one cannot hide all others
 
@@ -31,9 +34,11 @@ def durations(time_format: TimeFormat) -> Units:
 
 
 def distribution(
-    title: str, what: str, units: Units, columns: Sequence[tuple[str, Array]], y_label: str
+    title: str, what: str, units: Units, columns: Sequence[tuple[str, Array | Tally]], y_label: str
 ) -> tuple[Chart, ...]:
     """Return one chart of the shares of values per class, a series per named column; none without values.
+
+    The values may have been counted already.
 
     Examples
     --------
@@ -42,10 +47,10 @@ def distribution(
     ('length in km', '0-0.5', '2.5-3', 0.3333333333333333)
     """
     there = [values for _, values in columns if len(values)]
-    if not there or not all(np.isfinite(values).all() for values in there):
+    if not there or not all(np.isfinite(_different(values)).all() for values in there):
         return ()
-    largest = max(float(values.max()) for values in there)
-    usual = max(float(np.quantile(values, 1 - _LEFT_OUT, method="higher")) for values in there)
+    largest = max(float(_different(values).max()) for values in there)
+    usual = max(_usual(values) for values in there)
     size, unit = next((u for u in reversed(units) if u[0] * 2 <= (usual or largest)), units[0])
     step = _round_up((usual or largest) / size / _CLASSES)
     last = max(1, math.floor((usual or largest) / size / step) + 1)
@@ -56,8 +61,9 @@ def distribution(
         labels = ["0"]
     series = []
     for name, values in columns:
-        place = np.minimum(np.floor(values / size / step + _BORDER), len(labels) - 1).astype(np.int64)
-        shares = np.bincount(place, minlength=len(labels)) / max(1, len(values))
+        place = np.minimum(np.floor(_different(values) / size / step + _BORDER), len(labels) - 1).astype(np.int64)
+        counts, total = (values.counts, values.total) if isinstance(values, Tally) else (None, len(values))
+        shares = np.bincount(place, weights=counts, minlength=len(labels)) / max(1, total)
         series.append(Series(name=name, values=tuple(shares.tolist())))
     return (
         Chart(
@@ -70,6 +76,41 @@ def distribution(
             percent=True,
         ),
     )
+
+
+def tally_of_sizes(values: Array) -> Tally:
+    """Count values from 0 on by their first three digits: all that a `distribution` shows, however many there are.
+
+    Examples
+    --------
+    >>> tally_of_sizes(np.array([0.0, 1234.5, 1239.9, 0.05, 999.9999999999])).values.tolist()
+    [0.0, 0.05, 1000.0, 1230.0]
+    """
+    there = np.isfinite(values) & (values > 0)
+    power = np.maximum(np.floor(np.log10(np.where(there, values, 1.0))), -_FAR).astype(np.int64)
+    shifted = np.where(there, values, 0.0) / 10.0 ** (power - _DIGITS + 1)
+    digits = np.floor(shifted + _BORDER * 10 ** (_DIGITS - 1)).astype(np.int64)
+    over = digits == 10**_DIGITS
+    digits[over] //= 10
+    power[over] += 1
+    power[~there] = np.where(np.isfinite(values[~there]), -_FAR, 2 * _FAR)
+    found = Tally.of(power, digits)
+    power, digits = found.columns
+    scale = 10.0 ** np.abs(np.minimum(power, _FAR + 8) - _DIGITS + 1)
+    sizes = np.where(power < _DIGITS - 1, digits / scale, digits * scale)
+    return Tally(columns=(np.where(power == 2 * _FAR, np.inf, sizes),), counts=found.counts)
+
+
+def _different(values: Array | Tally) -> Array:
+    return values.values if isinstance(values, Tally) else values
+
+
+def _usual(values: Array | Tally) -> float:
+    """Return a value that nearly all are not above."""
+    if not isinstance(values, Tally):
+        return float(np.quantile(values, 1 - _LEFT_OUT, method="higher"))
+    place = math.ceil((values.total - 1) * (1 - _LEFT_OUT))
+    return float(values.values[np.searchsorted(np.cumsum(values.counts), place, side="right")])
 
 
 def _round_up(value: float) -> float:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wayveil.model.sums import Tally, side_by_side
 from wayveil.utility.movement import finite
 
 __all__ = ["average", "largest", "top_kept", "total_variation", "value_distances"]
@@ -45,8 +46,10 @@ def top_kept(before: Array, after: Array, top: int) -> float | None:
     return float((after[old] >= bar).mean())
 
 
-def value_distances(before: Array, after: Array) -> tuple[float | None, float | None]:
+def value_distances(before: Array | Tally, after: Array | Tally) -> tuple[float | None, float | None]:
     """Return the Kolmogorov-Smirnov and the earth mover's distance of two sets of values; None if one is empty.
+
+    The values may have been counted already.
 
     Examples
     --------
@@ -55,15 +58,26 @@ def value_distances(before: Array, after: Array) -> tuple[float | None, float | 
     """
     if not len(before) or not len(after):
         return None, None
-    values = np.sort(np.concatenate([before, after]))
-    below = [np.searchsorted(np.sort(v), values, side="right") / len(v) for v in (before, after)]
+    sides = [side if isinstance(side, Tally) else Tally.of(side) for side in (before, after)]
+    both, *counts = side_by_side(*sides)
+    below = [np.cumsum(count) / side.total for count, side in zip(counts, sides, strict=True)]
     apart = np.abs(below[0] - below[1])
-    return float(apart.max()), finite((apart[:-1] * np.diff(values)).sum())
+    return float(apart.max()), finite((apart[:-1] * np.diff(both.values)).sum())
 
 
-def average(values: Array) -> float | None:
-    """Return the mean; None where there are no values, or where it is too large for a number."""
-    return finite(values.mean()) if len(values) else None
+def average(values: Array | Tally) -> float | None:
+    """Return the mean; None where there are no values, or where it is too large for a number.
+
+    Examples
+    --------
+    >>> average(np.array([1, 2])), average(Tally.of(np.array([1, 1, 4])))
+    (1.5, 2.0)
+    """
+    if not len(values):
+        return None
+    if isinstance(values, Tally):
+        return finite((values.values * values.counts.astype(np.float64)).sum() / values.total)
+    return finite(values.mean())
 
 
 def largest(counts: Array, most: int) -> Array:

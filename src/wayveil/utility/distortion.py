@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from wayveil.kernels.displacement import displacements
 from wayveil.model import Points, Score, check_parameters, parameter
-from wayveil.utility.classes import LENGTHS, distribution
-from wayveil.utility.movement import bounding_box, check_comparable, finite, with_rows
+from wayveil.model.sums import Highest
+from wayveil.utility.classes import LENGTHS, distribution, tally_of_sizes
+from wayveil.utility.movement import Extent, check_comparable, extent, finite, sides, with_rows
 
 __all__ = ["Distortion"]
 
@@ -62,43 +64,69 @@ class Distortion:
     def __post_init__(self) -> None:
         check_parameters(self, self.name)
 
-    @np.errstate(over="ignore", invalid="ignore")
     def run(self, original: Points, published: Points) -> Score:
+        return self.score(self.count(original, published))
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def count(self, original: Points, published: Points) -> Mapping[str, Any]:
+        """Return what can be added up over pieces of the data; sums of distances depend on the cut in the last bits."""
         check_comparable(self.name, original, published, matched=True)
         there, kept = with_rows(original), with_rows(published)
         before, after = np.diff(original.offsets), np.diff(published.offsets)
         moved = _distances(original, published)
         trash = there & ~kept
-        trash_points, total = int(before[trash].sum()), float(moved.sum())
-        omega = self._omega(original)
+        return {
+            "points": published.n_rows,
+            "trajectories": int(there.sum()),
+            "distances": tally_of_sizes(moved),
+            "total": float(moved.sum()),
+            "largest": Highest(float(moved.max()) if len(moved) else None),
+            "moved": int((moved > 0).sum()),
+            "trash": int(trash.sum()),
+            "trash_points": int(before[trash].sum()),
+            "created": int(np.maximum(after - before, 0).sum()),
+            "deleted": int(np.maximum(before - after, 0)[kept].sum()),
+            "extent": extent(original),
+        }
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        """Return the score that the counts of all pieces give."""
+        n, total, trash_points = counts["distances"].total, counts["total"], counts["trash_points"]
+        omega = self._omega(counts["extent"])
         return Score(
             name=self.name,
             meaning="average distance in metres between a published position and the true one at the same time",
-            value=finite(total / len(moved)) if len(moved) else None,
+            value=finite(total / n) if n else None,
             better="lower",
             measured={
-                "points_published": published.n_rows,
+                "points_published": counts["points"],
                 "total_translation_m": finite(total),
-                "largest_translation_m": finite(moved.max()) if len(moved) else None,
-                "points_moved_share": float((moved > 0).mean()) if len(moved) else None,
-                "trash_trajectories": int(trash.sum()),
-                "trash_trajectories_share": int(trash.sum()) / int(there.sum()) if there.any() else None,
+                "largest_translation_m": finite(counts["largest"].value),
+                "points_moved_share": counts["moved"] / n if n else None,
+                "trash_trajectories": counts["trash"],
+                "trash_trajectories_share": (
+                    counts["trash"] / counts["trajectories"] if counts["trajectories"] else None
+                ),
                 "trash_points": trash_points,
-                "points_created": int(np.maximum(after - before, 0).sum()),
-                "points_deleted": int(np.maximum(before - after, 0)[kept].sum()),
+                "points_created": counts["created"],
+                "points_deleted": counts["deleted"],
                 "omega_m": finite(omega),
                 "total_distortion_m": finite(total + omega * trash_points),
             },
             charts=distribution(
-                "How far points were moved", "distance", LENGTHS, [("published points", moved)], "share of points"
+                "How far points were moved",
+                "distance",
+                LENGTHS,
+                [("published points", counts["distances"])],
+                "share of points",
             ),
         )
 
-    def _omega(self, original: Points) -> float:
+    def _omega(self, box: Extent) -> float:
         if not isinstance(self.omega, str):
             return self.omega
-        box = bounding_box(original)
-        return math.hypot(box[1] - box[0], box[3] - box[2]) if box else 0.0
+        return math.hypot(*sides(box))
 
 
 def _distances(original: Points, published: Points) -> np.ndarray:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from wayveil.model import Score, Visits, check_parameters, parameter
-from wayveil.utility.aligned import aligned_locations
+from wayveil.model.sums import Tally
 from wayveil.utility.trip_flows import ends_of_trips, score_flows
 
 __all__ = ["Flows"]
@@ -50,7 +51,17 @@ class Flows:
         check_parameters(self, self.name)
 
     def run(self, original: Visits, published: Visits) -> Score:
-        names, codes = aligned_locations(original, published)
-        before = ends_of_trips(original.offsets, original.location, original.location)
-        after = ends_of_trips(published.offsets, codes, codes)
-        return score_flows(self.name, "place", names, before, after, self.top)
+        return self.score(self.count(original, published))
+
+    def count(self, original: Visits, published: Visits) -> Mapping[str, Any]:
+        """Return what can be added up over pieces of the data: trips by first and last place."""
+        return {"before": _trips(original), "after": _trips(published)}
+
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        """Return the score that the counts of all pieces give."""
+        return score_flows(self.name, "place", counts["before"], counts["after"], self.top)
+
+
+def _trips(data: Visits) -> Tally:
+    ends = ends_of_trips(data.offsets, data.location, data.location)
+    return Tally.of(*ends, names=data.locations, named=2)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import chain, repeat
 from math import fsum
 from typing import Any, ClassVar
 
@@ -13,6 +15,7 @@ from wayveil.errors import InputError
 from wayveil.kernels.stop_alignment import align_stops
 from wayveil.model import Chart, Score, Series, Stops, Taxonomy, check_parameters
 from wayveil.model.ragged import keep_rows, trajectory_of_row
+from wayveil.model.sums import Same, Tally
 from wayveil.utility.nodes import aligned_nodes, height_of
 
 __all__ = ["GeneralizationCost"]
@@ -66,6 +69,10 @@ class GeneralizationCost:
         check_parameters(self, self.name)
 
     def run(self, original: Stops, published: Stops) -> Score:
+        return self.score(self.count(original, published))
+
+    def count(self, original: Stops, published: Stops) -> Mapping[str, Any]:
+        """Return what can be added up over pieces of the data: trajectories by their costs in whole steps or leaves."""
         if len(original) != len(published):
             raise InputError(
                 f"{self.name}: every trajectory is compared with its own publication, but the original has "
@@ -78,21 +85,37 @@ class GeneralizationCost:
         parts = {"": (old, new)}
         for part, kind in (("qi_", False), ("sensitive_", True)):
             parts[part] = old.only(tree.sensitive == kind), new.only(tree.sensitive == kind)
+        costs = {}
+        scales = {"hops": height_of(tree), "leaves": _leaves(tree)}
+        for distance, weight in (("hops", tree.depth), ("leaves", tree.n_leaves)):
+            scale = scales[distance]
+            for part, (before, after) in parts.items():
+                costs[part + distance] = _costs(before, after, tree, weight, scale)
+            costs[f"{distance}_printed"] = _printed(old, new, tree, weight)
+        lengths, kept = np.diff(old.offsets), np.diff(new.offsets)
+        there = lengths > 0
+        return {
+            "scales": Same((scales["hops"], scales["leaves"])),
+            "costs": costs,
+            "trajectories": int(there.sum()),
+            "other_length": int((lengths != kept)[there].sum()),
+            "not_published": int((kept == 0)[there].sum()),
+        }
+
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        """Return the score that the counts of all pieces give."""
         measured: dict[str, int | float | None] = {}
         costs = {}
-        for distance, weight, scale in (
-            ("hops", tree.depth, height_of(tree)),
-            ("leaves", tree.n_leaves, _leaves(tree)),
-        ):
-            for part, (before, after) in parts.items():
-                costs[part + distance], aligned = _costs(before, after, tree, weight, scale)
-                measured[f"{part}{distance}_loss"] = _mean(costs[part + distance])
+        for distance, scale in zip(("hops", "leaves"), counts["scales"].value, strict=True):
+            for part in ("", "qi_", "sensitive_"):
+                found = _Costs(counts["costs"][part + distance], scale)
+                costs[part + distance] = found
+                measured[f"{part}{distance}_loss"] = found.mean
                 if not part:
-                    measured["unaligned_trajectories"] = int((~aligned).sum())
-            measured[f"{distance}_loss_printed"] = _mean(_printed(old, new, tree, weight, scale))
-        lengths, kept = np.diff(old.offsets), np.diff(new.offsets)
-        measured["other_length_share"] = _mean((lengths != kept)[lengths > 0])
-        measured["not_published_share"] = _mean((kept == 0)[lengths > 0])
+                    measured["unaligned_trajectories"] = found.lost
+            measured[f"{distance}_loss_printed"] = _Costs(counts["costs"][f"{distance}_printed"], scale).mean
+        for what in ("other_length", "not_published"):
+            measured[f"{what}_share"] = counts[what] / counts["trajectories"] if counts["trajectories"] else None
         return Score(
             name=self.name,
             meaning="mean over trajectories of the mean cost of a stop: steps up in the taxonomy by its height; left "
@@ -122,20 +145,18 @@ def _leaves(tree: Taxonomy) -> int:
     return int(tree.n_leaves[tree.root])
 
 
-def _costs(old: _Side, new: _Side, tree: Taxonomy, weight: Array, scale: int) -> tuple[Array, Array]:
-    """Return the costs of the trajectories with stops, and which of them could be aligned."""
+def _costs(old: _Side, new: _Side, tree: Taxonomy, weight: Array, scale: int) -> Tally:
+    """Return the trajectories with stops by cost in whole steps (-1 where they cannot be aligned) and by length."""
     kind = tree.sensitive.astype(np.int64)
     total = align_stops(
         old.offsets, old.node, new.offsets, new.node, tree.first, tree.last, kind, weight, np.int64(scale)
     )
     length = np.diff(old.offsets)
-    there, aligned = length > 0, total >= 0
-    cost = np.where(aligned, total / np.maximum(1, scale * length), 1.0)
-    return cost[there], aligned[there]
+    return _tally(total, length)
 
 
-def _printed(old: _Side, new: _Side, tree: Taxonomy, weight: Array, scale: int) -> Array:
-    """Return the costs with stop i of the publication standing for stop i, and 1 where the lengths differ."""
+def _printed(old: _Side, new: _Side, tree: Taxonomy, weight: Array) -> Tally:
+    """Return the same with stop i of the publication standing for stop i, and -1 where the lengths differ."""
     length = np.diff(old.offsets)
     same = (length == np.diff(new.offsets)) & (length > 0)
     rows = [np.repeat(same, np.diff(side.offsets)) for side in (old, new)]
@@ -144,23 +165,41 @@ def _printed(old: _Side, new: _Side, tree: Taxonomy, weight: Array, scale: int) 
     fits = tree.covers(g, p) & (tree.sensitive[g] == tree.sensitive[p])
     total = np.bincount(trajectory, weights=np.abs(weight[p] - weight[g]), minlength=len(length))
     wrong = np.bincount(trajectory, weights=~fits, minlength=len(length)) > 0
-    cost = np.where(same & ~wrong, total / np.maximum(1, scale * length), 1.0)
-    return cost[length > 0]
+    return _tally(np.where(same & ~wrong, total, -1).astype(np.int64), length)
 
 
-def _mean(values: Array) -> float | None:
-    return fsum(values.tolist()) / len(values) if len(values) else None
+def _tally(total: Array, length: Array) -> Tally:
+    there = length > 0
+    return Tally.of(total[there], length[there])
 
 
-def _charts(costs: dict[str, Array]) -> tuple[Chart, ...]:
+class _Costs:
+    """The costs of trajectories, 1 where they are lost, each with the number of trajectories that have it."""
+
+    def __init__(self, tally: Tally, scale: int) -> None:
+        total, length = tally.columns
+        self.values = np.where(total >= 0, total / np.maximum(1, scale * length), 1.0)
+        self.counts = tally.counts
+        self.lost = int(tally.counts[total < 0].sum())
+
+    @property
+    def mean(self) -> float | None:
+        if not len(self.values):
+            return None
+        # Each as often as it occurs, so that the sum is rounded once, at its end.
+        each = chain.from_iterable(map(repeat, self.values.tolist(), self.counts.tolist()))
+        return fsum(each) / int(self.counts.sum())
+
+
+def _charts(costs: dict[str, _Costs]) -> tuple[Chart, ...]:
     """Return how trajectories spread over classes of cost; a cost on a border is in the lower class."""
-    if not len(costs["hops"]):
+    if not len(costs["hops"].values):
         return ()
     series = []
     for name in ("hops", "leaves"):
-        values = costs[name]
+        values, counts = costs[name].values, costs[name].counts
         place = np.where(values == 1, len(_LABELS) - 1, np.ceil(np.round(values * 10, 9)).astype(np.int64))
-        share = np.bincount(place, minlength=len(_LABELS)) / len(values)
+        share = np.bincount(place, weights=counts, minlength=len(_LABELS)) / counts.sum()
         series.append(Series(name=name, values=tuple(share.tolist())))
     return (
         Chart(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.model import Chart, Score, Series, Visits
-from wayveil.utility.aligned import aligned_locations, check_times, hour_of_day
+from wayveil.model import Chart, Score, Series, TimeFormat, Visits
+from wayveil.model.sums import Same, Tally, side_by_side
+from wayveil.utility.aligned import check_time_formats, hour_of_day
 
 __all__ = ["InstanceLoss"]
 
@@ -51,87 +53,99 @@ class InstanceLoss:
     matched: ClassVar[bool] = False
 
     def run(self, original: Visits, published: Visits) -> Score:
-        ordered = _tells_order_only(published) and not _tells_order_only(original)
+        return self.score(self.count(original, published))
+
+    def count(self, original: Visits, published: Visits) -> Mapping[str, Any]:
+        """Return what can be added up over pieces of the data: visits by place and by time, trajectories by length."""
+        return {"before": _side(original, original), "after": _side(published, original)}
+
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        """Return the score that the counts of all pieces give."""
+        before, after = counts["before"], counts["after"]
+        formats = before["time_format"].value, after["time_format"].value
+        ordered = _tells_order_only(after) and not _tells_order_only(before)
         if not ordered:
-            check_times(self.name, original, published)
-        before, after = original.n_visits, published.n_visits
+            check_time_formats(self.name, *formats)
         return Score(
             name=self.name,
             meaning="share of the original visits that were not published",
-            value=1 - after / before if before else None,
+            value=1 - after["visits"] / before["visits"] if before["visits"] else None,
             better="lower",
             percent=True,
             measured={
-                "visits_before": before,
-                "visits_after": after,
-                "trajectories_before": _not_empty(original),
-                "trajectories_after": _not_empty(published),
-                "owners_before": _owners(original),
-                "owners_after": _owners(published),
+                f"{what}_{side}": counts[side][what]
+                for what in ("visits", "trajectories", "owners")
+                for side in ("before", "after")
             },
             charts=(
-                _by_place(original, published),
-                *(() if ordered else (_by_time(original, published),)),
-                _by_length(original, published),
+                _by_place(before["places"], after["places"]),
+                *(() if ordered else (_by_time(before["times"], after["times"], formats[0]),)),
+                _by_length(before["lengths"], after["lengths"]),
             )
-            if before
+            if before["visits"]
             else (),
         )
 
 
-def _tells_order_only(data: Visits) -> bool:
+def _side(data: Visits, original: Visits) -> Mapping[str, Any]:
+    length = np.diff(data.offsets)
+    there = length > 0
+    position = np.arange(data.n_visits) - data.offsets[:-1].repeat(length) + 1
+    dates = original.time_format != "integer"
+    return {
+        "visits": data.n_visits,
+        "not_in_position": int((data.t != position).sum()),
+        "trajectories": int(there.sum()),
+        # Nobody has trajectories in two pieces, so people can be added.
+        "owners": len(np.unique(data.owner[there])) if data.owners == "given" else None,
+        "places": Tally.of(data.location, names=data.locations, named=1),
+        "times": Tally.of(hour_of_day(data.t, original.time_format) if dates else data.t),
+        "lengths": np.bincount(np.minimum(length[there], _LONGEST), minlength=_LONGEST + 1)[1:],
+        "time_format": Same(data.time_format),
+    }
+
+
+def _tells_order_only(side: Mapping[str, Any]) -> bool:
     """Return whether the times are the positions 1, 2, 3, ... in every trajectory."""
-    position = np.arange(data.n_visits) - data.offsets[:-1].repeat(np.diff(data.offsets)) + 1
-    return data.time_format == "integer" and data.n_visits > 0 and bool((data.t == position).all())
+    return side["time_format"].value == "integer" and side["visits"] > 0 and side["not_in_position"] == 0
 
 
-def _not_empty(data: Visits) -> int:
-    return int((np.diff(data.offsets) > 0).sum())
-
-
-def _owners(data: Visits) -> int | None:
-    """Return the number of people with a visit, where they are known."""
-    return len(np.unique(data.owner[np.diff(data.offsets) > 0])) if data.owners == "given" else None
-
-
-def _by_place(original: Visits, published: Visits) -> Chart:
-    names, codes = aligned_locations(original, published)
-    before = np.bincount(original.location, minlength=len(names))
-    after = np.bincount(codes, minlength=len(names))
-    rank = np.argsort(-before, kind="stable")
+def _by_place(before: Tally, after: Tally) -> Chart:
+    both, old, new = side_by_side(before, after)
+    rank = np.argsort(-old, kind="stable")
     top, rest = rank[:_TOP_PLACES], rank[_TOP_PLACES:]
     return _loss_chart(
         "Visits lost per place",
         "place, the most visited first",
-        (*(names[i] for i in top), "all others"),
-        np.append(before[top], before[rest].sum()),
-        np.append(after[top], after[rest].sum()),
+        (*(both.names[i] for i in top), "all others"),
+        np.append(old[top], old[rest].sum()),
+        np.append(new[top], new[rest].sum()),
     )
 
 
-def _by_time(original: Visits, published: Visits) -> Chart:
-    if original.time_format == "integer":
-        labels, before, after = _by_value(original.t, published.t)
-        return _loss_chart("Visits lost per time", "time", labels, before, after)
-    hours = [hour_of_day(data.t, original.time_format) for data in (original, published)]
-    before, after = (np.bincount(hour, minlength=24) for hour in hours)
-    return _loss_chart("Visits lost per time of day", "hour", tuple(f"{h}:00" for h in range(24)), before, after)
+def _by_time(before: Tally, after: Tally, time_format: TimeFormat) -> Chart:
+    if time_format == "integer":
+        return _loss_chart("Visits lost per time", "time", *_by_value(before, after))
+    hours = [np.bincount(side.values, weights=side.counts, minlength=24).astype(np.int64) for side in (before, after)]
+    return _loss_chart("Visits lost per time of day", "hour", tuple(f"{h}:00" for h in range(24)), *hours)
 
 
-def _by_value(before: Array, after: Array) -> tuple[tuple[str, ...], Array, Array]:
+def _by_value(before: Tally, after: Tally) -> tuple[tuple[str, ...], Array, Array]:
     """Return labels and numbers of visits per time where there are few times, else per class of equal length."""
-    low, high = int(before.min()), int(before.max())
-    times = np.unique(before)
+    times = before.values
     if len(times) <= _MOST_TIMES:
-        counts = [
-            np.bincount(np.searchsorted(times, t[np.isin(t, times)]), minlength=len(times)) for t in (before, after)
-        ]
-        return tuple(str(t) for t in times.tolist()), counts[0], counts[1]
+        both, _, new = side_by_side(before, after)
+        return tuple(str(t) for t in times.tolist()), before.counts, new[np.isin(both.values, times)]
+    low, high = int(times[0]), int(times[-1])
     step = -(-(high - low + 1) // _CLASSES)
     starts = range(low, high + 1, step)
-    counts = [np.bincount((t[(t >= low) & (t <= high)] - low) // step, minlength=len(starts)) for t in (before, after)]
+    found = []
+    for side in (before, after):
+        inside = (side.values >= low) & (side.values <= high)
+        place = (side.values[inside] - low) // step
+        found.append(np.bincount(place, weights=side.counts[inside], minlength=len(starts)).astype(np.int64))
     labels = (str(s) if step == 1 else f"{s} to {min(s + step - 1, high)}" for s in starts)
-    return tuple(labels), counts[0], counts[1]
+    return tuple(labels), found[0], found[1]
 
 
 def _loss_chart(title: str, x_label: str, labels: tuple[str, ...], before: Array, after: Array) -> Chart:
@@ -149,12 +163,11 @@ def _loss_chart(title: str, x_label: str, labels: tuple[str, ...], before: Array
     )
 
 
-def _by_length(original: Visits, published: Visits) -> Chart:
-    series = []
-    for name, data in (("original", original), ("published", published)):
-        length = np.diff(data.offsets)
-        counts = np.bincount(np.minimum(length[length > 0], _LONGEST), minlength=_LONGEST + 1)[1:]
-        series.append(Series(name=name, values=tuple((counts / max(1, counts.sum())).tolist())))
+def _by_length(before: Array, after: Array) -> Chart:
+    series = [
+        Series(name=name, values=tuple((counts / max(1, counts.sum())).tolist()))
+        for name, counts in (("original", before), ("published", after))
+    ]
     return Chart(
         title="Visits per trajectory",
         kind="bars",

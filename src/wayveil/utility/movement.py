@@ -10,11 +10,25 @@ from numpy.typing import NDArray
 
 from wayveil.errors import InputError
 from wayveil.model import Points, Regions
+from wayveil.model.sums import Highest, Lowest
 from wayveil.utility.aligned import check_times
 
-__all__ = ["bounding_box", "centres", "check_comparable", "finite", "longer_side", "with_rows"]
+__all__ = [
+    "Extent",
+    "bounding_box",
+    "centres",
+    "check_comparable",
+    "extent",
+    "finite",
+    "longer_side",
+    "sides",
+    "with_rows",
+]
 
 Array = NDArray[Any]
+
+Extent = tuple[Lowest, Highest, Lowest, Highest]
+"""The bounding box of a piece, which adds up to that of all."""
 
 _LONGEST = 1e150  # beyond this, squares are not finite
 
@@ -45,6 +59,24 @@ def bounding_box(data: Points) -> tuple[float, float, float, float] | None:
     if not data.n_rows:
         return None
     return float(data.x.min()), float(data.x.max()), float(data.y.min()), float(data.y.max())
+
+
+def extent(data: Points) -> Extent:
+    """Return the bounding box as something that adds up over pieces."""
+    x_min, x_max, y_min, y_max = bounding_box(data) or (None,) * 4
+    return Lowest(x_min), Highest(x_max), Lowest(y_min), Highest(y_max)
+
+
+def sides(box: Extent) -> tuple[float, float]:
+    """Return width and height of a bounding box; 0 without points.
+
+    Examples
+    --------
+    >>> sides(extent(Points.from_records([[(0, 1.0, 5.0)], [(0, 3.0, 4.0)]])))
+    (2.0, 1.0)
+    """
+    x_min, x_max, y_min, y_max = (side.value for side in box)
+    return (0.0, 0.0) if x_min is None else (x_max - x_min, y_max - y_min)
 
 
 def longer_side(data: Points) -> float:

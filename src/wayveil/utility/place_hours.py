@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.model import Chart, Score, Series, Visits, check_parameters, parameter
-from wayveil.utility.aligned import aligned_locations, check_times
-from wayveil.utility.distances import top_kept, total_variation
+from wayveil.model.sums import Same, Tally, side_by_side
+from wayveil.utility.aligned import check_times, hour_of_day
+from wayveil.utility.distances import largest, top_kept, total_variation
 from wayveil.utility.hours import DayParts
-from wayveil.utility.roads import counts, largest
 
 __all__ = ["PlaceHours"]
 
@@ -37,7 +38,8 @@ class PlaceHours:
     Notes
     -----
     Hours are those of the clock on the wall where times have no offset, else of UTC.  Places are matched by name.
-    O(n log n) time at worst and O(n) memory for n visits.
+    O(n log n) time at worst and O(n) memory for n visits.  What is counted in pieces is as long as there are places and
+    hours, or different places and times where times are plain integers.
 
     Examples
     --------
@@ -63,14 +65,35 @@ class PlaceHours:
         check_parameters(self, self.name)
 
     def run(self, original: Visits, published: Visits) -> Score:
+        return self.score(self.count(original, published))
+
+    def count(self, original: Visits, published: Visits) -> Mapping[str, Any]:
+        """Return what can be added up over pieces of the data: visits per place and hour, or time if it is a number."""
         check_times(self.name, original, published)
-        names, codes = aligned_locations(original, published)
-        parts = DayParts.of(original.t, original.time_format)
-        n = len(parts.labels)
-        places = original.location.astype(np.int64), codes
-        hours = parts.part(original.t), parts.part(published.t)
-        keys, before, after = counts(*(place * n + hour for place, hour in zip(places, hours, strict=True)))
-        by_hour = [np.bincount(hour, minlength=n) for hour in hours]
+        time_format = original.time_format
+        before, after = (
+            Tally.of(
+                data.location,
+                data.t if time_format == "integer" else hour_of_day(data.t, time_format),
+                names=data.locations,
+                named=1,
+            )
+            for data in (original, published)
+        )
+        return {"time_format": Same(time_format), "before": before, "after": after}
+
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        """Return the score that the counts of all pieces give."""
+        before, after = counts["before"], counts["after"]
+        parts = DayParts.of(before.columns[1], counts["time_format"].value)
+        if parts.time_format == "integer":
+            before, after = (_in_parts(side, parts) for side in (before, after))
+        by_hour = [
+            np.bincount(side.columns[1], weights=side.counts, minlength=len(parts.labels)).astype(np.int64)
+            for side in (before, after)
+        ]
+        places_moved = total_variation(*side_by_side(before.only(0), after.only(0))[1:])
+        table, before, after = side_by_side(before, after)
         error = np.abs(before - after)
         there = before > 0
         return Score(
@@ -89,27 +112,33 @@ class PlaceHours:
                 "mean_relative_error": float((error[there] / before[there]).mean()) if there.any() else None,
                 "largest_error": int(error.max(initial=0)),
                 f"top_{self.top}_kept_share": top_kept(before, after, self.top),
-                "places_moved_share": total_variation(*counts(*places)[1:]),
+                "places_moved_share": places_moved,
                 "hours_moved_share": total_variation(*by_hour),
             },
             charts=(
                 *parts.chart("Visits by time", "visits", *by_hour),
-                *_worst(names, parts, keys, before, after),
+                *_worst(table, parts, before, after),
             ),
         )
 
 
-def _worst(names: tuple[str, ...], parts: DayParts, keys: Array, before: Array, after: Array) -> tuple[Chart, ...]:
+def _in_parts(side: Tally, parts: DayParts) -> Tally:
+    """Return counts per place and time as counts per place and part of the time."""
+    place, t = side.columns
+    return replace(side, columns=(place, parts.part(t))).only(0, 1)
+
+
+def _worst(table: Tally, parts: DayParts, before: Array, after: Array) -> tuple[Chart, ...]:
     """Return the places and hours whose counts changed the most."""
     top = largest(np.abs(before - after), _DRAWN)
     if not len(top) or not before.any():
         return ()
-    n = len(parts.labels)
+    drawn = zip(*(column[top].tolist() for column in table.columns), strict=True)
     return (
         Chart(
             title=f"The {len(top)} largest changes" if len(top) > 1 else "The largest change",
             kind="bars",
-            labels=tuple(f"{names[key // n]} @ {parts.label(key % n)}" for key in keys[top].tolist()),
+            labels=tuple(f"{table.names[place]} @ {parts.label(part)}" for place, part in drawn),
             series=(
                 Series(name="original", values=tuple(before[top].astype(float).tolist())),
                 Series(name="published", values=tuple(after[top].astype(float).tolist())),

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.model import Chart, Routes, Score, Series, check_parameters, parameter
+from wayveil.model import Chart, RoadNetwork, Routes, Score, Series, check_parameters, parameter
 from wayveil.model.ragged import trajectory_of_row
-from wayveil.utility.roads import aligned_roads, aligned_slices, counts, distinct, largest
+from wayveil.model.sums import Same, Tally, side_by_side
+from wayveil.utility.roads import by_slice, largest, slices_of, tally_of_roads
 
 __all__ = ["RoadError"]
 
 Array = NDArray[Any]
+Line = tuple[float, float, float, float]
 
 _DRAWN = 20
 _ON_MAP = 4000
@@ -75,20 +78,34 @@ class RoadError:
         check_parameters(self, self.name)
 
     def run(self, original: Routes, published: Routes) -> Score:
-        names, code = aligned_roads(original, published)
-        slices = aligned_slices(original, published)
-        keys = [
-            slice_[trajectory_of_row(data.offsets)] * max(1, len(names)) + road
-            for data, slice_, road in (
-                (original, slices[0], original.road.astype(np.int64)),
-                (published, slices[1], code),
-            )
-        ]
-        cells, before, after = counts(*keys)
+        return self.score(self.count(original, published))
+
+    def count(self, original: Routes, published: Routes) -> Mapping[str, Any]:
+        """Return what can be added up over pieces of the data: passages and people, per road and slice of time."""
+        before, after = (tally_of_roads(data, np.arange(data.n_rows)) for data in (original, published))
+        return {
+            "time_formats": Same((original.time_format, published.time_format)),
+            "before": before,
+            "after": after,
+            # Nobody has trajectories in two pieces, so people can be added.
+            "people": _people(original, apart=True) if isinstance(self.k, int) else None,
+            "people_of_all_slices": _people(original, apart=False) if isinstance(self.k, int) else None,
+            "lines": Same(_lines(original.network, before.names)),
+        }
+
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        """Return the score that the counts of all pieces give."""
+        slices = slices_of(counts["before"], counts["after"], counts["time_formats"].value)
+        apart = slices is not None
+        cells, before, after = side_by_side(*(by_slice(counts[side], apart=apart) for side in ("before", "after")))
         there = before > 0
         error = np.abs(after[there] - before[there]) / before[there]
         shown = after[there] > 0
-        frequent = shown if isinstance(self.k, str) else _people(original, keys[0], cells)[there] >= self.k
+        road = cells.columns[0]
+        frequent = shown
+        if isinstance(self.k, int):
+            # The roads of the original, in the order of `cells` again.
+            frequent = counts["people" if apart else "people_of_all_slices"].counts >= self.k
         return Score(
             name=self.name,
             meaning=self._meaning,
@@ -96,7 +113,7 @@ class RoadError:
             better="lower",
             percent=True,
             measured={
-                "slices": slices[2],
+                "slices": 1 if slices is None else slices,
                 **({} if isinstance(self.k, str) else {"roads_frequent": int(frequent.sum())}),
                 **({} if isinstance(self.k, str) else _spread(error[frequent], "frequent")),
                 **_spread(error[shown], "published"),
@@ -108,8 +125,8 @@ class RoadError:
                 "roads_new": int((~there).sum()),
             },
             charts=(
-                *_per_road(names, cells[there] % max(1, len(names)), before[there], error),
-                *_map(original, cells % max(1, len(names)), before, after),
+                *_per_road(cells.names, road[there], before[there], error),
+                *_map(cells.names, counts["lines"].value, road, before, after),
                 *_classes(error, shown),
             ),
         )
@@ -120,13 +137,13 @@ class RoadError:
         return f"mean error of the traffic of the {which} roads, each road counting the same"
 
 
-def _people(original: Routes, keys: Array, cells: Array) -> Array:
-    """Return how many people took each road in a slice."""
+def _people(original: Routes, *, apart: bool) -> Tally:
+    """Return how many people took each road, in each slice or at any time."""
     owner = np.arange(len(original)) if original.owners == "hidden" else original.owner
-    people, person = np.unique(owner, return_inverse=True)
-    at = np.searchsorted(cells, keys)
-    pairs = distinct(at * max(1, len(people)) + person[trajectory_of_row(original.offsets)])
-    return np.bincount(pairs // max(1, len(people)), minlength=len(cells))
+    trajectory = trajectory_of_row(original.offsets)
+    when = [column[trajectory] for column in (original.t_start, original.t_end)] if apart else []
+    rows = Tally.of(original.road, *when, owner[trajectory], names=original.network.roads, named=1)
+    return replace(rows, counts=np.ones_like(rows.counts)).only(*range(1 + len(when)))
 
 
 def _mean(values: Array) -> float | None:
@@ -160,31 +177,37 @@ def _per_road(names: tuple[str, ...], road: Array, before: Array, error: Array) 
     )
 
 
-def _map(original: Routes, road: Array, before: Array, after: Array) -> tuple[Chart, ...]:
-    """Return where the error is: the roads with most traffic, all slices together, where their places are known."""
-    network = original.network
+def _lines(network: RoadNetwork, roads: Iterable[str]) -> dict[str, Line]:
+    """Return where these roads are, if that is known."""
     if network.node_x is None or network.node_y is None:
-        return ()
-    was, now = (
-        np.bincount(road, weights=traffic, minlength=len(network))[: len(network)] for traffic in (before, after)
-    )
-    top = largest(was, _ON_MAP)
-    if not len(top):
-        return ()
+        return {}
     ends = [
-        places[node[top]]
+        places[node].tolist()
         for node in (network.from_node, network.to_node)
         for places in (network.node_x, network.node_y)
     ]
+    line = dict(zip(network.roads, zip(*ends, strict=True), strict=True))
+    return {road: line[road] for road in roads}
+
+
+def _map(
+    names: tuple[str, ...], lines: Mapping[str, Line], road: Array, before: Array, after: Array
+) -> tuple[Chart, ...]:
+    """Return where the error is: the roads with most traffic, all slices together, where their places are known."""
+    was, now = (np.bincount(road, weights=traffic, minlength=len(names)) for traffic in (before, after))
+    top = largest(was, _ON_MAP)
+    if not len(top) or not lines:
+        return ()
+    drawn = tuple(names[i] for i in top.tolist())
     return (
         Chart(
             title="Error per road, on the map",
             kind="map",
-            labels=tuple(network.roads[i] for i in top.tolist()),
+            labels=drawn,
             series=(Series(name="error", values=tuple((np.abs(now[top] - was[top]) / was[top]).tolist())),),
             x_label="error of the traffic of a road; two directions are two lines",
             percent=True,
-            lines=tuple(zip(*(end.tolist() for end in ends), strict=True)),
+            lines=tuple(lines[name] for name in drawn),
         ),
     )
 

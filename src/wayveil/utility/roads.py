@@ -7,10 +7,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.model import Routes
+from wayveil.model import Routes, TimeFormat
 from wayveil.model.ragged import trajectory_of_row
+from wayveil.model.sums import Tally, side_by_side
 
-__all__ = ["aligned_roads", "aligned_slices", "counts", "distinct", "follows", "largest"]
+__all__ = [
+    "aligned_roads",
+    "by_slice",
+    "counts",
+    "distinct",
+    "follows",
+    "largest",
+    "slices_of",
+    "tally_of_roads",
+]
 
 Array = NDArray[Any]
 
@@ -36,35 +46,38 @@ def aligned_roads(original: Routes, published: Routes) -> tuple[tuple[str, ...],
     return tuple(code), recode[published.road] if published.n_rows else np.zeros(0, np.int64)
 
 
-def aligned_slices(original: Routes, published: Routes) -> tuple[Array, Array, int]:
-    """Return the number of the slice of each original and each published trajectory, and how many slices there are.
-
-    All are of one slice where the published data have a slice that the original has not.
+def tally_of_roads(data: Routes, *rows: Array) -> Tally:
+    """Count roads, or pairs of roads, per slice of time; `rows` are where the first, the second ... of them is.
 
     Examples
     --------
     >>> from wayveil.model import RoadNetwork
-    >>> network = RoadNetwork.from_roads([("ab", "a", "b")])
-    >>> before = Routes.from_records([["ab"], ["ab"]], network=network, slices=[(5, 9), (0, 5)])
-    >>> after = Routes.from_records([["ab"]], network=network, slices=[(5, 9)])
-    >>> [slices.tolist() for slices in aligned_slices(before, after)[:2]]
-    [[1, 0], [1]]
+    >>> network = RoadNetwork.from_roads([("ab", "a", "b"), ("bc", "b", "c")])
+    >>> data = Routes.from_records([["ab", "bc"], ["ab"]], network=network, slices=[(0, 5), (0, 5)])
+    >>> found = tally_of_roads(data, np.arange(3))
+    >>> found.names, [column.tolist() for column in found.columns], found.counts.tolist()
+    (('ab', 'bc'), [[0, 1], [0, 0], [5, 5]], [2, 1])
     """
-    one = np.zeros(len(original), np.int64), np.zeros(len(published), np.int64), 1
-    formats = {original.time_format, published.time_format}
-    if len(formats) > 1 and not formats <= _PLAIN:
-        return one
-    code = np.zeros(len(original) + len(published), np.int64)
-    for side in ("t_start", "t_end"):
-        values, where = np.unique(
-            np.concatenate([getattr(original, side), getattr(published, side)]), return_inverse=True
-        )
-        code = np.unique(code * max(1, len(values)) + where, return_inverse=True)[1]
-    before, after = code[: len(original)], code[len(original) :]
-    used = [slices[np.diff(data.offsets) > 0] for slices, data in ((before, original), (after, published))]
-    if not np.isin(used[1], used[0]).all():
-        return one
-    return before, after, len(np.unique(used[0]))
+    trajectory = trajectory_of_row(data.offsets)[rows[0]]
+    roads = [data.road[row] for row in rows]
+    slices = (data.t_start[trajectory], data.t_end[trajectory])
+    return Tally.of(*roads, *slices, names=data.network.roads, named=len(roads))
+
+
+def slices_of(before: Tally, after: Tally, formats: tuple[TimeFormat, TimeFormat]) -> int | None:
+    """Return how many slices the original has; None where the published data have one that the original has not.
+
+    Both are counts as `tally_of_roads` gives them, of all roads.
+    """
+    if len(set(formats)) > 1 and not set(formats) <= _PLAIN:
+        return None
+    _, old, new = side_by_side(before.only(1, 2), after.only(1, 2))
+    return int((old > 0).sum()) if not new[old == 0].any() else None
+
+
+def by_slice(side: Tally, *, apart: bool) -> Tally:
+    """Return the counts per slice, or without the two columns of the slice."""
+    return side if apart else side.only(*range(side.named))
 
 
 def counts(before: Array, after: Array) -> tuple[Array, Array, Array]:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from wayveil.model import Routes, Score, check_parameters, parameter
+from wayveil.model.sums import Tally
 from wayveil.utility.trip_flows import ends_of_trips, score_flows
 
 __all__ = ["RouteFlows"]
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,16 +53,18 @@ class RouteFlows:
         check_parameters(self, self.name)
 
     def run(self, original: Routes, published: Routes) -> Score:
-        code = {name: i for i, name in enumerate(original.network.nodes)}
-        for name in published.network.nodes:
-            code.setdefault(name, len(code))
-        before, after = _ends(original, code), _ends(published, code)
-        return score_flows(self.name, "intersection", tuple(code), before, after, self.top)
+        return self.score(self.count(original, published))
+
+    def count(self, original: Routes, published: Routes) -> Mapping[str, Any]:
+        """Return what can be added up over pieces of the data: trips by where they begin and end."""
+        return {"before": _trips(original), "after": _trips(published)}
+
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        """Return the score that the counts of all pieces give."""
+        return score_flows(self.name, "intersection", counts["before"], counts["after"], self.top)
 
 
-def _ends(data: Routes, code: dict[str, int]) -> tuple[Array, Array]:
-    """Return where trips begin and end, as codes of both networks."""
+def _trips(data: Routes) -> Tally:
     network = data.network
-    recode = np.array([code[name] for name in network.nodes], np.int64)
-    begin, end = (recode[ends[data.road]] for ends in (network.from_node, network.to_node))
-    return ends_of_trips(data.offsets, begin, end)
+    begin, end = (ends[data.road] for ends in (network.from_node, network.to_node))
+    return Tally.of(*ends_of_trips(data.offsets, begin, end), names=network.nodes, named=2)

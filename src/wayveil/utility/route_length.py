@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.model import Routes, Score, check_parameters
+from wayveil.model.sums import Tally
 from wayveil.utility.classes import LENGTHS, distribution
 from wayveil.utility.count_charts import count_chart
 from wayveil.utility.distances import average, value_distances
@@ -30,6 +32,7 @@ class RouteLength:
     -----
     Roads are matched by name.  Trips with a road whose length is not known are left out of the lengths in metres.
     Parts of trips and dummies count as trips.  Trajectories without rows are left out.  O(n log n) time for n rows.
+    What is counted in pieces is as long as there are different lengths: one number per trip at worst.
 
     Examples
     --------
@@ -51,10 +54,22 @@ class RouteLength:
     def __post_init__(self) -> None:
         check_parameters(self, self.name)
 
-    @np.errstate(over="ignore", invalid="ignore")
     def run(self, original: Routes, published: Routes) -> Score:
-        before, after = (lengths[lengths > 0] for lengths in (np.diff(d.offsets) for d in (original, published)))
-        metres = [_metres(data, original) for data in (original, published)]
+        return self.score(self.count(original, published))
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def count(self, original: Routes, published: Routes) -> Mapping[str, Any]:
+        """Return what can be added up over pieces of the data: trips by their numbers of roads, and by metres."""
+        lengths = [np.diff(data.offsets) for data in (original, published)]
+        return {
+            "roads": tuple(Tally.of(length[length > 0]) for length in lengths),
+            "metres": tuple(Tally.of(_metres(data, original)) for data in (original, published)),
+        }
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        """Return the score that the counts of all pieces give."""
+        (before, after), metres = counts["roads"], counts["metres"]
         apart, change = value_distances(before, after)
         metres_apart, metres_change = value_distances(*metres)
         known = len(metres[0]) > 0
@@ -66,8 +81,8 @@ class RouteLength:
             better="lower",
             percent=True,
             measured={
-                "trips_before": len(before),
-                "trips_after": len(after),
+                "trips_before": before.total,
+                "trips_after": after.total,
                 "average_roads_before": average(before),
                 "average_roads_after": average(after),
                 "roads_change": change,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from wayveil.model import Score, Stops, check_parameters, parameter
+from wayveil.model.sums import Tally
 from wayveil.utility.kinds import kinds_of_nodes
 from wayveil.utility.nodes import aligned_nodes
 from wayveil.utility.trip_flows import ends_of_trips, score_flows
@@ -54,11 +56,23 @@ class StopFlows:
         check_parameters(self, self.name)
 
     def run(self, original: Stops, published: Stops) -> Score:
+        return self.score(self.count(original, published))
+
+    def count(self, original: Stops, published: Stops) -> Mapping[str, Any]:
+        """Return what can be added up over pieces of the data: trips by the kinds of their first and last stops."""
         tree = original.taxonomy
         kind = kinds_of_nodes(tree)
         kind[kind < 0] = tree.root
         old, new = kind[original.place], kind[aligned_nodes(self.name, original, published)]
         before, after = ends_of_trips(original.offsets, old, old), ends_of_trips(published.offsets, new, new)
-        unknown = (after[0] == tree.root) | (after[1] == tree.root)
-        more = {"unknown_share": float(unknown.mean()) if len(unknown) else None}
-        return score_flows(self.name, "kind", tree.nodes, before, after, self.top, more)
+        return {
+            "before": Tally.of(*before, names=tree.nodes, named=2),
+            "after": Tally.of(*after, names=tree.nodes, named=2),
+            "unknown": int(((after[0] == tree.root) | (after[1] == tree.root)).sum()),
+        }
+
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        """Return the score that the counts of all pieces give."""
+        before, after = counts["before"], counts["after"]
+        more = {"unknown_share": counts["unknown"] / after.total if len(after) else None}
+        return score_flows(self.name, "kind", before, after, self.top, more)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wayveil.model import Chart, Score, Series, Stops, check_parameters
 from wayveil.utility.nodes import aligned_nodes
 
 __all__ = ["TaxonomyLevels"]
 
-Array = NDArray[Any]
+_KINDS = (("qi_", False), ("sensitive_", True))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,24 +49,39 @@ class TaxonomyLevels:
         check_parameters(self, self.name)
 
     def run(self, original: Stops, published: Stops) -> Score:
+        return self.score(self.count(original, published))
+
+    def count(self, original: Stops, published: Stops) -> Mapping[str, Any]:
+        """Return what can be added up over pieces of the data: stops per level, those at leaves and at the root."""
         tree = original.taxonomy
         old, new = original.place.astype(np.int64), aligned_nodes(self.name, original, published)
+        found: dict[str, Any] = {"root": int((new == tree.root).sum())}
+        for part, kind in _KINDS:
+            before, after = (nodes[tree.sensitive[nodes] == kind] for nodes in (old, new))
+            levels = tuple(np.bincount(tree.depth[side], minlength=tree.height + 1) for side in (before, after))
+            found[part] = {"levels": levels, "leaves": int(tree.is_leaf[after].sum())}
+        return found
+
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        """Return the score that the counts of all pieces give."""
         measured: dict[str, int | float | None] = {}
         charts: list[Chart] = []
-        for part, kind in (("", None), ("qi_", False), ("sensitive_", True)):
-            before, after = (nodes if kind is None else nodes[tree.sensitive[nodes] == kind] for nodes in (old, new))
+        parts = {part: tuple(int(side.sum()) for side in counts[part]["levels"]) for part, _ in _KINDS}
+        parts = {"": tuple(sum(sides) for sides in zip(*parts.values(), strict=True)), **parts}
+        for part, (before, after) in parts.items():
+            leaves = sum(counts[kind]["leaves"] for kind, _ in _KINDS if part in ("", kind))
             measured |= {
-                f"{part}own_place_share": _share(int(tree.is_leaf[after].sum()), len(before)),
-                f"{part}left_out_share": _share(max(0, len(before) - len(after)), len(before)),
+                f"{part}own_place_share": _share(leaves, before),
+                f"{part}left_out_share": _share(max(0, before - after), before),
             }
-            if kind is None:
-                measured["root_share"] = _share(int((after == tree.root).sum()), len(before))
-            else:
-                levels = [np.bincount(tree.depth[side], minlength=tree.height + 1).tolist() for side in (before, after)]
-                for level, (n_before, n_after) in enumerate(zip(*levels, strict=True)):
-                    measured[f"{part}level_{level}_share_before"] = _share(n_before, len(before))
-                    measured[f"{part}level_{level}_share_after"] = _share(n_after, len(before))
-                charts += _chart(kind, levels, len(before), len(after))
+            if not part:
+                measured["root_share"] = _share(counts["root"], before)
+                continue
+            levels = [side.tolist() for side in counts[part]["levels"]]
+            for level, (n_before, n_after) in enumerate(zip(*levels, strict=True)):
+                measured[f"{part}level_{level}_share_before"] = _share(n_before, before)
+                measured[f"{part}level_{level}_share_after"] = _share(n_after, before)
+            charts += _chart(dict(_KINDS)[part], levels, before, after)
         return Score(
             name=self.name,
             meaning="share of the original stops that are published at their own place",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.model import Chart, Routes, Score, Series, check_parameters, parameter
-from wayveil.model.ragged import trajectory_of_row
-from wayveil.utility.roads import aligned_roads, aligned_slices, counts, follows, largest
+from wayveil.model.sums import Same, Tally, side_by_side
+from wayveil.utility.roads import by_slice, follows, largest, slices_of, tally_of_roads
 
 __all__ = ["Traffic"]
 
@@ -63,12 +64,20 @@ class Traffic:
         check_parameters(self, self.name)
 
     def run(self, original: Routes, published: Routes) -> Score:
-        names, code = aligned_roads(original, published)
-        slices = aligned_slices(original, published)
-        before = original.road.astype(np.int64), slices[0][trajectory_of_row(original.offsets)]
-        after = code, slices[1][trajectory_of_row(published.offsets)]
-        passed = _Change(before, after)
-        turned = _Change(_turns(original, *before, len(names)), _turns(published, *after, len(names)))
+        return self.score(self.count(original, published))
+
+    def count(self, original: Routes, published: Routes) -> Mapping[str, Any]:
+        """Return what can be added up over pieces of the data: passages and turns, per slice of time."""
+        return {
+            side: {"roads": tally_of_roads(data, np.arange(data.n_rows)), "turns": _turns(data)}
+            for side, data in (("before", original), ("after", published))
+        } | {"time_formats": Same((original.time_format, published.time_format))}
+
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        """Return the score that the counts of all pieces give."""
+        before, after = counts["before"], counts["after"]
+        slices = slices_of(before["roads"], after["roads"], counts["time_formats"].value)
+        passed, turned = (_Change(before[what], after[what], slices is not None) for what in ("roads", "turns"))
         return Score(
             name=self.name,
             meaning="sum of the changes of all traffic counts of roads, in relation to the original traffic",
@@ -76,7 +85,7 @@ class Traffic:
             better="lower",
             percent=True,
             measured={
-                "slices": slices[2],
+                "slices": 1 if slices is None else slices,
                 "passages_before": int(passed.before.sum()),
                 "passages_after": int(passed.after.sum()),
                 "passages_lost_share": passed.lost,
@@ -93,26 +102,23 @@ class Traffic:
                 f"top_{self.top}_turns_kept_share": turned.top_kept(self.top),
             },
             charts=(
-                *passed.chart("busiest road", "road", names),
-                *turned.chart("busiest turn", "turn", names),
+                *passed.chart("busiest road", "road"),
+                *turned.chart("busiest turn", "turn"),
             ),
         )
 
 
-def _turns(data: Routes, road: Array, slice_: Array, n_roads: int) -> tuple[Array, Array]:
-    """Return a number, made of both roads, and the slice of each turn."""
+def _turns(data: Routes) -> Tally:
     first = np.flatnonzero(follows(data))
-    return road[first] * n_roads + road[first + 1], slice_[first]
+    return tally_of_roads(data, first, first + 1)
 
 
 class _Change:
     """Counts of roads or turns before and after: per slice (`before`, `after`), and over all (`old`, `new`)."""
 
-    def __init__(self, original: tuple[Array, Array], published: tuple[Array, Array]) -> None:
-        self.items, self.old, self.new = counts(original[0], published[0])
-        n = max(1, len(self.items))
-        keys = [slice_ * n + np.searchsorted(self.items, item) for item, slice_ in (original, published)]
-        _, self.before, self.after = counts(*keys)
+    def __init__(self, original: Tally, published: Tally, apart: bool) -> None:
+        self.items, self.old, self.new = side_by_side(*(by_slice(side, apart=False) for side in (original, published)))
+        _, self.before, self.after = side_by_side(*(by_slice(side, apart=apart) for side in (original, published)))
 
     @property
     def changed(self) -> float | None:
@@ -142,20 +148,16 @@ class _Change:
         bar = self.new[new].min() if len(new) else 1
         return float((self.new[old] >= bar).mean())
 
-    def chart(self, what: str, x_label: str, names: tuple[str, ...]) -> tuple[Chart, ...]:
+    def chart(self, what: str, x_label: str) -> tuple[Chart, ...]:
         top = largest(self.old, _DRAWN)
         if not len(top):
             return ()
-        items = self.items[top].tolist()
-        if x_label == "turn":
-            labels = tuple(f"{names[item // len(names)]} → {names[item % len(names)]}" for item in items)
-        else:
-            labels = tuple(names[item] for item in items)
+        names = [[self.items.names[code] for code in column[top].tolist()] for column in self.items.columns]
         return (
             Chart(
                 title=f"The {len(top)} {what}s" if len(top) > 1 else f"The {what}",
                 kind="bars",
-                labels=labels,
+                labels=tuple(" → ".join(roads) for roads in zip(*names, strict=True)),
                 series=(
                     Series(name="original", values=tuple(self.old[top].astype(float).tolist())),
                     Series(name="published", values=tuple(self.new[top].astype(float).tolist())),

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from numpy.typing import NDArray
-
 from wayveil.model import Score, Visits, check_parameters, seconds_per_unit
+from wayveil.model.sums import Same, Tally
 from wayveil.utility.aligned import check_times
 from wayveil.utility.classes import distribution, durations
 from wayveil.utility.distances import average, value_distances
 from wayveil.utility.trip_flows import ends_of_trips
 
 __all__ = ["TripDuration"]
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +27,8 @@ class TripDuration:
     -----
     The earth mover's distance says how much the durations have to change on average to turn one distribution into the
     other.  Durations are in seconds, or in the unit of plain integer times.  A trajectory with one visit is a trip of
-    duration 0; one without visits is left out.  O(n log n) time for n trajectories.
+    duration 0; one without visits is left out.  O(n log n) time for n trajectories.  What is counted in pieces is as
+    long as there are different durations.
 
     Examples
     --------
@@ -51,8 +50,20 @@ class TripDuration:
         check_parameters(self, self.name)
 
     def run(self, original: Visits, published: Visits) -> Score:
+        return self.score(self.count(original, published))
+
+    def count(self, original: Visits, published: Visits) -> Mapping[str, Any]:
+        """Return what can be added up over pieces of the data: trips by their durations."""
         check_times(self.name, original, published)
-        before, after = _durations(original, original), _durations(published, original)
+        return {
+            "time_format": Same(original.time_format),
+            "before": _durations(original, original),
+            "after": _durations(published, original),
+        }
+
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        """Return the score that the counts of all pieces give."""
+        before, after = counts["before"], counts["after"]
         apart, change = value_distances(before, after)
         return Score(
             name=self.name,
@@ -61,22 +72,27 @@ class TripDuration:
             better="lower",
             percent=True,
             measured={
-                "trips_before": len(before),
-                "trips_after": len(after),
+                "trips_before": before.total,
+                "trips_after": after.total,
                 "average_duration_before": average(before),
                 "average_duration_after": average(after),
                 "duration_change": change,
-                "single_visit_share_before": average(before == 0),
-                "single_visit_share_after": average(after == 0),
+                "single_visit_share_before": _at_once(before),
+                "single_visit_share_after": _at_once(after),
             },
             charts=distribution(
-                "Durations of trips", "duration", durations(original.time_format),
+                "Durations of trips", "duration", durations(counts["time_format"].value),
                 [("original", before), ("published", after)], "share of trips",
             ),
         )  # fmt: skip
 
 
-def _durations(data: Visits, original: Visits) -> Array:
-    """Return the duration of each trajectory with visits, in seconds or in the unit of plain integers."""
+def _durations(data: Visits, original: Visits) -> Tally:
+    """Return the durations of trajectories with visits, in seconds or in the unit of plain integers."""
     first, last = ends_of_trips(data.offsets, data.t, data.t)
-    return (last.astype(float) - first.astype(float)) * (seconds_per_unit(original.time_format) or 1.0)
+    return Tally.of((last.astype(float) - first.astype(float)) * (seconds_per_unit(original.time_format) or 1.0))
+
+
+def _at_once(trips: Tally) -> float | None:
+    """Return the share of trips of duration 0."""
+    return int(trips.counts[trips.values == 0].sum()) / trips.total if len(trips) else None

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.model import Chart, Score, Series
-from wayveil.utility.distances import top_kept, total_variation
-from wayveil.utility.roads import counts, largest
+from wayveil.model.sums import Tally, side_by_side
+from wayveil.utility.distances import largest, top_kept, total_variation
 
 __all__ = ["ends_of_trips", "score_flows"]
 
@@ -35,15 +34,13 @@ def ends_of_trips(offsets: Array, begin: Array, end: Array) -> tuple[Array, Arra
 def score_flows(
     name: str,
     what: str,
-    names: Sequence[str],
-    before: tuple[Array, Array],
-    after: tuple[Array, Array],
+    before: Tally,
+    after: Tally,
     top: int,
     more: dict[str, int | float | None] | None = None,
 ) -> Score:
-    """Return the score of flows between codes into `names`, given as origins and destinations of all trips."""
-    n = len(names)
-    keys, old, new = counts(*(origin * n + destination for origin, destination in (before, after)))
+    """Return the score of flows, counted by the names of their origins and destinations."""
+    flows, old, new = side_by_side(before, after)
     there = old > 0
     return Score(
         name=name,
@@ -58,24 +55,29 @@ def score_flows(
             "flows_after": int((new > 0).sum()),
             "flows_kept_share": float((new[there] > 0).mean()) if there.any() else None,
             f"top_{top}_flows_kept_share": top_kept(old, new, top),
-            "origins_moved_share": total_variation(*counts(before[0], after[0])[1:]),
-            "destinations_moved_share": total_variation(*counts(before[1], after[1])[1:]),
+            "origins_moved_share": _moved(before, after, 0),
+            "destinations_moved_share": _moved(before, after, 1),
             **(more or {}),
         },
-        charts=_charts(what, names, keys, old, new),
+        charts=_charts(what, flows, old, new),
     )
 
 
-def _charts(what: str, names: Sequence[str], keys: Array, before: Array, after: Array) -> tuple[Chart, ...]:
+def _moved(before: Tally, after: Tally, end: int) -> float | None:
+    _, old, new = side_by_side(before.only(end), after.only(end))
+    return total_variation(old, new)
+
+
+def _charts(what: str, flows: Tally, before: Array, after: Array) -> tuple[Chart, ...]:
     top = largest(before, _DRAWN)
     if not len(top):
         return ()
-    n = len(names)
+    ends = zip(*(column[top].tolist() for column in flows.columns), strict=True)
     return (
         Chart(
             title=f"The {len(top)} largest flows" if len(top) > 1 else "The largest flow",
             kind="bars",
-            labels=tuple(f"{names[key // n]} → {names[key % n]}" for key in keys[top].tolist()),
+            labels=tuple(f"{flows.names[origin]} → {flows.names[destination]}" for origin, destination in ends),
             series=(
                 Series(name="original", values=tuple(before[top].astype(float).tolist())),
                 Series(name="published", values=tuple(after[top].astype(float).tolist())),

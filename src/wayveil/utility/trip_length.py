@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.model import Points, Regions, Score, seconds_per_unit
+from wayveil.model.sums import Same, Tally
 from wayveil.utility.classes import LENGTHS, distribution, durations
 from wayveil.utility.distances import average, value_distances
 from wayveil.utility.movement import centres, check_comparable, with_rows
@@ -30,7 +32,8 @@ class TripLength:
     -----
     The earth mover's distance says how much the lengths of trips have to change on average to turn one distribution
     into the other.  Trajectories without rows are left out; one with a single row is a trip of length and duration 0.
-    O(rows + n log n) time and O(rows) memory.
+    O(rows + n log n) time and O(rows) memory.  What is counted in pieces is as long as there are different lengths and
+    durations: two numbers per trip at worst.
 
     Examples
     --------
@@ -47,11 +50,22 @@ class TripLength:
     targets: ClassVar[tuple[type[Any], ...]] = (Points, Regions)
     matched: ClassVar[bool] = False
 
-    @np.errstate(over="ignore", invalid="ignore")
     def run(self, original: Points, published: Points | Regions) -> Score:
+        return self.score(self.count(original, published))
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def count(self, original: Points, published: Points | Regions) -> Mapping[str, Any]:
+        """Return what can be added up over pieces of the data: trips by their lengths, and by their durations."""
         check_comparable(self.name, original, published)
-        old_lengths, old_times = _trips(original)
-        new_lengths, new_times = _trips(published)
+        sides = {
+            side: tuple(Tally.of(c) for c in _trips(d)) for side, d in (("before", original), ("after", published))
+        }
+        return {"time_format": Same(original.time_format), **sides}
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        """Return the score that the counts of all pieces give."""
+        (old_lengths, old_times), (new_lengths, new_times) = counts["before"], counts["after"]
         ks, moved = value_distances(old_lengths, new_lengths)
         ks_of_times, moved_times = value_distances(old_times, new_times)
         return Score(
@@ -61,8 +75,8 @@ class TripLength:
             better="lower",
             percent=True,
             measured={
-                "trips_before": len(old_lengths),
-                "trips_after": len(new_lengths),
+                "trips_before": old_lengths.total,
+                "trips_after": new_lengths.total,
                 "average_length_before_m": average(old_lengths),
                 "average_length_after_m": average(new_lengths),
                 "length_change_m": moved,
@@ -77,7 +91,7 @@ class TripLength:
                     [("original", old_lengths), ("published", new_lengths)], "share of trips",
                 ),
                 *distribution(
-                    "Durations of trips", "duration", durations(original.time_format),
+                    "Durations of trips", "duration", durations(counts["time_format"].value),
                     [("original", old_times), ("published", new_times)], "share of trips",
                 ),
             ),

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from wayveil.model import Score, Visits, check_parameters
 from wayveil.model.ragged import trajectory_of_row
+from wayveil.model.sums import Tally
 from wayveil.utility.count_charts import count_chart
 from wayveil.utility.distances import average, value_distances
 from wayveil.utility.roads import distinct
 
 __all__ = ["TripVisits"]
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +49,15 @@ class TripVisits:
         check_parameters(self, self.name)
 
     def run(self, original: Visits, published: Visits) -> Score:
-        before, after = _numbers(original), _numbers(published)
+        return self.score(self.count(original, published))
+
+    def count(self, original: Visits, published: Visits) -> Mapping[str, Any]:
+        """Return what can be added up over pieces of the data: trips by their numbers of visits and of places."""
+        return {"before": _numbers(original), "after": _numbers(published)}
+
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        """Return the score that the counts of all pieces give."""
+        before, after = counts["before"], counts["after"]
         apart, change = value_distances(before[0], after[0])
         places_apart, places_change = value_distances(before[1], after[1])
         return Score(
@@ -60,8 +67,8 @@ class TripVisits:
             better="lower",
             percent=True,
             measured={
-                "trips_before": len(before[0]),
-                "trips_after": len(after[0]),
+                "trips_before": before[0].total,
+                "trips_after": after[0].total,
                 "average_visits_before": average(before[0]),
                 "average_visits_after": average(after[0]),
                 "visits_change": change,
@@ -77,10 +84,10 @@ class TripVisits:
         )
 
 
-def _numbers(data: Visits) -> tuple[Array, Array]:
-    """Return how many visits and how many different places each trajectory with visits has."""
+def _numbers(data: Visits) -> tuple[Tally, Tally]:
+    """Return how many trajectories with visits have how many, and how many different places."""
     lengths = np.diff(data.offsets)
     n = max(1, len(data.locations))
     pairs = distinct(trajectory_of_row(data.offsets) * n + data.location)
     places = np.bincount(pairs // n, minlength=len(lengths))
-    return lengths[lengths > 0], places[lengths > 0]
+    return Tally.of(lengths[lengths > 0]), Tally.of(places[lengths > 0])

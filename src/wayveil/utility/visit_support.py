@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.kernels.matching import doublet_codes
-from wayveil.model import Chart, Score, Series, Visits
-from wayveil.utility.aligned import aligned_locations, check_times, time_label
+from wayveil.model import Chart, Score, Series, TimeFormat, Visits
+from wayveil.model.sums import Same, Tally, side_by_side
+from wayveil.utility.aligned import check_times, time_label
 
 __all__ = ["VisitSupport"]
 
@@ -33,6 +34,7 @@ class VisitSupport:
     of rows.  The rank correlation is Spearman's, over the visits of the original, with mean ranks for ties.  A
     visit of the original's top 20 counts as kept if it is in the published top 20, ties included.
     What is not defined on empty or constant data is None.  O(visits log visits) time at worst, O(visits) memory.
+    What is counted in pieces is as long as there are different places and times.
 
     Examples
     --------
@@ -51,8 +53,19 @@ class VisitSupport:
     timed: ClassVar[bool] = True
 
     def run(self, original: Visits, published: Visits) -> Score:
+        return self.score(self.count(original, published))
+
+    def count(self, original: Visits, published: Visits) -> Mapping[str, Any]:
+        """Return what can be added up over pieces of the data: trajectories per place and time."""
         check_times(self.name, original, published)
-        names, location, t, before, after = _supports(original, published)
+        before, after = (
+            Tally.of(data.location, data.t, names=data.locations, named=1) for data in (original, published)
+        )
+        return {"time_format": Same(original.time_format), "before": before, "after": after}
+
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        """Return the score that the counts of all pieces give."""
+        visits, before, after = side_by_side(counts["before"], counts["after"])
         there = before > 0
         old, new = before[there], after[there]
         return Score(
@@ -69,22 +82,8 @@ class VisitSupport:
                 "rank_correlation": _rank_correlation(old, new),
                 f"top_{_TOP}_overlap": _top_overlap(before, after),
             },
-            charts=_charts(names, location, t, before, after, original),
+            charts=_charts(visits, before, after, counts["time_format"].value),
         )
-
-
-def _supports(original: Visits, published: Visits) -> tuple[tuple[str, ...], Array, Array, Array, Array]:
-    """Return the names, and location, t, support before and support after of every visit that occurs."""
-    names, codes = aligned_locations(original, published)
-    location = np.concatenate([original.location.astype(np.int64), codes])
-    t = np.concatenate([original.t, published.t])
-    doublet, n = doublet_codes(location, t)
-    before = np.bincount(doublet[: original.n_visits], minlength=n)
-    after = np.bincount(doublet[original.n_visits :], minlength=n)
-    example = np.zeros(n, np.int64)
-    example[doublet] = np.arange(len(doublet))
-    occurs = (before > 0) | (after > 0)
-    return names, location[example[occurs]], t[example[occurs]], before[occurs], after[occurs]
 
 
 def _mean(values: Array) -> float | None:
@@ -125,21 +124,16 @@ def _top_overlap(before: Array, after: Array) -> float | None:
     return float((after[old] >= smallest).mean())
 
 
-def _charts(
-    names: tuple[str, ...], location: Array, t: Array, before: Array, after: Array, original: Visits
-) -> tuple[Chart, ...]:
+def _charts(visits: Tally, before: Array, after: Array, time_format: TimeFormat) -> tuple[Chart, ...]:
     top = _top(before)[:_DRAWN]
     if not len(top):
         return ()
-    places, times = location[top].tolist(), t[top].tolist()
+    drawn = zip(*(column[top].tolist() for column in visits.columns), strict=True)
     return (
         Chart(
             title=f"The {len(top)} most frequent visits" if len(top) > 1 else "The most frequent visit",
             kind="bars",
-            labels=tuple(
-                f"{names[place]} @ {time_label(moment, original.time_format)}"
-                for place, moment in zip(places, times, strict=True)
-            ),
+            labels=tuple(f"{visits.names[place]} @ {time_label(moment, time_format)}" for place, moment in drawn),
             series=(
                 Series(name="original", values=tuple(before[top].astype(float).tolist())),
                 Series(name="published", values=tuple(after[top].astype(float).tolist())),

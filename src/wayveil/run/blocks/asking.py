@@ -9,35 +9,41 @@ from typing import Any
 
 import numpy as np
 
-from wayveil.model import AttackResult, Engine
-from wayveil.run.asked import attacks_of, sensitive_of, sequence_for
+from wayveil.model import AttackResult, Engine, Sensitive
 from wayveil.run.blocks.adding import add_counts
 from wayveil.run.blocks.files import load_data, load_value
-from wayveil.run.blocks.part import Job
 from wayveil.run.blocks.reading import Pieces
 
 __all__ = ["attack_pieces"]
 
 
 def attack_pieces(
-    job: Job, pieces: Pieces, published: Sequence[Path], engine: Engine
-) -> tuple[tuple[tuple[AttackResult, AttackResult], ...], list[str]]:
-    """Return the results on raw and published data, and the names of attacks that cannot be asked in pieces."""
+    attacks: Sequence[Any],
+    pieces: Pieces,
+    targets: Sequence[Sequence[Path]],
+    *,
+    sensitive: Sensitive,
+    seed: np.random.SeedSequence,
+    engine: Engine,
+) -> tuple[tuple[tuple[AttackResult, ...], ...], list[str]]:
+    """Return, for every attack, the results on each target, and the names of attacks that cannot be asked in pieces.
+
+    A target is data in pieces, such as the raw data and what was published of them.
+    """
     results, without = [], []
-    asking: Sequence[Any] = attacks_of(job.recipe)
-    for position, attack in enumerate(asking):
+    for position, attack in enumerate(attacks):
         if not hasattr(attack, "ask"):
             without.append(attack.name)
             continue
         engine.progress(f"attack {attack.name}")
         drawn = _victims(attack, pieces)
         asked = [(i, file, n) for i, (file, n) in enumerate(zip(pieces.files, drawn, strict=True)) if n]
-        questions = attack.join_questions(engine.map(partial(_ask, job, attack, position), asked))
-        before, after = (
-            attack.conclude(questions, add_counts(engine.map(partial(_answer, job, attack, questions), list(files))))
-            for files in (pieces.files, published)
+        own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, position))
+        questions = attack.join_questions(engine.map(partial(_ask, attack, pieces.shared, sensitive, own), asked))
+        answer = partial(_answer, attack, pieces.shared, questions)
+        results.append(
+            tuple(attack.conclude(questions, add_counts(engine.map(answer, list(files)))) for files in targets)
         )
-        results.append((before, after))
     return tuple(results), without
 
 
@@ -50,12 +56,14 @@ def _victims(attack: Any, pieces: Pieces) -> list[int]:
     return found
 
 
-def _ask(job: Job, attack: Any, position: int, asked: tuple[int, Path, int]) -> Any:
+def _ask(
+    attack: Any, shared: Path, sensitive: Sensitive, seed: np.random.SeedSequence, asked: tuple[int, Path, int]
+) -> Any:
     number, file, victims = asked
-    sensitive = {name: list(values) for name, values in sensitive_of(job.recipe)}
-    rng = np.random.default_rng(sequence_for(job.seed, "attacks", position, number))
-    return attack.ask(load_data(file, load_value(job.shared)), sensitive=sensitive, rng=rng, victims=victims)
+    values = {name: list(listed) for name, listed in sensitive}
+    rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, number)))
+    return attack.ask(load_data(file, load_value(shared)), sensitive=values, rng=rng, victims=victims)
 
 
-def _answer(job: Job, attack: Any, questions: Any, file: Path) -> Any:
-    return attack.answer(questions, load_data(file, load_value(job.shared)))
+def _answer(attack: Any, shared: Path, questions: Any, file: Path) -> Any:
+    return attack.answer(questions, load_data(file, load_value(shared)))

@@ -4,16 +4,37 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from wayveil.model import Data, Routes, Stops
+import polars as pl
 
-__all__ = ["load_data", "load_value", "save", "save_data"]
+from wayveil.model import Data, Routes, Stops
+from wayveil.run.staging import reporting_disk_errors
+
+__all__ = ["load_data", "load_value", "reporting_full_disks", "save", "save_data"]
+
+_OS_ERROR = re.compile(r"os error (\d+)")
 
 _SHARED: dict[type, str] = {Routes: "network", Stops: "taxonomy"}
+
+
+@contextmanager
+def reporting_full_disks(out: Path) -> Iterator[None]:
+    """Turn errors of the disk on which tasks work into an OutputError, also those that Polars reports as its own."""
+    with reporting_disk_errors(out):
+        try:
+            yield
+        except pl.exceptions.PolarsError as error:
+            found = _OS_ERROR.search(str(error))
+            if found is None:
+                raise
+            raise OSError(int(found.group(1)), os.strerror(int(found.group(1)))) from None
 
 
 def save(value: Any, target: Path) -> Path:

@@ -25,6 +25,7 @@ from wayveil.run.views import balance, views
 from wayveil.run.writing import Written, check_made, write_and_read_back
 
 __all__ = [
+    "NOTHING_LEFT",
     "Done",
     "Job",
     "counting",
@@ -35,6 +36,9 @@ __all__ = [
     "scatter_piece",
     "tell_block",
 ]
+
+
+NOTHING_LEFT = "nothing was left of it."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +108,7 @@ def make_block(job: Job, data: Any, number: int) -> Published | Done:
     except InputError as error:
         return Done(number=number, balance=_nothing_left(data), why=str(error))
     check_made(method, data, made)
-    return made if made.data.n_rows else Done(number=number, balance=_nothing_left(data), why="nothing was left of it.")
+    return made if made.data.n_rows else Done(number=number, balance=_nothing_left(data), why=NOTHING_LEFT)
 
 
 def publish_part(job: Job, data: Any, made: Published, number: int) -> tuple[Written, Verdict]:

@@ -64,10 +64,11 @@ def keys_of(data: Data, by: BlockKey) -> Keys:
 
 
 def plan_blocks(keys: Keys, *, rows: int, people_apart: bool) -> IntArray:
-    """Return the block of every trajectory, from 0; half of `rows` to one and a half times `rows` are in each.
+    """Return the block of every trajectory, from 0; half of `rows` to twice `rows` are in each.
 
-    With `people_apart` everything of one person goes where the first of it goes.  A block is smaller only if there is
-    no other, and larger only if one trajectory or person is.
+    With `people_apart` everything of one person goes where the first of it goes.  A trajectory (or with `people_apart`
+    a person) is not torn apart, so a block may be larger or smaller by one of them; it is smaller otherwise only if
+    there is no other.
 
     Examples
     --------
@@ -85,8 +86,9 @@ def plan_blocks(keys: Keys, *, rows: int, people_apart: bool) -> IntArray:
         unit = keys.person[order]
     else:
         unit = np.arange(n)
-    new_key = (np.diff(keys.key[order], axis=0) != 0).any(axis=1)
-    group = np.concatenate([[0], np.cumsum(new_key & (unit[1:] != unit[:-1]))])
+    first = np.concatenate([[True], unit[1:] != unit[:-1]])
+    key = keys.key[order][np.maximum.accumulate(np.where(first, np.arange(n), 0))]
+    group = np.concatenate([[0], np.cumsum((np.diff(key, axis=0) != 0).any(axis=1))])
     size = np.bincount(group, weights=keys.rows[order]).astype(np.int64)
     block = np.empty(n, np.int64)
     block[order] = _pack(group, size, keys.rows[order], unit, rows)

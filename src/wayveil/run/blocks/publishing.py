@@ -18,9 +18,10 @@ from wayveil.run import facts
 from wayveil.run.asked import attacks_of, metrics_of, sensitive_of
 from wayveil.run.blocks.adding import add_balances, described_input, left_out_note, score_all
 from wayveil.run.blocks.classes import publish_classes
-from wayveil.run.blocks.part import Done, Job, counting, run_block, scatter_piece
+from wayveil.run.blocks.files import reporting_full_disks
+from wayveil.run.blocks.part import NOTHING_LEFT, Done, Job, counting, run_block, scatter_piece
 from wayveil.run.blocks.plan import Keys, plan_blocks
-from wayveil.run.blocks.reading import Pieces, read_pieces
+from wayveil.run.blocks.reading import Pieces, read_pieces, wanted
 from wayveil.run.blocks.whole import publish_whole
 from wayveil.run.finishing import Clock, Run, finish
 from wayveil.run.manifest import boxes_name, described, published_name
@@ -29,6 +30,7 @@ from wayveil.run.reading import check_values
 from wayveil.run.recipe import Recipe
 from wayveil.run.staging import Workspace, open_workspace
 from wayveil.run.warming import compile_kernels
+from wayveil.run.writing import refuse_nothing
 from wayveil.verify import Need, apart, join_verdicts, union_condition
 
 __all__ = ["publish_blocks"]
@@ -41,21 +43,25 @@ def publish_blocks(recipe: Recipe, *, engine: Engine) -> Outcome:
     clock = Clock(engine=engine)
     seed = secrets.randbits(128) if recipe.seed is None else recipe.seed
     sensitive = sensitive_of(recipe)
-    names = tuple(dict.fromkeys([*(attribute for attribute, _ in sensitive), *recipe.output.keep]))
-    with open_workspace(recipe.output.path, overwrite=recipe.output.overwrite) as space:
+    out = recipe.output.path
+    with open_workspace(out, overwrite=recipe.output.overwrite) as space, reporting_full_disks(out):
         with clock("read and prepare"):
-            pieces = read_pieces(recipe, names, seed=seed, scratch=space.scratch, engine=engine)
+            pieces = read_pieces(wanted(recipe), seed=seed, scratch=space.scratch, engine=engine)
             check_values(pieces.values, pieces.trajectories, sensitive, keep=recipe.output.keep)
         with clock("compile kernels"):
             compile_kernels(recipe.method, attacks_of(recipe), counting(metrics_of(recipe)), engine)
         job = Job(recipe=recipe, seed=seed, scratch=space.scratch, staged=space.staged, shared=pieces.shared)
         if recipe.blocks.by == "whole":
-            return finish(space, publish_whole(job, pieces, clock))
+            run = publish_whole(job, pieces, clock)
+            _tidy(space)
+            return finish(space, run)
         with clock("cut into blocks"):
+            if not pieces.trajectories:
+                raise InputError("The preparation left no trajectory, so there is nothing to publish.")
             need = union_condition(recipe.method.claim)
             block = plan_blocks(_all_keys(pieces.keys), rows=recipe.blocks.rows, people_apart=need == "people apart")
             _scatter(job, pieces, block, engine)
-        n_blocks = int(block.max(initial=-1)) + 1
+        n_blocks = int(block.max()) + 1
         with clock("publish and judge every block"):
             if need == "classes apart":
                 done = publish_classes(job, n_blocks, engine)
@@ -80,7 +86,9 @@ def _told(job: Job, pieces: Pieces, done: list[Done], met: Sequence[Need], clock
     published = [one for one in done if one.verdict is not None]
     told = [one for one in done if one.balance]
     if not published:
-        raise InputError(done[0].why or "Nothing could be published.")
+        why = next((one.why for one in done if one.why not in (None, NOTHING_LEFT)), None)
+        raise refuse_nothing(recipe.method.publishes) if why is None else InputError(why)
+    _tidy(space)
     for part, one in enumerate(published):
         _rename(space, recipe.output.format, one.number, part)
     verdict = join_verdicts([one.verdict for one in published if one.verdict is not None], met=met)
@@ -122,12 +130,18 @@ def _met(pieces: Pieces, block: IntArray, done: Sequence[Done]) -> list[Need]:
     """Return what is true of the parts: looked up, not taken for granted."""
     found: list[Need] = []
     person = np.concatenate([keys.person for keys in pieces.keys])
-    if apart([person[block == number] for number in range(int(block.max()) + 1)]):
+    if len(np.unique(np.column_stack([person, block]), axis=0)) == len(np.unique(person)):
         found.append("people apart")
     classes = [one.classes for one in done if one.verdict is not None]
     if all(one is not None for one in classes) and apart(one for one in classes if one is not None):
         found.append("classes apart")
     return found
+
+
+def _tidy(space: Workspace) -> None:
+    """Remove what a task left that was killed while it wrote: another one wrote the whole file."""
+    for file in space.staged.glob(".*"):
+        file.unlink()
 
 
 def _rename(space: Workspace, form: str, number: int, part: int) -> None:

@@ -12,20 +12,33 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError, UsageError
-from wayveil.io import ReadOptions, Spans, gather_piece, guess_kind, in_tree_order, open_spans, scatter_span
-from wayveil.model import Data, Engine, Frame, Points, Routes, Stops
+from wayveil.io import Kind, ReadOptions, Spans, gather_piece, guess_kind, in_tree_order, open_spans, scatter_span
+from wayveil.model import BlockKey, Data, Engine, Frame, Points, Routes, Stops
 from wayveil.model.ragged import FloatArray, IntArray
 from wayveil.run import catalog
+from wayveil.run.asked import sensitive_of
 from wayveil.run.blocks.files import load_data, load_value, save, save_data
 from wayveil.run.blocks.plan import Keys, keys_of
 from wayveil.run.joining import join_taxonomies, with_taxonomy
 from wayveil.run.reading import load, prepare
 from wayveil.run.recipe import InputSpec, Recipe
 
-__all__ = ["Pieces", "read_pieces"]
+__all__ = ["Pieces", "Wanted", "found_kind", "read_pieces", "wanted"]
 
 _PERSON_BITS = 32
 """The code of a person is the number of the piece and, in so many lower bits, the number of the person in it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What is to be read: a table of a kind, the steps that prepare it, and how it is cut into pieces and blocks."""
+
+    spec: InputSpec
+    kind: Kind
+    steps: tuple[Any, ...]
+    attributes: tuple[str, ...]
+    by: BlockKey
+    rows: int
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -69,42 +82,10 @@ class _Piece:
     notes: tuple[str, ...]
 
 
-def read_pieces(recipe: Recipe, attributes: tuple[str, ...], *, seed: int, scratch: Path, engine: Engine) -> Pieces:
-    """Scatter, read and prepare the input of a recipe on an engine; nobody ever holds all of it."""
-    spec, blocks = recipe.input, recipe.blocks
-    if blocks is None:
+def wanted(recipe: Recipe) -> Wanted:
+    """Return what a recipe with blocks wants to be read; refuse what cannot be done in pieces."""
+    if recipe.blocks is None:
         raise UsageError("The recipe names no blocks.")
-    _check(recipe)
-    kind = catalog.kind_needed(recipe.prepare, recipe.method)
-    options = ReadOptions(
-        columns=spec.columns, on_duplicate_time=spec.on_duplicate_time, attributes=attributes, crs=spec.crs
-    )
-    found = spec.kind or guess_kind(spec.path, options)
-    if found != kind:
-        raise InputError(f"The input {str(spec.path)!r} holds {found}, but {kind} are needed.")
-    engine.progress("scattering rows")
-    spans = open_spans(spec.path, kind, options, rows=blocks.rows, scratch=scratch)
-    n_pieces = max(1, -(-spans.rows // blocks.rows))
-    raw = scratch / "raw"
-    secret = int(np.random.SeedSequence(seed, spawn_key=(3,)).generate_state(1, np.uint64)[0] >> np.uint64(2))
-    counts = engine.map(
-        partial(scatter_span, spans, pieces=n_pieces, secret=secret, folder=raw), range(len(spans.spans))
-    )
-    held = np.flatnonzero(np.sum(counts, axis=0)).tolist()
-    engine.progress("reading pieces")
-    files = engine.map(partial(gather_piece, spans, folder=raw), held)
-    frame = _frame(engine.map(partial(_extent, spec, found), files)) if found == "points" else None
-    task = partial(_prepare_piece, recipe, found, attributes, frame, secret, scratch)
-    pieces: list[_Piece] = engine.map(task, list(enumerate(files)))
-    return _joined(pieces, spans, scratch, engine)
-
-
-def _check(recipe: Recipe) -> None:
-    """Refuse what cannot be done in pieces."""
-    spec = recipe.input
-    if spec.owners or spec.known is not None:
-        name = "--owners" if spec.owners else "--known"
-        raise UsageError(f"A table given with {name} cannot be cut into blocks; put its column into the input table.")
     if recipe.output.keep_mapping:
         raise UsageError("With blocks there is no table of new ids and input ids; leave --keep-mapping out.")
     if recipe.output.format == "geojson":
@@ -115,6 +96,50 @@ def _check(recipe: Recipe) -> None:
             "Blocks of routes are slices of time: say how long they are with the step slices, such as "
             "--prepare 'slices width=1d'."
         )
+    names = [*(attribute for attribute, _ in sensitive_of(recipe)), *recipe.output.keep]
+    return Wanted(
+        spec=recipe.input,
+        kind=found_kind(recipe.input, catalog.kind_needed(recipe.prepare, recipe.method)),
+        steps=recipe.prepare,
+        attributes=tuple(dict.fromkeys(names)),
+        by=recipe.blocks.by,
+        rows=recipe.blocks.rows,
+    )
+
+
+def found_kind(spec: InputSpec, needed: str | None = None) -> Any:
+    """Return what an input holds; InputError if something else is needed."""
+    found = spec.kind or guess_kind(spec.path, ReadOptions(columns=spec.columns))
+    if needed is not None and found != needed:
+        advice = catalog.advice(found, needed)
+        raise InputError(f"The input {str(spec.path)!r} holds {found}, but {needed} are needed.{advice}")
+    return found
+
+
+def read_pieces(want: Wanted, *, seed: int, scratch: Path, engine: Engine) -> Pieces:
+    """Scatter, read and prepare a table on an engine; nobody ever holds all of it."""
+    spec, found = want.spec, want.kind
+    if spec.owners or spec.known is not None:
+        name = "--owners" if spec.owners else "--known"
+        raise UsageError(f"A table given with {name} cannot be cut into blocks; put its column into the input table.")
+    options = ReadOptions(
+        columns=spec.columns, on_duplicate_time=spec.on_duplicate_time, attributes=want.attributes, crs=spec.crs
+    )
+    engine.progress("scattering rows")
+    spans = open_spans(spec.path, found, options, rows=want.rows, scratch=scratch)
+    n_pieces = max(1, -(-spans.rows // want.rows))
+    raw = scratch / "raw"
+    secret = int(np.random.SeedSequence(seed, spawn_key=(3,)).generate_state(1, np.uint64)[0] >> np.uint64(2))
+    counts = engine.map(
+        partial(scatter_span, spans, pieces=n_pieces, secret=secret, folder=raw), range(len(spans.spans))
+    )
+    held = np.flatnonzero(np.sum(counts, axis=0)).tolist()
+    engine.progress("reading pieces")
+    files = engine.map(partial(gather_piece, spans, folder=raw), held)
+    frame = _frame(engine.map(partial(_extent, spec, found), files)) if found == "points" else None
+    task = partial(_prepare_piece, want, frame, secret, scratch)
+    pieces: list[_Piece] = engine.map(task, list(enumerate(files)))
+    return _joined(pieces, spans, scratch, engine)
 
 
 def _piece_spec(spec: InputSpec, file: Path, kind: str) -> InputSpec:
@@ -143,22 +168,13 @@ def _frame(extents: Sequence[tuple[FloatArray, FloatArray, str] | None]) -> Fram
     return Frame.for_degrees(lon, lat, crs=known[0][2])
 
 
-def _prepare_piece(
-    recipe: Recipe,
-    kind: str,
-    attributes: tuple[str, ...],
-    frame: Frame | None,
-    secret: int,
-    scratch: Path,
-    numbered: tuple[int, Path],
-) -> _Piece:
+def _prepare_piece(want: Wanted, frame: Frame | None, secret: int, scratch: Path, numbered: tuple[int, Path]) -> _Piece:
     number, file = numbered
-    loaded = load(_piece_spec(recipe.input, file, kind), attributes=attributes, kind=kind, frame=frame)
-    ready = prepare(loaded, recipe.prepare, recipe.input)
+    spec = _piece_spec(want.spec, file, want.kind)
+    loaded = load(spec, attributes=want.attributes, kind=want.kind, frame=frame)
+    ready = prepare(loaded, want.steps, want.spec)
     data: Any = ready.data
     data = replace(data, owner=data.owner + (number << _PERSON_BITS))
-    if recipe.blocks is None:
-        raise UsageError("The recipe names no blocks.")
     if isinstance(data, Stops):
         save(data.taxonomy, _tree_file(scratch, number))
     elif isinstance(data, Routes) and number == 0:
@@ -166,7 +182,7 @@ def _prepare_piece(
     target = save_data(data, scratch / "prepared" / f"{number}.pickle")
     return _Piece(
         file=target,
-        keys=keys_of(data, recipe.blocks.by),
+        keys=keys_of(data, want.by),
         example=data.take(np.zeros(0, np.int64)),
         ids=_hashed(loaded.ids, secret) if data.owners == "given" else np.zeros(0, np.int64),
         values={name: _present(data, name) for name in data.attributes},
@@ -203,7 +219,9 @@ def _joined(pieces: list[_Piece], spans: Spans, scratch: Path, engine: Engine) -
         example = with_taxonomy(example, tree)
     elif not isinstance(example, Routes):
         save(None, shared)
-    if example.owners == "assumed" and any(p.example.owners == "given" for p in pieces):
+    if len({piece.example.owners for piece in pieces}) > 1:
+        # A trajectory that was cut has parts of one person, who counts once; so nobody is assumed in any piece.
+        files = engine.map(partial(_with_owners, shared), list(enumerate(files)))
         example = replace(example, owners="given")
     names = tuple(example.attributes)
     return Pieces(
@@ -233,6 +251,13 @@ def _renumbered(scratch: Path, shared: Path, number: int) -> Path:
     """Write stops with the codes of the taxonomy of all pieces, to a file of their own: the task may run twice."""
     data = load_data(scratch / "prepared" / f"{number}.pickle", load_value(_tree_file(scratch, number)))
     return save_data(with_taxonomy(data, load_value(shared)), scratch / "renumbered" / f"{number}.pickle")
+
+
+def _with_owners(shared: Path, numbered: tuple[int, Path]) -> Path:
+    """Write data whose owners are known, to a file of their own: the task may run twice."""
+    number, file = numbered
+    data = replace(load_data(file, load_value(shared)), owners="given")
+    return save_data(data, file.parent.with_name("owned") / f"{number}.pickle")
 
 
 def _notes(pieces: Sequence[_Piece]) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from wayveil.engines import LocalEngine
 from wayveil.model import KCL, Chart, Coded, Engine, Published, Verdict, Visits
 from wayveil.model.ragged import BoolArray, IntArray, keep_rows, offsets_of, trajectory_of_row
 from wayveil.run import facts
-from wayveil.run.asked import metrics_of, rng_for
+from wayveil.run.asked import attacks_of, metrics_of, rng_for, sensitive_of, sequence_for
 from wayveil.run.blocks.adding import add_balances, add_counts, described_input, left_out_note, score_all
 from wayveil.run.blocks.asking import attack_pieces
 from wayveil.run.blocks.files import load_data, save_data
@@ -31,7 +31,7 @@ from wayveil.run.drawing import Drawing, drawings
 from wayveil.run.finishing import Clock, Run
 from wayveil.run.joining import join_data
 from wayveil.run.manifest import described
-from wayveil.run.shares import count_times, spans_of_time
+from wayveil.run.shares import count_pairs, count_times, spans_of_time
 from wayveil.run.views import balance, views
 from wayveil.run.writing import refuse_nothing, write_and_read_back
 from wayveil.verify import check_kcl, cut_share, join_shares, judge_share
@@ -70,6 +70,7 @@ class _Part:
     rows: int
     trajectories: int
     times: dict[int, int]
+    pairs: int
     example: Any
 
 
@@ -99,7 +100,14 @@ def publish_whole(job: Job, pieces: Pieces, clock: Clock) -> Run:
     with clock("verify"):
         verdict = _judge(job, method.claim, parts, pieces, engine)
     with clock("attack"):
-        attacks, without = attack_pieces(job, pieces, [one.published for one in applied], engine)
+        attacks, without = attack_pieces(
+            attacks_of(recipe),
+            pieces,
+            (pieces.files, [one.published for one in applied]),
+            sensitive=sensitive_of(recipe),
+            seed=sequence_for(job.seed, "attacks"),
+            engine=engine,
+        )
     metrics = metrics_of(recipe)
     scores = score_all(counting(metrics), [one.counts for one in applied])
     rows, trajectories = sum(part.rows for part in parts), sum(part.trajectories for part in parts)
@@ -107,7 +115,7 @@ def publish_whole(job: Job, pieces: Pieces, clock: Clock) -> Run:
         recipe=recipe,
         seed=job.seed,
         verdict=verdict,
-        attacks=attacks,
+        attacks=tuple((before, after) for before, after in attacks),
         scores=scores,
         shown=tuple(replace(score, charts=()) for score in scores),
         timings=clock.seconds,
@@ -275,6 +283,7 @@ def _write_part(job: Job, numbered: tuple[int, int]) -> _Part:
         rows=back.n_rows,
         trajectories=len(back),
         times=count_times([back]),
+        pairs=count_pairs(back),
         example=back.take(np.zeros(0, np.int64)),
     )
 
@@ -293,6 +302,7 @@ def _judge(job: Job, claim: KCL, parts: Sequence[_Part], pieces: Pieces, engine:
         owners=pieces.example.owners,
         trajectories=sum(part.trajectories for part in parts),
         visits=sum(part.rows for part in parts),
+        pairs=sum(part.pairs for part in parts),
     )
 
 
