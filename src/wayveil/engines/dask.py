@@ -33,6 +33,14 @@ _SMALL = 100_000  # bytes of a function that goes with every task
 _CONNECT_S = 10
 _FIRST_WORKER_S = 60
 
+_SETTINGS = {
+    "distributed.admin.large-graph-warning-threshold": "1 PB",  # data goes with tasks on purpose
+    "distributed.deploy.lost-worker-timeout": "365 days",  # else a process that starts again slowly is given up
+    "distributed.nanny.pre-spawn-environ.POLARS_MAX_THREADS": 1,
+    "distributed.scheduler.http.routes": [],  # no pages that show what runs
+    "distributed.worker.http.routes": [],
+}
+
 
 class DaskEngine:
     """Run work on a Dask cluster; results come back in the order of the items, however many workers there are.
@@ -75,9 +83,10 @@ class DaskEngine:
         if workers is not None and workers < 1:
             raise UsageError(f"The engine dask needs at least 1 worker, got {workers}.")
         self.progress = progress
-        self._dask, self._distributed = dask, distributed
+        self._distributed = distributed
         self._client: Any
         with ExitStack() as started:
+            started.enter_context(dask.config.set(_SETTINGS))
             address = scheduler or dask.config.get("scheduler-address", None)
             if address is None:
                 self.workers = workers or cores()
@@ -89,12 +98,13 @@ class DaskEngine:
 
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
         listed = list(items)
+        if not listed:
+            return []
         n_tasks = min(len(listed), _TASKS * self.workers)
         made: list[Any] = [None] * len(listed)
         # Items are often sorted by size: a task gets large and small ones, so that all take about as long.
         parts = (listed[number::n_tasks] for number in range(n_tasks))
-        quiet = {"distributed.admin.large-graph-warning-threshold": "1 PB"}
-        with self._reporting(), self._dask.config.set(quiet), closing(self._run(function, parts)) as found:
+        with self._reporting(), closing(self._run(function, parts)) as found:
             for number, results in found:
                 made[number::n_tasks] = results
         return made
@@ -118,17 +128,16 @@ class DaskEngine:
     def _start(self, workers: int, started: ExitStack) -> None:
         """Start processes on this machine; their folder is for what does not fit into memory."""
         folder = started.enter_context(TemporaryDirectory(prefix="wayveil-", ignore_cleanup_errors=True))
-        environment = {"distributed.nanny.pre-spawn-environ.POLARS_MAX_THREADS": 1}
         try:
-            with self._dask.config.set(environment):
-                cluster = self._distributed.LocalCluster(
-                    n_workers=workers,
-                    threads_per_worker=1,
-                    processes=True,
-                    dashboard_address=None,
-                    silence_logs=logging.CRITICAL,
-                    local_directory=folder,
-                )
+            cluster = self._distributed.LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                processes=True,
+                dashboard_address="127.0.0.1:0",  # there is none, but without an address it would take a fixed port
+                scheduler_kwargs={"dashboard": False},
+                silence_logs=logging.CRITICAL,
+                local_directory=folder,
+            )
             started.callback(cluster.close)
             self._client = self._distributed.Client(cluster, set_as_default=False)
         except (OSError, RuntimeError, TimeoutError) as error:
@@ -174,7 +183,7 @@ class DaskEngine:
         homes = [""]
         if len(sent) > _SMALL:
             sent = client.submit(_same, sent, key=f"{name}-function", pure=False)
-            homes = list(client.nthreads())  # left alone, Dask would keep tasks where the function is
+            homes = list(client.nthreads()) or homes  # left alone, Dask would keep tasks where the function is
 
         def take(tasks: list[Any]) -> Iterator[tuple[int, list[Any]]]:
             for task, parcel in zip(tasks, client.gather(tasks), strict=True):

@@ -1,0 +1,173 @@
+"""What the page posts for a run -> a checked recipe that names files as people do, and which uploads they are."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wayveil.errors import UsageError
+from wayveil.run import catalog
+from wayveil.run.forms import claim_words
+from wayveil.run.lineup import with_yardstick
+from wayveil.run.recipe import InputSpec, Recipe, make_input, make_recipe
+from wayveil.run.recipe_text import recipe_text
+from wayveil.web.files import Files
+
+__all__ = ["OUT", "Asked", "read_asked", "read_method", "source_of", "with_uploads"]
+
+OUT = "publication"
+"""The folder that the downloaded recipe writes to."""
+
+_ONE = {"file": "path", "network": "network", "taxonomy": "taxonomy", "places": "places", "known": "known"}
+_KEYS = {"publish": ("input", "prepare", "method", "output", "seed"), "risk": ("input", "prepare", "sensitive", "seed")}
+_OUTPUT = ("format", "keep", "with_raw")
+_LONGEST = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A run that can be queued.
+
+    `uploads` are the ids of files by the key of the recipe's [input]; `names` what they are called; `text` is the
+    recipe as TOML, with the names only; `content` is what a risk is made of; `claim` is the promise in words.
+    """
+
+    what: str
+    title: str
+    method: str | None
+    file: str
+    file_id: str
+    uploads: Mapping[str, Any]
+    names: Mapping[str, str]
+    text: str
+    content: Mapping[str, Any]
+    claim: Mapping[str, Any] | None
+
+
+def read_asked(posted: Any, files: Files) -> Asked:
+    """Check what was posted; UsageError or Refused with one sentence if it cannot be run."""
+    body = _table(posted, "the request")
+    what = body.get("what")
+    if what not in _KEYS:
+        raise UsageError("A run must say what it is: publish or risk.")
+    recipe = _table(body.get("recipe"), "recipe")
+    unknown = [key for key in recipe if key not in _KEYS[what]]
+    if unknown:
+        raise UsageError(f"A run to {what} takes {', '.join(_KEYS[what])}; not {unknown[0]!r}.")
+    title = body.get("title") or ""
+    if not isinstance(title, str) or len(title) > _LONGEST or not title.isprintable():
+        raise UsageError(f"The title must be one line of at most {_LONGEST} characters.")
+    source, uploads, names = _input(_table(recipe.get("input"), "input"), files)
+    steps = [_entry("step", "step", step) for step in _list(recipe.get("prepare"), "prepare")]
+    common = {"input": source, "prepare": steps, "seed": _seed(recipe.get("seed"))}
+    if what == "publish":
+        given = _table(recipe.get("output") or {}, "output")
+        wrong = [key for key in given if key not in _OUTPUT]
+        if wrong:
+            raise UsageError(f"The output takes {', '.join(_OUTPUT)}; not {wrong[0]!r}.")
+        output = {**{key: value for key, value in given.items() if value is not None}, "path": OUT}
+        method = _entry("method", "name", recipe.get("method"))
+        checked = with_yardstick(make_recipe({**common, "method": method, "output": output, "title": title}))
+        text, content, name, claim = recipe_text(checked), {}, checked.method.name, claim_words(checked.method)
+    else:
+        text, content, name, claim = "", _risk(recipe, common), None, None
+    shown = names[uploads["path"]]
+    told = title or (f"{name}: {shown}" if name else f"Risk in {shown}")
+    return Asked(
+        what=what, title=told, method=name, file=shown, file_id=uploads["path"], uploads=uploads, names=names,
+        text=text, content=content, claim=claim,
+    )  # fmt: skip
+
+
+def read_method(posted: Any) -> Any:
+    """Return the method that a form describes, configured; UsageError if a value is wrong."""
+    given = _entry("method", "name", _table(posted, "the request").get("method"))
+    return catalog.build("method", given.pop("name"), given)
+
+
+def with_uploads(spec: InputSpec, uploads: Mapping[str, Any], path_of: Mapping[str, Path]) -> InputSpec:
+    """Return the input with the paths of uploads in place of names."""
+    real = {key: path_of[id] for key, id in uploads.items() if key != "owners"}
+    return spec.model_copy(update={**real, "owners": tuple(path_of[id] for id in uploads.get("owners", ()))})
+
+
+def source_of(recipe: Recipe, uploads: Mapping[str, Any]) -> str:
+    """Return a text that is the same for runs that read the same files in the same way."""
+    how = recipe.input.model_dump(mode="json", exclude={*_ONE.values(), "owners"})
+    return json.dumps({"uploads": uploads, "how": how}, sort_keys=True)
+
+
+def _input(given: dict[str, Any], files: Files) -> tuple[dict[str, Any], dict[str, Any], dict[str, str]]:
+    source: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+    if "path" in source or "file" not in source:
+        raise UsageError("The input must say which uploaded file it is: give its id as 'file'.")
+    uploads: dict[str, Any] = {_ONE[key]: source.pop(key) for key in _ONE if key in source}
+    owners = _list(source.pop("owners", None), "owners")
+    if owners:
+        uploads["owners"] = owners
+    ids = [id for value in uploads.values() for id in (value if isinstance(value, list) else [value])]
+    names = {id: files.get(id)["name"] for id in ids}
+    if len(set(names.values())) < len(names):
+        raise UsageError("Two different files of this run have the same name; upload one of them under another name.")
+    for key, value in uploads.items():
+        source[key] = [names[id] for id in value] if isinstance(value, list) else names[value]
+    return source, uploads, names
+
+
+def _risk(recipe: Mapping[str, Any], common: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a risk is made of, checked."""
+    make_input(dict(common["input"]))
+    for step in common["prepare"]:
+        catalog.build("step", step["step"], {key: value for key, value in step.items() if key != "step"})
+    sensitive = _table(recipe.get("sensitive") or {}, "sensitive")
+    if not all(isinstance(v, list) and v and all(isinstance(item, str) for item in v) for v in sensitive.values()):
+        raise UsageError("Sensitive values must be given as lists, by attribute.")
+    return {**common, "sensitive": sensitive}
+
+
+def _entry(family: Any, key: str, given: Any) -> dict[str, Any]:
+    """Return a method or step with values as a recipe holds them; texts of a form become numbers."""
+    table = _table(given, family)
+    name = table.get(key)
+    if not isinstance(name, str):
+        raise UsageError(f"Every {family} must say its name as {key!r}.")
+    known = {p.name: p for p in catalog.parameters(family, name)}
+    found: dict[str, Any] = {key: name}
+    for parameter, value in table.items():
+        if parameter == key or value is None or value == "":
+            continue
+        if isinstance(value, str) and value.startswith("@"):
+            # On the command line that names a table on this machine.
+            raise UsageError(f"{name}: {parameter} must not begin with '@'.")
+        declared = known.get(parameter)
+        if declared is not None and declared.kind == "int" and isinstance(value, str):
+            value = declared.parse(name, value)
+        found[parameter] = value
+    return found
+
+
+def _seed(given: Any) -> int:
+    """Return the seed, or a fresh secret one, so that the downloaded recipe gives the same bytes."""
+    if given is None:
+        return secrets.randbits(128)
+    if isinstance(given, bool) or not isinstance(given, int) or given < 0:
+        raise UsageError("The seed must be an integer of 0 or more.")
+    return given
+
+
+def _table(value: Any, name: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise UsageError(f"The request is not understood: {name} must be an object.")
+    return dict(value)
+
+
+def _list(value: Any, name: str) -> list[Any]:
+    if value is None:
+        return []
+    if not isinstance(value, list) or len(value) > 1000:
+        raise UsageError(f"The request is not understood: {name} must be a list.")
+    return list(value)

@@ -1,0 +1,84 @@
+"""The preview of a file, made in a process of its own: a strange or huge file cannot hurt the server.
+
+``python -m wayveil.web.look`` reads what to look at as JSON from its input and writes what it saw to its output.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from wayveil.errors import WayveilError
+from wayveil.web.answers import Refused, plainly
+
+__all__ = ["Looks", "main"]
+
+_COMMAND = (sys.executable, "-P", "-m", "wayveil.web.look")
+_PATIENCE_S = 120
+_AT_ONCE, _KEPT = 2, 64
+
+
+class Looks:
+    """Looks at files, two at a time, and remembers what it saw; uploads never change."""
+
+    def __init__(self) -> None:
+        self._room = threading.BoundedSemaphore(_AT_ONCE)
+        self._seen: OrderedDict[str, Any] = OrderedDict()
+
+    def look(self, path: Path, facts: Mapping[str, Any], told: Mapping[str, Any]) -> Any:
+        """Return the preview of an upload; `told` is how to read it, as `preview` takes it."""
+        asked = json.dumps({"path": str(path), "name": facts["name"], "told": {"role": facts["role"], **told}})
+        seen = self._seen.get(asked)
+        if seen is None:
+            with self._room:
+                seen = self._seen[asked] = self._ask(asked)
+            while len(self._seen) > _KEPT:
+                self._seen.popitem(last=False)
+        return seen
+
+    def _ask(self, asked: str) -> Any:
+        try:
+            done = subprocess.run(
+                _COMMAND, input=asked.encode(), capture_output=True, timeout=_PATIENCE_S, check=True, cwd="/"
+            )
+            found = json.loads(done.stdout)
+        except subprocess.TimeoutExpired:
+            raise Refused(400, "The file takes too long to look at; try a smaller one, or a table.") from None
+        except (subprocess.SubprocessError, OSError, ValueError):
+            raise Refused(400, "The file cannot be looked at; it may be damaged or too large.") from None
+        if "refused" in found:
+            raise Refused(400, found["refused"])
+        return found
+
+
+def main() -> int:
+    """Look at one file."""
+    from wayveil.run.preview import preview
+
+    asked = json.load(sys.stdin)
+    path = Path(asked["path"])
+    try:
+        found = preview(path, **asked["told"])
+        found["problems"] = [_worded(sentence, path, asked["name"]) for sentence in found["problems"]]
+        found["notes"] = [_worded(sentence, path, asked["name"]) for sentence in found["notes"]]
+        for column in found["columns"]:
+            column["problems"] = [_worded(sentence, path, asked["name"]) for sentence in column["problems"]]
+    except WayveilError as error:
+        found = {"refused": _worded(str(error), path, asked["name"])}
+    json.dump(found, sys.stdout, allow_nan=False)
+    return 0
+
+
+def _worded(sentence: str, path: Path, name: str) -> str:
+    text = plainly(sentence.replace(str(path), name).replace(path.name, name))
+    return text[:1].upper() + text[1:] if not text.startswith(name) else text
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

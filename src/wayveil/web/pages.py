@@ -1,0 +1,36 @@
+"""The page and its files, as they were built; only names that are there are answered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+
+from wayveil.web.answers import Refused
+
+__all__ = ["page"]
+
+STATIC = Path(__file__).parent / "static"
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".ico": "image/x-icon",
+    ".woff2": "font/woff2",
+    ".json": "application/json",
+    ".txt": "text/plain; charset=utf-8",
+    ".webmanifest": "application/manifest+json",
+}
+
+
+def page(request: Request) -> Response:
+    """Answer with a file of the page."""
+    wanted = request.path_params["name"] or "index.html"
+    there = {path.relative_to(STATIC).as_posix(): path for path in STATIC.rglob("*") if path.is_file()}
+    found = there.get(wanted)
+    if found is None or found.suffix not in _TYPES:
+        raise Refused(404, "There is no such page.")
+    return FileResponse(found, media_type=_TYPES[found.suffix])

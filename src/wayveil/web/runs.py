@@ -1,0 +1,132 @@
+"""Runs on disk: ``runs/ID`` with what was asked (``job.json``, ``recipe.toml``), its state, progress and result."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from wayveil.web.answers import Refused
+from wayveil.web.asked import Asked
+from wayveil.web.disk import bytes_of, is_id, new_id, now, read_json, write_json
+
+__all__ = ["ENDED", "Runs"]
+
+ENDED = ("done", "refused", "failed", "cancelled")
+"""States that do not change any more; the others are queued and running."""
+
+_PART = ".part-"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Runs:
+    """The folder of runs.
+
+    Only the server writes ``state.json``; only the job writes ``progress.json``, ``end.json`` and ``result.json``.
+    """
+
+    folder: Path
+    _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    def open(self) -> None:
+        """Make the folder, and remove what was being deleted or made when the server was stopped."""
+        self.folder.mkdir(mode=0o700, exist_ok=True)
+        for place in self.folder.glob(f"{_PART}*"):
+            shutil.rmtree(place, ignore_errors=True)
+
+    def add(self, asked: Asked, posted: Any) -> str:
+        """Keep a new run, queued; return its id."""
+        id = new_id()
+        place = self.folder / f"{_PART}{id}"
+        place.mkdir(mode=0o700)
+        job = {**asdict(asked), "id": id, "created": now(), "posted": posted}
+        text = job.pop("text")
+        if text:
+            (place / "recipe.toml").write_text(text, encoding="utf-8")
+        write_json(place / "job.json", job)
+        write_json(place / "state.json", {"state": "queued", "started": None, "ended": None, "error": None})
+        os.replace(place, self.folder / id)
+        return id
+
+    def place(self, id: str) -> Path:
+        """Return the folder of a run; Refused if there is none."""
+        if not is_id(id) or not (self.folder / id).is_dir():
+            raise _none()
+        return self.folder / id
+
+    def job(self, id: str) -> dict[str, Any]:
+        """Return what was asked for."""
+        return self._read(id, "job.json")
+
+    def state(self, id: str) -> dict[str, Any]:
+        """Return the state of a run, with times and the error if there is one."""
+        return self._read(id, "state.json")
+
+    def _read(self, id: str, name: str) -> dict[str, Any]:
+        found: dict[str, Any] | None = read_json(self.place(id) / name)
+        if found is None:
+            raise _none()
+        return found
+
+    def change(self, id: str, **values: Any) -> None:
+        """Change the state of a run."""
+        with self._lock:
+            write_json(self.place(id) / "state.json", {**self.state(id), **values})
+
+    def ids(self) -> list[str]:
+        """Return all runs, the newest first."""
+        found = [place.name for place in self.folder.iterdir() if is_id(place.name)]
+        created = {id: job["created"] for id in found if (job := read_json(self.folder / id / "job.json")) is not None}
+        return sorted(created, key=lambda id: created[id], reverse=True)
+
+    def remove(self, id: str) -> None:
+        """Delete a run that has ended."""
+        with self._lock:
+            if self.state(id)["state"] not in ENDED:
+                raise Refused(409, "This run has not ended; cancel it first.")
+            gone = self.folder / f"{_PART}{id}"
+            os.replace(self.place(id), gone)
+        shutil.rmtree(gone, ignore_errors=True)
+
+    def all(self) -> list[dict[str, Any]]:
+        """Return what a list shows of every run, the newest first."""
+        found = []
+        for id in self.ids():
+            with suppress(Refused):  # deleted meanwhile
+                found.append(self.short(id))
+        return found
+
+    def using(self, file: str) -> list[str]:
+        """Return the runs that use a file, the newest first."""
+        jobs = ((id, read_json(self.folder / id / "job.json") or {"names": ()}) for id in self.ids())
+        return [id for id, job in jobs if file in job["names"]]
+
+    def short(self, id: str) -> dict[str, Any]:
+        """Return what a list shows of a run."""
+        place, job, state = self.place(id), self.job(id), self.state(id)
+        progress = read_json(place / "progress.json") or {}
+        running = state["state"] == "running"
+        return {
+            **{name: job[name] for name in ("id", "what", "title", "method", "file", "file_id", "created")},
+            **{name: state[name] for name in ("state", "started", "ended", "error")},
+            **{name: progress.get(name) if running else None for name in ("step", "done", "total")},
+            "headline": state.get("headline"),
+            "bytes": bytes_of(place),
+        }
+
+    def full(self, id: str) -> dict[str, Any]:
+        """Return everything of a run, with its result once it has ended."""
+        place, short = self.place(id), self.short(id)
+        progress = read_json(place / "progress.json") or {}
+        result = read_json(place / "result.json") if short["state"] in ("done", "refused") else None
+        job = self.job(id)
+        more = {"recipe": job["posted"]["recipe"], "claim": job["claim"]}
+        return {**short, "progress": progress.get("steps", []), **more, "result": result}
+
+
+def _none() -> Refused:
+    return Refused(404, "There is no such run; it may have been deleted.")

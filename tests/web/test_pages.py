@@ -1,0 +1,375 @@
+"""The page in a real browser, against a real server: from a file to a verified, downloaded publication."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("starlette", reason="needs the extra web")
+pytest.importorskip("uvicorn", reason="needs the extra web")
+playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+
+from wayveil.run import single  # noqa: E402
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
+
+PHONE, TABLET, DESK = 390, 768, 1440
+PATIENCE_MS = 240_000  # the first run of a method compiles its kernels
+TOKEN = "a-token-for-browser-tests"
+SERVER = """
+import sys
+from pathlib import Path
+from wayveil.web import serve
+serve(told=lambda link: print(link, flush=True), token=sys.argv[1], data=Path(sys.argv[2]))
+"""
+
+# The kind of data, what makes it, the method, its settings, the file that it needs, and what the map is drawn of.
+KINDS: dict[str, tuple[str, dict[str, Any], str, dict[str, str], str | None, str]] = {
+    "visits": ("transit", {"records": 200, "stations": 8}, "kcl", {"k": "3", "l": "1", "c": "0.9"}, None, "rect.bar"),
+    "points": (
+        "network_movers", {"objects": 40, "trips": 1, "windows": 1, "duration": "3min"},
+        "nwa", {"k": "2", "delta": "500"}, None, "rect.map-cell",
+    ),
+    "routes": (
+        "road_movers", {"objects": 200, "roads": 40, "places": 6}, "icba", {"k": "3"}, "network", "line.road"
+    ),
+    "stops": (
+        "errands", {"trajectories": 120, "people": 60, "leaves": 20}, "cast", {"c": "60 %", "m": "2"}, "taxonomy",
+        "rect.bar",
+    ),
+}  # fmt: skip
+
+# Six records that the paper's test of a suppression judges wrongly: the verifier refuses what is made of them.
+REFUSED = ("b2 c3 e5", "a1 c3", "b2 e5", "a1 b2 c3", "a1", "a1 b2")
+
+
+@pytest.fixture(scope="module")
+def link(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Start a server of its own, and return the link that it prints."""
+    folder = tmp_path_factory.mktemp("served")
+    process = subprocess.Popen(
+        [sys.executable, "-c", SERVER, TOKEN, str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        said = process.stdout.readline().strip() if process.stdout is not None else ""
+        assert said.startswith("http://127.0.0.1:"), process.stderr and process.stderr.read()
+        yield said
+    finally:
+        process.terminate()
+        process.communicate(timeout=30)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as driver:
+        try:
+            found = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        except playwright.Error:
+            pytest.skip("chromium does not start")
+        yield found
+        found.close()
+
+
+class Opened:
+    """The page, with all that it said and asked for; closing it checks both."""
+
+    def __init__(self, browser: Any, link: str, width: int = DESK) -> None:
+        self.base = link.partition("/?")[0]
+        self.context = browser.new_context(
+            viewport={"width": width, "height": 900}, accept_downloads=True, service_workers="block"
+        )
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(60_000)
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.on("dialog", lambda dialog: dialog.accept())
+        self.page.goto(link)
+
+    def __enter__(self) -> Opened:
+        return self
+
+    def __exit__(self, kind: Any, *_: object) -> None:
+        self.context.close()
+        if kind is None:
+            assert self.said == []
+            assert [url for url in self.asked if not url.startswith((f"{self.base}/", "data:", "blob:"))] == []
+
+    def at(self, name: str) -> Any:
+        """Return what has this name for tests."""
+        return self.page.get_by_test_id(name)
+
+    def wait(self, name: str) -> Any:
+        """Wait until something is there, for as long as a run may take."""
+        self.at(name).first.wait_for(timeout=PATIENCE_MS)
+        return self.at(name)
+
+    def upload(self, path: Path) -> None:
+        """Choose a file on the first page."""
+        self.page.goto(f"{self.base}/#/files")
+        self.wait("drop-zone")
+        self.at("file-input").set_input_files(path)
+
+    def drop(self, path: Path) -> None:
+        """Drop a file on the first page."""
+        self.wait("drop-zone")
+        moved = self.page.evaluate_handle(DROPPED, [path.name, path.read_text()])
+        self.at("drop-zone").dispatch_event("drop", {"dataTransfer": moved})
+
+    def to_method(self, name: str) -> None:
+        """Go from the columns to the settings of a method, without a look at the risk."""
+        self.page.locator("[data-testid=next]:enabled").wait_for()
+        self.page.get_by_role("link", name="Skip the risk").click()
+        self.wait(f"method-card-{name}").get_by_role("button").click()
+        self.wait("run-button")
+
+    def fill(self, values: dict[str, str]) -> None:
+        """Fill fields of the settings."""
+        for name, value in values.items():
+            self.at(f"param-{name}").fill(value)
+
+    def download(self, name: str, folder: Path) -> Path:
+        """Click a link that downloads something, and return where that is."""
+        with self.page.expect_download() as begun:
+            self.at(name).click()
+        path = folder / begun.value.suggested_filename
+        begun.value.save_as(path)
+        return path
+
+    def check_fit(self) -> None:
+        """Nothing sticks out to the right, on any screen; every input has a name."""
+        for width in (PHONE, TABLET, DESK):
+            self.page.set_viewport_size({"width": width, "height": 900})
+            assert self.page.evaluate(TOO_WIDE) == [], width
+        assert self.page.evaluate(NAMELESS) == []
+
+
+TOO_WIDE = """() => {
+  const wide = document.documentElement.clientWidth;
+  const out = [...document.querySelectorAll('body *')].filter(e => !e.closest('.scroll, svg, .skip, .file-input') &&
+    e.getBoundingClientRect().right > wide + 1);
+  const page = document.documentElement.scrollWidth > wide ? ['the page'] : [];
+  return page.concat(out.map(e => e.tagName + e.className));
+}"""
+DROPPED = """([name, text]) => {
+  const moved = new DataTransfer();
+  moved.items.add(new File([text], name));
+  return moved;
+}"""
+NAMELESS = """() => [...document.querySelectorAll('input, select, textarea, button, a, svg[role=img]')].filter(e =>
+  !(e.labels && e.labels.length) && !e.getAttribute('aria-label') && !e.textContent.trim()).map(e => e.outerHTML)"""
+
+
+def made(kind: str, folder: Path) -> Path:
+    """Write tiny data of a kind, and what they need beside them."""
+    workload, size, *_ = KINDS[kind]
+    path = folder / f"{kind}.csv"
+    single.generate(workload, size, path, seed=5)
+    return path
+
+
+def visits(folder: Path, name: str = "few.csv") -> Path:
+    """Write the records that are refused, as visits."""
+    rows = [f"{i},{visit[1]},{visit[0]}" for i, record in enumerate(REFUSED) for visit in record.split()]
+    path = folder / name
+    path.write_text("\n".join(["traj_id,t,location", *rows]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_from_a_file_to_a_verified_publication(kind: str, link: str, browser: Any, tmp_path: Path) -> None:
+    _, _, method, values, beside, shape = KINDS[kind]
+    path = made(kind, tmp_path)
+    with Opened(browser, link) as opened:
+        opened.upload(path)
+        opened.wait("column-row")
+        assert opened.at(f"kind-{kind}").is_checked()
+        if beside is not None:
+            opened.page.get_by_text("Still to be chosen").wait_for()
+            assert opened.at("next").is_disabled()
+            opened.at(f"file-input-{beside}").set_input_files(tmp_path / f"{kind}-{beside}.csv")
+        if kind == "visits":
+            opened.at("sensitive-fare-disability").check()
+        opened.page.locator("[data-testid=next]:enabled").wait_for()
+        opened.check_fit()
+        opened.at("next").click()
+        assert opened.wait("risk-card").count() >= 1
+        opened.check_fit()
+        opened.at("next").click()
+        card = opened.wait(f"method-card-{method}")
+        assert "Does not protect against" in card.inner_text()
+        card.get_by_role("button").click()
+        opened.wait("run-button")
+        opened.fill(values)
+        opened.check_fit()
+        opened.at("run-button").click()
+        assert "Published and verified" in opened.wait("verdict").inner_text()
+        for panel in ("map-before", "map-after"):
+            assert opened.at(panel).locator(shape).count() >= 1
+        promise = opened.page.get_by_role("heading", name="The promise").locator("xpath=..").inner_text()
+        assert values.get("k", values.get("m", "")) in promise  # the numbers of this run, not of an example
+        opened.check_fit()
+        zipped = opened.download("download-zip", tmp_path)
+        with zipfile.ZipFile(zipped) as archive:
+            assert {"public/manifest.json", "public/published.csv"} <= set(archive.namelist())
+            claimed = json.loads(archive.read("public/manifest.json"))
+        assert str(tmp_path) not in json.dumps(claimed)
+        assert f'name = "{method}"' in opened.download("download-recipe", tmp_path).read_text()
+        assert "Published and verified" in opened.download("download-report", tmp_path).read_text()
+
+
+def test_numbers_behind_a_chart_can_be_shown_and_runs_are_compared(link: str, browser: Any, tmp_path: Path) -> None:
+    with Opened(browser, link) as opened:
+        opened.upload(made("visits", tmp_path))
+        for k in ("2", "4"):
+            if k == "2":
+                opened.to_method("kcl")
+            else:
+                opened.at("change-settings").click()
+                assert opened.wait("param-k").input_value() == "2"  # the settings of the run come back
+            opened.fill({"k": k, "l": "1"})
+            opened.at("run-button").click()
+            opened.wait("verdict")
+        button = opened.page.get_by_role("button", name="Show the numbers").first
+        button.click()
+        assert opened.page.locator("figure.chart tbody tr").count() >= 8
+        opened.page.goto(f"{opened.base}/#/runs")
+        rows = opened.wait("runs-row")
+        for i in (0, 1):
+            rows.nth(i).get_by_role("checkbox").check()
+        opened.at("compare-chosen").click()
+        assert opened.wait("compare-plot").locator("circle.spot").count() == 2
+        opened.check_fit()
+        opened.page.reload()
+        assert opened.wait("compare-plot").locator("circle.spot").count() == 2
+        opened.page.goto(f"{opened.base}/#/runs")
+        before = opened.wait("runs-row").count()
+        opened.check_fit()
+        opened.at("runs-row").first.get_by_role("button", name=re.compile("Delete")).click()
+        opened.page.wait_for_function(
+            "n => document.querySelectorAll('[data-testid=runs-row]').length === n", arg=before - 1
+        )
+
+
+def test_a_verdict_that_fails_publishes_nothing(link: str, browser: Any, tmp_path: Path) -> None:
+    with Opened(browser, link) as opened:
+        opened.upload(visits(tmp_path))
+        opened.to_method("kcl")
+        opened.fill({"k": "2", "c": "1", "l": "3"})
+        opened.page.get_by_text("More settings of the method").click()
+        opened.at("param-validity").select_option("literal")
+        opened.at("run-button").click()
+        verdict = opened.wait("verdict").inner_text()
+        assert "NOT published" in verdict
+        assert "broken" in verdict
+        assert opened.at("download-zip").count() == 0
+        assert opened.at("download-report").count() == 1
+        opened.check_fit()
+        opened.page.goto(f"{opened.base}/#/runs")
+        assert opened.wait("runs-row").first.get_attribute("data-state") == "refused"
+
+
+def test_files_that_cannot_be_read_are_told_in_words(link: str, browser: Any, tmp_path: Path) -> None:
+    picture, empty, other = (tmp_path / name for name in ("picture.csv", "empty.csv", "other.csv"))
+    picture.write_bytes(b"\x89PNG\r\n\x1a\n\x00\x01\x02")
+    empty.write_bytes(b"")
+    other.write_text("card,station,minute\nc1,north,1\nc1,south,2\nc2,north,x\n")
+    with Opened(browser, link) as opened:
+        opened.upload(empty)
+        assert "empty" in opened.wait("error").inner_text()
+        opened.upload(picture)
+        assert "UTF-8" in opened.wait("error").inner_text()
+        # Columns with other names: the kind is chosen, then what each column is; a wrong time fails with a sentence.
+        opened.upload(other)
+        opened.page.get_by_text("What is one row?").wait_for()
+        opened.at("kind-visits").check()
+        opened.page.locator("[data-testid=column-row] select:enabled").first.wait_for()
+        for column, role in (("card", "traj_id"), ("station", "location"), ("minute", "t")):
+            row = opened.page.locator(f"[data-testid=column-row][data-column={column}] select")
+            if row.input_value() != role:
+                row.select_option(role)
+        opened.page.locator("[data-testid=next]:enabled").wait_for()
+        opened.at("next").click()
+        told = opened.wait("error").inner_text()
+        assert "'minute'" in told
+        assert str(tmp_path) not in told
+        opened.check_fit()
+
+
+def test_a_wrong_setting_is_told_at_its_field(link: str, browser: Any, tmp_path: Path) -> None:
+    with Opened(browser, link) as opened:
+        opened.drop(visits(tmp_path))
+        opened.to_method("kcl")
+        opened.fill({"k": "many", "l": "0"})
+        opened.at("run-button").click()
+        for name, told in (("k", "A number is needed"), ("l", "at least 1")):
+            field = opened.at(f"param-{name}")
+            assert field.get_attribute("aria-invalid") == "true"
+            described = (field.get_attribute("aria-describedby") or "").split()
+            assert any(told in opened.page.locator(f"[id='{id}']").inner_text() for id in described)
+        assert opened.page.evaluate("document.activeElement.dataset.testid") == "param-k"
+        assert "#/parameters/" in opened.page.url
+
+
+def test_a_run_is_cancelled_and_a_reload_keeps_the_place(link: str, browser: Any, tmp_path: Path) -> None:
+    with Opened(browser, link) as opened:
+        opened.upload(made("visits", tmp_path))
+        opened.to_method("kcl")
+        opened.fill({"k": "7", "l": "1"})
+        opened.page.reload()
+        assert opened.wait("param-k").input_value() == "7"
+        opened.at("run-button").click()
+        opened.wait("progress")
+        opened.at("cancel-button").click()
+        opened.wait("cancelled")
+        opened.at("change-settings").click()
+        assert opened.wait("param-k").input_value() == "7"
+        opened.fill({"k": "2"})
+        opened.at("run-button").click()
+        opened.wait("progress")
+        opened.page.reload()
+        assert "Published and verified" in opened.wait("verdict").inner_text()
+        opened.page.reload()
+        assert "Published and verified" in opened.wait("verdict").inner_text()
+
+
+def test_without_the_token_there_is_no_page(link: str, browser: Any) -> None:
+    context = browser.new_context()
+    answer = context.new_page().goto(link.partition("?")[0])
+    assert answer.status == 401
+    context.close()
+
+
+def test_the_flow_can_be_walked_with_the_keyboard(link: str, browser: Any, tmp_path: Path) -> None:
+    with Opened(browser, link) as opened:
+        opened.upload(visits(tmp_path))
+        opened.page.locator("[data-testid=next]:enabled").wait_for()
+        for colours in ("light", "dark"):
+            opened.page.emulate_media(color_scheme=colours)
+            ink, ground = opened.page.evaluate(
+                "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"
+            )
+            light = [sum(map(int, re.findall(r"\d+", shade))) for shade in (ink, ground)]
+            assert abs(light[0] - light[1]) > 3 * 120
+        seen = set()
+        for _ in range(60):
+            opened.page.keyboard.press("Tab")
+            seen.add(opened.page.evaluate("document.activeElement.dataset.testid || document.activeElement.tagName"))
+            if "next" in seen:
+                break
+        assert {"next", "kind-visits", "SELECT"} <= seen
+        opened.page.keyboard.press("Enter")
+        opened.wait("progress")
+        assert "#/risk/" in opened.page.url
