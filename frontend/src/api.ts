@@ -1,0 +1,309 @@
+/** The wire: what the server answers, and how it is asked. */
+import { texts } from "./texts";
+
+export type DataKind = "visits" | "points" | "routes" | "stops";
+export type Kind = DataKind | "regions";
+export type FileRole = "data" | "network" | "taxonomy" | "places" | "known" | "owners";
+
+export interface Info {
+  version: string;
+  limits: { upload_bytes: number; jobs: number };
+  disk: { used_bytes: number; free_bytes: number };
+  kinds: DataKind[];
+}
+
+export interface Parameter {
+  name: string;
+  kind: "int" | "number" | "fraction" | "choice" | "duration" | "sensitive" | "groups" | "text";
+  required: boolean;
+  default: unknown;
+  low: number | null;
+  high: number | null;
+  choices: string[];
+  unit?: string | null;
+  help: string;
+  range: string;
+}
+
+export interface Method {
+  name: string;
+  summary: string;
+  accepts: DataKind;
+  publishes: Kind;
+  claim: string;
+  promise: string;
+  covered: string[];
+  not_covered: string[];
+  parameters: Parameter[];
+}
+
+export interface Step {
+  name: string;
+  summary: string;
+  accepts: DataKind;
+  gives: DataKind;
+  needs?: "network" | "places" | null;
+  parameters: Parameter[];
+}
+
+export interface StoredFile {
+  id: string;
+  name: string;
+  role: FileRole;
+  bytes: number;
+  created?: string;
+  used_by?: string[];
+}
+
+export interface Column {
+  name: string;
+  role: string;
+  type: string;
+  examples: string[];
+  missing: number;
+  distinct: number | null;
+  problems: string[];
+}
+
+export interface Preview {
+  kind: DataKind | null;
+  columns: Column[];
+  rows: number | null;
+  preview: (string | number | null)[][];
+  problems: string[];
+  attributes: Record<string, string[]>;
+  mapping?: Record<string, string>;
+  at_least?: number | null;
+  notes?: string[];
+  nodes?: { name: string; parent: string | null; sensitive: boolean }[];
+}
+
+export interface Series {
+  name: string;
+  values: (number | null)[];
+}
+
+export interface Chart {
+  title: string;
+  kind: "bars" | "line" | "map" | "cells" | "roads";
+  labels: string[];
+  series: Series[];
+  x_label: string;
+  y_label: string;
+  percent: boolean;
+  lines: [number, number, number, number][];
+}
+
+export type Measured = Record<string, number | string | null>;
+
+export interface AttackResult {
+  name: string;
+  adversary: string;
+  victims: number;
+  sampled: boolean;
+  measured: Record<string, number | null>;
+  charts: Chart[];
+}
+
+export interface Score {
+  name: string;
+  meaning: string;
+  value: number | null;
+  better: "lower" | "higher";
+  percent: boolean;
+  measured: Record<string, number | null>;
+  charts: Chart[];
+}
+
+export interface Verdict {
+  holds: boolean;
+  claim: Record<string, unknown>;
+  counted: "owners" | "trajectories";
+  measured: Measured;
+  reason: string;
+  not_judged: string[];
+  witness?: Record<string, unknown> | null;
+}
+
+/** What `publish` found; a run that was refused has the same, of the rejected data. */
+export interface Publication {
+  verdict: Verdict;
+  attacks: { raw: AttackResult; published: AttackResult }[];
+  scores: Score[];
+  views: Chart[];
+  balance: Record<string, Record<string, number | null>>;
+  input_facts: Record<string, string>;
+  output_facts: Record<string, string>;
+  notes: string[];
+  timings_s: Record<string, number>;
+  manifest_sha256?: string | null;
+  method: string;
+  parameters: Record<string, unknown>;
+}
+
+export interface RiskFound {
+  facts: string;
+  notes: string[];
+  attacks: { raw: AttackResult; published: null }[];
+}
+
+export interface Claim {
+  promise: string;
+  covered: string[];
+  not_covered: string[];
+}
+
+export type State = "queued" | "running" | "done" | "refused" | "failed" | "cancelled";
+
+export interface Recipe {
+  input: {
+    file: string;
+    kind: DataKind;
+    columns: Record<string, string>;
+    crs: string | null;
+    on_duplicate_time: "first" | "last" | null;
+    network: string | null;
+    taxonomy: string | null;
+    places: string | null;
+    known: string | null;
+    owners: string[];
+    sensitive_nodes: string[];
+    unknown_places: "refuse" | "drop";
+  };
+  prepare: ({ step: string } & Record<string, unknown>)[];
+  method?: { name: string } & Record<string, unknown>;
+  output?: { format: string; keep: string[]; with_raw: boolean };
+  sensitive?: Record<string, string[]>;
+  seed: number | null;
+}
+
+export interface Run {
+  id: string;
+  what: "publish" | "risk";
+  title: string;
+  method: string | null;
+  file: string;
+  file_id: string;
+  state: State;
+  created: string;
+  started: string | null;
+  ended: string | null;
+  step: string | null;
+  done: number | null;
+  total: number | null;
+  error: string | null;
+  headline: {
+    risk: { name: string; raw: number | null; published: number | null } | null;
+    loss: { name: string; value: number | null; better: string; percent?: boolean } | null;
+  } | null;
+  bytes: number;
+}
+
+export interface WholeRun extends Run {
+  progress: { step: string; seconds: number | null }[];
+  recipe: Recipe;
+  claim?: Claim | null;
+  result?: Publication | RiskFound | null;
+}
+
+export interface Comparison {
+  risk: { name: string; label: string };
+  loss: { name: string; label: string; percent?: boolean };
+  points: {
+    id: string;
+    title: string;
+    method: string;
+    parameters: Record<string, unknown>;
+    risk: number;
+    loss: number;
+    on_frontier: boolean;
+  }[];
+  refused: { id: string; why: string }[];
+}
+
+export class ApiError extends Error {
+  constructor(
+    message: string,
+    readonly status: number,
+  ) {
+    super(message);
+  }
+}
+
+async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
+  let answer: Response;
+  try {
+    answer = await fetch(`/api${path}`, {
+      method,
+      headers: body === undefined ? {} : { "content-type": "application/json" },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+  } catch {
+    throw new ApiError(texts.errors.gone, 0);
+  }
+  if (!answer.ok) throw new ApiError(said(answer.status, await answer.text()), answer.status);
+  return answer.status === 204 ? (undefined as T) : ((await answer.json()) as T);
+}
+
+/** The sentence of an answer that is an error. */
+function said(status: number, text: string): string {
+  if (status === 401) return texts.errors.locked;
+  try {
+    const { error } = JSON.parse(text) as { error?: unknown };
+    if (typeof error === "string" && error) return error;
+  } catch {
+    // not JSON: nothing of it is shown
+  }
+  return texts.errors.status(status);
+}
+
+const at = encodeURIComponent;
+
+export const api = {
+  info: () => call<Info>("GET", "/info"),
+  methods: () => call<Method[]>("GET", "/methods"),
+  steps: async () => (await call<(Step & { returns: DataKind })[]>("GET", "/steps")).map((step) => ({ ...step, gives: step.returns })),
+  files: () => call<StoredFile[]>("GET", "/files"),
+  deleteFile: (id: string) => call<void>("DELETE", `/files/${at(id)}`),
+  preview: (id: string, asked: { columns?: Record<string, string>; kind?: string | null; crs?: string | null } = {}) => {
+    const query = new URLSearchParams();
+    if (asked.columns && Object.keys(asked.columns).length) query.set("columns", JSON.stringify(asked.columns));
+    if (asked.kind) query.set("kind", asked.kind);
+    if (asked.crs) query.set("crs", asked.crs);
+    const text = query.toString();
+    return call<Preview>("GET", `/files/${at(id)}/preview${text ? `?${text}` : ""}`);
+  },
+  start: (what: "publish" | "risk", title: string, recipe: Recipe) =>
+    call<{ id: string }>("POST", "/runs", { what, title, recipe }),
+  runs: () => call<Run[]>("GET", "/runs"),
+  run: (id: string) => call<WholeRun>("GET", `/runs/${at(id)}`),
+  cancel: (id: string) => call<void>("POST", `/runs/${at(id)}/cancel`, {}),
+  deleteRun: (id: string) => call<void>("DELETE", `/runs/${at(id)}`),
+  compare: (runs: string[]) => call<Comparison>("POST", "/compare", { runs }),
+  claim: (method: { name: string } & Record<string, unknown>) => call<Claim>("POST", "/claim", { method }),
+};
+
+export const isActive = (state: State): boolean => state === "queued" || state === "running";
+
+/** Sends a file as it is; tells how much of it has gone. */
+export function upload(
+  file: File,
+  role: FileRole,
+  told: (share: number) => void,
+  stop: AbortSignal,
+): Promise<StoredFile> {
+  return new Promise((done, fail) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", `/api/files?name=${at(file.name)}&role=${role}`);
+    request.setRequestHeader("content-type", "application/octet-stream");
+    request.upload.onprogress = (event) => event.lengthComputable && told(event.loaded / event.total);
+    request.onload = () => {
+      if (request.status === 201 || request.status === 200) done(JSON.parse(request.responseText) as StoredFile);
+      else fail(new ApiError(said(request.status, request.responseText), request.status));
+    };
+    request.onerror = () => fail(new ApiError(texts.errors.gone, 0));
+    request.onabort = () => fail(new ApiError(texts.errors.stopped, 0));
+    stop.addEventListener("abort", () => request.abort());
+    request.send(file);
+  });
+}

@@ -1,0 +1,345 @@
+import { useEffect, useState } from "react";
+import { api, type Column, type DataKind, type Preview } from "../api";
+import { type Draft, riskKey, riskRecipe, useDraft } from "../draft";
+import { messageOf, previewKey, previewOf, rememberPreview, useAsked } from "../hooks";
+import { SensitiveChoice } from "../parts/Field";
+import { Failure, Foot, Head, Loading, Notes, Section } from "../parts/Parts";
+import { SideFile } from "../parts/Upload";
+import { goTo, linkTo } from "../route";
+import { neededFiles } from "../steps";
+import { texts } from "../texts";
+
+const KINDS: DataKind[] = ["visits", "points", "routes", "stops"];
+const ROLES: Record<DataKind, string[]> = {
+  visits: ["traj_id", "user_id", "t", "location"],
+  points: ["traj_id", "user_id", "t", "x", "y", "geometry"],
+  routes: ["traj_id", "user_id", "seq", "road", "t"],
+  stops: ["traj_id", "user_id", "t", "seq", "place", "t_end"],
+};
+const MOST_DISTINCT = 1000; // the server counts no further
+const SAME: Record<string, string> = { lon: "x", lat: "y", ignored: "attribute" };
+
+export function Columns({ file }: { file: string }) {
+  const [draft, change] = useDraft(file);
+  const asked = { columns: draft.columns, kind: draft.kind, crs: draft.crs };
+  const preview = useAsked(previewKey(file, asked), () => previewOf(file, asked));
+  const files = useAsked(`name ${file}`, api.files);
+  const name = files.value?.find((one) => one.id === file)?.name ?? "";
+  const found = preview.value;
+
+  // The first look decides the kind and the columns; from then on the draft does.
+  useEffect(() => {
+    if (!found || draft.kind !== null || found.kind === null) return;
+    const first = { kind: found.kind, columns: found.mapping ?? {} };
+    rememberPreview(file, { ...first, crs: null }, found);
+    change(first);
+  }, [found, draft.kind, change, file]);
+
+  return (
+    <>
+      <Head title={texts.columns.title} lead={name && texts.columns.lead(name)} />
+      {preview.error && <Failure message={preview.error} again={preview.again} />}
+      {!found && !preview.error && <Loading />}
+      {found && !found.columns.length && (
+        <Failure title={texts.columns.unreadable} message={found.problems.join(" ")}>
+          <a className="button" href={linkTo("files")}>
+            {texts.columns.another}
+          </a>
+        </Failure>
+      )}
+      {found && found.columns.length > 0 && <Read file={file} draft={draft} change={change} found={found} busy={preview.loading} />}
+    </>
+  );
+}
+
+function Read({ file, draft, change, found, busy }: { file: string; draft: Draft; change: (part: Partial<Draft>) => void; found: Preview; busy: boolean }) {
+  const [starting, setStarting] = useState(false);
+  const [error, setError] = useState<string | null>(null);
+  const [pending, setPending] = useState<DataKind | null>(null);
+  const kind = draft.kind;
+  const roles = rolesOf(found, draft.columns, kind);
+  const lacking = kind ? missingRoles(kind, found, roles) : [];
+  const files = neededFiles(kind, [], draft);
+  const lackingFiles = files.filter((one) => !one.there).map((one) => texts.side.words[one.role]);
+  const notes = (found.notes ?? []).filter((note) => !note.startsWith("No user_id column")); // said above, in full
+  // What the columns could be is asked below, in words for this page.
+  const problems = found.problems.filter((problem) => !/^The columns fit (neither|both)/.test(problem));
+  const ready = kind !== null && !lacking.length && !lackingFiles.length && !busy && pending === null;
+
+  const setKind = async (chosen: DataKind) => {
+    setPending(chosen);
+    try {
+      // The columns are guessed afresh for another kind.
+      const guess = await previewOf(file, { kind: chosen, columns: {}, crs: draft.crs });
+      rememberPreview(file, { kind: chosen, columns: guess.mapping ?? {}, crs: draft.crs }, guess);
+      change({ kind: chosen, columns: guess.mapping ?? {} });
+    } catch {
+      change({ kind: chosen, columns: {} });
+    }
+    setPending(null);
+  };
+  const setRole = (column: string, role: string) => {
+    const columns = { ...mappingOf(found, draft.columns) };
+    for (const [ours, theirs] of Object.entries(columns)) if (theirs === column || ours === role) delete columns[ours];
+    if (role === "attribute") return change({ columns });
+    // What is no attribute any more is neither sensitive nor published along.
+    const { [column]: _, ...sensitive } = draft.sensitive;
+    change({ columns: { ...columns, [role]: column }, sensitive, keep: draft.keep.filter((kept) => kept !== column) });
+  };
+  const toRisk = async () => {
+    setStarting(true);
+    setError(null);
+    try {
+      const { id } = await api.start("risk", "", riskRecipe(file, draft));
+      change({ risk: { run: id, of: riskKey(file, draft) } });
+      goTo("risk", file, id);
+    } catch (failed) {
+      setError(messageOf(failed));
+      setStarting(false);
+    }
+  };
+
+  return (
+    <>
+      {problems.length > 0 && (
+        <div className="warning" role="alert" data-testid="problems">
+          <h2>{texts.columns.problemsTitle}</h2>
+          <Notes notes={problems} />
+        </div>
+      )}
+      <Section title={texts.columns.kind} lead={kind === null ? texts.columns.unknownKind : undefined}>
+        <div className="options" role="radiogroup" aria-label={texts.columns.kind}>
+          {KINDS.map((one) => (
+            <label key={one} className={`option${(pending ?? kind) === one ? " chosen" : ""}`}>
+              <input type="radio" name="kind" value={one} checked={(pending ?? kind) === one} disabled={pending !== null} onChange={() => setKind(one)} data-testid={`kind-${one}`} />
+              <span className="option-title">{texts.kindOptions[one].title}</span>
+              <span className="option-about">{texts.kindOptions[one].about}</span>
+              {found.kind === one && <span className="tag">{texts.columns.guessed}</span>}
+            </label>
+          ))}
+        </div>
+        {files.map(({ role }) => (
+          <SideFile key={role} role={role} chosen={draft.side[role]} choose={(chosen) => change({ side: { ...draft.side, [role]: chosen } })} />
+        ))}
+      </Section>
+
+      {!kind && (
+        <Section title={texts.columns.preview}>
+          <Rows found={found} roles={roles} />
+        </Section>
+      )}
+      {kind && (
+        <Section title={texts.columns.table} lead={found.rows !== null ? texts.columns.rows(found.rows) : found.at_least ? texts.columns.atLeast(found.at_least) : undefined}>
+          <div className="column-list" aria-busy={busy || pending !== null}>
+            {found.columns.map((column) => (
+              <ColumnRow key={column.name} column={column} role={roles[column.name]} kind={kind} disabled={pending !== null} change={(role) => setRole(column.name, role)} />
+            ))}
+          </div>
+          {lacking.length > 0 && <p className="warning">{texts.columns.lacks(lacking.map((role) => texts.columns.roles[role]).join(", "))}</p>}
+          {!Object.values(roles).includes("user_id") && !lacking.length && <p className="warning">{texts.columns.person}</p>}
+          <h3>{texts.columns.preview}</h3>
+          <Rows found={found} roles={roles} />
+          {notes.length > 0 && (
+            <>
+              <h3>{texts.columns.notes}</h3>
+              <Notes notes={notes} />
+            </>
+          )}
+          <Reading draft={draft} change={change} kind={kind} />
+        </Section>
+      )}
+
+      {(kind === "visits" || kind === "points") && (
+        <Section title={texts.columns.sensitive} lead={Object.keys(found.attributes).length ? texts.columns.sensitiveLead : texts.columns.sensitiveNone}>
+          {Object.keys(found.attributes).length > 0 && (
+            <SensitiveChoice value={draft.sensitive} attributes={found.attributes} change={(sensitive) => change({ sensitive })} />
+          )}
+        </Section>
+      )}
+      {kind === "stops" && draft.side.taxonomy && <Nodes taxonomy={draft.side.taxonomy.id} draft={draft} change={change} />}
+
+      {error && <Failure message={error} />}
+      {lackingFiles.length > 0 && <p className="warning">{texts.columns.lacksFile(lackingFiles.join(", "))}</p>}
+      <Foot
+        back={
+          <a className="button" href={linkTo("files")}>
+            {texts.columns.another}
+          </a>
+        }
+      >
+        {ready && (
+          <a className="text-link" href={linkTo("method", file)}>
+            {texts.columns.skip}
+          </a>
+        )}
+        <button type="button" className="button primary" data-testid="next" disabled={!ready || starting} onClick={toRisk}>
+          {starting ? texts.columns.starting : texts.columns.next}
+        </button>
+      </Foot>
+    </>
+  );
+}
+
+function ColumnRow({ column, role, kind, disabled, change }: { column: Column; role: string; kind: DataKind; disabled: boolean; change: (role: string) => void }) {
+  const facts = [
+    column.distinct !== null && column.distinct !== undefined && texts.columns.distinct(column.distinct, MOST_DISTINCT),
+    column.missing > 0 && texts.columns.missing(column.missing),
+  ].filter(Boolean);
+  return (
+    <div className={`column-row${column.problems.length ? " odd" : ""}`} data-testid="column-row" data-column={column.name}>
+      <div>
+        <p className="column-name" dir="auto">
+          {column.name}
+        </p>
+        <p className="quiet small">{facts.join(" · ")}</p>
+      </div>
+      <p className="examples" dir="auto">
+        {column.examples.map((example, i) => (
+          <span key={i}>{example}</span>
+        ))}
+      </p>
+      <select aria-label={texts.columns.roleOf(column.name)} value={role} disabled={disabled} onChange={(event) => change(event.target.value)} className={role === "attribute" ? "" : "used"}>
+        {[...ROLES[kind], "attribute"].map((one) => (
+          <option key={one} value={one}>
+            {texts.columns.roles[one]}
+          </option>
+        ))}
+      </select>
+      {column.problems.length > 0 && (
+        <ul className="column-problems">
+          {column.problems.map((problem) => (
+            <li key={problem}>{problem}</li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function Rows({ found, roles }: { found: Preview; roles: Record<string, string> }) {
+  return (
+    <div className="scroll table-box" tabIndex={0} role="region" aria-label={texts.columns.previewLabel}>
+      <table className="preview">
+        <thead>
+          <tr>
+            {found.columns.map((column) => (
+              <th scope="col" key={column.name}>
+                <span dir="auto">{column.name}</span>
+                {roles[column.name] !== "attribute" && <span className="role">{texts.columns.roles[roles[column.name]]}</span>}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {found.preview.map((row, i) => (
+            <tr key={i}>
+              {row.map((cell, j) => (
+                <td key={j} dir="auto">
+                  {cell === null ? <span className="quiet">–</span> : String(cell)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Reading({ draft, change, kind }: { draft: Draft; change: (part: Partial<Draft>) => void; kind: DataKind }) {
+  return (
+    <details className="fold">
+      <summary>{texts.columns.reading}</summary>
+      <div className="fields">
+        {kind === "points" && <Choice label={texts.columns.crs} options={texts.columns.crsOptions} value={draft.crs ?? ""} change={(crs) => change({ crs: crs || null })} />}
+        <Choice
+          label={texts.columns.duplicates}
+          options={texts.columns.duplicatesOptions}
+          value={draft.duplicates ?? ""}
+          change={(value) => change({ duplicates: (value || null) as Draft["duplicates"] })}
+        />
+        {kind === "stops" && (
+          <Choice
+            label={texts.columns.unknown}
+            options={texts.columns.unknownOptions}
+            value={draft.unknownPlaces}
+            change={(value) => change({ unknownPlaces: value as Draft["unknownPlaces"] })}
+          />
+        )}
+      </div>
+    </details>
+  );
+}
+
+function Choice({ label, options, value, change }: { label: string; options: Record<string, string>; value: string; change: (value: string) => void }) {
+  return (
+    <label className="field">
+      <span>{label}</span>
+      <select value={value} onChange={(event) => change(event.target.value)}>
+        {Object.entries(options).map(([key, text]) => (
+          <option key={key} value={key}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** The nodes of the taxonomy that are sensitive: those that the file marks, and those that are ticked. */
+function Nodes({ taxonomy, draft, change }: { taxonomy: string; draft: Draft; change: (part: Partial<Draft>) => void }) {
+  const preview = useAsked(`taxonomy ${taxonomy}`, () => api.preview(taxonomy));
+  const nodes = preview.value?.nodes ?? [];
+  if (!nodes.length) return null;
+  const inner = nodes.filter((node) => nodes.some((other) => other.parent === node.name));
+  const chosen = draft.sensitiveNodes;
+  return (
+    <Section title={texts.columns.nodes} lead={texts.columns.nodesLead}>
+      <div className="checks">
+        {(inner.length ? inner : nodes).map((node) => (
+          <label key={node.name} className="check">
+            <input
+              type="checkbox"
+              checked={node.sensitive || chosen.includes(node.name)}
+              disabled={node.sensitive}
+              onChange={(event) =>
+                change({ sensitiveNodes: event.target.checked ? [...chosen, node.name] : chosen.filter((other) => other !== node.name) })
+              }
+            />
+            <span dir="auto">
+              {node.name} {node.sensitive && <span className="quiet small">{texts.columns.nodesMarked}</span>}
+            </span>
+          </label>
+        ))}
+      </div>
+    </Section>
+  );
+}
+
+/** The mapping in force: what was chosen, else what was guessed. */
+const mappingOf = (found: Preview, chosen: Record<string, string>): Record<string, string> =>
+  Object.keys(chosen).length ? chosen : (found.mapping ?? {});
+
+/** The role of each column, as the server reads it; a column that is told twice is what the mapping says. */
+function rolesOf(found: Preview, chosen: Record<string, string>, kind: DataKind | null): Record<string, string> {
+  const allowed = kind ? ROLES[kind] : [];
+  const byMapping = new Map(Object.entries(mappingOf(found, chosen)).map(([role, column]) => [column, role]));
+  return Object.fromEntries(
+    found.columns.map((column) => {
+      const role = byMapping.get(column.name) ?? SAME[column.role] ?? column.role;
+      return [column.name, allowed.includes(role) ? role : "attribute"];
+    }),
+  );
+}
+
+/** What a kind cannot do without. Files that are no tables tell their columns themselves. */
+function missingRoles(kind: DataKind, found: Preview, roles: Record<string, string>): string[] {
+  const there = new Set([...Object.values(roles), ...Object.keys(found.mapping ?? {})]);
+  const has = (role: string) => there.has(role);
+  const needed = ["traj_id"];
+  if (kind === "visits") needed.push("t", "location");
+  if (kind === "points") needed.push("t", ...(has("geometry") ? [] : ["x", "y"]));
+  if (kind === "routes") needed.push("seq", "road");
+  if (kind === "stops") needed.push("place", ...(has("seq") ? [] : ["t"]));
+  return needed.filter((role) => !has(role));
+}

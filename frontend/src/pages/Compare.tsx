@@ -1,0 +1,101 @@
+import type { Comparison, Run } from "../api";
+import { api } from "../api";
+import { Frontier } from "../charts/Frontier";
+import { useAsked, useRuns } from "../hooks";
+import { Failure, Head, Loading, Section } from "../parts/Parts";
+import { linkTo, replaceBy } from "../route";
+import { texts } from "../texts";
+import { formatDate, formatPercent, formatValue, valueText } from "../words";
+
+export function Compare({ chosen }: { chosen: string[] }) {
+  const runs = useRuns();
+  const published = (runs.value ?? []).filter((run) => run.what === "publish" && run.state === "done");
+  const ready = chosen.length >= 2;
+  const compared = useAsked<Comparison | null>(`compare ${chosen.join()}`, async () => (ready ? api.compare(chosen) : null));
+  const toggle = (id: string) => replaceBy("compare", ...(chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id]));
+  return (
+    <>
+      <Head title={texts.compare.title} lead={texts.compare.lead} />
+      {runs.error && <Failure message={runs.error} again={runs.again} />}
+      {ready && compared.error && <Failure message={compared.error} />}
+      {ready && compared.loading && !compared.value && <Loading />}
+      {ready && compared.value && <Compared comparison={compared.value} runs={published} />}
+      {runs.value && (
+        <Section title={texts.compare.choose} lead={published.length < 2 ? texts.compare.fewer : ready ? undefined : texts.compare.few}>
+          <div className="checks column">
+            {published.map((run) => (
+              <label key={run.id} className="check">
+                <input type="checkbox" checked={chosen.includes(run.id)} onChange={() => toggle(run.id)} />
+                <span>
+                  {run.title || texts.runs.untitled}{" "}
+                  <span className="quiet small">
+                    {run.file} · {run.method} · {formatDate(run.created)}
+                  </span>
+                </span>
+              </label>
+            ))}
+          </div>
+        </Section>
+      )}
+    </>
+  );
+}
+
+/** The settings of a run in which it differs from others with the same method. */
+function differing(comparison: Comparison, point: Comparison["points"][number]): string[] {
+  const alike = comparison.points.filter((other) => other.method === point.method);
+  return Object.entries(point.parameters)
+    .filter(([name, value]) => alike.some((other) => valueText(other.parameters[name]) !== valueText(value)))
+    .map(([name, value]) => `${name} ${valueText(value)}`);
+}
+
+function Compared({ comparison, runs }: { comparison: Comparison; runs: Run[] }) {
+  const percent = comparison.loss.percent ?? true;
+  return (
+    <>
+      {comparison.points.length > 0 && (
+        <Section title={texts.compare.caption}>
+          <Frontier comparison={comparison} />
+          <table className="numbers stack compare-table">
+            <thead>
+              <tr>
+                <th scope="col">{texts.compare.number}</th>
+                <th scope="col">{texts.compare.run}</th>
+                <th scope="col">{texts.compare.riskColumn}</th>
+                <th scope="col">{texts.compare.lossColumn}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {comparison.points.map((point, i) => (
+                <tr key={point.id} className={point.on_frontier ? "" : "beaten"}>
+                  <th scope="row">{i + 1}</th>
+                  <td className="text-cell">
+                    <a href={linkTo("run", point.id)}>{point.title || texts.runs.untitled}</a>
+                    <span className="small quiet">
+                      {[point.method, ...differing(comparison, point)].join(", ")}
+                    </span>
+                    <span className="small">{point.on_frontier ? texts.compare.best : texts.compare.beaten}</span>
+                  </td>
+                  <td data-label={texts.compare.riskColumn}>{formatPercent(point.risk)}</td>
+                  <td data-label={texts.compare.lossColumn}>{formatValue(point.loss, percent)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </Section>
+      )}
+      {comparison.refused.length > 0 && (
+        <div className="warning">
+          <h3>{texts.compare.refused}</h3>
+          <ul>
+            {comparison.refused.map(({ id, why }) => (
+              <li key={id}>
+                {runs.find((run) => run.id === id)?.title || texts.runs.untitled}: {why}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,56 @@
+/** Chains of preparation steps: which kind of data is where, and what can be added. */
+import type { DataKind, Method, Step } from "./api";
+import type { ChosenStep, Draft } from "./draft";
+
+/** The kinds of data before each step and at the end; null where a step does not fit. */
+export function kindsAlong(kind: DataKind, chosen: ChosenStep[], steps: Step[]): (DataKind | null)[] {
+  const found: (DataKind | null)[] = [kind];
+  for (const { step } of chosen) {
+    const declared = steps.find((one) => one.name === step);
+    const before = found[found.length - 1];
+    found.push(declared && declared.accepts === before ? declared.gives : null);
+  }
+  return found;
+}
+
+/** The step that makes the data of a method out of the data that there are; null if there is none or none is needed. */
+export function stepBetween(kind: DataKind, method: Method, steps: Step[]): Step | null {
+  if (method.accepts === kind) return null;
+  return steps.find((step) => step.accepts === kind && step.gives === method.accepts) ?? null;
+}
+
+export const isReachable = (kind: DataKind, method: Method, steps: Step[]): boolean =>
+  method.accepts === kind || stepBetween(kind, method, steps) !== null;
+
+/** Steps that a method cannot do without. */
+export function neededSteps(kind: DataKind, method: Method, steps: Step[]): string[] {
+  const between = stepBetween(kind, method, steps);
+  return [...(between ? [between.name] : []), ...(method.name === "qid" ? ["mark"] : [])];
+}
+
+/** Steps that can be put somewhere into the chain without breaking it. */
+export function addable(kind: DataKind, chosen: ChosenStep[], steps: Step[]): Step[] {
+  const kinds = kindsAlong(kind, chosen, steps);
+  return steps.filter((step) => step.accepts === step.gives && kinds.includes(step.accepts));
+}
+
+/** Puts a step at the last place where it fits, but before one that marks. */
+export function withStep(kind: DataKind, chosen: ChosenStep[], steps: Step[], name: string): ChosenStep[] {
+  const step = steps.find((one) => one.name === name);
+  if (!step) return chosen;
+  const kinds = kindsAlong(kind, chosen, steps);
+  let place = kinds.lastIndexOf(step.accepts);
+  if (place < 0) return chosen;
+  if (name !== "mark" && place > 0 && chosen[place - 1].step === "mark") place--;
+  const key = Math.max(-1, ...chosen.map((one) => one.key)) + 1;
+  return [...chosen.slice(0, place), { key, step: name, values: {} }, ...chosen.slice(place)];
+}
+
+/** The files beside the data that a kind and a chain of steps need, and whether the draft has them. */
+export function neededFiles(kind: DataKind | null, chosen: string[], draft: Draft): { role: "network" | "taxonomy" | "places"; there: boolean }[] {
+  const roles = new Set<"network" | "taxonomy" | "places">();
+  if (kind === "routes" || chosen.includes("match")) roles.add("network");
+  if (kind === "stops") roles.add("taxonomy");
+  if (chosen.includes("stops")) roles.add("places");
+  return [...roles].map((role) => ({ role, there: draft.side[role] !== undefined }));
+}

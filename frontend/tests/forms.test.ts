@@ -1,0 +1,102 @@
+import { describe, expect, it } from "vitest";
+import type { DataKind, Parameter, Step } from "../src/api";
+import { check, fill, filledFrom, splitDuration } from "../src/forms";
+import { kindsAlong, withStep } from "../src/steps";
+import { boundWords, formatNumber, formatPercent, isShare, oneIn, sentence, words } from "../src/words";
+import { overlay } from "../src/charts/ChartView";
+import { makeAxis, tickName } from "../src/charts/axis";
+import { linkTo, routeOf } from "../src/route";
+
+const parameter = (part: Partial<Parameter>): Parameter => ({
+  name: "k", kind: "int", required: false, default: null, low: null, high: null, choices: [], help: "", range: "", ...part,
+});
+
+describe("a field", () => {
+  it("takes what the declaration allows, and nothing else", () => {
+    const k = parameter({ low: 2, required: true });
+    expect(check(k, "5")).toEqual({ value: 5 });
+    for (const wrong of ["", "1", "2.5", "five"]) expect(check(k, wrong)).toHaveProperty("error");
+    const l = parameter({ low: 1, choices: ["all"], required: true });
+    expect(check(l, "all")).toEqual({ value: "all" });
+    expect(check(parameter({ kind: "number", low: 0, high: 180 }), "181")).toHaveProperty("error");
+  });
+  it("takes a share as people write it, exactly", () => {
+    const c = parameter({ kind: "fraction", low: 0, high: 1 });
+    expect(check(c, "1/3")).toEqual({ value: "1/3" });
+    expect(check(c, "60 %")).toEqual({ value: "0.6" });
+    expect(check(c, "0.5 %")).toEqual({ value: "0.005" });
+    expect(check(c, "12.5%")).toEqual({ value: "0.125" });
+    expect(check(c, "100 %")).toEqual({ value: "1" });
+    for (const wrong of ["1/0", "1.2", "-1", "half"]) expect(check(c, wrong)).toHaveProperty("error");
+  });
+  it("takes a length of time with its unit", () => {
+    const window = parameter({ kind: "duration", required: true });
+    expect(check(window, "15min")).toEqual({ value: "15min" });
+    expect(check(window, "15")).toEqual({ value: "15" });
+    for (const wrong of ["min", "0min", "1.5h"]) expect(check(window, wrong)).toHaveProperty("error");
+    expect(splitDuration("15m")).toEqual({ number: "15", unit: "min" });
+    expect(splitDuration("7")).toEqual({ number: "7", unit: "" });
+  });
+  it("takes groups with a name and values", () => {
+    const groups = parameter({ kind: "groups", required: true });
+    expect(check(groups, [{ name: " shop ", values: "a\n\n b " }])).toEqual({ value: { shop: ["a", "b"] } });
+    expect(check(groups, [{ name: "shop", values: "" }])).toHaveProperty("error");
+    expect(check(groups, [])).toHaveProperty("error");
+  });
+});
+
+describe("a form", () => {
+  it("sends what differs from the default", () => {
+    const declared = [parameter({ required: true }), parameter({ name: "center", kind: "choice", default: "mean", choices: ["mean", "mec"] })];
+    expect(fill(declared, { k: "5", center: "mean" })).toEqual({ values: { k: 5 }, errors: {} });
+    expect(fill(declared, { k: "", center: "mec" }).errors).toHaveProperty("k");
+    expect(filledFrom(declared, { k: 5 })).toEqual({ k: "5", center: "mean" });
+  });
+});
+
+describe("a chain of steps", () => {
+  const step = (name: string, accepts: DataKind, gives: DataKind): Step => ({ name, summary: "", accepts, gives, parameters: [] });
+  const steps = [step("clean", "points", "points"), step("mark", "points", "points"), step("grid", "points", "visits"), step("cut", "visits", "visits")];
+  it("knows the kind at each place, and puts a step where it fits", () => {
+    let chosen = [{ key: 0, step: "grid", values: {} }];
+    chosen = withStep("points", chosen, steps, "clean");
+    chosen = withStep("points", chosen, steps, "cut");
+    expect(chosen.map((one) => one.step)).toEqual(["clean", "grid", "cut"]);
+    expect(kindsAlong("points", chosen, steps)).toEqual(["points", "points", "visits", "visits"]);
+    expect(kindsAlong("visits", chosen, steps)).toEqual(["visits", null, null, null]);
+    expect(withStep("points", [{ key: 0, step: "mark", values: {} }], steps, "clean").map((one) => one.step)).toEqual(["clean", "mark"]);
+  });
+});
+
+describe("words", () => {
+  it("are those of the report", () => {
+    expect([12345, 12345.678, 100.5, 3.14159, 0.00123, 2, null].map(formatNumber)).toEqual(["12,345", "12,346", "100.5", "3.14", "0.00123", "2", "–"]);
+    expect([0, 0.034, 0.5001, 0.00012, 0.9999, 1, null].map((v) => formatPercent(v).replace("\u00a0", " "))).toEqual(["0 %", "3.4 %", "50 %", "0.01 %", "99.99 %", "100 %", "–"]);
+    expect(["min_support", "visits_kept_share", "max_distance_m"].map(words)).toEqual(["Smallest support", "Share of visits kept", "Largest distance (m)"]);
+    expect([1 / 12, 0.034, 0.5, 0.41, 1, 0].map(oneIn)).toEqual(["1 in 12", "about 1 in 29", "1 in 2", "", "", ""]);
+    expect(isShare("unique_share", 0.5) && !isShare("mean_visits", 0.5) && !isShare("mean_length", 3.5)).toBe(true);
+    expect(boundWords(1 / 30, true)).toBe("1/30");
+    expect(sentence("knows 3 visits")).toBe("An attacker who knows 3 visits.");
+  });
+});
+
+describe("charts", () => {
+  it("lie over each other label by label", () => {
+    const chart = (labels: string[], values: number[]) => ({ title: "Risk", kind: "bars" as const, labels, series: [{ name: "n", values }], x_label: "", y_label: "", percent: false, lines: [] });
+    const both = overlay(chart(["a", "c"], [1, 2]), chart(["a", "b", "c"], [3, 4, 5]), ["raw", "published"]);
+    expect(both.labels).toEqual(["a", "b", "c"]);
+    expect(both.series.map((series) => series.values)).toEqual([[1, null, 2], [3, 4, 5]]);
+  });
+  it("have round ticks", () => {
+    const axis = makeAxis(0, 0.43, false);
+    expect(axis.ticks.map((tick) => tickName(tick, axis.step, true).replace("\u00a0", " "))).toEqual(["0 %", "10 %", "20 %", "30 %", "40 %", "50 %"]);
+    expect(makeAxis(0, 0, true).ticks).toEqual([0, 1]);
+  });
+});
+
+describe("a route", () => {
+  it("comes back from its link", () => {
+    expect(routeOf(linkTo("parameters", "a/b", "kcl"))).toEqual({ page: "parameters", parts: ["a/b", "kcl"] });
+    expect(routeOf("#/nowhere/%").page).toBe("files");
+  });
+});
