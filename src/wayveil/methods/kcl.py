@@ -15,7 +15,7 @@ from wayveil.kernels.kcl_find import Records, find_sequences
 from wayveil.kernels.kcl_patterns import Patterns, new_patterns
 from wayveil.kernels.kcl_restore import restore
 from wayveil.kernels.kcl_suppress import suppress
-from wayveil.model import BlockKey, Cut, Engine, KCL, Published, Sensitive, Visits, check_parameters, parameter
+from wayveil.model import KCL, BlockKey, Cut, Engine, Published, Sensitive, Visits, check_parameters, parameter
 from wayveil.model.ragged import IntArray, keep_rows, take
 
 __all__ = ["Kcl"]

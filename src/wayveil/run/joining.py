@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.model import Coded, Points, Regions, Routes, Stops, Taxonomy, Visits
+from wayveil.model import Coded, Points, Regions, RoadNetwork, Routes, Stops, Taxonomy, Visits
 from wayveil.model.ragged import IntArray, offsets_of
 
 __all__ = ["join_data", "join_taxonomies", "with_taxonomy"]
@@ -28,7 +28,8 @@ def join_data(parts: Sequence[Any]) -> Any:
     """Return the trajectories of several data of one kind as one; owners keep their codes.
 
     Places of visits and values of attributes have codes of their own in every part; in the result they are coded in
-    sorted order, so that it does not depend on how the trajectories were cut.
+    sorted order, so that it does not depend on how the trajectories were cut.  So it is with roads of published routes,
+    each part of which has a network of its own.
 
     Examples
     --------
@@ -40,6 +41,13 @@ def join_data(parts: Sequence[Any]) -> Any:
     first, kind = parts[0], type(parts[0])
     if any(part.time_format != first.time_format for part in parts):
         raise InputError("The times in one part of the input are written in another way than in the rest.")
+    if isinstance(first, Routes) and any(part.network is not first.network for part in parts):
+        parts = _on_one_network(parts)
+        first = parts[0]
+    if isinstance(first, Stops) and any(part.taxonomy is not first.taxonomy for part in parts):
+        tree = join_taxonomies([part.taxonomy for part in parts])
+        parts = [with_taxonomy(part, tree) for part in parts]
+        first = parts[0]
     rows = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _BY_ROW[kind]}
     own = {name: np.concatenate([getattr(p, name) for p in parts]) for name in _BY_TRAJECTORY.get(kind, ())}
     if isinstance(first, Visits):
@@ -72,6 +80,23 @@ def with_taxonomy(data: Stops, tree: Taxonomy) -> Stops:
     code = {name: i for i, name in enumerate(tree.nodes)}
     translate = np.array([code[name] for name in data.taxonomy.nodes], np.int64)
     return replace(data, place=translate[data.place], taxonomy=tree)
+
+
+def _on_one_network(parts: Sequence[Routes]) -> list[Routes]:
+    """Return the same routes on the network of all roads by name; where it is, only the networks of the parts know."""
+    ends: dict[str, tuple[str, str]] = {}
+    for part in parts:
+        network = part.network
+        for road, a, b in zip(network.roads, network.from_node.tolist(), network.to_node.tolist(), strict=True):
+            here = network.nodes[a], network.nodes[b]
+            if ends.setdefault(road, here) != here:
+                raise InputError("A road leads from or to another node in one part of the data than in another.")
+    joined = RoadNetwork.from_roads([(road, *ends[road]) for road in sorted(ends)])
+    code = {road: i for i, road in enumerate(joined.roads)}
+    return [
+        replace(part, road=np.array([code[road] for road in part.network.roads], np.int64)[part.road], network=joined)
+        for part in parts
+    ]
 
 
 def _named_places(parts: Sequence[Visits]) -> dict[str, Any]:

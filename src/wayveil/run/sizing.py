@@ -14,7 +14,7 @@ from wayveil.errors import UsageError
 from wayveil.io import parquet_parts
 from wayveil.run.recipe import BlocksSpec, Recipe
 
-__all__ = ["AUTO_ROWS", "BASE_BYTES", "BLOCK_BYTES", "WORKERS", "choose_engine", "parse_size", "within"]
+__all__ = ["AUTO_ROWS", "BASE_BYTES", "BLOCK_BYTES", "WHOLE_BYTES", "WORKERS", "choose_engine", "parse_size", "within"]
 
 AUTO_ROWS = 5_000_000
 """From so many rows on, `auto` takes a cluster; below, starting processes and moving data cost more than they bring."""
@@ -24,6 +24,9 @@ BASE_BYTES = 400_000_000
 
 BLOCK_BYTES = {"visits": 700, "points": 900, "routes": 900, "stops": 900}
 """At most so many bytes are taken per row of a block, from reading to the verdict; measured, see docs/scale.md."""
+
+WHOLE_BYTES = 300
+"""At most so many bytes are taken per row where a method decides over all rows at once, in blocks by `whole`."""
 
 WORKERS = 2
 """So many blocks are in memory at a time under a memory limit, however many cores there are."""
@@ -60,16 +63,23 @@ def within(recipe: Recipe, limit: int) -> Recipe:
     if rows < _FEWEST_ROWS:
         least = BASE_BYTES + _FEWEST_ROWS * WORKERS * BLOCK_BYTES[kind]
         raise UsageError(f"The memory limit is too small to do anything; give at least {-(-least // 10**6):,} MB.")
+    ways: tuple[str, ...] = getattr(recipe.method, "blocks", ())
+    if not ways:
+        raise UsageError(f"{recipe.method.name} needs all data at once, so it cannot keep to a memory limit.")
+    by = ways[0] if recipe.blocks is None else recipe.blocks.by
+    least = BASE_BYTES + _about_rows(recipe.input.path) * WHOLE_BYTES
+    if by == "whole" and least > limit:
+        raise UsageError(
+            f"{recipe.method.name} decides over all rows at once, as numbers, which do not fit into the memory limit; "
+            f"give at least {-(-least // 10**6):,} MB."
+        )
     if recipe.blocks is not None:
         if recipe.blocks.rows > rows:
             raise UsageError(
                 f"Blocks of {recipe.blocks.rows:,} rows do not fit into the memory limit; at most {rows:,} rows do."
             )
         return recipe
-    ways = type(recipe.method).blocks
-    if not ways:
-        raise UsageError(f"{recipe.method.name} needs all data at once, so it cannot keep to a memory limit.")
-    return recipe.model_copy(update={"blocks": BlocksSpec(by=ways[0], rows=int(rows))})
+    return recipe.model_copy(update={"blocks": BlocksSpec(by=by, rows=int(rows))})
 
 
 def choose_engine(recipe: Recipe, *, scheduler: str | None) -> Literal["local", "dask"]:

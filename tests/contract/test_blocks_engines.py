@@ -1,0 +1,277 @@
+"""Data in blocks: one core, two cores and a cluster of processes publish the same bytes, for every method and key."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from wayveil.engines import DaskEngine, LocalEngine
+from wayveil.methods import METHODS
+from wayveil.run import catalog
+from wayveil.run.blocks import part, whole
+from wayveil.run.joining import join_data
+from wayveil.run.judging import judge
+from wayveil.run.manifest import read_manifest, tables
+from wayveil.run.pipeline import publish
+from wayveil.run.reading import load_boxes, load_parts, load_published
+from wayveil.run.recipe import make_recipe
+from wayveil.run.writing import write_and_read_back
+
+PEOPLE, TRIPS = 60, 2
+CONFIGURED: dict[str, dict[str, Any]] = {
+    "nwa": {"k": 2, "delta": 500, "pi": "2"},
+    "w4m": {"k": 2, "delta": 500},
+    "knode": {"k": 2, "window": "20"},
+    "tga": {"k": 2},
+    "icba": {"k": 2},
+    "cba": {"k": 2},
+    "prefix": {"k": 2},
+    "cast": {"c": "0.6", "m": 3},
+    "kcl": {"k": 3, "c": "0.7", "l": 2, "sensitive": {"ill": ["yes"]}},
+}
+CASES = [(name, key) for name in sorted(METHODS) for key in METHODS[name].blocks]
+WAYS = [
+    *((name, key, {}) for name, key in CASES),
+    ("tga", "place", {"publish": "points"}),
+    ("icba", "slice", {"pad": "yes"}),
+]
+
+
+def rows_of_points() -> list[str]:
+    numbers = np.random.default_rng(12)
+    rows = ["traj_id,user_id,t,x,y,ill"]
+    for trip in range(PEOPLE * TRIPS):
+        person, way, first = trip % PEOPLE, int(numbers.integers(4)), 10 * int(numbers.integers(3))
+        for t in range(first, first + 6):
+            x, y = 3000 * way + 100 * (t - first) + numbers.normal(0, 30), 500 * way + numbers.normal(0, 30)
+            rows.append(f"CARD{trip:05d},PERSON{person:05d},{t},{x:.3f},{y:.3f},{'yes' if person % 3 == 0 else 'no'}")
+    return rows
+
+
+def rows_of_routes() -> list[str]:
+    numbers = np.random.default_rng(13)
+    rows = ["traj_id,user_id,seq,road,t"]
+    for trip in range(PEOPLE * TRIPS):
+        way, first, begin = int(numbers.integers(4)), int(numbers.integers(2)), 100 * int(numbers.integers(1, 4))
+        rows += [
+            f"CARD{trip:05d},PERSON{trip % PEOPLE:05d},{seq},road-{way}-{i},{begin + seq}"
+            for seq, i in enumerate(range(first, 5))
+        ]
+    return rows
+
+
+def rows_of_stops() -> list[str]:
+    numbers = np.random.default_rng(14)
+    rows = ["traj_id,user_id,seq,place"]
+    for trip in range(PEOPLE * TRIPS):
+        n = 1 + int(numbers.integers(3))
+        places = [f"{('shop', 'park')[int(numbers.integers(2))]}-{numbers.integers(3)}" for _ in range(n)]
+        places += [f"clinic-{trip % 3}"] * (trip % PEOPLE % 4 == 0)
+        rows += [f"CARD{trip:05d},PERSON{trip % PEOPLE:05d},{seq},{place}" for seq, place in enumerate(places)]
+    return rows
+
+
+def rows_of_visits() -> list[str]:
+    numbers = np.random.default_rng(11)
+    rows = ["traj_id,user_id,t,location,ill"]
+    for trip in range(PEOPLE * TRIPS):
+        person, way = trip % PEOPLE, int(numbers.integers(3))
+        ill = "yes" if person % 3 == 0 else "no"
+        rows += [
+            f"CARD{trip:05d},PERSON{person:05d},{t},stop-{(way + t) % 4},{ill}"
+            for t in range(1, 6)
+            if numbers.random() < 0.8
+        ]
+    return rows
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a table of every kind, a network and a taxonomy."""
+    folder = tmp_path_factory.mktemp("inputs")
+    roads = [f"road-{way}-{i},{f'{way}-{i}' if i else 'start'},{way}-{i + 1}" for way in range(4) for i in range(5)]
+    leaves = [f"{kind}-{i},{kind}," for kind in ("shop", "park", "clinic") for i in range(3)]
+    files = {
+        "points.csv": rows_of_points(),
+        "routes.csv": rows_of_routes(),
+        "stops.csv": rows_of_stops(),
+        "visits.csv": rows_of_visits(),
+        "network.csv": ["road,from_node,to_node", *roads],
+        "taxonomy.csv": ["node,parent,sensitive", "place,,", "shop,place,", "park,place,", "clinic,place,yes", *leaves],
+    }
+    for name, rows in files.items():
+        (folder / name).write_text("\n".join(rows) + "\n")
+    return folder
+
+
+@pytest.fixture
+def make(inputs: Path, tmp_path: Path) -> Callable[..., dict[str, Any]]:
+    """Return the content of a recipe with blocks; `out` is the name of the folder for the result."""
+
+    def content(name: str, key: str, out: str, *, seed: int = 1, more: Any = None, **others: Any) -> dict[str, Any]:
+        kind = METHODS[name].accepts.__name__.lower()
+        beside = {"routes": {"network": "network.csv"}, "stops": {"taxonomy": "taxonomy.csv"}}.get(kind, {})
+        return {
+            "seed": seed,
+            "input": {"path": str(inputs / f"{kind}.csv"), **{k: str(inputs / v) for k, v in beside.items()}},
+            "prepare": [{"step": "slices", "width": "100"}] if kind == "routes" else [],
+            "method": {"name": name, **CONFIGURED[name], **(more or {})},
+            "blocks": {"by": key, "rows": 70 if kind == "stops" else 140},
+            "attacks": [],
+            "metrics": [],
+            "output": {"path": str(tmp_path / out), "format": "csv"},
+            **others,
+        }
+
+    return content
+
+
+@pytest.fixture(scope="module")
+def dask() -> Iterator[DaskEngine]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # another cluster on this machine may have the usual port
+        engine = DaskEngine(workers=2)
+    with engine:
+        yield engine
+
+
+def public_bytes(out: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted((out / "public").iterdir())}
+
+
+def test_every_method_with_blocks_is_tested() -> None:
+    assert {name for name, _ in CASES} == set(CONFIGURED)
+
+
+@pytest.mark.parametrize(("name", "key", "more"), WAYS, ids=[f"{n}-{k}{'-more' if m else ''}" for n, k, m in WAYS])
+def test_all_engines_publish_the_same_bytes_and_the_union_keeps_the_promise(
+    make: Callable[..., dict[str, Any]],
+    dask: DaskEngine,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    key: str,
+    more: dict[str, Any],
+) -> None:
+    seen: list[tuple[int, Any, Any]] = []
+
+    def seeing(*arguments: Any, **others: Any) -> Any:
+        written = write_and_read_back(*arguments, **others)
+        seen.append((others["part"], written.data, written.boxes))
+        return written
+
+    with monkeypatch.context() as patched:
+        patched.setattr(part, "write_and_read_back", seeing)
+        patched.setattr(whole, "write_and_read_back", seeing)
+        outcome = publish(make_recipe(make(name, key, "one", more=more)), engine=LocalEngine(workers=1))
+    one = public_bytes(tmp_path / "one")
+    n_parts = sum(file.startswith("published-") for file in one)
+    assert n_parts > 1
+    assert sorted(file for file in one if file.startswith("published")) == [
+        f"published-{i + 1:05d}.csv" for i in range(n_parts)
+    ]
+    publish(make_recipe(make(name, key, "two", more=more)), engine=LocalEngine(workers=2))
+    assert public_bytes(tmp_path / "two") == one
+    publish(make_recipe(make(name, key, "cluster", more=more)), engine=dask)
+    assert public_bytes(tmp_path / "cluster") == one
+    assert sorted(path.name for path in (tmp_path / "cluster").iterdir()) == ["private", "public"]
+    assert all(b"CARD" not in content and b"PERSON" not in content for content in one.values())
+    check_union(tmp_path / "one", outcome, [data for _, data, _ in sorted(seen, key=lambda found: found[0])])
+
+
+def check_union(out: Path, outcome: Any, owned: list[Any]) -> None:
+    """Judge the folder, then all parts as one table: as the public reads it, and with the true owners."""
+    judgement = judge(out)
+    assert judgement.holds, judgement.failures
+    manifest, _ = read_manifest(out / "public")
+    read = load_published(out / "public", manifest)
+    assert read.ids.n_unique() == len(read.ids) == manifest.trajectories
+    assert read.data.n_rows == manifest.rows
+    claim, boxes = manifest.guarantee, None
+    if tables(manifest, "boxes"):
+        parts = list(load_parts(out / "public", manifest))
+        listed: Any = [load_boxes(out / "public", manifest, one, i) for i, one in enumerate(parts)]
+        first = np.cumsum([0, *(len(one) for one in listed)])
+        boxes = join_data([replace(b, owner=b.owner + a) for b, a in zip(listed, first.tolist(), strict=False)])
+    assert catalog.verify(read.data, claim, boxes=boxes).holds
+    if boxes is not None:
+        return
+    owners = set().union(*(data.owner[data.owner >= 0].tolist() for data in owned))
+    assert 2 < len(owners) <= PEOPLE
+    # dummies are nobody: each is one of its own in all parts, too
+    apart = [
+        replace(data, owner=np.where(data.owner < 0, data.owner - 10**6 * i, data.owner))
+        for i, data in enumerate(owned)
+    ]
+    union = join_data(apart)
+    assert len(union) == manifest.trajectories
+    verdict = catalog.verify(union, claim)
+    assert verdict.holds, verdict.reason
+    assert verdict.counted == outcome.verdict.counted
+
+
+@pytest.mark.parametrize("seed", [2, 3])
+@pytest.mark.parametrize("name", sorted(CONFIGURED))
+def test_other_seeds_and_parquet(
+    make: Callable[..., dict[str, Any]], dask: DaskEngine, tmp_path: Path, name: str, seed: int
+) -> None:
+    found = []
+    for out, engine in (("one", LocalEngine(workers=1)), ("cluster", dask)):
+        content = make(name, METHODS[name].blocks[0], out, seed=seed)
+        content["output"]["format"] = "parquet"
+        publish(make_recipe(content), engine=engine)
+        found.append(public_bytes(tmp_path / out))
+    assert found[0] == found[1]
+    assert judge(tmp_path / "one").holds
+
+
+def test_attacks_and_metrics_are_the_same_on_all_engines(make: Callable[..., dict[str, Any]], dask: DaskEngine) -> None:
+    for name in ("kcl", "tga"):
+        found = []
+        for out, engine in ((f"{name}-one", LocalEngine(workers=1)), (f"{name}-cluster", dask)):
+            content = make(name, METHODS[name].blocks[0], out)
+            outcome = publish(make_recipe({**content, "attacks": None, "metrics": None}), engine=engine)
+            found.append((outcome.attacks, outcome.scores, dict(outcome.output_facts), outcome.notes))
+        assert found[0][0]
+        assert found[0][1]
+        assert repr(found[0]) == repr(found[1])
+
+
+@pytest.mark.parametrize("name", ["kcl", "nwa"])
+def test_a_worker_that_is_killed_changes_nothing(
+    make: Callable[..., dict[str, Any]], dask: DaskEngine, tmp_path: Path, name: str
+) -> None:
+    key = METHODS[name].blocks[0]
+    publish(make_recipe(make(name, key, "calm")), engine=LocalEngine(workers=1))
+    first = sorted(dask._client.run(os.getpid).values())
+    done, killed = threading.Event(), []
+
+    def kill() -> None:
+        """Kill a worker as soon as the run has cut its data into blocks or parts."""
+        wanted = "blocks/*/*.pickle" if name == "nwa" else "parts/*/*.pickle"
+        while not done.is_set() and not any((tmp_path / "rough").glob(f".staging-*/scratch/{wanted}")):
+            time.sleep(0.002)
+        if not done.is_set():
+            os.kill(first[0], signal.SIGKILL)
+            killed.append(first[0])
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        publish(make_recipe(make(name, key, "rough")), engine=dask)
+    finally:
+        done.set()
+        killer.join()
+    assert killed
+    assert public_bytes(tmp_path / "rough") == public_bytes(tmp_path / "calm")
+    assert judge(tmp_path / "rough").holds
