@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.kernels.kcl_find import Records, find_sequences
-from wayveil.kernels.kcl_patterns import lose_patterns, new_patterns, pattern_loss
+from wayveil.kernels.kcl_patterns import lose_patterns, new_patterns, pattern_loss, visits_to_mend
 from wayveil.kernels.kcl_suppress import suppress
 
 # A table is a list of (owner, items, sensitive values), sorted by owner; items ascend, and -1 is a value that is not
@@ -271,6 +271,35 @@ def test_loss_of_a_group_is_counted_in_owners(made, bar, data):
         assert {n: int(s) for n, s in enumerate(patterns.support) if s >= bar} == frequent
         alive = [q for n, q in enumerate(mfs) if n in frequent]
         assert patterns.n_of_item.tolist() == [sum(i in q for q in alive) for i in range(n_items)]
+
+
+@given(tables(), st.integers(1, 4), st.data())
+@settings(deadline=None, max_examples=200)
+def test_broken_patterns_come_before_what_is_in_no_pattern(made, bar, data):
+    table, n_items, n_values = made
+    mfs = maximal_frequent(table, bar)
+    records, patterns = records_of(table, n_items, n_values), patterns_of(mfs, n_items, bar)
+    alive = data.draw(st.lists(st.integers(0, 1), min_size=len(records.items), max_size=len(records.items)))
+    lost = data.draw(st.lists(st.integers(0, 1), min_size=len(mfs), max_size=len(mfs)))
+    records.alive[:] = alive
+    expected = []
+    for r, (_, items, _) in enumerate(table):
+        has = {i for i, on in zip(items, alive[records.offsets[r] : records.offsets[r + 1]], strict=True) if on}
+        inside = [set(q) for q in mfs if set(q) <= set(items)]
+        broken = [set(q) for q, gone in zip(mfs, lost, strict=True) if gone and set(q) <= set(items) and set(q) - has]
+        wanted = has & set().union(*inside) | set().union(*broken) if broken else has
+        expected += [int(i in wanted) for i in items]
+    assert visits_to_mend(records, patterns, np.array(lost, np.int64)).tolist() == expected
+    assert records.alive.tolist() == alive
+
+
+def test_only_a_record_with_a_broken_lost_pattern_changes():
+    # of 0 1 2 4 records have 0 1, 2 or all of it; 3 is in no pattern
+    table = [(0, (0, 1, 3), ()), (1, (0, 1, 2, 3), ()), (2, (2, 3), ()), (3, (1, 2, 3), ())]
+    records, patterns = records_of(table, 4, 0), patterns_of({(0, 1): 2, (2,): 3}, 4, 2)
+    records.alive[:] = [0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1]
+    assert visits_to_mend(records, patterns, np.array([1, 0])).tolist() == [1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 1]
+    assert visits_to_mend(records, patterns, np.array([0, 1])).tolist() == records.alive.tolist()
 
 
 def test_patterns_are_indexed_by_item():

@@ -14,7 +14,7 @@ import numpy as np
 from wayveil.kernels.jit import inner, kernel
 from wayveil.kernels.kcl_state import contains
 
-__all__ = ["Patterns", "lose_patterns", "new_patterns", "pattern_loss"]
+__all__ = ["Patterns", "lose_patterns", "new_patterns", "pattern_loss", "visits_to_mend"]
 
 Patterns = namedtuple("Patterns", ["first", "item", "support", "of_first", "of_pattern", "n_of_item", "bar"])
 """Pattern q is ``item[first[q]:first[q + 1]]``, ascending; it is frequent while its `support[q]` owners are at least
@@ -68,6 +68,59 @@ def lose_patterns(records, patterns, item, group, begin, n, dead):
                 for e in range(patterns.first[q], patterns.first[q + 1]):
                     patterns.n_of_item[patterns.item[e]] -= 1
     return n_dead
+
+
+@kernel
+def visits_to_mend(records, patterns, lost):
+    """Say, with 1 or 0 per visit, what records should have before anything else, so that patterns `lost` come back.
+
+    A record in which a lost pattern is broken, because a visit of it is switched off, should have the visits of these
+    patterns, and of what it has now only what belongs to some pattern, lost or not: its other visits are in the way.
+    All other records should have what they have now.  O(visits x patterns that begin with their items).
+    """
+    n_items, n_rows = patterns.of_first.size - 1, records.items.size
+    begin, by_begin = _by_first_item(patterns, n_items)
+    wanted, in_pattern = np.empty(n_rows, np.int64), np.zeros(n_rows, np.int64)
+    at = np.empty(n_items, np.int64)  # the last row of every item so far: it is in this record if it is not before it
+    for i in range(n_items):
+        at[i] = -1
+    for r in range(records.offsets.size - 1):
+        start, end, broken = records.offsets[r], records.offsets[r + 1], False
+        for v in range(start, end):
+            at[records.items[v]], wanted[v] = v, records.alive[v]
+        for v in range(start, end):
+            for x in range(begin[records.items[v]], begin[records.items[v] + 1]):
+                q, there = by_begin[x], True
+                e, last = patterns.first[q], patterns.first[q + 1]
+                while there and e < last:
+                    there = at[patterns.item[e]] >= start
+                    e += 1
+                for e in range(patterns.first[q], last if there else patterns.first[q]):
+                    u = at[patterns.item[e]]
+                    in_pattern[u] = 1
+                    if lost[q] == 1:
+                        broken |= records.alive[u] == 0
+                        wanted[u] = 1
+        for v in range(start, end if broken else start):
+            wanted[v] *= in_pattern[v]
+    return wanted
+
+
+@inner
+def _by_first_item(patterns, n_items):
+    """List the patterns by their first item: those of item i are ``listed[begin[i]:begin[i + 1]]``."""
+    n = patterns.first.size - 1
+    begin, fill, listed = np.zeros(n_items + 1, np.int64), np.zeros(n_items, np.int64), np.empty(n, np.int64)
+    for q in range(n):
+        begin[patterns.item[patterns.first[q]] + 1] += 1
+    for i in range(n_items):
+        begin[i + 1] += begin[i]
+        fill[i] = begin[i]
+    for q in range(n):
+        i = patterns.item[patterns.first[q]]
+        listed[fill[i]] = q
+        fill[i] += 1
+    return begin, listed
 
 
 @inner

@@ -12,7 +12,7 @@ import numpy as np
 from wayveil.errors import InputError
 from wayveil.kernels.frequent import mine_maximal, sequence_supports
 from wayveil.kernels.kcl_find import Records, find_sequences
-from wayveil.kernels.kcl_patterns import Patterns, new_patterns
+from wayveil.kernels.kcl_patterns import Patterns, new_patterns, visits_to_mend
 from wayveil.kernels.kcl_restore import restore
 from wayveil.kernels.kcl_suppress import suppress
 from wayveil.model import KCL, BlockKey, Cut, Engine, Published, Sensitive, Visits, check_parameters, parameter
@@ -27,6 +27,16 @@ MOST_BYTES = 2 << 30
 MOST_VISITS = 3_000_000
 """Up to how many visits the greedy ways are tried, where visits are given back.  Above this nothing is taken greedily:
 all is taken, and given back.  That ends in about the same and takes a third of the time."""
+
+
+ROUNDS = 4
+"""How often lost sequences are mended, up to `MOST_VISITS` visits.  The first round mends most.  Above, one round
+would take longer than giving everything back does."""
+
+
+AGAIN = 16
+"""By how much the weight of a sequence grows when it is lost: more than the number of sequences that usual items are
+in, so that lost ones come first, but not so much that all others break for them.  1, 4 and 64 mended less."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,9 +241,11 @@ class Kcl:
         )
         if self.several and self.restore == "yes" and (made[0].log[:, 0] == 1).any():
             made = engine.map(lambda way: self._give_back(way, records, longest, allowed, mined), made)
+            if mined is not None:
+                made += engine.map(lambda way: self._mend(way, records, longest, allowed, mined), made)
         else:
             made = made[:2]
-        return min(made, key=lambda way: (way.patterns_lost, way.visits_lost, not way.local))
+        return min(made, key=_Made.cost)
 
     def _suppress(
         self, records: Records, found: Any, common: Any, longest: int, allowed: IntArray, mined: Any, *, local: bool
@@ -250,25 +262,60 @@ class Kcl:
         return _Made(alive=own.alive, log=log, visits_lost=int(log[:, 4].sum()), patterns_lost=lost, local=local)
 
     def _give_back(
-        self, way: _Made, records: Records, longest: int, allowed: IntArray, mined: Patterns | None
+        self,
+        way: _Made,
+        records: Records,
+        longest: int,
+        allowed: IntArray,
+        mined: Patterns | None,
+        weight: IntArray | None = None,
     ) -> _Made:
-        """Give visits back where they threaten nobody: first of the items in most frequent sequences, then of those
-        that lost most."""
-        n_items, own = int(records.meta[0]), records._replace(alive=way.alive)
-        lost = np.bincount(own.items[own.alive == 0], minlength=n_items)
-        spared = np.zeros(n_items, np.int64) if mined is None else np.bincount(mined.item, minlength=n_items)
-        order = np.lexsort((-lost, -spared))
-        restored = int(restore(own, order[lost[order] > 0], longest, self.k, allowed))
-        patterns_lost = 0
+        """Give visits back where they threaten nobody: first of the items in most frequent sequences (or in those of
+        the largest `weight`), then of those that lost most."""
+        n_items, own = int(records.meta[0]), records._replace(alive=way.alive.copy())
+        restored = int(restore(own, _order(own, mined, weight), longest, self.k, allowed))
+        support = None
         if mined is not None:
             left = own.alive == 1
             support = sequence_supports(
                 keep_rows(own.offsets, left), own.items[left], own.owner, n_items, mined.first, mined.item
             )
-            patterns_lost = int((support < mined.bar[0]).sum())
         return replace(
-            way, visits_lost=way.visits_lost - restored, visits_restored=restored, patterns_lost=patterns_lost
+            way,
+            alive=own.alive,
+            visits_lost=way.visits_lost - restored,
+            visits_restored=way.visits_restored + restored,
+            patterns_lost=0 if mined is None else int((support < mined.bar[0]).sum()),
+            support=support,
         )
+
+    def _mend(self, way: _Made, records: Records, longest: int, allowed: IntArray, mined: Patterns) -> _Made:
+        """Take everything again and give it back in another order, in which lost sequences come first; return the best.
+
+        What the records have now would come back whole, in any order of the items.  So first they are offered this, but
+        records in which a lost sequence is broken are offered that sequence instead of what is in no sequence; then
+        all are offered the rest.  A sequence weighs more for every time that it was lost: without that, those that
+        were mended and those that broke for it would take turns.
+        """
+        best, weight = way, np.ones(len(mined.support), np.int64)
+        for _ in range(ROUNDS):
+            lost = (way.support < mined.bar[0]).astype(np.int64)
+            if not lost.any():
+                break
+            weight += AGAIN * lost
+            wanted = visits_to_mend(records._replace(alive=way.alive), mined, lost) == 1
+            part = records._replace(
+                offsets=keep_rows(records.offsets, wanted),
+                items=records.items[wanted],
+                alive=np.zeros(int(wanted.sum()), np.int64),
+            )
+            restored = int(restore(part, _order(part, mined, weight), longest, self.k, allowed))
+            alive = np.zeros_like(records.alive)
+            alive[wanted] = part.alive
+            again = replace(way, alive=alive, visits_lost=len(alive) - restored, built_up=True)
+            way = self._give_back(again, records, longest, allowed, mined, weight)
+            best = min(best, way, key=_Made.cost)
+        return best
 
     def _build_up(
         self, records: Records, longest: int, allowed: IntArray, n_owners: int, *, large: bool
@@ -332,6 +379,23 @@ class _Made:
     local: bool
     visits_restored: int = 0
     built_up: bool = False
+    support: IntArray | None = None
+
+    def cost(self) -> tuple[int, int, bool]:
+        """Return what is compared; of equal ways, a local one is taken."""
+        return self.patterns_lost, self.visits_lost, not self.local
+
+
+def _order(records: Records, mined: Patterns | None, weight: IntArray | None) -> IntArray:
+    """Return the items that a record lost: those in sequences of most weight first, then those that most lost."""
+    n_items = int(records.meta[0])
+    lost = np.bincount(records.items[records.alive == 0], minlength=n_items)
+    spared = np.zeros(n_items, np.int64)
+    if mined is not None:
+        each = None if weight is None else np.repeat(weight, np.diff(mined.first))
+        spared = np.bincount(mined.item, each, minlength=n_items).astype(np.int64)
+    order = np.lexsort((-lost, -spared))
+    return order[lost[order] > 0]
 
 
 def _number_by_time(t: IntArray, location: IntArray, n_locations: int) -> tuple[IntArray, int]:

@@ -47,7 +47,7 @@ class Method(Protocol):
     Where `publishes` depends on the parameters, the instance has its own.  A method that cuts trajectories into parts
     or adds dummies has a class variable `makes_parts` that is true, and returns `Published.source`.  One that may leave
     times out has a parameter `times`, which is "keep" where it does not.  `blocks` names what data that are too large
-    for one machine may be cut by, the usual way first: see `BlockKey`; without it, or where it is empty, the method needs all data at once.
+    for one machine may be cut by, the usual way first: see `BlockKey`.  Without it the method needs all data at once.
     """
 
     name: ClassVar[str]
