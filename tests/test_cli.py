@@ -226,6 +226,10 @@ def test_column_mappings_that_make_no_sense(text: str) -> None:
         (["generate", "city", "--records", "0", "--out", "x.csv"], "records must be an integer"),
         (["generate", "city", "--out", "x.txt"], "must end in"),
         (["run"], "Missing argument"),
+        (["serve", "--host", "0.0.0.0"], "token"),
+        (["serve", "--token", "short"], "token"),
+        (["serve", "--max-upload", "much"], "such as 4GB"),
+        (["risk", "x.csv", "--scheduler", "tcp://nowhere:1"], "--engine dask"),
     ],
 )
 def test_bad_usage_is_one_line_and_exit_2(

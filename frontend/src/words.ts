@@ -34,6 +34,14 @@ export function formatPercent(share: number | null | undefined): string {
 export const formatValue = (value: number | null | undefined, percent: boolean): string =>
   percent ? formatPercent(value) : formatNumber(value);
 
+/** Values of one scale, with as many digits as tell them apart. */
+export function formatApart(values: number[], percent: boolean): string[] {
+  const told = values.map((value) => formatValue(value, percent));
+  if (new Set(told).size === new Set(values).size) return told;
+  const factor = percent ? 100 : 1;
+  return values.map((value) => `${Number((value * factor).toPrecision(3))}${percent ? "\u00a0%" : ""}`);
+}
+
 export function formatBytes(bytes: number | null | undefined): string {
   if (bytes === null || bytes === undefined) return NOTHING;
   const units = ["B", "kB", "MB", "GB", "TB"];

@@ -110,3 +110,33 @@ def test_demo_replaces_only_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (tmp_path / "mine" / "thesis.doc").touch()
     with pytest.raises(OutputError, match="not an earlier demo"):
         demo(tmp_path / "mine")
+
+
+def test_risk_in_pieces_is_that_of_the_whole(tmp_path: Path) -> None:
+    # Everybody makes two visits, so an attacker of two visits knows the same of a person whoever draws them.
+    visits = [(p % 2, p % 3, "ill" if p % 3 else "well") for p in range(40)]
+    path = tmp_path / "cards.csv"
+    rows = [f"{p},{n},place{(a, b)[n]},{s}" for p, (a, b, s) in enumerate(visits) for n in (0, 1)]
+    path.write_text("\n".join(["traj_id,t,location,state", *rows]) + "\n")
+    asked: dict[str, Any] = {"attack": "known_visits", "given": {"m": 2}, "sensitive": (("state", ("ill",)),)}
+    whole = risk(InputSpec(path=path), **asked)
+    pieces = risk(InputSpec(path=path), **asked, rows=7)
+    (one,), (other,) = pieces.results, whole.results
+    for name, value in other.measured.items():
+        assert one.measured[name] == (None if value is None else pytest.approx(value, rel=1e-12)), name
+    assert (one.name, one.adversary, one.victims, one.sampled) == (other.name, other.adversary, 40, False)
+    assert [chart.labels for chart in one.charts] == [chart.labels for chart in other.charts]
+    assert pieces.facts == whole.facts
+    assert whole.results[0].measured["identity_mean"] != whole.results[0].measured["identity_max"]
+
+
+def test_attacks_that_need_all_data_are_named_in_pieces(tmp_path: Path) -> None:
+    path = tmp_path / "cards.csv"
+    path.write_text("traj_id,t,location\n" + "".join(f"{p},{t},a\n" for p in range(9) for t in (1, 2)))
+    found = risk(InputSpec(path=path), rows=6)
+    assert {result.name for result in found.results} == {"known_visits", "uniqueness"}
+    assert "home_work" in found.notes[-1]
+    with pytest.raises(UsageError, match="home_work cannot be asked in pieces"):
+        risk(InputSpec(path=path), attack="home_work", rows=6)
+    with pytest.raises(InputError, match="column 'location' cannot be an attribute"):
+        risk(InputSpec(path=path), sensitive=(("location", ("z",)),), rows=6)

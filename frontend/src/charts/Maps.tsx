@@ -1,7 +1,7 @@
 /** Maps without a background: cells and roads in panels side by side, and lines coloured by class. */
 import type { Chart } from "../api";
 import { texts } from "../texts";
-import { formatValue } from "../words";
+import { formatValue, formatApart } from "../words";
 
 const WIDTH = 400;
 const TALLEST = 420;
@@ -62,13 +62,17 @@ export function Panels({ chart, testIds }: { chart: Chart; testIds?: string[] })
   const largest = all.reduce((most, shape) => Math.max(most, shape.value), 0);
   const { height, place } = frameOf(all.map((shape) => shape.at));
   const strength = (value: number) => CLASSES.find(([bound]) => value <= bound * largest)?.[1] ?? 1;
+  const borders = formatApart(
+    CLASSES.map(([bound]) => (bound === Number.POSITIVE_INFINITY ? largest : bound * largest)),
+    chart.percent,
+  );
   return (
     <>
       <ul className="legend">
-        {CLASSES.map(([bound, opacity]) => (
+        {CLASSES.map(([bound, opacity], i) => (
           <li key={bound}>
             <span className="swatch ink" style={{ opacity }} />
-            {texts.charts.upTo(formatValue(bound === Number.POSITIVE_INFINITY ? largest : bound * largest, chart.percent))}
+            {texts.charts.upTo(borders[i])}
           </li>
         ))}
       </ul>

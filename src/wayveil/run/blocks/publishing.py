@@ -110,7 +110,7 @@ def _told(job: Job, pieces: Pieces, done: list[Done], met: Sequence[Need], clock
         output_facts={
             "Trajectories": f"{trajectories:,}",
             "Rows": f"{rows:,}",
-            "Parts": f"{len(published):,}, of {len(told):,} {word}",
+            "Parts": f"{len(published):,}, made of {len(told):,} {word}",
             **{name: facts.value_text(value) for name, value in _facts(told).items()},
         },
         views=told[0].views,
