@@ -63,13 +63,7 @@ class DaskEngine:
     they share.  Scheduler and workers need the same versions of Python and Wayveil as the caller.
 
     Started processes import the main module: a script that makes an engine does so under
-    ``if __name__ == "__main__":``.
-
-    Examples
-    --------
-    >>> with DaskEngine(workers=2) as engine:  # doctest: +SKIP
-    ...     engine.map(abs, [-1, -2, 3])
-    [1, 2, 3]
+    ``if __name__ == "__main__":``, and in a ``with`` statement, which ends them.
     """
 
     def __init__(
