@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
+from collections.abc import Sequence
 from decimal import Decimal
 
-__all__ = ["clean", "format_number", "format_percent", "format_value"]
+__all__ = ["clean", "format_apart", "format_number", "format_percent", "format_value"]
 
 _NOTHING = "–"
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -16,6 +17,22 @@ _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 def format_value(value: float | None, *, percent: bool) -> str:
     """Return a chart's value as people read it."""
     return format_percent(value) if percent else format_number(value)
+
+
+def format_apart(values: Sequence[float], *, percent: bool) -> list[str]:
+    """Return the values of one scale, with as many digits as tell them apart.
+
+    Examples
+    --------
+    >>> [text.replace("\\xa0", " ") for text in format_apart([0.0002, 0.00095, 0.0012], percent=True)]
+    ['0.02 %', '0.095 %', '0.12 %']
+    >>> format_apart([0.5, 2.0], percent=False)
+    ['0.5', '2']
+    """
+    told = [format_value(value, percent=percent) for value in values]
+    if len(set(told)) == len(set(values)):
+        return told
+    return [f"{value * 100:.3g}\N{NO-BREAK SPACE}%" if percent else f"{value:.3g}" for value in values]
 
 
 def format_number(value: float | None) -> str:

@@ -8,7 +8,7 @@ from markupsafe import Markup, escape
 
 from wayveil.model.results import Chart
 from wayveil.run.markup import join, tag
-from wayveil.run.numbers import clean, format_value
+from wayveil.run.numbers import clean, format_apart, format_value
 
 __all__ = ["draw_panels"]
 
@@ -86,8 +86,8 @@ def _shape(kind: str, ends: tuple[float, float, float, float], strength: float, 
 
 def _legend(largest: float, percent: bool) -> Markup:
     rows = []
-    for bound, opacity in CLASSES:
-        top = largest if math.isinf(bound) else bound * largest
+    tops = format_apart([largest if math.isinf(bound) else bound * largest for bound, _ in CLASSES], percent=percent)
+    for top, (_, opacity) in zip(tops, CLASSES, strict=True):
         swatch = tag("span", "", class_="swatch", style=f"background: var(--ink); opacity: {opacity:g}")
-        rows.append(tag("li", swatch + escape(f"up to {format_value(top, percent=percent)}")))
+        rows.append(tag("li", swatch + escape(f"up to {top}")))
     return tag("ul", join(rows), class_="legend")
