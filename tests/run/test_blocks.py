@@ -98,7 +98,7 @@ def test_every_kind_of_time_and_place(
     assert manifest.table.owners == ("hidden" if owners else "assumed")
     assert outcome.verdict.counted == ("owners" if owners else "trajectories")
     assert manifest.rows == PEOPLE * TRIPS * ROWS
-    assert outcome.output_facts["Parts"].startswith("4, of 4")
+    assert outcome.output_facts["Parts"].startswith("4, made of 4")
     # degrees become metres as they do where all data are read at once
     whole = make_recipe({**content, "blocks": None, "output": {"path": str(tmp_path / "whole")}})
     publish(whole, engine=LocalEngine(workers=1))
