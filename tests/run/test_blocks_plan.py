@@ -153,3 +153,9 @@ def test_places_of_routes_and_stops() -> None:
     stops = Stops.from_records([["y1"], ["x1"], []], taxonomy=tree)
     place = keys_of(stops, "place").place
     assert place[0] != place[1]
+
+
+def test_a_trajectory_without_rows_stays_in_its_group() -> None:
+    zeros = np.zeros(4, np.int64)
+    keys = Keys(key=np.array([[1], [2], [2], [3]]), place=zeros, rows=np.array([4, 9, 0, 9]), person=np.arange(4))
+    assert plan_blocks(keys, rows=9, people_apart=False).tolist() == [0, 0, 0, 1]

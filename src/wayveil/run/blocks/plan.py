@@ -101,6 +101,7 @@ def _pack(group: IntArray, size: IntArray, weight: IntArray, unit: IntArray, row
     start = before[np.searchsorted(group, np.arange(len(size)))]
     pieces = np.maximum(1, -(-size // rows))
     piece = (before - start[group]) * pieces[group] // np.maximum(size[group], 1)
+    piece = np.minimum(piece, pieces[group] - 1)  # a trajectory without rows may stand behind all rows of its group
     # what belongs to one unit is not torn apart: it goes where its first part goes
     first = np.concatenate([[True], unit[1:] != unit[:-1]])
     piece = piece[np.maximum.accumulate(np.where(first, np.arange(len(unit)), 0))]
