@@ -45,7 +45,7 @@ def main() -> None:
     parser.add_argument("--method", choices=("kcl", "nwa"), default="kcl")
     parser.add_argument("--ways", default=",".join(WAYS))
     parser.add_argument("--block-rows", type=int, default=2_000_000)
-    parser.add_argument("--scratch", type=Path, default=None, help="a folder with room for ten times the data")
+    parser.add_argument("--scratch", type=Path, default=None, help="a folder with room for 150 bytes per visit")
     parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
