@@ -41,7 +41,8 @@ def records_of(table, n_items, n_values):
 def ask(records, longest, k, allowed):
     """Return the threats, and one row per threat and item of it: threat, item, exact answer, printed answer."""
     found, common = find_sequences(records, longest, k, allowed)
-    threats, scratch = new_threats(found, common, records), new_scratch(common, records.meta[1], longest)
+    elsewhere = np.zeros(records.meta[0], np.int64)
+    threats, scratch = new_threats(found, common, records, elsewhere), new_scratch(common, records.meta[1], longest)
     table, n = found.table, 0
     said = np.empty((table.rows.size, 4), np.int64)
     for m in range(table.meta[0]):

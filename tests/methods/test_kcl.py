@@ -198,7 +198,7 @@ def test_large_data_are_built_up(workload: City | Transit, preserve: str, monkey
     data = workload.generate(rng=np.random.default_rng(3))
     method = Kcl(k=10, c="0.6", l=3, sensitive=workload.sensitive, preserve=preserve)
     with monkeypatch.context() as unmended:
-        unmended.setattr("wayveil.methods.kcl.ROUNDS", 0)  # what is mended is built up as well
+        unmended.setattr("wayveil.methods.kcl_ways.ROUNDS", 0)  # what is mended is built up as well
         greedy = run(method, data)
     monkeypatch.setattr("wayveil.methods.kcl.MOST_VISITS", data.n_visits - 1)
     built = run(method, data)

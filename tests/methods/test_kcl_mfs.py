@@ -16,7 +16,7 @@ import pytest
 
 from wayveil.cli import main
 from wayveil.engines import LocalEngine
-from wayveil.methods import kcl
+from wayveil.methods import kcl, kcl_ways
 from wayveil.methods.kcl import Kcl
 from wayveil.model import Published, Visits
 from wayveil.run import scores
@@ -208,15 +208,14 @@ def built_up(data: Visits, k: int, l: int, bar: int, rounds: int) -> list[set[An
 
 @pytest.mark.parametrize("rounds", [0, 1, 3])
 def test_visits_are_given_back_and_sequences_mended_as_defined(rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    build_up = Kcl._build_up
+    build_up = kcl.build_up
 
-    def mended(self: Kcl, records: Any, longest: int, allowed: Any, n_owners: int, *, large: bool) -> Any:
-        way, mined = build_up(self, records, longest, allowed, n_owners, large=large)
-        return (way if mined is None or way is None else self._mend(way, records, longest, allowed, mined)), mined
+    def mended(crowd: Any, spared: Any) -> Any:
+        return kcl_ways.mend(build_up(crowd, spared), crowd, spared)
 
-    monkeypatch.setattr(Kcl, "_build_up", mended)
+    monkeypatch.setattr(kcl, "build_up", mended)
     monkeypatch.setattr(kcl, "MOST_VISITS", 0)
-    monkeypatch.setattr(kcl, "ROUNDS", rounds)
+    monkeypatch.setattr(kcl_ways, "ROUNDS", rounds)
     rng, differs = random.Random(2), 0
     for data, asked in mendable(rng, 120):
         bar = rng.randint(2, 5)
@@ -242,7 +241,7 @@ def test_mending_never_loses_more_sequences(monkeypatch: pytest.MonkeyPatch) -> 
         bar = rng.randint(2, 5)
         with_it = run(data, **asked, min_support=bar).facts
         with monkeypatch.context() as without:
-            without.setattr(kcl, "ROUNDS", 0)
+            without.setattr(kcl_ways, "ROUNDS", 0)
             facts = run(data, **asked, min_support=bar).facts
         assert with_it["frequent sequences lost"] <= facts["frequent sequences lost"]
         mended += with_it["frequent sequences lost"] < facts["frequent sequences lost"]

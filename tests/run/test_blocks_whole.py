@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
@@ -17,7 +16,8 @@ from hypothesis import strategies as st
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
 from wayveil.methods import METHODS
-from wayveil.model import KCL, Published, Visits
+from wayveil.methods.kcl_ways import Choice
+from wayveil.model import KCL, Visits
 from wayveil.run.blocks import whole
 from wayveil.run.joining import join_data
 from wayveil.run.judging import judge
@@ -176,11 +176,10 @@ def test_what_does_not_fit_the_data_is_refused(
 
 
 def test_a_method_that_suppresses_too_little_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def lazy(self: Any, data: Visits, **_: Any) -> Published:
-        return Published(data=data, claim=self.claim)
+    def lazy(self: Any, crowd: Any, *_: Any) -> Choice:
+        return Choice(keep=np.ones(len(crowd.rows), bool), gone=np.empty(0, int), facts={"visits suppressed": 0})
 
-    monkeypatch.setattr("wayveil.run.blocks.publishing.compile_kernels", lambda *_: None)
-    monkeypatch.setattr(METHODS["kcl"], "run", lazy)
+    monkeypatch.setattr(METHODS["kcl"], "choose", lazy)
     asked = content(table(3), tmp_path, c="0.25", l=3)
     with pytest.raises(NotPublished, match="Nothing was published") as caught:
         run(asked)
@@ -192,27 +191,19 @@ def test_a_method_that_suppresses_too_little_is_stopped(tmp_path: Path, monkeypa
 
 
 def test_rare_doublets_do_not_travel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[Visits] = []
-    real = METHODS["kcl"].run
+    seen: list[Any] = []
+    real = METHODS["kcl"].choose
 
-    def seeing(self: Any, data: Visits, **others: Any) -> Published:
-        seen.append(data)
-        return real(self, data, **others)
+    def seeing(self: Any, crowd: Any, *others: Any) -> Any:
+        seen.append(crowd.records)
+        return real(self, crowd, *others)
 
-    monkeypatch.setattr("wayveil.run.blocks.publishing.compile_kernels", lambda *_: None)
-    monkeypatch.setattr(METHODS["kcl"], "run", seeing)
+    monkeypatch.setattr(METHODS["kcl"], "choose", seeing)
     raw = table(4, places="aaaaaaaab")
     people = raw.group_by("t", "location").agg(pl.col("user_id").n_unique().alias("n"))
     kept = people.filter(pl.col("n") >= 12)
     assert 0 < kept.height < people.height
     run(content(raw, tmp_path, k=12, c=1, sensitive={}))
-    [data] = seen
-    assert data.n_rows == raw.join(kept, on=["t", "location"]).height
-    assert np.unique(data.t).tolist() == list(range(kept.height))
-    assert data.locations == ("",)
-
-
-def test_rows_that_stayed_are_found_by_their_doublets() -> None:
-    before = Visits.from_records([[("", 0), ("", 3), ("", 5)], [], [("", 0)], [("", 1), ("", 3)]])
-    after = replace(before.where(np.array([True, False, True, False, False, True])))
-    assert whole._kept(before, after).tolist() == [True, False, True, False, False, True]
+    records = seen[-1]
+    assert len(records.items) == raw.join(kept, on=["t", "location"]).height
+    assert np.unique(records.items).tolist() == list(range(kept.height))

@@ -19,11 +19,11 @@ Threats = namedtuple(
 when that is zero; they are among the `listed[m]` records from ``record[first[m]]`` on, ascending, and `compact` drops
 the others.  `row[m]` is its row among the common sequences, -1 if it has too few owners for that.  The threats that run
 through visit v are the `visit_n[v]` entries from ``visit_threat[visit_first[v]]`` on.  `n_of_item` and `n_records`
-count, per item, the threats and the records that still have it."""
+count, per item, the threats and the records that still have it, with records that are not at hand."""
 
 
 @inner
-def new_threats(found, common, records):
+def new_threats(found, common, records, elsewhere):
     """Index the violating sequences by visit; O(sum of their lengths times their records)."""
     n, width, n_rows, n_items = found.table.meta[0], found.table.meta[1], records.items.size, records.meta[0]
     rows, first = found.table.rows, found.first
@@ -31,6 +31,8 @@ def new_threats(found, common, records):
     record, visit_n = np.empty(first[n], np.int64), np.zeros(n_rows, np.int64)
     visit_first = np.zeros(n_rows + 1, np.int64)
     n_of_item, n_records = np.zeros(n_items, np.int64), np.zeros(n_items, np.int64)
+    for i in range(n_items):
+        n_records[i] = elsewhere[i]
     for v in range(n_rows):
         n_records[records.items[v]] += 1
     for m in range(n):

@@ -30,14 +30,16 @@ item, laid out like the rows of the table of threats; `speaker` has one entry pe
 
 
 @kernel
-def suppress(records, found, common, longest, k, allowed, local, printed, patterns):
+def suppress(records, elsewhere, found, common, longest, k, allowed, local, printed, patterns):
     """Switch visits off in ``records.alive`` until no threat is left; return the log, flat, five numbers a step.
 
-    A step is (0 local or 1 global, item, threat or -1, threats in the score, records touched).  The cost in the score
-    is the number of records touched, or of `patterns` lost where these are given.  `printed` is None, or True for the
-    validity test as printed in the paper.  Where `printed` or `patterns` is None, numba leaves their code out.
+    Records without a threat need not be at hand: ``elsewhere[i]`` counts those with item i, and `common` counts them,
+    too.  A step is (0 local or 1 global, item, threat or -1, threats in the score, records touched).  The cost in the
+    score is the number of records touched, or of `patterns` lost where these are given; then all must be at hand.
+    `printed` is None, or True for the validity test as printed in the paper, for which all must be at hand as well.
+    Where `printed` or `patterns` is None, numba leaves their code out.
     """
-    threats = new_threats(found, common, records)
+    threats = new_threats(found, common, records, elsewhere)
     inv, inv_record, _ = inverted(records)
     n_threats = threats.live.size
     scratch = new_scratch(common, records.meta[1], longest)
@@ -80,7 +82,9 @@ def suppress(records, found, common, longest, k, allowed, local, printed, patter
         group = _group(records, threats, inv, inv_record, item, m)
         log = grown(log, n_log + 5)
         log[n_log], log[n_log + 1], log[n_log + 2] = m < 0, item, m
-        log[n_log + 3], log[n_log + 4] = gain[cell] if m >= 0 else threats.n_of_item[item], group.size
+        log[n_log + 3], log[n_log + 4] = gain[cell], group.size
+        if m < 0:  # records elsewhere lose the item as well
+            log[n_log + 3], log[n_log + 4] = threats.n_of_item[item], threats.n_records[item]
         n_log += 5
         if patterns is not None:
             dead = np.empty(patterns.of_first[item + 1] - patterns.of_first[item], np.int64)
@@ -227,12 +231,12 @@ def _group(records, threats, inv, inv_record, item, m):
         for x in range(group.size):
             group[x] = threats.record[threats.first[m] + x]
         return group
-    group, n = np.empty(threats.n_records[item], np.int64), np.int64(0)
+    group, n = np.empty(inv[item + 1] - inv[item], np.int64), np.int64(0)
     for e in range(inv[item], inv[item + 1]):
         if records.alive[position(records, inv_record[e], item)]:
             group[n] = inv_record[e]
             n += 1
-    return group
+    return group[:n]
 
 
 @inner

@@ -66,7 +66,7 @@ def _kcl_suppress() -> None:
 
     found = Violating(new_table(1, 1), some(), some())
     common = Common(new_table(1, 1), some(), some(), some(), some(), some())
-    suppress(_one_record(), found, common, 1, 1, some(), True, None, None)
+    suppress(_one_record(), some(), found, common, 1, 1, some(), True, None, None)
 
 
 def _kcl_restore() -> None:

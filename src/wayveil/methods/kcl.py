@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.kernels.frequent import mine_maximal, sequence_supports
-from wayveil.kernels.kcl_find import Records, find_sequences
-from wayveil.kernels.kcl_patterns import Patterns, new_patterns, visits_to_mend
-from wayveil.kernels.kcl_restore import restore
-from wayveil.kernels.kcl_suppress import suppress
-from wayveil.model import KCL, BlockKey, Cut, Engine, Published, Sensitive, Visits, check_parameters, parameter
-from wayveil.model.ragged import IntArray, keep_rows, take
+from wayveil.kernels.kcl_find import find_sequences
+from wayveil.kernels.kcl_patterns import Patterns
+from wayveil.methods.kcl_ways import (
+    Choice,
+    Crowd,
+    Numbered,
+    Sequences,
+    Way,
+    build_up,
+    give_back,
+    mend,
+    mine,
+    take_away,
+)
+from wayveil.model import KCL, BlockKey, Coded, Cut, Engine, Published, Sensitive, Visits, check_parameters, parameter
+from wayveil.model.ragged import IntArray
 
 __all__ = ["Kcl"]
 
@@ -26,17 +36,8 @@ MOST_BYTES = 2 << 30
 
 MOST_VISITS = 3_000_000
 """Up to how many visits the greedy ways are tried, where visits are given back.  Above this nothing is taken greedily:
-all is taken, and given back.  That ends in about the same and takes a third of the time."""
-
-
-ROUNDS = 4
-"""How often lost sequences are mended, up to `MOST_VISITS` visits.  The first round mends most.  Above, one round
-would take longer than giving everything back does."""
-
-
-AGAIN = 16
-"""By how much the weight of a sequence grows when it is lost: more than the number of sequences that usual items are
-in, so that lost ones come first, but not so much that all others break for them.  1, 4 and 64 mended less."""
+all is taken, and given back.  That ends in about the same and takes a third of the time.  Nothing is mended then,
+either: one round would take longer than giving everything back does."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,70 +150,17 @@ class Kcl:
     @property
     def kernels(self) -> tuple[str, ...]:
         exact = self.validity == "exact"
-        restores = exact and self.local and self.restore == "yes"
-        usual = exact and (self.preserve == "instances" or restores)
-        return (*(["kcl_suppress"] if usual else []), "kcl_find", *(["kcl_restore"] if restores else []))
+        usual = exact and (self.preserve == "instances" or self.gives_back)
+        return (*(["kcl_suppress"] if usual else []), "kcl_find", *(["kcl_restore"] if self.gives_back else []))
 
     @property
     def claim(self) -> KCL:
         return KCL(k=self.k, c=self.c, l=self.l, sensitive=self.sensitive)
 
     def run(self, data: Visits, *, rng: np.random.Generator, engine: Engine) -> Published:
-        if self.k > data.n_owners:
-            raise InputError(
-                f"kcl: k is {self.k}, but the data holds {data.n_owners} people: nothing could stay. "
-                "Take a smaller k or more data."
-            )
-        by_owner = np.argsort(data.owner, kind="stable")
-        offsets, rows = take(data.offsets, by_owner)
-        item, n_items = _number_by_time(data.t[rows], data.location[rows], len(data.locations))
-        owner = np.unique(data.owner[by_owner], return_inverse=True)[1]
-        value, n_values = self._sensitive_codes(data)
-        longest = int(np.diff(offsets).max(initial=1))
-        if isinstance(self.l, int):
-            longest = min(self.l, longest)
-        most = MOST_BYTES // (8 * (longest + 1) + 16 * n_values + 100)
-        records = Records(
-            offsets=offsets,
-            items=item,
-            alive=np.ones(len(item), np.int64),
-            owner=owner,
-            owner_first=np.searchsorted(owner, np.arange(data.n_owners + 1)),
-            sensitive=value[by_owner].ravel(),
-            meta=np.array([n_items, n_values, value.shape[1], most]),
-        )
-        allowed = _most_allowed(self.c, data.n_owners)
-        engine.progress("finding violating sequences")
-        large = self.several and self.restore == "yes" and len(item) > MOST_VISITS
-        jobs: list[Callable[[], Any]] = [
-            lambda: find_sequences(records, longest, self.k, allowed),
-            lambda: self._build_up(records, longest, allowed, data.n_owners, large=large),
-        ]
-        (found, common), (best, mined) = engine.map(lambda job: job(), jobs)
-        if common.table.meta[0] > most:
-            raise InputError(
-                f"kcl: more than {most:,} sequences of visits are shared by k = {self.k} people, too many to count. "
-                "Give a smaller l, or cut long trajectories into shorter ones."
-            )
-        if best is None:
-            engine.progress("suppressing visits")
-            best = self._best(records, found, common, longest, allowed, mined, engine)
-        keep = np.empty(len(item), bool)
-        keep[rows] = best.alive == 1
-        facts = {
-            "minimal violating sequences": int(found.table.meta[0]),
-            "local suppressions": int((best.log[:, 0] == 0).sum()),
-            "global suppressions": int((best.log[:, 0] == 1).sum()),
-            "visits suppressed": best.visits_lost,
-        }
-        if best.built_up:
-            del facts["local suppressions"], facts["global suppressions"]
-        elif best.visits_restored:
-            facts["visits given back"] = best.visits_restored
-        if mined is not None:
-            facts["frequent sequences"] = len(mined.support)
-            facts["frequent sequences lost"] = best.patterns_lost
-        return Published(data=data.where(keep), claim=self.claim, facts=facts)
+        crowd = self.crowd(self.numbered(data), people=data.n_owners)
+        choice = self.choose(crowd, partial(self.find, crowd), engine)
+        return Published(data=data.where(choice.keep), claim=self.claim, facts=choice.facts)
 
     @property
     def local(self) -> bool:
@@ -224,178 +172,168 @@ class Kcl:
         """Whether several ways are tried, and the best one is taken."""
         return self.local and self.validity == "exact"
 
-    def _best(
-        self, records: Records, found: Any, common: Any, longest: int, allowed: IntArray, mined: Any, engine: Engine
-    ) -> _Made:
+    @property
+    def gives_back(self) -> bool:
+        """Whether visits are given back where they threaten nobody."""
+        return self.several and self.restore == "yes"
+
+    @property
+    def needs_everybody(self) -> bool:
+        """Whether it matters who has what in records without any violating sequence.
+
+        It does not to the greedy: common sequences are counted once, and only records that have a threat are changed
+        one by one.  It does to what is given back, to frequent sequences, and to the printed test.
+        """
+        return self.gives_back or self.preserve == "mfs" or self.validity == "literal"
+
+    def builds_up(self, n_visits: int) -> bool:
+        """Return whether so many visits are given back from nothing: then violating sequences are only counted."""
+        return self.gives_back and n_visits > MOST_VISITS
+
+    def numbered(self, data: Visits) -> Numbered:
+        """Return data with numbers instead of places and times."""
+        self.check_values(
+            {name: _present(data.attributes[name]) for name, _ in self.sensitive if name in data.attributes}
+        )
+        item, n_items = _number_by_time(data.t, data.location, len(data.locations))
+        value, n_values = self.sensitive_codes(data)
+        return Numbered(
+            offsets=data.offsets, item=item, owner=data.owner, value=value, n_items=n_items, n_values=n_values
+        )
+
+    def crowd(self, numbered: Numbered, *, people: int, elsewhere: IntArray | None = None) -> Crowd:
+        """Return what is to be decided on; `people` and ``elsewhere[item]`` count also records that are not here."""
+        self.check_people(people)
+        records, rows = numbered.records()
+        return Crowd(
+            records=records,
+            rows=rows,
+            people=people,
+            elsewhere=np.zeros(numbered.n_items, np.int64) if elsewhere is None else elsewhere,
+            k=self.k,
+            longest=self.longest(int(np.diff(numbered.offsets).max(initial=1))),
+            allowed=self.allowed(people),
+        )
+
+    def longest(self, present: int) -> int:
+        """Return the length of the longest sequences that count, where trajectories have up to `present` visits."""
+        return min(self.l, present) if isinstance(self.l, int) else present
+
+    def allowed(self, people: int) -> IntArray:
+        """Return, for every number of owners, how many of them may have one sensitive value; exact."""
+        if max(self.c.numerator * people, self.c.denominator) < 2**62:
+            return np.arange(people + 1) * self.c.numerator // self.c.denominator
+        return np.array([self.c.numerator * n // self.c.denominator for n in range(people + 1)], np.int64)
+
+    def find(self, crowd: Crowd) -> Sequences:
+        """Return the violating and the common sequences of a crowd that is whole."""
+        meta, most = crowd.records.meta, self.most_common(crowd.longest, int(crowd.records.meta[1]))
+        found, common = find_sequences(
+            crowd.records._replace(meta=np.append(meta, most)), crowd.longest, self.k, crowd.allowed
+        )
+        self.refuse_too_many(int(common.table.meta[0]), most)
+        return Sequences(n_violating=int(found.table.meta[0]), found=found, common=common)
+
+    def most_common(self, longest: int, n_values: int) -> int:
+        """Return how many common sequences can be counted."""
+        return MOST_BYTES // (8 * (longest + 1) + 16 * n_values + 100)
+
+    def refuse_too_many(self, n_common: int, most: int) -> None:
+        """Refuse data that share more sequences than can be counted."""
+        if n_common > most:
+            raise InputError(
+                f"kcl: more than {most:,} sequences of visits are shared by k = {self.k} people, too many to count. "
+                "Give a smaller l, or cut long trajectories into shorter ones."
+            )
+
+    def choose(self, crowd: Crowd, count: Callable[[], Sequences], engine: Engine) -> Choice:
+        """Return which visits may stay; `count` returns the sequences of the crowd, and of who is elsewhere."""
+        engine.progress("finding violating sequences")
+        jobs: list[Callable[[], Any]] = [count, partial(self._build_up, crowd)]
+        sequences, (way, spared) = engine.map(lambda job: job(), jobs)
+        if way is None:
+            engine.progress("suppressing visits")
+            way = self._best(crowd, sequences, spared, engine)
+        keep = np.empty(len(crowd.rows), bool)
+        keep[crowd.rows] = way.alive == 1
+        facts: dict[str, Any] = {"minimal violating sequences": sequences.n_violating}
+        if not way.built_up:
+            facts["local suppressions"], facts["global suppressions"] = way.steps
+        facts["visits suppressed"] = way.visits_lost
+        if way.visits_restored and not way.built_up:
+            facts["visits given back"] = way.visits_restored
+        if spared is not None:
+            facts["frequent sequences"] = len(spared.support)
+            facts["frequent sequences lost"] = way.patterns_lost
+        return Choice(keep=keep, gone=way.gone, facts=facts)
+
+    def _build_up(self, crowd: Crowd) -> tuple[Way | None, Patterns | None]:
+        """Return the sequences that are to be spared, and for large data everything given back from nothing."""
+        spared = None
+        if self.preserve == "mfs":
+            bar = self.min_support if isinstance(self.min_support, int) else max(2, -(-crowd.people // 100))
+            spared = mine(crowd.records, bar)
+        return build_up(crowd, spared) if self.builds_up(len(crowd.rows)) else None, spared
+
+    def _best(self, crowd: Crowd, sequences: Sequences, spared: Patterns | None, engine: Engine) -> Way:
         """Return the best way to remove all threats that was tried.
 
         No greedy choice is always the best, so others are tried at the same time.  Where local suppressions were not
         enough, visits are given back to all of them; where they were, what is published is what the paper's algorithm
         publishes, unless global suppressions happen to lose less.
         """
-        ways = [(self.local, mined), (False, mined)][: 2 if self.several else 1]
-        if self.several and mined is not None and self.restore == "yes":
-            ways.append((True, None))
-        made = engine.map(
-            lambda way: self._suppress(records, found, common, longest, allowed, way[1], local=way[0]), ways
-        )
-        if self.several and self.restore == "yes" and (made[0].log[:, 0] == 1).any():
-            made = engine.map(lambda way: self._give_back(way, records, longest, allowed, mined), made)
-            if mined is not None:
-                made += engine.map(lambda way: self._mend(way, records, longest, allowed, mined), made)
+        tried = [(self.local, spared), (False, spared)][: 2 if self.several else 1]
+        if spared is not None and self.gives_back:
+            tried.append((True, None))
+        printed = self.validity == "literal"
+        ways = engine.map(
+            lambda way: take_away(crowd, sequences, way[1], local=way[0], printed=printed), tried
+        )  # fmt: skip
+        if self.gives_back and ways[0].steps[1] > 0:
+            ways = engine.map(lambda way: give_back(way, crowd, spared), ways)
+            if spared is not None:
+                ways += engine.map(lambda way: mend(way, crowd, spared), ways)
         else:
-            made = made[:2]
-        return min(made, key=_Made.cost)
+            ways = ways[:2]
+        return min(ways, key=Way.cost)
 
-    def _suppress(
-        self, records: Records, found: Any, common: Any, longest: int, allowed: IntArray, mined: Any, *, local: bool
-    ) -> _Made:
-        """Suppress on a copy of what changes."""
-        own = records._replace(alive=records.alive.copy())
-        counts = common._replace(support=common.support.copy(), having=common.having.copy())
-        patterns = (
-            None if mined is None else mined._replace(support=mined.support.copy(), n_of_item=mined.n_of_item.copy())
-        )
-        printed = True if self.validity == "literal" else None
-        log = suppress(own, found, counts, longest, self.k, allowed, local, printed, patterns).reshape(-1, 5)
-        lost = 0 if patterns is None else int((patterns.support < patterns.bar[0]).sum())
-        return _Made(alive=own.alive, log=log, visits_lost=int(log[:, 4].sum()), patterns_lost=lost, local=local)
-
-    def _give_back(
-        self,
-        way: _Made,
-        records: Records,
-        longest: int,
-        allowed: IntArray,
-        mined: Patterns | None,
-        weight: IntArray | None = None,
-    ) -> _Made:
-        """Give visits back where they threaten nobody: first of the items in most frequent sequences (or in those of
-        the largest `weight`), then of those that lost most."""
-        n_items, own = int(records.meta[0]), records._replace(alive=way.alive.copy())
-        restored = int(restore(own, _order(own, mined, weight), longest, self.k, allowed))
-        support = None
-        if mined is not None:
-            left = own.alive == 1
-            support = sequence_supports(
-                keep_rows(own.offsets, left), own.items[left], own.owner, n_items, mined.first, mined.item
+    def check_people(self, people: int) -> None:
+        """Refuse data of too few people."""
+        if self.k > people:
+            raise InputError(
+                f"kcl: k is {self.k}, but the data holds {people} people: nothing could stay. "
+                "Take a smaller k or more data."
             )
-        return replace(
-            way,
-            alive=own.alive,
-            visits_lost=way.visits_lost - restored,
-            visits_restored=way.visits_restored + restored,
-            patterns_lost=0 if mined is None else int((support < mined.bar[0]).sum()),
-            support=support,
-        )
 
-    def _mend(self, way: _Made, records: Records, longest: int, allowed: IntArray, mined: Patterns) -> _Made:
-        """Take everything again and give it back in another order, in which lost sequences come first; return the best.
-
-        What the records have now would come back whole, in any order of the items.  So first they are offered this, but
-        records in which a lost sequence is broken are offered that sequence instead of what is in no sequence; then
-        all are offered the rest.  A sequence weighs more for every time that it was lost: without that, those that
-        were mended and those that broke for it would take turns.
-        """
-        best, weight = way, np.ones(len(mined.support), np.int64)
-        for _ in range(ROUNDS):
-            lost = (way.support < mined.bar[0]).astype(np.int64)
-            if not lost.any():
-                break
-            weight += AGAIN * lost
-            wanted = visits_to_mend(records._replace(alive=way.alive), mined, lost) == 1
-            part = records._replace(
-                offsets=keep_rows(records.offsets, wanted),
-                items=records.items[wanted],
-                alive=np.zeros(int(wanted.sum()), np.int64),
-            )
-            restored = int(restore(part, _order(part, mined, weight), longest, self.k, allowed))
-            alive = np.zeros_like(records.alive)
-            alive[wanted] = part.alive
-            again = replace(way, alive=alive, visits_lost=len(alive) - restored, built_up=True)
-            way = self._give_back(again, records, longest, allowed, mined, weight)
-            best = min(best, way, key=_Made.cost)
-        return best
-
-    def _build_up(
-        self, records: Records, longest: int, allowed: IntArray, n_owners: int, *, large: bool
-    ) -> tuple[_Made | None, Patterns | None]:
-        """Return the sequences that are to be spared, and for `large` data everything taken and given back where it
-        threatens nobody."""
-        mined = self._mine(records, n_owners)
-        if not large:
-            return None, mined
-        nothing = _Made(
-            alive=np.zeros_like(records.alive),
-            log=np.empty((0, 5), np.int64),
-            visits_lost=len(records.items),
-            patterns_lost=0,
-            local=True,
-            built_up=True,
-        )
-        return self._give_back(nothing, records, longest, allowed, mined), mined
-
-    def _mine(self, records: Records, n_owners: int) -> Patterns | None:
-        """Return the maximal frequent sequences of the records, where they are to be spared."""
-        if self.preserve == "instances":
-            return None
-        bar = self.min_support if isinstance(self.min_support, int) else max(2, -(-n_owners // 100))
-        n_items = int(records.meta[0])
-        first, item, support = mine_maximal(records.offsets, records.items, records.owner, n_items, bar)
-        return new_patterns(first, item, support, n_items, bar)
-
-    def _sensitive_codes(self, data: Visits) -> tuple[IntArray, int]:
-        """Return per trajectory and attribute the code of its sensitive value, or -1; and how many codes there are."""
-        columns, n_values = [], 0
+    def check_values(self, present: Mapping[str, tuple[Collection[str], int]]) -> None:
+        """Refuse data by the values that occur in its attributes, and the number of trajectories without one."""
         for attribute, values in self.sensitive:
-            if attribute not in data.attributes:
+            if attribute not in present:
                 raise InputError(f"kcl: the data has no attribute {attribute!r}; it is named in sensitive.")
-            column = data.attributes[attribute]
-            if (missing := int((column.codes < 0).sum())) > 0:
+            labels, missing = present[attribute]
+            if missing > 0:
                 raise InputError(
                     f"kcl: {missing} trajectories have no value of the sensitive attribute {attribute!r}. "
                     "Fill it in (for example with 'unknown') or leave them out."
                 )
-            absent = [v for v in values if v not in column.labels]
+            absent = [v for v in values if v not in labels]
             if absent:
                 raise InputError(f"kcl: the sensitive value {absent[0]!r} of {attribute!r} never occurs in the data.")
-            code_of = np.full(len(column.labels), -1, np.int64)
-            for value in values:
-                code_of[column.labels.index(value)] = n_values
-                n_values += 1
-            columns.append(code_of[column.codes])
+
+    def sensitive_codes(self, data: Visits) -> tuple[IntArray, int]:
+        """Return per trajectory and attribute the code of its sensitive value, or -1; and how many codes there are."""
+        columns, n_values = [], 0
+        for attribute, values in self.sensitive:
+            column = data.attributes[attribute]
+            code = {value: n_values + i for i, value in enumerate(values)}
+            n_values += len(values)
+            columns.append(np.array([*(code.get(label, -1) for label in column.labels), -1], np.int64)[column.codes])
         codes = np.column_stack(columns) if columns else np.empty((len(data), 0), np.int64)
         return np.ascontiguousarray(codes, np.int64), n_values
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Made:
-    """One way to remove all threats, and what it costs."""
-
-    alive: IntArray
-    log: IntArray
-    visits_lost: int
-    patterns_lost: int
-    local: bool
-    visits_restored: int = 0
-    built_up: bool = False
-    support: IntArray | None = None
-
-    def cost(self) -> tuple[int, int, bool]:
-        """Return what is compared; of equal ways, a local one is taken."""
-        return self.patterns_lost, self.visits_lost, not self.local
-
-
-def _order(records: Records, mined: Patterns | None, weight: IntArray | None) -> IntArray:
-    """Return the items that a record lost: those in sequences of most weight first, then those that most lost."""
-    n_items = int(records.meta[0])
-    lost = np.bincount(records.items[records.alive == 0], minlength=n_items)
-    spared = np.zeros(n_items, np.int64)
-    if mined is not None:
-        each = None if weight is None else np.repeat(weight, np.diff(mined.first))
-        spared = np.bincount(mined.item, each, minlength=n_items).astype(np.int64)
-    order = np.lexsort((-lost, -spared))
-    return order[lost[order] > 0]
+def _present(column: Coded) -> tuple[tuple[str, ...], int]:
+    return column.labels, int((column.codes < 0).sum())
 
 
 def _number_by_time(t: IntArray, location: IntArray, n_locations: int) -> tuple[IntArray, int]:
@@ -408,10 +346,3 @@ def _number_by_time(t: IntArray, location: IntArray, n_locations: int) -> tuple[
         return (np.cumsum(occurs) - 1)[packed], int(occurs.sum())
     doublets, number = np.unique(packed, return_inverse=True)
     return number, len(doublets)
-
-
-def _most_allowed(c: Fraction, n_owners: int) -> IntArray:
-    """Return, for every number of owners, how many of them may have one sensitive value: exact, without division."""
-    if max(c.numerator * n_owners, c.denominator) < 2**62:
-        return np.arange(n_owners + 1) * c.numerator // c.denominator
-    return np.array([c.numerator * n // c.denominator for n in range(n_owners + 1)], np.int64)

@@ -1,8 +1,6 @@
 """One crowd that no machine holds: (K,C)_L-privacy of visits in pieces.
 
-Workers read, count, suppress, write and judge; the driver decides, and sees the visits only as numbers.  Doublets that
-fewer than k people have are violating sequences by themselves, whatever else is suppressed: the workers count them, and
-they never travel.
+Workers read, count, suppress, write and judge; the driver decides, and sees the visits only as numbers.
 """
 
 from __future__ import annotations
@@ -14,16 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
-from numpy.typing import NDArray
 
-from wayveil.engines import LocalEngine
-from wayveil.model import KCL, Chart, Coded, Engine, Published, Verdict, Visits
-from wayveil.model.ragged import BoolArray, IntArray, keep_rows, offsets_of, trajectory_of_row
+from wayveil.model import KCL, Chart, Engine, Published, Verdict, Visits
 from wayveil.run import facts
 from wayveil.run.asked import attacks_of, metrics_of, rng_for, sensitive_of, sequence_for
 from wayveil.run.blocks.adding import add_balances, add_counts, described_input, left_out_note, score_all
 from wayveil.run.blocks.asking import attack_pieces
+from wayveil.run.blocks.deciding import block_rows, decide, kept_visits, number_doublets
 from wayveil.run.blocks.files import load_data, save_data
 from wayveil.run.blocks.part import Job, counting
 from wayveil.run.blocks.reading import Pieces
@@ -39,16 +34,6 @@ from wayveil.verify import check_kcl, cut_share, join_shares, judge_share
 __all__ = ["publish_whole"]
 
 _NAMES = ("raw data", "published data")
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Compact:
-    """The visits of a piece as numbers of doublets, without those that too few people have."""
-
-    lengths: IntArray
-    item: IntArray
-    owner: IntArray
-    attributes: dict[str, IntArray]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,20 +62,13 @@ class _Part:
 def publish_whole(job: Job, pieces: Pieces, clock: Clock) -> Run:
     """Run the method on all data at once, everything else piece by piece, and tell what came of it."""
     recipe, method, engine = job.recipe, job.recipe.method, clock.engine
-    numbered = list(enumerate(pieces.files))
     with clock("count doublets"):
-        table = _frequent(engine.map(partial(_count_doublets, job), numbered), method.k)
-        doublets = job.scratch / "doublets.parquet"
-        table.write_parquet(doublets)
+        doublets = number_doublets(job, pieces, engine)
     with clock("run the method"):
-        labels = {name: values for name, (values, _) in pieces.values.items()}
-        compact = engine.map(partial(_as_numbers, job, doublets, labels), numbered)
-        keep, told = _decide(job, compact, labels, pieces, engine)
-        del compact
+        decided = decide(job, doublets, pieces, engine)
     with clock("suppress"):
-        n_parts = max(1, -(-pieces.rows // _rows(job)))
-        todo = [(number, file, np.packbits(mask)) for (number, file), mask in zip(numbered, keep, strict=True)]
-        del keep
+        n_parts = max(1, -(-pieces.rows // block_rows(job)))
+        todo = list(zip(range(len(pieces.files)), pieces.files, decided.files, strict=True))
         applied: list[_Applied] = engine.map(partial(_apply, job, doublets, n_parts), todo)
     with clock("write and read back"):
         held = [p for p in range(n_parts) if (job.scratch / "parts" / str(p)).is_dir()]
@@ -130,7 +108,7 @@ def publish_whole(job: Job, pieces: Pieces, clock: Clock) -> Run:
             "Trajectories": f"{trajectories:,}",
             "Visits": f"{rows:,}",
             "Parts": f"{len(parts):,}",
-            **{name: facts.value_text(value) for name, value in told.items()},
+            **{name: facts.value_text(value) for name, value in decided.facts.items()},
         },
         views=applied[0].views,
         balance=add_balances([one.balance for one in applied]),
@@ -145,112 +123,11 @@ def publish_whole(job: Job, pieces: Pieces, clock: Clock) -> Run:
     )
 
 
-def _rows(job: Job) -> int:
-    return 2_000_000 if job.recipe.blocks is None else job.recipe.blocks.rows
-
-
-def _count_doublets(job: Job, numbered: tuple[int, Path]) -> pl.DataFrame:
-    """Return how many people have each doublet of a piece; nobody is in two pieces, so these numbers add up."""
-    data: Visits = load_data(numbered[1], None)
-    frame = pl.DataFrame({"t": data.t, "place": data.location, "who": data.owner[trajectory_of_row(data.offsets)]})
-    found = frame.unique().group_by("t", "place").agg(pl.len().alias("people"))
-    return found.with_columns(_names(data).gather(found["place"]).alias("location")).drop("place")
-
-
-def _names(data: Visits) -> pl.Series:
-    return pl.Series("location", data.locations, dtype=pl.String)
-
-
-def _frequent(counts: Sequence[pl.DataFrame], k: int) -> pl.DataFrame:
-    """Return the doublets that at least k people have, numbered in the order of time and name."""
-    total = pl.concat(counts).group_by("t", "location").agg(pl.col("people").sum())
-    kept = total.filter(pl.col("people") >= k).select("t", "location").sort("t", "location")
-    return kept.with_row_index("item").with_columns(pl.col("item").cast(pl.Int32))
-
-
-def _items(data: Visits, doublets: Path) -> IntArray:
-    """Return the number of the doublet of every visit, -1 where too few people have it."""
-    table = pl.read_parquet(doublets)
-    code = pl.DataFrame({"location": _names(data), "place": np.arange(len(data.locations), dtype=np.int32)})
-    known = table.join(code, on="location").select("t", "place", "item")
-    visits = pl.DataFrame({"t": data.t, "place": data.location})
-    found = visits.join(known, on=["t", "place"], how="left", maintain_order="left")["item"]
-    items: IntArray = found.fill_null(-1).to_numpy()
-    return items
-
-
-def _as_numbers(job: Job, doublets: Path, labels: dict[str, tuple[str, ...]], numbered: tuple[int, Path]) -> _Compact:
-    data: Visits = load_data(numbered[1], None)
-    item = _items(data, doublets)
-    kept = item >= 0
-    attributes: dict[str, IntArray] = {}
-    for name, _ in job.recipe.method.sensitive:
-        column, code = data.attributes[name], {label: i for i, label in enumerate(labels[name])}
-        translate = np.array([*(code.get(label, -1) for label in column.labels), -1], np.int32)
-        attributes[name] = translate[column.codes]
-    return _Compact(
-        lengths=np.diff(keep_rows(data.offsets, kept)).astype(np.int32),
-        item=item[kept].astype(np.int32),
-        owner=data.owner,
-        attributes=attributes,
-    )
-
-
-def _decide(
-    job: Job, compact: Sequence[_Compact], labels: dict[str, tuple[str, ...]], pieces: Pieces, engine: Engine
-) -> tuple[list[BoolArray], dict[str, int | float | str]]:
-    """Return which of the visits that travelled may stay, piece by piece, and what was done.
-
-    A doublet is a time of its own, at one and the same place: sequences of doublets are sequences of such visits.
-    """
-    item = np.concatenate([one.item for one in compact])
-    ends = np.cumsum([len(one.item) for one in compact])
-    data = Visits(
-        offsets=offsets_of(np.concatenate([one.lengths for one in compact])),
-        location=np.zeros(len(item), np.int32),
-        t=item,
-        locations=("",),
-        owner=np.concatenate([one.owner for one in compact]),
-        attributes={
-            name: Coded(codes=np.concatenate([one.attributes[name] for one in compact]), labels=labels[name])
-            for name, _ in job.recipe.method.sensitive
-        },
-        owners=pieces.example.owners,
-    )
-    here = LocalEngine(progress=engine.progress)
-    made = job.recipe.method.run(data, rng=rng_for(job.seed, "method"), engine=here)
-    if not made.data.n_rows:
-        raise refuse_nothing(Visits)
-    rare = pieces.rows - len(item)
-    told = {"visits that fewer than k people have": rare, **made.facts}
-    told["visits suppressed"] = int(told.get("visits suppressed", 0)) + rare
-    return np.split(_kept(data, made.data), ends[:-1]), told
-
-
-def _kept(before: Visits, after: Visits) -> BoolArray:
-    """Return which rows of `before` are in `after`, which has the same trajectories with some rows less."""
-    keep = np.zeros(before.n_rows, np.bool_)
-    step = 1 << 20
-    for a in range(0, len(before), step):
-        b = min(a + step, len(before))
-        rows, left = (slice(data.offsets[a], data.offsets[b]) for data in (before, after))
-        size = np.int64(max(1, int(before.t[rows].max(initial=0)) + 1))
-        whole, some = (
-            trajectory_of_row(data.offsets[a : b + 1] - data.offsets[a]) * size + data.t[span]
-            for data, span in ((before, rows), (after, left))
-        )
-        keep[rows.start + np.searchsorted(whole, some)] = True
-    return keep
-
-
-def _apply(job: Job, doublets: Path, n_parts: int, todo: tuple[int, Path, NDArray[np.uint8]]) -> _Applied:
+def _apply(job: Job, doublets: Path, n_parts: int, todo: tuple[int, Path, Path]) -> _Applied:
     """Suppress the visits of a piece, and deal its trajectories out to parts at random."""
-    number, file, packed = todo
+    number, file, kept = todo
     data: Visits = load_data(file, None)
-    travelled = _items(data, doublets) >= 0
-    keep = np.zeros(data.n_rows, np.bool_)
-    keep[travelled] = np.unpackbits(packed, count=int(travelled.sum())).astype(np.bool_)
-    published = data.where(keep)
+    published = data.where(kept_visits(kept, data, doublets))
     part = rng_for(job.seed, "pieces", number).integers(0, n_parts, len(data))
     held = np.diff(published.offsets) > 0
     for one in np.unique(part[held]).tolist():
@@ -294,8 +171,9 @@ def _judge(job: Job, claim: KCL, parts: Sequence[_Part], pieces: Pieces, engine:
         verdict: Verdict = engine.map(partial(_judge_all, claim), [files])[0]
         return verdict
     times: dict[int, int] = add_counts([part.times for part in parts])
-    spans = spans_of_time(times, rows=_rows(job))
-    shares = engine.map(partial(_judge_span, claim, files), spans)
+    spans = spans_of_time(times, rows=block_rows(job))
+    engine.map(partial(_cut_part, job, spans), list(enumerate(files)))
+    shares = engine.map(partial(_judge_span, job, claim), list(enumerate(spans)))
     return join_shares(
         shares,
         claim,
@@ -310,7 +188,19 @@ def _judge_all(claim: KCL, files: Sequence[Path]) -> Verdict:
     return check_kcl(join_data([load_data(file, None) for file in files]), claim)
 
 
-def _judge_span(claim: KCL, files: Sequence[Path], span: tuple[int, int]) -> Any:
-    first, until = span
-    some = [cut_share(load_data(file, None), first=first, until=until) for file in files]
+def _cut_part(job: Job, spans: Sequence[tuple[int, int]], numbered: tuple[int, Path]) -> None:
+    """Write what each span needs of a part, so that nobody has to read all parts for a span."""
+    number, file = numbered
+    data: Visits = load_data(file, None)
+    for at, (first, until) in enumerate(spans):
+        save_data(cut_share(data, first=first, until=until), _share_folder(job, at) / f"{number:06d}.pickle")
+
+
+def _judge_span(job: Job, claim: KCL, numbered: tuple[int, tuple[int, int]]) -> Any:
+    at, (first, until) = numbered
+    some = [load_data(file, None) for file in sorted(_share_folder(job, at).glob("[0-9]*.pickle"))]
     return judge_share(join_data(some), claim, first=first, until=until)
+
+
+def _share_folder(job: Job, span: int) -> Path:
+    return job.scratch / "shares" / str(span)

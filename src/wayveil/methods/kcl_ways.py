@@ -1,0 +1,241 @@
+"""Ways to remove every violating sequence, and what each of them loses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from wayveil.kernels.frequent import mine_maximal, sequence_supports
+from wayveil.kernels.kcl_find import Records
+from wayveil.kernels.kcl_patterns import Patterns, new_patterns, visits_to_mend
+from wayveil.kernels.kcl_restore import restore
+from wayveil.kernels.kcl_suppress import suppress
+from wayveil.model.ragged import BoolArray, IntArray, keep_rows, take
+
+__all__ = ["Choice", "Crowd", "Numbered", "Sequences", "Way", "build_up", "give_back", "mend", "mine", "take_away"]
+
+ROUNDS = 4
+"""How often lost sequences are mended.  The first round mends most."""
+
+AGAIN = 16
+"""By how much the weight of a sequence grows when it is lost: more than the number of sequences that usual items are
+in, so that lost ones come first, but not so much that all others break for them.  1, 4 and 64 mended less."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Numbered:
+    """Trajectories whose visits are numbers of doublets (items), ascending.
+
+    Parameters
+    ----------
+    offsets, item, owner : array of int
+        As in `Visits`.
+    value : array of int, one row per trajectory and one column per attribute
+        Its sensitive value, numbered over all attributes, or -1.
+    n_items, n_values : int
+        How many doublets and sensitive values there are, here and elsewhere.
+    """
+
+    offsets: IntArray
+    item: IntArray
+    owner: IntArray
+    value: IntArray
+    n_items: int
+    n_values: int
+
+    def records(self) -> tuple[Records, IntArray]:
+        """Return the trajectories sorted by owner, and the row in which each of their visits was."""
+        by_owner = np.argsort(self.owner, kind="stable")
+        offsets, rows = take(self.offsets, by_owner)
+        owners, owner = np.unique(self.owner[by_owner], return_inverse=True)
+        records = Records(
+            offsets=offsets,
+            items=self.item[rows].astype(np.int64, copy=False),
+            alive=np.ones(len(rows), np.int64),
+            owner=owner,
+            owner_first=np.searchsorted(owner, np.arange(len(owners) + 1)),
+            sensitive=self.value[by_owner].astype(np.int64, copy=False).ravel(),
+            meta=np.array([self.n_items, self.n_values, self.value.shape[1]]),
+        )
+        return records, rows
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Crowd:
+    """Records, and what is asked of them.
+
+    Parameters
+    ----------
+    records : Records
+        Sorted by owner.
+    rows : array of int
+        The row of each of their visits before that.
+    people : int
+        How many there are, with those elsewhere.
+    elsewhere : array of int
+        Per item, in how many records it occurs that are not among these, because no sequence of theirs is violating.
+    k, longest, allowed
+        A sequence of at most `longest` items is violating if fewer than `k` owners have it, or if more than
+        ``allowed[owners]`` of them have one sensitive value.
+    """
+
+    records: Records
+    rows: IntArray
+    people: int
+    elsewhere: IntArray
+    k: int
+    longest: int
+    allowed: IntArray
+
+    @property
+    def n_items(self) -> int:
+        return int(self.records.meta[0])
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Sequences:
+    """What was counted: how many minimal violating sequences there are; and `Violating` and `Common`, where needed."""
+
+    n_violating: int
+    found: Any = None
+    common: Any = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Way:
+    """One way to remove all threats, and what it costs; `support` is that of the sequences that are to be spared."""
+
+    alive: IntArray
+    log: IntArray
+    visits_lost: int
+    patterns_lost: int
+    local: bool
+    visits_restored: int = 0
+    built_up: bool = False
+    support: IntArray | None = None
+
+    def cost(self) -> tuple[int, int, bool]:
+        """Return what is compared; of equal ways, a local one is taken."""
+        return self.patterns_lost, self.visits_lost, not self.local
+
+    @property
+    def steps(self) -> tuple[int, int]:
+        """How many local and how many global suppressions were made."""
+        n_global = int((self.log[:, 0] == 1).sum())
+        return len(self.log) - n_global, n_global
+
+    @property
+    def gone(self) -> IntArray:
+        """The items that were taken out of all records, also of those elsewhere."""
+        return self.log[self.log[:, 0] == 1, 1]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Choice:
+    """Which visits may stay: row by row, and which items are taken out of all records elsewhere."""
+
+    keep: BoolArray
+    gone: IntArray
+    facts: dict[str, int | float | str]
+
+
+def mine(records: Records, bar: int) -> Patterns:
+    """Return the maximal sequences that at least `bar` owners have."""
+    n_items = int(records.meta[0])
+    first, item, support = mine_maximal(records.offsets, records.items, records.owner, n_items, bar)
+    return new_patterns(first, item, support, n_items, bar)
+
+
+def take_away(
+    crowd: Crowd, sequences: Sequences, spared: Patterns | None, *, local: bool, printed: bool = False
+) -> Way:
+    """Suppress greedily until no threat is left; `printed` tests as the paper prints it."""
+    own, common = crowd.records._replace(alive=crowd.records.alive.copy()), sequences.common
+    counts = common._replace(support=common.support.copy(), having=common.having.copy())
+    patterns = (
+        None if spared is None else spared._replace(support=spared.support.copy(), n_of_item=spared.n_of_item.copy())
+    )
+    log = suppress(
+        own, crowd.elsewhere, sequences.found, counts, crowd.longest, crowd.k, crowd.allowed, local,
+        True if printed else None, patterns,
+    ).reshape(-1, 5)  # fmt: skip
+    lost = 0 if patterns is None else int((patterns.support < patterns.bar[0]).sum())
+    return Way(alive=own.alive, log=log, visits_lost=int(log[:, 4].sum()), patterns_lost=lost, local=local)
+
+
+def build_up(crowd: Crowd, spared: Patterns | None) -> Way:
+    """Take everything, and give it back where it threatens nobody."""
+    nothing = Way(
+        alive=np.zeros_like(crowd.records.alive),
+        log=np.empty((0, 5), np.int64),
+        visits_lost=len(crowd.records.items),
+        patterns_lost=0,
+        local=True,
+        built_up=True,
+    )
+    return give_back(nothing, crowd, spared)
+
+
+def give_back(way: Way, crowd: Crowd, spared: Patterns | None, weight: IntArray | None = None) -> Way:
+    """Give visits back where they threaten nobody: first of the items in most sequences that are to be spared (or in
+    those of the largest `weight`), then of those that lost most.  The crowd must be whole."""
+    own = crowd.records._replace(alive=way.alive.copy())
+    restored = int(restore(own, _order(own, spared, weight), crowd.longest, crowd.k, crowd.allowed))
+    support = None
+    if spared is not None:
+        left = own.alive == 1
+        support = sequence_supports(
+            keep_rows(own.offsets, left), own.items[left], own.owner, crowd.n_items, spared.first, spared.item
+        )
+    return replace(
+        way,
+        alive=own.alive,
+        visits_lost=way.visits_lost - restored,
+        visits_restored=way.visits_restored + restored,
+        patterns_lost=0 if spared is None else int((support < spared.bar[0]).sum()),
+        support=support,
+    )
+
+
+def mend(way: Way, crowd: Crowd, spared: Patterns) -> Way:
+    """Take everything again and give it back in another order, in which lost sequences come first; return the best.
+
+    What the records have now would come back whole, in any order of the items.  So first they are offered this, but
+    records in which a lost sequence is broken are offered that sequence instead of what is in no sequence; then all are
+    offered the rest.  A sequence weighs more for every time that it was lost: without that, those that were mended and
+    those that broke for it would take turns.
+    """
+    records = crowd.records
+    best, weight = way, np.ones(len(spared.support), np.int64)
+    for _ in range(ROUNDS):
+        lost = (way.support < spared.bar[0]).astype(np.int64)
+        if not lost.any():
+            break
+        weight += AGAIN * lost
+        wanted = visits_to_mend(records._replace(alive=way.alive), spared, lost) == 1
+        part = records._replace(
+            offsets=keep_rows(records.offsets, wanted),
+            items=records.items[wanted],
+            alive=np.zeros(int(wanted.sum()), np.int64),
+        )
+        restored = int(restore(part, _order(part, spared, weight), crowd.longest, crowd.k, crowd.allowed))
+        alive = np.zeros_like(records.alive)
+        alive[wanted] = part.alive
+        again = replace(way, alive=alive, visits_lost=len(alive) - restored, built_up=True)
+        way = give_back(again, crowd, spared, weight)
+        best = min(best, way, key=Way.cost)
+    return best
+
+
+def _order(records: Records, spared: Patterns | None, weight: IntArray | None) -> IntArray:
+    """Return the items that a record lost: those in sequences of most weight first, then those that most lost."""
+    n_items = int(records.meta[0])
+    lost = np.bincount(records.items[records.alive == 0], minlength=n_items)
+    kept = np.zeros(n_items, np.int64)
+    if spared is not None:
+        each = None if weight is None else np.repeat(weight, np.diff(spared.first))
+        kept = np.bincount(spared.item, each, minlength=n_items).astype(np.int64)
+    order = np.lexsort((-lost, -kept))
+    return order[lost[order] > 0]
