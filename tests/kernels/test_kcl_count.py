@@ -18,7 +18,7 @@ from wayveil.kernels.kcl_count import (
     judge_candidates,
     locate_threats,
 )
-from wayveil.kernels.kcl_find import Records
+from wayveil.kernels.kcl_lists import Records, inverted
 from wayveil.kernels.sequence_table import find_row
 
 # A table is a list of (owner, items, sensitive values), sorted by owner; items ascend, -1 is a value that is not
@@ -57,6 +57,15 @@ def owners_of(table, q):
     return len({owner for owner, _ in mine}), having
 
 
+def counted(records, known, length, first, until):
+    counts = count_candidates(records, inverted(records), known, length, first, until)
+    n, n_values = len(counts.support), int(records.meta[1])
+    sequences = [tuple(q) for q in counts.items.reshape(n, length).tolist()]
+    assert len(set(sequences)) == n
+    having = counts.having.reshape(n, n_values).tolist()
+    return {q: (owners, have) for q, owners, have in zip(sequences, counts.support.tolist(), having, strict=True)}
+
+
 @pytest.mark.parametrize("attributes", [0, 1, 2])
 def test_candidates_are_counted_as_defined(attributes: int) -> None:
     rng, seen = random.Random(attributes), 0
@@ -66,26 +75,17 @@ def test_candidates_are_counted_as_defined(attributes: int) -> None:
         shorter = [q for n in range(1, length) for q in combinations(range(n_items), n) if rng.random() < 0.9]
         known = {q for q in shorter if all(part in shorter for n in range(1, len(q)) for part in combinations(q, n))}
         first, until = rng.randint(0, 1), n_items - rng.randint(0, 1)
-        counts = count_candidates(
-            records_of(table, n_items, 2 * attributes),
-            table_of(sorted(known), max(1, length - 1)),
-            length,
-            first,
-            until,
-        )
+        records = records_of(table, n_items, 2 * attributes)
+        got = counted(records, table_of(sorted(known), max(1, length - 1)), length, first, until)
         expected = {
             q: owners_of(table, q)
             for q in combinations(range(n_items), length)
             if first <= q[0] < until and all(p in known for p in combinations(q, length - 1) if p)
             and owners_of(table, q)[0]
         }  # fmt: skip
-        assert counts.table.meta[0] == len(expected)
-        for q, (support, having) in expected.items():
-            row = find_row(counts.table, np.array(q, np.int64), 0, length)
-            assert counts.support[row] == support
-            assert counts.having[row * 2 * attributes : (row + 1) * 2 * attributes].tolist() == [
-                having[v] for v in range(2 * attributes)
-            ]
+        assert got == {
+            q: (support, [having[v] for v in range(2 * attributes)]) for q, (support, having) in expected.items()
+        }
         seen += len(expected)
     assert seen > 200
 
@@ -94,11 +94,9 @@ def test_tables_grow_with_what_is_counted() -> None:
     items = list(range(60))
     table = [(0, items, [0]), (1, items[:50], [-1]), (1, items[:50], [0])]
     known = table_of([(i,) for i in items], 1)
-    counts = count_candidates(records_of(table, 60, 1), known, 2, 0, 60)
-    assert counts.table.meta[0] == 60 * 59 // 2 > 1024
-    for q in [(0, 1), (0, 59), (48, 49), (58, 59)]:
-        row = find_row(counts.table, np.array(q, np.int64), 0, 2)
-        assert (counts.support[row], counts.having[row]) == ((2, 2) if q[1] < 50 else (1, 1))
+    got = counted(records_of(table, 60, 1), known, 2, 0, 60)
+    assert len(got) == 60 * 59 // 2 > 1024
+    assert all(counts == ((2, [2]) if q[1] < 50 else (1, [1])) for q, counts in got.items())
 
 
 def test_what_a_candidate_is() -> None:

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.kcl_find import Records, find_sequences
+from wayveil.kernels.kcl_find import find_sequences
+from wayveil.kernels.kcl_lists import Records
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "kcl"
 SHARES = [Fraction(0), Fraction(1, 4), Fraction(1, 3), Fraction(2, 5), Fraction(1, 2), Fraction(2, 3), Fraction(1)]

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.kcl_find import Records, find_sequences
+from wayveil.kernels.kcl_find import find_sequences
+from wayveil.kernels.kcl_lists import Records
 from wayveil.kernels.kcl_patterns import lose_patterns, new_patterns, pattern_loss, visits_to_mend
 from wayveil.kernels.kcl_suppress import suppress
 
@@ -135,7 +136,8 @@ def compare(table, n_items, n_values, longest, k, c, local, bar):
     width = found.table.meta[1]
     rows = found.table.rows[: found.table.meta[0] * width].reshape(-1, width).tolist()
     order = [tuple(row[1 : 1 + row[0]]) for row in rows]
-    flat = suppress(records, np.zeros(int(records.meta[0]), np.int64), found, common, longest, k, allowed, local, None, patterns)
+    nowhere = np.zeros(int(records.meta[0]), np.int64)
+    flat = suppress(records, nowhere, found, common, longest, k, allowed, local, None, patterns)
     log = [tuple(step) for step in flat.reshape(-1, 5).tolist()]
     left = [
         (o, tuple(int(records.items[v]) for v in range(*records.offsets[r : r + 2]) if records.alive[v]), values)

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.kcl_find import Records
+from wayveil.kernels.kcl_lists import Records
 from wayveil.kernels.kcl_restore import restore
 
 # A table is a list of (owner, {item: present}, sensitive values), sorted by owner; -1 is a value that is not sensitive.

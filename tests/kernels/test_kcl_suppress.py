@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.kcl_find import Records, find_sequences
+from wayveil.kernels.kcl_find import find_sequences
+from wayveil.kernels.kcl_lists import Records
 from wayveil.kernels.kcl_suppress import suppress
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "kcl"
@@ -41,7 +42,8 @@ def run(table, n_items, n_values, longest, k, c, local, printed=None):
     found, common = find_sequences(records, longest, k, allowed)
     width = found.table.meta[1]
     rows = found.table.rows[: found.table.meta[0] * width].reshape(-1, width).tolist()
-    log = suppress(records, np.zeros(int(records.meta[0]), np.int64), found, common, longest, k, allowed, local, printed, None)
+    nowhere = np.zeros(int(records.meta[0]), np.int64)
+    log = suppress(records, nowhere, found, common, longest, k, allowed, local, printed, None)
     left = [
         (o, tuple(int(records.items[v]) for v in range(*records.offsets[r : r + 2]) if records.alive[v]), values)
         for r, (o, _, values) in enumerate(table)

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.kcl_find import Records, find_sequences
+from wayveil.kernels.kcl_find import find_sequences
+from wayveil.kernels.kcl_lists import Records
 from wayveil.kernels.kcl_literal import is_valid_as_printed
 from wayveil.kernels.kcl_state import new_threats
 from wayveil.kernels.kcl_validity import is_valid, new_scratch

@@ -12,7 +12,19 @@ from collections import namedtuple
 import numpy as np
 
 from wayveil.kernels.jit import inner, kernel
-from wayveil.kernels.sequence_table import find_row, grown, insert_row, new_table, roomy
+from wayveil.kernels.kcl_lists import (
+    HAVING,
+    JOB,
+    OWNERS,
+    VALUES,
+    N,
+    clear,
+    count_next,
+    gather,
+    hand_out,
+    new_counters,
+)
+from wayveil.kernels.sequence_table import find_row, grown, insert_row, new_table
 
 __all__ = [
     "CLEAN",
@@ -25,9 +37,9 @@ __all__ = [
     "locate_threats",
 ]
 
-Counts = namedtuple("Counts", ["table", "support", "having"])
-"""Sequences of one length in some of the records: row r has ``support[r]`` owners there, of whom
-``having[r * values + s]`` have the sensitive value s."""
+Counts = namedtuple("Counts", ["items", "support", "having"])
+"""Sequences of one length in some of the records: ``items[i * length:]`` has ``support[i]`` owners there, of whom
+``having[i * values + s]`` have the sensitive value s."""
 
 COMMON, CLEAN, THREAT = 1, 2, 4
 """What `judge_candidates` says, added up: at least k owners have the sequence; nothing in it is violating; it is
@@ -45,56 +57,67 @@ def fill_table(rows, longest):
 
 
 @kernel
-def count_candidates(records, known, length, first, until):
+def count_candidates(records, where, known, length, first, until):
     """Count the sequences of `length` items that begin with an item of ``first <= item < until``.
 
-    Only those whose parts, one item shorter, are all in the table `known` are counted.  Time O(their occurrences, and
-    those of their parts), memory O(output).
+    Only those whose parts, one item shorter, are all in the table `known` are counted.  `where` is what `inverted`
+    returns.  Time O(occurrences of known sequences, extended by one item), memory O(output + the largest list).
     """
-    n_values, n_attributes, zero, start = records.meta[1], records.meta[2], np.int64(0), np.int64(1024)
-    table, support, last = new_table(start, length), np.empty(start, np.int64), np.empty(start, np.int64)
-    having, last_having = np.empty(start * n_values, np.int64), np.empty(start * n_values, np.int64)
-    path, place, part = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length, np.int64)
-    for r in range(records.offsets.size - 1):
-        at, end, depth = records.offsets[r], records.offsets[r + 1], zero
+    n_items, n_values, zero, start = records.meta[0], records.meta[1], np.int64(0), np.int64(1024)
+    inv, inv_record, inv_at = where
+    c, seen = new_counters(n_items, n_values), np.empty(n_items, np.int64)
+    items, support, having, n = np.empty(start, np.int64), np.empty(start, np.int64), np.empty(start, np.int64), zero
+    # a stack: the jobs of depth d grow path[:d] by one item, from the occurrences of path[:d]
+    list_record, list_at, list_top = np.empty(start, np.int64), np.empty(start, np.int64), np.empty(length, np.int64)
+    job_item, job_from, job_to = np.empty(start, np.int64), np.empty(start, np.int64), np.empty(start, np.int64)
+    job_next, job_end, none = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(0, np.int64)
+    path, part = np.empty(length, np.int64), np.empty(length, np.int64)
+    for item in range(first, until):
+        size, true = inv[item + 1] - inv[item], inv_record[inv[item] : inv[item + 1]]
+        near = gather(records, true, inv_at[inv[item] : inv[item + 1]])
+        list_record, list_at = grown(list_record, size), grown(list_at, size)
+        for o in range(size):
+            list_record[o], list_at[o] = o, near.offsets[o]
+        depth, begin, end = zero, zero, size
         while True:
-            if end - at < length - depth:  # too few visits are left
-                if depth == 0:
-                    break
+            n_seen = count_next(near, list_record, list_at, begin, end, depth, c, seen)
+            jobs, top = (job_end[depth - 1], list_top[depth - 1]) if depth > 0 else (zero, size)
+            job_next[depth] = jobs
+            items, support = grown(items, (n + n_seen) * length), grown(support, n + n_seen)
+            having = grown(having, (n + n_seen) * n_values)
+            job_item, job_from = grown(job_item, jobs + n_seen), grown(job_from, jobs + n_seen)
+            job_to = grown(job_to, jobs + n_seen)
+            for x in range(n_seen):
+                j = seen[x]
+                path[depth] = j
+                if depth + 1 < length:
+                    if find_row(known, path, zero, depth + 1) >= 0:
+                        job_item[jobs], job_from[jobs], job_to[jobs] = j, top, top
+                        c[j, JOB] = jobs
+                        top += c[j, N]
+                        jobs += 1
+                elif _parts_are_in(known, path, length, part):
+                    for i in range(length):
+                        items[n * length + i] = path[i]
+                    support[n] = c[j, OWNERS]
+                    for s in range(n_values):
+                        having[n * n_values + s] = c[j, VALUES + 2 * s + HAVING]
+                    n += 1
+            list_record, list_at = grown(list_record, top), grown(list_at, top)
+            job_end[depth], list_top[depth] = jobs, top
+            if jobs > job_next[depth]:
+                hand_out(near, true, list_record, list_at, begin, end, depth, c, none, none, job_to)
+            clear(c, seen, n_seen, n_values)
+            while depth >= 0 and job_next[depth] == job_end[depth]:
                 depth -= 1
-                at = place[depth] + 1
-                continue
-            item = records.items[at]
-            path[depth], place[depth] = item, at
-            at += 1
-            if depth == 0 and (item < first or item >= until):
-                continue
-            if depth + 1 < length:
-                if find_row(known, path, zero, depth + 1) >= 0:
-                    depth += 1
-                continue
-            if not _parts_are_in(known, path, length, part):
-                continue
-            row = find_row(table, path, zero, length)
-            if row < 0:
-                table = roomy(table, np.int64(1))
-                row = insert_row(table, path, zero, length)
-                support, last = grown(support, row + 1), grown(last, row + 1)
-                having = grown(having, (row + 1) * n_values)
-                last_having = grown(last_having, (row + 1) * n_values)
-                support[row], last[row] = 0, -1
-                for s in range(row * n_values, (row + 1) * n_values):
-                    having[s], last_having[s] = 0, -1
-            who = records.owner[r]
-            if last[row] != who:
-                last[row] = who
-                support[row] += 1
-            for a in range(r * n_attributes, (r + 1) * n_attributes):
-                s = row * n_values + records.sensitive[a]
-                if records.sensitive[a] >= 0 and last_having[s] != who:
-                    last_having[s] = who
-                    having[s] += 1
-    return Counts(table, support, having)
+            if depth < 0:
+                break
+            job = job_next[depth]
+            job_next[depth] += 1
+            path[depth] = job_item[job]
+            begin, end = job_from[job], job_to[job]
+            depth += 1
+    return Counts(items[: n * length], support[:n], having[: n * n_values])
 
 
 @inner

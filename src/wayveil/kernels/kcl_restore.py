@@ -13,7 +13,7 @@ from collections import namedtuple
 import numpy as np
 
 from wayveil.kernels.jit import inner, kernel
-from wayveil.kernels.kcl_find import inverted
+from wayveil.kernels.kcl_lists import inverted
 from wayveil.kernels.sequence_table import grown
 
 __all__ = ["restore"]

@@ -15,7 +15,7 @@ import numpy as np
 
 from wayveil.kernels.heap import new_heap, pop, push
 from wayveil.kernels.jit import inner, kernel
-from wayveil.kernels.kcl_find import inverted
+from wayveil.kernels.kcl_lists import inverted
 from wayveil.kernels.kcl_literal import is_valid_as_printed
 from wayveil.kernels.kcl_patterns import lose_patterns, pattern_loss
 from wayveil.kernels.kcl_state import compact, contains, new_threats, position

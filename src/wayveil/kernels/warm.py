@@ -75,8 +75,19 @@ def _kcl_restore() -> None:
     restore(_one_record(), np.zeros(1, np.int64), 1, 1, np.zeros(2, np.int64))
 
 
+def _kcl_count() -> None:
+    from wayveil.kernels.kcl_count import count_candidates, fill_table, judge_candidates, locate_threats
+    from wayveil.kernels.kcl_lists import inverted
+
+    one, records, zero = np.ones(1, np.int64), _one_record(), np.zeros(1, np.int64)
+    table = fill_table(np.zeros(0, np.int64), 1)
+    count_candidates(records, inverted(records), table, 1, 0, 1)
+    judge_candidates(zero, 1, one, zero, table, one, 1, np.zeros(2, np.int64))
+    locate_threats(records, table, one, table, 1)
+
+
 def _one_record() -> object:
-    from wayveil.kernels.kcl_find import Records
+    from wayveil.kernels.kcl_lists import Records
 
     zero, one = np.zeros(1, np.int64), np.ones(1, np.int64)
     ends = np.array([0, 1])
@@ -84,6 +95,7 @@ def _one_record() -> object:
 
 
 JOBS: dict[str, Callable[[], None]] = {
+    "kcl_count": _kcl_count,
     "kcl_find": _kcl_find,
     "kcl_suppress": _kcl_suppress,
     "kcl_restore": _kcl_restore,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wayveil.kernels.frequent import mine_maximal, sequence_supports
-from wayveil.kernels.kcl_find import Records
+from wayveil.kernels.kcl_lists import Records
 from wayveil.kernels.kcl_patterns import Patterns, new_patterns, visits_to_mend
 from wayveil.kernels.kcl_restore import restore
 from wayveil.kernels.kcl_suppress import suppress

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from wayveil.kernels.kcl_count import (
     locate_threats,
 )
 from wayveil.kernels.kcl_find import Common, Violating
+from wayveil.kernels.kcl_lists import inverted
 from wayveil.methods.kcl import Kcl
 from wayveil.methods.kcl_ways import Numbered, Sequences
 from wayveil.model import Engine
@@ -122,6 +124,7 @@ def count_sequences(counting: Counting, files: Sequence[Path], engine: Engine, *
         added: list[_Added] = engine.map(
             partial(_add_up, counting, folder, known, length, wanted), list(range(len(ranges)))
         )
+        rmtree(folder)
         n_common += sum(one.n_common for one in added)
         n_violating += sum(one.n_violating for one in added)
         method.refuse_too_many(n_common, method.most_common(longest, counting.n_values))
@@ -157,14 +160,13 @@ def _count_piece(
     piece: Numbered = load_value(file)
     records, _ = piece.records()
     table, _ = _table(load_value(known))
-    n_values = piece.n_values
+    where = inverted(records)
     for part, (first, until) in enumerate(ranges):
-        counts = count_candidates(records, table, length, first, until)
-        n = int(counts.table.meta[0])
+        counts = count_candidates(records, where, table, length, first, until)
+        n = len(counts.support)
         if n:
-            items = counts.table.rows[: n * (length + 1)].reshape(n, length + 1)[:, 1:]
-            having = counts.having[: n * n_values].reshape(n, n_values)
-            cells = np.hstack([items, counts.support[:n, None], having], dtype=np.int32, casting="same_kind")
+            columns = counts.items.reshape(n, length), counts.support[:, None], counts.having.reshape(n, piece.n_values)
+            cells = np.hstack(columns, dtype=np.int32, casting="same_kind")
             save(cells, folder / str(part) / f"{number:06d}.pickle")
     lengths = np.diff(records.offsets)
     left = np.repeat(records.offsets[1:], lengths) - 1 - np.arange(len(records.items))

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import numpy as np
@@ -174,6 +175,7 @@ def _judge(job: Job, claim: KCL, parts: Sequence[_Part], pieces: Pieces, engine:
     spans = spans_of_time(times, rows=block_rows(job))
     engine.map(partial(_cut_part, job, spans), list(enumerate(files)))
     shares = engine.map(partial(_judge_span, job, claim), list(enumerate(spans)))
+    rmtree(_share_folder(job, 0).parent)
     return join_shares(
         shares,
         claim,
