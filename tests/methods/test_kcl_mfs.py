@@ -16,7 +16,7 @@ import pytest
 
 from wayveil.cli import main
 from wayveil.engines import LocalEngine
-from wayveil.methods import kcl, kcl_ways
+from wayveil.methods import kcl_choosing, kcl_ways
 from wayveil.methods.kcl import Kcl
 from wayveil.model import Published, Visits
 from wayveil.run import scores
@@ -208,13 +208,13 @@ def built_up(data: Visits, k: int, l: int, bar: int, rounds: int) -> list[set[An
 
 @pytest.mark.parametrize("rounds", [0, 1, 3])
 def test_visits_are_given_back_and_sequences_mended_as_defined(rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    build_up = kcl.build_up
+    build_up = kcl_choosing.build_up
 
     def mended(crowd: Any, spared: Any) -> Any:
         return kcl_ways.mend(build_up(crowd, spared), crowd, spared)
 
-    monkeypatch.setattr(kcl, "build_up", mended)
-    monkeypatch.setattr(kcl, "MOST_VISITS", 0)
+    monkeypatch.setattr(kcl_choosing, "build_up", mended)
+    monkeypatch.setattr(kcl_choosing, "MOST_VISITS", 0)
     monkeypatch.setattr(kcl_ways, "ROUNDS", rounds)
     rng, differs = random.Random(2), 0
     for data, asked in mendable(rng, 120):

@@ -11,8 +11,9 @@ import pytest
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
-from wayveil.methods import kcl
+from wayveil.methods import kcl_choosing
 from wayveil.methods.kcl import Kcl
+from wayveil.methods.kcl_choosing import Choosing
 from wayveil.methods.kcl_ways import Numbered
 from wayveil.model.ragged import offsets_of
 from wayveil.run.blocks import deciding, sequences
@@ -70,13 +71,14 @@ def test_pieces_have_the_sequences_of_everything(longest: Any, occurrences: int,
     for case in range(12):
         people, n_items, attributes = int(rng.integers(4, 14)), int(rng.integers(1, 7)), int(rng.integers(0, 2))
         whole = crowd(rng, people, n_items, attributes)
-        method = Kcl(k=int(rng.integers(1, 4)), c=["0.3", "0.5", "1"][case % 3], l=longest)
+        asked = Kcl(k=int(rng.integers(1, 4)), c=["0.3", "0.5", "1"][case % 3], l=longest)
+        method = Choosing(asked=asked)
         piece = (whole.owner // 1000) * 3 // people
         parts = [part_of(whole, piece == p) for p in range(3) if (piece == p).any()]
         files = [save(part, tmp_path / f"{case}-{i}") for i, part in enumerate(parts)]
         n_people = len(np.unique(whole.owner))
         counting = Counting(
-            method=method, people=n_people, n_items=n_items, n_values=whole.n_values, occurrences=occurrences,
+            choosing=method, people=n_people, n_items=n_items, n_values=whole.n_values, occurrences=occurrences,
             scratch=tmp_path / f"scratch-{case}",
         )  # fmt: skip
         expected = method.find(method.crowd(whole, people=n_people))
@@ -96,12 +98,12 @@ def test_pieces_have_the_sequences_of_everything(longest: Any, occurrences: int,
 
 def test_more_common_sequences_than_can_be_counted_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = crowd(np.random.default_rng(2), 6, 6, 0)
-    method = Kcl(k=1, c=1, l=3)
+    method = Choosing(asked=Kcl(k=1, c=1, l=3))
     file = save(whole, tmp_path / "piece")
-    counting = Counting(method=method, people=6, n_items=6, n_values=0, occurrences=100, scratch=tmp_path)
+    counting = Counting(choosing=method, people=6, n_items=6, n_values=0, occurrences=100, scratch=tmp_path)
     n = sum(len(level.items) for level in count_sequences(counting, [file], ENGINE, listed=True).common)
     for more, listed in [(0, True), (0, False), (-1, True), (-1, False)]:
-        monkeypatch.setattr(kcl, "MOST_BYTES", (n + more) * (8 * 4 + 100))
+        monkeypatch.setattr(kcl_choosing, "MOST_BYTES", (n + more) * (8 * 4 + 100))
         if more == 0:
             count_sequences(counting, [file], ENGINE, listed=listed)
         else:
@@ -152,10 +154,10 @@ def published_at_once(folder: Path, asked: dict[str, Any]) -> tuple[list[Any], d
 
     def search(counting: Counting, files: list[Path], engine: Any, *, listed: bool) -> Any:
         everybody = deciding._joined([deciding._Travelled(numbered=load_value(file)) for file in files])
-        return counting.method.find(counting.method.crowd(everybody, people=counting.people))
+        return counting.choosing.find(counting.choosing.crowd(everybody, people=counting.people))
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Kcl, "needs_everybody", True)
+        patched.setattr(Choosing, "needs_everybody", True)
         patched.setattr(deciding, "_count_all", search)
         return published(folder, asked)
 
@@ -184,7 +186,7 @@ def test_pieces_publish_what_one_machine_publishes(asked: dict[str, Any], tmp_pa
 
 
 def test_large_data_are_built_up_in_pieces_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kcl, "MOST_VISITS", 10)
+    monkeypatch.setattr(kcl_choosing, "MOST_VISITS", 10)
     located: list[Any] = []
     monkeypatch.setattr(deciding, "locate", lambda *arguments: located.append(arguments))
     for seed in range(2):
@@ -205,13 +207,13 @@ def test_who_has_nothing_violating_travels_only_where_it_matters(
         name=pl.col("traj_id")
     ).write_csv(tmp_path / "in.csv")
     seen: list[Any] = []
-    choose = Kcl.choose
+    choose = Choosing.choose
 
-    def seeing(self: Kcl, crowd: Any, *others: Any) -> Any:
+    def seeing(self: Choosing, crowd: Any, *others: Any) -> Any:
         seen.append(crowd)
         return choose(self, crowd, *others)
 
-    monkeypatch.setattr(Kcl, "choose", seeing)
+    monkeypatch.setattr(Choosing, "choose", seeing)
     method = {"k": 3, "c": 1, "l": 2, **asked}
     got = published(tmp_path, method)
     crowd = seen[-1]

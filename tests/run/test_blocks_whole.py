@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
-from wayveil.methods import METHODS
+from wayveil.methods.kcl_choosing import Choosing
 from wayveil.methods.kcl_ways import Choice
 from wayveil.model import KCL, Visits
 from wayveil.run.blocks import whole
@@ -179,7 +179,7 @@ def test_a_method_that_suppresses_too_little_is_stopped(tmp_path: Path, monkeypa
     def lazy(self: Any, crowd: Any, *_: Any) -> Choice:
         return Choice(keep=np.ones(len(crowd.rows), bool), gone=np.empty(0, int), facts={"visits suppressed": 0})
 
-    monkeypatch.setattr(METHODS["kcl"], "choose", lazy)
+    monkeypatch.setattr(Choosing, "choose", lazy)
     asked = content(table(3), tmp_path, c="0.25", l=3)
     with pytest.raises(NotPublished, match="Nothing was published") as caught:
         run(asked)
@@ -192,13 +192,13 @@ def test_a_method_that_suppresses_too_little_is_stopped(tmp_path: Path, monkeypa
 
 def test_rare_doublets_do_not_travel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
-    real = METHODS["kcl"].choose
+    real = Choosing.choose
 
     def seeing(self: Any, crowd: Any, *others: Any) -> Any:
         seen.append(crowd.records)
         return real(self, crowd, *others)
 
-    monkeypatch.setattr(METHODS["kcl"], "choose", seeing)
+    monkeypatch.setattr(Choosing, "choose", seeing)
     raw = table(4, places="aaaaaaaab")
     people = raw.group_by("t", "location").agg(pl.col("user_id").n_unique().alias("n"))
     kept = people.filter(pl.col("n") >= 12)

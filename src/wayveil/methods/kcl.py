@@ -2,42 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from wayveil.errors import InputError
-from wayveil.kernels.kcl_find import find_sequences
-from wayveil.kernels.kcl_patterns import Patterns
-from wayveil.methods.kcl_ways import (
-    Choice,
-    Crowd,
-    Numbered,
-    Sequences,
-    Way,
-    build_up,
-    give_back,
-    mend,
-    mine,
-    take_away,
-)
-from wayveil.model import KCL, BlockKey, Coded, Cut, Engine, Published, Sensitive, Visits, check_parameters, parameter
-from wayveil.model.ragged import IntArray
+from wayveil.methods.kcl_choosing import Choosing
+from wayveil.model import KCL, BlockKey, Cut, Engine, Published, Sensitive, Visits, check_parameters, parameter
 
 __all__ = ["Kcl"]
-
-MOST_BYTES = 2 << 30
-"""What the counts of shared sequences may take: with an unbounded `l`, k people on one long way share 2^length."""
-
-
-MOST_VISITS = 3_000_000
-"""Up to how many visits the greedy ways are tried, where visits are given back.  Above this nothing is taken greedily:
-all is taken, and given back.  That ends in about the same and takes a third of the time.  Nothing is mended then,
-either: one round would take longer than giving everything back does."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,200 +124,16 @@ class Kcl:
 
     @property
     def kernels(self) -> tuple[str, ...]:
-        exact = self.validity == "exact"
-        usual = exact and (self.preserve == "instances" or self.gives_back)
-        return (*(["kcl_suppress"] if usual else []), "kcl_find", *(["kcl_restore"] if self.gives_back else []))
+        gives_back = Choosing(asked=self).gives_back
+        usual = self.validity == "exact" and (self.preserve == "instances" or gives_back)
+        return (*(["kcl_suppress"] if usual else []), "kcl_find", *(["kcl_restore"] if gives_back else []))
 
     @property
     def claim(self) -> KCL:
         return KCL(k=self.k, c=self.c, l=self.l, sensitive=self.sensitive)
 
     def run(self, data: Visits, *, rng: np.random.Generator, engine: Engine) -> Published:
-        crowd = self.crowd(self.numbered(data), people=data.n_owners)
-        choice = self.choose(crowd, partial(self.find, crowd), engine)
+        choosing = Choosing(asked=self)
+        crowd = choosing.crowd(choosing.numbered(data), people=data.n_owners)
+        choice = choosing.choose(crowd, partial(choosing.find, crowd), engine)
         return Published(data=data.where(choice.keep), claim=self.claim, facts=choice.facts)
-
-    @property
-    def local(self) -> bool:
-        """Whether visits may be taken out of some records only."""
-        return self.suppression == "local"
-
-    @property
-    def several(self) -> bool:
-        """Whether several ways are tried, and the best one is taken."""
-        return self.local and self.validity == "exact"
-
-    @property
-    def gives_back(self) -> bool:
-        """Whether visits are given back where they threaten nobody."""
-        return self.several and self.restore == "yes"
-
-    @property
-    def needs_everybody(self) -> bool:
-        """Whether it matters who has what in records without any violating sequence.
-
-        It does not to the greedy: common sequences are counted once, and only records that have a threat are changed
-        one by one.  It does to what is given back, to frequent sequences, and to the printed test.
-        """
-        return self.gives_back or self.preserve == "mfs" or self.validity == "literal"
-
-    def builds_up(self, n_visits: int) -> bool:
-        """Return whether so many visits are given back from nothing: then violating sequences are only counted."""
-        return self.gives_back and n_visits > MOST_VISITS
-
-    def numbered(self, data: Visits) -> Numbered:
-        """Return data with numbers instead of places and times."""
-        self.check_values(
-            {name: _present(data.attributes[name]) for name, _ in self.sensitive if name in data.attributes}
-        )
-        item, n_items = _number_by_time(data.t, data.location, len(data.locations))
-        value, n_values = self.sensitive_codes(data)
-        return Numbered(
-            offsets=data.offsets, item=item, owner=data.owner, value=value, n_items=n_items, n_values=n_values
-        )
-
-    def crowd(self, numbered: Numbered, *, people: int, elsewhere: IntArray | None = None) -> Crowd:
-        """Return what is to be decided on; `people` and ``elsewhere[item]`` count also records that are not here."""
-        self.check_people(people)
-        records, rows = numbered.records()
-        return Crowd(
-            records=records,
-            rows=rows,
-            people=people,
-            elsewhere=np.zeros(numbered.n_items, np.int64) if elsewhere is None else elsewhere,
-            k=self.k,
-            longest=self.longest(int(np.diff(numbered.offsets).max(initial=1))),
-            allowed=self.allowed(people),
-        )
-
-    def longest(self, present: int) -> int:
-        """Return the length of the longest sequences that count, where trajectories have up to `present` visits."""
-        return min(self.l, present) if isinstance(self.l, int) else present
-
-    def allowed(self, people: int) -> IntArray:
-        """Return, for every number of owners, how many of them may have one sensitive value; exact."""
-        if max(self.c.numerator * people, self.c.denominator) < 2**62:
-            return np.arange(people + 1) * self.c.numerator // self.c.denominator
-        return np.array([self.c.numerator * n // self.c.denominator for n in range(people + 1)], np.int64)
-
-    def find(self, crowd: Crowd) -> Sequences:
-        """Return the violating and the common sequences of a crowd that is whole."""
-        meta, most = crowd.records.meta, self.most_common(crowd.longest, int(crowd.records.meta[1]))
-        found, common = find_sequences(
-            crowd.records._replace(meta=np.append(meta, most)), crowd.longest, self.k, crowd.allowed
-        )
-        self.refuse_too_many(int(common.table.meta[0]), most)
-        return Sequences(n_violating=int(found.table.meta[0]), found=found, common=common)
-
-    def most_common(self, longest: int, n_values: int) -> int:
-        """Return how many common sequences can be counted."""
-        return MOST_BYTES // (8 * (longest + 1) + 16 * n_values + 100)
-
-    def refuse_too_many(self, n_common: int, most: int) -> None:
-        """Refuse data that share more sequences than can be counted."""
-        if n_common > most:
-            raise InputError(
-                f"kcl: more than {most:,} sequences of visits are shared by k = {self.k} people, too many to count. "
-                "Give a smaller l, or cut long trajectories into shorter ones."
-            )
-
-    def choose(self, crowd: Crowd, count: Callable[[], Sequences], engine: Engine) -> Choice:
-        """Return which visits may stay; `count` returns the sequences of the crowd, and of who is elsewhere."""
-        engine.progress("finding violating sequences")
-        jobs: list[Callable[[], Any]] = [count, partial(self._build_up, crowd)]
-        sequences, (way, spared) = engine.map(lambda job: job(), jobs)
-        if way is None:
-            engine.progress("suppressing visits")
-            way = self._best(crowd, sequences, spared, engine)
-        keep = np.empty(len(crowd.rows), bool)
-        keep[crowd.rows] = way.alive == 1
-        facts: dict[str, Any] = {"minimal violating sequences": sequences.n_violating}
-        if not way.built_up:
-            facts["local suppressions"], facts["global suppressions"] = way.steps
-        facts["visits suppressed"] = way.visits_lost
-        if way.visits_restored and not way.built_up:
-            facts["visits given back"] = way.visits_restored
-        if spared is not None:
-            facts["frequent sequences"] = len(spared.support)
-            facts["frequent sequences lost"] = way.patterns_lost
-        return Choice(keep=keep, gone=way.gone, facts=facts)
-
-    def _build_up(self, crowd: Crowd) -> tuple[Way | None, Patterns | None]:
-        """Return the sequences that are to be spared, and for large data everything given back from nothing."""
-        spared = None
-        if self.preserve == "mfs":
-            bar = self.min_support if isinstance(self.min_support, int) else max(2, -(-crowd.people // 100))
-            spared = mine(crowd.records, bar)
-        return build_up(crowd, spared) if self.builds_up(len(crowd.rows)) else None, spared
-
-    def _best(self, crowd: Crowd, sequences: Sequences, spared: Patterns | None, engine: Engine) -> Way:
-        """Return the best way to remove all threats that was tried.
-
-        No greedy choice is always the best, so others are tried at the same time.  Where local suppressions were not
-        enough, visits are given back to all of them; where they were, what is published is what the paper's algorithm
-        publishes, unless global suppressions happen to lose less.
-        """
-        tried = [(self.local, spared), (False, spared)][: 2 if self.several else 1]
-        if spared is not None and self.gives_back:
-            tried.append((True, None))
-        printed = self.validity == "literal"
-        ways = engine.map(
-            lambda way: take_away(crowd, sequences, way[1], local=way[0], printed=printed), tried
-        )  # fmt: skip
-        if self.gives_back and ways[0].steps[1] > 0:
-            ways = engine.map(lambda way: give_back(way, crowd, spared), ways)
-            if spared is not None:
-                ways += engine.map(lambda way: mend(way, crowd, spared), ways)
-        else:
-            ways = ways[:2]
-        return min(ways, key=Way.cost)
-
-    def check_people(self, people: int) -> None:
-        """Refuse data of too few people."""
-        if self.k > people:
-            raise InputError(
-                f"kcl: k is {self.k}, but the data holds {people} people: nothing could stay. "
-                "Take a smaller k or more data."
-            )
-
-    def check_values(self, present: Mapping[str, tuple[Collection[str], int]]) -> None:
-        """Refuse data by the values that occur in its attributes, and the number of trajectories without one."""
-        for attribute, values in self.sensitive:
-            if attribute not in present:
-                raise InputError(f"kcl: the data has no attribute {attribute!r}; it is named in sensitive.")
-            labels, missing = present[attribute]
-            if missing > 0:
-                raise InputError(
-                    f"kcl: {missing} trajectories have no value of the sensitive attribute {attribute!r}. "
-                    "Fill it in (for example with 'unknown') or leave them out."
-                )
-            absent = [v for v in values if v not in labels]
-            if absent:
-                raise InputError(f"kcl: the sensitive value {absent[0]!r} of {attribute!r} never occurs in the data.")
-
-    def sensitive_codes(self, data: Visits) -> tuple[IntArray, int]:
-        """Return per trajectory and attribute the code of its sensitive value, or -1; and how many codes there are."""
-        columns, n_values = [], 0
-        for attribute, values in self.sensitive:
-            column = data.attributes[attribute]
-            code = {value: n_values + i for i, value in enumerate(values)}
-            n_values += len(values)
-            columns.append(np.array([*(code.get(label, -1) for label in column.labels), -1], np.int64)[column.codes])
-        codes = np.column_stack(columns) if columns else np.empty((len(data), 0), np.int64)
-        return np.ascontiguousarray(codes, np.int64), n_values
-
-
-def _present(column: Coded) -> tuple[tuple[str, ...], int]:
-    return column.labels, int((column.codes < 0).sum())
-
-
-def _number_by_time(t: IntArray, location: IntArray, n_locations: int) -> tuple[IntArray, int]:
-    """Number the distinct (t, location) doublets by time and then by location; return the numbers and how many."""
-    times, t_rank = np.unique(t, return_inverse=True)
-    packed = t_rank.astype(np.int64) * n_locations + location
-    if len(times) * n_locations <= 4 * len(t) + 1024:
-        occurs = np.zeros(len(times) * n_locations, np.int64)
-        occurs[packed] = 1
-        return (np.cumsum(occurs) - 1)[packed], int(occurs.sum())
-    doublets, number = np.unique(packed, return_inverse=True)
-    return number, len(doublets)

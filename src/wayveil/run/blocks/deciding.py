@@ -17,7 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from wayveil.engines import LocalEngine
-from wayveil.methods.kcl import Kcl
+from wayveil.methods.kcl_choosing import Choosing
 from wayveil.methods.kcl_ways import Numbered, Sequences
 from wayveil.model import Engine, Visits
 from wayveil.model.ragged import BoolArray, IntArray, keep_rows, offsets_of, take, trajectory_of_row
@@ -67,12 +67,12 @@ class _Kept:
 
 def number_doublets(job: Job, pieces: Pieces, engine: Engine) -> Path:
     """Write the doublets that at least k people have, numbered in the order of time and name."""
-    method: Kcl = job.recipe.method
-    method.check_people(pieces.people)
-    method.check_values(pieces.values)
+    choosing = Choosing(asked=job.recipe.method)
+    choosing.check_people(pieces.people)
+    choosing.check_values(pieces.values)
     counts = engine.map(_count_doublets, list(pieces.files))
     total = pl.concat(counts).group_by("t", "location").agg(pl.col("people").sum())
-    kept = total.filter(pl.col("people") >= method.k).select("t", "location").sort("t", "location")
+    kept = total.filter(pl.col("people") >= choosing.asked.k).select("t", "location").sort("t", "location")
     if kept.is_empty():
         raise refuse_nothing(Visits)
     target = job.scratch / "doublets.parquet"
@@ -106,11 +106,11 @@ def _items(data: Visits, doublets: Path) -> IntArray:
 def _as_numbers(job: Job, doublets: Path, numbered: tuple[int, Path]) -> Path:
     """Write a piece without the doublets that too few people have, and without names."""
     number, file = numbered
-    method: Kcl = job.recipe.method
+    choosing = Choosing(asked=job.recipe.method)
     data: Visits = load_data(file, None)
     item = _items(data, doublets)
     kept = item >= 0
-    value, n_values = method.sensitive_codes(data)
+    value, n_values = choosing.sensitive_codes(data)
     piece = Numbered(
         offsets=keep_rows(data.offsets, kept),
         item=item[kept].astype(np.int32),
@@ -124,11 +124,11 @@ def _as_numbers(job: Job, doublets: Path, numbered: tuple[int, Path]) -> Path:
 
 def decide(job: Job, doublets: Path, pieces: Pieces, engine: Engine) -> Decided:
     """Return what may stay of every piece."""
-    method: Kcl = job.recipe.method
+    choosing = Choosing(asked=job.recipe.method)
     files: list[Path] = engine.map(partial(_as_numbers, job, doublets), list(enumerate(pieces.files)))
     first: Numbered = load_value(files[0])
     counting = Counting(
-        method=method,
+        choosing=choosing,
         people=pieces.people,
         n_items=first.n_items,
         n_values=first.n_values,
@@ -136,18 +136,18 @@ def decide(job: Job, doublets: Path, pieces: Pieces, engine: Engine) -> Decided:
         scratch=job.scratch,
     )
     here = LocalEngine(progress=engine.progress)
-    if method.needs_everybody:
+    if choosing.needs_everybody:
         seen = [_Travelled(numbered=load_value(file)) for file in files]
-        crowd = method.crowd(_joined(seen), people=pieces.people)
-        listed = not method.builds_up(len(crowd.rows))
-        choice = method.choose(crowd, partial(_count_all, counting, files, engine, listed=listed), here)
+        crowd = choosing.crowd(_joined(seen), people=pieces.people)
+        listed = not choosing.builds_up(len(crowd.rows))
+        choice = choosing.choose(crowd, partial(_count_all, counting, files, engine, listed=listed), here)
     else:
         engine.progress("finding violating sequences")
         threats = save_threats(counting, count_sequences(counting, files, engine, listed=True))
         seen = engine.map(partial(_concerned, threats), files)
         elsewhere = np.sum([one.elsewhere for one in seen if one.elsewhere is not None], axis=0)
-        crowd = method.crowd(_joined(seen), people=pieces.people, elsewhere=elsewhere)
-        choice = method.choose(crowd, partial(_found, threats, seen), here)
+        crowd = choosing.crowd(_joined(seen), people=pieces.people, elsewhere=elsewhere)
+        choice = choosing.choose(crowd, partial(_found, threats, seen), here)
     ends = np.cumsum([len(one.numbered.item) for one in seen])
     kept = [
         save(_Kept(who=one.who, bits=np.packbits(keep), gone=choice.gone), job.scratch / "kept" / f"{i}.pickle")

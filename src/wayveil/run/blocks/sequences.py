@@ -31,7 +31,7 @@ from wayveil.kernels.kcl_count import (
 )
 from wayveil.kernels.kcl_find import Common, Violating
 from wayveil.kernels.kcl_lists import inverted
-from wayveil.methods.kcl import Kcl
+from wayveil.methods.kcl_choosing import Choosing
 from wayveil.methods.kcl_ways import Numbered, Sequences
 from wayveil.model import Engine
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray, offsets_of
@@ -50,12 +50,12 @@ Cells = NDArray[np.int32]
 
 @dataclass(frozen=True, kw_only=True)
 class Counting:
-    """What is counted: the sequences of `Numbered` pieces in files, as `method` asks for, among so many people.
+    """What is counted: the sequences of `Numbered` pieces in files, as `choosing` asks for, among so many people.
 
     About `occurrences` of sequences begin with the items of a range, so that a task can hold them.
     """
 
-    method: Kcl
+    choosing: Choosing
     people: int
     n_items: int
     n_values: int
@@ -111,7 +111,7 @@ class _Added:
 
 def count_sequences(counting: Counting, files: Sequence[Path], engine: Engine, *, listed: bool) -> Counted:
     """Count the sequences of all pieces; violating ones are `listed`, or only their number is told."""
-    method, common, violating = counting.method, list[Level](), list[Cells]()
+    choosing, common, violating = counting.choosing, list[Level](), list[Cells]()
     n_common, n_violating, length, longest = 0, 0, 1, 1
     ahead: FloatArray = np.ones(counting.n_items)
     while length <= longest:
@@ -119,7 +119,7 @@ def count_sequences(counting: Counting, files: Sequence[Path], engine: Engine, *
         folder = counting.scratch / "sequences" / str(length)
         known = save(tuple(common), folder / "known.pickle")
         pieces: list[_Piece] = engine.map(partial(_count_piece, folder, known, length, ranges), list(enumerate(files)))
-        longest = method.longest(max(piece.longest for piece in pieces))
+        longest = choosing.longest(max(piece.longest for piece in pieces))
         wanted = listed, listed or length < longest
         added: list[_Added] = engine.map(
             partial(_add_up, counting, folder, known, length, wanted), list(range(len(ranges)))
@@ -127,7 +127,7 @@ def count_sequences(counting: Counting, files: Sequence[Path], engine: Engine, *
         rmtree(folder)
         n_common += sum(one.n_common for one in added)
         n_violating += sum(one.n_violating for one in added)
-        method.refuse_too_many(n_common, method.most_common(longest, counting.n_values))
+        choosing.refuse_too_many(n_common, choosing.most_common(longest, counting.n_values))
         common.append(_joined([one.common for one in added]))
         violating.append(np.concatenate([one.violating for one in added]))
         if not len(common[-1].items):
@@ -178,18 +178,18 @@ def _count_piece(
 
 def _add_up(counting: Counting, folder: Path, known: Path, length: int, wanted: tuple[bool, bool], part: int) -> _Added:
     """Add up what all pieces counted in a range, and judge it."""
-    method, width = counting.method, length + 1 + counting.n_values
+    choosing, width = counting.choosing, length + 1 + counting.n_values
     files = sorted((folder / str(part)).glob("[0-9]*.pickle"))
     cells: Cells = np.concatenate([np.empty((0, width), np.int32), *(load_value(file) for file in files)])
     if len(files) > 1:
         names = [str(i) for i in range(width)]
         frame = pl.from_numpy(cells, schema=names)
-        cells = frame.group_by(names[:length]).agg(pl.all().sum()).select(names).to_numpy()
+        cells = frame.group_by(names[:length], maintain_order=True).agg(pl.all().sum()).select(names).to_numpy()
     table, clean = _table(load_value(known))
     items, support, having = (np.ascontiguousarray(some) for some in np.hsplit(cells, [length, length + 1]))
     verdict = judge_candidates(
         items.astype(np.int64).ravel(), length, support.astype(np.int64).ravel(), having.astype(np.int64).ravel(),
-        table, clean, method.k, method.allowed(counting.people),
+        table, clean, choosing.asked.k, choosing.allowed(counting.people),
     )  # fmt: skip
     common, threat = verdict & COMMON > 0, verdict & THREAT > 0
     list_threats, list_common = wanted
