@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.attacks import known_points as module
-from wayveil.attacks.known_points import KnownPoints, both, owners_of, shared
+from wayveil.attacks.known_points import KnownPoints, both, shared
+from wayveil.attacks.owners import owners_of
 from wayveil.attacks.uniqueness import Uniqueness
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.attacks.known_points import KnownPoints, owners_of
+from wayveil.attacks.known_points import KnownPoints
+from wayveil.attacks.owners import owners_of
 from wayveil.attacks.uniqueness_of_points import UniquenessOfPoints
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import multiprocessing
 import os
 import pickle
@@ -59,6 +60,23 @@ def test_work_is_done_by_the_processes(engine: DaskEngine) -> None:
     found = set(engine.map(where, range(12)))
     assert os.getpid() not in found
     assert found == set(processes(engine))
+    large = np.ones(50_000)  # sent once, to one of them, and yet all do the work
+    assert set(engine.map(lambda i: where(i) * int(large[i]), range(12))) == set(processes(engine))
+
+
+def test_few_tasks_are_sent_at_a_time(engine: DaskEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others wait here, so that no worker holds much more than it works on."""
+    submit, sent = engine._client.submit, []
+
+    def watched(*arguments: Any, **options: Any) -> Any:
+        sent.append(len(engine._client.futures))
+        return submit(*arguments, **options)
+
+    monkeypatch.setattr(engine._client, "submit", watched)
+    monkeypatch.setattr(module, "_WAITING", 1)
+    assert engine.map(lambda i: time.sleep(0.02) or i, range(12)) == list(range(12))
+    assert len(sent) == 12
+    assert max(sent) <= 5
 
 
 def test_many_items_are_few_tasks(engine: DaskEngine) -> None:
@@ -148,7 +166,7 @@ def test_other_errors_arrive_too(engine: DaskEngine) -> None:
         engine.map(lambda name: Path(name).read_text(), ["no such file"])
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
 def test_a_full_disk_is_one_sentence(engine: DaskEngine, number: int) -> None:
     def python(_: int) -> None:
         raise OSError(number, "what it says")
@@ -264,16 +282,36 @@ def test_no_data_in_the_logs_of_dask() -> None:
     assert sys.getsizeof(module._Parcel.of(b"x" * 10_000)) > 10_000
 
 
+def test_a_parcel_is_opened_once_and_travels_without_a_copy() -> None:
+    parcel = module._Parcel.of([1, 2])
+    assert parcel.open_once() is parcel.open_once()
+    assert parcel.open_once() is parcel.open_once()
+    assert len(parcel._opened) == 1
+    assert parcel.open() is not parcel.open()
+    assert pickle.loads(pickle.dumps(parcel, protocol=4)).open() == [1, 2]
+    beside: list[pickle.PickleBuffer] = []
+    text = pickle.dumps(parcel, protocol=5, buffer_callback=beside.append)
+    assert len(beside) == 1
+    assert pickle.loads(text, buffers=beside).open() == [1, 2]
+    assert parcel.open_once() is not pickle.loads(text, buffers=beside).open_once()
+
+
 def test_a_running_cluster_is_used_and_left_alone(engine: DaskEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     import dask
 
     address = engine._client.scheduler.address
     steps: list[str] = []
+    handler = logging.StreamHandler()
+    handler.setLevel(logging.WARNING)
+    monkeypatch.setattr(logging.getLogger("distributed"), "handlers", [handler])
     with DaskEngine(scheduler=address, progress=lambda step, done=0, total=None: steps.append(step)) as other:
+        assert handler.level == logging.CRITICAL  # what happens is told in our words
         assert other.workers == 2
         other.progress("a step")
         assert set(other.map(lambda _: os.getpid(), range(20))) <= set(processes(engine))
     assert steps == ["a step"]
+    assert other._client.status == "closed"
+    assert handler.level == logging.WARNING
     assert engine.map(abs, [-1]) == [1]
     with dask.config.set({"scheduler-address": address}), DaskEngine(workers=5) as configured:
         assert configured.workers == 5
@@ -289,6 +327,20 @@ def test_other_versions_are_refused(engine: DaskEngine, monkeypatch: pytest.Monk
         DaskEngine(scheduler=engine._client.scheduler.address)
     with pytest.raises(UsageError, match=f"another version of {name}"):  # of a worker that comes later
         engine.map(abs, [-1])
+
+
+def test_versions_of_all_that_results_depend_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    from importlib import metadata
+
+    assert set(module._versions()) == {"Python", "wayveil", "numpy", "numba", "polars"}
+    assert module._versions()["numba"] == metadata.version("numba")
+    assert module._versions()["Python"] == f"{sys.version_info.major}.{sys.version_info.minor}"
+
+    def gone(name: str) -> str:
+        raise metadata.PackageNotFoundError
+
+    monkeypatch.setattr(metadata, "version", gone)
+    assert module._asked()()["polars"] == "missing"
 
 
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:1", "abc://x:1", "tcp://nobody.invalid:8786"])
@@ -317,6 +369,23 @@ def test_without_dask(monkeypatch: pytest.MonkeyPatch) -> None:
     assert str(caught.value) == "The engine dask needs Dask, which is not installed: install wayveil[cluster]."
 
 
+@pytest.mark.parametrize("error", [OSError("no"), RuntimeError("no"), TimeoutError("no")])
+def test_processes_that_do_not_start(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    import distributed
+
+    folders: list[Path] = []
+
+    def fail(*, local_directory: str, **_: Any) -> None:
+        folders.append(Path(local_directory))
+        assert folders[0].is_dir()
+        raise error
+
+    monkeypatch.setattr(distributed, "LocalCluster", fail)
+    with pytest.raises(WayveilError, match=f"did not start .{type(error).__name__}"):
+        DaskEngine(workers=1)
+    assert not folders[0].exists()
+
+
 @pytest.mark.parametrize("workers", [0, -3])
 def test_at_least_one_worker(workers: int) -> None:
     with pytest.raises(UsageError, match=f"at least 1 worker, got {workers}"):
@@ -324,23 +393,41 @@ def test_at_least_one_worker(workers: int) -> None:
 
 
 def test_nothing_is_shown_on_a_port(engine: DaskEngine) -> None:
-    def where(dask_scheduler: Any) -> tuple[str, int]:
-        return dask_scheduler.http_server.address, dask_scheduler.http_server.port
+    def where(dask_scheduler: Any = None, dask_worker: Any = None) -> tuple[str, int]:
+        server = (dask_scheduler or dask_worker).http_server
+        return server.address, server.port
 
-    address, port = engine._client.run_on_scheduler(where)
-    assert address == "127.0.0.1"
-    for page in ("health", "info/main/workers.html"):
-        with pytest.raises(HTTPError) as caught:
-            urlopen(f"http://{address}:{port}/{page}")
-        with caught.value as answer:
-            assert answer.code == 404
+    for address, port in [engine._client.run_on_scheduler(where), *engine._client.run(where).values()]:
+        assert address == "127.0.0.1"
+        for page in ("health", "info/main/workers.html"):
+            with pytest.raises(HTTPError) as caught:
+                urlopen(f"http://{address}:{port}/{page}")
+            with caught.value as answer:
+                assert answer.code == 404
 
 
-def test_what_was_started_ends() -> None:
-    with DaskEngine(workers=1) as engine:
+def test_what_was_started_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    import distributed
+
+    close, closed = distributed.Client.close, []
+
+    def noted(self: Any, *arguments: Any, **options: Any) -> Any:
+        closed.append((id(self), self.status))
+        return close(self, *arguments, **options)
+
+    monkeypatch.setattr(distributed.Client, "close", noted)
+    monkeypatch.setattr(module, "cores", lambda: 1)
+    with DaskEngine() as engine:  # one process per core, with one thread
+        assert engine.workers == 1
+        assert list(engine._client.nthreads().values()) == [1]
+        with pytest.raises(ValueError, match="No"):  # Dask elsewhere in the program does not come here
+            distributed.default_client()
         [process] = processes(engine)
         [folder] = engine._client.run(lambda dask_worker: dask_worker.local_directory).values()
         assert Path(folder).exists()
+        assert any(part.startswith("wayveil-") for part in Path(folder).parts)
+    assert engine._client.status == "closed"
+    assert (id(engine._client), "running") in closed  # before the scheduler that it would look for
     engine.close()
     assert not Path(folder).exists()
     with pytest.raises(ProcessLookupError):

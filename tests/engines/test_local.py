@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 
 from wayveil.engines import LocalEngine
+from wayveil.engines.local import cores
 
 
 @pytest.mark.parametrize("workers", [1, 2, 5])
@@ -28,6 +31,33 @@ def test_nothing_is_left_running() -> None:
     with LocalEngine(workers=3) as engine:
         assert engine.map(abs, range(10)) == list(range(10))
     assert threading.active_count() == before
+
+
+def test_items_are_worked_on_at_the_same_time() -> None:
+    both = threading.Barrier(2, timeout=20)  # nobody passes alone
+    LocalEngine(workers=2).map(lambda _: both.wait(), range(2))
+
+
+def test_no_more_threads_than_workers_and_items() -> None:
+    here = threading.get_ident()
+    assert set(LocalEngine(workers=1).map(lambda _: threading.get_ident(), range(5))) == {here}
+    assert LocalEngine(workers=3).map(lambda _: threading.get_ident(), [1]) == [here]
+
+    def where(_: int) -> int:
+        time.sleep(0.005)
+        return threading.get_ident()
+
+    assert len({*LocalEngine(workers=2).map(where, range(20))} - {here}) == 2
+
+
+def test_cores_are_those_that_this_process_may_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "cpu_count", lambda: 5)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {1, 4, 6}, raising=False)
+    assert cores() == LocalEngine().workers == 3
+    monkeypatch.delattr(os, "sched_getaffinity")  # as on other systems
+    assert cores() == 5
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert cores() == 1
 
 
 def test_workers_are_the_cores_and_progress_is_silent() -> None:

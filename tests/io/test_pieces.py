@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import tempfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -13,7 +15,9 @@ from hypothesis import strategies as st
 
 from wayveil.errors import InputError
 from wayveil.io import ReadOptions, gather_piece, open_spans, parquet_parts, read_points, read_visits, scatter_span
-from wayveil.io.table import ROW_NUMBER
+from wayveil.io import pieces as io_pieces
+from wayveil.io.pieces import groups_of, scatter_group
+from wayveil.io.table import ROW_NUMBER, open_table
 
 FRAME = pl.DataFrame(
     {
@@ -55,6 +59,8 @@ def pieces_of(
     counts = [
         scatter_span(spans, number, pieces=pieces, secret=secret, folder=folder) for number in range(len(spans.spans))
     ]
+    for group in range(len(groups_of(pieces))):
+        scatter_group(spans, group, pieces=pieces, secret=secret, folder=folder, rows=rows)
     held = [piece for piece in range(pieces) if sum(count[piece] for count in counts)]
     files = [gather_piece(spans, piece, folder) for piece in held]
     assert [pl.read_parquet(file).height for file in files] == [sum(c[piece] for c in counts) for piece in held]
@@ -145,6 +151,90 @@ def test_hidden_files_and_markers_are_no_parts(tmp_path: Path) -> None:
     (folder / "notes.csv").touch()
     assert parquet_parts(folder) == []
     assert parquet_parts(folder / "part-0.parquet") == []
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "folder"])
+def test_groups_of_pieces_hold_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
+    path = written(FRAME, tmp_path / "a", form)
+    found = []
+    for most in (64, 3):
+        monkeypatch.setattr(io_pieces, "MOST_FILES", most)
+        found.append(frames(pieces_of(path, tmp_path / str(most), rows=30)))
+    assert len(groups_of(14)) == 4
+    assert (tmp_path / "3/raw/groups").is_dir()
+    assert not (tmp_path / "64/raw/groups").exists()
+    assert [one.equals(other) for one, other in zip(*found, strict=True)] == [True] * len(found[0])
+
+
+@pytest.mark.parametrize("pieces", [65, 70, 81, 100, 101, 631, 5000])
+def test_every_piece_is_in_one_group(pieces: int) -> None:
+    groups = groups_of(pieces)
+    assert [piece for group in groups for piece in group] == list(range(pieces))
+    assert [number for number, group in enumerate(groups) for piece in group] == [
+        piece // len(groups[0]) for piece in range(pieces)
+    ]
+    assert max(len(groups), len(groups[0])) <= pieces**0.5 + 1
+
+
+CELL = st.sampled_from(["a", "bb", "", "1", '"x,y"', '"q""q"', '"one\ntwo"', '"\r\n"', '""', " ", "\u00e9"])
+LINE = st.one_of(
+    st.just(""), st.just(",,,"), st.lists(CELL, min_size=1, max_size=3), st.lists(CELL, min_size=4, max_size=4)
+)
+
+
+@given(st.lists(LINE, min_size=1, max_size=12), st.sampled_from(["\n", "\r\n"]), st.booleans(), st.integers(1, 5))
+@settings(deadline=None, max_examples=150)
+def test_text_read_in_parts_is_the_same_as_at_once(lines: list[Any], end: str, closed: bool, rows: int) -> None:
+    listed = ["traj_id,t,location,more", *(one if isinstance(one, str) else ",".join(one) for one in lines)]
+    with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patched:
+        patched.setattr(io_pieces, "_FIRST_TEXT", 5)
+        folder = Path(name)
+        (folder / "in.csv").write_bytes((end.join(listed) + end * closed).encode())
+        expected = open_table(folder / "in.csv").read([0, 1, 2])
+        if not len(expected):
+            return
+        open_spans(folder / "in.csv", "visits", ReadOptions(attributes=()), rows=rows, scratch=folder)
+        found = pl.concat([pl.read_parquet(file) for file in sorted((folder / "input").iterdir())])
+        assert found.select("traj_id", "t", "location").rows() == expected.frame.rows()
+        kept = range(len(expected)) if expected.kept is None else expected.kept
+        assert found[ROW_NUMBER].to_list() == list(kept)
+
+
+def test_text_is_read_in_parts_of_about_as_many_rows(tmp_path: Path) -> None:
+    FRAME.sample(100_000, with_replacement=True, seed=1).write_csv(tmp_path / "in.csv")
+    spans = open_spans(tmp_path / "in.csv", "visits", VISITS, rows=9_000, scratch=tmp_path)
+    sizes = [span.rows for span in spans.spans]
+    assert sum(sizes) == 100_000
+    assert all(8_000 < size <= 9_000 for size in sizes[2:-1])  # the first text is a guess
+    wide = FRAME.sample(4_000, with_replacement=True, seed=1).with_columns(more=pl.lit("x" * 2_000))
+    wide.write_csv(tmp_path / "wide.csv")
+    (tmp_path / "s").mkdir()
+    spans = open_spans(tmp_path / "wide.csv", "visits", VISITS, rows=1_000, scratch=tmp_path / "s")
+    assert max(span.rows for span in spans.spans) < 200  # 256 bytes for every row that is asked for
+
+
+def test_a_line_that_does_not_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(io_pieces, "_FIRST_TEXT", 100)
+    monkeypatch.setattr(io_pieces, "_LONGEST_RECORD", 10_000)
+    (tmp_path / "in.csv").write_text('traj_id,t,location\na,1,"x\n' + "a,1,y\n" * 5_000)
+    with pytest.raises(InputError, match=r"in\.csv: a line goes on for more than 16 MB; check that quotation marks"):
+        open_spans(tmp_path / "in.csv", "visits", ReadOptions(attributes=()), rows=1_000, scratch=tmp_path)
+
+
+def test_how_long_row_groups_are(tmp_path: Path) -> None:
+    rows = 30_000
+    noise = np.random.default_rng(1).random((rows, 2))
+    table = pl.DataFrame({"traj_id": ["a"] * rows, "t": range(rows), "x": noise[:, 0], "y": noise[:, 0]})
+    table = table.with_columns(more=noise[:, 1])
+    found = []
+    for number, group in enumerate((rows, 10_000)):
+        file = tmp_path / f"{number}.parquet"
+        table.write_parquet(file, row_group_size=group, compression="uncompressed", use_pyarrow=False)
+        scratch = tmp_path / str(number)
+        found.append(open_spans(file, "points", ReadOptions(attributes=()), rows=99, scratch=scratch).group_bytes)
+    plain = 8 * 2 * rows  # x and y; traj_id and t take little or as much as another, and `more` is not read
+    assert plain <= found[0] < plain + 9 * rows
+    assert found[1] == pytest.approx(found[0] / 3, rel=0.05)
 
 
 def test_the_hash_is_keyed(tmp_path: Path) -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from wayveil.engines import LocalEngine
-from wayveil.errors import InputError
-from wayveil.methods.road_parts import Parts, Release, check_people, parts_of, publish_slices, published, slices_of
+from wayveil.methods.road_parts import Parts, Release, parts_of, publish_slices, published, slices_of
 from wayveil.model import Coded, RoadNetwork, Routes, StrictK
 
 NETWORK = RoadNetwork.from_roads([("ab", "a", "b"), ("bc", "b", "c"), ("cd", "c", "d"), ("ba", "b", "a")])
@@ -125,9 +123,3 @@ def test_nothing_is_published_of_nothing() -> None:
     assert len(made.data) == 0
     assert made.source is not None
     assert made.source.tolist() == []
-
-
-def test_too_few_people_are_refused() -> None:
-    check_people("icba", routes(["ab", "ab"]), 2)
-    with pytest.raises(InputError, match="icba: k is 3, but the data holds routes of 2 people"):
-        check_people("icba", routes(["ab", "ab", "ab", ""], owner=[0, 1, 0, 2]), 3)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.errors import InputError
-from wayveil.model import AttackResult, Chart, Series
+from wayveil.model import AttackResult, Chart, Series, sums
 from wayveil.model.sums import Highest, Lowest, Same, Tally, add, join_results, side_by_side
 
 
@@ -48,6 +48,10 @@ def test_extremes_and_what_all_pieces_share():
         ((1,), (1, 2)),
         (np.zeros(1), np.zeros(2)),
         ({}, 1),
+        (1, {}),
+        ((1,), [1]),
+        (np.zeros(2), 1),
+        (1, np.zeros(2)),
         ("a", "a"),
         (Highest(1), Lowest(1)),
         (Highest(1), 1),
@@ -126,6 +130,35 @@ def test_two_tables_side_by_side(case):
     assert [row for row, _ in plain(both)] == sorted({*before, *after})
     assert old.tolist() == [before.count(row) for row, _ in plain(both)]
     assert new.tolist() == [after.count(row) for row, _ in plain(both)]
+    assert both.counts.tolist() == [(before + after).count(row) for row, _ in plain(both)]
+
+
+def test_fractions_are_counted_alone_and_beside_others():
+    values = np.array([0.5, -0.25, 0.0, 0.5, -0.0, 0.5])
+    alone = Tally.of(values)
+    assert plain(alone) == [((-0.25,), 1), ((0.0,), 2), ((0.5,), 3)]
+    assert alone.total == 6
+    numbers = np.array([7, 1, 1, 7, 1, 6])
+    assert plain(Tally.of(values, numbers)) == [((-0.25, 1), 1), ((0.0, 1), 2), ((0.5, 6), 1), ((0.5, 7), 2)]
+    assert plain(Tally.of(numbers, values)) == [((1, -0.25), 1), ((1, 0.0), 2), ((6, 0.5), 1), ((7, 0.5), 2)]
+    assert plain(Tally.of(values[:0])) == plain(Tally.of(values[:0], numbers[:0])) == []
+
+
+def test_names_stay_only_where_a_column_needs_them():
+    found = Tally.of(np.array([1, 0, 1]), np.array([7, 7, 8]), names=("a", "b"), named=1)
+    assert (found.only(0).names, found.only(0).named) == (("a", "b"), 1)
+    assert (found.only(1).names, found.only(1).named) == ((), 0)
+
+
+def test_rows_are_not_sorted_again_where_codes_are_in_the_order_of_names(monkeypatch):
+    codes = np.array([2, 0, 2, 1])
+    expected = plain(Tally.of(codes, names=("a", "b", "c"), named=1))
+    asked = []
+    monkeypatch.setattr(sums, "_sorting", lambda columns: asked.append(len(columns[0])) or np.arange(len(columns[0])))
+    assert plain(Tally.of(codes, names=("a", "b", "c"), named=1)) == expected
+    assert not asked
+    Tally.of(codes, names=("b", "a", "c"), named=1)
+    assert asked == [3]
 
 
 def test_many_different_rows_are_counted_by_sorting():
@@ -175,12 +208,22 @@ def test_equal_risks_stay_what_they_are():
         assert join_results(pieces).measured["identity_mean"] == 1 / 10
 
 
+def test_a_share_that_happens_to_be_whole_is_not_added():
+    for one, other in ((0, 0.5), (0.5, 0)):
+        pieces = [result(1, {"unique_share": one}), result(1, {"unique_share": other})]
+        assert join_results(pieces).measured["unique_share"] == 0.25
+
+
 def test_one_piece_with_victims_is_the_result():
     only = result(2, {"identity_mean": 0.5, "identity_mean_low": 0.2}, [chart((0.5, 0.5))])
     empty = result(0, {"identity_mean": None, "identity_mean_low": None}, [chart((0.0, 0.0))])
     joined = join_results([empty, only])
     assert (joined.victims, joined.measured, joined.charts) == (2, only.measured, only.charts)
     assert join_results([empty, empty]).victims == 0
+    assert not joined.sampled
+    sampled = [result(0, {}, sampled=True), only]  # victims were drawn at random, and none of them was there
+    assert join_results(sampled).sampled
+    assert join_results([result(0, {}, sampled=True), only, only]).sampled
     with pytest.raises(InputError, match="no result"):
         join_results([])
 
@@ -192,3 +235,29 @@ def test_charts_of_shares_are_joined_where_they_are_alike():
     assert [c.title for c in joined.charts] == ["t"]
     assert joined.charts[0].series[0].values == (0.25, 1.0)
     assert join_results([result(1, {}, ours), result(1, {})]).charts == ()
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"kind": "line"},
+        {"labels": ("x",)},
+        {"lines": ((0.0, 0.0, 1.0, 1.0),)},
+        {"series": (Series(name="other", values=(0.0, 1.0)),)},
+        {"series": (Series(name="s", values=(0.0, 1.0)),) * 2},
+    ],
+)
+def test_charts_that_differ_in_anything_but_their_values_are_left_out(other):
+    pieces = [result(1, {}, [chart((1.0, 0.0))]), result(1, {}, [chart((0.0, 1.0), **other)])]
+    assert join_results(pieces).charts == join_results(pieces[::-1]).charts == ()
+
+
+def test_every_series_of_a_chart_is_joined_by_itself():
+    def two(a, b):
+        return chart(None, series=(Series(name="a", values=a), Series(name="b", values=b)))
+
+    joined = join_results(
+        [result(1, {}, [two((1.0, 0.0), (0.5, None))]), result(3, {}, [two((0.0, 1.0), (0.5, None))])]
+    )
+    assert [(one.name, one.values) for one in joined.charts[0].series] == [("a", (0.25, 0.75)), ("b", (0.5, None))]
+    assert joined.charts[0].labels == ("x", "y")

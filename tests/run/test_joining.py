@@ -102,10 +102,44 @@ def test_codes_do_not_depend_on_the_cut() -> None:
     assert one.attributes["s"].codes.tolist() == two.attributes["s"].codes.tolist()
 
 
+def test_names_that_nobody_visits_are_not_kept() -> None:
+    """A part may list places of all parts; what nobody published of them does not show in the result."""
+    data = Visits.from_records([[("b", 1)], [("z", 2)], [("a", 3)]], attributes={"s": ["y", None, "x"]})
+    both = join_data([data.take(np.array([0])), data.take(np.array([2]))])
+    assert both.locations == ("a", "b")
+    assert [both.record(i) for i in range(2)] == [[("b", 1)], [("a", 3)]]
+    located = replace(data, place_x=np.array([1.0, 2.0, 26.0]), place_y=np.array([-1.0, -2.0, -26.0]))
+    both = join_data([located.take(np.array([0])), located.take(np.array([2]))])
+    assert (both.place_x.tolist(), both.place_y.tolist()) == ([1.0, 2.0], [-1.0, -2.0])
+
+
+def test_points_of_which_all_or_none_say_what_is_known() -> None:
+    data = made("points", [2, 1], np.random.default_rng(1))
+    plain = replace(data, known=None)
+    assert join_data([plain, plain]).known is None
+    assert join_data([data, data]).known.tolist() == data.known.tolist() * 2
+
+
+def test_what_all_parts_share_is_that_of_the_result() -> None:
+    numbers = np.random.default_rng(1)
+    routes, stops = made("routes", [2, 1], numbers), made("stops", [2, 1], numbers)
+    assert join_data([routes, routes]).network is NETWORK
+    assert join_data([stops, stops]).taxonomy is TREE
+
+
 def test_times_of_another_format_are_refused() -> None:
     data = made("points", [2, 2], np.random.default_rng(1))
     with pytest.raises(InputError, match="written in another way"):
         join_data([data, replace(data, time_format="epoch")])
+
+
+def test_owners_from_elsewhere_are_refused() -> None:
+    """Else the first part would say for all of them that every trajectory is a person."""
+    data = made("visits", [2, 2], np.random.default_rng(1))
+    for owners in ("assumed", "hidden"):
+        for parts in ([data, replace(data, owners=owners)], [replace(data, owners=owners), data]):
+            with pytest.raises(InputError, match="come from elsewhere"):
+                join_data(parts)
 
 
 def test_parts_on_networks_and_taxonomies_of_their_own() -> None:
@@ -124,8 +158,18 @@ def test_parts_on_networks_and_taxonomies_of_their_own() -> None:
     with pytest.raises(InputError, match="another node in one part"):
         join_data([Routes.from_records([["ab"]], network=net) for net in (one, other)])
     more = Taxonomy.from_parents([("o", ""), ("z", "o"), ("a", "o"), ("a1", "a")])
-    stops = join_data([Stops.from_records([[name]], taxonomy=tree) for name, tree in (("z", more), ("a1", TREE))])
-    assert [stops.record(i) for i in range(2)] == [["z"], ["a1"]]
+    parts = [Stops.from_records([[name]], taxonomy=tree) for name, tree in (("z", more), ("a1", TREE), ("b1", TREE))]
+    stops = join_data(parts)
+    assert [stops.record(i) for i in range(3)] == [["z"], ["a1"], ["b1"]]
+    assert stops.sensitive.tolist() == [False, False, True]
+
+
+def test_a_node_in_two_places_is_refused() -> None:
+    """Else stops of one part would be taken for others: what is below a sensitive node would not be sensitive."""
+    other = Taxonomy.from_parents([("o", ""), ("a", "o"), ("b", "o"), ("b1", "a")])
+    for trees in ([TREE, other], [other, TREE]):
+        with pytest.raises(InputError, match="is below another one in one part"):
+            join_data([Stops.from_records([["b1"]], taxonomy=tree) for tree in trees])
 
 
 def test_taxonomies_joined_have_all_nodes_and_stops_keep_their_names() -> None:

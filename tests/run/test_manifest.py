@@ -5,6 +5,9 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+import pytest
+
+from wayveil.errors import InputError
 from wayveil.methods import Kcl
 from wayveil.model import Verdict, Visits
 from wayveil.run.manifest import described, file_facts, make_manifest, read_manifest, versions
@@ -31,6 +34,20 @@ def test_round_trip(tmp_path: Path) -> None:
     assert sha256 == hashlib.sha256(content).hexdigest()
     assert "ß".encode() in content
     assert list(again.files) == ["published.csv"]
+
+
+def test_a_manifest_that_tells_of_owners_is_refused(tmp_path: Path) -> None:
+    """Owners are never published: a verdict that counts people by them would count what is not there."""
+    (tmp_path / "published.csv").write_bytes(b"x")
+    data, method = Visits.from_records([[("a", 1)], [("a", 1)]]), Kcl(k=2, l=1)
+    verdict = Verdict(holds=True, claim=method.claim, counted="trajectories", measured={}, reason="")
+    table = described(data, source_owners="assumed")
+    content = make_manifest(tmp_path, method=method, verdict=verdict, table=table, unprotected=()).to_bytes()
+    (tmp_path / "manifest.json").write_bytes(content)
+    assert read_manifest(tmp_path)[0].table.owners == "assumed"
+    (tmp_path / "manifest.json").write_bytes(content.replace(b'"owners": "assumed"', b'"owners": "given"'))
+    with pytest.raises(InputError, match=r"garbled at 'schema\.owners'"):
+        read_manifest(tmp_path)
 
 
 def test_file_facts(tmp_path: Path) -> None:

@@ -85,6 +85,12 @@ def test_the_slowest_job_is_done_elsewhere_and_all_else_here(
     assert notes(cache) == here
 
 
+def test_what_a_crowd_in_pieces_needs_is_compiled_as_well(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
+    pretend(monkeypatch, None)
+    compile_kernels(METHOD, (), (), LocalEngine(), ("kcl_count",))
+    assert "kcl_count" in notes(cache)
+
+
 def test_what_is_warm_is_not_done_again(
     monkeypatch: pytest.MonkeyPatch, cache: Path, prepared: Callable[[], None], told: list[str]
 ) -> None:

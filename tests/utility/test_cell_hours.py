@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -130,3 +131,12 @@ def test_data_that_cannot_be_compared_and_bad_parameters():
         CellHours(cell=0)
     with pytest.raises(ParameterError, match="cell_hours: top must be"):
         CellHours(top=0)
+
+
+def test_the_same_data_give_the_same_digits():
+    rng = np.random.default_rng(1)
+    before, after = (
+        Points.from_records([[(60 * i, *rng.normal(0, 500, 2).tolist()) for i in range(40)] for _ in range(60)])
+        for _ in range(2)
+    )
+    assert len({CellHours().run(before, after).measured["cells_moved_share"] for _ in range(20)}) == 1

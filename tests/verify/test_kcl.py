@@ -417,6 +417,11 @@ def broken_visits(**columns):
         ({"t": np.array([1, 2, 2, 2])}, "time"),
         ({"t": np.array([2, 1, 1, 2])}, "time"),
         ({"t": np.array([2**62 + 1, -(2**62) - 1, 1, 2])}, "time"),  # the difference overflows to a positive number
+        ({"t": np.full(4, np.nan)}, "whole number"),
+        ({"t": np.array([1, 2, 1, np.nan])}, "whole number"),
+        ({"location": np.array([0.0, 1.0, 0.0, 0.5])}, "whole number"),
+        ({"owner": np.array([0.0, np.nan])}, "whole number"),
+        ({"offsets": np.array([0.0, 2.0, 4.0])}, "whole number"),
         ({"location": np.array([0, 1, 0, -1])}, "without a name"),
         ({"location": np.array([0, 1, 0, 2])}, "without a name"),
         ({"location": np.array([0, 1, 0])}, "length"),

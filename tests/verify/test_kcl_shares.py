@@ -138,6 +138,8 @@ def test_example_holds():
         ([replace(SHARES[0], claim=replace(CLAIM, k=1)), *SHARES[1:]], "another claim"),
         ([replace(SHARES[0], owners="hidden"), *SHARES[1:]], "other owners"),
         ([SHARES[0], replace(SHARES[1], refusal="Nothing."), SHARES[2]], "Nothing."),
+        ([SHARES[0], replace(SHARES[1], by_length={}), SHARES[2]], "not judged"),
+        ([replace(share, by_length={}) for share in SHARES], "not judged"),
     ],
 )
 def test_what_is_not_the_whole_table_fails(shares, word):
@@ -166,6 +168,25 @@ def test_data_of_another_share_are_refused(first, until, word):
     assert not joined(DATA, CLAIM, [share]).holds
 
 
+@pytest.mark.parametrize("late", [2, 5])
+def test_one_trajectory_that_begins_too_late_is_refused(late):
+    """The end of a span is not in it."""
+    data = Visits.from_records([[("a", 1)], [("a", 1)], [("a", late)]])
+    claim = KCL(k=2, c=1, l=2)
+    assert "begin with a visit of its own" in judge_share(data, claim, first=0, until=2).refusal
+    assert not judge_share(data, claim, first=0, until=late + 1).refusal
+    early = Visits.from_records([[("a", late)], [("a", 1), ("a", late)]])
+    assert "before its time" in judge_share(early, claim, first=late, until=9).refusal
+    assert not judge_share(early, claim, first=1, until=9).refusal
+
+
+def test_trajectories_without_visits_are_in_no_share():
+    data = Visits.from_records([[], [("a", 1)], [], [("a", 1)], []])
+    share = judge_share(data, KCL(k=2, c=1, l=2), first=0, until=2)
+    assert (share.refusal, share.visits, share.trajectories) == ("", 2, 2)
+    assert_same(joined(data, share.claim, [share]), check_kcl(data, share.claim))
+
+
 def test_a_share_that_lacks_later_visits_is_found_out():
     """Without the last visits of its trajectories a share has fewer sequences to judge, and all its own visits."""
     cut = cut_share(DATA, first=2, until=4)
@@ -174,7 +195,8 @@ def test_a_share_that_lacks_later_visits_is_found_out():
     shares = [SHARES[0], short, SHARES[2]]
     assert "lacks visits" in joined(DATA, CLAIM, shares).reason
     assert not joined(DATA, CLAIM, shares).holds
-    assert joined(DATA, CLAIM, SHARES, pairs=None).holds
+    assert joined(DATA, CLAIM, SHARES).holds
+    assert "lacks visits" in joined(DATA, CLAIM, SHARES, pairs=0).reason
 
 
 def test_groups_of_places_share_a_span():
@@ -254,12 +276,15 @@ def test_sequences_of_any_length_need_the_whole_table():
     with pytest.raises(UsageError, match="whole table"):
         judge_share(DATA, claim, first=0, until=9)
     with pytest.raises(UsageError, match="whole table"):
-        join_shares([], claim, owners="given", trajectories=0, visits=0)
+        join_shares([], claim, owners="given", trajectories=0, visits=0, pairs=0)
 
 
-def test_a_share_must_have_a_time():
+@pytest.mark.parametrize(("first", "until"), [(3, 3), (4, 3), (float("nan"), 9), (0, float("nan"))])
+def test_a_share_must_have_a_time(first, until):
     with pytest.raises(UsageError, match="end after it begins"):
-        judge_share(DATA, CLAIM, first=3, until=3)
+        judge_share(DATA, CLAIM, first=first, until=until)
+    with pytest.raises(UsageError, match="end after it begins"):
+        cut_share(DATA, first=first, until=until)
 
 
 def test_refusals_are_those_of_the_whole():
@@ -270,8 +295,17 @@ def test_refusals_are_those_of_the_whole():
     empty = Visits.from_records([[], []], attributes={"ill": ["yes", "no"]})
     assert_same(joined(empty, CLAIM, judge(empty, CLAIM, [0, 2, 6])), check_kcl(empty, CLAIM))
     assert_same(joined(empty, CLAIM, []), check_kcl(empty, CLAIM))
+    wrong = replace(empty, owners="unknown")
+    assert_same(joined(wrong, CLAIM, judge(wrong, CLAIM, [0, 2, 6])), check_kcl(wrong, CLAIM))
     nobody = Visits.from_records([])
     assert_same(joined(nobody, CLAIM, judge(nobody, CLAIM, [0, 6])), check_kcl(nobody, CLAIM))
+
+
+def test_a_share_in_which_nothing_begins_is_empty():
+    found = judge_share(cut_share(DATA, first=7, until=9), CLAIM, first=7, until=9)
+    assert found == KclShare(claim=CLAIM, owners="given", first=7, until=9)
+    assert (found.places, found.visits, found.trajectories, found.pairs, found.refusal) == ((0, 1), 0, 0, 0, "")
+    assert_same(joined(DATA, CLAIM, [*SHARES, replace(found, first=6)]), check_kcl(DATA, CLAIM))
 
 
 def test_missing_values_count_as_each_value():

@@ -8,6 +8,7 @@ import pytest
 from wayveil.errors import ParameterError
 from wayveil.model import Stops, Taxonomy, check_parameters, parameters_of, plain
 from wayveil.workloads.errands import Errands, _City
+from wayveil.workloads.errands_kinds import kinds_of, taxonomy_of
 
 MONDAY = 1_704_067_200
 DAY = 86_400
@@ -120,7 +121,7 @@ def test_some_habits_are_stronger() -> None:
 
 
 def test_an_area_without_sensitive_places_sends_people_anywhere() -> None:
-    tree = Errands(leaves=100, zipf=0)._taxonomy()
+    tree = taxonomy_of(list(kinds_of("none", "auto", "auto")), 100)
     city = _City(tree, 0, np.random.default_rng(1))
     for kind in (False, True):
         city.first[kind] = np.zeros(city.n_areas + 1, np.int64)

@@ -11,6 +11,7 @@ import numpy as np
 
 from wayveil.attacks.assignments import Assignments, assign
 from wayveil.attacks.fitting import MOST_EDGES, fitting
+from wayveil.attacks.owners import owners_of
 from wayveil.attacks.positions import Array, Outcome, check_matched, mean
 from wayveil.attacks.risk_chart import share_chart
 from wayveil.attacks.shared import threshold_parameter
@@ -104,7 +105,7 @@ class GraphAttack:
         engine: Engine,
     ) -> AttackResult:
         check_matched(self.name, truth, target)
-        owner = np.unique(truth.owner, return_inverse=True)[1] if truth.owners == "given" else np.arange(len(truth))
+        owner = owners_of(truth)
         there = np.diff(target.offsets) > 0
         person = owner[there]
         people = np.unique(owner[there | (np.diff(truth.offsets) > 0)])

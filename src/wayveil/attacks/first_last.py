@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from wayveil.attacks.known_points import owners_of
+from wayveil.attacks.owners import owners_of
 from wayveil.attacks.positions import Array, check_matched
 from wayveil.attacks.shared import OnPositions, draws_parameter, threshold_parameter, victims_parameter
 from wayveil.attacks.trip_ends import (

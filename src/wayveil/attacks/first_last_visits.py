@@ -9,7 +9,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from wayveil.attacks.known_points import check_comparable, owners_of
+from wayveil.attacks.known_points import check_comparable
+from wayveil.attacks.owners import owners_of
 from wayveil.attacks.shared import OnVisits, draws_parameter, threshold_parameter, victims_parameter
 from wayveil.attacks.trip_ends import (
     KnownTrips,

@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from wayveil.model import AttackResult, Engine, Routes, check_parameters, parameter
+from wayveil.attacks.shared import OnRoutes
+from wayveil.model import AttackResult, Engine, Routes, parameter
 from wayveil.model.ragged import trajectory_of_row
 
 __all__ = ["InferenceRoutes"]
@@ -18,7 +19,7 @@ _PAIR = ["slice", "i", "j"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class InferenceRoutes:
+class InferenceRoutes(OnRoutes):
     """Find the few who part from many at an intersection, or join them: a map tells where they went.
 
     Take a slice of time, a road i that leads to an intersection and a road j that leads away from it, each with
@@ -56,12 +57,6 @@ class InferenceRoutes:
 
     name: ClassVar[str] = "inference_routes"
     summary: ClassVar[str] = "an attacker with a map who follows the few that part from many, or join them"
-    accepts: ClassVar[type[Routes]] = Routes
-    targets: ClassVar[tuple[type[Routes], ...]] = (Routes,)
-    matched: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def run(
         self,

@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.attacks.place_classes import Outcome, PlaceClasses, owners_of
+from wayveil.attacks.owners import owners_of
+from wayveil.attacks.place_classes import Outcome, PlaceClasses
 from wayveil.attacks.positions import mean
 from wayveil.model import AttackResult, Chart, Engine, Series, Stops, check_parameters, parameter
 from wayveil.model.ragged import keep_rows, offsets_of

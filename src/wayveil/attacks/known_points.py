@@ -15,7 +15,7 @@ from wayveil.attacks.positions import mean
 from wayveil.attacks.shared import same_times
 from wayveil.errors import InputError
 from wayveil.kernels.matching import match_sets
-from wayveil.model import Chart, Points, Series, Visits
+from wayveil.model import Chart, Series
 from wayveil.model.ragged import offsets_of, take
 
 __all__ = [
@@ -25,7 +25,6 @@ __all__ = [
     "both",
     "by_points",
     "check_comparable",
-    "owners_of",
     "shared",
     "with_points",
 ]
@@ -239,11 +238,6 @@ class _Lists:
         found = np.empty(len(sets), np.int64)
         found[sorting] = counts[np.cumsum(new) - 1]
         return found.reshape(len(levels), len(table))
-
-
-def owners_of(data: Visits | Points) -> Array:
-    """Return the person behind each trajectory, from 0 on; each is another person where nobody said."""
-    return np.unique(data.owner, return_inverse=True)[1] if data.owners == "given" else np.arange(len(data))
 
 
 def check_comparable(who: str, truth: Any, target: Any) -> None:

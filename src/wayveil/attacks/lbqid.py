@@ -11,8 +11,9 @@ import numpy as np
 from wayveil.attacks.lbqid_pattern import DAY_US, Element, parse_pattern, parse_recurrence
 from wayveil.attacks.lbqid_witnesses import Requests
 from wayveil.attacks.positions import Array, check_matched, mean
+from wayveil.attacks.shared import OnPositions
 from wayveil.errors import InputError, ParameterError
-from wayveil.model import AttackResult, Chart, Engine, Frame, Points, Regions, Series, check_parameters, parameter
+from wayveil.model import AttackResult, Chart, Engine, Frame, Points, Regions, Series, parameter
 from wayveil.model.ragged import trajectory_of_row
 
 __all__ = ["Lbqid", "UserTable", "user_table"]
@@ -24,7 +25,7 @@ _CLASS_LABELS = ("nobody", "1", "2", "3", "4", "5 to 9", "10 to 19", "20 to 49",
 
 
 @dataclass(frozen=True, kw_only=True)
-class Lbqid:
+class Lbqid(OnPositions):
     """Someone knows a habit (a location-based quasi-identifier) and looks for the people who follow it.
 
     The habit is a list of places with times of day, in their order, and how often all of it happens, such as on three
@@ -79,13 +80,10 @@ class Lbqid:
 
     name: ClassVar[str] = "lbqid"
     summary: ClassVar[str] = "an attacker who knows a habit of places and times of day and finds who follows it"
-    accepts: ClassVar[type[Points]] = Points
-    targets: ClassVar[tuple[type[Points] | type[Regions], ...]] = (Points, Regions)
-    matched: ClassVar[bool] = True
     asks: ClassVar[str] = "pattern"
 
     def __post_init__(self) -> None:
-        check_parameters(self, self.name)
+        super().__post_init__()
         parse_pattern(self.pattern)
         parse_recurrence(self.recurrence)
         _check_zone(self.zone)

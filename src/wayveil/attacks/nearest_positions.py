@@ -12,7 +12,7 @@ import numpy as np
 
 from wayveil.attacks.person_risk import mean_bounds
 from wayveil.attacks.positions import Array, KnownSamples, Outcome, Tracks, check_matched, mean
-from wayveil.attacks.shared import OnPositions, auto_draws_parameter, victims_parameter
+from wayveil.attacks.shared import OnPositions, auto_draws_parameter, threshold_parameter, victims_parameter
 from wayveil.kernels.attack_positions import nearest_owners
 from wayveil.model import AttackResult, Chart, Engine, Points, Regions, Series, parameter
 
@@ -73,9 +73,7 @@ class NearestPositions(OnPositions):
     )
     victims: int = victims_parameter(1000)
     draws: int | str = auto_draws_parameter("attacks on each person, with other samples")
-    threshold: Fraction = parameter(
-        kind="fraction", low=0, high=1, default=Fraction(1, 10), help="success above which attacks are counted"
-    )
+    threshold: Fraction = threshold_parameter("success", counted="attacks")
 
     name: ClassVar[str] = "nearest_positions"
     summary: ClassVar[str] = "an attacker who knows where a person was at some times and takes what is nearest"

@@ -9,22 +9,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wayveil.attacks.owners import owners_of
 from wayveil.errors import InputError
 from wayveil.kernels.place_match import match_places
 from wayveil.model import Engine, Stops, Taxonomy
 from wayveil.model.ragged import keep_rows, offsets_of, take, trajectory_of_row
 
-__all__ = ["Outcome", "PlaceClasses", "owners_of"]
+__all__ = ["Outcome", "PlaceClasses"]
 
 Array = NDArray[Any]
 
 _TASKS = 16
 _DIGITS, _ROUNDING = 1e12, 1e-13  # probabilities are cut to 12 digits, so that 3/10 is never above 0.3
-
-
-def owners_of(data: Stops) -> Array:
-    """Return who each trajectory is of, as numbers from 0; each its own where owners are withheld."""
-    return np.arange(len(data)) if data.owners == "hidden" else np.unique(data.owner, return_inverse=True)[1]
 
 
 @dataclass(frozen=True, eq=False)

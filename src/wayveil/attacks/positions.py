@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wayveil.attacks.owners import owners_of
 from wayveil.attacks.risk_chart import FOUND, risk_chart
 from wayveil.attacks.shared import same_times
 from wayveil.errors import InputError
@@ -54,7 +55,7 @@ class KnownSamples:
         are as many sets per person as make at most `victims` in all, and at least one.
         """
         there = np.flatnonzero(np.diff(truth.offsets))
-        owner = _owners(truth)[there]
+        owner = owners_of(truth)[there]
         there = there[np.argsort(owner, kind="stable")]
         people, counts = np.unique(owner, return_counts=True)
         first = offsets_of(counts)[:-1]
@@ -107,7 +108,7 @@ class Tracks:
         """Return `target` with the owners of `truth`.  O(rows) time and memory."""
         rows = _rows(target)
         there = np.flatnonzero(np.diff(target.offsets))
-        owner = _owners(truth)[there]
+        owner = owners_of(truth)[there]
         order = np.argsort(owner, kind="stable")
         first, last = target.offsets[:-1][there], target.offsets[1:][there]
         around = (
@@ -191,11 +192,6 @@ def mean(values: Array) -> float | None:
     (True, None)
     """
     return min(fsum(values.tolist()) / len(values), float(values.max())) if len(values) else None
-
-
-def _owners(truth: Points) -> Array:
-    """Return the person behind each trajectory, from 0 on; each is another person where nobody said."""
-    return np.unique(truth.owner, return_inverse=True)[1] if truth.owners == "given" else np.arange(len(truth))
 
 
 def _rows(target: Points | Regions) -> Boxes:

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wayveil.attacks.owners import owners_of
 from wayveil.model import Engine, Routes
 from wayveil.model.ragged import offsets_of, take, trajectory_of_row
 
-__all__ = ["Attacked", "Tree", "owners_of"]
+__all__ = ["Attacked", "Tree"]
 
 Array = NDArray[Any]
 
@@ -169,11 +170,6 @@ class Tree:
             node[longer] = number + n_nodes
             n_nodes += len(key)
         return cls(levels=levels, leaf=node, n_nodes=n_nodes)
-
-
-def owners_of(data: Routes) -> Array:
-    """Return the person behind each trajectory, from 0 on; a dummy is one of its own."""
-    return np.arange(len(data)) if data.owners == "hidden" else np.unique(data.owner, return_inverse=True)[1]
 
 
 def _codes(a: Array, b: Array) -> Array:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from wayveil.attacks.owners import owners_of
 from wayveil.attacks.person_risk import PersonRisk
 from wayveil.attacks.shared import threshold_parameter, victims_parameter
 from wayveil.errors import InputError
@@ -105,7 +106,7 @@ class SeenInBoxes:
     def _draw(self, truth: Regions, rng: np.random.Generator) -> tuple[int, Array, Array]:
         """Return the number of people, the victim of each attack, and the known (t, x, y), NaN behind the last."""
         there = np.flatnonzero(np.diff(truth.offsets))
-        owner = _owners(truth)[there]
+        owner = owners_of(truth)[there]
         order = np.argsort(owner, kind="stable")
         first = np.flatnonzero(np.diff(np.append(-1, owner[order])))
         count = np.diff(np.append(first, len(order)))
@@ -146,7 +147,7 @@ class _Boxes:
             order=order,
             t_min=data.t_min[order],
             trajectory=trajectory_of_row(data.offsets),
-            owner=_owners(data),
+            owner=owners_of(data),
             longest=float((data.t_max - data.t_min).max(initial=0)),
         )
 
@@ -174,8 +175,3 @@ def _people_fitting(boxes: _Boxes, known: Array) -> Array:
         if trajectories is not None:
             found[i] = len(np.unique(boxes.owner[trajectories]))
     return found
-
-
-def _owners(data: Regions) -> Array:
-    """Return the person behind each trajectory, from 0 on; each trajectory is another one where owners are withheld."""
-    return np.arange(len(data)) if data.owners == "hidden" else np.unique(data.owner, return_inverse=True)[1]

@@ -12,13 +12,21 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from wayveil.attacks.owners import owners_of
 from wayveil.attacks.person_risk import mean_bounds
 from wayveil.attacks.positions import mean
 from wayveil.attacks.risk_chart import SINGLED_OUT, risk_chart
-from wayveil.attacks.road_search import Attacked, owners_of
-from wayveil.attacks.shared import choice_parameter, draws_parameter, same_times, threshold_parameter, victims_parameter
+from wayveil.attacks.road_search import Attacked
+from wayveil.attacks.shared import (
+    OnRoutes,
+    choice_parameter,
+    draws_parameter,
+    same_times,
+    threshold_parameter,
+    victims_parameter,
+)
 from wayveil.errors import InputError
-from wayveil.model import AttackResult, Engine, Routes, check_parameters, parameter
+from wayveil.model import AttackResult, Engine, Routes, parameter
 from wayveil.model.ragged import offsets_of, take, trajectory_of_row
 
 __all__ = ["SeenOnRoads"]
@@ -30,7 +38,7 @@ _SETS_AT_ONCE = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeenOnRoads:
+class SeenOnRoads(OnRoutes):
     """Someone who saw a person on up to `roads` roads, in order, looks for the routes of that time that have them.
 
     The attacker keeps the published trajectories of the slice of time that have the roads in that order; others may lie
@@ -90,12 +98,6 @@ class SeenOnRoads:
 
     name: ClassVar[str] = "seen_on_roads"
     summary: ClassVar[str] = "an attacker who saw a person on some roads and looks for the routes that have them"
-    accepts: ClassVar[type[Routes]] = Routes
-    targets: ClassVar[tuple[type[Routes], ...]] = (Routes,)
-    matched: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def run(
         self,

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any, ClassVar, TypeVar
 
-from wayveil.model import Points, Regions, Visits, check_parameters, parameter
+from wayveil.model import Points, Regions, Routes, Visits, check_parameters, parameter
 
 __all__ = [
     "Alone",
     "OnPositions",
+    "OnRoutes",
     "OnVisits",
     "auto_draws_parameter",
     "choice_parameter",
@@ -45,6 +46,18 @@ class OnVisits:
     name: ClassVar[str]
     accepts: ClassVar[type[Visits]] = Visits
     targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
+    matched: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_parameters(self, self.name)
+
+
+class OnRoutes:
+    """An attack on routes, which need not be of the trajectories that are known."""
+
+    name: ClassVar[str]
+    accepts: ClassVar[type[Routes]] = Routes
+    targets: ClassVar[tuple[type[Routes], ...]] = (Routes,)
     matched: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
@@ -104,9 +117,11 @@ def auto_draws_parameter(drawn: str) -> Any:
     )
 
 
-def threshold_parameter(of: str = "identity risk", *, default: Fraction = Fraction(1, 10)) -> Any:
-    """Declare the risk above which people are counted."""
-    return parameter(kind="fraction", low=0, high=1, default=default, help=f"{of} above which people are counted")
+def threshold_parameter(
+    of: str = "identity risk", *, counted: str = "people", default: Fraction = Fraction(1, 10)
+) -> Any:
+    """Declare the risk above which people, or attacks, are counted."""
+    return parameter(kind="fraction", low=0, high=1, default=default, help=f"{of} above which {counted} are counted")
 
 
 def same_times(truth: Any, target: Any) -> bool:

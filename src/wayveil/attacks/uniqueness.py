@@ -17,10 +17,10 @@ from wayveil.attacks.known_points import (
     both,
     by_points,
     check_comparable,
-    owners_of,
     shared,
     with_points,
 )
+from wayveil.attacks.owners import owners_of
 from wayveil.attacks.person_risk import PersonRisk
 from wayveil.attacks.positions import mean
 from wayveil.attacks.questions import AskedPoints, used_names

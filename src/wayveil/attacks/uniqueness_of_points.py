@@ -10,7 +10,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from wayveil.attacks.known_points import Everybody, KnownPoints, Shared, both, by_points, owners_of, shared, with_points
+from wayveil.attacks.known_points import Everybody, KnownPoints, Shared, both, by_points, shared, with_points
+from wayveil.attacks.owners import owners_of
 from wayveil.attacks.person_risk import PersonRisk
 from wayveil.attacks.positions import Array, check_matched, mean
 from wayveil.attacks.resolutions import Bucket, bucket_of, bucket_parameter, buckets, cell_name, cells, check_cell

@@ -12,7 +12,7 @@ import numpy as np
 
 from wayveil.attacks.person_risk import mean_bounds
 from wayveil.attacks.positions import Array, KnownSamples, Outcome, Tracks, check_matched, mean
-from wayveil.attacks.shared import OnPositions, auto_draws_parameter, victims_parameter
+from wayveil.attacks.shared import OnPositions, auto_draws_parameter, threshold_parameter, victims_parameter
 from wayveil.kernels.attack_positions import passing_owners
 from wayveil.model import AttackResult, Engine, Points, Regions, duration_units, parameter
 
@@ -70,9 +70,7 @@ class WatchedPlaces(OnPositions):
     )
     victims: int = victims_parameter(1000)
     draws: int | str = auto_draws_parameter("places watched for each person")
-    threshold: Fraction = parameter(
-        kind="fraction", low=0, high=1, default=Fraction(1, 10), help="success above which attacks are counted"
-    )
+    threshold: Fraction = threshold_parameter("success", counted="attacks")
 
     name: ClassVar[str] = "watched_places"
     summary: ClassVar[str] = "an attacker who sees a person pass at a place and looks for who passes there then"

@@ -165,7 +165,6 @@ class DaskEngine:
             raise UsageError(
                 f"The Dask cluster at {address!r} has no worker after {_FIRST_WORKER_S} s. Start workers first."
             ) from None
-        first.release()
         for found in [self._client.run_on_scheduler(asked), *self._client.run(asked).values()]:
             _check_versions(_versions(), found)
 

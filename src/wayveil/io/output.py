@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import os
-import re
-import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
+import numpy as np
 import polars as pl
 
 from wayveil.errors import OutputError
 from wayveil.io.features import GEOJSON_LINES, GEOJSON_WHOLE, write_features
 from wayveil.io.tables import data_frame, pattern_of
+from wayveil.io.whole_files import system_error, whole_file
 from wayveil.model import Data, Points, Regions, Visits
+from wayveil.model.ragged import trajectory_of_row
 
 __all__ = [
     "check_geojson",
     "first_columns",
+    "rows_in_order",
     "write_file",
     "write_parquet",
     "write_points",
@@ -27,7 +29,6 @@ __all__ = [
 ]
 
 _ROW_GROUP = 1 << 18
-_OS_ERROR = re.compile(r"os error (\d+)")
 
 
 def write_visits(data: Visits, path: str | Path, *, ids: Sequence[str] | None = None) -> None:
@@ -100,20 +101,13 @@ def write_table(
 def write_file(path: str | Path, write: Callable[[IO[bytes]], object]) -> None:
     """Write a file whole: `write` fills a part beside it, and on any failure the old file, if any, stays."""
     target = Path(path)
-    # Not with_suffix: a name of the greatest length that the file system allows must still work.
-    part = target.with_name(f".wayveil-{os.getpid()}-{threading.get_ident():x}.part")
     try:
         if target.is_dir():
             raise IsADirectoryError(None, "there is a folder of that name")
-        with part.open("wb") as stream:
+        with whole_file(target) as part, part.open("wb") as stream:
             write(stream)
-        part.replace(target)
     except (OSError, ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        _remove(part)
         raise OutputError(f"{path}: the file cannot be written: {_reason(error)}.") from None
-    except BaseException:
-        _remove(part)
-        raise
 
 
 def _write(frame: pl.DataFrame, stream: IO[bytes], suffix: str, pattern: str | None, geometry: tuple[str, ...]) -> None:
@@ -148,16 +142,17 @@ def first_columns(data: Data, path: str | Path, ids: Sequence[str] | None, who: 
     return first
 
 
-def _remove(part: Path) -> None:
-    try:
-        part.unlink(missing_ok=True)
-    except (OSError, ValueError):
-        return
+def rows_in_order(data: Data, path: str | Path, ids: Sequence[str] | None, who: str) -> dict[str, pl.Series]:
+    """Return the same with one value per row, and seq: the position of a row in its trajectory."""
+    trajectory = trajectory_of_row(data.offsets)
+    columns = {name: values.gather(trajectory) for name, values in first_columns(data, path, ids, who).items()}
+    columns["seq"] = pl.Series(np.arange(data.n_rows) - data.offsets[:-1][trajectory], dtype=pl.Int64)
+    return columns
 
 
 def _reason(error: BaseException) -> str:
     """Return what the system said, without what polars says around it: that may hold values."""
     if isinstance(error, OSError) and error.strerror:
         return error.strerror
-    found = _OS_ERROR.search(str(error))
-    return os.strerror(int(found.group(1))) if found else "the writer failed"
+    number = system_error(error)
+    return "the writer failed" if number is None else os.strerror(number)

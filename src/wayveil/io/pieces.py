@@ -2,17 +2,21 @@
 
 A table that is too large to be read at once is read in spans of rows.  Each span is scattered over the pieces by a hash
 of the person (or of the trajectory, where nobody says whose it is); the hash is keyed, so that nobody can tell from a
-person's id in which piece that person is.
+person's id in which piece that person is.  Where there are many pieces, spans are scattered over groups of pieces
+first: a file for every span and every piece would be too many files.
 """
 
 from __future__ import annotations
 
+import io
+import math
 import os
-import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError
@@ -20,11 +24,19 @@ from wayveil.io.columns import Kind, ReadOptions, choose_columns
 from wayveil.io.slices import cut_text
 from wayveil.io.source import open_source
 from wayveil.io.table import PIECE, ROW_NUMBER, Table, open_table, parquet_parts
+from wayveil.io.whole_files import whole_file
 
-__all__ = ["Span", "Spans", "gather_piece", "open_spans", "scatter_span"]
+__all__ = ["MOST_FILES", "Span", "Spans", "gather_piece", "groups_of", "open_spans", "scatter_group", "scatter_span"]
+
+MOST_FILES = 64
+"""Over so many files a task scatters what it has; for more pieces there are groups of pieces."""
 
 _CARRIED = ("geo",)
 _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException)
+_FIRST_TEXT = 1 << 18
+_MOST_TEXT = 1 << 26
+_MOST_TEXT_PER_ROW = 256
+_LONGEST_RECORD = 1 << 24
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +54,9 @@ class Spans:
     """A table as spans of rows, with the columns that are needed and the one that says who.
 
     `columns` has the name in the file and the name without blanks around it.  `part` is what to take of the text of
-    `key`, where it is not all.  Files that are `numbered` tell the numbers of their rows themselves.
+    `key`, where it is not all.  Files that are `numbered` tell the numbers of their rows themselves.  Whoever reads a
+    span reads all of the row groups of Parquet that it is in: `group_bytes` is how long the longest is, as stored,
+    and 0 for CSV, whose parts are short.
     """
 
     shown: str
@@ -53,13 +67,14 @@ class Spans:
     rows: int
     numbered: bool
     metadata: tuple[tuple[str, str], ...]
+    group_bytes: int = 0
     notes: tuple[str, ...] = ()
 
 
 def open_spans(path: Path, kind: Kind, options: ReadOptions, *, rows: int, scratch: Path) -> Spans:
     """Return a CSV file, a Parquet file or a folder of Parquet files as spans of at most `rows` rows.
 
-    CSV is first written as Parquet to `scratch`, in a stream: lines of text cannot be found without reading all before.
+    CSV is first written as Parquet to `scratch`, a part at a time: records cannot be found without reading all before.
     """
     if path.name.lower().endswith(".gz"):
         raise InputError(f"{path}: a gzipped file cannot be read in pieces; unpack it first.")
@@ -74,7 +89,7 @@ def open_spans(path: Path, kind: Kind, options: ReadOptions, *, rows: int, scrat
     files = parquet_parts(path) or [path]
     stored = names
     if table.csv is not None:
-        files = [_as_parquet(table, positions, names, scratch / "input.parquet")]
+        files = _as_parquet(table, path, dict(zip(positions, names, strict=True)), rows, scratch / "input")
     else:
         stored = _stored_names(table, files, positions, table.names.index(key))
     spans: list[Span] = []
@@ -95,26 +110,54 @@ def open_spans(path: Path, kind: Kind, options: ReadOptions, *, rows: int, scrat
         rows=begin,
         numbered=table.csv is not None,
         metadata=tuple((name, found[name]) for name in _CARRIED if name in found and table.geometry in names),
+        group_bytes=0 if table.csv is not None else max(_longest_group(file, stored) for file in files),
         notes=table.notes,
     )
 
 
+def groups_of(pieces: int) -> tuple[range, ...]:
+    """Return the pieces in groups, about as many groups as there are pieces in each; none for few pieces.
+
+    Examples
+    --------
+    >>> groups_of(64), [(group[0], group[-1]) for group in groups_of(70)][-2:]
+    ((), [(54, 62), (63, 69)])
+    """
+    if pieces <= MOST_FILES:
+        return ()
+    size = math.isqrt(pieces - 1) + 1
+    return tuple(range(first, min(first + size, pieces)) for first in range(0, pieces, size))
+
+
 def scatter_span(spans: Spans, number: int, *, pieces: int, secret: int, folder: Path) -> list[int]:
-    """Write the rows of one span to ``folder/PIECE/NUMBER.parquet``, one file per piece; return the rows of each."""
+    """Write the rows of one span to a file per piece, or per group of pieces; return the rows of each piece."""
     span = spans.spans[number]
     columns = [pl.col(stored).alias(name) for stored, name in spans.columns]
     number_of_row = pl.int_range(span.begin, span.begin + span.rows, dtype=pl.Int64).alias(ROW_NUMBER)
     lazy = pl.scan_parquet(span.file, glob=False, hive_partitioning=False).slice(span.at, span.rows)
     frame = lazy.select(*columns, pl.col(ROW_NUMBER) if spans.numbered else number_of_row).collect()
-    who = cut_text(frame[spans.key].cast(pl.String), spans.part)
-    piece = (who.hash(secret) % pieces).cast(pl.Int64)
-    counts = []
-    for one in range(pieces):
-        rows = frame.filter(piece == one)
-        counts.append(rows.height)
-        if rows.height:
-            _write_whole(rows, folder / str(one) / f"{number:06d}.parquet", dict(spans.metadata))
-    return counts
+    piece = _piece_of_row(spans, frame, pieces, secret)
+    groups = groups_of(pieces)
+    if groups:
+        _scatter(spans, frame, piece // len(groups[0]), range(len(groups)), folder / "groups", number)
+    else:
+        _scatter(spans, frame, piece, range(pieces), folder, number)
+    return np.bincount(piece.to_numpy(), minlength=pieces).tolist()
+
+
+def scatter_group(spans: Spans, group: int, *, pieces: int, secret: int, folder: Path, rows: int) -> None:
+    """Write what all spans have of a group of pieces to files per piece, about `rows` rows at a time."""
+    frames: list[pl.DataFrame] = []
+    number = 0
+    files = sorted((folder / "groups" / str(group)).glob("[0-9]*.parquet"))
+    for left, file in zip(range(len(files) - 1, -1, -1), files, strict=True):
+        frames.append(pl.read_parquet(file, glob=False))
+        if sum(frame.height for frame in frames) >= rows or not left:
+            frame = pl.concat(frames)
+            frames.clear()
+            piece = _piece_of_row(spans, frame, pieces, secret)
+            _scatter(spans, frame, piece, groups_of(pieces)[group], folder, number)
+            number += 1
 
 
 def gather_piece(spans: Spans, piece: int, folder: Path) -> Path:
@@ -123,6 +166,19 @@ def gather_piece(spans: Spans, piece: int, folder: Path) -> Path:
     target = folder / f"{piece}.parquet"
     _write_whole(pl.read_parquet(files, glob=False), target, {**dict(spans.metadata), PIECE: spans.shown})
     return target
+
+
+def _piece_of_row(spans: Spans, frame: pl.DataFrame, pieces: int, secret: int) -> pl.Series:
+    who = cut_text(frame[spans.key].cast(pl.String), spans.part)
+    return (who.hash(secret) % pieces).cast(pl.Int64)
+
+
+def _scatter(spans: Spans, frame: pl.DataFrame, where: pl.Series, wanted: range, folder: Path, number: int) -> None:
+    """Write rows to ``folder/WHERE/NUMBER.parquet``, one file for each that has any."""
+    for one in wanted:
+        rows = frame.filter(where == one)
+        if rows.height:
+            _write_whole(rows, folder / str(one) / f"{number:06d}.parquet", dict(spans.metadata))
 
 
 def _stored_names(table: Table, files: Sequence[Path], positions: Sequence[int], key: int) -> list[str]:
@@ -139,23 +195,120 @@ def _stored_names(table: Table, files: Sequence[Path], positions: Sequence[int],
     return stored
 
 
-def _as_parquet(table: Table, positions: Sequence[int], names: Sequence[str], target: Path) -> Path:
-    """Write the columns of a CSV file as text; lines on which all of them are empty are left out."""
-    chosen = [pl.col(str(position)).alias(name) for position, name in zip(positions, names, strict=True)]
-    lazy = table.lazy.select(chosen).with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
-    try:
-        lazy.filter(~pl.all_horizontal(pl.col(name).is_null() for name in names)).sink_parquet(
-            target, compression="zstd", compression_level=1, maintain_order=True
-        )
-    except _POLARS_ERRORS:
-        table.read(positions)  # says what is wrong, and where
-        raise
-    return target
+def _longest_group(file: Path, names: Sequence[str]) -> int:
+    """Return how many bytes of a Parquet file these columns take in the row group where they take most."""
+    with file.open("rb") as stream:
+        stream.seek(-8, os.SEEK_END)
+        length = int.from_bytes(stream.read(4), "little")
+        stream.seek(-8 - length, os.SEEK_END)
+        footer = _struct(io.BytesIO(stream.read(length)))
+    chunks = [[chunk[3] for chunk in group[1] if 3 in chunk] for group in footer[4]]
+    wanted = {name.encode() for name in names}
+    return max((sum(chunk[7] for chunk in group if chunk[3][0] in wanted) for group in chunks), default=0)
+
+
+def _struct(stream: io.BytesIO) -> dict[int, Any]:
+    """Read a struct of Thrift's compact protocol, in which the end of a Parquet file is written, by field numbers."""
+    found: dict[int, Any] = {}
+    field = 0
+    while head := stream.read(1)[0]:
+        field = field + (head >> 4) if head >> 4 else _signed(stream)
+        kind = head & 15
+        found[field] = kind == 1 if kind in (1, 2) else _value(stream, kind)
+    return found
+
+
+def _value(stream: io.BytesIO, kind: int) -> Any:
+    if kind in (1, 2, 3):
+        return stream.read(1)
+    if kind in (4, 5, 6):
+        return _signed(stream)
+    if kind == 7:
+        return stream.read(8)
+    if kind == 8:
+        return stream.read(_unsigned(stream))
+    if kind in (9, 10):
+        head = stream.read(1)[0]
+        size = head >> 4 if head >> 4 < 15 else _unsigned(stream)
+        return [_value(stream, head & 15) for _ in range(size)]
+    return _struct(stream)  # Parquet has no maps here
+
+
+def _unsigned(stream: io.BytesIO) -> int:
+    number = shift = 0
+    while True:
+        byte = stream.read(1)[0]
+        number |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return number
+
+
+def _signed(stream: io.BytesIO) -> int:
+    number = _unsigned(stream)
+    return (number >> 1) ^ -(number & 1)
+
+
+def _as_parquet(table: Table, path: Path, names: dict[int, str], rows: int, folder: Path) -> list[Path]:
+    """Write columns of a CSV file as text to files of about `rows` records; blank ones are left out.
+
+    Polars can write all of it in one stream, too, but takes the more memory the longer the file is.
+    """
+    chosen = [pl.col(str(position)).alias(name) for position, name in names.items()]
+    files: list[Path] = []
+    begin, size, rest = 0, _FIRST_TEXT, b""
+    with path.open("rb") as stream:
+        header = stream.readline()
+        while text := rest + stream.read(size):
+            ended = len(text) < len(rest) + size
+            end = len(text) if ended else _end_of_records(text)
+            rest = text[end:]
+            if not end:
+                if len(rest) > _LONGEST_RECORD:
+                    raise table.wrong("a line goes on for more than 16 MB; check that quotation marks are closed.")
+                size *= 2
+                continue
+            lazy = pl.scan_csv(
+                header + text[:end],
+                separator=table.separator,
+                infer_schema=False,
+                with_column_names=lambda found: [str(i) for i in range(len(found))],
+            )
+            try:
+                frame = lazy.select(chosen).with_row_index(ROW_NUMBER, offset=begin).collect()
+            except _POLARS_ERRORS:
+                replace(table, lazy=lazy).read(list(names))  # says what is wrong, and where
+                raise
+            n = frame.height
+            begin += n
+            # A little less than `rows` records: a few too many would be a span, and files, of their own.
+            size = min(_MOST_TEXT, rows * _MOST_TEXT_PER_ROW, max(1, rows * end * 15 // (16 * max(n, 1))))
+            blank = pl.all_horizontal(pl.col(name).is_null() for name in names.values())
+            frame = frame.filter(~blank).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
+            if frame.height:
+                files.append(folder / f"{len(files):06d}.parquet")
+                _write_whole(frame, files[-1], {})
+    return files
+
+
+def _end_of_records(text: bytes) -> int:
+    """Return where the last whole record of a text ends that begins with a record; 0 if there is none.
+
+    Examples
+    --------
+    >>> _end_of_records(b'a,b\\nc,"d\\ne'), _end_of_records(b'"a\\n')
+    (4, 0)
+    """
+    if b'"' not in text:
+        return text.rfind(b"\n") + 1
+    signs = np.frombuffer(text, np.uint8)
+    outside = np.cumsum(signs == ord('"'), dtype=np.uint32) % 2 == 0
+    ends = np.flatnonzero(outside & (signs == ord("\n")))
+    return int(ends[-1]) + 1 if len(ends) else 0
 
 
 def _write_whole(frame: pl.DataFrame, target: Path, metadata: dict[str, str]) -> None:
-    """Write a file under another name first: a task that is killed leaves no half file for the one that follows."""
+    """Write a whole file: a task that is killed leaves no half one for the task that follows."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f".{os.getpid()}-{threading.get_ident():x}-{target.name}")
-    frame.write_parquet(part, compression="zstd", compression_level=1, metadata=metadata)
-    part.replace(target)
+    with whole_file(target) as part:
+        frame.write_parquet(part, compression="zstd", compression_level=1, metadata=metadata)

@@ -11,14 +11,14 @@ import polars as pl
 from wayveil.io.columns import ReadOptions, choose_columns
 from wayveil.io.loaded import Loaded
 from wayveil.io.order import refuse_disorder, sequence_of, time_order
-from wayveil.io.output import first_columns, write_table
+from wayveil.io.output import rows_in_order, write_table
 from wayveil.io.table import Rows, Table, open_table
 from wayveil.io.tables import attribute_columns
 from wayveil.io.times import time_column, time_pattern
 from wayveil.io.trajectories import read_trajectories, required
 from wayveil.io.words import count, was
 from wayveil.model import RoadNetwork, Routes
-from wayveil.model.ragged import IntArray, offsets_of, trajectory_of_row
+from wayveil.model.ragged import IntArray, offsets_of
 
 __all__ = ["read_routes", "routes_of", "write_routes"]
 
@@ -121,10 +121,7 @@ def write_routes(data: Routes, path: str | Path, *, ids: Sequence[str] | None = 
     OutputError
         If the file cannot be written.
     """
-    first = first_columns(data, path, ids, "write_routes")
-    trajectory = trajectory_of_row(data.offsets)
-    columns = {name: values.gather(trajectory) for name, values in first.items()}
-    columns["seq"] = pl.Series(np.arange(data.n_rows) - data.offsets[:-1][trajectory], dtype=pl.Int64)
+    columns = rows_in_order(data, path, ids, "write_routes")
     columns["road"] = pl.Series(data.network.roads, dtype=pl.String).gather(data.road)
     columns["t"] = time_column(data.t, data.time_format)
     columns |= attribute_columns(data, path, ("traj_id", "user_id", "seq", "road", "t"))

@@ -15,7 +15,7 @@ from wayveil.io.codes import by_name
 from wayveil.io.columns import Columns, ReadOptions, choose_columns
 from wayveil.io.loaded import Loaded
 from wayveil.io.order import one_row_per_time, refuse_disorder, sequence_of, time_order
-from wayveil.io.output import first_columns, write_table
+from wayveil.io.output import rows_in_order, write_table
 from wayveil.io.table import Rows, Table, as_text, open_table
 from wayveil.io.tables import attribute_columns
 from wayveil.io.taxonomy_tree import UNSPECIFIED, with_own_leaves
@@ -23,7 +23,7 @@ from wayveil.io.times import parse_times, time_column, time_pattern
 from wayveil.io.trajectories import Trajectories, read_trajectories, required
 from wayveil.io.words import count, was
 from wayveil.model import Stops, Taxonomy
-from wayveil.model.ragged import BoolArray, IntArray, offsets_of, trajectory_of_row
+from wayveil.model.ragged import BoolArray, IntArray, offsets_of
 
 __all__ = ["UnknownPlaces", "read_stops", "stops_of", "write_stops"]
 
@@ -151,10 +151,7 @@ def write_stops(data: Stops, path: str | Path, *, ids: Sequence[str] | None = No
     OutputError
         If the file cannot be written.
     """
-    first = first_columns(data, path, ids, "write_stops")
-    trajectory = trajectory_of_row(data.offsets)
-    columns = {name: values.gather(trajectory) for name, values in first.items()}
-    columns["seq"] = pl.Series(np.arange(data.n_rows) - data.offsets[:-1][trajectory], dtype=pl.Int64)
+    columns = rows_in_order(data, path, ids, "write_stops")
     columns["place"] = pl.Series(data.taxonomy.nodes, dtype=pl.String).gather(data.place)
     for name in ("t", "t_end"):
         columns[name] = time_column(getattr(data, name), data.time_format)

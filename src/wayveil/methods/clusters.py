@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from wayveil.errors import InputError, ParameterError
+from wayveil.methods.people import check_people
 from wayveil.model import Frame, Points
 from wayveil.model.ragged import IntArray, offsets_of
 
@@ -65,12 +66,7 @@ def check_radius(who: str, radius_max: float | str, growth: float) -> None:
 
 def check_data(who: str, data: Points, k: int) -> None:
     """Refuse data that cannot be published."""
-    people = len(np.unique(data.owner[np.diff(data.offsets) > 0]))
-    if people < k:
-        raise InputError(
-            f"{who}: k is {k}, but the data holds points of {people} people: nothing could stay. "
-            "Take a smaller k or more data."
-        )
+    check_people(who, data, k, "points")
     if max(float(np.abs(data.x).max(initial=0)), float(np.abs(data.y).max(initial=0))) > _FARTHEST:
         raise InputError(f"{who}: there are coordinates beyond {_FARTHEST:g}, which are no places in metres.")
 

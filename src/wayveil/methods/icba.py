@@ -6,18 +6,16 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-import numpy as np
-
 from wayveil.kernels.road_candidates import LITERAL, REPAIRED
-from wayveil.methods.road_clusters import Clustering, release_clusters
-from wayveil.methods.road_parts import check_people, publish_slices
-from wayveil.model import BlockKey, Cut, Engine, Published, Routes, StrictK, check_parameters, parameter
+from wayveil.methods.cluster_routes import ClusterRoutes, index_parameter, pad_parameter, rho_t_parameter
+from wayveil.methods.road_clusters import Clustering
+from wayveil.model import parameter
 
 __all__ = ["Icba"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Icba:
+class Icba(ClusterRoutes):
     """Publish, per slice of time, routes that at least `k` people share: that of the cluster instead of their own.
 
     Parameters
@@ -57,8 +55,9 @@ class Icba:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from wayveil.engines import LocalEngine
-    >>> from wayveil.model import RoadNetwork
+    >>> from wayveil.model import RoadNetwork, Routes
     >>> network = RoadNetwork.from_roads([("AB", "A", "B"), ("BC", "B", "C"), ("BD", "B", "D")])
     >>> data = Routes.from_records([["AB", "BC"]] * 3 + [["AB", "BD"]], network=network)
     >>> made = Icba(k=3).run(data, rng=np.random.default_rng(0), engine=LocalEngine())
@@ -74,59 +73,22 @@ class Icba:
         default="auto",
         help="bound of the local error at which a route joins a cluster; auto is (k/2)^2",
     )
-    rho_t: Fraction = parameter(
-        kind="fraction",
-        low=0,
-        high=1,
-        default=Fraction(3, 5),
-        help="a route can join clusters that have more than this share of its roads",
-    )
+    rho_t: Fraction = rho_t_parameter()
     error: str = parameter(
         kind="choice",
         choices=("repaired", "literal"),
         default="repaired",
         help="local error of a route in a cluster; literal is Equation 5 of the paper, for study only",
     )
-    index: str = parameter(
-        kind="choice",
-        choices=("inverted", "ctree", "none"),
-        default="inverted",
-        help="how clusters are looked for; the result is the same",
-    )
-    pad: str = parameter(
-        kind="choice",
-        choices=("no", "yes"),
-        default="no",
-        help="yes: fill clusters of more than k/2 people up with dummies; no: dissolve those of fewer than k",
-    )
+    index: str = index_parameter()
+    pad: str = pad_parameter()
 
     name: ClassVar[str] = "icba"
     summary: ClassVar[str] = "strict k-anonymity of routes on a road network by clustering, with a local error"
-    accepts: ClassVar[type[Routes]] = Routes
-    publishes: ClassVar[type[Routes]] = Routes
-    cut: ClassVar[Cut] = "block"
-    blocks: ClassVar[tuple[BlockKey, ...]] = ("slice", "place")
-    makes_parts: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
-
-    @property
-    def kernels(self) -> tuple[str, ...]:
-        return ()
-
-    @property
-    def claim(self) -> StrictK:
-        return StrictK(k=self.k, pad=self.pad)
-
-    def run(self, data: Routes, *, rng: np.random.Generator, engine: Engine) -> Published:
-        check_people(self.name, data, self.k)
-        how = self._clustering
-        engine.progress("clustering routes")
-        return publish_slices(data, self.k, self.claim, engine, lambda parts: release_clusters(parts, how))
 
     @property
     def _clustering(self) -> Clustering:
+        """How routes are clustered."""
         bound = self.k * self.k / 4 if isinstance(self.rho_c, str) else self.rho_c
         repaired = self.error == "repaired"
         return Clustering(

@@ -22,14 +22,20 @@ from wayveil.methods.clusters import (
     account,
     allowed_trash,
     check_data,
-    check_radius,
     half_width,
     members_of,
     relax,
     semi_diagonal,
 )
 from wayveil.methods.picked import Picked
-from wayveil.model import BlockKey, Cut, Engine, KDelta, Points, Published, check_parameters, duration_units, parameter
+from wayveil.methods.walk_together import (
+    WalkTogether,
+    delta_parameter,
+    k_parameter,
+    radius_growth_parameter,
+    trash_max_parameter,
+)
+from wayveil.model import BlockKey, Engine, Points, Published, duration_units, parameter
 from wayveil.model.ragged import FloatArray, IntArray, offsets_of, take
 
 __all__ = ["Nwa"]
@@ -41,7 +47,7 @@ _LEAF, _SKETCH, _SAMPLE, _BLOCK = 16, 8, 200, 4096
 
 
 @dataclass(frozen=True, kw_only=True)
-class Nwa:
+class Nwa(WalkTogether):
     """Gather trajectories in clusters of at least `k` people, and move their points until they walk together.
 
     Parameters
@@ -88,10 +94,8 @@ class Nwa:
     [[(0, 0.0, 0.5), (1, 10.0, 0.0)], [(0, 0.0, 2.5), (1, 10.0, 1.0)]]
     """
 
-    k: int = parameter(kind="int", low=2, default=5, help="smallest number of people who move together")
-    delta: float = parameter(
-        kind="number", low=0, help="largest distance between any two of them, in metres; 0 makes them identical"
-    )
+    k: int = k_parameter()
+    delta: float = delta_parameter()
     pi: str = parameter(
         kind="duration",
         choices=("none",),
@@ -105,12 +109,8 @@ class Nwa:
         default="auto",
         help="first radius of a cluster in metres; auto is 0.5 % of half the diagonal of the data",
     )
-    radius_growth: float = parameter(
-        kind="number", low=1, default=1.5, help="factor of the radius while the trash is too large"
-    )
-    trash_max: Fraction = parameter(
-        kind="fraction", low=0, high=1, default=Fraction(1, 10), help="largest share of trajectories lost as outliers"
-    )
+    radius_growth: float = radius_growth_parameter()
+    trash_max: Fraction = trash_max_parameter()
     center: str = parameter(
         kind="choice",
         choices=("mean", "mec"),
@@ -120,22 +120,7 @@ class Nwa:
 
     name: ClassVar[str] = "nwa"
     summary: ClassVar[str] = "Never Walk Alone: (k,delta)-anonymity by clustering and space translation"
-    accepts: ClassVar[type[Points]] = Points
-    publishes: ClassVar[type[Points]] = Points
-    cut: ClassVar[Cut] = "block"
     blocks: ClassVar[tuple[BlockKey, ...]] = ("times", "place")
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
-        check_radius(self.name, self.radius_max, self.radius_growth)
-
-    @property
-    def kernels(self) -> tuple[str, ...]:
-        return ()
-
-    @property
-    def claim(self) -> KDelta:
-        return KDelta(k=self.k, delta=self.delta)
 
     def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> Published:
         check_data(self.name, data, self.k)

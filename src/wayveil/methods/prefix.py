@@ -8,15 +8,16 @@ from typing import ClassVar
 import numpy as np
 
 from wayveil.kernels.prefix_tree import kept_prefixes
-from wayveil.methods.road_parts import Parts, Release, check_people, publish_slices
-from wayveil.model import BlockKey, Cut, Engine, Published, Routes, SubsequenceK, check_parameters, parameter
+from wayveil.methods.people import check_people
+from wayveil.methods.road_parts import OnRoutes, Parts, Release, publish_slices
+from wayveil.model import Engine, Published, Routes, SubsequenceK, parameter
 from wayveil.model.ragged import offsets_of
 
 __all__ = ["Prefix"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prefix:
+class Prefix(OnRoutes):
     """Publish, per slice of time, only prefixes of routes that at least `k` people share.
 
     Parameters
@@ -65,25 +66,13 @@ class Prefix:
 
     name: ClassVar[str] = "prefix"
     summary: ClassVar[str] = "k-anonymity of parts of routes on a road network by a prefix tree, the baseline"
-    accepts: ClassVar[type[Routes]] = Routes
-    publishes: ClassVar[type[Routes]] = Routes
-    cut: ClassVar[Cut] = "block"
-    blocks: ClassVar[tuple[BlockKey, ...]] = ("slice", "place")
-    makes_parts: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
-
-    @property
-    def kernels(self) -> tuple[str, ...]:
-        return ()
 
     @property
     def claim(self) -> SubsequenceK:
         return SubsequenceK(k=self.k)
 
     def run(self, data: Routes, *, rng: np.random.Generator, engine: Engine) -> Published:
-        check_people(self.name, data, self.k)
+        check_people(self.name, data, self.k, "routes")
         engine.progress("pruning routes")
         return publish_slices(data, self.k, self.claim, engine, self._release)
 

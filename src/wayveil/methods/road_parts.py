@@ -4,17 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
-from wayveil.errors import InputError
 from wayveil.kernels.equal_sequences import first_equal
 from wayveil.kernels.road_parts import cut_parts, people_on_roads
 from wayveil.methods.picked import Picked
-from wayveil.model import Engine, Guarantee, Published, Routes
+from wayveil.model import BlockKey, Cut, Engine, Guarantee, Published, Routes, check_parameters
 from wayveil.model.ragged import IntArray, offsets_of, take
 
-__all__ = ["Parts", "Release", "check_people", "parts_of", "publish_slices", "published", "slices_of"]
+__all__ = ["OnRoutes", "Parts", "Release", "parts_of", "publish_slices", "published", "slices_of"]
+
+
+class OnRoutes:
+    """A method that publishes routes slice by slice, each in parts if it must."""
+
+    name: ClassVar[str]
+    accepts: ClassVar[type[Routes]] = Routes
+    publishes: ClassVar[type[Routes]] = Routes
+    cut: ClassVar[Cut] = "block"
+    blocks: ClassVar[tuple[BlockKey, ...]] = ("slice", "place")
+    makes_parts: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_parameters(self, self.name)
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        return ()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -90,16 +108,6 @@ def publish_slices(
     if small:
         made.append(_left_out(data, small, made[0].facts))
     return published(data, made, claim, {"slices": len(slices)})
-
-
-def check_people(who: str, data: Routes, k: int) -> None:
-    """Refuse data of fewer than `k` people."""
-    people = len(np.unique(data.owner[np.diff(data.offsets) > 0]))
-    if people < k:
-        raise InputError(
-            f"{who}: k is {k}, but the data holds routes of {people} people: nothing could stay. "
-            "Take a smaller k or more data."
-        )
 
 
 def slices_of(data: Routes) -> list[IntArray]:

@@ -18,20 +18,23 @@ from wayveil.methods.clusters import (
     account,
     allowed_trash,
     check_data,
-    check_radius,
     half_width,
     relax,
     semi_diagonal,
 )
 from wayveil.methods.picked import Picked
+from wayveil.methods.walk_together import (
+    WalkTogether,
+    delta_parameter,
+    k_parameter,
+    radius_growth_parameter,
+    trash_max_parameter,
+)
 from wayveil.model import (
     BlockKey,
-    Cut,
     Engine,
-    KDelta,
     Points,
     Published,
-    check_parameters,
     duration_units,
     parameter,
     seconds_per_unit,
@@ -46,7 +49,7 @@ _AT_ONCE = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
-class W4m:
+class W4m(WalkTogether):
     """Gather trajectories in clusters of at least `k` people, and edit them in space and time to move together.
 
     Parameters
@@ -106,10 +109,8 @@ class W4m:
     [[(0, 0.0, 0.0), (10, 10.0, 0.0)], [(0, 0.0, 1.0), (10, 10.0, 2.0)]]
     """
 
-    k: int = parameter(kind="int", low=2, default=5, help="smallest number of people who move together")
-    delta: float = parameter(
-        kind="number", low=0, help="largest distance between any two of them, in metres; 0 makes them identical"
-    )
+    k: int = k_parameter()
+    delta: float = delta_parameter()
     distance: str = parameter(
         kind="choice",
         choices=("lstd", "edr"),
@@ -124,12 +125,8 @@ class W4m:
         help="first radius of a cluster; lstd: in metres, auto is 0.5 % of half the diagonal of the data; "
         "edr: in edits, auto is a tenth of the median number of points",
     )
-    radius_growth: float = parameter(
-        kind="number", low=1, default=1.5, help="factor of the radius while the trash is too large"
-    )
-    trash_max: Fraction = parameter(
-        kind="fraction", low=0, high=1, default=Fraction(1, 10), help="largest share of trajectories lost as outliers"
-    )
+    radius_growth: float = radius_growth_parameter()
+    trash_max: Fraction = trash_max_parameter()
     edr_dx: float | str = parameter(
         kind="number", low=0, choices=("auto",), default="auto", help="edr: how far x may differ; auto is delta"
     )
@@ -161,22 +158,7 @@ class W4m:
 
     name: ClassVar[str] = "w4m"
     summary: ClassVar[str] = "Wait For Me: (k,delta)-anonymity by clustering and editing in space and time"
-    accepts: ClassVar[type[Points]] = Points
-    publishes: ClassVar[type[Points]] = Points
-    cut: ClassVar[Cut] = "block"
     blocks: ClassVar[tuple[BlockKey, ...]] = ("place",)
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
-        check_radius(self.name, self.radius_max, self.radius_growth)
-
-    @property
-    def kernels(self) -> tuple[str, ...]:
-        return ()
-
-    @property
-    def claim(self) -> KDelta:
-        return KDelta(k=self.k, delta=self.delta)
 
     def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> Published:
         check_data(self.name, data, self.k)

@@ -9,8 +9,9 @@ from types import MappingProxyType
 import numpy as np
 
 from wayveil.errors import InputError
+from wayveil.model.checks import check_offsets, check_order, check_owners
 from wayveil.model.frame import Frame
-from wayveil.model.ragged import BoolArray, FloatArray, IntArray, frozen, keep_rows, offsets_of, take, trajectory_of_row
+from wayveil.model.ragged import BoolArray, FloatArray, IntArray, frozen, keep_rows, offsets_of, take
 from wayveil.model.times import TimeFormat
 from wayveil.model.visits import Coded, Owners
 
@@ -72,20 +73,15 @@ class Points:
         self._check()
 
     def _check(self) -> None:
-        n = len(self.offsets) - 1
-        if n < 0 or self.offsets[0] != 0 or (np.diff(self.offsets) < 0).any():
-            raise InputError("Points: offsets must start at 0 and never decrease.")
+        check_offsets("Points", self.offsets)
         if not self.offsets[-1] == len(self.t) == len(self.x) == len(self.y):
             raise InputError("Points: t, x and y must have as many rows as offsets say.")
         if self.known is not None and len(self.known) != len(self.t):
             raise InputError("Points: known must have one value per row.")
-        if len(self.owner) != n or any(len(a.codes) != n for a in self.attributes.values()):
-            raise InputError("Points: owner and attributes must have one value per trajectory.")
+        check_owners("Points", len(self), self.owner, self.attributes)
         if not (np.isfinite(self.x).all() and np.isfinite(self.y).all()):
             raise InputError("Points: x and y must be finite.")
-        trajectory = trajectory_of_row(self.offsets)
-        if ((self.t[1:] <= self.t[:-1]) & (trajectory[1:] == trajectory[:-1])).any():
-            raise InputError("Points: t must increase strictly inside a trajectory.")
+        check_order("Points", self.offsets, self.t, strictly=True)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

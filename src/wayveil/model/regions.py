@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from wayveil.errors import InputError
+from wayveil.model.checks import check_offsets, check_owners
 from wayveil.model.frame import Frame
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray, frozen, keep_rows, offsets_of, take, trajectory_of_row
 from wayveil.model.times import TimeFormat
@@ -68,13 +69,10 @@ class Regions:
         self._check()
 
     def _check(self) -> None:
-        n = len(self.offsets) - 1
-        if n < 0 or self.offsets[0] != 0 or (np.diff(self.offsets) < 0).any():
-            raise InputError("Regions: offsets must start at 0 and never decrease.")
+        check_offsets("Regions", self.offsets)
         if any(len(getattr(self, name)) != self.offsets[-1] for name in (*_TIMES, *_PLACES)):
             raise InputError("Regions: every column must have as many rows as offsets say.")
-        if len(self.owner) != n or any(len(a.codes) != n for a in self.attributes.values()):
-            raise InputError("Regions: owner and attributes must have one value per trajectory.")
+        check_owners("Regions", len(self), self.owner, self.attributes)
         if not all(np.isfinite(getattr(self, name)).all() for name in _PLACES):
             raise InputError("Regions: the sides of boxes must be finite.")
         ends = ((self.t_min, self.t_max), (self.x_min, self.x_max), (self.y_min, self.y_max))

@@ -9,8 +9,9 @@ from types import MappingProxyType
 import numpy as np
 
 from wayveil.errors import InputError
+from wayveil.model.checks import check_offsets, check_order
 from wayveil.model.frame import Frame
-from wayveil.model.ragged import BoolArray, FloatArray, IntArray, frozen, keep_rows, offsets_of, take, trajectory_of_row
+from wayveil.model.ragged import BoolArray, FloatArray, IntArray, frozen, keep_rows, offsets_of, take
 from wayveil.model.times import TimeFormat
 from wayveil.model.visits import Coded, Owners
 
@@ -174,9 +175,8 @@ class Routes:
         self._check()
 
     def _check(self) -> None:
+        check_offsets("Routes", self.offsets)
         n = len(self.offsets) - 1
-        if n < 0 or self.offsets[0] != 0 or (np.diff(self.offsets) < 0).any():
-            raise InputError("Routes: offsets must start at 0 and never decrease.")
         if not self.offsets[-1] == len(self.road) == len(self.t):
             raise InputError("Routes: road and t must have as many rows as offsets say.")
         if any(len(column) != n for column in (self.owner, self.t_start, self.t_end)):
@@ -187,9 +187,7 @@ class Routes:
             raise InputError("Routes: a slice must not end before it begins.")
         if len(self.road) and not 0 <= self.road.min() <= self.road.max() < len(self.network):
             raise InputError("Routes: a road is not in the network.")
-        trajectory = trajectory_of_row(self.offsets)
-        if ((self.t[1:] < self.t[:-1]) & (trajectory[1:] == trajectory[:-1])).any():
-            raise InputError("Routes: t must never decrease inside a trajectory.")
+        check_order("Routes", self.offsets, self.t, strictly=False)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

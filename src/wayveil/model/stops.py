@@ -9,7 +9,8 @@ from types import MappingProxyType
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.model.ragged import BoolArray, IntArray, frozen, keep_rows, offsets_of, take, trajectory_of_row
+from wayveil.model.checks import check_offsets, check_order, check_owners
+from wayveil.model.ragged import BoolArray, IntArray, frozen, keep_rows, offsets_of, take
 from wayveil.model.taxonomy import Taxonomy
 from wayveil.model.times import TimeFormat
 from wayveil.model.visits import Coded, Owners
@@ -61,20 +62,15 @@ class Stops:
         self._check()
 
     def _check(self) -> None:
-        n = len(self.offsets) - 1
-        if n < 0 or self.offsets[0] != 0 or (np.diff(self.offsets) < 0).any():
-            raise InputError("Stops: offsets must start at 0 and never decrease.")
+        check_offsets("Stops", self.offsets)
         if not self.offsets[-1] == len(self.place) == len(self.t) == len(self.t_end):
             raise InputError("Stops: place, t and t_end must have as many rows as offsets say.")
-        if len(self.owner) != n or any(len(a.codes) != n for a in self.attributes.values()):
-            raise InputError("Stops: owner and attributes must have one value per trajectory.")
+        check_owners("Stops", len(self), self.owner, self.attributes)
         if len(self.place) and not 0 <= self.place.min() <= self.place.max() < len(self.taxonomy):
             raise InputError("Stops: a place is not in the taxonomy.")
         if (self.t > self.t_end).any():
             raise InputError("Stops: a stop must not end before it begins.")
-        trajectory = trajectory_of_row(self.offsets)
-        if ((self.t[1:] < self.t[:-1]) & (trajectory[1:] == trajectory[:-1])).any():
-            raise InputError("Stops: t must never decrease inside a trajectory.")
+        check_order("Stops", self.offsets, self.t, strictly=False)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

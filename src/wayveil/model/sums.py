@@ -177,8 +177,7 @@ class Tally:
         return Tally(columns=kept, counts=counts, names=self.names if named else (), named=named)
 
     def __add__(self, other: Tally) -> Tally:
-        both, one, two = side_by_side(self, other)
-        return replace(both, counts=one + two)
+        return side_by_side(self, other)[0]
 
 
 def side_by_side(before: Tally, after: Tally) -> tuple[Tally, Array, Array]:

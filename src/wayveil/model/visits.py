@@ -10,7 +10,8 @@ from typing import Literal
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.model.ragged import BoolArray, FloatArray, IntArray, frozen, keep_rows, offsets_of, take, trajectory_of_row
+from wayveil.model.checks import check_offsets, check_order, check_owners
+from wayveil.model.ragged import BoolArray, FloatArray, IntArray, frozen, keep_rows, offsets_of, take
 from wayveil.model.times import TimeFormat
 
 __all__ = ["Coded", "Owners", "Visits"]
@@ -101,21 +102,16 @@ class Visits:
         self._check()
 
     def _check(self) -> None:
-        n = len(self.offsets) - 1
-        if n < 0 or self.offsets[0] != 0 or (np.diff(self.offsets) < 0).any():
-            raise InputError("Visits: offsets must start at 0 and never decrease.")
+        check_offsets("Visits", self.offsets)
         if not self.offsets[-1] == len(self.location) == len(self.t):
             raise InputError("Visits: location and t must have as many rows as offsets say.")
-        if len(self.owner) != n or any(len(a.codes) != n for a in self.attributes.values()):
-            raise InputError("Visits: owner and attributes must have one value per trajectory.")
+        check_owners("Visits", len(self), self.owner, self.attributes)
         if len(self.location) and not (self.location.min() >= 0 and self.location.max() < len(self.locations)):
             raise InputError("Visits: a location code has no name.")
         places = [place for place in (self.place_x, self.place_y) if place is not None]
         if len(places) == 1 or any(len(p) != len(self.locations) or not np.isfinite(p).all() for p in places):
             raise InputError("Visits: place_x and place_y must both have one finite value per name of a location.")
-        trajectory = trajectory_of_row(self.offsets)
-        if ((self.t[1:] <= self.t[:-1]) & (trajectory[1:] == trajectory[:-1])).any():
-            raise InputError("Visits: t must increase strictly inside a trajectory.")
+        check_order("Visits", self.offsets, self.t, strictly=True)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

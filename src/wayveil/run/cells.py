@@ -27,7 +27,7 @@ from wayveil.run.pipeline import NotPublished, Outcome, publish
 from wayveil.run.recipe import InputSpec, Recipe, make_recipe
 from wayveil.run.recipe_text import recipe_text
 from wayveil.run.scores import results_json, to_text, verdict_json
-from wayveil.run.staging import MANIFEST, reporting_disk_errors
+from wayveil.run.staging import MANIFEST, reporting_disk_errors, write_private
 from wayveil.run.yardstick import Yardstick
 
 __all__ = ["RESULT", "Cell", "input_hashes", "make_cell", "private_text", "ready_to_run", "run_cell"]
@@ -140,11 +140,7 @@ def ready_to_run(recipe: Recipe, folder: Path, output: Path) -> str:
 def private_text(path: Path, text: str) -> None:
     """Write a file that only its owner can read, in one step: it holds a seed or the verdict on a cell."""
     part = path.with_name(f".{path.name}.part")
-    with open(part, "w", encoding="utf-8", newline="") as file:
-        os.fchmod(file.fileno(), 0o600)
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
+    write_private(part, text)
     os.replace(part, path)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from wayveil.run.frontier import Spot, draw_frontier
-from wayveil.run.report import environment
+from wayveil.run.pages import environment
 from wayveil.run.scores import to_text
 from wayveil.run.single import write_file
 from wayveil.run.wording import date_words, words

@@ -41,6 +41,8 @@ def join_data(parts: Sequence[Any]) -> Any:
     first, kind = parts[0], type(parts[0])
     if any(part.time_format != first.time_format for part in parts):
         raise InputError("The times in one part of the input are written in another way than in the rest.")
+    if any(part.owners != first.owners for part in parts):
+        raise InputError("The owners of one part of the data come from elsewhere than those of the rest.")
     if isinstance(first, Routes) and any(part.network is not first.network for part in parts):
         parts = _on_one_network(parts)
         first = parts[0]
@@ -70,7 +72,9 @@ def join_taxonomies(trees: Sequence[Taxonomy]) -> Taxonomy:
     sensitive: set[str] = set()
     for tree in trees:
         for name, above in zip(tree.nodes, tree.parent.tolist(), strict=True):
-            parents.setdefault(name, "" if above < 0 else tree.nodes[above])
+            here = "" if above < 0 else tree.nodes[above]
+            if parents.setdefault(name, here) != here:
+                raise InputError("A node of the taxonomy is below another one in one part of the data than in another.")
         sensitive |= {tree.nodes[i] for i in np.flatnonzero(tree.sensitive).tolist()}
     return Taxonomy.from_parents(parents.items(), sensitive=sorted(sensitive))
 

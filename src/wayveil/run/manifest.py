@@ -68,6 +68,10 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
+Withheld = Literal["assumed", "hidden"]
+"""Nobody's name is published: who owns a trajectory was known to nobody, or is not told."""
+
+
 class Column(_Strict):
     """One column of the published table."""
 
@@ -81,7 +85,7 @@ class Schema(_Strict):
     kind: catalog.Kind
     columns: list[Column]
     time_format: TimeFormat
-    owners: Owners
+    owners: Withheld
     frame: dict[str, str | float | bool] | None = None
     parts: Parts = "one"
 
@@ -147,7 +151,7 @@ class Described:
     kind: catalog.Kind
     attributes: tuple[str, ...]
     time_format: TimeFormat
-    owners: Owners
+    owners: Withheld
     frame: Frame | None
     rows: int
     trajectories: int

@@ -16,6 +16,7 @@ from wayveil.run.asked import attacks_of, metrics_of, rng_for, sensitive_of, seq
 from wayveil.run.blocks import publish_blocks
 from wayveil.run.drawing import drawings
 from wayveil.run.finishing import Clock, Run, finish
+from wayveil.run.guarding import guarded
 from wayveil.run.manifest import described
 from wayveil.run.matching import aligned
 from wayveil.run.outcome import NotPublished, Outcome
@@ -23,7 +24,7 @@ from wayveil.run.reading import Prepared, check_sensitive, load, prepare
 from wayveil.run.recipe import Recipe
 from wayveil.run.scores import measure, run_attacks
 from wayveil.run.staging import open_workspace
-from wayveil.run.views import balance, guarded, views
+from wayveil.run.views import balance, views
 from wayveil.run.warming import compile_kernels
 from wayveil.run.writing import check_made, refuse_nothing, write_and_read_back
 

@@ -15,7 +15,7 @@ import polars as pl
 from markupsafe import Markup, escape
 
 from wayveil.errors import UsageError
-from wayveil.io import from_geopandas, from_pandas, to_geopandas, to_pandas, to_polars
+from wayveil.io import Loaded, from_geopandas, from_pandas, to_geopandas, to_pandas, to_polars
 from wayveil.model import (
     GUARANTEES,
     Data,
@@ -205,7 +205,8 @@ def publish(what: Any, method: Any = None, *, engine: Engine | None = None, **ho
         if method is not None or how:
             raise UsageError("publish: a recipe says everything; give no method and no options beside it.")
         return publish_recipe(what, engine=engine)
-    return _publish_data(_data_of(what), _method_of(method), engine=engine, **how)
+    data, chosen, out = _data_of(what), _method_of(method), how.pop("out", None)
+    return _publish_data(data, chosen, _Asked(**how), out=out, engine=engine)
 
 
 def risk(
@@ -259,18 +260,35 @@ def risk(
     return _frame(rows, ("attack", "adversary", "number"), ("value",))
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """What `publish` is asked for besides the data, the method and the folder."""
+
+    prepare: Sequence[Any] = ()
+    attacks: Sequence[Any] | None = None
+    metrics: Sequence[Any] | None = None
+    keep: Sequence[str] = ()
+    title: str = ""
+    seed: int | None = None
+
+    def recipe(self, kind: str, method: Any, target: Path) -> Recipe:
+        """Return the same as a recipe for data in memory."""
+        return make_recipe(
+            {
+                "input": {"path": "data in memory", "kind": kind},
+                "output": {"path": str(target), "keep": list(self.keep)},
+                "prepare": tuple(self.prepare),
+                "method": method,
+                "attacks": None if self.attacks is None else tuple(self.attacks),
+                "metrics": None if self.metrics is None else tuple(self.metrics),
+                "title": self.title or "Publication of data in memory",
+                "seed": self.seed,
+            }
+        )
+
+
 def _publish_data(
-    data: Data,
-    method: Any,
-    *,
-    engine: Engine | None,
-    prepare: Sequence[Any] = (),
-    attacks: Sequence[Any] | None = None,
-    metrics: Sequence[Any] | None = None,
-    keep: Sequence[str] = (),
-    out: str | Path | None = None,
-    title: str = "",
-    seed: int | None = None,
+    data: Data, method: Any, asked: _Asked, *, out: str | Path | None, engine: Engine | None
 ) -> Publication:
     kind = catalog.kind_of_data(data)
     if kind == "regions":
@@ -278,7 +296,7 @@ def _publish_data(
     folder = None if out is not None else Path(tempfile.mkdtemp(prefix="wayveil-"))
     target = folder / "publication" if folder is not None else Path(out or "")
     try:
-        made = _run(data, method, target, prepare, attacks, metrics, keep, title, seed, engine)
+        made = _run(data, asked.recipe(kind, method, target), engine)
     except BaseException:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
@@ -288,31 +306,7 @@ def _publish_data(
     return made
 
 
-def _run(
-    data: Data,
-    method: Any,
-    target: Path,
-    prepare: Sequence[Any],
-    attacks: Sequence[Any] | None,
-    metrics: Sequence[Any] | None,
-    keep: Sequence[str],
-    title: str,
-    seed: int | None,
-    engine: Engine | None,
-) -> Publication:
-    kind = catalog.kind_of_data(data)
-    recipe = make_recipe(
-        {
-            "input": {"path": "data in memory", "kind": kind},
-            "output": {"path": str(target), "keep": list(keep)},
-            "prepare": tuple(prepare),
-            "method": method,
-            "attacks": None if attacks is None else tuple(attacks),
-            "metrics": None if metrics is None else tuple(metrics),
-            "title": title or "Publication of data in memory",
-            "seed": seed,
-        }
-    )
+def _run(data: Data, recipe: Recipe, engine: Engine | None) -> Publication:
     outcome = publish_recipe(recipe, engine=engine, source=_prepared(data, recipe.prepare, recipe.input))
     if outcome.public is None:
         raise UsageError("publish: the publication has no public folder.")
@@ -321,8 +315,6 @@ def _run(
 
 
 def _prepared(data: Data, steps: Sequence[Any], spec: InputSpec) -> Prepared:
-    from wayveil.io import Loaded
-
     ids = pl.Series(np.arange(len(data))).cast(pl.String)
     return prepare(Loaded(data=data, rows=data.n_rows, notes=(), ids=ids), steps, spec)
 

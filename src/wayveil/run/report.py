@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, Literal
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from wayveil.errors import UsageError
 from wayveil.model.guarantees import Guarantee
 from wayveil.model.results import AttackResult, Chart, Score, Verdict
-from wayveil.run.charts import draw, overlay
+from wayveil.run.charts import draw
 from wayveil.run.drawing import Drawing, draw_trajectories
-from wayveil.run.numbers import clean, format_number, format_percent
+from wayveil.run.numbers import clean, format_percent
+from wayveil.run.pages import environment
+from wayveil.run.report_attacks import attack_in_full, attack_in_short
+from wayveil.run.shown import Number, number
 from wayveil.run.wording import (
     as_fraction,
-    bound_words,
     date_words,
     duration,
     exact_text,
     is_share,
-    knowledge_words,
     measured_words,
-    name_parts,
-    one_in,
     sentence,
     words,
 )
 
-__all__ = ["ReportContext", "environment", "render_report"]
+__all__ = ["ReportContext", "render_report"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,8 +102,8 @@ def render_report(context: ReportContext) -> str:
         "marks": _marks(context),
         "judged": _judged(context.verdict),
         "witness": _witness(context.verdict),
-        "attacks": [_attack(raw, published, after) for raw, published in context.attacks],
-        "risks": [_risks(raw, published) for raw, published in context.attacks],
+        "attacks": [attack_in_full(raw, published, after) for raw, published in context.attacks],
+        "risks": [attack_in_short(raw, published) for raw, published in context.attacks],
         "scores": [_score(score) for score in context.scores],
         "drawings": [draw_trajectories(drawing) for drawing in context.drawings if drawing.kind != "names"],
         "told": [draw_trajectories(drawing) for drawing in context.drawings if drawing.kind == "names"],
@@ -118,21 +114,10 @@ def render_report(context: ReportContext) -> str:
         "recipe": Markup("\n").join(clean(line) for line in context.recipe.splitlines()),
         "facts": _facts(context.input_facts, context.output_facts),
         "timings": _timings(context.timings),
-        "total_time": _Number(duration(total), exact_text(total)),
+        "total_time": Number(duration(total), exact_text(total)),
         "versions": context.versions,
     }
     return environment().get_template("report.html.j2").render(view)
-
-
-@dataclass(frozen=True)
-class _Number:
-    """A number as people read it and, for machines, as it was measured; a share also as the width of a bar."""
-
-    text: str
-    value: str | None = None
-    odds: str = ""
-    bar: float | None = None
-    span: tuple[_Number, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,20 +125,11 @@ class _Mark:
     """A key number beside what was promised."""
 
     label: str
-    value: _Number
+    value: Number
     unit: str = ""
     promised: str = ""
     meaning: str = ""
     state: Literal["kept", "broken", "plain"] = "plain"
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Change:
-    """One number before and after."""
-
-    label: str
-    before: _Number
-    after: _Number
 
 
 # What a measured value is held against: a word of its name, the claim's parameter, and how to read them.
@@ -166,34 +142,6 @@ _PROMISES = (
     ("min_people", "m", "at least", "fewest {people} who share all places of a trip that are not sensitive"),
 )
 _SHARES = ("confidence", "max_share", "probability")
-
-# The numbers of an attack are told in groups: by the first word of their name, or as listed here.
-_GROUPS = {
-    "identity": "Finding the person (identity linkage); lower is safer",
-    "attribute": "Inferring a sensitive value (attribute linkage); lower is safer",
-    "inference": "Inferring where a person was; lower is safer",
-    "": "Reach of the attack",
-}
-_SHORT = {"identity": "find the person", "attribute": "infer a sensitive value", "inference": "infer a place"}
-_PLACES = {
-    "identity_mean": ("identity", "Mean over people"),
-    "identity_mean_if_published": ("identity", "Mean over those published"),
-    "identity_mean_if_matched": ("identity", "Mean over those who fit"),
-    "identity_max": ("identity", "Person most at risk"),
-    "identity_min": ("identity", "Person least at risk"),
-    "inference_mean": ("inference", "Mean over people"),
-    "inference_max": ("inference", "Person most at risk"),
-    "inference_share_above": ("inference", "People with a risk above {bound}"),
-    "attribute_mean": ("attribute", "Mean over people"),
-    "attribute_max": ("attribute", "Person most at risk"),
-    "attribute_true_mean": ("attribute", "Mean, for a place where the person was"),
-    "attribute_true_max": ("attribute", "Largest, for a place where the person was"),
-    "unique_share": ("identity", "Exactly one person matches"),
-    "identity_share_above": ("identity", "People with a risk above {bound}"),
-    "attribute_share_above": ("attribute", "People with a risk above {bound}"),
-    "unmatched_share": ("", "Nothing matches"),
-}
-_THRESHOLD = "_threshold"
 
 
 def _marks(context: ReportContext) -> list[_Mark]:
@@ -215,7 +163,7 @@ def _marks(context: ReportContext) -> list[_Mark]:
         found.append(
             _Mark(
                 label=words(key),
-                value=_Number(value, exact_text(context.verdict.measured[key])),
+                value=Number(value, exact_text(context.verdict.measured[key])),
                 unit=fraction if share else people if measured is not None else "",
                 promised=f"promised: {side} {measured_words(bound, share)[0]}",
                 meaning="nothing could be counted" if measured is None else meaning.format(people=people),
@@ -228,23 +176,19 @@ def _marks(context: ReportContext) -> list[_Mark]:
     return found
 
 
-def _number(value: float | None, percent: bool) -> _Number:
-    return _Number(format_percent(value) if percent else format_number(value), exact_text(value))
-
-
 def _unbounded(result: AttackResult) -> _Mark:
     """Return what an attack achieved that the promise does not stop, beside the promise."""
     once = result.measured.get("identity_mean_with_1_sample")
     less = "" if once is None else f"; {format_percent(once)} with one known position"
     return _Mark(
         label="Not promised: measured attack",
-        value=_number(result.measured.get("identity_mean", result.measured.get("exposed_people_share")), True),
+        value=number(result.measured.get("identity_mean", result.measured.get("exposed_people_share")), True),
         unit="of people found" if "identity_mean" in result.measured else "of people exposed",
         meaning=f"an attacker who {result.adversary}{less}",
     )
 
 
-def _judged(verdict: Verdict) -> list[tuple[str, _Number]]:
+def _judged(verdict: Verdict) -> list[tuple[str, Number]]:
     """Return every measured value in words; nothing is rounded so far that it crosses a bound."""
     rows = []
     for key in verdict.measured:
@@ -253,11 +197,11 @@ def _judged(verdict: Verdict) -> list[tuple[str, _Number]]:
         value = _best(verdict.measured, key)
         exact = as_fraction(value)
         if exact is None:
-            rows.append((words(key), _Number("–" if value is None or isinstance(value, float) else str(value))))
+            rows.append((words(key), Number("–" if value is None or isinstance(value, float) else str(value))))
         else:
             text, fraction = measured_words(exact, any(part in key.lower() for part in _SHARES))
             shown = f"{text} ({fraction})" if fraction else text
-            rows.append((words(key), _Number(shown, exact_text(verdict.measured[key]))))
+            rows.append((words(key), Number(shown, exact_text(verdict.measured[key]))))
     return rows
 
 
@@ -267,82 +211,6 @@ def _best(measured: Mapping[str, Any], key: str) -> Any:
     return measured[key] if exact is None else exact
 
 
-def _attack(raw: AttackResult, published: AttackResult, after: str) -> dict[str, Any]:
-    drawn = []
-    partners = {chart.title: chart for chart in published.charts}
-    for chart in raw.charts:
-        partner = partners.pop(chart.title, None)
-        drawn.append(draw(overlay(chart, partner, ("raw data", after)) if partner else chart))
-    drawn += [draw(chart) for chart in partners.values()]
-    people = f"{format_number(raw.victims)} {'person' if raw.victims == 1 else 'people'}"
-    return {
-        "title": sentence(raw.adversary).removesuffix("."),
-        "name": words(raw.name),
-        "extent": f"an estimate from random draws, {people}" if raw.sampled else f"exact, for all {people}",
-        "groups": _grouped(raw, published),
-        "charts": drawn,
-    }
-
-
-def _risks(raw: AttackResult, published: AttackResult) -> dict[str, Any]:
-    """Return an attack in one or a few lines: the mean, the worst, and how many people are above the threshold."""
-    before, after = raw.measured, published.measured
-    rows = []
-    for group in _SHORT:
-        mean, worst, above = f"{group}_mean", f"{group}_max", f"{group}_share_above"
-        if before.get(mean) is None and after.get(mean) is None:
-            continue
-        bound = before.get(f"{group}_threshold")
-        rows.append(
-            {
-                "what": _SHORT[group],
-                "sides": [(_number(side.get(mean), True), _number(side.get(worst), True)) for side in (before, after)],
-                "above": [_number(side.get(above), True) for side in (before, after)] if above in before else [],
-                "bound": "" if bound is None else bound_words(bound, odds=group == "identity"),
-            }
-        )
-    if not rows:
-        first = next((name for name in before if is_share(name, before[name])), None)
-        sides = [(_number(side.get(first), True), None) for side in (before, after)] if first else []
-        rows = [{"what": words(first).lower() if first else "", "sides": sides, "above": [], "bound": ""}]
-    return {"name": words(raw.name), "adversary": raw.adversary, "rows": rows}
-
-
-def _grouped(raw: AttackResult, published: AttackResult) -> list[tuple[str, list[_Change]]]:
-    groups: dict[str, list[_Change]] = {group: [] for group in _GROUPS}
-    what = "visit" if "visit" in raw.adversary else "position"
-    for name in dict.fromkeys((*raw.measured, *published.measured)):
-        before, after = raw.measured.get(name), published.measured.get(name)
-        if name.endswith(_THRESHOLD) or (before is None and after is None) or _is_end(name, raw.measured):
-            continue  # a threshold and the ends of an interval are told with the number that they belong to
-        base, known = knowledge_words(name, what)
-        first, _, rest = base.partition("_")
-        group, label = _PLACES.get(base, (first, words(rest)) if first in _GROUPS and rest else ("", words(base)))
-        bound = raw.measured.get(f"{group}{_THRESHOLD}")
-        told = "the threshold" if bound is None else bound_words(bound, odds=group == "identity")
-        sides = [_side(name, side.measured, (before, after)) for side in (raw, published)]
-        groups[group].append(_Change(label=label.replace("{bound}", told) + known, before=sides[0], after=sides[1]))
-    return [(_GROUPS[group], rows) for group, rows in groups.items() if rows]
-
-
-def _is_end(name: str, measured: Mapping[str, Any]) -> bool:
-    return name.endswith(("_low", "_high")) and name.rpartition("_")[0] in measured
-
-
-def _side(name: str, measured: Mapping[str, float | None], both: tuple[float | None, ...]) -> _Number:
-    """Return a number of an attack with its odds, its bar and its interval of confidence, where it has these."""
-    value, share = measured.get(name), is_share(name, *both)
-    odds = share and not {"share", "loss", "attribute"} & set(name_parts(name))
-    ends = [measured.get(name + end) for end in ("_low", "_high")]
-    return _Number(
-        text=format_percent(value) if share else format_number(value),
-        value=exact_text(value),
-        odds=one_in(value) if odds else "",
-        bar=round(value * 100, 1) if share and value is not None and math.isfinite(value) else None,
-        span=() if None in ends else tuple(_number(end, share) for end in ends),
-    )
-
-
 def _score(score: Score) -> dict[str, Any]:
     return {
         "title": words(score.name),
@@ -350,7 +218,7 @@ def _score(score: Score) -> dict[str, Any]:
         "value": _score_value(score),
         "better": f"{score.better} is better",
         "rows": [
-            (words(name), _number(value, is_share(name, value)))
+            (words(name), number(value, is_share(name, value)))
             for name, value in score.measured.items()
             if value is not None
         ],
@@ -358,14 +226,14 @@ def _score(score: Score) -> dict[str, Any]:
     }
 
 
-def _score_value(score: Score) -> _Number:
-    return _number(score.value, score.percent)
+def _score_value(score: Score) -> Number:
+    return number(score.value, score.percent)
 
 
-def _balance(balance: Mapping[str, Mapping[str, int | None]]) -> list[tuple[str, list[tuple[str, _Number]]]]:
+def _balance(balance: Mapping[str, Mapping[str, int | None]]) -> list[tuple[str, list[tuple[str, Number]]]]:
     columns = ("in", "out", "suppressed", "invented")
     return [
-        (words(what), [(words(column), _number(row.get(column), False)) for column in columns])
+        (words(what), [(words(column), number(row.get(column), False)) for column in columns])
         for what, row in balance.items()
     ]
 
@@ -375,10 +243,10 @@ def _facts(before: Mapping[str, str], after: Mapping[str, str]) -> list[tuple[st
     return [(words(name), str(before.get(name, "–")), str(after.get(name, "–"))) for name in names]
 
 
-def _timings(timings: Mapping[str, float]) -> list[tuple[str, _Number]]:
+def _timings(timings: Mapping[str, float]) -> list[tuple[str, Number]]:
     longest = max(timings.values(), default=0.0) or 1.0
     return [
-        (words(step), _Number(duration(s), exact_text(s), bar=round(100 * s / longest, 1)))
+        (words(step), Number(duration(s), exact_text(s), bar=round(100 * s / longest, 1)))
         for step, s in timings.items()
     ]
 
@@ -394,16 +262,3 @@ def _lines(value: Any) -> list[str]:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [", ".join(_lines(part)) for part in value]
     return [str(value)]
-
-
-@cache
-def environment() -> Environment:
-    """Return the templates of all pages: everything that is filled in is escaped, and a missing name is an error."""
-    return Environment(
-        loader=PackageLoader("wayveil.run", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=lambda value: value if isinstance(value, Markup) or not isinstance(value, str) else clean(value),
-    )

@@ -7,9 +7,9 @@ from typing import Any
 
 from wayveil.model.results import AttackResult
 from wayveil.run.charts import draw
-from wayveil.run.numbers import format_number, format_percent
-from wayveil.run.report import environment
-from wayveil.run.wording import date_words, is_share, sentence, words
+from wayveil.run.numbers import format_number, format_percent, format_value
+from wayveil.run.pages import environment
+from wayveil.run.wording import date_words, extent_words, is_share, sentence, words
 
 __all__ = ["render_risk"]
 
@@ -45,17 +45,16 @@ def _attack(result: AttackResult) -> dict[str, Any]:
     measured = result.measured
     mean, worst = next(((m, w) for m, w in _HEADLINES if measured.get(m) is not None), ("", ""))
     low, high = measured.get(f"{mean}_low"), measured.get(f"{mean}_high")
-    people = f"{result.victims:,} {'person' if result.victims == 1 else 'people'}"
     return {
         "name": words(result.name),
         "title": sentence(result.adversary).removesuffix("."),
         "adversary": result.adversary,
-        "extent": f"an estimate from random draws, {people}" if result.sampled else f"exact, for all {people}",
+        "extent": extent_words(result.victims, sampled=result.sampled),
         "mean": format_percent(measured.get(mean)),
         "between": "" if low is None or high is None else f"95 %: {format_percent(low)} to {format_percent(high)}",
         "worst": format_percent(measured.get(worst)),
         "rows": [
-            (_label(name, measured), format_percent(value) if is_share(name, value) else format_number(value))
+            (_label(name, measured), format_value(value, percent=is_share(name, value)))
             for name, value in measured.items()
             if value is not None and not name.endswith(("_threshold", "_low", "_high"))
         ],

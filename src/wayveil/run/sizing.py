@@ -9,13 +9,31 @@ from pathlib import Path
 from typing import Literal
 
 import polars as pl
+from pydantic import Field
 
 from wayveil.errors import UsageError
 from wayveil.io import parquet_parts
 from wayveil.model import BlockKey
 from wayveil.run.recipe import BlocksSpec, Recipe
 
-__all__ = ["AUTO_ROWS", "BASE_BYTES", "BLOCK_BYTES", "WHOLE_BYTES", "WORKERS", "choose_engine", "parse_size", "within"]
+__all__ = [
+    "AUTO_ROWS",
+    "BASE_BYTES",
+    "BLOCK_BYTES",
+    "MOST_GROWTH",
+    "TRAJECTORY_BYTES",
+    "WHOLE_BYTES",
+    "WORKERS",
+    "LimitedBlocks",
+    "check_class",
+    "check_groups",
+    "check_growth",
+    "check_planning",
+    "choose_engine",
+    "limit_of",
+    "parse_size",
+    "within",
+]
 
 AUTO_ROWS = 5_000_000
 """From so many rows on, `auto` takes a cluster; below, starting processes and moving data cost more than they bring."""
@@ -29,13 +47,29 @@ BLOCK_BYTES = {"visits": 700, "points": 900, "routes": 900, "stops": 900}
 WHOLE_BYTES = 300
 """At most so many bytes are taken per row where a method decides over all rows at once, in blocks by `whole`."""
 
+TRAJECTORY_BYTES = 200
+"""At most so many bytes are taken per trajectory while blocks are planned, and while what was counted is added up."""
+
+MOST_GROWTH = 4
+"""So many rows may be prepared out of one under a memory limit: preparing takes less memory per row than publishing."""
+
 WORKERS = 2
 """So many blocks are in memory at a time under a memory limit, however many cores there are."""
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(I?)B?", re.IGNORECASE)
-_CSV_ROW_BYTES = 40
+_SAMPLE_BYTES = 1 << 20
 _FEWEST_ROWS = 10_000
+
+
+class LimitedBlocks(BlocksSpec):
+    """Blocks that fit into a memory limit, in bytes.
+
+    The limit is no part of a recipe: it was used up when the size of the blocks was chosen, and what is published does
+    not depend on it any more.
+    """
+
+    limit: int = Field(exclude=True)
 
 
 def parse_size(text: str) -> int:
@@ -79,8 +113,52 @@ def within(recipe: Recipe, limit: int) -> Recipe:
             raise UsageError(
                 f"Blocks of {recipe.blocks.rows:,} rows do not fit into the memory limit; at most {rows:,} rows do."
             )
-        return recipe
-    return recipe.model_copy(update={"blocks": BlocksSpec(by=by, rows=int(rows))})
+        rows = recipe.blocks.rows
+    return recipe.model_copy(update={"blocks": LimitedBlocks(by=by, rows=int(rows), limit=limit)})
+
+
+def limit_of(blocks: BlocksSpec) -> int | None:
+    """Return the memory limit for which blocks were chosen, if there is one."""
+    return blocks.limit if isinstance(blocks, LimitedBlocks) else None
+
+
+def check_growth(limit: int | None, before: int, after: int) -> None:
+    """Refuse a preparation that makes many more rows than it is given, under a memory limit."""
+    if limit is not None and after > MOST_GROWTH * max(before, 1):
+        raise UsageError(
+            f"The preparation makes about {after / max(before, 1):.0f} rows of one, and under a memory limit it may "
+            f"make {MOST_GROWTH}. Resample to a longer period, or write the prepared table first, with wayveil prepare."
+        )
+
+
+def check_planning(limit: int | None, trajectories: int) -> None:
+    """Refuse more trajectories than can be planned within a memory limit, if there is one."""
+    least = BASE_BYTES + trajectories * TRAJECTORY_BYTES
+    if limit is not None and least > limit:
+        raise UsageError(
+            f"{trajectories:,} trajectories cannot be dealt out to blocks within the memory limit; give at least "
+            f"{-(-least // 10**6):,} MB."
+        )
+
+
+def check_class(limit: int | None, stops: int) -> None:
+    """Refuse a class of so many stops, all of which have to be in one part, if it does not fit into a memory limit."""
+    least = BASE_BYTES + WORKERS * stops * BLOCK_BYTES["stops"]
+    if limit is not None and least > limit:
+        raise UsageError(
+            f"{stops:,} stops were made alike in several blocks and have to be published together, which does not fit "
+            f"into the memory limit; give at least {-(-least // 10**6):,} MB."
+        )
+
+
+def check_groups(limit: int | None, group_bytes: int) -> None:
+    """Refuse Parquet whose row groups, which can only be read as a whole, do not fit into a memory limit."""
+    least = BASE_BYTES + WORKERS * group_bytes
+    if limit is not None and least > limit:
+        raise UsageError(
+            f"A row group of the Parquet input takes {-(-group_bytes // 10**6):,} MB, and {WORKERS} of them do not fit "
+            f"into the memory limit; write the table in smaller row groups, or give at least {-(-least // 10**6):,} MB."
+        )
 
 
 def choose_engine(recipe: Recipe, *, scheduler: str | None) -> Literal["local", "dask"]:
@@ -97,6 +175,8 @@ def _about_rows(path: Path) -> int:
         files = parquet_parts(path) or [path]
         if files[0].suffix.lower() == ".parquet":
             return int(pl.scan_parquet(files, glob=False, hive_partitioning=False).select(pl.len()).collect().item())
-        return path.stat().st_size // _CSV_ROW_BYTES
+        with path.open("rb") as stream:
+            start = stream.read(_SAMPLE_BYTES)
+        return path.stat().st_size * start.count(b"\n") // max(len(start), 1)
     except (OSError, pl.exceptions.PolarsError):
         return 0

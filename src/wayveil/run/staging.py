@@ -23,7 +23,7 @@ from pathlib import Path
 
 from wayveil.errors import OutputError, UsageError
 
-__all__ = ["MANIFEST", "Workspace", "exchange", "open_workspace", "reporting_disk_errors"]
+__all__ = ["MANIFEST", "Workspace", "exchange", "open_workspace", "reporting_disk_errors", "write_private"]
 
 MANIFEST = "manifest.json"
 _STAGING = ".staging-"
@@ -86,11 +86,7 @@ class Workspace:
 
     def _stage_private(self, private: Mapping[str, str]) -> None:
         for name, text in private.items():
-            with open(self._staged_private / name, "w", encoding="utf-8", newline="") as file:
-                os.fchmod(file.fileno(), 0o600)
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
+            write_private(self._staged_private / name, text)
 
     def _move_private(self, private: Mapping[str, str], folder: Path) -> None:
         folder.mkdir(mode=0o700, exist_ok=True)
@@ -154,6 +150,15 @@ def reporting_disk_errors(out: Path) -> Iterator[None]:
         raise OutputError(
             f"Cannot write to {str(out)!r}: {reason}. Nothing was kept; free space or choose another --out."
         ) from error
+
+
+def write_private(path: Path, text: str) -> None:
+    """Write a file that only its owner can read; it is on the disk when this returns."""
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        os.fchmod(file.fileno(), 0o600)
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _check_target(out: Path, overwrite: bool) -> None:

@@ -30,9 +30,18 @@ from wayveil.model import (
 __all__ = ["compile_kernels"]
 
 
-def compile_kernels(method: Method, attacks: tuple[Attack, ...], metrics: tuple[Metric, ...], engine: Engine) -> None:
-    """Compile what is not in the cache yet: the method's slowest kernel elsewhere, everything else meanwhile here."""
-    cold = [name for name in method.kernels if not is_warm(name)]
+def compile_kernels(
+    method: Method,
+    attacks: tuple[Attack, ...],
+    metrics: tuple[Metric, ...],
+    engine: Engine,
+    also: tuple[str, ...] = (),
+) -> None:
+    """Compile what is not in the cache yet: the method's slowest kernel elsewhere, everything else meanwhile here.
+
+    `also` are jobs of kernels that the method does not need by itself.
+    """
+    cold = [name for name in (*method.kernels, *also) if not is_warm(name)]
     kind = method.publishes.__name__.lower()
     cold_attacks = [attack for attack in attacks if not is_warm(f"attack-{attack.name}-{kind}")]
     cold_metrics = [metric for metric in metrics if not is_warm(f"metric-{metric.name}-{kind}")]

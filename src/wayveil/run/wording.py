@@ -16,6 +16,7 @@ __all__ = [
     "date_words",
     "duration",
     "exact_text",
+    "extent_words",
     "is_share",
     "knowledge_words",
     "measured_words",
@@ -176,6 +177,18 @@ def exact_text(value: Any) -> str | None:
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     return None if isinstance(value, float) and not math.isfinite(value) else repr(value)
+
+
+def extent_words(victims: int, *, sampled: bool) -> str:
+    """Return how many people were attacked, and whether what was found is exact.
+
+    Examples
+    --------
+    >>> extent_words(2000, sampled=True), extent_words(1, sampled=False)
+    ('an estimate from random draws, 2,000 people', 'exact, for all 1 person')
+    """
+    people = f"{format_number(victims)} {'person' if victims == 1 else 'people'}"
+    return f"an estimate from random draws, {people}" if sampled else f"exact, for all {people}"
 
 
 def measured_words(value: Fraction | None, share: bool, bound: Fraction | None = None) -> tuple[str, str]:

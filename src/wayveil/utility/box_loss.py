@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from wayveil.kernels.box_cover import smallest_cover
 from wayveil.kernels.equal_sequences import first_equal
-from wayveil.model import Points, Regions, Score, check_parameters, parameter, seconds_per_unit
+from wayveil.model import Points, Regions, Score, parameter, seconds_per_unit
 from wayveil.model.ragged import take
 from wayveil.model.sums import Same, Tally
 from wayveil.utility.classes import AREAS, distribution
 from wayveil.utility.distances import average
 from wayveil.utility.movement import Extent, check_comparable, extent, finite, sides, with_rows
+from wayveil.utility.shared import OnBoxes
 
 __all__ = ["BoxLoss"]
 
@@ -24,7 +25,7 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoxLoss:
+class BoxLoss(OnBoxes):
     """The area of the box that stands for each true sample, as a share of the whole area; 1 for a sample that is lost.
 
     Parameters
@@ -66,12 +67,6 @@ class BoxLoss:
 
     name: ClassVar[str] = "box_loss"
     summary: ClassVar[str] = "areas of published boxes, information loss and share of trajectories published"
-    accepts: ClassVar[type[Points]] = Points
-    targets: ClassVar[tuple[type[Regions], ...]] = (Regions,)
-    matched: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def run(self, original: Points, published: Regions) -> Score:
         return self.score(self.count(original, published))

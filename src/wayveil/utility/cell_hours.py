@@ -9,24 +9,24 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from wayveil.model import Chart, Points, Regions, Score, Series, check_parameters, parameter
+from wayveil.model import Chart, Points, Regions, Score, Series, parameter
 from wayveil.model.ragged import trajectory_of_row
+from wayveil.utility.cells import cell_parameter, cell_side, lines_of
 from wayveil.utility.distances import top_kept, total_variation
 from wayveil.utility.hours import DayParts
-from wayveil.utility.movement import bounding_box, centres, check_comparable, finite, longer_side
+from wayveil.utility.movement import bounding_box, centres, check_comparable, finite
 from wayveil.utility.roads import largest
+from wayveil.utility.shared import OnPositions
 
 __all__ = ["CellHours"]
 
 Array = NDArray[Any]
 
-_AUTO_CELLS = 16
 _DRAWN = 12
-_FAR = 1 << 40  # cells further away than this are one, so that numbers of cells fit
 
 
 @dataclass(frozen=True, kw_only=True)
-class CellHours:
+class CellHours(OnPositions):
     """How busy the cells of a grid are at each hour of the day, before and after.
 
     The plane is cut into square cells.  A trip is present in a cell at an hour of the day if it has a point there then,
@@ -54,33 +54,24 @@ class CellHours:
     (4, 3, 0.25)
     """
 
-    cell: float | str = parameter(
-        kind="number", low=0.001, choices=("auto",), default="auto",
-        help="side of a cell in metres; auto: 1/16 of the longer side of the bounding box",
-    )  # fmt: skip
+    cell: float | str = cell_parameter()
     top: int = parameter(
         kind="int", low=1, high=1000, default=20, help="number of busiest cells and hours that are compared"
     )
 
     name: ClassVar[str] = "cell_hours"
     summary: ClassVar[str] = "trips per cell of a grid and hour of the day, before and after"
-    accepts: ClassVar[type[Points]] = Points
-    targets: ClassVar[tuple[type[Any], ...]] = (Points, Regions)
-    matched: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     @np.errstate(over="ignore", invalid="ignore")
     def run(self, original: Points, published: Points | Regions) -> Score:
         check_comparable(self.name, original, published)
         parts = DayParts.of(original.t, original.time_format)
-        cell = self.cell if not isinstance(self.cell, str) else longer_side(original) / _AUTO_CELLS or 1.0
+        cell = cell_side(self.cell, original)
         sides = [_presences(data, parts, original, cell) for data in (original, published)]
         table = _table(*sides)
         before, after = (table[side].to_numpy() for side in ("before", "after"))
         by_hour = [_sums(table, "part", len(parts.labels), side) for side in ("before", "after")]
-        cells = table.group_by("column", "row").agg(pl.col("before").sum(), pl.col("after").sum())
+        cells = table.group_by("column", "row", maintain_order=True).agg(pl.col("before").sum(), pl.col("after").sum())
         there = before > 0
         return Score(
             name=self.name,
@@ -112,10 +103,7 @@ def _presences(data: Points | Regions, parts: DayParts, original: Points, cell: 
     box = bounding_box(original) or (0.0, 0.0, 0.0, 0.0)
     _, x, y = centres(data)
     t = data.t if isinstance(data, Points) else data.t_min + (data.t_max - data.t_min) // 2
-    column, row = (
-        np.clip(np.floor((place - begin) / cell), -_FAR, _FAR).astype(np.int64)
-        for place, begin in ((x, box[0]), (y, box[2]))
-    )
+    column, row = lines_of(x, box[0], cell), lines_of(y, box[2], cell)
     found = pl.DataFrame({"trip": trajectory_of_row(data.offsets), "column": column, "row": row, "part": parts.part(t)})
     return found.unique().group_by("column", "row", "part").agg(pl.len().cast(pl.Int64).alias("count"))
 

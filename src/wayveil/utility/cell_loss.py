@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.kernels.box_cover import smallest_cover
-from wayveil.model import Points, Regions, Score, check_parameters, parameter
+from wayveil.model import Points, Regions, Score, parameter
 from wayveil.utility.classes import distribution
 from wayveil.utility.movement import check_comparable, finite
+from wayveil.utility.shared import OnBoxes
 
 __all__ = ["CellLoss"]
 
@@ -21,7 +22,7 @@ _CELLS = ((1.0, "cells"), (1e6, "million cells"))
 
 
 @dataclass(frozen=True, kw_only=True)
-class CellLoss:
+class CellLoss(OnBoxes):
     """The uncertainty about a cell, for each true sample: 1 - 1 / (number of cells of its box); 1 if it is lost.
 
     Parameters
@@ -58,12 +59,6 @@ class CellLoss:
 
     name: ClassVar[str] = "cell_loss"
     summary: ClassVar[str] = "cells that published boxes cover, and the uncertainty that this means"
-    accepts: ClassVar[type[Points]] = Points
-    targets: ClassVar[tuple[type[Regions], ...]] = (Regions,)
-    matched: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     @np.errstate(over="ignore")
     def run(self, original: Points, published: Regions) -> Score:

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.model import Points, Regions, Score, check_parameters, parameter
+from wayveil.model import Points, Regions, Score, parameter
 from wayveil.utility.movement import bounding_box, centres, check_comparable, longer_side, with_rows
+from wayveil.utility.shared import OnPositions
 
 __all__ = ["ClusteringAgreement"]
 
@@ -20,7 +21,7 @@ _FARTHEST = 1e100  # squares of distances must be numbers
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClusteringAgreement:
+class ClusteringAgreement(OnPositions):
     """How often two trajectories are in one cluster after publication that were in one before, and the other way.
 
     A trajectory is described by where it is at 8 moments, evenly spaced from its own start to its own end; between two
@@ -62,12 +63,7 @@ class ClusteringAgreement:
 
     name: ClassVar[str] = "clustering_agreement"
     summary: ClassVar[str] = "pairs of trajectories that are in one cluster before and after publication"
-    accepts: ClassVar[type[Points]] = Points
-    targets: ClassVar[tuple[type[Any], ...]] = (Points, Regions)
     matched: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     @np.errstate(over="ignore")
     def run(self, original: Points, published: Points | Regions) -> Score:

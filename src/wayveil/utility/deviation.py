@@ -13,12 +13,13 @@ from wayveil.model import Chart, Score, Visits
 from wayveil.utility.aligned import aligned_locations
 from wayveil.utility.classes import LENGTHS, distribution
 from wayveil.utility.movement import finite
+from wayveil.utility.shared import OnVisits
 
 __all__ = ["Deviation"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Deviation:
+class Deviation(OnVisits):
     """The mean distance of the true visits of a person to the line through the published ones.
 
     For a visit between two published ones it is the distance to the straight segment between them, before the first or
@@ -50,8 +51,6 @@ class Deviation:
 
     name: ClassVar[str] = "deviation"
     summary: ClassVar[str] = "distance of true visits to the line through the published ones"
-    accepts: ClassVar[type[Visits]] = Visits
-    targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
     matched: ClassVar[bool] = True
 
     @np.errstate(over="ignore", invalid="ignore")

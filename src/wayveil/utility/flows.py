@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from wayveil.model import Score, Visits, check_parameters, parameter
+from wayveil.model import Score, Visits, parameter
 from wayveil.model.sums import Tally
+from wayveil.utility.shared import OnVisits
 from wayveil.utility.trip_flows import ends_of_trips, score_flows
 
 __all__ = ["Flows"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Flows:
+class Flows(OnVisits):
     """How the trips are spread over pairs of a first and a last place, before and after.
 
     A flow is the number of trajectories that begin at one place and end at another (or the same).  The headline is the
@@ -43,12 +44,6 @@ class Flows:
 
     name: ClassVar[str] = "flows"
     summary: ClassVar[str] = "first and last places of trips, before and after"
-    accepts: ClassVar[type[Visits]] = Visits
-    targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
-    matched: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def run(self, original: Visits, published: Visits) -> Score:
         return self.score(self.count(original, published))

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from wayveil.kernels.frequent import mine_maximal_within, most_frequent, sequence_supports
 from wayveil.kernels.matching import doublet_codes
-from wayveil.model import Chart, Score, Series, Visits, check_parameters, parameter
+from wayveil.model import Chart, Score, Series, Visits, parameter
 from wayveil.utility.aligned import aligned_locations, check_times, time_label
+from wayveil.utility.shared import OnVisits
 
 __all__ = ["FrequentSequences"]
 
@@ -23,7 +24,7 @@ _MOST_STEPS, _STEPS_PER_VISIT = 200_000_000, 30  # a second or two of mining, an
 
 
 @dataclass(frozen=True, kw_only=True)
-class FrequentSequences:
+class FrequentSequences(OnVisits):
     """Which sequences of visits that many trajectories share are still shared by many in the published data.
 
     A sequence is a set of visits (place and time); its support is the number of trajectories that have them all.  A
@@ -69,13 +70,7 @@ class FrequentSequences:
 
     name: ClassVar[str] = "frequent_sequences"
     summary: ClassVar[str] = "sequences of visits that many share, before and after"
-    accepts: ClassVar[type[Visits]] = Visits
-    targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
-    matched: ClassVar[bool] = False
     timed: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def run(self, original: Visits, published: Visits) -> Score:
         check_times(self.name, original, published)

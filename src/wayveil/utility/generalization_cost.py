@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from wayveil.errors import InputError
 from wayveil.kernels.stop_alignment import align_stops
-from wayveil.model import Chart, Score, Series, Stops, Taxonomy, check_parameters
+from wayveil.model import Chart, Score, Series, Stops, Taxonomy
 from wayveil.model.ragged import keep_rows, trajectory_of_row
 from wayveil.model.sums import Same, Tally
 from wayveil.utility.nodes import aligned_nodes, height_of
+from wayveil.utility.shared import OnStops
 
 __all__ = ["GeneralizationCost"]
 
@@ -26,7 +27,7 @@ _LABELS = ("0", *(f"up to {10 * i} %" for i in range(1, 10)), "up to 100 %", "10
 
 
 @dataclass(frozen=True, kw_only=True)
-class GeneralizationCost:
+class GeneralizationCost(OnStops):
     """The mean cost of a trajectory, which is the mean over its original stops: 0 if kept, 1 if left out.
 
     A stop at node p that was published as node g costs, by hops, the steps from p up to g divided by the height of the
@@ -61,12 +62,7 @@ class GeneralizationCost:
 
     name: ClassVar[str] = "generalization_cost"
     summary: ClassVar[str] = "how far stops were generalized in the taxonomy, and how many were left out"
-    accepts: ClassVar[type[Stops]] = Stops
-    targets: ClassVar[tuple[type[Stops], ...]] = (Stops,)
     matched: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def run(self, original: Stops, published: Stops) -> Score:
         return self.score(self.count(original, published))

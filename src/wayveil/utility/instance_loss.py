@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from wayveil.model import Chart, Score, Series, TimeFormat, Visits
 from wayveil.model.sums import Same, Tally, side_by_side
 from wayveil.utility.aligned import check_time_formats, hour_of_day
+from wayveil.utility.shared import OnVisits
 
 __all__ = ["InstanceLoss"]
 
@@ -24,7 +25,7 @@ _LONGEST = 10
 
 
 @dataclass(frozen=True, kw_only=True)
-class InstanceLoss:
+class InstanceLoss(OnVisits):
     """The share of visits that are in the original but not in the published data: 1 - published / original.
 
     Notes
@@ -48,9 +49,6 @@ class InstanceLoss:
 
     name: ClassVar[str] = "instance_loss"
     summary: ClassVar[str] = "share of visits lost, per place and per time of day"
-    accepts: ClassVar[type[Visits]] = Visits
-    targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
-    matched: ClassVar[bool] = False
 
     def run(self, original: Visits, published: Visits) -> Score:
         return self.score(self.count(original, published))

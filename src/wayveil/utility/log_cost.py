@@ -8,15 +8,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wayveil.errors import ParameterError
-from wayveil.model import Points, Regions, Score, check_parameters, parameter, seconds_per_unit
+from wayveil.model import Points, Regions, Score, parameter, seconds_per_unit
 from wayveil.utility.classes import LENGTHS, distribution
 from wayveil.utility.movement import bounding_box, check_comparable, finite
+from wayveil.utility.shared import OnBoxes
 
 __all__ = ["LogCost"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogCost:
+class LogCost(OnBoxes):
     """The mean over all original points of the logarithm of the box that was published for them.
 
     A box with the sides X and Y in metres and T in seconds (or in the unit of plain integers) costs
@@ -53,12 +54,9 @@ class LogCost:
 
     name: ClassVar[str] = "log_cost"
     summary: ClassVar[str] = "logarithms of the sizes of published boxes, and points that are in none"
-    accepts: ClassVar[type[Points]] = Points
-    targets: ClassVar[tuple[type[Regions], ...]] = (Regions,)
-    matched: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_parameters(self, self.name)
+        super().__post_init__()
         if self.space_weight == self.time_weight == 0:
             raise ParameterError("log_cost: space_weight and time_weight must not both be 0; 1 and 1 is usual.")
 

@@ -8,21 +8,20 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.model import Points, Regions, Score, check_parameters, parameter
+from wayveil.model import Points, Regions, Score
 from wayveil.model.ragged import keep_rows, trajectory_of_row
-from wayveil.utility.movement import bounding_box, centres, check_comparable, finite, longer_side
+from wayveil.utility.cells import cell_parameter, cell_side, lines_of
+from wayveil.utility.movement import bounding_box, centres, check_comparable, finite
 from wayveil.utility.predictions import Prediction, Steps, steps_of
+from wayveil.utility.shared import OnPositions
 
 __all__ = ["NextCell"]
 
 Array = NDArray[Any]
 
-_AUTO_CELLS = 16
-_FAR = 1 << 40  # cells further away than this are one, so that numbers of cells fit
-
 
 @dataclass(frozen=True, kw_only=True)
-class NextCell:
+class NextCell(OnPositions):
     """How much worse the next cell of a grid is predicted by who has the published data and not the original.
 
     The predictor is a first-order Markov chain: from each square cell it guesses into which other one most trips went
@@ -49,24 +48,15 @@ class NextCell:
     (0.0, 1.0)
     """
 
-    cell: float | str = parameter(
-        kind="number", low=0.001, choices=("auto",), default="auto",
-        help="side of a cell in metres; auto: 1/16 of the longer side of the bounding box",
-    )  # fmt: skip
+    cell: float | str = cell_parameter()
 
     name: ClassVar[str] = "next_cell"
     summary: ClassVar[str] = "prediction of the next cell of a grid, trained before and after"
-    accepts: ClassVar[type[Points]] = Points
-    targets: ClassVar[tuple[type[Any], ...]] = (Points, Regions)
-    matched: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     @np.errstate(over="ignore", invalid="ignore")
     def run(self, original: Points, published: Points | Regions) -> Score:
         check_comparable(self.name, original, published)
-        cell = self.cell if not isinstance(self.cell, str) else longer_side(original) / _AUTO_CELLS or 1.0
+        cell = cell_side(self.cell, original)
         state, n = _cells(original, published, cell)
         before, after = _steps(original, state[: original.n_rows]), _steps(published, state[original.n_rows :])
         found = Prediction.of(before, after, n)
@@ -87,8 +77,7 @@ def _cells(original: Points, published: Points | Regions, cell: float) -> tuple[
     found, n = np.zeros(original.n_rows + published.n_rows, np.int64), 1
     _, x, y = (np.concatenate(sides) for sides in zip(centres(original), centres(published), strict=True))
     for place, begin in ((x, box[0]), (y, box[2])):
-        line = np.clip(np.floor((place - begin) / cell), -_FAR, _FAR).astype(np.int64)
-        lines, where = np.unique(line, return_inverse=True)
+        lines, where = np.unique(lines_of(place, begin, cell), return_inverse=True)
         # Made dense each time, so that numbers cannot overflow.
         cells, found = np.unique(found * len(lines) + where, return_inverse=True)
         n = len(cells)

@@ -8,10 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.model import Score, Visits, check_parameters
+from wayveil.model import Score, Visits
 from wayveil.model.ragged import keep_rows, trajectory_of_row
 from wayveil.utility.aligned import aligned_locations
 from wayveil.utility.predictions import Prediction, Steps, steps_of
+from wayveil.utility.shared import OnVisits
 
 __all__ = ["NextPlace"]
 
@@ -19,7 +20,7 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class NextPlace:
+class NextPlace(OnVisits):
     """How much worse the next place is predicted by who has the published data and not the original.
 
     The predictor is a first-order Markov chain: from each place it guesses where most people went next, and where too
@@ -49,12 +50,6 @@ class NextPlace:
 
     name: ClassVar[str] = "next_place"
     summary: ClassVar[str] = "prediction of the next place, trained before and after"
-    accepts: ClassVar[type[Visits]] = Visits
-    targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
-    matched: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def run(self, original: Visits, published: Visits) -> Score:
         names, codes = aligned_locations(original, published)

@@ -7,15 +7,16 @@ from typing import ClassVar
 
 import numpy as np
 
-from wayveil.model import Routes, Score, check_parameters
+from wayveil.model import Routes, Score
 from wayveil.utility.predictions import Prediction, steps_of
 from wayveil.utility.roads import aligned_roads
+from wayveil.utility.shared import OnRoutes
 
 __all__ = ["NextRoad"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class NextRoad:
+class NextRoad(OnRoutes):
     """How much worse the next road is predicted by who has the published data and not the original.
 
     The predictor is a first-order Markov chain: from each road it guesses onto which one most people drove next, and
@@ -40,12 +41,6 @@ class NextRoad:
 
     name: ClassVar[str] = "next_road"
     summary: ClassVar[str] = "prediction of the next road, trained before and after"
-    accepts: ClassVar[type[Routes]] = Routes
-    targets: ClassVar[tuple[type[Routes], ...]] = (Routes,)
-    matched: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def run(self, original: Routes, published: Routes) -> Score:
         names, codes = aligned_roads(original, published)

@@ -7,16 +7,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from wayveil.model import Score, Stops, check_parameters
+from wayveil.model import Score, Stops
 from wayveil.utility.kinds import kinds_of_nodes
 from wayveil.utility.nodes import aligned_nodes
 from wayveil.utility.predictions import Prediction, steps_of
+from wayveil.utility.shared import OnStops
 
 __all__ = ["NextStop"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class NextStop:
+class NextStop(OnStops):
     """How much worse the next stop is predicted by who has the published data and not the original.
 
     The predictor is a first-order Markov chain: after each stop it guesses what most people did next, and where too few
@@ -44,12 +45,6 @@ class NextStop:
 
     name: ClassVar[str] = "next_stop"
     summary: ClassVar[str] = "prediction of the kind and place of the next stop, trained before and after"
-    accepts: ClassVar[type[Stops]] = Stops
-    targets: ClassVar[tuple[type[Stops], ...]] = (Stops,)
-    matched: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def run(self, original: Stops, published: Stops) -> Score:
         tree = original.taxonomy

@@ -8,21 +8,21 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.model import Chart, Points, Regions, Score, Series, check_parameters, parameter
+from wayveil.model import Chart, Points, Regions, Score, Series, parameter
+from wayveil.utility.cells import cell_parameter, cell_side, lines_of
 from wayveil.utility.distances import largest, top_kept, total_variation
-from wayveil.utility.movement import bounding_box, centres, check_comparable, finite, longer_side, with_rows
+from wayveil.utility.movement import bounding_box, centres, check_comparable, finite, with_rows
+from wayveil.utility.shared import OnPositions
 
 __all__ = ["OdMatrix"]
 
 Array = NDArray[Any]
 
-_AUTO_CELLS = 16
 _DRAWN = 12
-_FAR = 1 << 40  # cells further away than this are one, so that numbers of cells fit
 
 
 @dataclass(frozen=True, kw_only=True)
-class OdMatrix:
+class OdMatrix(OnPositions):
     """How the trips are spread over pairs of an origin and a destination, before and after.
 
     The plane is cut into square cells.  A flow is the number of trajectories that begin in one cell and end in another
@@ -49,26 +49,17 @@ class OdMatrix:
     0.5
     """
 
-    cell: float | str = parameter(
-        kind="number", low=0.001, choices=("auto",), default="auto",
-        help="side of a cell in metres; auto: 1/16 of the longer side of the bounding box",
-    )  # fmt: skip
+    cell: float | str = cell_parameter()
     top: int = parameter(kind="int", low=1, high=1000, default=20, help="number of largest flows that are compared")
 
     name: ClassVar[str] = "od_matrix"
     summary: ClassVar[str] = "origins and destinations of trips, before and after"
-    accepts: ClassVar[type[Points]] = Points
-    targets: ClassVar[tuple[type[Any], ...]] = (Points, Regions)
-    matched: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     @np.errstate(over="ignore", invalid="ignore")
     def run(self, original: Points, published: Points | Regions) -> Score:
         check_comparable(self.name, original, published)
         box = bounding_box(original) or (0.0, 0.0, 0.0, 0.0)
-        cell = self._cell(original)
+        cell = cell_side(self.cell, original)
         ends = [_ends(data, box[0], box[2], cell) for data in (original, published)]
         flows, before, after = _counts(*ends)
         origins, destinations = (_counts(ends[0][:, part], ends[1][:, part])[1:] for part in ([0, 1], [2, 3]))
@@ -92,19 +83,14 @@ class OdMatrix:
             charts=_charts(flows, before, after),
         )
 
-    def _cell(self, original: Points) -> float:
-        if not isinstance(self.cell, str):
-            return self.cell
-        return longer_side(original) / _AUTO_CELLS or 1.0
-
 
 def _ends(data: Points | Regions, x_0: float, y_0: float, cell: float) -> Array:
     """Return column and row of the origin's and of the destination's cell, for each trajectory with rows."""
     _, x, y = centres(data)
     there = with_rows(data)
     first, last = data.offsets[:-1][there], data.offsets[1:][there] - 1
-    places = np.stack([x[first] - x_0, y[first] - y_0, x[last] - x_0, y[last] - y_0], axis=1)
-    return np.clip(np.floor(places / cell), -_FAR, _FAR).astype(np.int64)
+    columns, rows = lines_of(x, x_0, cell), lines_of(y, y_0, cell)
+    return np.stack([columns[first], rows[first], columns[last], rows[last]], axis=1)
 
 
 def _counts(before: Array, after: Array) -> tuple[Array, Array, Array]:

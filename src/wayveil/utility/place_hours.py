@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.model import Chart, Score, Series, Visits, check_parameters, parameter
+from wayveil.model import Chart, Score, Series, Visits, parameter
 from wayveil.model.sums import Same, Tally, side_by_side
 from wayveil.utility.aligned import check_times, hour_of_day
 from wayveil.utility.distances import largest, top_kept, total_variation
 from wayveil.utility.hours import DayParts
+from wayveil.utility.shared import OnVisits
 
 __all__ = ["PlaceHours"]
 
@@ -23,7 +24,7 @@ _DRAWN = 12
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlaceHours:
+class PlaceHours(OnVisits):
     """How busy places are at each hour of the day, before and after.
 
     The visits of all days are counted per place and hour.  Where times are plain integers, the time of the original is
@@ -56,13 +57,7 @@ class PlaceHours:
 
     name: ClassVar[str] = "place_hours"
     summary: ClassVar[str] = "visits per place and hour of the day, before and after"
-    accepts: ClassVar[type[Visits]] = Visits
-    targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
-    matched: ClassVar[bool] = False
     timed: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def run(self, original: Visits, published: Visits) -> Score:
         return self.score(self.count(original, published))

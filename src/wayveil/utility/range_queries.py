@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.kernels.range_query import DAI, PSI, Boxes, Queries, count_inside
-from wayveil.model import Chart, Points, Regions, Score, Series, check_parameters, parameter
+from wayveil.model import Chart, Points, Regions, Score, Series, parameter
 from wayveil.utility.movement import bounding_box, check_comparable, finite, longer_side, with_rows
+from wayveil.utility.shared import OnPositions
 
 __all__ = ["RangeQueries", "boxes_of"]
 
@@ -24,7 +25,7 @@ _SIZES = 5
 
 
 @dataclass(frozen=True, kw_only=True)
-class RangeQueries:
+class RangeQueries(OnPositions):
     """The relative error of counts of trajectories in random regions and intervals of time.
 
     An object may be up to `radius` away from where the data say.  A query counts the trajectories that are *possibly
@@ -95,12 +96,6 @@ class RangeQueries:
 
     name: ClassVar[str] = "range_queries"
     summary: ClassVar[str] = "error of counts in random regions and times, possibly and definitely inside"
-    accepts: ClassVar[type[Points]] = Points
-    targets: ClassVar[tuple[type[Any], ...]] = (Points, Regions)
-    matched: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def run(self, original: Points, published: Points | Regions) -> Score:
         check_comparable(self.name, original, published)

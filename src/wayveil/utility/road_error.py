@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.model import Chart, RoadNetwork, Routes, Score, Series, check_parameters, parameter
+from wayveil.model import Chart, RoadNetwork, Routes, Score, Series, parameter
 from wayveil.model.ragged import trajectory_of_row
 from wayveil.model.sums import Same, Tally, side_by_side
 from wayveil.utility.roads import by_slice, largest, slices_of, tally_of_roads
+from wayveil.utility.shared import OnRoutes
 
 __all__ = ["RoadError"]
 
@@ -26,7 +27,7 @@ _CLASSES = ("0: exact", "up to 5 %", "5 to 10 %", "10 to 20 %", "20 to 50 %", "m
 
 
 @dataclass(frozen=True, kw_only=True)
-class RoadError:
+class RoadError(OnRoutes):
     """By how much the traffic of a road is wrong, on average over roads.
 
     The error of a road is ``|after - before| / before``, where before and after are numbers of passages.  The headline
@@ -70,12 +71,6 @@ class RoadError:
 
     name: ClassVar[str] = "road_error"
     summary: ClassVar[str] = "average error of the traffic of roads"
-    accepts: ClassVar[type[Routes]] = Routes
-    targets: ClassVar[tuple[type[Routes], ...]] = (Routes,)
-    matched: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def run(self, original: Routes, published: Routes) -> Score:
         return self.score(self.count(original, published))

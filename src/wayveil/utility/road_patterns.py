@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.model import Chart, Routes, Score, Series, check_parameters, parameter
+from wayveil.model import Chart, Routes, Score, Series, parameter
 from wayveil.model.ragged import trajectory_of_row
 from wayveil.utility.roads import aligned_roads, counts, distinct, follows
+from wayveil.utility.shared import OnRoutes
 
 __all__ = ["RoadPatterns"]
 
@@ -20,7 +21,7 @@ _DRAWN = 12
 
 
 @dataclass(frozen=True, kw_only=True)
-class RoadPatterns:
+class RoadPatterns(OnRoutes):
     """Which stretches of road that many drive in the original are those that many drive in the published data.
 
     A pattern is a sequence of 1 to `longest` roads, each beginning where the one before ends.  Its support is the
@@ -65,12 +66,6 @@ class RoadPatterns:
 
     name: ClassVar[str] = "road_patterns"
     summary: ClassVar[str] = "stretches of road that many drive, before and after"
-    accepts: ClassVar[type[Routes]] = Routes
-    targets: ClassVar[tuple[type[Routes], ...]] = (Routes,)
-    matched: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def run(self, original: Routes, published: Routes) -> Score:
         names, code = aligned_roads(original, published)

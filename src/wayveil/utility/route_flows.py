@@ -6,15 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from wayveil.model import Routes, Score, check_parameters, parameter
+from wayveil.model import Routes, Score, parameter
 from wayveil.model.sums import Tally
+from wayveil.utility.shared import OnRoutes
 from wayveil.utility.trip_flows import ends_of_trips, score_flows
 
 __all__ = ["RouteFlows"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class RouteFlows:
+class RouteFlows(OnRoutes):
     """How the trips are spread over pairs of the intersections where they begin and end, before and after.
 
     A trip leads from where its first road begins to where its last road ends.  The headline is the total-variation
@@ -45,12 +46,6 @@ class RouteFlows:
 
     name: ClassVar[str] = "route_flows"
     summary: ClassVar[str] = "intersections where trips begin and end, before and after"
-    accepts: ClassVar[type[Routes]] = Routes
-    targets: ClassVar[tuple[type[Routes], ...]] = (Routes,)
-    matched: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def run(self, original: Routes, published: Routes) -> Score:
         return self.score(self.count(original, published))

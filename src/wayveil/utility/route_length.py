@@ -9,11 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.model import Routes, Score, check_parameters
+from wayveil.model import Routes, Score
 from wayveil.model.sums import Tally
 from wayveil.utility.classes import LENGTHS, distribution
 from wayveil.utility.count_charts import count_chart
 from wayveil.utility.distances import average, value_distances
+from wayveil.utility.shared import OnRoutes
 
 __all__ = ["RouteLength"]
 
@@ -21,7 +22,7 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class RouteLength:
+class RouteLength(OnRoutes):
     """The distributions of the lengths of trips on roads, before and after.
 
     The length is the number of roads of a trip, and the sum of their lengths where the network of the original has
@@ -47,12 +48,6 @@ class RouteLength:
 
     name: ClassVar[str] = "route_length"
     summary: ClassVar[str] = "lengths of trips on roads, before and after"
-    accepts: ClassVar[type[Routes]] = Routes
-    targets: ClassVar[tuple[type[Routes], ...]] = (Routes,)
-    matched: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def run(self, original: Routes, published: Routes) -> Score:
         return self.score(self.count(original, published))

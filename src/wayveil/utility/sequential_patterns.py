@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from wayveil.errors import ParameterError
 from wayveil.kernels.pattern_cover import cover_patterns
 from wayveil.kernels.prefix_span import mine_patterns
-from wayveil.model import Chart, Score, Series, Stops, Taxonomy, check_parameters, parameter
+from wayveil.model import Chart, Score, Series, Stops, Taxonomy, parameter
 from wayveil.model.ragged import offsets_of
 from wayveil.utility.nodes import aligned_nodes, height_of
+from wayveil.utility.shared import OnStops
 
 __all__ = ["SequentialPatterns"]
 
@@ -27,7 +28,7 @@ _MOST_STEPS, _STEPS_PER_STOP = 300_000_000, 60  # a second or two of mining, and
 
 
 @dataclass(frozen=True, kw_only=True)
-class SequentialPatterns:
+class SequentialPatterns(OnStops):
     """Which sequences of places that many trajectories share are covered by sequences that many published ones share.
 
     A pattern is a sequence of 1 to `longest` nodes that at least a share `support` of the trajectories have in that
@@ -80,12 +81,9 @@ class SequentialPatterns:
 
     name: ClassVar[str] = "sequential_patterns"
     summary: ClassVar[str] = "sequences of places that many share, before and after"
-    accepts: ClassVar[type[Stops]] = Stops
-    targets: ClassVar[tuple[type[Stops], ...]] = (Stops,)
-    matched: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        check_parameters(self, self.name)
+        super().__post_init__()
         if self.support == 0:
             raise ParameterError(f"{self.name}: support must be more than 0. Take a share such as 0.008.")
 

@@ -6,17 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from wayveil.model import Score, Stops, check_parameters, parameter
+from wayveil.model import Score, Stops, parameter
 from wayveil.model.sums import Tally
 from wayveil.utility.kinds import kinds_of_nodes
 from wayveil.utility.nodes import aligned_nodes
+from wayveil.utility.shared import OnStops
 from wayveil.utility.trip_flows import ends_of_trips, score_flows
 
 __all__ = ["StopFlows"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class StopFlows:
+class StopFlows(OnStops):
     """How the trips are spread over pairs of the kinds of their first and last stop, before and after.
 
     The kind of a stop is the node right below the root of the taxonomy that it belongs to, so that generalized stops
@@ -48,12 +49,6 @@ class StopFlows:
 
     name: ClassVar[str] = "stop_flows"
     summary: ClassVar[str] = "kinds of first and last stops of trips, before and after"
-    accepts: ClassVar[type[Stops]] = Stops
-    targets: ClassVar[tuple[type[Stops], ...]] = (Stops,)
-    matched: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def run(self, original: Stops, published: Stops) -> Score:
         return self.score(self.count(original, published))

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wayveil.model import Chart, Score, Series, Stops, check_parameters
+from wayveil.model import Chart, Score, Series, Stops
 from wayveil.utility.nodes import aligned_nodes
+from wayveil.utility.shared import OnStops
 
 __all__ = ["TaxonomyLevels"]
 
@@ -17,7 +18,7 @@ _KINDS = (("qi_", False), ("sensitive_", True))
 
 
 @dataclass(frozen=True, kw_only=True)
-class TaxonomyLevels:
+class TaxonomyLevels(OnStops):
     """The share of stops at each level of the taxonomy; the headline is the share published at their own place.
 
     The level of a stop is the depth of its node: 0 for the root, which says nothing of the place.  All shares are of
@@ -41,12 +42,6 @@ class TaxonomyLevels:
 
     name: ClassVar[str] = "taxonomy_levels"
     summary: ClassVar[str] = "share of stops at each level of the taxonomy, before and after"
-    accepts: ClassVar[type[Stops]] = Stops
-    targets: ClassVar[tuple[type[Stops], ...]] = (Stops,)
-    matched: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def run(self, original: Stops, published: Stops) -> Score:
         return self.score(self.count(original, published))

@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.model import Chart, Routes, Score, Series, check_parameters, parameter
+from wayveil.model import Chart, Routes, Score, Series, parameter
 from wayveil.model.sums import Same, Tally, side_by_side
 from wayveil.utility.roads import by_slice, follows, largest, slices_of, tally_of_roads
+from wayveil.utility.shared import OnRoutes
 
 __all__ = ["Traffic"]
 
@@ -21,7 +22,7 @@ _DRAWN = 12
 
 
 @dataclass(frozen=True, kw_only=True)
-class Traffic:
+class Traffic(OnRoutes):
     """How many counts of traffic changed: on roads, and from road to road at intersections.
 
     A passage is one row: somebody drives along a road.  A turn is two rows that follow each other in a trajectory, the
@@ -56,12 +57,6 @@ class Traffic:
 
     name: ClassVar[str] = "traffic"
     summary: ClassVar[str] = "traffic counts of roads and turns, before and after"
-    accepts: ClassVar[type[Routes]] = Routes
-    targets: ClassVar[tuple[type[Routes], ...]] = (Routes,)
-    matched: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def run(self, original: Routes, published: Routes) -> Score:
         return self.score(self.count(original, published))

@@ -6,18 +6,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from wayveil.model import Score, Visits, check_parameters, seconds_per_unit
+from wayveil.model import Score, Visits, seconds_per_unit
 from wayveil.model.sums import Same, Tally
 from wayveil.utility.aligned import check_times
 from wayveil.utility.classes import distribution, durations
 from wayveil.utility.distances import average, value_distances
+from wayveil.utility.shared import OnVisits
 from wayveil.utility.trip_flows import ends_of_trips
 
 __all__ = ["TripDuration"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class TripDuration:
+class TripDuration(OnVisits):
     """The distributions of the durations of trajectories of visits, before and after.
 
     The duration is the time from the first visit to the last.  The headline is the Kolmogorov-Smirnov distance of the
@@ -41,13 +42,7 @@ class TripDuration:
 
     name: ClassVar[str] = "trip_duration"
     summary: ClassVar[str] = "durations of trips, before and after"
-    accepts: ClassVar[type[Visits]] = Visits
-    targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
-    matched: ClassVar[bool] = False
     timed: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def run(self, original: Visits, published: Visits) -> Score:
         return self.score(self.count(original, published))

@@ -14,6 +14,7 @@ from wayveil.model.sums import Same, Tally
 from wayveil.utility.classes import LENGTHS, distribution, durations
 from wayveil.utility.distances import average, value_distances
 from wayveil.utility.movement import centres, check_comparable, with_rows
+from wayveil.utility.shared import OnPositions
 
 __all__ = ["TripLength"]
 
@@ -21,7 +22,7 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class TripLength:
+class TripLength(OnPositions):
     """The distributions of the lengths and durations of trajectories, before and after.
 
     The length is the sum of the distances between consecutive points, or between the centres of consecutive boxes; the
@@ -46,9 +47,6 @@ class TripLength:
 
     name: ClassVar[str] = "trip_length"
     summary: ClassVar[str] = "lengths and durations of trips, before and after"
-    accepts: ClassVar[type[Points]] = Points
-    targets: ClassVar[tuple[type[Any], ...]] = (Points, Regions)
-    matched: ClassVar[bool] = False
 
     def run(self, original: Points, published: Points | Regions) -> Score:
         return self.score(self.count(original, published))

@@ -8,18 +8,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wayveil.model import Score, Visits, check_parameters
+from wayveil.model import Score, Visits
 from wayveil.model.ragged import trajectory_of_row
 from wayveil.model.sums import Tally
 from wayveil.utility.count_charts import count_chart
 from wayveil.utility.distances import average, value_distances
 from wayveil.utility.roads import distinct
+from wayveil.utility.shared import OnVisits
 
 __all__ = ["TripVisits"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class TripVisits:
+class TripVisits(OnVisits):
     """The distributions of the numbers of visits, and of different places, per trajectory, before and after.
 
     The headline is the Kolmogorov-Smirnov distance of the two distributions of numbers of visits: the largest
@@ -41,12 +42,6 @@ class TripVisits:
 
     name: ClassVar[str] = "trip_visits"
     summary: ClassVar[str] = "visits and different places per trip, before and after"
-    accepts: ClassVar[type[Visits]] = Visits
-    targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
-    matched: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def run(self, original: Visits, published: Visits) -> Score:
         return self.score(self.count(original, published))

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from wayveil.model import Chart, Score, Series, TimeFormat, Visits
 from wayveil.model.sums import Same, Tally, side_by_side
 from wayveil.utility.aligned import check_times, time_label
+from wayveil.utility.shared import OnVisits
 
 __all__ = ["VisitSupport"]
 
@@ -22,7 +23,7 @@ _DRAWN = 12  # visits that are drawn: more cannot be read at a glance
 
 
 @dataclass(frozen=True, kw_only=True)
-class VisitSupport:
+class VisitSupport(OnVisits):
     """How the supports of single visits changed; a support is the number of trajectories with this place and time.
 
     The headline is the total-variation distance of the two distributions over visits: the share of visits that would
@@ -47,9 +48,6 @@ class VisitSupport:
 
     name: ClassVar[str] = "visit_support"
     summary: ClassVar[str] = "how often each place and time is visited, before and after"
-    accepts: ClassVar[type[Visits]] = Visits
-    targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
-    matched: ClassVar[bool] = False
     timed: ClassVar[bool] = True
 
     def run(self, original: Visits, published: Visits) -> Score:

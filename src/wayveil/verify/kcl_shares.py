@@ -94,7 +94,7 @@ def judge_share(published: Visits, claim: KCL, *, first: int, until: int, places
     >>> late = judge_share(cut_share(data, first=2, until=9), claim, first=2, until=9)
     >>> sorted(early.by_length), sorted(late.by_length)
     ([1, 2], [1])
-    >>> verdict = join_shares([early, late], claim, owners="assumed", trajectories=3, visits=5)
+    >>> verdict = join_shares([early, late], claim, owners="assumed", trajectories=3, visits=5, pairs=2)
     >>> verdict.holds, verdict.measured["min_support"], verdict.measured["sequences"]
     (True, 2, 3)
     """
@@ -129,7 +129,7 @@ def join_shares(
     owners: Owners,
     trajectories: int,
     visits: int,
-    pairs: int | None = None,
+    pairs: int,
 ) -> Verdict:
     """Return the verdict on the whole table, the same in all fields that `check_kcl` gives.
 
@@ -145,7 +145,7 @@ def join_shares(
     trajectories, visits : int
         How many trajectories with a visit, and visits, the table has, counted elsewhere.  If the shares do not add up
         to these, some visits were judged by nobody or twice, and the claim does not hold.
-    pairs : int, optional
+    pairs : int
         Pairs of visits of the same trajectory, n (n - 1) / 2 for one of n visits, counted elsewhere.  If the shares add
         up to these, no share lacked a later visit of a trajectory.
 
@@ -161,7 +161,7 @@ def join_shares(
     --------
     >>> claim = KCL(k=2, c=1, l=2)
     >>> half = KclShare(claim=claim, owners="assumed", first=0, until=5)
-    >>> join_shares([half], claim, owners="assumed", trajectories=1, visits=1).holds
+    >>> join_shares([half], claim, owners="assumed", trajectories=1, visits=1, pairs=0).holds
     False
     """
     _longest(claim)
@@ -200,7 +200,7 @@ def cut_share(published: Visits, *, first: int, until: int, places: tuple[int, i
 
 
 def _check_span(first: int, until: int, places: tuple[int, int]) -> None:
-    if first >= until:
+    if not first < until:
         raise UsageError(f"KCL: a share must end after it begins, got first = {first} and until = {until}.")
     if not 0 <= places[0] < places[1]:
         raise UsageError(f"KCL: places must be (i, n) with 0 <= i < n, got {places}.")
@@ -232,7 +232,7 @@ def _misfit(data: Visits, share: KclShare) -> str:
     return ""
 
 
-def _gap(shares: Sequence[KclShare], claim: KCL, scope: Scope, pairs: int | None) -> str:
+def _gap(shares: Sequence[KclShare], claim: KCL, scope: Scope, pairs: int) -> str:
     """Why the shares are not the whole table, or nothing; sorted by time."""
     if any(share.claim != claim or share.owners != scope.owners for share in shares):
         return "The shares were judged by another claim or with other owners, so they cannot be joined."
@@ -246,10 +246,12 @@ def _gap(shares: Sequence[KclShare], claim: KCL, scope: Scope, pairs: int | None
         return "The shares do not add up to the visits of the table, so some were judged twice or not at all."
     if not scope.visits:
         return "There is no visit, so there is nothing to judge."
+    if any(share.visits and not share.by_length for share in shares):
+        return "A share has visits but no sequences, so it was not judged."
     counts = [share.trajectories for share in shares]
     if not max(counts) <= scope.trajectories <= sum(counts):
         return "The shares do not fit the trajectories of the table, so some were judged by nobody."
-    if pairs is not None and sum(share.pairs for share in shares) != pairs:
+    if sum(share.pairs for share in shares) != pairs:
         return "A share lacks visits of its trajectories, so some sequences were not judged."
     return ""
 

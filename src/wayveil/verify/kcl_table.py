@@ -22,6 +22,8 @@ def refusal(data: Visits, claim: KCL) -> str | None:
         return "The trajectories do not add up to the visits, so nothing can be judged."
     if len(data.location) != len(data.t) or len(data.owner) != n:
         return "The columns differ in length, so nothing can be judged."
+    if any(values.dtype.kind not in "iu" for values in (offsets, data.t, data.location, data.owner)):
+        return "A time, a place or an owner is not a whole number, so visits cannot be compared."
     if data.owners not in ("given", "assumed", "hidden"):
         return "It is not said where the owners come from, so nobody can be counted."
     if not len(data.t):

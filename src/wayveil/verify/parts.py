@@ -132,8 +132,9 @@ def join_verdicts(verdicts: Sequence[Verdict], *, met: Collection[Need] = ()) ->
     Returns
     -------
     Verdict
-        It holds if all parts do.  The smallest value of all parts is no larger than that of the union, and the largest
-        no smaller; rows and trajectories add up.  What may be the same in several parts is counted in each of them, and
+        It holds if all parts do.  The smallest value of all parts is then no larger than that of the union, and the
+        largest no smaller; that of a part that does not hold may be of no more than what was judged of it, see its
+        verifier.  Rows and trajectories add up.  What may be the same in several parts is counted in each of them, and
         a note says so.  A value that is None in some part is None.  One that is not in all parts, or of which parts
         tell nothing, or nothing unless they are apart, is left out.
         `witness` and `reason` are those of the first part that does not hold, with its number, from 1.
@@ -165,7 +166,8 @@ def join_verdicts(verdicts: Sequence[Verdict], *, met: Collection[Need] = ()) ->
         return first
     failed = next((i for i, verdict in enumerate(verdicts) if not verdict.holds), None)
     need, measures_need, witness = union_condition(first.claim), _measures_need(first.claim), None
-    if first.counted == "trajectories":  # each trajectory counts as a person, and is in one part
+    counted = {verdict.counted for verdict in verdicts}
+    if counted == {"trajectories"}:  # each trajectory counts as a person, and is in one part
         need, measures_need = ("nothing" if one == "people apart" else one for one in (need, measures_need))
     if failed is not None:
         bad = verdicts[failed]
@@ -178,7 +180,7 @@ def join_verdicts(verdicts: Sequence[Verdict], *, met: Collection[Need] = ()) ->
     return Verdict(
         holds=not reason,
         claim=first.claim,
-        counted="owners" if all(verdict.counted == "owners" for verdict in verdicts) else "trajectories",
+        counted="owners" if counted == {"owners"} else "trajectories",
         measured=_measured(verdicts, holds=not reason, sure=measures_need in ("nothing", *met)),
         witness=witness,
         reason=reason or f"{each}{because}, so all of them together do.",
@@ -223,7 +225,8 @@ def class_keys(published: Stops) -> IntArray:
 
     A class are the trajectories with the same sequence of nodes that are not sensitive, as `CSafety` has it.  If all
     trajectories with the same number are judged in the same part, classes are apart.  Now and then two classes have the
-    same number, which does no harm.  Nodes are compared by name; all parts must have the same taxonomy.
+    same number, which does no harm.  Nodes are compared by name, so it does not matter if a part has a taxonomy of its
+    own, as long as the same nodes are sensitive in all of them.
 
     Examples
     --------
@@ -233,16 +236,17 @@ def class_keys(published: Stops) -> IntArray:
     >>> bool(keys[0] == keys[1] != keys[2])
     True
     """
-    names = published.taxonomy.nodes
-    rank = np.empty(len(names), np.int64)
-    rank[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+    node = _digests(name.encode("utf-8", "surrogatepass") for name in published.taxonomy.nodes)
     open_ = ~published.sensitive
-    offsets, place = keep_rows(published.offsets, open_), rank[published.place[open_]].astype("<i8")
-    keys = (
-        blake2b(place[begin:end].data, digest_size=8).digest()
-        for begin, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
+    offsets, place = keep_rows(published.offsets, open_), node[published.place[open_]]
+    return _digests(
+        place[begin:end].data for begin, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
     )
-    return np.frombuffer(b"".join(keys), "<i8")
+
+
+def _digests(texts: Iterable[bytes | memoryview]) -> IntArray:
+    """Return a number for each text, the same on every machine."""
+    return np.frombuffer(b"".join(blake2b(text, digest_size=8).digest() for text in texts), "<i8")
 
 
 def _doubt(verdicts: Sequence[Verdict], need: Need, met: Collection[Need]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -11,6 +11,7 @@ import numpy as np
 from wayveil.errors import ParameterError
 from wayveil.model import Stops, Taxonomy, check_parameters, parameter
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray, offsets_of, trajectory_of_row
+from wayveil.workloads.errands_kinds import Kind, kinds_of, taxonomy_of
 
 __all__ = ["Errands"]
 
@@ -36,30 +37,6 @@ _SHAPES = {
     "none": _Shape(10_000, 5, 6.0, 1.5, 500),
     "milano": _Shape(6_225, 1, 5.2, 1.28, 530),
     "pisa": _Shape(7_231, 1, 7.1, 1.63, 851),
-}
-_DEPTH, _BRANCHING = 3, 4  # of the tree without a preset
-_MOST_KINDS = 1_000_000
-
-# Kinds with their share of the leaves, or with the kinds below them; a star means sensitive.
-_Kinds = dict[str, "float | _Kinds"]
-_MILANO: _Kinds = {
-    "Station": 0.12,
-    "Entertainment": {"Restaurant": 0.34, "Disco": 0.1},
-    "Park": 0.14,
-    "Health*": {"Clinic": 0.2, "Hospital": 0.1},
-}
-_PISA: _Kinds = {
-    "Transport": {"Station": 0.04, "Airport": 0.01, "Parking": {"Car park": 0.04, "Bus park": 0.02}},
-    "Entertainment": {
-        "Food": {"Restaurant": 0.12, "Pizzeria": 0.07, "Bar": 0.08},
-        "Nightlife": {"Disco": 0.03, "Pub": 0.04},
-        "Culture": {"Museum": 0.03, "Theatre": 0.02, "Cinema": 0.02},
-    },
-    "Shopping": {"Daily": {"Supermarket": 0.06, "Market": 0.03}, "Clothes": 0.05, "Mall": 0.02},
-    "Outdoors": {"Park": 0.04, "Beach": 0.03, "Sports": {"Football": 0.02, "Tennis": 0.02, "Pool": 0.01}},
-    "Services": {"School": 0.04, "Bank": 0.03, "Office": 0.03},
-    "Health*": {"Clinic": {"General": 0.03, "Cancer": 0.01, "Fertility": 0.01}, "Hospital": 0.02},
-    "Worship*": {"Church": 0.02, "Mosque": 0.005, "Synagogue": 0.005},
 }
 
 
@@ -186,7 +163,7 @@ class Errands:
             )
         if shape.trajectories * shape.stops > _MOST_ROWS:
             raise ParameterError(f"errands: this would make more than {_MOST_ROWS:,} stops; choose fewer.")
-        kinds = sum(share > 0 for _, _, share, _ in self._kinds())
+        kinds = sum(kind.share > 0 for kind in self._kinds)
         if kinds > shape.leaves:
             raise ParameterError(
                 f"errands: leaves must be at least {kinds:,}, one for every kind of the taxonomy, got {shape.leaves}; "
@@ -196,7 +173,7 @@ class Errands:
     def generate(self, *, rng: np.random.Generator) -> Stops:
         """Return the trips as stops at leaves; owners are given, times are epoch seconds."""
         shape = self._shape
-        taxonomy = self._taxonomy()
+        taxonomy = taxonomy_of(self._kinds, shape.leaves)
         city = _City(taxonomy, self.zipf, rng)
         owner, n_trips = _owners(shape.trajectories, self._n_people, rng)
         people = _People(city, self._n_people, self.sensitive_workers, rng)
@@ -247,39 +224,9 @@ class Errands:
         shape = self._shape
         return -(-shape.trajectories // shape.trips) if self.people == "auto" else int(self.people)
 
-    def _kinds(self) -> Iterator[tuple[str, str, float, bool]]:
-        """Yield (name, parent, share of the leaves, sensitive) of the kinds, every one before those below it.
-
-        The share is 0 where there are kinds below.
-        """
-        if self.preset != "none" and self.depth == self.branching == "auto":
-            yield from _named(_MILANO if self.preset == "milano" else _PISA, "Place")
-            return
-        depth = _DEPTH if self.depth == "auto" else int(self.depth)
-        branching = _BRANCHING if self.branching == "auto" else int(self.branching)
-        if branching ** (depth - 1) > _MOST_KINDS:
-            raise ParameterError(
-                f"errands: depth and branching would make more than {_MOST_KINDS:,} kinds, got {depth} and {branching}."
-            )
-        level = [("Place", "")]
-        for step in range(1, depth):
-            below = [(f"{number}{i}" if step == 1 else f"{number}.{i}", name)
-                     for name, number in level for i in range(1, branching + 1)]  # fmt: skip
-            for number, above in below:
-                share = branching ** -(depth - 1.0) if step == depth - 1 else 0.0
-                # Sensitivity is inherited, so that of the kinds below the root is enough.
-                yield f"Kind {number}", above, share, step == 1 and int(number) <= max(1, branching // 4)
-            level = [(f"Kind {number}", number) for number, _ in below]
-
-    def _taxonomy(self) -> Taxonomy:
-        kinds = list(self._kinds())
-        shares = np.array([share for _, _, share, _ in kinds])
-        counts = _shared(self._shape.leaves, shares)
-        width = max(3, len(str(int(counts.max()))))
-        parents = [("Place", ""), *((name, above) for name, above, _, _ in kinds)]
-        for (name, _, _, _), many in zip(kinds, counts.tolist(), strict=True):
-            parents += [(f"{name}-{i:0{width}d}", name) for i in range(1, many + 1)]
-        return Taxonomy.from_parents(parents, sensitive=[name for name, _, _, secret in kinds if secret])
+    @property
+    def _kinds(self) -> list[Kind]:
+        return list(kinds_of(self.preset, self.depth, self.branching))
 
 
 class _City:
@@ -334,22 +281,6 @@ class _People:
         area = np.where(rng.random(len(new)) < 0.5, self.home[person[new]], -1)
         place[new] = self.city.draw(area, kind, rng)
         return place
-
-
-def _named(kinds: _Kinds, above: str) -> Iterator[tuple[str, str, float, bool]]:
-    for starred, below in kinds.items():
-        name = starred.rstrip("*")
-        yield name, above, 0.0 if isinstance(below, dict) else below, name != starred
-        if isinstance(below, dict):
-            yield from _named(below, name)
-
-
-def _shared(leaves: int, shares: FloatArray) -> IntArray:
-    """Return numbers of leaves that sum to `leaves`, at least one for every share that is not 0."""
-    counts = (shares > 0).astype(np.int64)
-    room = leaves - int(counts.sum())
-    edges = np.floor(np.cumsum(shares) / shares.sum() * room + 1e-9).astype(np.int64)
-    return counts + np.diff(np.append(0, edges))
 
 
 def _owners(trips: int, people: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:

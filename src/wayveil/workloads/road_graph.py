@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import isfinite
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +11,7 @@ from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 from scipy.sparse.csgraph import connected_components, dijkstra  # type: ignore[import-untyped]
 
 from wayveil.errors import InputError
+from wayveil.workloads.network_files import are_numbers, read_lines
 
 __all__ = ["ROAD_SPEEDS_M_S", "RoadGraph", "Ways", "generated_graph", "read_graph", "ways_to"]
 
@@ -137,28 +136,13 @@ def generated_graph() -> RoadGraph:
 def _table(path: str, columns: str) -> Floats:
     """Return the numbers of a file with these columns; anything else is one clear sentence."""
     width = len(columns.split())
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError) as error:
-        reason = "there is no such file" if isinstance(error, FileNotFoundError) else "it cannot be read as text"
-        raise InputError(
-            f"network_movers: the file {path!r} of the road network is missing or broken: {reason}. Give the network "
-            "as the path without '.cnode.txt' and '.cedge.txt', or as 'generated'."
-        ) from None
-    rows = [(number, line.split()) for number, line in enumerate(lines, 1) if line.strip()]
+    rows = read_lines("network_movers", path, "or as 'generated'")
     if not rows:
         raise InputError(f"network_movers: the file {path!r} of the road network is empty.")
-    wrong = next((number for number, words in rows if not _is_row(words, width)), None)
+    wrong = next((number for number, words in rows if len(words) != width or not are_numbers(words)), None)
     if wrong is not None:
         raise InputError(f"network_movers: line {wrong} of {path!r} must have {width} numbers: {columns}.")
     return np.array([words for _, words in rows], np.float64)
-
-
-def _is_row(words: list[str], width: int) -> bool:
-    try:
-        return len(words) == width and all(map(isfinite, map(float, words)))
-    except ValueError:
-        return False
 
 
 def _largest_piece(graph: RoadGraph) -> RoadGraph:

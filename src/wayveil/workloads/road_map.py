@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +18,7 @@ from scipy.spatial import Delaunay  # type: ignore[import-untyped]
 from wayveil.errors import InputError
 from wayveil.model import RoadNetwork
 from wayveil.model.ragged import FloatArray, IntArray
+from wayveil.workloads.network_files import are_numbers, read_lines
 
 __all__ = ["RoadWays", "file_map", "largest_piece", "random_map", "road_ways"]
 
@@ -158,24 +157,9 @@ def _both_ways(
 def _rows(path: str, columns: str, names: int) -> list[list[str]]:
     """Return the fields of a text file; all but the first `names` are finite numbers."""
     width = len(columns.split())
-    try:
-        lines = Path(path).read_text(encoding="utf-8").splitlines()
-    except (OSError, ValueError) as error:
-        reason = "there is no such file" if isinstance(error, FileNotFoundError) else "it cannot be read as text"
-        raise InputError(
-            f"road_movers: the file {path!r} of the road network is missing or broken: {reason}. Give the network as "
-            "the path without '.cnode.txt' and '.cedge.txt', or leave it out for a random map."
-        ) from None
-    rows = [(number, line.split()) for number, line in enumerate(lines, 1) if line.strip()]
-    wrong = [number for number, words in rows if len(words) != width or not _are_numbers(words[names:])]
+    rows = read_lines("road_movers", path, "or leave it out for a random map")
+    wrong = [number for number, words in rows if len(words) != width or not are_numbers(words[names:])]
     if wrong or not rows:
         where = f"line {wrong[0]:,} of {path!r}" if wrong else f"every line of {path!r}"
         raise InputError(f"road_movers: {where} must have {width} fields: {columns}.")
     return [words for _, words in rows]
-
-
-def _are_numbers(words: list[str]) -> bool:
-    try:
-        return all(isfinite(float(word)) for word in words)
-    except ValueError:
-        return False

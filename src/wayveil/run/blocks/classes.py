@@ -19,18 +19,25 @@ from wayveil.model.ragged import IntArray, keep_rows, trajectory_of_row
 from wayveil.run.blocks.files import load_data, load_value, save, save_data
 from wayveil.run.blocks.part import Done, Job, make_block, publish_part, read_block, tell_block
 from wayveil.run.joining import join_data
+from wayveil.run.manifest import described
+from wayveil.run.sizing import check_class, limit_of
 from wayveil.verify import class_keys
 
 __all__ = ["publish_classes"]
 
 
 def publish_classes(job: Job, n_blocks: int, engine: Engine) -> list[Done]:
-    """Publish blocks so that no class is in two parts."""
-    keys = engine.map(partial(_make, job), range(n_blocks))
-    shared = _in_several(keys)
-    done = engine.map(partial(_publish, job, shared), range(n_blocks))
-    alike = engine.map(partial(_publish_alike, job, n_blocks), [0])[0]
-    return done if alike is None else [*done, alike]
+    """Publish blocks so that no class is in two parts; what is alike is cut between classes, not through one."""
+    made = engine.map(partial(_make, job), range(n_blocks))
+    shared = _in_several([keys for keys, _ in made])
+    size = _rows_of(shared, made)
+    blocks = job.recipe.blocks
+    if blocks is not None:
+        check_class(limit_of(blocks), int(size.max(initial=0)))
+    part = np.cumsum(size) // (1 if blocks is None else blocks.rows)
+    done = engine.map(partial(_publish, job, shared, part), range(n_blocks))
+    alike = engine.map(partial(_publish_alike, job, n_blocks), range(int(part.max(initial=-1)) + 1))
+    return [*done, *(one for one in alike if one is not None)]
 
 
 def _in_several(keys: Sequence[IntArray]) -> IntArray:
@@ -46,21 +53,39 @@ def _in_several(keys: Sequence[IntArray]) -> IntArray:
     return several
 
 
-def _make(job: Job, number: int) -> IntArray:
-    """Run the method on a block, keep what it made, and return its classes."""
+def _rows_of(shared: IntArray, made: Sequence[tuple[IntArray, IntArray]]) -> IntArray:
+    """Return how many rows all blocks have of every class that several have.
+
+    Examples
+    --------
+    >>> made = [(np.array([2, 3]), np.array([7, 1])), (np.array([2, 5]), np.array([1, 4]))]
+    >>> _rows_of(np.array([2, 5]), made).tolist()
+    [8, 4]
+    """
+    size = np.zeros(len(shared), np.int64)
+    for keys, rows in made:
+        both = np.isin(keys, shared)
+        size[np.searchsorted(shared, keys[both])] += rows[both]
+    return size
+
+
+def _make(job: Job, number: int) -> tuple[IntArray, IntArray]:
+    """Run the method on a block, keep what it made, and return its classes and the rows of each."""
     data = read_block(job, number)
     made = make_block(job, data, number)
     save_data(data, job.scratch / "original" / f"{number}.pickle")
     if isinstance(made, Done):
         save(made, job.scratch / "made" / f"{number}.pickle")
-        return np.zeros(0, np.int64)
+        return np.zeros(0, np.int64), np.zeros(0, np.int64)
     save(replace(made, data=None), job.scratch / "made" / f"{number}.pickle")  # type: ignore[arg-type]
     save_data(made.data, job.scratch / "result" / f"{number}.pickle")
     published: Any = made.data
-    return np.unique(class_keys(published.take(np.flatnonzero(np.diff(published.offsets)))))
+    held = published.take(np.flatnonzero(np.diff(published.offsets)))
+    keys, which = np.unique(class_keys(held), return_inverse=True)
+    return keys, np.bincount(which, weights=np.diff(held.offsets), minlength=len(keys)).astype(np.int64)
 
 
-def _publish(job: Job, shared: IntArray, number: int) -> Done:
+def _publish(job: Job, shared: IntArray, part_of: IntArray, number: int) -> Done:
     """Publish what a block has of classes of its own, and put the rest aside."""
     made = load_value(job.scratch / "made" / f"{number}.pickle")
     if isinstance(made, Done):
@@ -68,12 +93,15 @@ def _publish(job: Job, shared: IntArray, number: int) -> Done:
     tree = load_value(job.shared)
     data = load_data(job.scratch / "original" / f"{number}.pickle", tree)
     result: Stops = load_data(job.scratch / "result" / f"{number}.pickle", tree)
-    alike = np.isin(class_keys(result), shared) & (np.diff(result.offsets) > 0)
+    classes = class_keys(result)
+    alike = np.isin(classes, shared) & (np.diff(result.offsets) > 0)
     result = _without_sensitive(result, alike)
     left = np.flatnonzero(alike & (np.diff(result.offsets) > 0))
-    if len(left):
-        save_data(data.take(left), job.scratch / "alike" / "original" / f"{number:06d}.pickle")
-        save_data(result.take(left), job.scratch / "alike" / "result" / f"{number:06d}.pickle")
+    aside = part_of[np.searchsorted(shared, classes[left])]
+    for name in np.unique(aside).tolist():
+        folder, some = job.scratch / "alike" / str(name), left[aside == name]
+        save_data(data.take(some), folder / "original" / f"{number:06d}.pickle")
+        save_data(result.take(some), folder / "result" / f"{number:06d}.pickle")
     own = np.flatnonzero(~alike & (np.diff(result.offsets) > 0))
     part, keys = None, np.zeros(0, np.int64)
     if len(own):
@@ -92,9 +120,9 @@ def _without_sensitive(data: Stops, which: Any) -> Stops:
     )
 
 
-def _publish_alike(job: Job, number: int, _: int) -> Done | None:
-    """Publish what several blocks made alike as one more part."""
-    folder, tree = job.scratch / "alike", load_value(job.shared)
+def _publish_alike(job: Job, n_blocks: int, name: int) -> Done | None:
+    """Publish some of what several blocks made alike as one more part."""
+    folder, tree, number = job.scratch / "alike" / str(name), load_value(job.shared), n_blocks + name
     files = sorted((folder / "result").glob("[0-9]*.pickle"))
     if not files:
         return None
@@ -106,7 +134,7 @@ def _publish_alike(job: Job, number: int, _: int) -> Done | None:
         number=number,
         balance={},
         verdict=verdict,
-        example=written.data.take(np.zeros(0, np.int64)),
+        table=described(written.data, source_owners=data.owners, parts="each"),
         rows=written.data.n_rows,
         trajectories=len(written.data),
         classes=np.unique(class_keys(written.data)),

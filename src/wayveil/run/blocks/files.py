@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import re
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
@@ -14,12 +12,11 @@ from typing import Any
 
 import polars as pl
 
+from wayveil.io.whole_files import system_error, whole_file
 from wayveil.model import Data, Routes, Stops
 from wayveil.run.staging import reporting_disk_errors
 
 __all__ = ["load_data", "load_value", "reporting_full_disks", "save", "save_data"]
-
-_OS_ERROR = re.compile(r"os error (\d+)")
 
 _SHARED: dict[type, str] = {Routes: "network", Stops: "taxonomy"}
 
@@ -31,19 +28,17 @@ def reporting_full_disks(out: Path) -> Iterator[None]:
         try:
             yield
         except pl.exceptions.PolarsError as error:
-            found = _OS_ERROR.search(str(error))
-            if found is None:
+            number = system_error(error)
+            if number is None:
                 raise
-            raise OSError(int(found.group(1)), os.strerror(int(found.group(1)))) from None
+            raise OSError(number, os.strerror(number)) from None
 
 
 def save(value: Any, target: Path) -> Path:
-    """Write a value under another name first: a task that is killed leaves no half file for the one that follows."""
+    """Write a value as a whole file: a task that is killed leaves no half one for the task that follows."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_name(f".{os.getpid()}-{threading.get_ident():x}-{target.name}")
-    with part.open("wb") as stream:
+    with whole_file(target) as part, part.open("wb") as stream:
         pickle.dump(value, stream, protocol=5)
-    part.replace(target)
     return target
 
 

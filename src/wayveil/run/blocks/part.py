@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,13 +11,15 @@ import numpy as np
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
+from wayveil.io.pieces import groups_of
 from wayveil.model import AttackResult, Chart, Data, Published, Verdict
 from wayveil.model.ragged import IntArray
 from wayveil.run import catalog
 from wayveil.run.asked import attacks_of, metrics_of, rng_for, sensitive_of, sequence_for
-from wayveil.run.blocks.files import load_data, load_value, save_data
+from wayveil.run.blocks.files import load_data, load_value, save, save_data
 from wayveil.run.drawing import Drawing, drawings
 from wayveil.run.joining import join_data
+from wayveil.run.manifest import Described, described
 from wayveil.run.matching import aligned
 from wayveil.run.recipe import Recipe
 from wayveil.run.scores import run_attacks
@@ -33,6 +35,7 @@ __all__ = [
     "publish_part",
     "read_block",
     "run_block",
+    "scatter_group",
     "scatter_piece",
     "tell_block",
 ]
@@ -54,31 +57,68 @@ class Job:
 
 @dataclass(frozen=True, kw_only=True)
 class Done:
-    """What came of one block; `why` says why nothing did.  Without a verdict no part of its own was published."""
+    """What came of one block; `why` says why nothing did.  Without a verdict no part of its own was published.
+
+    What metrics counted is in the file `counts`: it may be as long as the block has trajectories.
+    """
 
     number: int
     balance: Mapping[str, Mapping[str, int | None]]
     why: str | None = None
     verdict: Verdict | None = None
-    example: Any = None
+    table: Described | None = None
     rows: int = 0
     trajectories: int = 0
     facts: Mapping[str, int | float | str] = field(default_factory=dict)
     attacks: tuple[tuple[AttackResult, AttackResult], ...] = ()
-    counts: tuple[Any, ...] = ()
+    counts: Path | None = None
     views: tuple[Chart, ...] = ()
     drawings: tuple[Drawing, ...] = ()
     classes: IntArray | None = None
 
 
-def scatter_piece(job: Job, numbered: tuple[int, Path, IntArray]) -> None:
-    """Write what a piece has of every block to a file of its own."""
+def scatter_piece(job: Job, n_blocks: int, numbered: tuple[int, Path, IntArray]) -> None:
+    """Write what a piece has of every block, or of every group of blocks, to a file of its own."""
     number, file, block = numbered
     data = load_data(file, load_value(job.shared))
-    order = np.argsort(block, kind="stable")
-    names, first = np.unique(block[order], return_index=True)
-    for name, part in zip(names.tolist(), np.split(order, first[1:]), strict=True):
+    groups = groups_of(n_blocks)
+    if not groups:
+        _scatter(job, data, block, number)
+        return
+    for group, rows in _by_number(block // len(groups[0])):
+        folder = _group(job, group)
+        save_data(data.take(rows), folder / "data" / f"{number:06d}.pickle")
+        save(block[rows], folder / "block" / f"{number:06d}.pickle")
+
+
+def scatter_group(job: Job, group: int) -> None:
+    """Write what all pieces have of every block of a group to files of its own, about a block of rows at a time."""
+    shared, folder = load_value(job.shared), _group(job, group)
+    size = 0 if job.recipe.blocks is None else job.recipe.blocks.rows
+    files = sorted((folder / "data").glob("[0-9]*.pickle"))
+    held: list[tuple[Any, IntArray]] = []
+    for number, file in enumerate(files):
+        held.append((load_data(file, shared), load_value(folder / "block" / file.name)))
+        if sum(data.n_rows for data, _ in held) >= size or file is files[-1]:
+            data, block = join_data([data for data, _ in held]), np.concatenate([block for _, block in held])
+            held.clear()
+            _scatter(job, data, block, number)
+
+
+def _group(job: Job, group: int) -> Path:
+    return job.scratch / "groups" / str(group)
+
+
+def _scatter(job: Job, data: Any, block: IntArray, number: int) -> None:
+    for name, part in _by_number(block):
         save_data(data.take(part), job.scratch / "blocks" / str(name) / f"{number:06d}.pickle")
+
+
+def _by_number(numbers: IntArray) -> Iterator[tuple[int, IntArray]]:
+    """Return every number that occurs, and where."""
+    order = np.argsort(numbers, kind="stable")
+    names, first = np.unique(numbers[order], return_index=True)
+    return zip(names.tolist(), np.split(order, first[1:]), strict=True)
 
 
 def run_block(job: Job, number: int) -> Done:
@@ -130,12 +170,15 @@ def tell_block(
         number=number,
         balance=balance(data, made.data, made.source),
         verdict=None if part is None else part[1],
-        example=None if back is None else back.take(np.zeros(0, np.int64)),
+        table=None if back is None else described(back, source_owners=data.owners, parts="each"),
         rows=0 if back is None else back.n_rows,
         trajectories=0 if back is None else len(back),
         facts={"trajectories not published": int((np.diff(made.data.offsets) == 0).sum()), **made.facts},
         attacks=_attack(job, data, matched, number),
-        counts=tuple(metric.count(data, matched) for metric in counting(metrics_of(recipe))),
+        counts=save(
+            tuple(metric.count(data, matched) for metric in counting(metrics_of(recipe))),
+            job.scratch / "counts" / f"{number}.pickle",
+        ),
         views=views(data, made.data, made.groups, names=named, published=holds) if pictured else (),
         drawings=drawings(
             data, made.data, names=named, with_raw=recipe.output.with_raw, published=holds

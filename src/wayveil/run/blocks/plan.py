@@ -80,15 +80,19 @@ def plan_blocks(keys: Keys, *, rows: int, people_apart: bool) -> IntArray:
     n = len(keys.rows)
     if n == 0:
         return np.zeros(0, np.int64)
-    order = np.lexsort((np.arange(n), keys.place, *keys.key.T[::-1]))
+    order = np.lexsort((keys.place, *keys.key.T[::-1]))  # stable: what is equal stays in the order of the data
     if people_apart:
         order = order[np.argsort(_first_seen(keys.person[order]), kind="stable")]
         unit = keys.person[order]
     else:
         unit = np.arange(n)
-    first = np.concatenate([[True], unit[1:] != unit[:-1]])
-    key = keys.key[order][np.maximum.accumulate(np.where(first, np.arange(n), 0))]
-    group = np.concatenate([[0], np.cumsum((np.diff(key, axis=0) != 0).any(axis=1))])
+    leader = order[_firsts(unit)]
+    new = np.zeros(n, np.bool_)
+    for column in keys.key.T:  # one after the other: all at once would take several times their memory
+        of_leader = column[leader]
+        new[1:] |= of_leader[1:] != of_leader[:-1]
+    del leader
+    group = np.cumsum(new, dtype=np.int64)
     size = np.bincount(group, weights=keys.rows[order]).astype(np.int64)
     block = np.empty(n, np.int64)
     block[order] = _pack(group, size, keys.rows[order], unit, rows)
@@ -103,8 +107,7 @@ def _pack(group: IntArray, size: IntArray, weight: IntArray, unit: IntArray, row
     piece = (before - start[group]) * pieces[group] // np.maximum(size[group], 1)
     piece = np.minimum(piece, pieces[group] - 1)  # a trajectory without rows may stand behind all rows of its group
     # what belongs to one unit is not torn apart: it goes where its first part goes
-    first = np.concatenate([[True], unit[1:] != unit[:-1]])
-    piece = piece[np.maximum.accumulate(np.where(first, np.arange(len(unit)), 0))]
+    piece = piece[_firsts(unit)]
     new = np.concatenate([[True], (group[1:] != group[:-1]) | (piece[1:] != piece[:-1])])
     part = np.cumsum(new) - 1
     weights = np.bincount(part, weights=weight).astype(np.int64)
@@ -117,6 +120,13 @@ def _pack(group: IntArray, size: IntArray, weight: IntArray, unit: IntArray, row
     if number and 2 * filled < rows:
         block[block == number] = number - 1
     found: IntArray = block[part]
+    return found
+
+
+def _firsts(unit: IntArray) -> IntArray:
+    """Return, for everything in order, where the first of its unit is."""
+    first = np.concatenate([[True], unit[1:] != unit[:-1]])
+    found: IntArray = np.maximum.accumulate(np.where(first, np.arange(len(unit)), 0))
     return found
 
 

@@ -11,23 +11,25 @@ from typing import Any
 import numpy as np
 
 from wayveil.errors import InputError, UsageError
+from wayveil.io.pieces import groups_of
 from wayveil.model import AttackResult, Engine
 from wayveil.model.ragged import IntArray
 from wayveil.model.sums import join_results
 from wayveil.run import facts
 from wayveil.run.asked import attacks_of, metrics_of, sensitive_of
-from wayveil.run.blocks.adding import add_balances, described_input, left_out_note, score_all
+from wayveil.run.blocks.adding import add_balances, described_input, left_out_note, score_files
 from wayveil.run.blocks.classes import publish_classes
 from wayveil.run.blocks.files import reporting_full_disks
-from wayveil.run.blocks.part import NOTHING_LEFT, Done, Job, counting, run_block, scatter_piece
+from wayveil.run.blocks.part import NOTHING_LEFT, Done, Job, counting, run_block, scatter_group, scatter_piece
 from wayveil.run.blocks.plan import Keys, plan_blocks
 from wayveil.run.blocks.reading import Pieces, read_pieces, wanted
 from wayveil.run.blocks.whole import publish_whole
 from wayveil.run.finishing import Clock, Run, finish
-from wayveil.run.manifest import boxes_name, described, published_name
+from wayveil.run.manifest import boxes_name, published_name
 from wayveil.run.outcome import Outcome
 from wayveil.run.reading import check_values
 from wayveil.run.recipe import Recipe
+from wayveil.run.sizing import check_planning, limit_of
 from wayveil.run.staging import Workspace, open_workspace
 from wayveil.run.warming import compile_kernels
 from wayveil.run.writing import refuse_nothing
@@ -49,7 +51,8 @@ def publish_blocks(recipe: Recipe, *, engine: Engine) -> Outcome:
             pieces = read_pieces(wanted(recipe), seed=seed, scratch=space.scratch, engine=engine)
             check_values(pieces.values, pieces.trajectories, sensitive, keep=recipe.output.keep)
         with clock("compile kernels"):
-            compile_kernels(recipe.method, attacks_of(recipe), counting(metrics_of(recipe)), engine)
+            also = ("kcl_count",) if recipe.blocks.by == "whole" else ()
+            compile_kernels(recipe.method, attacks_of(recipe), counting(metrics_of(recipe)), engine, also)
         job = Job(recipe=recipe, seed=seed, scratch=space.scratch, staged=space.staged, shared=pieces.shared)
         if recipe.blocks.by == "whole":
             run = publish_whole(job, pieces, clock)
@@ -58,10 +61,14 @@ def publish_blocks(recipe: Recipe, *, engine: Engine) -> Outcome:
         with clock("cut into blocks"):
             if not pieces.trajectories:
                 raise InputError("The preparation left no trajectory, so there is nothing to publish.")
+            check_planning(limit_of(recipe.blocks), pieces.trajectories)
             need = union_condition(recipe.method.claim)
-            block = plan_blocks(_all_keys(pieces.keys), rows=recipe.blocks.rows, people_apart=need == "people apart")
-            _scatter(job, pieces, block, engine)
-        n_blocks = int(block.max()) + 1
+            keys = _all_keys(pieces.keys)
+            pieces = replace(pieces, keys=_only_who(keys, [len(one.rows) for one in pieces.keys]))
+            block = plan_blocks(keys, rows=recipe.blocks.rows, people_apart=need == "people apart").astype(np.int32)
+            del keys  # blocks are worked on while what is left is held: 12 bytes per trajectory
+            n_blocks = int(block.max()) + 1
+            _scatter(job, pieces, block, n_blocks, engine)
         with clock("publish and judge every block"):
             if need == "classes apart":
                 done = publish_classes(job, n_blocks, engine)
@@ -74,11 +81,18 @@ def _all_keys(keys: Sequence[Keys]) -> Keys:
     return Keys(**{name: np.concatenate([getattr(one, name) for one in keys]) for name in Keys.__annotations__})
 
 
-def _scatter(job: Job, pieces: Pieces, block: IntArray, engine: Engine) -> None:
-    ends = np.cumsum([len(keys.rows) for keys in pieces.keys])
-    own = np.split(block.astype(np.int32), ends[:-1])
+def _only_who(keys: Keys, lengths: Sequence[int]) -> tuple[Keys, ...]:
+    """Return the keys of pieces of these lengths, without anything but whose a trajectory is."""
+    nothing = np.zeros(0, np.int64)
+    people = np.split(keys.person, np.cumsum(lengths)[:-1])
+    return tuple(Keys(key=nothing[:, None], place=nothing, rows=nothing, person=one) for one in people)
+
+
+def _scatter(job: Job, pieces: Pieces, block: IntArray, n_blocks: int, engine: Engine) -> None:
+    own = np.split(block, np.cumsum([len(keys.person) for keys in pieces.keys])[:-1])
     engine.progress("cutting into blocks")
-    engine.map(partial(scatter_piece, job), list(zip(range(len(own)), pieces.files, own, strict=True)))
+    engine.map(partial(scatter_piece, job, n_blocks), list(zip(range(len(own)), pieces.files, own, strict=True)))
+    engine.map(partial(scatter_group, job), range(len(groups_of(n_blocks))))
 
 
 def _told(job: Job, pieces: Pieces, done: list[Done], met: Sequence[Need], clock: Clock, space: Workspace) -> Run:
@@ -93,8 +107,9 @@ def _told(job: Job, pieces: Pieces, done: list[Done], met: Sequence[Need], clock
         _rename(space, recipe.output.format, one.number, part)
     verdict = join_verdicts([one.verdict for one in published if one.verdict is not None], met=met)
     metrics = metrics_of(recipe)
-    scores = score_all(counting(metrics), [one.counts for one in told if not one.why])
+    scores = score_files(counting(metrics), [one.counts for one in told if one.counts is not None])
     rows, trajectories = sum(one.rows for one in published), sum(one.trajectories for one in published)
+    tables = [one.table for one in published if one.table is not None]
     word = "block" if len(told) == 1 else "blocks"
     return Run(
         recipe=recipe,
@@ -116,13 +131,7 @@ def _told(job: Job, pieces: Pieces, done: list[Done], met: Sequence[Need], clock
         views=told[0].views,
         balance=add_balances([one.balance for one in told]),
         drawings=told[0].drawings,
-        table=described(
-            published[0].example,
-            source_owners=pieces.example.owners,
-            rows=rows,
-            trajectories=trajectories,
-            parts="each",
-        ),
+        table=replace(tables[0], rows=rows, trajectories=trajectories),
     )
 
 
@@ -130,7 +139,9 @@ def _met(pieces: Pieces, block: IntArray, done: Sequence[Done]) -> list[Need]:
     """Return what is true of the parts: looked up, not taken for granted."""
     found: list[Need] = []
     person = np.concatenate([keys.person for keys in pieces.keys])
-    if len(np.unique(np.column_stack([person, block]), axis=0)) == len(np.unique(person)):
+    order = np.argsort(person, kind="stable")
+    same = person[order][1:] == person[order][:-1]
+    if not (same & (np.diff(block[order]) != 0)).any():
         found.append("people apart")
     classes = [one.classes for one in done if one.verdict is not None]
     if all(one is not None for one in classes) and apart(one for one in classes if one is not None):

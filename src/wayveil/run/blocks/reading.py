@@ -12,8 +12,19 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError, UsageError
-from wayveil.io import Kind, ReadOptions, Spans, gather_piece, guess_kind, in_tree_order, open_spans, scatter_span
-from wayveil.model import BlockKey, Data, Engine, Frame, Points, Routes, Stops
+from wayveil.io import (
+    Kind,
+    Loaded,
+    ReadOptions,
+    Spans,
+    gather_piece,
+    guess_kind,
+    in_tree_order,
+    open_spans,
+    scatter_span,
+)
+from wayveil.io.pieces import groups_of, scatter_group
+from wayveil.model import BlockKey, Data, Engine, Frame, Owners, Points, Routes, Stops, TimeFormat
 from wayveil.model.ragged import FloatArray, IntArray
 from wayveil.run import catalog
 from wayveil.run.asked import sensitive_of
@@ -22,6 +33,7 @@ from wayveil.run.blocks.plan import Keys, keys_of
 from wayveil.run.joining import join_taxonomies, with_taxonomy
 from wayveil.run.reading import load, prepare
 from wayveil.run.recipe import InputSpec, Recipe
+from wayveil.run.sizing import check_groups, check_growth, limit_of
 
 __all__ = ["Pieces", "Wanted", "found_kind", "read_pieces", "wanted"]
 
@@ -31,7 +43,10 @@ _PERSON_BITS = 32
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """What is to be read: a table of a kind, the steps that prepare it, and how it is cut into pieces and blocks."""
+    """What is to be read: a table of a kind, the steps that prepare it, and how it is cut into pieces and blocks.
+
+    `limit` is the memory, in bytes, into which that has to fit, where somebody asked for one.
+    """
 
     spec: InputSpec
     kind: Kind
@@ -39,6 +54,7 @@ class Wanted:
     attributes: tuple[str, ...]
     by: BlockKey
     rows: int
+    limit: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -76,7 +92,9 @@ class _Piece:
 
     file: Path
     keys: Keys
-    example: Data
+    example: Data | None
+    time_format: TimeFormat
+    owners: Owners
     ids: IntArray
     values: dict[str, tuple[tuple[str, ...], int]]
     notes: tuple[str, ...]
@@ -104,6 +122,7 @@ def wanted(recipe: Recipe) -> Wanted:
         attributes=tuple(dict.fromkeys(names)),
         by=recipe.blocks.by,
         rows=recipe.blocks.rows,
+        limit=limit_of(recipe.blocks),
     )
 
 
@@ -127,12 +146,15 @@ def read_pieces(want: Wanted, *, seed: int, scratch: Path, engine: Engine) -> Pi
     )
     engine.progress("scattering rows")
     spans = open_spans(spec.path, found, options, rows=want.rows, scratch=scratch)
+    check_groups(want.limit, spans.group_bytes)
     n_pieces = max(1, -(-spans.rows // want.rows))
     raw = scratch / "raw"
     secret = int(np.random.SeedSequence(seed, spawn_key=(3,)).generate_state(1, np.uint64)[0] >> np.uint64(2))
     counts = engine.map(
         partial(scatter_span, spans, pieces=n_pieces, secret=secret, folder=raw), range(len(spans.spans))
     )
+    regroup = partial(scatter_group, spans, pieces=n_pieces, secret=secret, folder=raw, rows=want.rows)
+    engine.map(regroup, range(len(groups_of(n_pieces))))
     held = np.flatnonzero(np.sum(counts, axis=0)).tolist()
     engine.progress("reading pieces")
     files = engine.map(partial(gather_piece, spans, folder=raw), held)
@@ -172,6 +194,7 @@ def _prepare_piece(want: Wanted, frame: Frame | None, secret: int, scratch: Path
     number, file = numbered
     spec = _piece_spec(want.spec, file, want.kind)
     loaded = load(spec, attributes=want.attributes, kind=want.kind, frame=frame)
+    _look_ahead(want, loaded)
     ready = prepare(loaded, want.steps, want.spec)
     data: Any = ready.data
     data = replace(data, owner=data.owner + (number << _PERSON_BITS))
@@ -183,11 +206,27 @@ def _prepare_piece(want: Wanted, frame: Frame | None, secret: int, scratch: Path
     return _Piece(
         file=target,
         keys=keys_of(data, want.by),
-        example=data.take(np.zeros(0, np.int64)),
+        # One is enough, and each would hold a network, a taxonomy or the names of places of its own.
+        example=data.take(np.zeros(0, np.int64)) if number == 0 else None,
+        time_format=data.time_format,
+        owners=data.owners,
         ids=_hashed(loaded.ids, secret) if data.owners == "given" else np.zeros(0, np.int64),
         values={name: _present(data, name) for name in data.attributes},
         notes=ready.notes,
     )
+
+
+def _look_ahead(want: Wanted, loaded: Loaded) -> None:
+    """Prepare a twentieth of a piece, to refuse a step that makes so many rows of it that they do not fit."""
+    if want.limit is None or not any(step.name == "resample" for step in want.steps):
+        return
+    some = np.arange(0, len(loaded.data), 20)
+    sample: Any = loaded.data.take(some)
+    try:
+        ready = prepare(replace(loaded, data=sample, ids=loaded.ids.gather(some)), want.steps, want.spec)
+    except InputError:
+        return  # what is wrong is told of the whole piece
+    check_growth(want.limit, sample.n_rows, ready.data.n_rows)
 
 
 def _hashed(ids: pl.Series, secret: int) -> IntArray:
@@ -203,7 +242,7 @@ def _present(data: Data, name: str) -> tuple[tuple[str, ...], int]:
 def _joined(pieces: list[_Piece], spans: Spans, scratch: Path, engine: Engine) -> Pieces:
     example: Any = pieces[0].example
     for piece in pieces:
-        if piece.example.time_format != example.time_format:
+        if piece.time_format != example.time_format:
             raise InputError(f"{spans.shown}: times are written in different ways; write all in one way.")
     ids = np.concatenate([piece.ids for piece in pieces])
     if len(np.unique(ids)) < len(ids):
@@ -219,7 +258,7 @@ def _joined(pieces: list[_Piece], spans: Spans, scratch: Path, engine: Engine) -
         example = with_taxonomy(example, tree)
     elif not isinstance(example, Routes):
         save(None, shared)
-    if len({piece.example.owners for piece in pieces}) > 1:
+    if len({piece.owners for piece in pieces}) > 1:
         # A trajectory that was cut has parts of one person, who counts once; so nobody is assumed in any piece.
         files = engine.map(partial(_with_owners, shared), list(enumerate(files)))
         example = replace(example, owners="given")

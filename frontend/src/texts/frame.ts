@@ -1,0 +1,40 @@
+/** Around every page, and where something goes wrong. */
+export const frame = {
+  shell: {
+    brand: "Wayveil",
+    tagline: "Publish movement data, not people",
+    skip: "Skip to the content",
+    steps: "Steps of a publication",
+    step: (n: number, of: number, name: string) => `Step ${n} of ${of}: ${name}`,
+    places: "Other pages",
+    fresh: "Publish",
+    runs: "Runs",
+    compare: "Compare",
+    disk: (used: string, free: string) => `${used} used, ${free} free`,
+    local: "Runs on this machine. Nothing is sent anywhere.",
+    titles: {
+      files: "File",
+      columns: "Columns",
+      risk: "Risk today",
+      method: "Method",
+      parameters: "Settings",
+      run: "Result",
+      runs: "Runs",
+      compare: "Compare",
+    },
+    title: (page: string) => `${page} · Wayveil`,
+    loading: "One moment…",
+    again: "Try again",
+  },
+
+  errors: {
+    gone: "The server does not answer. Is “wayveil serve” still running in its window? Start it again and open the link that it prints.",
+    locked: "This page is locked. Open the link that “wayveil serve” printed: it holds the key.",
+    status: (status: number) => `The server answered with an error (${status}). The window of “wayveil serve” may say more.`,
+    stopped: "The upload was stopped. Nothing of it was kept.",
+    tooLarge: (size: string, most: string) => `The file has ${size}; at most ${most} are taken. “wayveil serve --max-upload” raises the limit.`,
+    empty: "The file is empty.",
+    title: "That did not work",
+    broken: "Something in this page went wrong. Reload it; files and runs are kept.",
+  },
+};

@@ -1,0 +1,234 @@
+"""The commands whose options come from the registries: publish, risk, generate and prepare.
+
+What is registered is imported only when one of them is called, or asked for help.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from wayveil.cli import show
+from wayveil.cli.generated import command_of, group_of, with_options
+from wayveil.cli.options import (
+    BlockBy,
+    BlockRows,
+    EngineName,
+    Format,
+    Json,
+    Keep,
+    KeepMapping,
+    MemoryLimit,
+    OutFile,
+    OutFolder,
+    Overwrite,
+    Prepare,
+    Scheduler,
+    Seed,
+    SensitiveValues,
+    TimeBucket,
+    WithRaw,
+    prepare_steps,
+    reads_table,
+)
+from wayveil.cli.terminal import emit, fail, progress_bar
+from wayveil.errors import UsageError
+
+__all__ = ["build_generate", "build_prepare", "build_publish", "build_risk", "publish_recipe"]
+
+
+def build_publish() -> Any:
+    """Return the group of methods, each with its own parameters as options."""
+    return _group("method", _publisher, "Publish a data set with a method; nothing is published unless it is verified.")
+
+
+def _publisher(method: str) -> Any:
+    def publish(
+        spec: Any,
+        out: OutFolder,
+        typed: dict[str, Any],
+        prepare: Prepare = None,
+        time_bucket: TimeBucket = None,
+        keep: Keep = None,
+        keep_mapping: KeepMapping = False,
+        with_raw: WithRaw = False,
+        form: Format = "parquet",
+        overwrite: Overwrite = False,
+        seed: Seed = None,
+        blocks: BlockBy = None,
+        block_rows: BlockRows = None,
+        engine: EngineName = None,
+        scheduler: Scheduler = None,
+        memory_limit: MemoryLimit = None,
+        as_json: Json = False,
+    ) -> None:
+        from wayveil.run import catalog
+        from wayveil.run.recipe import make_recipe
+
+        output = {"path": out, "format": form, "keep": keep or [], "keep_mapping": keep_mapping, "overwrite": overwrite,
+                  "with_raw": with_raw}  # fmt: skip
+        if block_rows is not None and blocks is None:
+            raise UsageError("--block-rows says how large blocks are; say what they are with --blocks.")
+        recipe = make_recipe(
+            {
+                "input": spec,
+                "prepare": prepare_steps(time_bucket, prepare),
+                "method": {"name": method, **catalog.parse("method", method, typed)},
+                "output": output,
+                "seed": seed,
+                "engine": engine or "local",
+                **(
+                    {} if blocks is None else {"blocks": {"by": blocks, **({"rows": block_rows} if block_rows else {})}}
+                ),
+            }
+        )
+        publish_recipe(recipe, scheduler, memory_limit, as_json)
+
+    return reads_table(publish)
+
+
+def publish_recipe(recipe: Any, scheduler: str | None, memory_limit: str | None, as_json: bool) -> None:
+    """Publish what a recipe says, and show what came of it, also where the promise was not kept."""
+    from wayveil.run import sizing
+    from wayveil.run.catalog import make_engine
+    from wayveil.run.pipeline import NotPublished, publish
+
+    workers = None
+    if memory_limit is not None:
+        recipe, workers = sizing.within(recipe, sizing.parse_size(memory_limit)), sizing.WORKERS
+    name = sizing.choose_engine(recipe, scheduler=scheduler)
+    address = None if recipe.engine == "auto" and name == "local" else scheduler
+    try:
+        with (
+            progress_bar() as progress,
+            make_engine(name, progress, scheduler=address, workers=workers) as engine,
+        ):
+            outcome = publish(recipe, engine=engine)
+    except NotPublished as refusal:
+        if refusal.outcome is None:
+            raise
+        content = {**show.outcome_json(refusal.outcome), "error": str(refusal), "exit_code": 1}
+        emit(content, show.refusal_lines(refusal.outcome), as_json=as_json)
+        raise typer.Exit(fail(str(refusal), 1, as_json=False)) from None
+    emit(show.outcome_json(outcome), show.outcome_lines(outcome), as_json=as_json)
+
+
+def build_risk() -> Any:
+    """Return the command with the parameters of all attacks as options."""
+    from wayveil.run import catalog
+
+    every = {p.name: p for name in catalog.entries("attack") for p in catalog.parameters("attack", name)}
+    return command_of(
+        with_options(reads_table(_risk, "A table, or a published folder."), every.values()),
+        "Show what an attacker learns from a data set.",
+    )
+
+
+def _risk(
+    spec: Any,
+    typed: dict[str, Any],
+    attack: Annotated[str | None, typer.Option("--attack", help="One attack; all by default.")] = None,
+    sensitive: SensitiveValues = None,
+    prepare: Prepare = None,
+    time_bucket: TimeBucket = None,
+    report: Annotated[
+        Path | None, typer.Option("--report", metavar="FILE", help="Also write a page with charts: .html.")
+    ] = None,
+    overwrite: Overwrite = False,
+    seed: Seed = None,
+    block_rows: BlockRows = None,
+    engine: EngineName = None,
+    scheduler: Scheduler = None,
+    as_json: Json = False,
+) -> None:
+    from wayveil.run import catalog
+    from wayveil.run.scores import results_json
+    from wayveil.run.single import check_file, risk, write_risk_page
+
+    if report is not None:
+        check_file(report, overwrite=overwrite, endings=(".html",))
+
+    names = [attack] if attack else list(catalog.entries("attack"))
+    given: dict[str, Any] = {}
+    for name in names:
+        taken = {p.name for p in catalog.parameters("attack", name)}
+        given.update(catalog.parse("attack", name, {k: v for k, v in typed.items() if k in taken}))
+    name = engine or "local"
+    if name == "auto":
+        name = "local" if scheduler is None else "dask"
+    with progress_bar() as progress, catalog.make_engine(name, progress, scheduler=scheduler) as chosen:
+        found = risk(
+            spec,
+            attack=attack,
+            given=given,
+            sensitive=catalog.parse_sensitive(sensitive) if sensitive else (),
+            steps=prepare_steps(time_bucket, prepare),
+            seed=seed,
+            engine=chosen,
+            rows=block_rows,
+        )
+    if report is not None:
+        write_risk_page(found, spec.path, report, overwrite=overwrite)
+    content = {"attacks": results_json(found.results), "notes": list(found.notes)}
+    emit(content, show.risk_lines(found), as_json=as_json)
+
+
+def build_generate() -> Any:
+    """Return the group of workloads, each with its own parameters as options."""
+    return _group("workload", _generator, "Write synthetic data; the same seed gives the same file.")
+
+
+def _generator(workload: str) -> Any:
+    def generate(
+        out: OutFile, typed: dict[str, Any], overwrite: Overwrite = False, seed: Seed = None, as_json: Json = False
+    ) -> None:
+        from wayveil.run import catalog
+        from wayveil.run import generate as run_generate
+
+        given = catalog.parse("workload", workload, typed)
+        made = run_generate(workload, given, out, seed=seed, overwrite=overwrite)
+        emit(show.generated_json(made), show.generated_lines(made), as_json=as_json)
+
+    return generate
+
+
+def build_prepare() -> Any:
+    """Return the group of preparation steps, each with its own parameters as options."""
+    return _group("step", _preparer, "Run one preparation step on its own.")
+
+
+def _preparer(step: str) -> Any:
+    def prepare(
+        spec: Any,
+        out: OutFile,
+        typed: dict[str, Any],
+        attributes: Annotated[
+            str | None, typer.Option("--attributes", metavar="NAME,...", help="Attributes to take; all by default.")
+        ] = None,
+        overwrite: Overwrite = False,
+        as_json: Json = False,
+    ) -> None:
+        from wayveil.run import catalog, prepare_table
+
+        configured = catalog.build("step", step, catalog.parse("step", step, typed))
+        taken = None if attributes is None else tuple(name for name in attributes.split(",") if name)
+        prepared = prepare_table(spec, configured, out, attributes=taken, overwrite=overwrite)
+        emit(show.prepared_json(out, prepared), show.prepared_lines(out, prepared), as_json=as_json)
+
+    return reads_table(prepare)
+
+
+def _group(family: Any, make: Callable[[str], Any], help: str) -> Any:
+    """Return a group with a command for each of a family: what `make` returns for its name, with its parameters."""
+    from wayveil.run import catalog
+
+    return group_of(
+        (
+            (name, f"{cls.summary}.", with_options(make(name), catalog.parameters(family, name)))  # type: ignore[attr-defined]
+            for name, cls in catalog.entries(family).items()
+        ),
+        help,
+    )

@@ -1,0 +1,60 @@
+"""Files that are there whole or not at all, and what the system said where they cannot be."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+__all__ = ["system_error", "whole_file"]
+
+_OS_ERROR = re.compile(r"os error (\d+)")
+
+
+@contextmanager
+def whole_file(target: Path) -> Iterator[Path]:
+    """Give another name beside `target` to write to; what was written there is renamed in the end.
+
+    On any failure nothing is left of it, and the old file, if any, stays.  A process that is killed leaves no half file
+    under the name of a whole one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     target = Path(folder, "table.csv")
+    ...     with whole_file(target) as part:
+    ...         _ = part.write_text("a,b")
+    ...         before = target.exists()
+    ...     before, target.read_text()
+    (False, 'a,b')
+    """
+    # The name is of its own: one made from that of `target` could be longer than the file system allows.
+    part = target.with_name(f".wayveil-{secrets.token_hex(8)}.part")
+    try:
+        yield part
+        part.replace(target)
+    except BaseException:
+        _remove(part)
+        raise
+
+
+def system_error(error: BaseException) -> int | None:
+    """Return the number of the error of the system that Polars tells in the text of its own, if there is one.
+
+    Examples
+    --------
+    >>> system_error(ValueError("no space left on device (os error 28)")), system_error(ValueError("no column"))
+    (28, None)
+    """
+    found = _OS_ERROR.search(str(error))
+    return int(found.group(1)) if found else None
+
+
+def _remove(part: Path) -> None:
+    try:
+        part.unlink(missing_ok=True)
+    except (OSError, ValueError):
+        return

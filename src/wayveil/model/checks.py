@@ -1,0 +1,34 @@
+"""Rules that all kinds of data keep; `who` is the kind that an error names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from wayveil.errors import InputError
+from wayveil.model.ragged import IntArray, trajectory_of_row
+
+__all__ = ["check_offsets", "check_order", "check_owners"]
+
+
+def check_offsets(who: str, offsets: IntArray) -> None:
+    """Refuse offsets that do not cut rows into trajectories."""
+    if not len(offsets) or offsets[0] != 0 or (np.diff(offsets) < 0).any():
+        raise InputError(f"{who}: offsets must start at 0 and never decrease.")
+
+
+def check_owners(who: str, n: int, owner: IntArray, attributes: Mapping[str, Any]) -> None:
+    """Refuse owners or attributes that do not have one value for each of `n` trajectories."""
+    if len(owner) != n or any(len(a.codes) != n for a in attributes.values()):
+        raise InputError(f"{who}: owner and attributes must have one value per trajectory.")
+
+
+def check_order(who: str, offsets: IntArray, t: IntArray, *, strictly: bool) -> None:
+    """Refuse times that decrease inside a trajectory or, with `strictly`, stay the same."""
+    trajectory = trajectory_of_row(offsets)
+    early = t[1:] <= t[:-1] if strictly else t[1:] < t[:-1]
+    if (early & (trajectory[1:] == trajectory[:-1])).any():
+        rule = "increase strictly" if strictly else "never decrease"
+        raise InputError(f"{who}: t must {rule} inside a trajectory.")

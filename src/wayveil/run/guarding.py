@@ -1,0 +1,92 @@
+"""What a report does not show of raw data: places and roads at which only a few people were."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from wayveil.model import Chart, Data, Points, Regions, Routes, Score, Stops, Visits
+from wayveil.model.ragged import IntArray, trajectory_of_row
+
+__all__ = ["FEWEST", "guarded", "people_at", "places_of"]
+
+FEWEST = 5
+"""Places and groups of raw data with fewer people than this are not shown: a report travels."""
+
+_NUMBERED = ("number of", "roads of a", "places of a", "level in", "time")  # what labels that are numbers count
+
+
+def guarded(scores: Sequence[Score], before: Data) -> tuple[Score, ...]:
+    """Return scores whose charts name no place and no road at which fewer than `FEWEST` people were.
+
+    Visits with a time, turns and other sequences are left out where the original has so few of them that fewer than
+    `FEWEST` people could have made them all, each on every trip.
+
+    Examples
+    --------
+    >>> from wayveil.model import Series
+    >>> data = Visits.from_records([[("market", 1)]] * 5 + [[("cave", 1)]])
+    >>> chart = Chart(title="Lost", kind="bars", labels=("cave", "market"), series=(Series(name="n", values=(1, 2)),))
+    >>> score = Score(name="loss", meaning="what was lost", value=1, better="lower", charts=(chart,))
+    >>> [chart.labels for chart in guarded([score], data)[0].charts]
+    [('market',)]
+    """
+    rare = _rare(before)
+    trips = int(np.unique(before.owner, return_counts=True)[1].max(initial=1))
+    enough = (FEWEST - 1) * trips + 1
+    found = []
+    for score in scores:
+        charts = tuple(_guarded(chart, rare, enough) for chart in score.charts)
+        found.append(replace(score, charts=tuple(chart for chart in charts if chart.labels)))
+    return tuple(found)
+
+
+def places_of(data: Visits | Stops | Routes) -> tuple[Sequence[str], IntArray]:
+    """Return the names of all places, or roads, and the code of each row."""
+    if isinstance(data, Routes):
+        return data.network.roads, data.road.astype(np.int64)
+    if isinstance(data, Visits):
+        return data.locations, data.location.astype(np.int64)
+    return data.taxonomy.nodes, data.place.astype(np.int64)
+
+
+def people_at(code: IntArray, owner: IntArray, size: int) -> IntArray:
+    """Return how many distinct people have each code below `size`; a code and an owner per row."""
+    if len(code) == 0:
+        return np.zeros(size, np.int64)
+    people, inverse = np.unique(owner, return_inverse=True)
+    return np.bincount(np.unique(code * len(people) + inverse) // len(people), minlength=size)
+
+
+def _rare(data: Data) -> frozenset[str]:
+    if isinstance(data, (Points, Regions)):
+        return frozenset()
+    known, code = places_of(data)
+    people = people_at(code, data.owner[trajectory_of_row(data.offsets)], len(known))
+    return frozenset(known[i] for i in np.flatnonzero((people > 0) & (people < FEWEST)).tolist())
+
+
+def _guarded(chart: Chart, rare: frozenset[str], enough: int) -> Chart:
+    if chart.x_label.startswith(_NUMBERED):
+        return chart  # a place may be called "3" as well
+    kept = []
+    for i, label in enumerate(chart.labels):
+        parts = [part.rpartition(" @ ")[0] or part for part in label.split(" → ")]
+        cut = tuple(part[:-1] for part in parts if part.endswith("…"))
+        named = {label, *parts} & rare or (cut and any(name.startswith(cut) for name in rare))
+        first = chart.series[0].values[i] if chart.series else None
+        several = parts != [label] and (first is None or first < enough)
+        if not named and not several:
+            kept.append(i)
+    if len(kept) == len(chart.labels):
+        return chart
+    left_out = f"{len(chart.labels) - len(kept):,} of fewer than {FEWEST} people left out"
+    return replace(
+        chart,
+        labels=tuple(chart.labels[i] for i in kept),
+        series=tuple(replace(series, values=tuple(series.values[i] for i in kept)) for series in chart.series),
+        lines=tuple(chart.lines[i] for i in kept) if chart.lines else (),
+        x_label=f"{chart.x_label}; {left_out}" if chart.x_label else left_out,
+    )
