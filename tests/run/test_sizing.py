@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -156,7 +155,6 @@ def test_about_how_many_rows_text_has(tmp_path: Path) -> None:
 
 SCRIPT = """
 import sys
-import tomllib
 from pathlib import Path
 from wayveil.cli import main
 code = main(sys.argv[1:])

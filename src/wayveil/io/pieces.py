@@ -8,19 +8,17 @@ first: a file for every span and every piece would be too many files.
 
 from __future__ import annotations
 
-import io
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError
 from wayveil.io.columns import Kind, ReadOptions, choose_columns
+from wayveil.io.parquet_footer import longest_group
 from wayveil.io.slices import cut_text
 from wayveil.io.source import open_source
 from wayveil.io.table import PIECE, ROW_NUMBER, Table, open_table, parquet_parts
@@ -55,8 +53,8 @@ class Spans:
 
     `columns` has the name in the file and the name without blanks around it.  `part` is what to take of the text of
     `key`, where it is not all.  Files that are `numbered` tell the numbers of their rows themselves.  Whoever reads a
-    span reads all of the row groups of Parquet that it is in: `group_bytes` is how long the longest is, as stored,
-    and 0 for CSV, whose parts are short.
+    span reads all of the row groups of Parquet that it is in: `group_bytes` is how long the longest is, and 0 for CSV,
+    whose parts are short.
     """
 
     shown: str
@@ -110,7 +108,7 @@ def open_spans(path: Path, kind: Kind, options: ReadOptions, *, rows: int, scrat
         rows=begin,
         numbered=table.csv is not None,
         metadata=tuple((name, found[name]) for name in _CARRIED if name in found and table.geometry in names),
-        group_bytes=0 if table.csv is not None else max(_longest_group(file, stored) for file in files),
+        group_bytes=0 if table.csv is not None else max(longest_group(file, stored) for file in files),
         notes=table.notes,
     )
 
@@ -193,60 +191,6 @@ def _stored_names(table: Table, files: Sequence[Path], positions: Sequence[int],
         word = str(kind.base_type()).lower()
         raise table.wrong(f"column '{table.names[key]}' has the type {word}, which is no text; store text or numbers.")
     return stored
-
-
-def _longest_group(file: Path, names: Sequence[str]) -> int:
-    """Return how many bytes of a Parquet file these columns take in the row group where they take most."""
-    with file.open("rb") as stream:
-        stream.seek(-8, os.SEEK_END)
-        length = int.from_bytes(stream.read(4), "little")
-        stream.seek(-8 - length, os.SEEK_END)
-        footer = _struct(io.BytesIO(stream.read(length)))
-    chunks = [[chunk[3] for chunk in group[1] if 3 in chunk] for group in footer[4]]
-    wanted = {name.encode() for name in names}
-    return max((sum(chunk[7] for chunk in group if chunk[3][0] in wanted) for group in chunks), default=0)
-
-
-def _struct(stream: io.BytesIO) -> dict[int, Any]:
-    """Read a struct of Thrift's compact protocol, in which the end of a Parquet file is written, by field numbers."""
-    found: dict[int, Any] = {}
-    field = 0
-    while head := stream.read(1)[0]:
-        field = field + (head >> 4) if head >> 4 else _signed(stream)
-        kind = head & 15
-        found[field] = kind == 1 if kind in (1, 2) else _value(stream, kind)
-    return found
-
-
-def _value(stream: io.BytesIO, kind: int) -> Any:
-    if kind in (1, 2, 3):
-        return stream.read(1)
-    if kind in (4, 5, 6):
-        return _signed(stream)
-    if kind == 7:
-        return stream.read(8)
-    if kind == 8:
-        return stream.read(_unsigned(stream))
-    if kind in (9, 10):
-        head = stream.read(1)[0]
-        size = head >> 4 if head >> 4 < 15 else _unsigned(stream)
-        return [_value(stream, head & 15) for _ in range(size)]
-    return _struct(stream)  # Parquet has no maps here
-
-
-def _unsigned(stream: io.BytesIO) -> int:
-    number = shift = 0
-    while True:
-        byte = stream.read(1)[0]
-        number |= (byte & 127) << shift
-        shift += 7
-        if byte < 128:
-            return number
-
-
-def _signed(stream: io.BytesIO) -> int:
-    number = _unsigned(stream)
-    return (number >> 1) ^ -(number & 1)
 
 
 def _as_parquet(table: Table, path: Path, names: dict[int, str], rows: int, folder: Path) -> list[Path]:
