@@ -47,8 +47,7 @@ def test_what_cannot_be_read_counts_as_one_group(tmp_path: Path) -> None:
         (tmp_path / "b").write_bytes(bytes(broken))
         longest_group(tmp_path / "b", ["x"])  # says something, whatever is in the file
     endless = b"\x49\xf1" + b"\xff" * 8 + b"\x01"  # field 4 is a list of more values than a file could hold
-    for some in (
-        endless + len(endless).to_bytes(4, "little") + b"PAR1", b"", b"PAR1", b"PAR1" + b"\xff" * 100 + b"PAR1", content[:-9],
-    ):  # fmt: skip
+    endless += len(endless).to_bytes(4, "little") + b"PAR1"
+    for some in (endless, b"", b"PAR1", b"PAR1" + b"\xff" * 100 + b"PAR1", content[:-9]):
         (tmp_path / "b").write_bytes(some)
         assert longest_group(tmp_path / "b", ["x"]) == len(some)
