@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,25 @@ def test_pieces_have_the_sequences_of_everything(longest: Any, occurrences: int,
         numbers = count_sequences(counting, files, ENGINE, listed=False)
         assert numbers.n_violating == n
         assert not any(map(len, numbers.violating))
+        assert [path.name for path in (tmp_path / f"scratch-{case}/sequences").iterdir()] == ["threats.pickle"]
+
+
+def test_ranges_are_cut_by_what_all_pieces_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = crowd(np.random.default_rng(4), 8, 6, 0)
+    parts = [part_of(whole, whole.owner < 3000), part_of(whole, whole.owner >= 3000)]
+    files = [save(part, tmp_path / str(i)) for i, part in enumerate(parts)]
+    cut, plain = [], sequences._ranges
+
+    def seeing(ahead: Any, occurrences: int) -> Any:
+        cut.append(float(ahead.sum()))
+        return plain(ahead, occurrences)
+
+    monkeypatch.setattr(sequences, "_ranges", seeing)
+    choosing = Choosing(asked=Kcl(k=1, c=1, l=3))
+    counting = Counting(choosing=choosing, people=8, n_items=6, n_values=0, occurrences=20, scratch=tmp_path)
+    count_sequences(counting, files, ENGINE, listed=False)
+    lengths = np.diff(whole.offsets).tolist()
+    assert cut[1:] == [sum(comb(n, size) for n in lengths) for size in (2, 3)]
 
 
 def test_more_common_sequences_than_can_be_counted_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,8 +223,9 @@ def test_who_has_nothing_violating_travels_only_where_it_matters(
     rows = [(f"Q{i}", "quiet", t) for i in range(20) for t in (1, 2)]
     rows += [(f"L{i}", "loud", t) for i in range(9) for t in (1, 2)] + [("L0", "quiet", 3), ("L1", "loud", 3)]
     rows += [(f"R{i}", "loud" if i % 2 else "quiet", 3) for i in range(10)]
+    rows += [("again", "quiet", 1)]  # whoever is concerned comes with all their trajectories
     pl.DataFrame(rows, orient="row", schema=["traj_id", "location", "t"]).with_columns(
-        name=pl.col("traj_id")
+        name=pl.col("traj_id"), user_id=pl.col("traj_id").replace("again", "L0")
     ).write_csv(tmp_path / "in.csv")
     seen: list[Any] = []
     choose = Choosing.choose
@@ -218,6 +239,6 @@ def test_who_has_nothing_violating_travels_only_where_it_matters(
     got = published(tmp_path, method)
     crowd = seen[-1]
     assert crowd.people == 39
-    assert len(crowd.records.offsets) - 1 == (39 if all_travel else 2)
-    assert int(crowd.elsewhere.sum()) == (0 if all_travel else len(rows) - 6)
+    assert len(crowd.records.offsets) - 1 == (40 if all_travel else 3)
+    assert int(crowd.elsewhere.sum()) == (0 if all_travel else len(rows) - 7)
     assert got == published_at_once(tmp_path, method)

@@ -142,6 +142,7 @@ def test_people_are_counted_over_pieces_and_parts_not_trajectories(tmp_path: Pat
     assert b"town" in published
     assert outcome.verdict.counted == "owners"
     assert outcome.output_facts["visits that fewer than k people have"] == "40"
+    assert outcome.output_facts["visits suppressed"] == "40"
 
 
 def test_sequences_of_any_length(tmp_path: Path) -> None:
