@@ -122,7 +122,7 @@ def publish(method: Gsup, raw: Path, folder: Path) -> dict:
     write_published(result.data, public, rng=np.random.default_rng(2))
     enter("verify")
     loaded = read_published(
-        public, time_format=result.data.time_format, attributes=list(data.attributes), owners="assumed"
+        public, time_format=result.data.time_format, attributes=list(data.attributes), owners="declared"
     )
     verdict = VERIFIERS["BreachBound"](loaded.data, method.claim)
     enter("read")

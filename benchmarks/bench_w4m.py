@@ -102,7 +102,7 @@ def measure(method: W4m, trajectories: int, points: int) -> dict:
         enter("write")
         write_published(result.data, public, rng=np.random.default_rng(2))
         enter("verify")
-        loaded = read_published(public, kind="points", time_format="epoch", attributes=[], owners="assumed")
+        loaded = read_published(public, kind="points", time_format="epoch", attributes=[], owners="declared")
         verdict = check_kdelta(loaded.data, method.claim)
         enter("read")
     if not verdict.holds:

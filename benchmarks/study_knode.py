@@ -51,7 +51,7 @@ def main() -> None:
         sys.exit("trucks: name the file with --trucks.")
     data = read_trucks(options.trucks)
     for title, counted in (
-        ("by trajectory", replace(data, owner=np.arange(len(data)), owners="assumed")),
+        ("by trajectory", replace(data, owner=np.arange(len(data)), owners="declared")),
         ("by truck", data),
     ):
         print(f"\n{title}\n")

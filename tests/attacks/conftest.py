@@ -20,7 +20,7 @@ def place_data():
 @pytest.fixture(scope="session")
 def any_owners():
     """The same, with any of these."""
-    return lambda **limits: st.sampled_from(["given", "assumed", "hidden"]).flatmap(
+    return lambda **limits: st.sampled_from(["given", "declared", "hidden"]).flatmap(
         lambda owners: data_sets(owners, **limits)
     )
 

@@ -77,7 +77,7 @@ def test_worst_on_raw_data_is_the_definition_of_scikit_mobility(
     assert_told, place_oracle, place_data, measure, data, m, tolerance
 ):
     """All combinations of exactly m places, or of all where there are fewer; the largest of 1 / matching people."""
-    people = data.draw(place_data("assumed", places="abcd", longest=10, most=12))
+    people = data.draw(place_data("declared", places="abcd", longest=10, most=12))
     NOW.update(measure=measure, tolerance=float(Fraction(tolerance)))
     result = attack(people, people, m=m, measure=measure, tolerance=tolerance, choice="worst")
     assert_told(result, place_oracle(known, match, people, people, m, "worst", "trajectory", exactly=True))

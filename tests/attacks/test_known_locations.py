@@ -49,7 +49,7 @@ def test_equals_the_definition_on_small_data(assert_told, place_oracle, any_owne
 @settings(deadline=None, max_examples=60)
 def test_worst_on_raw_data_is_the_definition_of_scikit_mobility(assert_told, place_oracle, place_data, counts, data, m):
     """All combinations of exactly m records, or of all where there are fewer; the largest of 1 / matching people."""
-    people = data.draw(place_data("assumed", places="abcdefg", longest=9, most=12))
+    people = data.draw(place_data("declared", places="abcdefg", longest=9, most=12))
     COUNTS[0] = counts
     assert_told(
         attack(people, people, m=m, counts=counts, choice="worst"),

@@ -41,7 +41,7 @@ def test_equals_the_definition_on_small_data(assert_told, place_oracle, any_owne
 @settings(deadline=None, max_examples=80)
 def test_worst_on_raw_data_is_the_definition_of_scikit_mobility(assert_told, place_oracle, place_data, data, m):
     """All combinations of exactly m records, or of all where there are fewer; the largest of 1 / matching people."""
-    people = data.draw(place_data("assumed", places="abcde", longest=9, most=12))
+    people = data.draw(place_data("declared", places="abcde", longest=9, most=12))
     result = attack(people, people, m=m, choice="worst")
     assert_told(result, place_oracle(known, match, people, people, m, "worst", "trajectory", exactly=True))
 

@@ -28,9 +28,9 @@ def test_owners_that_are_given_count_once_and_those_withheld_say_nothing(data):
 
 @pytest.mark.parametrize("data", WHOLE, ids=lambda data: type(data).__name__)
 def test_assumed_owners_of_whole_trajectories_say_nothing(data):
-    assert owners_of(replace(data, owners="assumed")).tolist() == [0, 1, 2]
+    assert owners_of(replace(data, owners="declared")).tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize("data", IN_PARTS, ids=lambda data: type(data).__name__)
 def test_assumed_owners_tell_the_parts_of_a_trajectory(data):
-    assert owners_of(replace(data, owners="assumed")).tolist() == [1, 0, 1]
+    assert owners_of(replace(data, owners="declared")).tolist() == [1, 0, 1]

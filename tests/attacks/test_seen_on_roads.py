@@ -187,7 +187,7 @@ def test_the_parts_of_a_person_count_once_and_withheld_owners_count_as_trajector
     truth = routes("ab")
     parts = routes("ab", "bc ab", "ab", owner=[7, 7, 8])
     assert attack(truth, parts).measured["identity_max"] == 1 / 2
-    assert attack(truth, replace(parts, owners="assumed")).measured["identity_max"] == 1 / 2
+    assert attack(truth, replace(parts, owners="declared")).measured["identity_max"] == 1 / 2
     assert attack(truth, replace(parts, owners="hidden")).measured["identity_max"] == 1 / 3
     mine = routes("ab", "ab", owner=[3, 3])
     assert attack(mine, parts).victims == 1

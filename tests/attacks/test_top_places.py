@@ -77,7 +77,7 @@ def test_the_ranks_tell_people_apart():
 def test_ties_go_to_the_name_that_comes_first_whatever_its_code():
     truth = Visits.from_records([[("b", 1), ("a", 2), ("z", 3)]])
     target = Visits(
-        offsets=[0, 3], location=[0, 1, 2], t=[1, 2, 3], locations=("z", "b", "a"), owner=[0], owners="assumed"
+        offsets=[0, 3], location=[0, 1, 2], t=[1, 2, 3], locations=("z", "b", "a"), owner=[0], owners="declared"
     )
     assert attack(truth, target, n=1, order="yes").measured["identity_mean"] == 1
     assert attack(target, truth, n=2, order="yes").measured["identity_mean"] == 1

@@ -277,7 +277,7 @@ def test_movingpandas() -> None:
     found = from_movingpandas(trajectory)
     assert found.time_format == "utc"
     assert found.t[0] == 1_717_136_100_000_000
-    assert found.owners == "assumed"
+    assert found.owners == "declared"
     refused(lambda: from_movingpandas(mpd.TrajectoryCollection([])), "the collection is empty")
 
 

@@ -46,7 +46,7 @@ def test_owners_of_any_kind_of_data(file, kind: str) -> None:
     assert named.ids.to_list() == ["c", "a", "b"]
     assert not any(note.startswith("No user_id") for note in named.notes)
     assert named.notes[-1] == "The owners, 2 different ones, were taken from 2 other tables."
-    assert loaded.data.owners == "assumed"
+    assert loaded.data.owners == "declared"
 
 
 def test_other_names_and_parts(file) -> None:

@@ -53,7 +53,7 @@ def test_plain_csv(tmp_path: Path) -> None:
     assert loaded.ids.to_list() == ["b", "a"]
     assert loaded.rows == 3
     data = loaded.data
-    assert (data.time_format, data.owners, data.owner.tolist()) == ("integer", "assumed", [0, 1])
+    assert (data.time_format, data.owners, data.owner.tolist()) == ("integer", "declared", [0, 1])
     assert not data.frame.degrees
     assert data.frame.crs == ""
     assert loaded.notes == ("No user_id column: each trajectory is taken to be a different person.",)

@@ -174,7 +174,7 @@ GOOD = "traj_id,t,location,kind\n000000000000000a,1,x,k\n000000000000000a,2,y,k\
 
 def published(folder: Path, text: str) -> Loaded:
     (folder / "p.csv").write_text(text)
-    return read_published(folder / "p.csv", time_format="integer", attributes=["kind"], owners="assumed")
+    return read_published(folder / "p.csv", time_format="integer", attributes=["kind"], owners="declared")
 
 
 def test_the_good_file_is_read(tmp_path: Path) -> None:

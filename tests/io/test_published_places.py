@@ -196,7 +196,7 @@ def strict(folder: Path, text: str, frame: Frame = PLANAR) -> Loaded:
         kind=kind,  # type: ignore[arg-type]
         time_format="integer",
         attributes=[],
-        owners="assumed",
+        owners="declared",
         frame=frame,
     )
 

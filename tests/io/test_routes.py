@@ -183,7 +183,7 @@ def datasets(draw: st.DrawFn) -> Routes:
         owner=np.arange(n),
         attributes={"kind": Coded(codes=np.zeros(n, np.int64), labels=("a",))},
         time_format="epoch" if t[0] > 10**8 else "integer",
-        owners=draw(st.sampled_from(["given", "assumed"])),
+        owners=draw(st.sampled_from(["given", "declared"])),
     )
 
 

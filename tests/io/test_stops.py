@@ -45,7 +45,7 @@ def test_times_alone_give_the_order_and_ties_keep_that_of_the_file(file) -> None
     assert loaded.data.sensitive.tolist() == [False, False, False, False, True, False]
     assert loaded.ids.to_list() == ["b", "a"]
     assert loaded.rows == 6
-    assert loaded.data.owners == "assumed"
+    assert loaded.data.owners == "declared"
     assert loaded.notes == (
         "No user_id column: each trajectory is taken to be a different person.",
         "1 trajectory was not in time order and was sorted.",

@@ -66,7 +66,7 @@ def test_gpx(tmp_path: Path) -> None:
     assert places(file) == [[(16.1, 48.0), (16.0, 48.0)], [(16.2, 48.0)], [(16.3, 48.1)]]
     assert loaded.ids.to_list() == ["1.1", "1.2", "2.1"]
     assert loaded.data.time_format == "utc"
-    assert loaded.data.owners == "assumed"
+    assert loaded.data.owners == "declared"
     assert not loaded.data.attributes
     assert loaded.data.frame.crs == "EPSG:4326"
     assert np.diff(loaded.data.t).tolist()[0] == 60_000_000
@@ -256,7 +256,7 @@ def test_a_flat_folder(tmp_path: Path) -> None:
     gpx(tmp_path, [point(1, 3)], name="sub/c.gpx")
     loaded = read_points(tmp_path)
     assert loaded.ids.to_list() == ["a", "b 1.1", "b 1.2", "sub/c 1.1"]
-    assert loaded.data.owners == "assumed"
+    assert loaded.data.owners == "declared"
     by_file = read_points(tmp_path, ReadOptions(columns={"user_id": "file"}))
     assert by_file.data.owner.tolist() == [0, 1, 1, 2]
     by_folder = read_points(tmp_path, ReadOptions(columns={"user_id": "folder"}))

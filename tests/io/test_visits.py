@@ -60,7 +60,7 @@ def test_plain_csv(tmp_path: Path) -> None:
     assert loaded.ids.to_list() == ["b", "a"]
     assert loaded.rows == 3
     assert loaded.data.time_format == "integer"
-    assert loaded.data.owners == "assumed"
+    assert loaded.data.owners == "declared"
     assert loaded.data.owner.tolist() == [0, 1]
     assert loaded.notes == ("No user_id column: each trajectory is taken to be a different person.",)
 

@@ -233,7 +233,7 @@ def test_trajectories_without_points_stay_without_boxes(variant: str) -> None:
     assert isinstance(result.data, Regions)
     assert result.data.owner.tolist() == data.owner.tolist()
     assert result.data.attributes["a"].values() == ["v", "w", "x", "y", "z"]
-    assert (result.data.frame, result.data.time_format, result.data.owners) == (data.frame, "integer", "assumed")
+    assert (result.data.frame, result.data.time_format, result.data.owners) == (data.frame, "integer", "declared")
 
 
 @pytest.mark.parametrize("records", [[], [[]], [[(0, 0.0, 0.0)]], [[(0, 0.0, 0.0)], []]])

@@ -42,7 +42,7 @@ def test_where_keeps_rows_and_take_trajectories():
 def test_records_with_times_and_owners():
     data = Stops.from_records([["Park", "C"], []], taxonomy=TREE, times=[[(1, 2), (3, 4)], []], owner=[7, 7])
     assert (data.t.tolist(), data.t_end.tolist(), data.owners, data.n_owners) == ([1, 3], [2, 4], "given", 1)
-    assert Stops.from_records([["Park"]], taxonomy=TREE).owners == "assumed"
+    assert Stops.from_records([["Park"]], taxonomy=TREE).owners == "declared"
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def test_records_come_back(data: Visits) -> None:
     assert (data.n_visits, data.n_owners, data.locations) == (5, 2, ("a", "b"))
     assert data.attributes["ill"].values() == ["yes", None, "no"]
     assert data.owners == "given"
-    assert Visits.from_records(RECORDS).owners == "assumed"
+    assert Visits.from_records(RECORDS).owners == "declared"
     assert Visits.from_records(RECORDS).n_owners == 3
 
 

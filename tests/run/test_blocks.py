@@ -95,7 +95,7 @@ def test_every_kind_of_time_and_place(
     manifest, _ = read_manifest(tmp_path / "out/public")
     assert manifest.table.time_format == times
     assert manifest.table.parts == "each"
-    assert manifest.table.owners == ("hidden" if owners else "assumed")
+    assert manifest.table.owners == ("hidden" if owners else "declared")
     assert outcome.verdict.counted == ("owners" if owners else "trajectories")
     assert manifest.rows == PEOPLE * TRIPS * ROWS
     assert outcome.output_facts["Parts"].startswith("4, made of 4")

@@ -136,7 +136,7 @@ def test_times_of_another_format_are_refused() -> None:
 def test_owners_from_elsewhere_are_refused() -> None:
     """Else the first part would say for all of them that every trajectory is a person."""
     data = made("visits", [2, 2], np.random.default_rng(1))
-    for owners in ("assumed", "hidden"):
+    for owners in ("declared", "hidden"):
         for parts in ([data, replace(data, owners=owners)], [replace(data, owners=owners), data]):
             with pytest.raises(InputError, match="come from elsewhere"):
                 join_data(parts)

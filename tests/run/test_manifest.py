@@ -41,11 +41,11 @@ def test_a_manifest_that_tells_of_owners_is_refused(tmp_path: Path) -> None:
     (tmp_path / "published.csv").write_bytes(b"x")
     data, method = Visits.from_records([[("a", 1)], [("a", 1)]]), Kcl(k=2, l=1)
     verdict = Verdict(holds=True, claim=method.claim, counted="trajectories", measured={}, reason="")
-    table = described(data, source_owners="assumed")
+    table = described(data, source_owners="declared")
     content = make_manifest(tmp_path, method=method, verdict=verdict, table=table, unprotected=()).to_bytes()
     (tmp_path / "manifest.json").write_bytes(content)
-    assert read_manifest(tmp_path)[0].table.owners == "assumed"
-    (tmp_path / "manifest.json").write_bytes(content.replace(b'"owners": "assumed"', b'"owners": "given"'))
+    assert read_manifest(tmp_path)[0].table.owners == "declared"
+    (tmp_path / "manifest.json").write_bytes(content.replace(b'"owners": "declared"', b'"owners": "given"'))
     with pytest.raises(InputError, match=r"garbled at 'schema\.owners'"):
         read_manifest(tmp_path)
 

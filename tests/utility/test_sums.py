@@ -107,7 +107,7 @@ def test_a_publication_of_the_order_alone(case):
     original, published, piece = case
     place = np.arange(published.n_rows) - np.repeat(published.offsets[:-1], np.diff(published.offsets)) + 1
     published = replace(published, t=place, time_format="integer")
-    for owners in ("given", "assumed"):
+    for owners in ("given", "declared"):
         before, after = (replace(data, owners=owners) for data in (original, published))
         try:
             expected = InstanceLoss().run(before, after)
@@ -116,7 +116,7 @@ def test_a_publication_of_the_order_alone(case):
                 in_pieces(InstanceLoss(), before, after, piece)
             continue
         assert in_pieces(InstanceLoss(), before, after, piece) == expected
-        assert (expected.measured["owners_before"] is None) == (owners == "assumed")
+        assert (expected.measured["owners_before"] is None) == (owners == "declared")
 
 
 @st.composite
@@ -211,7 +211,7 @@ def test_boxes(case, wide):
         owners="given",
     )
     for metric in (BoxLoss(), BoxLoss(max_area=4)):
-        for owners in ("given", "assumed"):
+        for owners in ("given", "declared"):
             before = replace(original, owners=owners)
             assert in_pieces(metric, before, boxes, piece) == metric.run(before, boxes)
 

@@ -208,8 +208,8 @@ def publications(draw):
     data, points = Regions.from_records(boxes, owner=owner), Points.from_records(truth, owner=owner)
     known = [draw(st.booleans()) for _ in range(points.n_rows)]
     points = replace(points, known=np.array(known, bool) if draw(st.booleans()) else None)
-    data = replace(data, owners=draw(st.sampled_from(["given", "assumed", "hidden"])))
-    return data, replace(points, owners=draw(st.sampled_from(["given", "assumed"])))
+    data = replace(data, owners=draw(st.sampled_from(["given", "declared", "hidden"])))
+    return data, replace(points, owners=draw(st.sampled_from(["given", "declared"])))
 
 
 @given(publications(), st.integers(2, 3))
@@ -450,7 +450,7 @@ def test_an_owner_who_is_there_twice_counts_once():
     assert not verdict.holds
     assert verdict.measured["min_candidates"] == verdict.measured["min_people"] == K - 1
     assert "only 3 people" in verdict.reason
-    assumed = [replace(data, owners="assumed") for data in (boxes, truth)]
+    assumed = [replace(data, owners="declared") for data in (boxes, truth)]
     assert check_attack_graph(assumed[0], CLAIM, original=assumed[1]).holds
     assert not check_attack_graph(replace(boxes, owners="hidden"), CLAIM, original=truth).holds
     assert not check_attack_graph(boxes, CLAIM, original=assumed[1]).holds  # the published data say it
@@ -476,7 +476,7 @@ def test_another_order_of_trajectories_is_found():
     assert not verdict.holds
     assert "other owners" in verdict.reason
     verdict = check_attack_graph(
-        replace(boxes, owners="assumed"), CLAIM, original=replace(truth.take(order), owners="assumed")
+        replace(boxes, owners="declared"), CLAIM, original=replace(truth.take(order), owners="declared")
     )
     assert not verdict.holds
     assert verdict.measured["not_contained"] == 2

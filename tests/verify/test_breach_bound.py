@@ -79,7 +79,7 @@ def visits(draw, most=7):
             made.append((place, t))
         records.append(made)
     owner = draw(st.lists(st.integers(0, 3), min_size=len(records), max_size=len(records)))
-    owners = draw(st.sampled_from(["given", "given", "assumed", "hidden"]))
+    owners = draw(st.sampled_from(["given", "given", "declared", "hidden"]))
     return replace(Visits.from_records(records, owner=owner), owners=owners)
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.model.stop_guarantees import CSafety
+from wayveil.model.claims import CSafety
 from wayveil.model.stops import Stops
 from wayveil.model.taxonomy import Taxonomy
 from wayveil.verify import generalized
@@ -132,7 +132,7 @@ QUASI = st.sampled_from([node for node in PARENT if not secret(node)])
 
 
 @st.composite
-def published(draw, owners=("given", "given", "assumed", "hidden")):
+def published(draw, owners=("given", "given", "declared", "hidden")):
     """Few kinds of sequences, so that classes have several people, with sensitive stops strewn in."""
     kinds = [draw(st.lists(QUASI, max_size=2)) for _ in range(2)]
     hiding = draw(st.sampled_from([SECRETS, ["Clinic", "H1"], ["Health"], ["Health", "Clinic", "C1", "H1"]]))
@@ -578,7 +578,7 @@ def test_trajectories_without_rows_are_no_people_of_the_class_without_places():
     assert not check_csafety(data, CSafety(c=1, m=3)).holds
 
 
-@pytest.mark.parametrize("owners", ["given", "assumed"])
+@pytest.mark.parametrize("owners", ["given", "declared"])
 def test_a_negative_owner_is_nobody(owners):
     data = replace(good(owner=[-1, *OWNER[1:]]), owners=owners)
     verdict = check_csafety(data, CSafety(c=1))
@@ -600,7 +600,7 @@ def test_what_is_not_judged():
         return [part.split(":")[0] for part in check_csafety(data, CLAIM, **given).not_judged]
 
     assert parts(good()) == ["the original"]
-    assert parts(replace(good(), owners="assumed"), original=ORIGINAL) == ["people by owner"]
+    assert parts(replace(good(), owners="declared"), original=ORIGINAL) == ["people by owner"]
     hidden = replace(good(), owners="hidden")
     assert parts(hidden, original=ORIGINAL) == ["people by owner", "probability by owner"]
     late = replace(good(), t_end=np.ones(good().n_rows))

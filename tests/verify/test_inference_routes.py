@@ -65,7 +65,7 @@ def routes(draw, max_size=14):
     data = Routes.from_records(
         records, network=NETWORK, slices=slices, owner=[draw(st.integers(-2, 6)) for _ in range(n)]
     )
-    return replace(data, owners=draw(st.sampled_from(["given", "given", "assumed", "hidden"])))
+    return replace(data, owners=draw(st.sampled_from(["given", "given", "declared", "hidden"])))
 
 
 @given(routes(), st.integers(1, 4), st.sampled_from(["people", "trajectories"]), st.sampled_from([1, 7, 10**6]))

@@ -107,7 +107,7 @@ def generalized(draw):
     kinds = [sequence() for _ in range(draw(st.integers(1, 2)))]
     owner = [draw(st.integers(0, 3)) for _ in truth]
     boxes = Regions.from_records([draw(st.sampled_from([*kinds, []])) for _ in truth], owner=owner)
-    boxes = replace(boxes, owners=draw(st.sampled_from(["given", "given", "assumed", "hidden"])))
+    boxes = replace(boxes, owners=draw(st.sampled_from(["given", "given", "declared", "hidden"])))
     return boxes, Points.from_records(truth, owner=owner)
 
 
@@ -248,7 +248,7 @@ def test_an_owner_who_is_there_twice_counts_once():
     assert not verdict.holds
     assert verdict.measured["min_support"] == K - 1
     assert "only 3 people" in verdict.reason
-    assert check_kanonymity(replace(boxes, owners="assumed"), CLAIM, original=truth).holds
+    assert check_kanonymity(replace(boxes, owners="declared"), CLAIM, original=truth).holds
 
 
 def test_a_group_of_k_minus_one_is_found():
@@ -433,7 +433,7 @@ def test_an_original_of_others_is_refused():
         assert verdict.witness is None
         assert word in verdict.reason
     assert check_kanonymity(
-        pair(), KAnonymity(k=2), original=replace(truth, owner=np.array([9, 8]), owners="assumed")
+        pair(), KAnonymity(k=2), original=replace(truth, owner=np.array([9, 8]), owners="declared")
     ).holds
 
 

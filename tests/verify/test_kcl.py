@@ -122,7 +122,7 @@ def tables(draw, max_records=8):
     codes = st.sampled_from([0, 1, 2, -5, 2**62, -(2**63), 2**63 - 1, 9])
     owner = draw(st.lists(codes, min_size=n, max_size=n) if draw(st.booleans()) else st.permutations(range(n)))
     data = Visits.from_records(records, attributes=attributes, owner=owner)
-    return replace(data, owners=draw(st.sampled_from(["given", "assumed", "hidden"])))
+    return replace(data, owners=draw(st.sampled_from(["given", "declared", "hidden"])))
 
 
 claims = st.builds(
@@ -297,7 +297,7 @@ def test_shares_that_floats_cannot_tell_apart_are_told_apart():
 def test_k_trips_of_one_person_hide_nobody():
     data = Visits.from_records(base(2, 5), owner=[7, 7, 7, 7, 7])
     assert check_kcl(data, KCL(k=2, c=1, l=2)).witness["support"] == 1
-    assert check_kcl(replace(data, owners="assumed"), KCL(k=5, c=1, l=2)).holds
+    assert check_kcl(replace(data, owners="declared"), KCL(k=5, c=1, l=2)).holds
 
 
 def test_a_person_is_counted_once_among_those_who_have_the_value():
@@ -334,7 +334,7 @@ def test_parameters_beyond_the_data_are_harmless():
 
 
 @pytest.mark.parametrize("records", [[], [[]], [[], []]])
-@pytest.mark.parametrize("owners", ["given", "assumed", "hidden"])
+@pytest.mark.parametrize("owners", ["given", "declared", "hidden"])
 def test_nothing_to_judge_fails(records, owners):
     data = replace(Visits.from_records(records, attributes={"ill": [None] * len(records)}), owners=owners)
     verdict = check_kcl(data, KCL(k=1, c=1, l=1))

@@ -121,7 +121,7 @@ def tables(draw, max_records=10):
     codes = st.sampled_from([0, 1, 2, -5, 2**62, -(2**63), 2**63 - 1, 9])
     owner = draw(st.lists(codes, min_size=n, max_size=n) if draw(st.booleans()) else st.permutations(range(n)))
     data = Visits.from_records(records, attributes=attributes, owner=owner)
-    return replace(data, owners=draw(st.sampled_from(["given", "given", "assumed", "hidden"])))
+    return replace(data, owners=draw(st.sampled_from(["given", "given", "declared", "hidden"])))
 
 
 claims = st.builds(
@@ -258,7 +258,7 @@ def test_a_rare_long_sequence_is_found_although_all_shorter_ones_are_common(leng
     assert check_kcl(cured, KCL(k=k, c=1, l="all")).holds
 
 
-@pytest.mark.parametrize("people", ["assumed", "one trip each", "two trips each"])
+@pytest.mark.parametrize("people", ["declared", "one trip each", "two trips each"])
 @pytest.mark.parametrize("length", [1, 2, 5, 8])
 @pytest.mark.parametrize(("having", "among", "c"), [(11, 20, Fraction(1, 2)), (4, 11, Fraction(1, 3)), (7, 9, "0.7")])
 def test_a_telling_long_sequence_is_found_although_all_shorter_ones_are_harmless(length, having, among, c, people):
@@ -268,7 +268,7 @@ def test_a_telling_long_sequence_is_found_although_all_shorter_ones_are_harmless
     records = base(length, among) + filler
     ill = ["flu"] * having + ["well"] * (len(records) - having)
     job = ["spy"] + ["baker"] * (len(records) - 1)
-    owner = None if people == "assumed" else list(range(len(records)))
+    owner = None if people == "declared" else list(range(len(records)))
     if people == "two trips each":
         records, ill, job, owner = records * 2, ill * 2, job * 2, owner * 2
     data = Visits.from_records(records, attributes={"ill": ill, "job": job}, owner=owner)
@@ -287,7 +287,7 @@ def test_a_telling_long_sequence_is_found_although_all_shorter_ones_are_harmless
         assert check_kcl(harmless, claim).holds
 
 
-@pytest.mark.parametrize("people", ["assumed", "one trip each", "two trips each"])
+@pytest.mark.parametrize("people", ["declared", "one trip each", "two trips each"])
 @pytest.mark.parametrize("length", [1, 2, 5, 8])
 def test_a_telling_sequence_that_is_nobodys_whole_trajectory_is_found(length, people):
     """Five who are ill share `length` visits and end in five ways; one who is well does all of it.
@@ -304,7 +304,7 @@ def test_a_telling_sequence_that_is_nobodys_whole_trajectory_is_found(length, pe
     owner = list(range(len(records)))
     if people == "two trips each":
         records, ill, owner = records + [[*shared, *ends]] * 5, ill + ["well"] * 5, [*owner, 0, 1, 2, 3, 4]
-    data = Visits.from_records(records, attributes={"ill": ill}, owner=None if people == "assumed" else owner)
+    data = Visits.from_records(records, attributes={"ill": ill}, owner=None if people == "declared" else owner)
     claim = KCL(k=1, c="4/5", l="all", sensitive={"ill": ["HIV"]})
     found = Oracle(data, claim).counts.items()
     assert [q for q, (_, share) in found if share["ill", "HIV"] > claim.c] == [frozenset(shared)]
@@ -376,7 +376,7 @@ def test_what_cannot_be_certified_does_not_hold(monkeypatch):
 
 
 @pytest.mark.parametrize("records", [[], [[]], [[], []]])
-@pytest.mark.parametrize("owners", ["given", "assumed", "hidden"])
+@pytest.mark.parametrize("owners", ["given", "declared", "hidden"])
 def test_nothing_to_judge_fails(records, owners):
     data = replace(Visits.from_records(records), owners=owners)
     verdict = check_kcl(data, KCL(k=1, c=1, l="all"))

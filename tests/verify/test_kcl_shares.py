@@ -64,7 +64,7 @@ def tables(draw, max_records=7):
     codes = st.sampled_from([0, 1, 2, -5, 2**62, 9])
     owner = draw(st.lists(codes, min_size=n, max_size=n) if draw(st.booleans()) else st.permutations(range(n)))
     data = Visits.from_records(records, attributes=attributes, owner=owner)
-    return replace(data, owners=draw(st.sampled_from(["given", "assumed", "hidden"])))
+    return replace(data, owners=draw(st.sampled_from(["given", "declared", "hidden"])))
 
 
 claims = st.builds(

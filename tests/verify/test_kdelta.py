@@ -89,7 +89,7 @@ def crowds(draw):
     records += [records[i] for i in draw(st.lists(st.integers(0, n - 1), max_size=4))]
     owners = st.sampled_from([0, 1, 2, 3, 2**62] if draw(st.booleans()) else list(range(20)))
     data = Points.from_records(records, owner=[draw(owners) for _ in records])
-    return replace(data, owners=draw(st.sampled_from(["given", "given", "assumed", "hidden"])))
+    return replace(data, owners=draw(st.sampled_from(["given", "given", "declared", "hidden"])))
 
 
 claims = st.builds(
@@ -245,7 +245,7 @@ def test_an_owner_who_is_there_twice_counts_once():
     verdict = check_kdelta(published(t, x, y, owner), CLAIM)
     assert not verdict.holds
     assert verdict.witness["people"] == K - 1
-    assert check_kdelta(replace(published(t, x, y, owner), owners="assumed"), CLAIM).holds
+    assert check_kdelta(replace(published(t, x, y, owner), owners="declared"), CLAIM).holds
 
 
 def test_one_shifted_timestamp_is_found():

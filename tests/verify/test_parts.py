@@ -100,7 +100,7 @@ def parts_of(sizes):
     return [np.arange(end - size, end) for size, end in zip(sizes, ends.tolist(), strict=True)]
 
 
-owners_kinds = st.sampled_from(["given", "assumed", "hidden"])
+owners_kinds = st.sampled_from(["given", "declared", "hidden"])
 
 
 def with_owners(draw, data, sizes, *, people_apart):
@@ -153,7 +153,7 @@ def test_kcl_without_shares_needs_nothing(found, k, l):
 
 
 @settings(deadline=None, max_examples=100)
-@given(visits(False), st.sampled_from(["assumed", "hidden"]), st.sampled_from([1, 2, "all"]))
+@given(visits(False), st.sampled_from(["declared", "hidden"]), st.sampled_from([1, 2, "all"]))
 def test_kcl_of_trajectories_needs_nothing(found, owners, l):
     data, parts = found
     claim = KCL(k=2, c="1/2", l=l, sensitive={"ill": ["yes"]})
@@ -187,7 +187,7 @@ def test_a_claim_may_hold_whose_largest_share_is_not_known():
     assert join_verdicts(verdicts, met=["people apart"]).measured["max_confidence_exact"] == "1/2"
 
 
-@pytest.mark.parametrize("owners", ["assumed", "hidden"])
+@pytest.mark.parametrize("owners", ["declared", "hidden"])
 def test_trajectories_are_apart(owners):
     data = Visits.from_records([[("a", 1)]] * 4, attributes={"ill": ["no", "yes", "no", "yes"]}, owner=[0, 1, 0, 2])
     data = replace(data, owners=owners)
@@ -211,7 +211,7 @@ def test_breach_bound_with_people_apart(found, p, times):
 
 
 @settings(deadline=None, max_examples=100)
-@given(visits(False), st.sampled_from(["assumed", "hidden"]))
+@given(visits(False), st.sampled_from(["declared", "hidden"]))
 def test_breach_bound_of_trajectories_needs_nothing(found, owners):
     data, parts = found
     assert_union_holds(BREACH, replace(data, owners=owners), parts)
@@ -304,7 +304,7 @@ def test_csafety_breaks_if_a_class_is_in_two_parts_even_if_nobody_is():
     assert "no class is in two of them" in join_verdicts(verdicts, met=["classes apart"]).reason
 
 
-@pytest.mark.parametrize("owners", ["given", "assumed", "hidden"])
+@pytest.mark.parametrize("owners", ["given", "declared", "hidden"])
 def test_classes_must_be_apart_whoever_is_counted(owners):
     """Trajectories are apart by themselves, their classes are not."""
     data = Stops.from_records([["Park", "Clinic"], ["Park"], ["Park", "C1"], ["Park"]], taxonomy=TREE, owner=range(4))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.model.guarantees import StrictK
+from wayveil.model.claims import StrictK
 from wayveil.model.routes import RoadNetwork, Routes
 from wayveil.verify import strict_k
 from wayveil.verify.inference_routes import find_inference_routes
@@ -59,7 +59,7 @@ def published(draw):
         slices=[draw(st.sampled_from([(0, 5), (0, 5), (0, 5), (5, 9), (0, 9)])) for _ in range(n)],
         owner=[draw(st.integers(-2, 7)) for _ in range(n)],
     )
-    return replace(data, owners=draw(st.sampled_from(["given", "given", "assumed", "hidden"])))
+    return replace(data, owners=draw(st.sampled_from(["given", "given", "declared", "hidden"])))
 
 
 @given(published(), st.integers(2, 3), st.sampled_from(["no", "yes"]), st.booleans())
@@ -188,7 +188,7 @@ def test_routes_of_dummies_alone_are_routes_of_nobody():
 
 def test_assumed_owners_that_repeat_count_once():
     """Two parts of one input trajectory are not two people."""
-    data = replace(good(owner=[0, 1, 1, 3, 4, 5, 0, 1, 2]), owners="assumed")
+    data = replace(good(owner=[0, 1, 1, 3, 4, 5, 0, 1, 2]), owners="declared")
     verdict = check_strict_k(data, StrictK(k=3))
     assert (verdict.holds, verdict.counted) == (False, "trajectories")
     assert verdict.reason == "A route is that of only 2 trajectories of its slice, fewer than k = 3."
@@ -205,7 +205,7 @@ def test_hidden_owners_are_trajectories_and_the_verdict_says_so():
     padded = check_strict_k(data, StrictK(k=3, pad="yes"))
     assert [part.split(":")[0] for part in padded.not_judged] == ["dummies", "the network"]
     assert "dummies" not in padded.reason
-    assumed = check_strict_k(replace(data, owners="assumed"), StrictK(k=3, pad="yes"), original=ORIGINAL)
+    assumed = check_strict_k(replace(data, owners="declared"), StrictK(k=3, pad="yes"), original=ORIGINAL)
     assert assumed.not_judged == ()
 
 

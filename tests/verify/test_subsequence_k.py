@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.model.guarantees import SubsequenceK
+from wayveil.model.claims import SubsequenceK
 from wayveil.model.routes import RoadNetwork, Routes
 from wayveil.verify import subsequence_k
 from wayveil.verify.inference_routes import find_inference_routes
@@ -61,7 +61,7 @@ def published(draw, connected=True):
         slices=[draw(st.sampled_from([(0, 5), (0, 5), (0, 5), (0, 9), (5, 9)])) for _ in range(n)],
         owner=[draw(st.integers(-1, 9)) for _ in range(n)],
     )
-    return replace(data, owners=draw(st.sampled_from(["given", "given", "assumed", "hidden"])))
+    return replace(data, owners=draw(st.sampled_from(["given", "given", "declared", "hidden"])))
 
 
 def assert_agrees(data, claim, original=None):

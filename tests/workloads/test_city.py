@@ -24,7 +24,7 @@ def supports(data, hours):
 
 def test_it_has_the_size_and_the_columns_it_says(data):
     assert isinstance(data, Visits)
-    assert (len(data), data.n_owners, data.owners, data.time_format) == (20_000, 20_000, "assumed", "integer")
+    assert (len(data), data.n_owners, data.owners, data.time_format) == (20_000, 20_000, "declared", "integer")
     assert len(data.locations) == 26
     assert data.locations[6] == "block-07"
     assert data.t.min() >= 0

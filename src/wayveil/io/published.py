@@ -114,7 +114,7 @@ def read_published(
         What the table holds.
     time_format, attributes
         As in the data that were written; the columns must be those of the kind and these attributes.
-    owners : {"given", "assumed", "hidden"}
+    owners : {"given", "declared", "hidden"}
         What to note as the origin of the owners.  The file has none: each trajectory gets an owner of its own, which
         the caller replaces if it knows better.
     frame : Frame

@@ -35,7 +35,7 @@ def name_owners(loaded: Loaded, paths: Sequence[str | Path], columns: Mapping[st
     InputError
         If the data have owners already, or the tables give a trajectory of the data two owners or none.
     """
-    if loaded.data.owners != "assumed":
+    if loaded.data.owners != "declared":
         raise InputError("The input says itself who is behind a trajectory; leave out the tables of owners.")
     said = read_owners(paths, columns)
     shown = ", ".join(str(path) for path in paths)

@@ -87,7 +87,7 @@ def read_trajectories(rows: Rows, columns: Columns, options: ReadOptions, *, dro
         time_format=time_format,
         ids=ids,
         owner=owner,
-        owners="assumed" if columns.user_id is None else "given",
+        owners="declared" if columns.user_id is None else "given",
         attributes=attributes,
         notes=tuple(notes),
     )

@@ -1,7 +1,6 @@
 """What things are: immutable values, no algorithms, no files."""
 
-from wayveil.model.frame import Frame
-from wayveil.model.guarantees import (
+from wayveil.model.claims import (
     GUARANTEES,
     KCL,
     AttackGraph,
@@ -10,10 +9,12 @@ from wayveil.model.guarantees import (
     Guarantee,
     KAnonymity,
     KDelta,
+    Protection,
     StrictK,
     SubsequenceK,
     guarantee_from_json,
 )
+from wayveil.model.frame import Frame
 from wayveil.model.parameters import (
     Parameter,
     Sensitive,
@@ -58,6 +59,7 @@ __all__ = [
     "Places",
     "Points",
     "Progress",
+    "Protection",
     "Published",
     "Regions",
     "RoadNetwork",

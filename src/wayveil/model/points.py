@@ -57,7 +57,7 @@ class Points:
     attributes: Mapping[str, Coded] = field(default_factory=dict)
     frame: Frame = Frame()
     time_format: TimeFormat = "integer"
-    owners: Owners = "assumed"
+    owners: Owners = "declared"
     known: BoolArray | None = None
 
     def __post_init__(self) -> None:
@@ -146,5 +146,5 @@ class Points:
             attributes={k: Coded.from_values(v) for k, v in (attributes or {}).items()},
             frame=frame or Frame(),
             time_format=time_format,
-            owners="assumed" if owner is None else "given",
+            owners="declared" if owner is None else "given",
         )

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 import numpy as np
 
-from wayveil.model.guarantees import Guarantee
+from wayveil.model.claims import Guarantee
 from wayveil.model.results import AttackResult, Data, Published, Score, Verdict
 
 __all__ = ["Attack", "BlockKey", "Cut", "Engine", "Method", "Metric", "Progress", "Verifier", "Workload"]

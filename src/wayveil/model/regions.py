@@ -55,7 +55,7 @@ class Regions:
     attributes: Mapping[str, Coded] = field(default_factory=dict)
     frame: Frame = Frame()
     time_format: TimeFormat = "integer"
-    owners: Owners = "assumed"
+    owners: Owners = "declared"
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
@@ -137,5 +137,5 @@ class Regions:
             owner=np.arange(len(records)) if owner is None else np.array(owner, np.int64),
             frame=frame or Frame(),
             time_format=time_format,
-            owners="assumed" if owner is None else "given",
+            owners="declared" if owner is None else "given",
         )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from wayveil.model.guarantees import Guarantee
+from wayveil.model.claims import Guarantee
 from wayveil.model.points import Points
 from wayveil.model.ragged import IntArray
 from wayveil.model.regions import Regions

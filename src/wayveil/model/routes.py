@@ -164,7 +164,7 @@ class Routes:
     owner: IntArray
     attributes: Mapping[str, Coded] = field(default_factory=dict)
     time_format: TimeFormat = "integer"
-    owners: Owners = "assumed"
+    owners: Owners = "declared"
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
@@ -248,5 +248,5 @@ class Routes:
             network=network,
             owner=np.arange(len(records)) if owner is None else np.array(owner, np.int64),
             time_format=time_format,
-            owners="assumed" if owner is None else "given",
+            owners="declared" if owner is None else "given",
         )

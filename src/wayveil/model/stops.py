@@ -51,7 +51,7 @@ class Stops:
     owner: IntArray
     attributes: Mapping[str, Coded] = field(default_factory=dict)
     time_format: TimeFormat = "integer"
-    owners: Owners = "assumed"
+    owners: Owners = "declared"
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
@@ -140,5 +140,5 @@ class Stops:
             taxonomy=taxonomy,
             owner=np.arange(len(records)) if owner is None else np.array(owner, np.int64),
             time_format=time_format,
-            owners="assumed" if owner is None else "given",
+            owners="declared" if owner is None else "given",
         )

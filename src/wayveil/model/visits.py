@@ -16,8 +16,8 @@ from wayveil.model.times import TimeFormat
 
 __all__ = ["Coded", "Owners", "Visits"]
 
-Owners = Literal["given", "assumed", "hidden"]
-"""Where the owners come from: a column of the input; assumed to be one per trajectory; or withheld, as in a
+Owners = Literal["given", "declared", "hidden"]
+"""Where the owners come from: a column of the input; declared to be one per trajectory; or withheld, as in a
 publication of data whose owners were given (each trajectory then has a code of its own, which proves nothing)."""
 
 
@@ -84,7 +84,7 @@ class Visits:
     owner: IntArray
     attributes: Mapping[str, Coded] = field(default_factory=dict)
     time_format: TimeFormat = "integer"
-    owners: Owners = "assumed"
+    owners: Owners = "declared"
     place_x: FloatArray | None = None
     place_y: FloatArray | None = None
 
@@ -176,5 +176,5 @@ class Visits:
             owner=np.arange(len(records)) if owner is None else np.array(owner, np.int64),
             attributes={k: Coded.from_values(v) for k, v in (attributes or {}).items()},
             time_format=time_format,
-            owners="assumed" if owner is None else "given",
+            owners="declared" if owner is None else "given",
         )

@@ -145,7 +145,7 @@ class Workplaces:
             f"{workers:,} of {data.n_owners:,} people {verb} at a sensitive place: {stops:,} of {secret:,} sensitive "
             f"stops {was} left out."
         )
-        if data.owners == "assumed":
+        if data.owners == "declared":
             return told, (
                 "Nobody said who owns which trajectory, so work was looked for within each trajectory only; give a "
                 "column user_id."

@@ -68,7 +68,7 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
-Withheld = Literal["assumed", "hidden"]
+Withheld = Literal["declared", "hidden"]
 """Nobody's name is published: who owns a trajectory was known to nobody, or is not told."""
 
 

@@ -226,7 +226,7 @@ def prepare(loaded: Loaded, steps: Sequence[Any], spec: InputSpec) -> Prepared:
         else:
             data, more = step.run(data, **more_data)
         notes += more
-    if data.owners == "assumed" and data.n_owners < len(data):
+    if data.owners == "declared" and data.n_owners < len(data):
         # Every trajectory of the input was taken to be a person; its parts are of the same one, and count once.
         data = replace(data, owners="given")
     if isinstance(data, Stops):

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from markupsafe import Markup
 
 from wayveil.errors import UsageError
-from wayveil.model.guarantees import Guarantee
+from wayveil.model.claims import Guarantee
 from wayveil.model.results import AttackResult, Chart, Score, Verdict
 from wayveil.run.charts import draw
 from wayveil.run.drawing import Drawing, draw_trajectories

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wayveil.model.guarantees import AttackGraph
+from wayveil.model.claims import AttackGraph
 from wayveil.model.points import Points
 from wayveil.model.ragged import BoolArray, IntArray
 from wayveil.model.regions import Regions

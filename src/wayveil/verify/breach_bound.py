@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from wayveil.model.guarantees import BreachBound
+from wayveil.model.claims import BreachBound
 from wayveil.model.ragged import BoolArray, IntArray, keep_rows, trajectory_of_row
 from wayveil.model.results import Verdict
 from wayveil.model.visits import Visits
@@ -29,7 +29,7 @@ def check_breach_bound(published: Visits, claim: BreachBound) -> Verdict:
     Parameters
     ----------
     published : Visits
-        The published data.  With ``owners="given"`` distinct owner codes are counted; with ``"assumed"`` every
+        The published data.  With ``owners="given"`` distinct owner codes are counted; with ``"declared"`` every
         trajectory is a person.  With ``"hidden"`` it is not known who owns what, so only trajectories are counted.
         Trajectories without visits are not published.
     claim : BreachBound
@@ -83,7 +83,7 @@ def _refusal(data: Visits) -> str | None:
         return "The trajectories do not add up to the visits, so nothing can be judged."
     if len(data.location) != len(data.t) or len(data.owner) != n:
         return "The columns differ in length, so nothing can be judged."
-    if data.owners not in ("given", "assumed", "hidden"):
+    if data.owners not in ("given", "declared", "hidden"):
         return "It is not said where the owners come from, so nobody can be counted."
     if not len(data.t):
         return "There is no visit, so there is nothing to judge."

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from wayveil.model.claims import CSafety
 from wayveil.model.ragged import IntArray
 from wayveil.model.results import Verdict
-from wayveil.model.stop_guarantees import CSafety
 from wayveil.model.stops import Stops
 from wayveil.verify.generalized import codes_in, misfits
 from wayveil.verify.stop_classes import Disclosure, StopClasses, largest_where_nested, ratio
@@ -273,7 +273,7 @@ def _refusal(data: Stops, original: Stops | None, codes: IntArray | None) -> str
     """Why the stops cannot be judged, or nothing."""
     if not data.n_rows:
         return "There is no published stop, so there is nothing to judge."
-    if data.owners not in ("given", "assumed", "hidden"):
+    if data.owners not in ("given", "declared", "hidden"):
         return "It is not said where the owners come from, so nobody can be counted."
     if data.owners != "hidden" and (data.owner[data.offsets[:-1] < data.offsets[1:]] < 0).any():
         return "A published trajectory has a negative owner code, which stands for nobody, so people cannot be counted."
@@ -306,7 +306,7 @@ def _not_judged(data: Stops, claim: CSafety, original: Stops | None) -> tuple[st
         parts.append(
             "probability by owner: the owners are withheld, so only a lower bound of the mean over people is known"
         )
-    if data.owners == "assumed":
+    if data.owners == "declared":
         parts.append(
             "people by owner: the data do not say who owns a trajectory, so every trajectory of the input counts as "
             "one person"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wayveil.model.guarantees import KAnonymity
+from wayveil.model.claims import KAnonymity
 from wayveil.model.points import Points
 from wayveil.model.ragged import BoolArray, IntArray, trajectory_of_row
 from wayveil.model.regions import Regions

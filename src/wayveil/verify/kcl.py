@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from wayveil.model.guarantees import KCL
+from wayveil.model.claims import KCL
 from wayveil.model.ragged import IntArray
 from wayveil.model.results import Verdict
 from wayveil.model.visits import Visits
@@ -34,7 +34,7 @@ def check_kcl(published: Visits, claim: KCL) -> Verdict:
     Parameters
     ----------
     published : Visits
-        The published data.  With ``owners="given"`` distinct owner codes are counted; with ``"assumed"`` every
+        The published data.  With ``owners="given"`` distinct owner codes are counted; with ``"declared"`` every
         trajectory is a person.  With ``"hidden"`` it is not known who owns what, so a claim fails only when it is
         broken whoever owns the trajectories (see Notes).
     claim : KCL

@@ -20,7 +20,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from wayveil.model.guarantees import KCL
+from wayveil.model.claims import KCL
 from wayveil.model.ragged import BoolArray, IntArray, offsets_of
 from wayveil.verify.kcl_table import Table
 from wayveil.verify.trajectories import People, Shapes, common, minimal, rows_of

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from wayveil.errors import UsageError
-from wayveil.model.guarantees import KCL
+from wayveil.model.claims import KCL
 from wayveil.model.ragged import BoolArray, trajectory_of_row
 from wayveil.model.results import Verdict
 from wayveil.model.visits import Owners, Visits
@@ -94,14 +94,14 @@ def judge_share(published: Visits, claim: KCL, *, first: int, until: int, places
     >>> late = judge_share(cut_share(data, first=2, until=9), claim, first=2, until=9)
     >>> sorted(early.by_length), sorted(late.by_length)
     ([1, 2], [1])
-    >>> verdict = join_shares([early, late], claim, owners="assumed", trajectories=3, visits=5, pairs=2)
+    >>> verdict = join_shares([early, late], claim, owners="declared", trajectories=3, visits=5, pairs=2)
     >>> verdict.holds, verdict.measured["min_support"], verdict.measured["sequences"]
     (True, 2, 3)
     """
     longest = _longest(claim)
     _check_span(first, until, places)
     share = KclShare(claim=claim, owners=published.owners, first=first, until=until, places=places)
-    if not len(published.t) and published.owners in ("given", "assumed", "hidden"):
+    if not len(published.t) and published.owners in ("given", "declared", "hidden"):
         return share
     reason = refusal(published, claim) or _misfit(published, share)
     if reason:
@@ -160,8 +160,8 @@ def join_shares(
     Examples
     --------
     >>> claim = KCL(k=2, c=1, l=2)
-    >>> half = KclShare(claim=claim, owners="assumed", first=0, until=5)
-    >>> join_shares([half], claim, owners="assumed", trajectories=1, visits=1, pairs=0).holds
+    >>> half = KclShare(claim=claim, owners="declared", first=0, until=5)
+    >>> join_shares([half], claim, owners="declared", trajectories=1, visits=1, pairs=0).holds
     False
     """
     _longest(claim)

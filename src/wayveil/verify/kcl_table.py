@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wayveil.model.guarantees import KCL
+from wayveil.model.claims import KCL
 from wayveil.model.ragged import BoolArray, IntArray
 from wayveil.model.visits import Coded, Visits
 from wayveil.verify.sequences import MAX_ROWS
@@ -24,7 +24,7 @@ def refusal(data: Visits, claim: KCL) -> str | None:
         return "The columns differ in length, so nothing can be judged."
     if any(values.dtype.kind not in "iu" for values in (offsets, data.t, data.location, data.owner)):
         return "A time, a place or an owner is not a whole number, so visits cannot be compared."
-    if data.owners not in ("given", "assumed", "hidden"):
+    if data.owners not in ("given", "declared", "hidden"):
         return "It is not said where the owners come from, so nobody can be counted."
     if not len(data.t):
         return "There is no visit, so there is nothing to judge."

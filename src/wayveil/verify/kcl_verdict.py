@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from wayveil.model.guarantees import KCL
+from wayveil.model.claims import KCL
 from wayveil.model.results import Verdict
 from wayveil.model.visits import Owners, Visits
 from wayveil.verify.kcl_all import Findings

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from wayveil.model.guarantees import KDelta
+from wayveil.model.claims import KDelta
 from wayveil.model.points import Points
 from wayveil.model.results import Verdict
 from wayveil.verify.colocation import MOST_PAIRWISE

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from wayveil.errors import InputError, UsageError
-from wayveil.model.guarantees import KCL, BreachBound, Guarantee
+from wayveil.model.claims import KCL, BreachBound, Guarantee
 from wayveil.model.ragged import IntArray, keep_rows
 from wayveil.model.results import Verdict
 from wayveil.model.stops import Stops
@@ -146,7 +146,7 @@ def join_verdicts(verdicts: Sequence[Verdict], *, met: Collection[Need] = ()) ->
 
     Examples
     --------
-    >>> from wayveil.model.guarantees import KAnonymity
+    >>> from wayveil.model.claims import KAnonymity
     >>> from wayveil.model.regions import Regions
     >>> from wayveil.verify.kanonymity import check_kanonymity
     >>> boxes = Regions.from_records([[(0, 0, 0.0, 2.0, 0.0, 1.0)]] * 5)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wayveil.model.guarantees import StrictK
+from wayveil.model.claims import StrictK
 from wayveil.model.ragged import IntArray, trajectory_of_row
 from wayveil.model.results import Verdict
 from wayveil.model.routes import RoadNetwork, Routes
@@ -29,7 +29,7 @@ def check_strict_k(published: Routes, claim: StrictK, *, original: Routes | None
     ----------
     published : Routes
         The published data.  Distinct owner codes are counted, except with ``owners="hidden"``, where every trajectory
-        counts; ``"assumed"`` owners are trajectories of the input.  A negative code is a dummy, and nobody.
+        counts; ``"declared"`` owners are trajectories of the input.  A negative code is a dummy, and nobody.
         Trajectories without rows are not published.
     claim : StrictK
         What to judge.
@@ -109,7 +109,7 @@ def refusal_of_routes(data: Routes) -> str:
     """
     if not len(data.road):
         return "There is no published road, so there is nothing to judge."
-    if data.owners not in ("given", "assumed", "hidden"):
+    if data.owners not in ("given", "declared", "hidden"):
         return "It is not said where the owners come from, so nobody can be counted."
     if (data.t != np.repeat(data.t_start, np.diff(data.offsets))).any():
         return "The routes have times of their own inside a slice, so people with the same route can be told apart."
@@ -135,7 +135,7 @@ def not_judged_of_routes(data: Routes, k: int, original: Routes | None) -> list[
             "support by owner: the owners are withheld, so it is known how many trajectories fit, not whether they "
             f"belong to {k} different people"
         )
-    if data.owners == "assumed":
+    if data.owners == "declared":
         parts.append(
             "support by owner: the data do not say who owns a trajectory, so every trajectory of the input counts as "
             "one person"

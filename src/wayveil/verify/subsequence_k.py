@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from wayveil.model.guarantees import SubsequenceK
+from wayveil.model.claims import SubsequenceK
 from wayveil.model.ragged import BoolArray, IntArray, take, trajectory_of_row
 from wayveil.model.results import Verdict
 from wayveil.model.routes import Routes
@@ -40,7 +40,7 @@ def check_subsequence_k(published: Routes, claim: SubsequenceK, *, original: Rou
     ----------
     published : Routes
         The published data.  Distinct owner codes are counted, except with ``owners="hidden"``, where every trajectory
-        counts; ``"assumed"`` owners are trajectories of the input.  A negative code is a dummy, and nobody.
+        counts; ``"declared"`` owners are trajectories of the input.  A negative code is a dummy, and nobody.
         Trajectories without rows are not published.
     claim : SubsequenceK
         What to judge.

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from wayveil.model.claims import KDelta
 from wayveil.model.frame import Frame
-from wayveil.model.guarantees import KDelta
 from wayveil.model.points import Points
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray, take
 from wayveil.verify.cliques import People, gather, grow, search

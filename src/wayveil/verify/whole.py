@@ -35,7 +35,7 @@ def refusal(data: Points | Regions) -> str | None:
         return "The trajectories do not add up to the rows and owners, so nothing can be judged."
     if any(len(column) != offsets[-1] for column in (*times, *places)):
         return "The columns differ in length, so nothing can be judged."
-    if data.owners not in ("given", "assumed", "hidden"):
+    if data.owners not in ("given", "declared", "hidden"):
         return "It is not said where the owners come from, so nobody can be counted."
     if not len(times[0]):
         return "There is no published position, so there is nothing to judge."

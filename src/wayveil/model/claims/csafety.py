@@ -1,4 +1,4 @@
-"""The claims a publication of stops can make."""
+"""c-safety, the claim on stops."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from wayveil.model.claims import Claim
+from wayveil.model.claims.base import Claim, Protection
+from wayveil.model.claims.counting import percent, row_share_parameter, share_text, share_value
 from wayveil.model.parameters import parameter
 
 __all__ = ["CSafety"]
@@ -41,9 +42,15 @@ class CSafety(Claim):
     m: int = parameter(
         kind="int", low=2, default=2, help="smallest number of people who share the places that are not sensitive"
     )
+    row_share: Fraction | str = row_share_parameter("m")
 
     name: ClassVar[str] = "CSafety"
     about_truth: ClassVar[bool] = True
+
+    @property
+    def owner_share(self) -> Fraction:
+        """The largest share of trajectories that look alike which one person may own."""
+        return share_value(self.row_share, self.m)
 
     @property
     def promise(self) -> str:
@@ -54,12 +61,22 @@ class CSafety(Claim):
         )
 
     @property
-    def covered(self) -> tuple[str, ...]:
+    def protects(self) -> tuple[Protection, ...]:
         return (
-            "semantic trajectory linking: an attacker who knows some or all stops of a trip at places that are not "
-            f"sensitive, and the taxonomy: at most {float(self.c) * 100:.4g} % for every sensitive place, and for "
-            "every set of them",
-            f"identity linkage by the same attacker: at most 1/{self.m}",
+            Protection(
+                sentence="semantic trajectory linking: an attacker who knows some or all stops of a trip at places "
+                f"that are not sensitive, and the taxonomy: at most {percent(self.c)} for every sensitive place, and "
+                "for every set of them",
+                attack="known_places",
+                measured=("inference_max",),
+                bound=self.c,
+            ),
+            Protection(
+                sentence=f"identity linkage by the same attacker: at most {share_text(self.owner_share)}",
+                attack="known_places",
+                measured=("identity_max",),
+                bound=self.owner_share,
+            ),
         )
 
     @property

@@ -1,0 +1,87 @@
+"""A bound on breaches, a claim on visits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from wayveil.errors import ParameterError
+from wayveil.model.claims.base import Claim, Protection
+from wayveil.model.claims.counting import percent
+from wayveil.model.parameters import Sensitive, parameter
+
+__all__ = ["BreachBound"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BreachBound(Claim):
+    """A bound on what adversaries infer who each know what happened at places of their own.
+
+    An adversary knows, for every person, the part of their sequence of places that lies in places of his own.  Among
+    the published trajectories that agree in this part, and also among those in which it is empty, no place outside his
+    own occurs with more than a share `p` of the distinct owners, or of the trajectories.  With ``times="keep"`` he
+    knows the times as well.
+
+    References
+    ----------
+    Terrovitis, Mamoulis: Privacy preservation in the publication of trajectories.  MDM 2008.
+
+    Examples
+    --------
+    >>> claim = BreachBound(p=0.5, adversaries={"shop": ["a", "b"], "bank": ["c"]})
+    >>> guarantee_from_json(claim.to_json()) == claim
+    True
+    """
+
+    p: Fraction = parameter(kind="fraction", low=0, high=1, help="largest share of the people who fit with one place")
+    adversaries: Sensitive = parameter(kind="groups", help="the places of each adversary")
+    times: str = parameter(
+        kind="choice", choices=("order", "keep"), default="order", help="whether adversaries know the times of visits"
+    )
+
+    name: ClassVar[str] = "BreachBound"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_disjoint(self.name, self.adversaries)
+
+    @property
+    def promise(self) -> str:
+        known = "when and in which order" if self.times == "keep" else "in which order"
+        return (
+            f"Each of {len(self.adversaries)} adversaries knows who was at places of his own, and {known}. Of the "
+            f"people who fit what he knows, at most {float(self.p) * 100:.4g} % were at any one place that is not his."
+        )
+
+    @property
+    def protects(self) -> tuple[Protection, ...]:
+        return (
+            Protection(
+                sentence="an adversary who knows everybody's visits to his own places, and counts: at most "
+                f"{percent(self.p)}",
+                attack="counting",
+                settings=(("adversaries", self.adversaries), ("times", self.times)),
+                measured=("inference_max",),
+                bound=self.p,
+            ),
+        )
+
+    @property
+    def not_covered(self) -> tuple[str, ...]:
+        return (
+            *(() if self.times == "keep" else ("an adversary who knows the times of visits, not only their order",)),
+            "adversaries who put together what they know: declare them as one",
+            "an adversary who was not declared, or who knows other places than declared",
+            "an attacker who can tell which trajectories belong to the same person",
+            "an attacker who knows at which places a person was not",
+        )
+
+
+def _check_disjoint(who: str, adversaries: Sensitive) -> None:
+    """Refuse no adversary, and places of two adversaries."""
+    if not adversaries:
+        raise ParameterError(f"{who}: adversaries must name at least one adversary and the places that are his.")
+    places = [place for _, listed in adversaries for place in listed]
+    if len(set(places)) < len(places):
+        raise ParameterError(f"{who}: a place can belong to one adversary only; give them disjoint places.")

@@ -1,0 +1,87 @@
+"""How people are counted: the one definition that every claim, method, verifier and attack follows.
+
+Take any set of published trajectories that an attacker cannot tell apart.  One attacker picks a *person* among those
+who own one of them; another picks a *trajectory*, because that is what he sees.  A claim holds for both:
+
+1. at least `k` distinct people own the trajectories of the set;
+2. nobody owns more than a share `row_share` of them, 1/k unless the publisher relaxes it;
+3. a share or probability that is bounded by `c` is at most `c` over the people *and* over the trajectories;
+4. dummies are nobody: where a method adds them, people and dummies are at least `k` together, and more than half of `k`
+   are people.
+
+With one trajectory per person 1 implies 2, and both ways of counting in 3 are the same.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+from wayveil.model.parameters import parameter
+
+__all__ = ["each_trajectory", "exceeds", "percent", "row_share_parameter", "share_text", "share_value"]
+
+
+def row_share_parameter(smallest: str = "k") -> Any:
+    """Declare the largest share of trajectories that one person may own; `smallest` names the claim's own number."""
+    usual = f"1/{smallest}"
+    return parameter(
+        kind="fraction",
+        low=0,
+        high=1,
+        choices=(usual,),
+        default=usual,
+        help="largest share of the trajectories that look alike which one person may own",
+    )
+
+
+def share_value(row_share: Fraction | str, people: int) -> Fraction:
+    """Return the share that `row_share` stands for, where `people` is the smallest number of people of the claim.
+
+    Examples
+    --------
+    >>> share_value("1/k", 5), share_value(Fraction(1, 2), 5)
+    (Fraction(1, 5), Fraction(1, 2))
+    """
+    return Fraction(1, people) if isinstance(row_share, str) else row_share
+
+
+def exceeds(part: int, whole: int, share: Fraction) -> bool:
+    """Return whether `part` of `whole` is more than a share, in whole numbers.
+
+    Examples
+    --------
+    >>> exceeds(3, 10, Fraction(3, 10)), exceeds(4, 10, Fraction(3, 10))
+    (False, True)
+    """
+    return part * share.denominator > whole * share.numerator
+
+
+def percent(share: Fraction) -> str:
+    """Return a share in percent.
+
+    Examples
+    --------
+    >>> percent(Fraction(3, 10))
+    '30 %'
+    """
+    return f"{float(share) * 100:.4g} %"
+
+
+def share_text(share: Fraction) -> str:
+    """Return a share as a fraction where it is one of a whole, and in percent otherwise.
+
+    Examples
+    --------
+    >>> share_text(Fraction(1, 5)), share_text(Fraction(2, 5)), share_text(Fraction(1))
+    ('1/5', '40 %', '100 %')
+    """
+    return f"1/{share.denominator}" if share.numerator == 1 and share.denominator > 1 else percent(share)
+
+
+def each_trajectory() -> str:
+    """Return the sentence that stands in a promise where the publisher waived the owners."""
+    return (
+        "The publisher declared that each trajectory is another person; if somebody owns several, the promise does not "
+        "hold for them."
+    )

@@ -1,0 +1,73 @@
+"""Trajectory k-anonymity, the claim on boxes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from wayveil.model.claims.base import Claim, Protection
+from wayveil.model.claims.counting import row_share_parameter, share_text, share_value
+from wayveil.model.parameters import parameter
+
+__all__ = ["KAnonymity"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class KAnonymity(Claim):
+    """Trajectory k-anonymity: every published sequence of boxes is that of at least `k` people.
+
+    Every published trajectory is, box by box, the same as those of at least `k` distinct owners, and every box contains
+    a true position of its trajectory in its time, a later one for each box.  Where points are published, they were
+    drawn from such boxes, one from each, and the boxes are published with them.
+
+    References
+    ----------
+    Nergiz, Atzori, Saygin, Guc: Towards trajectory anonymization: a generalization-based approach.  Transactions on
+    Data Privacy 2 (2009).
+
+    Examples
+    --------
+    >>> claim = KAnonymity(k=3)
+    >>> guarantee_from_json(claim.to_json()) == claim
+    True
+    """
+
+    k: int = parameter(kind="int", low=2, help="smallest number of people who share one published trajectory")
+    row_share: Fraction | str = row_share_parameter()
+
+    name: ClassVar[str] = "KAnonymity"
+    about_truth: ClassVar[bool] = True
+
+    @property
+    def owner_share(self) -> Fraction:
+        """The largest share of trajectories that look alike which one person may own."""
+        return share_value(self.row_share, self.k)
+
+    @property
+    def promise(self) -> str:
+        return (
+            f"Every published sequence of boxes is the same for at least {self.k} people, and in the time of each box "
+            "each of them really was in it."
+        )
+
+    @property
+    def protects(self) -> tuple[Protection, ...]:
+        return (
+            Protection(
+                sentence="identity linkage by someone who knows any true positions of the victim: at most "
+                f"{share_text(self.owner_share)}",
+                attack="attack_graph",
+                measured=("identity_max",),
+                bound=self.owner_share,
+            ),
+        )
+
+    @property
+    def not_covered(self) -> tuple[str, ...]:
+        return (
+            "where the group goes is published: if all its people visit one sensitive place, this is disclosed",
+            "the sides of a box are positions of its people: in a group of two, each side is an exact one",
+            "an attacker who reasons about the people who were left out, or who knows how many own a group",
+            "an attacker who can tell which trajectories belong to the same person",
+        )

@@ -1,0 +1,106 @@
+"""(K,C)_L-privacy, the claim on visits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from wayveil.model.claims.base import Claim, Protection
+from wayveil.model.claims.counting import percent, row_share_parameter, share_text, share_value
+from wayveil.model.parameters import Sensitive, parameter
+
+__all__ = ["KCL"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class KCL(Claim):
+    """(K,C)_L-privacy: what is known of at most `l` visits, or of `"all"`, fits `k` people and tells little of them.
+
+    Every non-empty sequence of at most `l` visits that occurs in the published data occurs in trajectories of at
+    least `k` distinct owners, and for every sensitive value at most a share `c` of these owners have it.
+
+    References
+    ----------
+    Chen, Fung, Mohammed, Desai, Wang: Privacy-preserving trajectory data publishing by local suppression.
+    Information Sciences 231 (2013), Definition 3.1.
+
+    Examples
+    --------
+    >>> claim = KCL(k=2, c=0.5, l=2, sensitive={"diagnosis": ["HIV"]})
+    >>> claim.c, claim.sensitive
+    (Fraction(1, 2), (('diagnosis', ('HIV',)),))
+    >>> guarantee_from_json(claim.to_json()) == claim
+    True
+    """
+
+    k: int = parameter(kind="int", low=1, help="smallest number of people who must share what an attacker knows")
+    c: Fraction = parameter(kind="fraction", low=0, high=1, help="largest share of them with one sensitive value")
+    l: int | str = parameter(
+        kind="int", low=1, choices=("all",), help="largest number of visits of one person that an attacker knows"
+    )
+    sensitive: Sensitive = parameter(kind="sensitive", default=(), help="attributes and their sensitive values")
+    row_share: Fraction | str = row_share_parameter()
+
+    name: ClassVar[str] = "KCL"
+
+    @property
+    def owner_share(self) -> Fraction:
+        """The largest share of trajectories that look alike which one person may own."""
+        return share_value(self.row_share, self.k)
+
+    @property
+    def promise(self) -> str:
+        known = self._known("any number of visits")
+        people = "1 person" if self.k == 1 else f"{self.k} people"
+        text = (
+            f"Whoever knows {known} (place and time) of a person finds either no published trajectory that fits, "
+            f"or trajectories of at least {people}"
+        )
+        if not self.sensitive:
+            return text + "."
+        share = f"{float(self.c) * 100:.4g} %"
+        values = "; ".join(f"{attribute}: {', '.join(values)}" for attribute, values in self.sensitive)
+        return f"{text}, of whom at most {share} have any one sensitive value ({values})."
+
+    @property
+    def protects(self) -> tuple[Protection, ...]:
+        knowing = f"someone who knows {self._known('any visits')} of the victim"
+        settings = (("m", self.l), ("choice", "worst"))
+        found = [
+            Protection(
+                sentence=f"identity linkage by {knowing}: at most {share_text(self.owner_share)}",
+                attack="known_visits",
+                settings=settings,
+                measured=("identity_max",),
+                bound=self.owner_share,
+            )
+        ]
+        if self.sensitive:
+            found.append(
+                Protection(
+                    sentence=f"attribute linkage by the same attacker: confidence at most {percent(self.c)}",
+                    attack="known_visits",
+                    settings=settings,
+                    measured=("attribute_max",),
+                    bound=self.c,
+                )
+            )
+        return tuple(found)
+
+    @property
+    def not_covered(self) -> tuple[str, ...]:
+        known = f"more than {self._known('').removeprefix('at most ')}"
+        return (
+            *(() if self.l == "all" else (f"an attacker who knows {known} of the victim",)),
+            "an attacker who knows where the victim was not: only presence counts as knowledge here",
+            "an attacker who reasons about what is missing: a known visit that fits nothing was suppressed",
+            "an attacker who knows other attributes that are published along with the trajectory",
+            "an attacker who can tell which trajectories belong to the same person",
+            "inference about values that were not declared sensitive",
+        )
+
+    def _known(self, everything: str) -> str:
+        if self.l == "all":
+            return everything
+        return "one visit" if self.l == 1 else f"at most {self.l} visits"

@@ -1,0 +1,86 @@
+"""Strict k-anonymity, a claim on routes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from wayveil.model.claims.base import Claim, Protection
+from wayveil.model.claims.counting import row_share_parameter, share_text, share_value
+from wayveil.model.parameters import parameter
+
+__all__ = ["StrictK"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StrictK(Claim):
+    """Strict k-anonymity on a road network: whole published routes are those of at least `k` people.
+
+    In every slice of time, every published sequence of roads is exactly that of at least `k` distinct owners; with
+    ``pad="yes"``, of at least `k` published trajectories, some of which may be dummies.  Every published trajectory is
+    a connected path of the network.
+
+    References
+    ----------
+    Gurung, Lin, Jiang, Hurson, Zhang: Traffic information publication with privacy preservation.  ACM Transactions on
+    Intelligent Systems and Technology 5 (2014), Definition 4.
+
+    Examples
+    --------
+    >>> StrictK(k=5).to_json()
+    {'name': 'StrictK', 'k': 5, 'pad': 'no'}
+    """
+
+    k: int = parameter(kind="int", low=2, help="smallest number of people who share one published route")
+    pad: str = parameter(
+        kind="choice", choices=("no", "yes"), default="no", help="whether dummies may be among those who share a route"
+    )
+    row_share: Fraction | str = row_share_parameter()
+
+    name: ClassVar[str] = "StrictK"
+    about_truth: ClassVar[bool] = True
+
+    @property
+    def owner_share(self) -> Fraction:
+        """The largest share of trajectories that look alike which one person may own."""
+        return share_value(self.row_share, self.k)
+
+    @property
+    def promise(self) -> str:
+        who = f"{self.k} {'people' if self.pad == 'no' else 'published trajectories, some of which may be dummies'}"
+        return f"In every slice of time, every published route is exactly the same, road by road, for at least {who}."
+
+    @property
+    def protects(self) -> tuple[Protection, ...]:
+        return (
+            Protection(
+                sentence="identity linkage by someone who saw the victim on published roads: at most "
+                f"{share_text(self.owner_share)}",
+                attack="seen_on_roads",
+                settings=(("choice", "worst"),),
+                measured=("identity_max",),
+                bound=self.owner_share,
+            ),
+            Protection(
+                sentence="inference routes: where published routes part or meet, fewer than k of them never do so "
+                "alone",
+                attack="inference_routes",
+                settings=(("k", self.k),),
+                measured=("exposed_people",),
+                bound=Fraction(0),
+            ),
+        )
+
+    @property
+    def not_covered(self) -> tuple[str, ...]:
+        return (
+            *(
+                ("an attacker who recognises dummies: fewer than k people may be behind a route",)
+                if self.pad == "yes"
+                else ()
+            ),
+            "where the group goes is published: if all its people visit one sensitive place, this is disclosed",
+            "an attacker who can tell which trajectories, also of other slices, belong to the same person",
+            "an attacker who reasons about the roads that were taken out",
+        )

@@ -1,0 +1,77 @@
+"""k-anonymity of what is contained, a claim on routes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from wayveil.model.claims.base import Claim, Protection
+from wayveil.model.claims.counting import row_share_parameter, share_text, share_value
+from wayveil.model.parameters import parameter
+
+__all__ = ["SubsequenceK"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubsequenceK(Claim):
+    """k-anonymity of what is contained: every subsequence of roads that occurs is in routes of at least `k` people.
+
+    In every slice of time, every sequence of roads that occurs in a published trajectory, in this order but with others
+    between them or not, occurs in those of at least `k` distinct owners.  Whole trajectories may be unique.  Every
+    published trajectory is a connected path of the network.
+
+    References
+    ----------
+    Pensa, Monreale, Pinelli, Pedreschi: Pattern-preserving k-anonymization of sequences and its application to mobility
+    data mining.  PiLBA 2008.
+
+    Examples
+    --------
+    >>> SubsequenceK(k=5).to_json()
+    {'name': 'SubsequenceK', 'k': 5}
+    """
+
+    k: int = parameter(kind="int", low=2, help="smallest number of people who share every part of a published route")
+    row_share: Fraction | str = row_share_parameter()
+
+    name: ClassVar[str] = "SubsequenceK"
+    about_truth: ClassVar[bool] = True
+
+    @property
+    def owner_share(self) -> Fraction:
+        """The largest share of trajectories that look alike which one person may own."""
+        return share_value(self.row_share, self.k)
+
+    @property
+    def promise(self) -> str:
+        return (
+            "In every slice of time, whoever knows some roads of a person, in their order, finds them in published "
+            f"routes of at least {self.k} people, or in none."
+        )
+
+    @property
+    def protects(self) -> tuple[Protection, ...]:
+        return (
+            Protection(
+                sentence="identity linkage by someone who knows roads that the victim drove along: at most "
+                f"{share_text(self.owner_share)}",
+                attack="seen_on_roads",
+                settings=(("choice", "worst"),),
+                measured=("identity_max",),
+                bound=self.owner_share,
+            ),
+        )
+
+    @property
+    def not_covered(self) -> tuple[str, ...]:
+        return (
+            "an attacker who knows where a trip began or ended: whole published routes may be unique",
+            "inference routes: who takes a road that is not published, where others go on, can be told apart by a map",
+            "where the group goes is published: if all its people visit one sensitive place, this is disclosed",
+            "an attacker who can tell which trajectories, also of other slices, belong to the same person",
+        )
+
+    @property
+    def unbounded(self) -> tuple[str, ...]:
+        return ("inference_routes",)
