@@ -146,3 +146,39 @@ def test_the_folder_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 def _twice(number: int) -> int:
     return 2 * number
+
+
+def test_machine_code_is_named_after_what_a_file_imports(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    home = tmp_path / "kernels"
+    sources(
+        monkeypatch,
+        home,
+        jit="0",
+        caller="from wayveil.kernels.callee import f\n",
+        callee="    from wayveil.kernels.deep import g\n",
+        deep="1",
+        other="2",
+    )
+    before = jit.code_folder(home / "caller.py")
+    assert before is not None
+    sources(monkeypatch, home, other="3")
+    assert jit.code_folder(home / "caller.py") == before  # it has nothing to do with it
+    for change in ({"deep": "4"}, {"callee": "from wayveil.kernels.deep import h\n"}, {"jit": "5"}):
+        sources(monkeypatch, home, **change)
+        after = jit.code_folder(home / "caller.py")
+        assert after not in (None, before)
+        before = after
+    sources(monkeypatch, home, caller="from wayveil.kernels import callee\n")
+    all_of_them = jit.code_folder(home / "caller.py")
+    sources(monkeypatch, home, other="6")
+    assert jit.code_folder(home / "caller.py") != all_of_them
+
+
+def test_two_copies_of_a_file_share_machine_code(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folders = set()
+    for name in ("one", "two"):
+        sources(monkeypatch, tmp_path / name, jit="0", caller="1")
+        folders.add(jit.code_folder(tmp_path / name / "caller.py"))
+    assert len(folders) == 1
