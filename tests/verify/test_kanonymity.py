@@ -26,6 +26,15 @@ def oracle_support(data):
     return {sequence: len(owners) for sequence, owners in people.items()}
 
 
+def oracle_share(data):
+    """The largest share of one owner in the trajectories with one sequence."""
+    owner = data.owner.tolist() if data.owners == "given" else list(range(len(data)))
+    owners = defaultdict(list)
+    for i in range(len(data)):
+        owners[tuple(data.record(i))].append(owner[i])
+    return max(Fraction(some.count(one), len(some)) for record, some in owners.items() if record for one in some)
+
+
 def oracle_boxes(boxes, truth):
     """ "true", "outside", "again" or "nowhere", for every box of a trajectory and the rows of its original."""
     words, last = [], -1
@@ -64,8 +73,10 @@ def assert_agrees(data, claim, original):
         assert verdict.measured["boxes_untrue"] == sum(word != "true" for word in found)
     else:
         assert verdict.measured["boxes_untrue"] is None
-    least = min(support.values())
-    assert verdict.holds == (least >= claim.k and all(word == "true" for word in found))
+    least, share = min(support.values()), oracle_share(data)
+    enough = least >= claim.k and share <= claim.owner_share
+    assert verdict.holds == (enough and all(word == "true" for word in found))
+    assert verdict.measured["max_owner_share"] == float(share)
     assert verdict.measured["min_support"] == least
     assert verdict.measured["groups"] == len(support)
     assert verdict.claim is claim
@@ -76,6 +87,9 @@ def assert_agrees(data, claim, original):
         assert verdict.witness["breaks"] == "support"
         assert verdict.witness["people"] == least
         assert verdict.witness["start"] in rare
+    elif not enough:
+        assert verdict.witness["breaks"] == "share"
+        assert Fraction(verdict.witness["own"], verdict.witness["own"] + verdict.witness["others"]) == share
     elif not verdict.holds:
         assert verdict.witness["breaks"] == "truth"
         assert verdict.witness["person"] in found
@@ -117,6 +131,30 @@ def test_verdict_is_the_definition(made, k, with_original):
     boxes, truth = made
     verdict = assert_agrees(boxes, KAnonymity(k=k), truth if with_original else None)
     assert len(verdict.not_judged) == (boxes.owners == "hidden") + (not with_original)
+
+
+@given(st.data(), st.integers(2, 3), st.sampled_from(["1/k", Fraction(3, 5), Fraction(1, 4), Fraction(1)]))
+@settings(deadline=None, derandomize=True, max_examples=150)
+def test_verdict_is_the_definition_where_people_have_several_trips(data, k, row_share):
+    many = data.draw(st.lists(st.integers(1, 6), min_size=k, max_size=5))
+    owner = [person for person, trips in enumerate(many) for _ in range(trips)]
+    kinds = [data.draw(st.integers(0, 1)) for _ in owner]
+    boxes = Regions.from_records([[(0, 0, float(kind), 2.0, 0.0, 1.0)] for kind in kinds], owner=owner)
+    assert_agrees(boxes, KAnonymity(k=k, row_share=row_share), None)
+
+
+def test_twenty_trips_of_one_person_do_not_hide_behind_one_of_another():
+    boxes = Regions.from_records([[(0, 0, 0.0, 2.0, 0.0, 1.0)]] * 21, owner=[7] * 20 + [8])
+    verdict = check_kanonymity(boxes, KAnonymity(k=2))
+    assert not verdict.holds
+    assert (verdict.measured["min_support"], verdict.measured["max_owner_share"]) == (2, 20 / 21)
+    assert {key: verdict.witness[key] for key in ("breaks", "people", "own", "others")} == {
+        "breaks": "share", "people": 2, "own": 20, "others": 1,
+    }  # fmt: skip
+    assert verdict.reason == (
+        "Of 21 trajectories with the same sequence of boxes, 20 belong to one person, more than 1/2."
+    )
+    assert check_kanonymity(boxes, KAnonymity(k=2, row_share=Fraction(20, 21))).holds
 
 
 @given(truths(), st.integers(2, 3), st.data())
@@ -194,11 +232,12 @@ def test_a_publication_without_violation_holds():
     assert verdict.holds
     assert verdict.not_judged == ()
     assert verdict.measured == {
-        "min_support": K, "groups": GROUPS, "boxes_untrue": 0, "trajectories": GROUPS * K, "boxes": GROUPS * K * TIMES,
+        "min_support": K, "max_owner_share": 1 / K, "groups": GROUPS, "boxes_untrue": 0,
+        "trajectories": GROUPS * K, "boxes": GROUPS * K * TIMES,
     }  # fmt: skip
     assert verdict.reason == (
-        "Each of the 500 sequences of boxes is that of 4 people or more (k = 4), and all 12,000 boxes contain where "
-        "they were."
+        "Each of the 500 sequences of boxes is that of 4 people or more (k = 4), of whom nobody owns more than 1/4 of "
+        "the trajectories, and all 12,000 boxes contain where they were."
     )
 
 
@@ -355,7 +394,10 @@ def test_without_the_original_the_truth_is_not_judged():
     assert verdict.not_judged == (
         "true positions: without the original it is not known whether the boxes contain them",
     )
-    assert verdict.reason == "The only sequence of boxes is that of 2 people or more (k = 2)."
+    assert verdict.reason == (
+        "The only sequence of boxes is that of 2 people or more (k = 2), of whom nobody owns more than 1/2 of the "
+        "trajectories."
+    )
 
 
 def test_hidden_owners_are_not_counted():
@@ -478,12 +520,13 @@ def test_points_are_judged_by_their_boxes():
     verdict = check_kanonymity(points, CLAIM, original=truth, boxes=boxes)
     assert verdict.holds
     assert verdict.measured == {
-        "min_support": K, "groups": GROUPS, "boxes_untrue": 0, "trajectories": GROUPS * K, "boxes": GROUPS * K * TIMES,
+        "min_support": K, "max_owner_share": 1 / K, "groups": GROUPS, "boxes_untrue": 0,
+        "trajectories": GROUPS * K, "boxes": GROUPS * K * TIMES,
         "points_outside": 0,
     }  # fmt: skip
     assert verdict.reason == (
-        "Each of the 500 sequences of boxes is that of 4 people or more (k = 4), and all 12,000 boxes contain where "
-        "they were; every point is in its box."
+        "Each of the 500 sequences of boxes is that of 4 people or more (k = 4), of whom nobody owns more than 1/4 of "
+        "the trajectories, and all 12,000 boxes contain where they were; every point is in its box."
     )
     assert verdict.not_judged == (
         "how the points were drawn: it is known that they are in their boxes, not that chance placed them",

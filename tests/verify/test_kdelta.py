@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from itertools import combinations
 from math import hypot, sqrt
 
@@ -48,7 +49,17 @@ def oracle(data, claim):
             for some in combinations(others, claim.k - 1)
         )
 
-    return bool(published) and all(in_a_set(i) for i in published)
+    def dominates(person):
+        """Whether any of a person's trajectories, and all of others that are together with one, are mostly theirs."""
+        own = [i for i in published if owner[i] == person]
+        return any(
+            size > claim.owner_share * (size + len({j for j in published for i in some if sorted((i, j)) in near}))
+            for size in range(1, len(own) + 1)
+            for some in combinations(own, size)
+        )
+
+    near = [sorted(pair) for pair in good]
+    return bool(published) and all(in_a_set(i) for i in published) and not any(map(dominates, set(owner)))
 
 
 def assert_agrees(data, claim):
@@ -66,6 +77,11 @@ def assert_agrees(data, claim):
         assert measured["certified"] == measured["trajectories"]
         assert measured["min_support"] >= claim.k
         assert measured["max_distance_m"] <= claim.delta + measured["tolerance_m"]
+    elif data.n_rows and verdict.witness["breaks"] == "share":
+        own, others = verdict.witness["own"], verdict.witness["others"]
+        assert Fraction(own, own + others) > claim.owner_share
+        assert measured["max_owner_share"] == own / (own + others)
+        assert measured["certified"] == measured["trajectories"]
     elif data.n_rows:
         assert measured["certified"] < measured["trajectories"]
         assert measured["min_support"] < claim.k
@@ -93,7 +109,10 @@ def crowds(draw):
 
 
 claims = st.builds(
-    KDelta, k=st.integers(2, 5), delta=st.sampled_from([0, 0.5, 1, sqrt(2), 2, sqrt(5), 3, 4, sqrt(32), 1e200])
+    KDelta,
+    k=st.integers(2, 5),
+    delta=st.sampled_from([0, 0.5, 1, sqrt(2), 2, sqrt(5), 3, 4, sqrt(32), 1e200]),
+    row_share=st.sampled_from(["1/k", "1/k", Fraction(2, 3), Fraction(2, 5), Fraction(1, 7), Fraction(1)]),
 )
 
 
@@ -118,6 +137,21 @@ def test_verdict_is_the_definition_when_boxes_are_tried_on_all(data, claim):
         patch.setattr(together, "_FEW", 1)
         patch.setattr(colocation, "CHUNK", 3)
         assert_agrees(data, claim)
+
+
+@st.composite
+def trips(draw):
+    """Few people, one to six trips each, in few places: enough people nearly always, and now and then one dominates."""
+    places = st.integers(0, draw(st.sampled_from([1, 3, 6]))).map(float)
+    many = draw(st.lists(st.integers(1, 6), min_size=2, max_size=5))
+    owner = [person for person, trips in enumerate(many) for _ in range(trips)][:14]
+    return Points.from_records([[(0, draw(places), 0.0)] for _ in owner], owner=owner)
+
+
+@given(trips(), st.integers(2, 3), st.sampled_from([0, 1, 2, 3]), st.sampled_from(["1/k", Fraction(2, 5)]))
+@settings(deadline=None, derandomize=True, max_examples=250)
+def test_verdict_is_the_definition_where_people_have_several_trips(data, k, delta, row_share):
+    assert_agrees(data, KDelta(k=k, delta=delta, row_share=row_share))
 
 
 def drawn(close, delta=DELTA):
@@ -204,7 +238,7 @@ def test_a_publication_without_violation_holds():
     assert verdict.measured["max_distance_m"] == pytest.approx(DELTA)
     assert verdict.reason == (
         "Each of the 2,000 trajectories is in a set of 5 people or more (k = 5) that are at most 100 m apart at all "
-        "times."
+        "times, and nobody owns more than 1/5 of what looks alike."
     )
 
 
@@ -246,6 +280,56 @@ def test_an_owner_who_is_there_twice_counts_once():
     assert not verdict.holds
     assert verdict.witness["people"] == K - 1
     assert check_kdelta(replace(published(t, x, y, owner), owners="declared"), CLAIM).holds
+
+
+@pytest.mark.parametrize("delta", [0, DELTA])
+def test_twenty_trips_of_one_person_do_not_hide_behind_one_of_another(delta):
+    data = Points.from_records([[(0, 5.0, 5.0)]] * 21, owner=[7] * 20 + [8])
+    verdict = check_kdelta(data, KDelta(k=2, delta=delta))
+    assert not verdict.holds
+    assert verdict.measured["min_support"] == 2
+    assert verdict.measured["max_owner_share"] == 20 / 21
+    assert {key: verdict.witness[key] for key in ("breaks", "people", "own", "others")} == {
+        "breaks": "share", "people": 2, "own": 20, "others": 1,
+    }  # fmt: skip
+    assert verdict.reason.endswith("so 95.24 % of them are of the same person, more than 1/2.")
+    assert check_kdelta(data, KDelta(k=2, delta=delta, row_share=Fraction(20, 21))).holds
+    assert check_kdelta(replace(data, owners="declared"), KDelta(k=2, delta=delta)).holds
+
+
+def test_a_trip_that_is_there_once_more_is_found_among_thousands():
+    t, x, y, owner = convoys()
+    t, x, y, owner = (np.concatenate([rows, rows[:1]]) for rows in (t, x, y, owner))
+    x[-1] += 1.0
+    verdict = check_kdelta(published(t, x, y, owner), CLAIM)
+    assert not verdict.holds
+    assert (verdict.witness["breaks"], verdict.witness["own"], verdict.witness["others"]) == ("share", 2, 4)
+
+
+def test_companions_serve_only_one_trip_of_a_person():
+    """Each trip of one person has three others within reach, but the two in the middle are the same for both."""
+    rows = [[(0, x, 0.0)] for x in (0.0, 100.0, -90.0, 10.0, 90.0, 190.0)]
+    owner = [1, 1, 2, 3, 4, 5]
+    assert check_kdelta(Points.from_records(rows, owner=owner), KDelta(k=3, delta=100, row_share=Fraction(1, 3))).holds
+    fewer = Points.from_records(rows[:-1], owner=owner[:-1])
+    verdict = check_kdelta(fewer, KDelta(k=2, delta=100, row_share=Fraction(1, 3)))
+    assert (verdict.witness["breaks"], verdict.witness["own"], verdict.witness["others"]) == ("share", 2, 3)
+
+
+@given(st.randoms(use_true_random=False), st.integers(2, 4))
+@settings(deadline=None, derandomize=True, max_examples=60)
+def test_clusters_in_which_nobody_dominates_are_enough_wherever_they_are(random, k):
+    """Clusters that overlap: around a person of one cluster another one may show mostly trips of that same person."""
+    records, owner = [], []
+    for _ in range(random.randint(1, 5)):
+        centre = random.randint(0, 6) * DELTA / 4
+        many = {person: random.randint(1, 4) for person in random.sample(range(k + 3), random.randint(k, k + 2))}
+        while max(many.values()) * k > sum(many.values()):
+            many[max(many, key=many.get)] -= 1
+        for person in [person for person, trips_ in many.items() for _ in range(trips_)]:
+            records.append([(0, centre + random.randint(0, 4) * DELTA / 4, 0.0)])
+            owner.append(person)
+    assert check_kdelta(Points.from_records(records, owner=owner), KDelta(k=k, delta=DELTA)).holds
 
 
 def test_one_shifted_timestamp_is_found():
@@ -519,7 +603,7 @@ def test_hidden_owners_are_not_counted():
     assert verdict.counted == "trajectories"
     assert verdict.not_judged == (
         "support by owner: the owners are withheld, so it is known how many trajectories move together, not whether "
-        "they belong to 2 different people",
+        "they belong to 2 different people of whom nobody owns more than 1/2 of them",
     )
 
 

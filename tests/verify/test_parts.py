@@ -38,7 +38,7 @@ BOUNDS = {
     "at least": (
         *("max_confidence", "max_share", "max_share_trajectories", "max_probability", "tolerance_m"),
         *("sequences", "groups", "classes", "unsafe", "routes", "slices", "roads", "foreign_roads"),
-        *("small_classes", "nested_classes"),
+        *("small_classes", "nested_classes", "max_owner_share"),
     ),
     "exact": (
         *("trajectories", "visits", "points", "boxes", "rows", "certified", "boxes_untrue", "points_outside"),

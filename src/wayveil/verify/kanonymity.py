@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from wayveil.model.claims import KAnonymity
+from wayveil.model.claims.counting import exceeds, share_text
 from wayveil.model.points import Points
 from wayveil.model.ragged import BoolArray, IntArray, trajectory_of_row
 from wayveil.model.regions import Regions
@@ -34,7 +36,7 @@ def check_kanonymity(
     """Judge whether every published sequence of boxes, or of points, is that of enough people, and whether it is true.
 
     1. Every published trajectory is, row by row and in every column, exactly the same as those of at least k distinct
-       people, its own included.
+       people, its own included; and nobody owns more than `claim.owner_share` of those that are the same.
     2. Every published box contains a true position of its trajectory in its time, a later one for each box, as
        `contain` says.
     3. Where points are published beside the boxes that they were drawn from, the boxes are judged so, and every point
@@ -57,11 +59,13 @@ def check_kanonymity(
     Returns
     -------
     Verdict
-        `measured` has `min_support`, the number of people behind the rarest sequence; `groups`, the number of different
+        `measured` has `min_support`, the number of people behind the rarest sequence; `max_owner_share`, the largest
+        share of the trajectories with one sequence that belongs to one person; `groups`, the number of different
         sequences; and, where the boxes were compared with the original, `boxes_untrue`.
         For points beside boxes these are of the boxes, and `points_outside` counts points that are not in theirs.
-        `witness` is the rarest sequence, by its first and last row as published, or else the first untrue box of the
-        first trajectory in the order of sequences, or else such a point with its box; never a true position.
+        `witness` is the rarest sequence, by its first and last row as published, or else the one of which somebody owns
+        the largest share, or else the first untrue box of the first trajectory in the order of sequences, or else such
+        a point with its box; never a true position.
 
     Notes
     -----
@@ -118,20 +122,40 @@ def _misfit(published: Regions | Points, boxes: Regions) -> str | None:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Groups:
-    """The different sequences, in an order that does not depend on that of the trajectories."""
+    """The different sequences, in an order that does not depend on that of the trajectories.
+
+    One trajectory that has each, the people and the trajectories that have it, and the most that belong to one person;
+    and the sequence of every trajectory, -1 where nothing is published.
+    """
 
     first: IntArray
     people: IntArray
+    size: IntArray
+    most: IntArray
     code: IntArray
+
+    @property
+    def largest(self) -> int:
+        """The first of the sequences of which one person owns the largest share; shares are compared exactly."""
+        shares = [Fraction(most, size) for most, size in zip(self.most.tolist(), self.size.tolist(), strict=True)]
+        return shares.index(max(shares))
 
     @classmethod
     def of(cls, data: Regions | Points) -> _Groups:
         kept = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
         code, first = same(data.offsets, columns_of(data), kept)
-        pairs = np.unique(np.stack([code, people_of(data)[kept]], axis=1), axis=0)
+        pairs, many = np.unique(np.stack([code, people_of(data)[kept]], axis=1), axis=0, return_counts=True)
+        most = np.zeros(len(first), np.int64)
+        np.maximum.at(most, pairs[:, 0], many)
         everywhere = np.full(len(data), -1)
         everywhere[kept] = code
-        return cls(first=first, people=np.bincount(pairs[:, 0], minlength=len(first)), code=everywhere)
+        return cls(
+            first=first,
+            people=np.bincount(pairs[:, 0], minlength=len(first)),
+            size=np.bincount(code, minlength=len(first)),
+            most=most,
+            code=everywhere,
+        )
 
 
 def _verdict(
@@ -145,19 +169,27 @@ def _verdict(
 ) -> Verdict:
     """Say what was found; a `reason` given beforehand says why nothing is certain."""
     truth, rarest, outside, witness = None, None, None, None
+    share: float | None = None
     if groups is not None:
         rarest = int(groups.people.min())
+        largest = groups.largest
+        most, size = int(groups.most[largest]), int(groups.size[largest])
+        share = most / size
         if isinstance(data, Regions):
             truth = None if original is None else contain(data, original)
             outside = None if drawn is None else beyond(data, drawn)
         if rarest < claim.k:
-            witness = _rare(data, int(groups.first[groups.people.argmin()]), rarest)
+            witness = _sequence(data, int(groups.first[groups.people.argmin()]), rarest) | {"breaks": "support"}
+        elif exceeds(most, size, claim.owner_share):
+            witness = _sequence(data, int(groups.first[largest]), int(groups.people[largest]))
+            witness |= {"own": most, "others": size - most, "breaks": "share"}
         elif isinstance(data, Regions) and truth is not None and truth.wrong.any():
             witness = _untrue(data, groups, truth)
         elif isinstance(data, Regions) and drawn is not None and outside is not None and outside.any():
             witness = _out_of_box(data, drawn, outside)
     measured: dict[str, int | float | str | None] = {
         "min_support": rarest,
+        "max_owner_share": share,
         "groups": 0 if groups is None else len(groups.first),
         "boxes_untrue": None if truth is None else int(truth.wrong.sum()),
         "trajectories": int((data.offsets[:-1] < data.offsets[1:]).sum()),
@@ -176,11 +208,11 @@ def _verdict(
     )
 
 
-def _rare(data: Regions | Points, trajectory: int, people: int) -> dict[str, Any]:
-    """Return a sequence of too few people, as published, by its ends."""
+def _sequence(data: Regions | Points, trajectory: int, people: int) -> dict[str, Any]:
+    """Return a sequence and the people who have it, as published, by its ends."""
     first, last = int(data.offsets[trajectory]), int(data.offsets[trajectory + 1]) - 1
     start, end = _row(data, first), _row(data, last)
-    return {"start": start, "end": end, "rows": last - first + 1, "people": people, "breaks": "support"}
+    return {"start": start, "end": end, "rows": last - first + 1, "people": people}
 
 
 def _untrue(data: Regions, groups: _Groups, truth: Containment) -> dict[str, Any]:
@@ -226,6 +258,12 @@ def _reason(
     least = measured["min_support"]
     if witness and witness["breaks"] == "support":
         return f"A sequence of {rows} is that of only {least} {one if least == 1 else many}, fewer than k = {claim.k}."
+    if witness and witness["breaks"] == "share":
+        own, size = witness["own"], witness["own"] + witness["others"]
+        return (
+            f"Of {size:,} trajectories with the same sequence of {rows}, {own:,} belong to one {one}, more than "
+            f"{share_text(claim.owner_share)}."
+        )
     if witness and witness["breaks"] == "truth":
         wrong = measured["boxes_untrue"]
         boxes = "1 box is" if wrong == 1 else f"{wrong:,} boxes are"
@@ -237,6 +275,8 @@ def _reason(
     groups = measured["groups"]
     each = f"The only sequence of {rows} is" if groups == 1 else f"Each of the {groups:,} sequences of {rows} is"
     text = f"{each} that of {least} {many} or more (k = {claim.k})"
+    if data.owners == "given" and claim.owner_share < 1:
+        text += f", of whom nobody owns more than {share_text(claim.owner_share)} of the trajectories"
     if truth is not None:
         text += f", and all {measured['boxes']:,} boxes contain where they were"
     return text + ("; every point is in its box." if "points_outside" in measured else ".")
@@ -249,7 +289,8 @@ def _not_judged(
     if data.owners == "hidden":
         parts.append(
             f"support by owner: the owners are withheld, so it is known how many trajectories are the same, not "
-            f"whether they belong to {claim.k} different people"
+            f"whether they belong to {claim.k} different people of whom nobody owns more than "
+            f"{share_text(claim.owner_share)} of them"
         )
     if isinstance(data, Points):
         parts.append("true positions: points were published, not boxes, so nothing says where the people really were")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from wayveil.model.claims import KDelta
+from wayveil.model.claims.counting import percent, share_text
 from wayveil.model.points import Points
 from wayveil.model.results import Verdict
 from wayveil.verify.colocation import MOST_PAIRWISE
@@ -32,6 +34,10 @@ def check_kdelta(published: Points, claim: KDelta) -> Verdict:
     2. all have the same timestamps, and
     3. any two of the set are at most delta metres apart at each of these.
 
+    And nobody dominates: take any trajectories of one person, and all those of others that have the same timestamps as
+    one of them and are at most delta metres from it at each.  Of all these that person owns at most the share
+    `claim.owner_share`.  With delta = 0 that is the share of one person in the trajectories that are the same.
+
     Parameters
     ----------
     published : Points
@@ -46,9 +52,11 @@ def check_kdelta(published: Points, claim: KDelta) -> Verdict:
     Verdict
         `measured` has `min_support`, the number of people in the smallest set that was certified, or, if a trajectory
         fails, in the largest one around it; `certified` and `sets`, the trajectories and sets certified;
-        `max_distance_m`, which no two trajectories of a certified set exceed at any time; and `tolerance_m`.
+        `max_distance_m`, which no two trajectories of a certified set exceed at any time; `max_owner_share`, the
+        largest share of one person with delta = 0, and otherwise that of a person who dominates; and `tolerance_m`.
         `witness` is a trajectory that belongs to no such set, by its first and last point as published, with `people`,
-        the number of people it has within reach, itself included.
+        the number of people it has within reach, itself included; or one of somebody who dominates, with `own` and
+        `others`, the trajectories of that person and those of others within reach of them.
 
     Notes
     -----
@@ -59,6 +67,10 @@ def check_kdelta(published: Points, claim: KDelta) -> Verdict:
     The sets are found here, exactly: nearest companions are tried first, then all sets by branch and bound.  What is
     not decided after `DISTANCE_LIMIT` distances and `STEP_LIMIT` steps, or has more than `MOST_PAIRWISE` companions
     among which no set is met at once, does not hold, and `reason` says that it cannot be certified.
+
+    That nobody dominates is judged by Hall's theorem: if p of q may be one person's, it is the same as to say that each
+    trajectory of a person can be given (q - p) / p trajectories of others within its reach, none of them given twice.
+    Somebody with a single trajectory at some timestamps has enough of them if k do.
 
     Equal trajectories are judged once.  For n different ones of T points, of which m come within reach of one, time is
     about O(n (log n + m T)) where sets are found at once.  Memory is a small multiple of the data.
@@ -109,11 +121,13 @@ def _verdict(
     support = tally.smallest
     if failure or reason:
         support = None if failure is None else failure.together if failure.breaks == "set" else failure.people
+        support = tally.smallest if failure and failure.breaks == "share" else support
     measured: dict[str, int | float | str | None] = {
         "min_support": support,
         "certified": tally.certified,
         "sets": tally.sets,
         "max_distance_m": float(np.sqrt(tally.farthest)) if tally.sets else None,
+        "max_owner_share": None if tally.share is None else float(tally.share),
         "tolerance_m": tally.tolerance,
         "trajectories": int((data.offsets[:-1] < data.offsets[1:]).sum()),
         "points": len(data.t),
@@ -137,7 +151,7 @@ def _witness(data: Points, trajectory: int, failure: Failure) -> dict[str, Any]:
     ends = np.array([data.offsets[trajectory], data.offsets[trajectory + 1] - 1])
     x, y = data.frame.to_file(data.x[ends], data.y[ends])
     start, end = zip(data.t[ends].tolist(), x.tolist(), y.tolist(), strict=True)
-    return {
+    found: dict[str, Any] = {
         "start": list(start),
         "end": list(end),
         "points": int(ends[1] - ends[0] + 1),
@@ -145,6 +159,7 @@ def _witness(data: Points, trajectory: int, failure: Failure) -> dict[str, Any]:
         "together": failure.together,
         "breaks": failure.breaks,
     }
+    return found | ({"own": failure.own, "others": failure.others} if failure.breaks == "share" else {})
 
 
 def _reason(data: Points, claim: KDelta, tally: Tally, failure: Failure | None) -> str:
@@ -152,9 +167,18 @@ def _reason(data: Points, claim: KDelta, tally: Tally, failure: Failure | None) 
     one, many = ("person", "people") if data.owners == "given" else ("trajectory", "trajectories")
     if failure is None:
         how = "all the same" if claim.delta == 0 else f"at most {claim.delta:g} m apart at all times"
+        shared = f", and nobody owns more than {share_text(claim.owner_share)} of what looks alike"
         return (
             f"Each of the {tally.certified:,} trajectories is in a set of {tally.smallest} {many} or more "
-            f"(k = {claim.k}) that are {how}."
+            f"(k = {claim.k}) that are {how}{shared if data.owners == 'given' and claim.owner_share < 1 else ''}."
+        )
+    if failure.breaks == "share":
+        trajectories = "1 trajectory" if failure.own == 1 else f"{failure.own:,} trajectories"
+        where = "in the same places" if claim.delta == 0 else f"within {claim.delta:g} m"
+        share = percent(Fraction(failure.own, failure.own + failure.others))
+        return (
+            f"For {trajectories} of one {one} there are only {failure.others:,} of others {where} at all times, so "
+            f"{share} of them are of the same {one}, more than {share_text(claim.owner_share)}."
         )
     found = f"{failure.people} {one if failure.people == 1 else many}"
     if failure.breaks == "timestamps":
@@ -174,5 +198,6 @@ def _not_judged(data: Points, claim: KDelta) -> tuple[str, ...]:
         return ()
     return (
         f"support by owner: the owners are withheld, so it is known how many trajectories move together, not whether "
-        f"they belong to {claim.k} different people",
+        f"they belong to {claim.k} different people of whom nobody owns more than {share_text(claim.owner_share)} of "
+        f"them",
     )

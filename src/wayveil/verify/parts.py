@@ -67,11 +67,13 @@ _RULES: dict[str, dict[str, _Rule]] = {
         "certified": "sum",
         "sets": "sum",
         "max_distance_m": "largest",
+        "max_owner_share": "largest",
         "tolerance_m": "largest",
         **_SIZE,
     },
     "KAnonymity": {
         "min_support": "least",
+        "max_owner_share": "largest",
         "groups": "each",
         "boxes_untrue": "sum",
         "points_outside": "sum",

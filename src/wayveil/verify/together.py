@@ -1,18 +1,22 @@
-"""Which trajectories move together: sets of enough people, all close to each other at all times."""
+"""Which trajectories move together: sets of enough people, all close to each other at all times, nobody dominating."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 
 from wayveil.model.claims import KDelta
+from wayveil.model.claims.counting import exceeds
 from wayveil.model.frame import Frame
 from wayveil.model.points import Points
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray, take
 from wayveil.verify.cliques import People, gather, grow, search
 from wayveil.verify.colocation import MOST_PAIRWISE, Movers
+from wayveil.verify.companions import find_shortage
 from wayveil.verify.whole import FARTHEST_M, columns_of, people_of, same
 from wayveil.verify.work import LimitReached, Work
 
@@ -23,7 +27,8 @@ _FEW = 64
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Shapes:
-    """The distinct published trajectories: one that has each, how many have it, who has it, and its class of times.
+    """The distinct published trajectories: one that has each, how many have it, who has it and how often, and the
+    shapes with the same timestamps.
 
     Shapes are in an order that does not depend on that of the trajectories, and so is everything that is found.
     """
@@ -31,21 +36,23 @@ class Shapes:
     trajectory: IntArray
     size: IntArray
     people: list[People]
+    owned: list[Counter[int]]
     members: list[IntArray]
 
     @classmethod
     def of(cls, data: Points) -> Shapes:
         kept = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
         code, first = same(data.offsets, columns_of(data), kept)
-        people: list[set[int]] = [set() for _ in first]
+        owned: list[Counter[int]] = [Counter() for _ in first]
         for shape, person in zip(code.tolist(), people_of(data)[kept].tolist(), strict=True):
-            people[shape].add(person)
+            owned[shape][person] += 1
         times, _ = same(data.offsets, [data.t], first)
         order = np.argsort(times, kind="stable")
         return cls(
             trajectory=first,
             size=np.bincount(code),
-            people=[frozenset(owners) for owners in people],
+            people=[frozenset(owners) for owners in owned],
+            owned=owned,
             members=np.split(order, np.flatnonzero(np.diff(times[order])) + 1),
         )
 
@@ -56,12 +63,17 @@ class Shapes:
 
 @dataclass(kw_only=True)
 class Failure:
-    """A shape that belongs to no set of k people, and how many people are within reach; the smallest is told."""
+    """A shape that belongs to no set of k people, and how many people are within reach; the smallest is told.
+
+    Where somebody dominates: one of the shapes, how many trajectories there are of that person, and how many of others.
+    """
 
     people: int
     shape: int
     breaks: str
     together: int | None = None
+    own: int = 0
+    others: int = 0
 
     @property
     def rank(self) -> tuple[int, int]:
@@ -77,6 +89,7 @@ class Tally:
     farthest: float = 0.0
     tolerance: float = 0.0
     certified: int = 0
+    share: Fraction | None = None
     covered: BoolArray = field(default_factory=lambda: np.zeros(0, bool))
 
     def certify(self, shapes: Shapes, some: IntArray, squared: float) -> None:
@@ -106,18 +119,48 @@ def judge(data: Points, claim: KDelta, shapes: Shapes, tally: Tally, distances: 
     if claim.delta == 0:
         alone = np.flatnonzero(~tally.covered).tolist()
         failures = [Failure(people=len(shapes.people[i]), shape=i, breaks="companions") for i in alone]
-        return min(failures, key=lambda failure: failure.rank, default=None)
+        return min(failures, key=lambda failure: failure.rank, default=None) or _largest_share(shapes, claim, tally)
 
     stretch = _stretch(data)
-    for hard in (False, True):  # certain failures are cheap to find, so all of them are looked for first
+    for part in ("simple", "hard", "shares"):  # certain failures are cheap to find, so all of them are looked for first
         for members in shapes.members:
-            if tally.covered[members].all():
+            crowded = _with_several(shapes, members, claim) if part == "shares" else []
+            if not crowded and tally.covered[members].all():
                 continue
             company = _Company(data, claim, shapes, members, tally, stretch, distances)
-            failure = company.judge_hard(steps) if hard else company.judge_simple()
+            if part == "shares":
+                failure = company.judge_shares(crowded, steps)
+            else:
+                failure = company.judge_hard(steps) if part == "hard" else company.judge_simple()
             if failure:
                 return failure
     return None
+
+
+def _largest_share(shapes: Shapes, claim: KDelta, tally: Tally) -> Failure | None:
+    """Note the largest share that one person has of equal trajectories; return that as a failure if it is too large."""
+    most = [max(owned.values()) for owned in shapes.owned]
+    tally.share, shape = max((Fraction(part, int(shapes.size[i])), -i) for i, part in enumerate(most))
+    own, size = most[-shape], int(shapes.size[-shape])
+    if not exceeds(own, size, claim.owner_share):
+        return None
+    people = len(shapes.people[-shape])
+    return Failure(people=people, shape=-shape, breaks="share", own=own, others=size - own)
+
+
+def _with_several(shapes: Shapes, members: IntArray, claim: KDelta) -> list[dict[int, int]]:
+    """Return who may dominate among these shapes: the shapes of each such person, by place, and how many of each.
+
+    Somebody with one trajectory has those of at least k - 1 others beside it, which the sets have shown.  The order
+    does not depend on what people are called.
+    """
+    places: dict[int, dict[int, int]] = {}
+    for place, shape in enumerate(members.tolist()):
+        for person, many in shapes.owned[shape].items():
+            places.setdefault(person, {})[place] = many
+    needed = exceeds(1, claim.k, claim.owner_share)
+    some = [owned for owned in places.values() if needed or sum(owned.values()) > 1]
+    return sorted(some, key=lambda owned: sorted(owned.items()))
 
 
 class _Company:
@@ -139,6 +182,7 @@ class _Company:
             for column, factor in zip((data.x, data.y), stretch, strict=True)
         )
         self._k, self._shapes, self._members, self._tally = claim.k, shapes, members, tally
+        self._share = claim.owner_share
         limit = min(claim.delta + tally.tolerance, 10 * FARTHEST_M)  # nothing is farther apart, and its square fits
         self._movers = Movers(x, y, limit, distances)
 
@@ -178,6 +222,53 @@ class _Company:
             everyone = gather(close, people, self._k, [*found, *range(len(some))])
             self._certify(some, everyone or found, squared)
         return None
+
+    def judge_shares(self, crowded: list[dict[int, int]], steps: Work) -> Failure | None:
+        """Return trajectories of one person that have too few of others within reach, or None.
+
+        If a person may own p of q trajectories that look alike, each of theirs needs (q - p) / p companions of its own.
+        Few companions are looked at first, and all of them only if these do not suffice.
+        """
+        each = self._share.numerator
+        needed = self._share.denominator - each
+        for owned in crowded:
+            few = 4 * sum(owned.values()) * (1 + needed // each) + 16
+            for most in (0, few, None):
+                reach = {place: self._reached(place, most) for place in owned}
+                companions = sorted(set().union(*reach.values()))
+                number = {place: i for i, place in enumerate(companions)}
+                shortage = find_shortage(
+                    [needed * many for many in owned.values()],
+                    [each * self._others(place, owned) for place in companions],
+                    [[number[place] for place in reach[one]] for one in owned],
+                    steps,
+                )
+                if shortage is None:
+                    break
+                if most is None:
+                    lacking = [list(owned)[i] for i in shortage]
+                    return self._dominated(owned, lacking, {place for one in lacking for place in reach[one]})
+        return None
+
+    def _reached(self, one: int, most: int | None) -> list[int]:
+        """Return who is close to `one`, with itself; with `most`, only so many candidates are looked at."""
+        return [one] if most == 0 else [one, *self._movers.near(one, most)[0].tolist()]
+
+    def _others(self, place: int, owned: dict[int, int]) -> int:
+        """Return how many trajectories of a shape belong to others than the person who owned so many of each."""
+        return int(self._shapes.size[self._members[place]]) - owned.get(place, 0)
+
+    def _dominated(self, owned: dict[int, int], lacking: list[int], reached: set[int]) -> Failure:
+        own = sum(owned[place] for place in lacking)
+        others = sum(self._others(place, owned) for place in reached)
+        self._tally.share = Fraction(own, own + others)
+        return Failure(
+            people=self._shapes.people_in(self._members[sorted(reached)]),
+            shape=int(self._members[lacking].min()),
+            breaks="share",
+            own=own,
+            others=others,
+        )
 
     def _left(self) -> Iterator[int]:
         """Yield what is not certified when its turn comes."""
