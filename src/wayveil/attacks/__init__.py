@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from wayveil.attacks.attack_graph import GraphAttack
+from wayveil.attacks.continuity import Continuity
 from wayveil.attacks.counting import Counting
 from wayveil.attacks.first_last import FirstLast
 from wayveil.attacks.first_last_visits import FirstLastVisits
@@ -24,6 +25,7 @@ from wayveil.attacks.watched_places import WatchedPlaces
 
 __all__ = [
     "ATTACKS",
+    "Continuity",
     "Counting",
     "FirstLast",
     "FirstLastVisits",
@@ -53,6 +55,7 @@ ATTACKS: dict[str, type] = {
         NearestPositions,
         WatchedPlaces,
         GraphAttack,
+        Continuity,
         Lbqid,
         SeenOnRoads,
         InferenceRoutes,

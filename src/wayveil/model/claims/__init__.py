@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wayveil.errors import UsageError, closest
-from wayveil.model.claims.attack_graph import AttackGraph
+from wayveil.model.claims.attack_graph import AttackGraph, top_speed_of
 from wayveil.model.claims.base import Claim, Guarantee, Protection
 from wayveil.model.claims.breach_bound import BreachBound
 from wayveil.model.claims.csafety import CSafety
@@ -29,6 +29,7 @@ __all__ = [
     "StrictK",
     "SubsequenceK",
     "guarantee_from_json",
+    "top_speed_of",
 ]
 
 GUARANTEES: dict[str, type[Guarantee]] = {

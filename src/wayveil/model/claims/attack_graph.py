@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import floor, log10, sqrt
 from typing import ClassVar
+
+import numpy as np
 
 from wayveil.model.claims.base import Claim, Protection
 from wayveil.model.parameters import parameter
+from wayveil.model.points import Points
+from wayveil.model.times import seconds_per_unit
 
-__all__ = ["AttackGraph"]
+__all__ = ["AttackGraph", "top_speed_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,3 +77,29 @@ class AttackGraph(Claim):
     @property
     def unbounded(self) -> tuple[str, ...]:
         return ("attack_graph", "nearest_positions")
+
+
+def top_speed_of(data: Points) -> float:
+    """Return the top speed that "auto" stands for, in metres per second (or per unit of times that have none).
+
+    It is the largest speed along one of the axes between two samples, times the square root of 2, so that nobody is
+    faster in any direction; and rounded up to 1, 2 or 5 times a power of ten, so that it tells nobody's own.  Where
+    nothing moves it is 1.
+
+    Examples
+    --------
+    >>> top_speed_of(Points.from_records([[(0, 0.0, 0.0), (10, 200.0, 100.0)]]))
+    50.0
+    """
+    inside = np.ones(max(0, data.n_rows - 1), bool)
+    ends = data.offsets[1:-1]
+    inside[ends[(ends > 0) & (ends < data.n_rows)] - 1] = False
+    if not inside.any():
+        return 1.0
+    way = np.maximum(np.abs(np.diff(data.x)), np.abs(np.diff(data.y)))[inside]
+    wait = np.diff(data.t)[inside] * (seconds_per_unit(data.time_format) or 1.0)
+    fastest = float((way / wait).max()) * sqrt(2)
+    if fastest == 0:
+        return 1.0
+    power = 10.0 ** floor(log10(fastest))
+    return next(step * power for step in (1.0, 2.0, 5.0, 10.0, 20.0) if step * power >= fastest)
