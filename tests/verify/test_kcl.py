@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kcl_definition import judge_sequences, keeps
 
 from wayveil import verify
 from wayveil.model import KCL, Coded, Visits
@@ -24,55 +25,56 @@ SENSITIVE = {"ill": ["HIV", "flu", "plague"], "job": ["spy"]}  # plague never oc
 # ---------------------------------------------------------------------------------------------------- the definition
 
 
-def contains(record, q):
-    return set(q) <= set(record)  # t is part of a doublet and increases strictly: a sequence is a set
-
-
-def owners_of(data):
-    return data.owner.tolist() if data.owners == "given" else list(range(len(data)))
+SHARES = ("owner_share", "confidence", "confidence_trajectories")
+BREAKS = ("support", *SHARES)
 
 
 def oracle(data, claim):
-    """{sequence as ((t, location), ...): (support, {sensitive: confidence})}, literally."""
-    records = [[(t, place) for place, t in data.record(i)] for i in range(len(data))]
+    """{sequence as ((t, location), ...): {"support": n, kind of share: {sensitive or None: share}}}, literally."""
+    records = [data.record(i) for i in range(len(data))]
     values = {name: a.values() for name, a in data.attributes.items()}
-    owner = owners_of(data)
-    sequences = {q for r in records for size in range(1, claim.l + 1) for q in combinations(r, size)}
+    sensitive = [(attribute, value) for attribute, wanted in claim.sensitive for value in wanted]
+    owners = data.owner.tolist() if data.owners == "given" else list(range(len(data)))
     found = {}
-    for q in sequences:
-        holding = [i for i, r in enumerate(records) if contains(r, q)]
-        people = {owner[i] for i in holding}
-        confidence = {}
-        for attribute, wanted in claim.sensitive:
-            for value in wanted:
-                carrying = [i for i in holding if values[attribute][i] in (value, None)]
-                having = {owner[i] for i in carrying}
-                if data.owners == "hidden":
-                    least = Fraction(1, 1 + len(holding) - len(carrying)) if carrying else Fraction(0)
-                    confidence[attribute, value] = least
-                else:
-                    confidence[attribute, value] = Fraction(len(having), len(people))
-        found[q] = (len(people), confidence)
+    for q, counts in judge_sequences(records, owners, values, sensitive, claim.l).items():
+        told = {**counts, "owner_share": {None: counts["owner_share"]}}
+        if data.owners == "hidden":
+            n = counts["support"]
+            told["confidence"] = {
+                s: Fraction(1, 1 + n - int(share * n)) if share else Fraction(0)
+                for s, share in counts["confidence_trajectories"].items()
+            }
+        found[tuple(sorted((t, place) for place, t in q))] = told
     return found
+
+
+def allowed(claim, kind):
+    return claim.owner_share if kind == "owner_share" else claim.c
 
 
 def oracle_witness(found, claim):
     """The witness as the docstring of `check_kcl` orders it, or None."""
     broken = []
-    for q, (support, confidence) in found.items():
-        if support < claim.k:
-            broken.append((len(q), 0, support, q, None))
-        broken += [(len(q), 1, 0, q, s) for s, share in confidence.items() if share > claim.c]
+    for q, counts in found.items():
+        if counts["support"] < claim.k:
+            broken.append((len(q), 0, counts["support"], q, None))
+        for kind in SHARES:
+            broken += [
+                (len(q), BREAKS.index(kind), 0, q, s)
+                for s, share in counts[kind].items()
+                if share > allowed(claim, kind)
+            ]
     if not broken:
         return None
     _, kind, _, q, s = min(broken, key=lambda b: (*b[:4], b[4] or ("", "")))
-    support, confidence = found[q]
+    counts = found[q]
     return {
         "sequence": [[place, t] for t, place in q],
-        "support": support,
-        "confidence": None if kind == 0 else ratio(confidence[s]),
-        "sensitive": None if kind == 0 else list(s),
-        "breaks": "support" if kind == 0 else "confidence",
+        "support": counts["support"],
+        "owner_share": ratio(counts["owner_share"][None]) if kind == 1 else None,
+        "confidence": ratio(counts[BREAKS[kind]][s]) if kind > 1 else None,
+        "sensitive": list(s) if kind > 1 else None,
+        "breaks": BREAKS[kind],
     }
 
 
@@ -88,16 +90,17 @@ def assert_agrees(data, claim):
     witness = oracle_witness(found, claim)
     assert verdict.witness == witness
     assert verdict.holds == (witness is None)
-    judged = [v for q, v in found.items() if witness is None or len(q) <= len(witness["sequence"])]
-    largest = max((share for _, confidence in judged for share in confidence.values()), default=Fraction(0))
-    assert verdict.measured == {
-        "min_support": min(support for support, _ in judged),
-        "max_confidence": float(largest),
-        "max_confidence_exact": ratio(largest),
+    judged = [counts for q, counts in found.items() if witness is None or len(q) <= len(witness["sequence"])]
+    expected = {
+        "min_support": min(counts["support"] for counts in judged),
         "sequences": len(judged),
         "trajectories": int((np.diff(data.offsets) > 0).sum()),
         "visits": data.n_visits,
     }
+    for kind in SHARES:
+        largest = max((share for counts in judged for share in counts[kind].values()), default=Fraction(0))
+        expected |= {f"max_{kind}": float(largest), f"max_{kind}_exact": ratio(largest)}
+    assert verdict.measured == expected
     assert verdict.claim is claim
     assert verdict.counted == ("owners" if data.owners == "given" else "trajectories")
     assert bool(verdict.not_judged) == (data.owners == "hidden")
@@ -131,6 +134,7 @@ claims = st.builds(
     c=st.sampled_from([Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(2, 3), Fraction(9, 10), Fraction(1)]),
     l=st.integers(1, 4),
     sensitive=st.sampled_from([{}, {"ill": ["HIV"]}, SENSITIVE]),
+    row_share=st.sampled_from(["1/k", "1/k", Fraction(2, 3), Fraction(1), Fraction(1, 5)]),
 )
 
 
@@ -145,15 +149,19 @@ def test_verdict_is_the_definition(data, claim, chunk_rows):
 @settings(deadline=None, max_examples=100)
 @given(tables(), claims)
 def test_measured_values_are_the_tightest_claim_that_holds(data, claim):
-    loose = check_kcl(data, replace(claim, k=1, c=1))
+    loose = check_kcl(data, replace(claim, k=1, c=1, row_share=Fraction(1)))
     if not loose.measured["sequences"]:
         return
-    k, c = loose.measured["min_support"], Fraction(loose.measured["max_confidence_exact"])
-    assert assert_agrees(data, replace(claim, k=k, c=c)).holds
-    assert assert_agrees(data, replace(claim, k=k + 1, c=c)).witness["breaks"] == "support"
-    if c:
-        slightly_less = c - Fraction(1, 10**30)
-        assert assert_agrees(data, replace(claim, k=k, c=slightly_less)).witness["breaks"] == "confidence"
+    k, row_share = loose.measured["min_support"], Fraction(loose.measured["max_owner_share_exact"])
+    people, rows = (Fraction(loose.measured[f"max_{kind}_exact"]) for kind in SHARES[1:])
+    tight = replace(claim, k=k, c=max(people, rows), row_share=row_share)
+    assert assert_agrees(data, tight).holds
+    assert assert_agrees(data, replace(tight, k=k + 1)).witness["breaks"] == "support"
+    little = Fraction(1, 10**30)
+    assert assert_agrees(data, replace(tight, row_share=row_share - little)).witness["breaks"] == "owner_share"
+    if tight.c:
+        kinds = {kind for kind, share in zip(SHARES[1:], (people, rows), strict=True) if share == tight.c}
+        assert assert_agrees(data, replace(tight, c=tight.c - little)).witness["breaks"] in kinds
 
 
 @settings(deadline=None, max_examples=60)
@@ -219,13 +227,14 @@ def test_one_rare_sequence_is_found(length, chunk_rows, monkeypatch):
     assert verdict.witness == {
         "sequence": [[f"p{t}", t] for t in range(length)],
         "support": k - 1,
+        "owner_share": None,
         "confidence": None,
         "sensitive": None,
         "breaks": "support",
     }
     assert not verdict.holds
     assert verdict.measured["min_support"] == k - 1
-    assert sum(s < k for s, _ in oracle(data, KCL(k=k, c=1, l=length)).values()) == 1
+    assert sum(counts["support"] < k for counts in oracle(data, KCL(k=k, c=1, l=length)).values()) == 1
     assert length == 1 or check_kcl(data, KCL(k=k, c=1, l=length - 1)).holds
     more = Visits.from_records([*records, *base(length, 1)])
     assert check_kcl(more, KCL(k=k, c=1, l=4)).holds
@@ -255,6 +264,7 @@ def test_one_telling_sequence_is_found(length, having, among, c):
     assert verdict.witness == {
         "sequence": [[f"p{t}", t] for t in range(length)],
         "support": among,
+        "owner_share": None,
         "confidence": ratio(Fraction(having, among)),
         "sensitive": ["ill", "flu"],
         "breaks": "confidence",
@@ -300,12 +310,101 @@ def test_k_trips_of_one_person_hide_nobody():
     assert check_kcl(replace(data, owners="declared"), KCL(k=5, c=1, l=2)).holds
 
 
-def test_a_person_is_counted_once_among_those_who_have_the_value():
+def test_a_share_is_counted_over_people_and_over_trajectories():
+    """One of three people is ill, and two of four trajectories are: the larger share counts."""
     ill = ["HIV", "HIV", "well", "well"]
     data = Visits.from_records(base(1, 4), attributes={"ill": ill}, owner=[1, 1, 2, 3])
-    verdict = check_kcl(data, KCL(k=3, c="1/3", l=1, sensitive={"ill": ["HIV"]}))
+    claim = KCL(k=3, c="1/2", l=1, sensitive={"ill": ["HIV"]}, row_share="1/2")
+    verdict = assert_agrees(data, claim)
     assert verdict.holds
     assert verdict.measured["max_confidence_exact"] == "1/3"
+    assert verdict.measured["max_confidence_trajectories_exact"] == "1/2"
+    assert check_kcl(data, replace(claim, c="1/3")).witness["breaks"] == "confidence_trajectories"
+    assert check_kcl(data, replace(claim, row_share="1/k")).witness["breaks"] == "owner_share"
+    others = Visits.from_records(base(1, 4), attributes={"ill": ["well", "well", "HIV", "HIV"]}, owner=[1, 1, 2, 3])
+    verdict = check_kcl(others, claim)
+    assert verdict.witness["breaks"] == "confidence"
+    assert verdict.witness["confidence"] == "2/3"
+
+
+def dominated(l):
+    """The input of which one person has 200 of the 204 trajectories that fit a visit, all with a sensitive value."""
+    route = [("a", 1), ("b", 2), ("c", 3)]
+    data = Visits.from_records(
+        [route] * 204 + [[("a", 1)]] * 10,
+        attributes={"ill": ["HIV"] * 200 + ["well"] * 14},
+        owner=[0] * 200 + list(range(1, 15)),
+    )
+    return data, KCL(k=2, c="1/2", l=l, sensitive={"ill": ["HIV"]})
+
+
+@pytest.mark.parametrize("l", [1, 2, 3, "all"])
+def test_one_person_with_two_hundred_trajectories_hides_nobody(l):
+    data, claim = dominated(l)
+    verdict = check_kcl(data, claim)
+    assert not verdict.holds
+    assert verdict.witness["breaks"] == "owner_share"
+    assert verdict.measured["max_confidence_exact"] == "1/5"  # people alone say nothing
+    relaxed = check_kcl(data, replace(claim, row_share=1))
+    assert not relaxed.holds
+    assert relaxed.witness["breaks"] == "confidence_trajectories"
+    assert relaxed.measured["max_confidence_trajectories_exact"] == "50/51"
+    assert check_kcl(data, replace(claim, row_share=1, c=1)).holds
+    few = data.take(np.r_[199:214])  # one trajectory of the person is left
+    assert check_kcl(few, claim).holds
+    hidden = check_kcl(replace(data, owners="hidden"), claim)
+    assert not hidden.holds  # the share of trajectories needs no owners
+    assert hidden.witness["breaks"] == "confidence_trajectories"
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_one_dominated_sequence_is_found(length):
+    """Three of the eight trajectories with the sequence are of one person; every shorter sequence fits more people."""
+    records = common_parts(length, 5) + base(length, 8)
+    owner = list(range(len(records)))
+    owner[-3:] = [owner[-1]] * 3
+    claim = KCL(k=3, c=1, l=4)
+    verdict = assert_agrees(Visits.from_records(records, owner=owner), claim)
+    assert verdict.witness == {
+        "sequence": [[f"p{t}", t] for t in range(length)],
+        "support": 6,
+        "owner_share": "3/8",
+        "confidence": None,
+        "sensitive": None,
+        "breaks": "owner_share",
+    }
+    assert length == 1 or check_kcl(Visits.from_records(records, owner=owner), replace(claim, l=length - 1)).holds
+    assert check_kcl(Visits.from_records(records, owner=owner), replace(claim, row_share="3/8")).holds
+    more = Visits.from_records([*records, *base(length, 1)], owner=[*owner, -1])
+    assert check_kcl(more, claim).holds
+
+
+@st.composite
+def trips(draw):
+    """A few people with one to six trips each, over few visits, so that their trips look alike."""
+    counts = draw(st.lists(st.integers(1, 6), min_size=2, max_size=5))
+    owner = [person for person, n in enumerate(counts) for _ in range(n)]
+    visit_sets = st.sets(st.sampled_from([("a", 1), ("b", 2), ("a", 3), ("c", 4)]), min_size=1)
+    records = [sorted(draw(visit_sets), key=lambda visit: visit[1]) for _ in owner]
+    ill = draw(st.lists(st.sampled_from(["HIV", "well", "well", None]), min_size=len(owner), max_size=len(owner)))
+    return Visits.from_records(records, attributes={"ill": ill}, owner=owner)
+
+
+@settings(deadline=None, max_examples=150, derandomize=True)
+@given(trips(), claims, st.sampled_from([1, 2, 3, "all"]))
+def test_several_trips_per_owner_are_judged_by_the_definition(data, claim, l):
+    claim = replace(claim, l=l, sensitive={"ill": ["HIV"]})
+    records = [data.record(i) for i in range(len(data))]
+    values = {"ill": data.attributes["ill"].values()}
+    found = judge_sequences(records, data.owner.tolist(), values, [("ill", "HIV")], l)
+    verdict = check_kcl(data, claim)
+    assert verdict.holds == keeps(found, claim.k, claim.c, claim.owner_share)
+    if verdict.holds or l == "all":
+        for kind in SHARES:
+            shares = [
+                counts[kind] if kind == "owner_share" else counts[kind]["ill", "HIV"] for counts in found.values()
+            ]
+            assert Fraction(verdict.measured[f"max_{kind}_exact"]) == max(shares)
 
 
 def test_a_person_who_has_the_value_elsewhere_only_does_not_count():
@@ -455,7 +554,9 @@ def test_hidden_owners_are_judged_by_a_bound_that_is_reached(n, n_s):
     bound = Fraction(1, 1 + n - n_s) if n_s else Fraction(0)
     claim = KCL(k=1, c=bound, l=2, sensitive={"ill": ["HIV"]})
     verdict = check_kcl(hidden_table(n, n_s), claim)
-    assert verdict.holds
+    rows = Fraction(n_s, n)  # needs no owners, and is judged in full
+    assert verdict.holds == (rows <= bound)
+    assert Fraction(verdict.measured["max_confidence_trajectories_exact"]) == rows
     assert verdict.counted == "trajectories"
     assert verdict.measured["max_confidence_exact"] == ratio(bound)
     if n_s:
@@ -465,6 +566,7 @@ def test_hidden_owners_are_judged_by_a_bound_that_is_reached(n, n_s):
         assert check_kcl(hidden_table(n, n_s), stricter).witness == {
             "sequence": [["p0", 0]],
             "support": n,
+            "owner_share": None,
             "confidence": ratio(bound),
             "sensitive": ["ill", "HIV"],
             "breaks": "confidence",
@@ -473,8 +575,12 @@ def test_hidden_owners_are_judged_by_a_bound_that_is_reached(n, n_s):
 
 def test_hidden_owners_say_what_was_not_judged():
     both = check_kcl(hidden_table(4, 1), KCL(k=4, c=1, l=2, sensitive={"ill": ["HIV"]}))
-    assert [part.split(":")[0] for part in both.not_judged] == ["support by owner", "confidence by owner"]
-    assert len(check_kcl(hidden_table(4, 1), KCL(k=4, c=1, l=2)).not_judged) == 1
+    assert [part.split(":")[0] for part in both.not_judged] == [
+        "support by owner",
+        "trajectories by owner",
+        "confidence by owner",
+    ]
+    assert len(check_kcl(hidden_table(4, 1), KCL(k=4, c=1, l=2)).not_judged) == 2
     assert check_kcl(hidden_table(4, 1), KCL(k=5, c=1, l=2)).witness["breaks"] == "support"
 
 
@@ -543,8 +649,11 @@ def test_input_is_untouched_and_reason_holds_no_published_value():
 @pytest.mark.parametrize(
     ("k", "c", "owners", "reason"),
     [
-        (1, "1/2", "given", "Each of the 1 sequences of at most 1 visit fits 1 person or more (k = 1), and none tells "
-         "a sensitive value with a confidence above 0/1 (c = 1/2)."),
+        (1, "1/2", "given", "Each of the 1 sequences of at most 1 visit fits 1 person or more (k = 1), none of whom "
+         "owns more than 1/1 of the trajectories that fit (row_share = 1/1), and none tells a sensitive value with a "
+         "confidence above 0/1 over people or above 0/1 over trajectories (c = 1/2)."),
+        (1, "1/2", "declared", "Each of the 1 sequences of at most 1 visit fits 2 trajectories or more (k = 1), and "
+         "none tells a sensitive value with a confidence above 0/1 (c = 1/2)."),
         (2, 1, "given", "A single visit fits only 1 person, fewer than k = 2."),
         (3, 1, "hidden", "A single visit fits only 2 trajectories, fewer than k = 3."),
     ],

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kcl_definition import judge_sequences
 
 from wayveil.model import KCL, Visits
 from wayveil.verify import check_kcl, kcl_all
@@ -21,36 +21,50 @@ SENSITIVE = {"ill": ["HIV", "flu", "plague"], "job": ["spy"]}  # plague never oc
 # ---------------------------------------------------------------------------------------------------- the definition
 
 
+SHARES = ("owner_share", "confidence", "confidence_trajectories")
+BREAKS = ("support", *SHARES)
+
+
 class Oracle:
     """The counts behind any sequence, literally, and all the sequences that occur."""
 
     def __init__(self, data, claim):
         self.hidden = data.owners == "hidden"
         self.records = [frozenset(data.record(i)) for i in range(len(data))]
-        self.values = {name: a.values() for name, a in data.attributes.items()}
-        self.owner = data.owner.tolist() if data.owners == "given" else list(range(len(data)))
-        self.sensitive = [(attribute, value) for attribute, wanted in claim.sensitive for value in wanted]
-        self.sequences = {
-            frozenset(q) for r in set(self.records) for size in range(1, len(r) + 1) for q in combinations(r, size)
-        }
-        self.counts = {q: self.count(q) for q in self.sequences}
-
-    def count(self, q):
-        holding = [i for i, r in enumerate(self.records) if q <= r]
-        people = {self.owner[i] for i in holding}
-        confidence = {}
-        for attribute, value in self.sensitive:
-            carrying = [i for i in holding if self.values[attribute][i] in (value, None)]
+        values = {name: a.values() for name, a in data.attributes.items()}
+        owner = data.owner.tolist() if data.owners == "given" else list(range(len(data)))
+        sensitive = [(attribute, value) for attribute, wanted in claim.sensitive for value in wanted]
+        self.counts = judge_sequences(self.records, owner, values, sensitive, "all")
+        for counts in self.counts.values():
+            counts["owner_share"] = {None: counts["owner_share"]}
             if self.hidden:
-                share = Fraction(1, 1 + len(holding) - len(carrying)) if carrying else Fraction(0)
-            else:
-                share = Fraction(len({self.owner[i] for i in carrying}), len(people))
-            confidence[attribute, value] = share
-        return len(people), confidence
+                n = counts["support"]
+                counts["confidence"] = {
+                    s: Fraction(1, 1 + n - int(share * n)) if share else Fraction(0)
+                    for s, share in counts["confidence_trajectories"].items()
+                }
+        self.least = min((counts["support"] for counts in self.counts.values()), default=0)
+        self.largest = {
+            kind: max(
+                (share for counts in self.counts.values() for share in counts[kind].values()), default=Fraction(0)
+            )
+            for kind in SHARES
+        }
+
+    def broken(self, claim):
+        """What is broken, in the order in which it is shown."""
+        found = ["support"] if self.least < claim.k else []
+        return found + [kind for kind in SHARES if self.largest[kind] > allowed(claim, kind)]
 
     def breaks(self, q, claim, kind, sensitive):
-        support, confidence = self.counts[q]
-        return support < claim.k if kind == "support" else confidence[tuple(sensitive)] > claim.c
+        counts = self.counts[q]
+        if kind == "support":
+            return counts["support"] < claim.k
+        return counts[kind][tuple(sensitive) if sensitive else None] > allowed(claim, kind)
+
+
+def allowed(claim, kind):
+    return claim.owner_share if kind == "owner_share" else claim.c
 
 
 def ratio(share):
@@ -59,48 +73,49 @@ def ratio(share):
 
 def assert_agrees(data, claim):
     verdict, oracle = check_kcl(data, claim), Oracle(data, claim)
-    if not oracle.sequences:
+    if not oracle.counts:
         assert not verdict.holds
         assert "nothing to judge" in verdict.reason
         return verdict
-    least = min(support for support, _ in oracle.counts.values())
-    largest = max((s for _, shares in oracle.counts.values() for s in shares.values()), default=Fraction(0))
-    assert verdict.holds == (least >= claim.k and largest <= claim.c)
+    assert verdict.holds == (not oracle.broken(claim))
     sequences = verdict.measured["sequences"]
-    assert verdict.measured == {
-        "min_support": least,
-        "max_confidence": float(largest),
-        "max_confidence_exact": ratio(largest),
+    expected = {
+        "min_support": oracle.least,
         "sequences": sequences,
         "trajectories": sum(map(bool, oracle.records)),
         "visits": data.n_visits,
     }
+    for kind, largest in oracle.largest.items():
+        expected |= {f"max_{kind}": float(largest), f"max_{kind}_exact": ratio(largest)}
+    assert verdict.measured == expected
     assert sequences >= len({r for r in oracle.records if r})
     assert verdict.counted == ("owners" if data.owners == "given" else "trajectories")
     assert bool(verdict.not_judged) == oracle.hidden
-    assert_witness(verdict, oracle, claim, least)
+    assert_witness(verdict, oracle, claim)
     return verdict
 
 
-def assert_witness(verdict, oracle, claim, least):
+def assert_witness(verdict, oracle, claim):
     """It breaks the claim, says so rightly, and no single visit of it can be dropped."""
     witness = verdict.witness
     if verdict.holds:
         assert witness is None
         return
-    assert witness["breaks"] == ("support" if least < claim.k else "confidence")
+    kind = witness["breaks"]
+    assert kind == oracle.broken(claim)[0]
     pairs = [tuple(pair) for pair in witness["sequence"]]
     assert pairs == sorted(pairs, key=lambda pair: pair[1])
     q = frozenset(pairs)
-    support, confidence = oracle.counts[q]
-    assert oracle.breaks(q, claim, witness["breaks"], witness["sensitive"])
-    assert witness["support"] == support
-    if witness["breaks"] == "confidence":
-        assert witness["confidence"] == ratio(confidence[tuple(witness["sensitive"])])
+    counts = oracle.counts[q]
+    assert oracle.breaks(q, claim, kind, witness["sensitive"])
+    assert witness["support"] == counts["support"]
+    assert witness["owner_share"] == (ratio(counts[kind][None]) if kind == "owner_share" else None)
+    if kind in SHARES[1:]:
+        assert witness["confidence"] == ratio(counts[kind][tuple(witness["sensitive"])])
     else:
         assert witness["confidence"] is witness["sensitive"] is None
     for visit in q if len(q) > 1 else ():
-        assert not oracle.breaks(q - {visit}, claim, witness["breaks"], witness["sensitive"])
+        assert not oracle.breaks(q - {visit}, claim, kind, witness["sensitive"])
 
 
 # ------------------------------------------------------------------------------------------------------ random tables
@@ -130,6 +145,7 @@ claims = st.builds(
     c=st.sampled_from([Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(3, 5), Fraction(1)]),
     l=st.just("all"),
     sensitive=st.sampled_from([{}, {"ill": ["HIV"]}, SENSITIVE, SENSITIVE]),
+    row_share=st.sampled_from(["1/k", "1/k", Fraction(2, 3), Fraction(1), Fraction(1, 5)]),
 )
 
 
@@ -146,22 +162,25 @@ def test_agrees_with_the_listing_of_sequences(data, claim):
     found = check_kcl(data, claim)
     assert found.holds == listed.holds
     if listed.holds:
-        for name in ("min_support", "max_confidence_exact", "trajectories", "visits"):
+        for name in ("min_support", *(f"max_{kind}_exact" for kind in SHARES), "trajectories", "visits"):
             assert found.measured[name] == listed.measured[name]
 
 
 @settings(deadline=None, max_examples=60)
 @given(tables(), claims)
 def test_measured_values_are_the_tightest_claim_that_holds(data, claim):
-    loose = check_kcl(data, replace(claim, k=1, c=1))
+    loose = check_kcl(data, replace(claim, k=1, c=1, row_share=Fraction(1)))
     if not loose.measured["sequences"]:
         return
-    k, c = loose.measured["min_support"], Fraction(loose.measured["max_confidence_exact"])
-    assert assert_agrees(data, replace(claim, k=k, c=c)).holds
-    assert assert_agrees(data, replace(claim, k=k + 1, c=c)).witness["breaks"] == "support"
+    k, row_share = loose.measured["min_support"], Fraction(loose.measured["max_owner_share_exact"])
+    c = max(Fraction(loose.measured[f"max_{kind}_exact"]) for kind in SHARES[1:])
+    tight = replace(claim, k=k, c=c, row_share=row_share)
+    little = Fraction(1, 10**30)
+    assert assert_agrees(data, tight).holds
+    assert assert_agrees(data, replace(tight, k=k + 1)).witness["breaks"] == "support"
+    assert assert_agrees(data, replace(tight, row_share=row_share - little)).witness["breaks"] == "owner_share"
     if c:
-        slightly_less = c - Fraction(1, 10**30)
-        assert assert_agrees(data, replace(claim, k=k, c=slightly_less)).witness["breaks"] == "confidence"
+        assert "confidence" in assert_agrees(data, replace(tight, c=c - little)).witness["breaks"]
 
 
 @settings(deadline=None, max_examples=120)
@@ -172,15 +191,19 @@ def test_without_the_exact_search_the_verdict_is_the_same_and_says_what_it_knows
         patch.setattr(kcl_all, "EXACT_LIMIT", limit)
         found = check_kcl(data, claim)
     assert found.holds == exact.holds
-    if "max_confidence_note" not in found.measured:
-        assert found.measured["max_confidence_exact"] == exact.measured["max_confidence_exact"]
-        return
-    largest_met = Fraction(found.measured["max_confidence_exact"])
-    assert largest_met <= Fraction(exact.measured["max_confidence_exact"])
-    assert ("at most c" in found.measured["max_confidence_note"]) <= exact.holds
-    assert found.holds == ("at most c" in found.measured["max_confidence_note"])
-    if not found.holds:
-        assert_witness(found, Oracle(data, claim), claim, exact.measured["min_support"])
+    for kind in SHARES:
+        met, largest = found.measured[f"max_{kind}_exact"], exact.measured[f"max_{kind}_exact"]
+        note = found.measured.get(f"max_{kind}_note")
+        if note is None:
+            assert met == largest
+            continue
+        assert Fraction(met) <= Fraction(largest)
+        if "at most" in note:
+            assert Fraction(largest) <= allowed(claim, kind)
+        assert not found.holds or "at most" in note
+    if not found.holds and found.witness:
+        q = frozenset(tuple(pair) for pair in found.witness["sequence"])
+        assert Oracle(data, claim).breaks(q, claim, found.witness["breaks"], found.witness["sensitive"])
 
 
 @settings(deadline=None, max_examples=120)
@@ -276,6 +299,7 @@ def test_a_telling_long_sequence_is_found_although_all_shorter_ones_are_harmless
     assert verdict.witness == {
         "sequence": [[f"p{t}", t] for t in range(length)],
         "support": among,
+        "owner_share": None,
         "confidence": ratio(Fraction(having, among)),
         "sensitive": ["ill", "flu"],
         "breaks": "confidence",
@@ -307,7 +331,7 @@ def test_a_telling_sequence_that_is_nobodys_whole_trajectory_is_found(length, pe
     data = Visits.from_records(records, attributes={"ill": ill}, owner=None if people == "declared" else owner)
     claim = KCL(k=1, c="4/5", l="all", sensitive={"ill": ["HIV"]})
     found = Oracle(data, claim).counts.items()
-    assert [q for q, (_, share) in found if share["ill", "HIV"] > claim.c] == [frozenset(shared)]
+    assert [q for q, counts in found if counts["confidence"]["ill", "HIV"] > claim.c] == [frozenset(shared)]
     verdict = assert_agrees(data, claim)
     assert verdict.witness["sequence"] == [list(visit) for visit in shared]
     assert verdict.witness["confidence"] == "5/6"
@@ -402,10 +426,11 @@ def test_a_bound_with_a_huge_denominator_is_compared_exactly(sign, exact_limit, 
 @pytest.mark.parametrize(
     ("k", "c", "owners", "reason"),
     [
-        (1, "1/2", "given", "Each sequence of any number of visits fits 1 person or more (k = 1), and none tells "
-         "a sensitive value with a confidence above 0/1 (c = 1/2)."),
+        (1, "1/2", "given", "Each sequence of any number of visits fits 1 person or more (k = 1), none of whom owns "
+         "more than 1/1 of the trajectories that fit (row_share = 1/1), and none tells a sensitive value with a "
+         "confidence above 0/1 over people or above 0/1 over trajectories (c = 1/2)."),
         (2, "1/2", "hidden", "Each sequence of any number of visits fits 2 trajectories or more (k = 2), and none "
-         "certainly breaks the confidence (c = 1/2)."),
+         "tells a sensitive value with a confidence above 0/1 over trajectories (c = 1/2)."),
         (2, 1, "given", "A single visit fits only 1 person, fewer than k = 2."),
     ],
 )  # fmt: skip

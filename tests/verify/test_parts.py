@@ -36,7 +36,8 @@ from wayveil.verify.parts import PARTS_NEED, apart, class_keys, join_verdicts, u
 BOUNDS = {
     "at most": ("min_support", "min_candidates", "min_people", "exact_match_min_support", "edges", "edges_left"),
     "at least": (
-        *("max_confidence", "max_share", "max_share_trajectories", "max_probability", "tolerance_m"),
+        *("max_confidence", "max_owner_share", "max_confidence_trajectories"),
+        *("max_share", "max_share_trajectories", "max_probability", "tolerance_m"),
         *("sequences", "groups", "classes", "unsafe", "routes", "slices", "roads", "foreign_roads"),
         *("small_classes", "nested_classes", "max_owner_share"),
     ),
@@ -46,7 +47,10 @@ BOUNDS = {
         *("false_trajectories", "inference_routes"),
     ),
     # sets that the judge of the union finds may be others
-    "other": ("sets", "max_distance_m", "max_confidence_exact", "max_share_exact", "max_probability_exact"),
+    "other": (
+        *("sets", "max_distance_m", "max_confidence_exact", "max_share_exact", "max_probability_exact"),
+        *("max_owner_share_exact", "max_confidence_trajectories_exact"),
+    ),
 }
 ANY_SET = {("KDelta", "min_support"), ("SubsequenceK", "min_support")}  # bounds that depend on what was looked for
 
@@ -175,6 +179,18 @@ def test_kcl_breaks_if_somebody_is_in_two_parts():
     assert not {"max_confidence", "max_confidence_exact", "sequences"} & set(joined.measured)
     assert joined.measured["min_support"] == 2
     assert not apart([data.owner[part] for part in parts_of([2, 2])])
+
+
+@settings(deadline=None, max_examples=60, derandomize=True)
+@given(visits(False), st.sampled_from([1, 2, "all"]))
+def test_shares_of_trajectories_need_nothing(found, l):
+    """Whoever is in several parts: what one person owns, and what carries a value, adds up over trajectories."""
+    data, parts = found
+    claim = KCL(k=1, c=1, l=l, sensitive={"ill": ["yes"]}, row_share=1)
+    joined = join_verdicts([judge(claim, data.take(part)) for part in parts])
+    union = judge(claim, data)
+    for key in ("max_owner_share_exact", "max_confidence_trajectories_exact"):
+        assert Fraction(joined.measured[key]) >= Fraction(union.measured[key])
 
 
 def test_a_claim_may_hold_whose_largest_share_is_not_known():

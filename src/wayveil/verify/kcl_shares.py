@@ -261,5 +261,5 @@ def _both(one: Extremes, two: Extremes) -> Extremes:
     return Extremes(
         sequences=one.sequences + two.sequences,
         support=min(supports, default=None),
-        confidence=max(one.confidence, two.confidence),
+        shares={kind: max(share, two.shares[kind]) for kind, share in one.shares.items()},
     )

@@ -12,7 +12,11 @@ from wayveil.model.ragged import BoolArray, IntArray
 from wayveil.model.visits import Coded, Visits
 from wayveil.verify.sequences import MAX_ROWS
 
-__all__ = ["Table", "refusal"]
+__all__ = ["SHARES", "Table", "refusal"]
+
+SHARES = ("owner_share", "confidence", "confidence_trajectories")
+"""The shares that the claim bounds, of what a sequence fits: trajectories that one person owns among all trajectories,
+people with a sensitive value among all people, and trajectories with it among all trajectories."""
 
 
 def refusal(data: Visits, claim: KCL) -> str | None:
@@ -65,6 +69,11 @@ class Table:
     names: list[str]
     longest: int
     hidden: bool
+
+    @property
+    def n_trajectories(self) -> int:
+        """The trajectories with a visit."""
+        return len(self.marked)
 
     @classmethod
     def of(cls, data: Visits, claim: KCL) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -10,9 +11,12 @@ from wayveil.model.claims import KCL
 from wayveil.model.results import Verdict
 from wayveil.model.visits import Owners, Visits
 from wayveil.verify.kcl_all import Findings
-from wayveil.verify.kcl_table import Table
+from wayveil.verify.kcl_table import SHARES, Table
 
-__all__ = ["Break", "Extremes", "Scope", "refused", "told", "verdict_of_all", "verdict_of_listed"]
+__all__ = ["BREAKS", "Break", "Extremes", "Scope", "refused", "told", "verdict_of_all", "verdict_of_listed"]
+
+BREAKS = ("support", *SHARES)
+"""What a sequence can break, in the order in which breaks of sequences of the same length are shown."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,12 +40,16 @@ class Break:
     Parameters
     ----------
     length, kind, rank : int
-        Number of visits; 0 if the support is broken and 1 if the confidence is; and the support, if that is broken.
+        Number of visits; what is broken, as a position in `BREAKS`; and the support, if that is broken.
     sequence : tuple
         The visits, as (t, location); inside a table, as its items, which are in the same order.
     value : int
-        Which of the sensitive values of the claim it tells, in their order; -1 where the support is broken.  Inside a
-        table, which of those that are carried there.
+        Which of the sensitive values of the claim it tells, in their order; -1 where no confidence is broken.  Inside
+        a table, which of those that are carried there.
+    support : int
+        The people who own what it fits; trajectories, where owners are withheld.
+    share : Fraction or None
+        The share that is too large; None where the support is broken.
     """
 
     length: int
@@ -50,16 +58,16 @@ class Break:
     sequence: tuple[Any, ...]
     value: int
     support: int = field(compare=False)
-    confidence: Fraction | None = field(compare=False, default=None)
+    share: Fraction | None = field(compare=False, default=None)
 
 
 @dataclass(kw_only=True)
 class Extremes:
-    """What was measured over sequences of one length."""
+    """What was measured over sequences of one length: how many, the smallest support, and the largest shares."""
 
     sequences: int = 0
     support: int | None = None
-    confidence: Fraction = Fraction(0)
+    shares: dict[str, Fraction] = field(default_factory=lambda: dict.fromkeys(SHARES, Fraction(0)))
 
 
 def told(found: Break, table: Table, claim: KCL) -> Break:
@@ -79,12 +87,9 @@ def _values(claim: KCL) -> list[tuple[str, str]]:
 def verdict_of_listed(scope: Scope, claim: KCL, worst: Break | None, by_length: dict[int, Extremes]) -> Verdict:
     """Say what was found; if the claim is broken, only lengths up to that of the witness are counted."""
     judged = [e for length, e in by_length.items() if worst is None or length <= worst.length]
-    support = min(e.support for e in judged if e.support is not None)
-    confidence = max(e.confidence for e in judged)
     measured: dict[str, int | float | str | None] = {
-        "min_support": support,
-        "max_confidence": float(confidence),
-        "max_confidence_exact": _ratio(confidence),
+        "min_support": min(e.support for e in judged if e.support is not None),
+        **_shares_told({kind: max(e.shares[kind] for e in judged) for kind in SHARES}),
         "sequences": sum(e.sequences for e in judged),
         **_size(scope),
     }
@@ -95,31 +100,35 @@ def verdict_of_all(scope: Scope, claim: KCL, table: Table, found: Findings) -> V
     """Say what was found for sequences of any length; what is not certified does not hold."""
     measured: dict[str, int | float | str | None] = {
         "min_support": found.least,
-        "max_confidence": float(found.largest),
-        "max_confidence_exact": _ratio(found.largest),
+        **_shares_told({kind: largest.share for kind, largest in found.largest.items()}),
         "sequences": found.judged,
         **_size(scope),
     }
     if not found.support_exact:
         measured["min_support_note"] = "smallest met; the smallest of all may be smaller"
-    if not found.confidence_exact:
-        beyond = "every other sequence is at most c" if found.certified else "the largest of all may be larger"
-        measured["max_confidence_note"] = f"largest met; {beyond}"
+    for kind, largest in found.largest.items():
+        if not largest.exact:
+            bound = "row_share" if kind == "owner_share" else "c"
+            beyond = (
+                f"every other sequence is at most {bound}" if largest.certified else "the largest of all may be larger"
+            )
+            measured[f"max_{kind}_note"] = f"largest met; {beyond}"
     worst = None
     if found.sequence:
         broken = Break(
             length=len(found.sequence),
-            kind=int(found.value >= 0),
+            kind=BREAKS.index(found.breaks),
             rank=found.support,
             sequence=found.sequence,
             value=found.value,
             support=found.support,
-            confidence=found.confidence,
+            share=found.share,
         )
         worst = told(broken, table, claim)
     reason = _reason(scope, claim, measured, worst)
     if not (worst or found.certified):
-        part = "confidence" if found.support_exact else "support"
+        open_ = next((kind for kind, largest in found.largest.items() if not largest.certified), "")
+        part = "support" if not found.support_exact else _WORDS[open_]
         reason = (
             f"The {part} of sequences of any length cannot be certified within the limit of {found.limit} steps, "
             f"so the claim is not shown to hold."
@@ -141,9 +150,10 @@ def _judged(
         witness = {
             "sequence": [[place, t] for t, place in worst.sequence],
             "support": worst.support,
-            "confidence": None if worst.confidence is None else _ratio(worst.confidence),
+            "owner_share": _ratio(worst.share) if worst.share is not None and worst.value < 0 else None,
+            "confidence": _ratio(worst.share) if worst.share is not None and worst.value >= 0 else None,
             "sensitive": None if worst.value < 0 else list(_values(claim)[worst.value]),
-            "breaks": "support" if worst.value < 0 else "confidence",
+            "breaks": BREAKS[worst.kind],
         }
     return Verdict(
         holds=worst is None and certified,
@@ -160,8 +170,7 @@ def refused(scope: Scope, claim: KCL, reason: str) -> Verdict:
     """Say that nothing could be judged, and why."""
     measured: dict[str, int | float | str | None] = {
         "min_support": None,
-        "max_confidence": None,
-        "max_confidence_exact": None,
+        **_shares_told(dict.fromkeys(SHARES)),
         "sequences": 0,
         **_size(scope),
     }
@@ -175,34 +184,58 @@ def refused(scope: Scope, claim: KCL, reason: str) -> Verdict:
     )
 
 
+_WORDS = {
+    "owner_share": "share of one owner",
+    "confidence": "confidence",
+    "confidence_trajectories": "confidence over trajectories",
+}
+
+
 def _reason(scope: Scope, claim: KCL, measured: dict[str, Any], worst: Break | None) -> str:
     """One sentence with counts and the parameters, without anything that was published."""
     one, many = ("person", "people") if scope.owners == "given" else ("trajectory", "trajectories")
-    bound = "at least " if scope.owners == "hidden" else ""
     if worst:
-        what = "A single visit" if worst.length == 1 else f"A sequence of {worst.length} visits"
-        if worst.confidence is None:
-            return f"{what} fits only {worst.support} {one if worst.support == 1 else many}, fewer than k = {claim.k}."
-        return (
-            f"{what} tells a sensitive value with a confidence of {bound}{_ratio(worst.confidence)}, "
-            f"more than c = {_ratio(claim.c)}."
-        )
+        return _reason_of_break(scope, claim, worst, one, many)
     least = measured["min_support"]
     if isinstance(claim.l, str):
         text = "Each sequence of any number of visits"
     else:
         text = f"Each of the {measured['sequences']:,} sequences of at most {claim.l} visit{'s' if claim.l > 1 else ''}"
     text += f" fits {least} {one if least == 1 else many} or more (k = {claim.k})"
+    if scope.owners == "given":
+        text += f", none of whom owns more than {_largest_told(measured, 'owner_share', claim.owner_share)}"
+        text += f" of the trajectories that fit (row_share = {_ratio(claim.owner_share)})"
     if not claim.sensitive:
         return text + "."
-    if "max_confidence_note" in measured:
-        return f"{text}, and none tells a sensitive value with a confidence above c = {_ratio(claim.c)}."
+    c = f"(c = {_ratio(claim.c)})"
+    rows = f"above {_largest_told(measured, 'confidence_trajectories', claim.c)} over trajectories"
     if scope.owners == "hidden":
-        return f"{text}, and none certainly breaks the confidence (c = {_ratio(claim.c)})."
-    return (
-        f"{text}, and none tells a sensitive value with a confidence above {measured['max_confidence_exact']} "
-        f"(c = {_ratio(claim.c)})."
-    )
+        return f"{text}, and none tells a sensitive value with a confidence {rows} {c}."
+    people = f"above {_largest_told(measured, 'confidence', claim.c)}"
+    if scope.owners == "given":
+        people += f" over people or {rows}"
+    return f"{text}, and none tells a sensitive value with a confidence {people} {c}."
+
+
+def _reason_of_break(scope: Scope, claim: KCL, worst: Break, one: str, many: str) -> str:
+    what = "A single visit" if worst.length == 1 else f"A sequence of {worst.length} visits"
+    if worst.share is None:
+        return f"{what} fits only {worst.support} {one if worst.support == 1 else many}, fewer than k = {claim.k}."
+    kind = BREAKS[worst.kind]
+    bound = "at least " if scope.owners == "hidden" and kind != "confidence_trajectories" else ""
+    share = f"{bound}{_ratio(worst.share)}"
+    if kind == "owner_share":
+        return (
+            f"{what} fits trajectories of which one person owns {share}, "
+            f"more than row_share = {_ratio(claim.owner_share)}."
+        )
+    over = " of the trajectories that fit" if kind == "confidence_trajectories" else ""
+    return f"{what} tells a sensitive value with a confidence of {share}{over}, more than c = {_ratio(claim.c)}."
+
+
+def _largest_told(measured: dict[str, Any], kind: str, allowed: Fraction) -> str:
+    """Return the largest share of a kind, or what it is certified to stay within where its exact value is not known."""
+    return _ratio(allowed) if f"max_{kind}_note" in measured else str(measured[f"max_{kind}_exact"])
 
 
 def _not_judged(scope: Scope, claim: KCL) -> tuple[str, ...]:
@@ -210,14 +243,25 @@ def _not_judged(scope: Scope, claim: KCL) -> tuple[str, ...]:
         return ()
     parts = [
         f"support by owner: the owners are withheld, so it is known how many trajectories fit, not whether they "
-        f"belong to {claim.k} different people"
+        f"belong to {claim.k} different people",
+        "trajectories by owner: the owners are withheld, so it is not known whether one person owns more than "
+        f"{_ratio(claim.owner_share)} of the trajectories that fit",
     ]
     if claim.sensitive:
         parts.append(
-            "confidence by owner: the owners are withheld, so only a lower bound of the share of people with a "
-            "sensitive value is known"
+            "confidence by owner: the owners are withheld, so the share of trajectories with a sensitive value is "
+            "known, but only a lower bound of the share of people"
         )
     return tuple(parts)
+
+
+def _shares_told(shares: Mapping[str, Fraction | None]) -> dict[str, int | float | str | None]:
+    """Return the largest share of each kind, as a number and as an exact fraction."""
+    found: dict[str, int | float | str | None] = {}
+    for kind, share in shares.items():
+        found[f"max_{kind}"] = None if share is None else float(share)
+        found[f"max_{kind}_exact"] = None if share is None else _ratio(share)
+    return found
 
 
 def _size(scope: Scope) -> dict[str, int]:

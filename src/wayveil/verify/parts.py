@@ -42,7 +42,8 @@ PARTS_NEED: Mapping[str, Need] = MappingProxyType(
 """What the union of parts that keep a claim needs to keep it, by the name of the claim; see `union_condition`."""
 
 Value = int | float | str | None
-_Rule = Literal["least", "largest", "ratio", "sum", "each", "within", "none"]
+_Rule = Literal["least", "largest", "ratio", "largest of rows", "ratio of rows", "sum", "each", "within", "none"]
+"""How numbers of parts are joined; shares "of rows" are shares of trajectories, which are always apart."""
 
 _SIZE: dict[str, _Rule] = {"trajectories": "sum", "visits": "sum", "points": "sum", "boxes": "sum", "rows": "sum"}
 _ROUTES: dict[str, _Rule] = {
@@ -57,8 +58,12 @@ _ROUTES: dict[str, _Rule] = {
 _RULES: dict[str, dict[str, _Rule]] = {
     "KCL": {
         "min_support": "least",
+        "max_owner_share": "largest of rows",
+        "max_owner_share_exact": "ratio of rows",
         "max_confidence": "largest",
         "max_confidence_exact": "ratio",
+        "max_confidence_trajectories": "largest of rows",
+        "max_confidence_trajectories_exact": "ratio of rows",
         "sequences": "each",
         **_SIZE,
     },
@@ -279,7 +284,9 @@ def _measured(verdicts: Sequence[Verdict], *, holds: bool, sure: bool) -> dict[s
     and that there is nothing bad is told only of a union that holds.
     """
     told = (
-        {"least", "sum", "within"} | ({"largest", "ratio", "each"} if sure else set()) | ({"none"} if holds else set())
+        {"least", "sum", "within", "largest of rows", "ratio of rows"}
+        | ({"largest", "ratio", "each"} if sure else set())
+        | ({"none"} if holds else set())
     )
     joined: dict[str, Value] = {}
     for key, rule in _RULES.get(verdicts[0].claim.name, {}).items():
@@ -299,11 +306,12 @@ def _measured(verdicts: Sequence[Verdict], *, holds: bool, sure: bool) -> dict[s
 
 def _join(rule: _Rule, values: Sequence[Any]) -> Value:
     """Join numbers, or fractions as text, by a rule; ValueError if they are none."""
-    wanted: Any = str if rule == "ratio" else int | float
+    ratio = rule.startswith("ratio")
+    wanted: Any = str if ratio else int | float
     if not all(isinstance(value, wanted) and value == value for value in values):
         raise ValueError
-    if rule == "ratio":
+    if ratio:
         largest = max(Fraction(value) for value in values)
         return f"{largest.numerator}/{largest.denominator}"
-    found: int | float = min(values) if rule == "least" else max(values) if rule == "largest" else sum(values)
+    found: int | float = min(values) if rule == "least" else max(values) if rule.startswith("largest") else sum(values)
     return found

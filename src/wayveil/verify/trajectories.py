@@ -15,7 +15,7 @@ import numpy as np
 from wayveil.model.ragged import BoolArray, IntArray, offsets_of
 from wayveil.verify.kcl_table import Table
 
-__all__ = ["People", "Shapes", "common", "minimal", "rows_of"]
+__all__ = ["Owned", "People", "Shapes", "common", "minimal", "rows_of"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -74,9 +74,11 @@ class People:
     Parameters
     ----------
     table, shapes
-        Who owns what; without persons in `table`, each trajectory is a person.
+        Who owns what; without persons in `table`, or with `each`, each trajectory is a person.
     carries : list of bool, one per trajectory
         Which trajectories carry each value.
+    each : bool
+        Whether trajectories are counted, whoever owns them.
 
     Attributes
     ----------
@@ -86,10 +88,10 @@ class People:
         People who own a trajectory of exactly this shape with the value.
     """
 
-    def __init__(self, table: Table, shapes: Shapes, carries: list[BoolArray]) -> None:
+    def __init__(self, table: Table, shapes: Shapes, carries: list[BoolArray], *, each: bool = False) -> None:
         n, self.n_values = len(shapes), len(carries)
-        self._one_each = table.person is None
-        if table.person is None:
+        self._one_each = each or table.person is None
+        if each or table.person is None:
             columns = [np.bincount(shapes.of, minlength=n)]
             columns += [np.bincount(shapes.of[carried], minlength=n) for carried in carries]
             self._tally = np.stack(columns, axis=1)
@@ -134,6 +136,46 @@ class People:
         _, first = np.unique(self._person[chosen], return_index=True)
         alone: IntArray = np.bincount(self._shape[chosen][first], minlength=len(self.exact))
         return alone
+
+
+class Owned:
+    """Who owns how many trajectories of which shape.
+
+    One entry for each shape and person, by shape: ``shape``, ``person`` and the number of ``trajectories``.
+    """
+
+    def __init__(self, table: Table, shapes: Shapes) -> None:
+        person = np.arange(table.n_trajectories) if table.person is None else table.person
+        entries, self.trajectories = np.unique(shapes.of * table.people + person, return_counts=True)
+        self.shape, self.person = np.divmod(entries, table.people)
+        self._starts = offsets_of(np.bincount(self.shape, minlength=len(shapes)))
+        own = np.bincount(person, minlength=table.people)
+        self.of_several = np.zeros(len(shapes), bool)
+        """Which shapes somebody owns who owns several trajectories."""
+        self.of_several[self.shape[own[self.person] > 1]] = True
+
+    def most_of_one(self, extent: IntArray) -> int:
+        """Return how many trajectories of an extent the person has who owns most of them."""
+        rows, _ = rows_of(self._starts, extent)
+        order = np.argsort(self.person[rows], kind="stable")
+        person = self.person[rows][order]
+        first = np.flatnonzero(np.concatenate([[True], person[1:] != person[:-1]]))
+        return int(np.add.reduceat(self.trajectories[rows[order]], first).max())
+
+    def owners_of_several_shapes(self) -> list[tuple[IntArray, IntArray]]:
+        """Return the shapes, ascending, and the trajectories of each, of everybody who owns two shapes or more.
+
+        In an order that does not depend on who they are: by what they own.  Two who own the same are told once.
+        """
+        order = np.argsort(self.person, kind="stable")  # shapes ascend inside a person
+        starts = offsets_of(np.bincount(self.person))
+        several = np.flatnonzero(np.diff(starts) > 1)
+        found = {}
+        for begin, end in zip(starts[several].tolist(), starts[several + 1].tolist(), strict=True):
+            shape = self.shape[order[begin:end]]
+            trajectories = self.trajectories[order[begin:end]]
+            found[shape.astype(">u8").tobytes(), trajectories.astype(">u8").tobytes()] = shape, trajectories
+        return [found[key] for key in sorted(found)]
 
 
 def common(a: IntArray, b: IntArray) -> IntArray:
