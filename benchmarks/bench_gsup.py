@@ -119,7 +119,7 @@ def publish(method: Gsup, raw: Path, folder: Path) -> dict:
     cpu = time.process_time() - cpu
     enter("write")
     public = folder / "published.parquet"
-    write_published(result.data, public, rng=np.random.default_rng(2))
+    write_published(result.data, public, key=bytes([2]) * 32)
     enter("verify")
     loaded = read_published(
         public, time_format=result.data.time_format, attributes=list(data.attributes), owners="declared"

@@ -118,7 +118,7 @@ def publish(method: Kcl, raw: Path, folder: Path) -> dict:
     result = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine(progress=progress))
     enter("write")
     public = folder / "published.parquet"
-    write_published(result.data, public, rng=np.random.default_rng(2))
+    write_published(result.data, public, key=bytes([2]) * 32)
     enter("verify")
     attributes = [name for name in data.attributes]
     loaded = read_published(public, time_format=data.time_format, attributes=attributes, owners="declared")

@@ -124,7 +124,8 @@ def test_recipe_and_options_give_the_same_bytes(run: Run, table1: Path, tmp_path
     text = (RECIPES / "table1.toml").read_text()
     recipe.write_text("seed = 5\n" + text)
     assert run("run", recipe)[0] == 0
-    assert run(*publish_options(table1, tmp_path / "out"), "--seed", 5)[0] == 0
+    options = [*publish_options(table1, tmp_path / "out"), "--seed", 5]
+    assert run(*options, "--secret", tmp_path / "table1-out/private/secret.txt")[0] == 0
     for name in ("published.csv", "manifest.json"):
         assert (tmp_path / "table1-out/public" / name).read_bytes() == (tmp_path / "out/public" / name).read_bytes()
     code, _, error = run("run", recipe)

@@ -25,7 +25,10 @@ from wayveil.run.manifest import read_manifest, tables
 from wayveil.run.pipeline import publish
 from wayveil.run.reading import load_boxes, load_parts, load_published
 from wayveil.run.recipe import make_recipe
+from wayveil.run.secret import Secret
 from wayveil.run.writing import write_and_read_back
+
+SECRET = Secret(bytes(32))
 
 PEOPLE, TRIPS = 60, 2
 CONFIGURED: dict[str, dict[str, Any]] = {
@@ -173,16 +176,16 @@ def test_all_engines_publish_the_same_bytes_and_the_union_keeps_the_promise(
     with monkeypatch.context() as patched:
         patched.setattr(part, "write_and_read_back", seeing)
         patched.setattr(whole, "write_and_read_back", seeing)
-        outcome = publish(make_recipe(make(name, key, "one", more=more)), engine=LocalEngine(workers=1))
+        outcome = publish(make_recipe(make(name, key, "one", more=more)), engine=LocalEngine(workers=1), secret=SECRET)
     one = public_bytes(tmp_path / "one")
     n_parts = sum(file.startswith("published-") for file in one)
     assert n_parts > 1
     assert sorted(file for file in one if file.startswith("published")) == [
         f"published-{i + 1:05d}.csv" for i in range(n_parts)
     ]
-    publish(make_recipe(make(name, key, "two", more=more)), engine=LocalEngine(workers=2))
+    publish(make_recipe(make(name, key, "two", more=more)), engine=LocalEngine(workers=2), secret=SECRET)
     assert public_bytes(tmp_path / "two") == one
-    publish(make_recipe(make(name, key, "cluster", more=more)), engine=dask)
+    publish(make_recipe(make(name, key, "cluster", more=more)), engine=dask, secret=SECRET)
     assert public_bytes(tmp_path / "cluster") == one
     assert sorted(path.name for path in (tmp_path / "cluster").iterdir()) == ["private", "public"]
     assert all(b"CARD" not in content and b"PERSON" not in content for content in one.values())
@@ -229,7 +232,7 @@ def test_other_seeds_and_parquet(
     for out, engine in (("one", LocalEngine(workers=1)), ("cluster", dask)):
         content = make(name, METHODS[name].blocks[0], out, seed=seed)
         content["output"]["format"] = "parquet"
-        publish(make_recipe(content), engine=engine)
+        publish(make_recipe(content), engine=engine, secret=SECRET)
         found.append(public_bytes(tmp_path / out))
     assert found[0] == found[1]
     assert judge(tmp_path / "one").holds
@@ -240,7 +243,7 @@ def test_attacks_and_metrics_are_the_same_on_all_engines(make: Callable[..., dic
         found = []
         for out, engine in ((f"{name}-one", LocalEngine(workers=1)), (f"{name}-cluster", dask)):
             content = make(name, METHODS[name].blocks[0], out)
-            outcome = publish(make_recipe({**content, "attacks": None, "metrics": None}), engine=engine)
+            outcome = publish(make_recipe({**content, "attacks": None, "metrics": None}), engine=engine, secret=SECRET)
             found.append((outcome.attacks, outcome.scores, dict(outcome.output_facts), outcome.notes))
         assert found[0][0]
         assert found[0][1]
@@ -252,7 +255,7 @@ def test_a_worker_that_is_killed_changes_nothing(
     make: Callable[..., dict[str, Any]], dask: DaskEngine, tmp_path: Path, name: str
 ) -> None:
     key = METHODS[name].blocks[0]
-    publish(make_recipe(make(name, key, "calm")), engine=LocalEngine(workers=1))
+    publish(make_recipe(make(name, key, "calm")), engine=LocalEngine(workers=1), secret=SECRET)
     first = sorted(dask._client.run(os.getpid).values())
     done, killed = threading.Event(), []
 
@@ -268,7 +271,7 @@ def test_a_worker_that_is_killed_changes_nothing(
     killer = threading.Thread(target=kill)
     killer.start()
     try:
-        publish(make_recipe(make(name, key, "rough")), engine=dask)
+        publish(make_recipe(make(name, key, "rough")), engine=dask, secret=SECRET)
     finally:
         done.set()
         killer.join()

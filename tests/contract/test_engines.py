@@ -20,6 +20,7 @@ from wayveil.methods.tga import Tga
 from wayveil.model import Engine, Points, Progress
 from wayveil.run.pipeline import publish
 from wayveil.run.recipe import make_recipe
+from wayveil.run.secret import Secret
 
 pytest.importorskip("distributed")
 
@@ -47,7 +48,7 @@ def public_bytes(out: Path) -> dict[str, bytes]:
 def published(content: dict[str, Any], engine: Engine) -> dict[str, bytes]:
     if content["method"]["name"] == "w4m":
         content["method"]["chunk_size"] = 40
-    publish(make_recipe(content), engine=engine)
+    publish(make_recipe(content), engine=engine, secret=Secret(bytes(32)))
     return public_bytes(Path(content["output"]["path"]))
 
 

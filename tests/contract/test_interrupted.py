@@ -46,9 +46,16 @@ def table(tmp_path: Path) -> Path:
     return path
 
 
+def secret_file(table: Path, seed: int) -> Path:
+    """Return the file of a secret: what is published under another one has other bytes."""
+    path = table.with_name(f"secret-{seed}.txt")
+    path.write_text(f"{seed:032x}\n")
+    return path
+
+
 def command(table: Path, out: Path, *, seed: int) -> list[str]:
     return ["publish", "kcl", str(table), "--k", "2", "--l", "2", "--out", str(out), "--format", "csv",
-            "--seed", str(seed), "--overwrite"]  # fmt: skip
+            "--secret", str(secret_file(table, seed)), "--overwrite"]  # fmt: skip
 
 
 def run(table: Path, out: Path, *, seed: int, step: int = 0, limit: int = -1) -> subprocess.CompletedProcess[str]:
@@ -100,7 +107,7 @@ def test_killed_at_every_moment_of_a_publication(table: Path, tmp_path: Path) ->
 
 def test_a_full_disk_leaves_the_old_publication_and_no_rubbish(table: Path, tmp_path: Path) -> None:
     out, versions, _ = prepared(table, tmp_path)
-    private = (out / "private/seed.txt").read_text()
+    private = (out / "private/secret.txt").read_text()
     size = len(versions[1]["published.csv"])
     for limit in (0, size - 1, size, size + 5000):  # the table, then the manifest or the report do not fit
         done = run(table, out, seed=2, limit=limit)
@@ -109,7 +116,7 @@ def test_a_full_disk_leaves_the_old_publication_and_no_rubbish(table: Path, tmp_
         assert done.stderr.count("\n") == 1
         assert "unexpected" not in done.stderr
         assert public_bytes(out) == versions[1]
-        assert (out / "private/seed.txt").read_text() == private
+        assert (out / "private/secret.txt").read_text() == private
         assert sorted(path.name for path in out.iterdir()) == ["private", "public"]
 
 

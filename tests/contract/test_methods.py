@@ -17,6 +17,7 @@ from wayveil.run import catalog
 from wayveil.run.judging import judge
 from wayveil.run.pipeline import publish
 from wayveil.run.recipe import make_recipe
+from wayveil.run.secret import Secret
 from wayveil.run.single import read
 
 Content = Callable[..., dict[str, Any]]
@@ -60,10 +61,10 @@ def test_what_comes_out_is_in_the_order_of_the_input(
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
-def test_same_seed_same_bytes(make_content: Content, tmp_path: Path, form: str) -> None:
-    for name, workers in (("a", 1), ("b", 2), ("c", 1)):
-        seed = 6 if name == "c" else 5
-        publish(make_recipe(make_content(name, form=form, seed=seed)), engine=LocalEngine(workers=workers))
+def test_same_seed_and_secret_same_bytes(make_content: Content, tmp_path: Path, form: str) -> None:
+    for name, workers, key in (("a", 1, 5), ("b", 2, 5), ("c", 1, 6)):
+        recipe = make_recipe(make_content(name, form=form, seed=5))
+        publish(recipe, engine=LocalEngine(workers=workers), secret=Secret(bytes([key]) * 32))
     assert public_bytes(tmp_path / "a") == public_bytes(tmp_path / "b")
     assert public_bytes(tmp_path / "a") != public_bytes(tmp_path / "c")
 
@@ -155,6 +156,5 @@ def test_two_rows_at_one_time_are_refused_or_resolved(
 def test_a_method_describes_itself(method: Any) -> None:
     described = catalog.describe(method.name)
     assert described["summary"]
-    assert described["covered"]
-    assert described["not_covered"]
+    assert described["not_covered"]  # nobody is stopped by everything; some stop nobody
     assert all(p["help"] for p in described["parameters"])

@@ -57,7 +57,7 @@ def back(path: Path, data: Visits) -> Loaded:
 @settings(deadline=None, max_examples=150)
 def test_round_trip(tmp_path_factory: pytest.TempPathFactory, form: str, data: Visits, seed: int) -> None:
     path = tmp_path_factory.getbasetemp() / f"round.{form}"
-    source = write_published(data, path, rng=np.random.default_rng(seed))
+    source = write_published(data, path, key=bytes([seed]) * 32)
     loaded = back(path, data)
     filled = [i for i in range(len(data)) if data.record(i)]
     assert sorted(source.tolist()) == filled
@@ -84,7 +84,7 @@ def test_same_seed_same_bytes_other_seed_other_ids(tmp_path: Path, form: str) ->
     data = crowd()
     written = []
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-        source = write_published(data, tmp_path / f"{name}.{form}", rng=np.random.default_rng(seed))
+        source = write_published(data, tmp_path / f"{name}.{form}", key=bytes([seed]) * 32)
         written.append(((tmp_path / f"{name}.{form}").read_bytes(), source.tolist()))
     assert written[0] == written[1]
     assert written[0][0] != written[2][0]
@@ -93,10 +93,10 @@ def test_same_seed_same_bytes_other_seed_other_ids(tmp_path: Path, form: str) ->
     assert not ids[0] & ids[1]
 
 
-def test_two_publications_from_one_generator_differ(tmp_path: Path) -> None:
-    rng = np.random.default_rng(1)
-    first = write_published(crowd(), tmp_path / "a.csv", rng=rng)
-    assert first.tolist() != write_published(crowd(), tmp_path / "b.csv", rng=rng).tolist()
+def test_two_publications_under_different_keys_differ(tmp_path: Path) -> None:
+    first = write_published(crowd(), tmp_path / "a.csv", key=b"one key of sixteen bytes")
+    again = write_published(crowd(), tmp_path / "b.csv", key=b"another key of more than sixteen bytes")
+    assert first.tolist() != again.tolist()
 
 
 def test_ids_and_order_do_not_depend_on_the_input(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_ids_and_order_do_not_depend_on_the_input(tmp_path: Path) -> None:
     owned = replace(plain, owner=np.zeros(len(plain), np.int64), owners="given")
     results = []
     for name, data in (("a", plain), ("b", turned), ("c", owned)):
-        source = write_published(data, tmp_path / f"{name}.csv", rng=np.random.default_rng(7))
+        source = write_published(data, tmp_path / f"{name}.csv", key=bytes([7]) * 32)
         results.append((source.tolist(), back(tmp_path / f"{name}.csv", data).ids.to_list()))
     assert results[0] == results[1] == results[2]
     ranks = np.corrcoef(np.arange(len(plain)), results[0][0])[0, 1]
@@ -129,7 +129,7 @@ def test_nothing_else_leaves(tmp_path: Path, form: str, monkeypatch: pytest.Monk
     )
     kept = data.where(np.array([True, False, False, True]))
     path = tmp_path / f"out.{form}"
-    source = write_published(kept, path, rng=np.random.default_rng(3))
+    source = write_published(kept, path, key=bytes([3]) * 32)
     raw = path.read_bytes()
     assert sorted(source.tolist()) == [0, 2]
     assert b"seen" in raw
@@ -143,7 +143,7 @@ def test_nothing_else_leaves(tmp_path: Path, form: str, monkeypatch: pytest.Monk
 def test_forms_of_time(tmp_path: Path) -> None:
     def lines(time_format: TimeFormat, *times: int) -> list[str]:
         data = Visits.from_records([[("x", t) for t in times]], time_format=time_format)
-        write_published(data, tmp_path / "t.csv", rng=np.random.default_rng(1))
+        write_published(data, tmp_path / "t.csv", key=bytes([1]) * 32)
         return [line.split(",")[1] for line in (tmp_path / "t.csv").read_text().splitlines()[1:]]
 
     assert lines("integer", -3, 5) == ["-3", "5"]
@@ -154,14 +154,14 @@ def test_forms_of_time(tmp_path: Path) -> None:
     assert lines("utc", -1) == ["1969-12-31T23:59:59.999999Z"]
     for time_format, dtype in (("utc", pl.Datetime("us", "UTC")), ("local", pl.Datetime("us")), ("epoch", pl.Int64)):
         data = Visits.from_records([[("x", 10**9)]], time_format=time_format)  # type: ignore[arg-type]
-        write_published(data, tmp_path / "t.parquet", rng=np.random.default_rng(1))
+        write_published(data, tmp_path / "t.parquet", key=bytes([1]) * 32)
         assert pl.read_parquet(tmp_path / "t.parquet").schema["t"] == dtype
 
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_a_publication_without_rows(tmp_path: Path, form: str) -> None:
     data = Visits.from_records([[], []], attributes={"kind": ["a", None]}, time_format="utc")
-    assert write_published(data, tmp_path / f"none.{form}", rng=np.random.default_rng(1)).tolist() == []
+    assert write_published(data, tmp_path / f"none.{form}", key=bytes([1]) * 32).tolist() == []
     loaded = back(tmp_path / f"none.{form}", data)
     assert (len(loaded.data), loaded.rows, list(loaded.data.attributes)) == (0, 0, ["kind"])
 
@@ -221,8 +221,8 @@ def test_rows_of_one_trajectory_must_be_together(tmp_path: Path) -> None:
 
 def test_the_form_of_time_must_be_the_one_claimed(tmp_path: Path) -> None:
     data = Visits.from_records([[("x", 10**15)]], time_format="utc")
-    write_published(data, tmp_path / "p.csv", rng=np.random.default_rng(1))
-    write_published(data, tmp_path / "p.parquet", rng=np.random.default_rng(1))
+    write_published(data, tmp_path / "p.csv", key=bytes([1]) * 32)
+    write_published(data, tmp_path / "p.parquet", key=bytes([1]) * 32)
     with pytest.raises(InputError, match="must be of the form 'local', but is 'utc'"):
         read_published(tmp_path / "p.csv", time_format="local", attributes=[], owners="hidden")
     with pytest.raises(InputError, match="type of column 't'"):
@@ -235,16 +235,16 @@ def test_the_form_of_time_must_be_the_one_claimed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["out.xlsx", "out", "out.csv.gz"])
 def test_unknown_suffix(tmp_path: Path, name: str) -> None:
     with pytest.raises(OutputError, match=r"\.csv or \.parquet"):
-        write_published(crowd(3), tmp_path / name, rng=np.random.default_rng(1))
+        write_published(crowd(3), tmp_path / name, key=bytes([1]) * 32)
 
 
 def test_attributes_with_taken_names_and_empty_text(tmp_path: Path) -> None:
     data = Visits.from_records([[("x", 1)]], attributes={"user_id": ["a"]})
     with pytest.raises(OutputError, match="cannot be called user_id"):
-        write_published(data, tmp_path / "a.csv", rng=np.random.default_rng(1))
+        write_published(data, tmp_path / "a.csv", key=bytes([1]) * 32)
     for bad in (
         Visits.from_records([[("", 1)]]),
         Visits.from_records([[("x", 1)]], attributes={"location2": [""]}),
     ):
         with pytest.raises(OutputError, match=r"'location2?' holds an empty text"):
-            write_published(bad, tmp_path / "a.csv", rng=np.random.default_rng(1))
+            write_published(bad, tmp_path / "a.csv", key=bytes([1]) * 32)

@@ -64,7 +64,7 @@ def back(path: Path, data: Points | Regions) -> Loaded:
 
 
 def check_round_trip(path: Path, data: Points | Regions) -> None:
-    source = write_published(data, path, rng=np.random.default_rng(1))
+    source = write_published(data, path, key=bytes([1]) * 32)
     loaded = back(path, data)
     expected = as_published(data).take(source)
     assert sorted(source.tolist()) == np.flatnonzero(np.diff(data.offsets)).tolist()
@@ -88,7 +88,7 @@ def test_round_trip(tmp_path_factory: pytest.TempPathFactory, form: str, regions
     path = tmp_path_factory.getbasetemp() / f"round.{form}"
     if form in FEATURES and not drawn.frame.degrees:
         with pytest.raises(OutputError, match="GeoJSON holds degrees, but these coordinates are metres"):
-            write_published(drawn, path, rng=np.random.default_rng(1))
+            write_published(drawn, path, key=bytes([1]) * 32)
         return
     check_round_trip(path, drawn)
 
@@ -111,9 +111,9 @@ def some_regions(frame: Frame = WORLD) -> Regions:
 @pytest.mark.parametrize("form", [*TABLES, *FEATURES])
 def test_only_what_is_published_leaves(tmp_path: Path, form: str) -> None:
     path = tmp_path / f"a.{form}"
-    write_published(some_points(), path, rng=np.random.default_rng(1))
+    write_published(some_points(), path, key=bytes([1]) * 32)
     again = tmp_path / f"b.{form}"
-    write_published(some_points(), again, rng=np.random.default_rng(1))
+    write_published(some_points(), again, key=bytes([1]) * 32)
     assert path.read_bytes() == again.read_bytes()
     for secret in (b"SECRET", b"777111777", b"user"):
         assert secret not in path.read_bytes()
@@ -124,7 +124,7 @@ def test_only_what_is_published_leaves(tmp_path: Path, form: str) -> None:
 
 
 def test_columns_of_regions(tmp_path: Path) -> None:
-    write_published(some_regions(PLANAR), tmp_path / "a.parquet", rng=np.random.default_rng(1))
+    write_published(some_regions(PLANAR), tmp_path / "a.parquet", key=bytes([1]) * 32)
     frame = pl.read_parquet(tmp_path / "a.parquet")
     assert dict(frame.schema) == {
         "traj_id": pl.String, "seq": pl.Int64, "t_min": pl.Int64, "t_max": pl.Int64,
@@ -134,7 +134,7 @@ def test_columns_of_regions(tmp_path: Path) -> None:
 
 
 def test_features(tmp_path: Path) -> None:
-    write_published(some_points(), tmp_path / "a.geojson", rng=np.random.default_rng(1))
+    write_published(some_points(), tmp_path / "a.geojson", key=bytes([1]) * 32)
     found = json.loads((tmp_path / "a.geojson").read_text())
     assert found["type"] == "FeatureCollection"
     assert len(found["features"]) == 3
@@ -142,7 +142,7 @@ def test_features(tmp_path: Path) -> None:
     assert list(first) == ["type", "geometry", "properties"]
     assert first["geometry"]["type"] == "Point"
     assert list(first["properties"]) == ["traj_id", "t", "kind"]
-    write_published(some_regions(FIJI), tmp_path / "b.geojsonl", rng=np.random.default_rng(1))
+    write_published(some_regions(FIJI), tmp_path / "b.geojsonl", key=bytes([1]) * 32)
     lines = [json.loads(line) for line in (tmp_path / "b.geojsonl").read_text().splitlines()]
     ring = lines[0]["geometry"]["coordinates"][0]
     assert len(ring) == 5
@@ -153,7 +153,7 @@ def test_features(tmp_path: Path) -> None:
 
 def test_times_of_regions_share_a_form(tmp_path: Path) -> None:
     data = Regions.from_records([[(0, 1, 0.0, 1.0, 0.0, 1.0)]], time_format="utc")
-    write_published(data, tmp_path / "a.csv", rng=np.random.default_rng(1))
+    write_published(data, tmp_path / "a.csv", key=bytes([1]) * 32)
     row = (tmp_path / "a.csv").read_text().splitlines()[1].split(",")
     assert row[2:4] == ["1970-01-01T00:00:00.000000Z", "1970-01-01T00:00:00.000001Z"]
 
@@ -162,21 +162,21 @@ def test_times_of_regions_share_a_form(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["points", "regions"])
 def test_a_publication_without_rows(tmp_path: Path, form: str, kind: str) -> None:
     data = (Points if kind == "points" else Regions).from_records([[], []], time_format="utc", frame=WORLD)
-    write_published(data, tmp_path / f"a.{form}", rng=np.random.default_rng(1))
+    write_published(data, tmp_path / f"a.{form}", key=bytes([1]) * 32)
     loaded = back(tmp_path / f"a.{form}", data)
     assert (len(loaded.data), loaded.rows) == (0, 0)
 
 
 def test_suffixes_and_names(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=r"\.csv, \.parquet, \.geojson or \.geojsonl"):
-        write_published(some_points(), tmp_path / "a.shp", rng=np.random.default_rng(1))
+        write_published(some_points(), tmp_path / "a.shp", key=bytes([1]) * 32)
     with pytest.raises(OutputError, match=r"end the name in \.csv or \.parquet"):
-        write_published(Visits.from_records([[("a", 1)]]), tmp_path / "a.geojson", rng=np.random.default_rng(1))
+        write_published(Visits.from_records([[("a", 1)]]), tmp_path / "a.geojson", key=bytes([1]) * 32)
     clash = Points.from_records([[(0, 1.0, 1.0)]], attributes={"x": ["a"]})
     with pytest.raises(OutputError, match="cannot be called x"):
-        write_published(clash, tmp_path / "a.csv", rng=np.random.default_rng(1))
+        write_published(clash, tmp_path / "a.csv", key=bytes([1]) * 32)
     fine = Visits.from_records([[("a", 1)]], attributes={"x": ["a"]})
-    write_published(fine, tmp_path / "a.csv", rng=np.random.default_rng(1))
+    write_published(fine, tmp_path / "a.csv", key=bytes([1]) * 32)
 
 
 # The strict reader
@@ -281,13 +281,13 @@ def test_boxes_outside_the_range_of_degrees(tmp_path: Path, old: str, new: str, 
 
 
 def test_types_in_parquet(tmp_path: Path) -> None:
-    write_published(some_points(PLANAR), tmp_path / "a.parquet", rng=np.random.default_rng(1))
+    write_published(some_points(PLANAR), tmp_path / "a.parquet", key=bytes([1]) * 32)
     frame = pl.read_parquet(tmp_path / "a.parquet")
     for name, dtype in (("x", pl.Float32), ("y", pl.String), ("t", pl.Int32), ("traj_id", pl.Binary)):
         frame.with_columns(pl.col(name).cast(dtype)).write_parquet(tmp_path / "b.parquet")
         with pytest.raises(InputError, match=f"type of column '{name}'"):
             back(tmp_path / "b.parquet", some_points(PLANAR))
-    write_published(some_regions(PLANAR), tmp_path / "a.parquet", rng=np.random.default_rng(1))
+    write_published(some_regions(PLANAR), tmp_path / "a.parquet", key=bytes([1]) * 32)
     pl.read_parquet(tmp_path / "a.parquet").with_columns(seq=pl.lit(0.0)).write_parquet(tmp_path / "b.parquet")
     with pytest.raises(InputError, match="type of column 'seq'"):
         back(tmp_path / "b.parquet", some_regions(PLANAR))
@@ -323,7 +323,7 @@ def test_an_attribute_may_have_the_name_of_another_kind(tmp_path: Path) -> None:
 def test_other_features_are_refused(tmp_path: Path, form: str, old: str, new: str, words: str) -> None:
     path = tmp_path / f"a.{form}"
     data = some_points().take(np.array([0]))
-    write_published(data, path, rng=np.random.default_rng(1))
+    write_published(data, path, key=bytes([1]) * 32)
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
@@ -336,7 +336,7 @@ def test_other_features_are_refused(tmp_path: Path, form: str, old: str, new: st
 def test_polygons_that_are_no_boxes_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.geojsonl"
     data = some_regions().take(np.array([0]))
-    write_published(data, path, rng=np.random.default_rng(1))
+    write_published(data, path, key=bytes([1]) * 32)
     good = [json.loads(line) for line in path.read_text().splitlines()]
     for corner in range(5):
         for axis in range(2):

@@ -79,7 +79,7 @@ def same_network(one: RoadNetwork, other: RoadNetwork) -> None:
 @settings(deadline=None, max_examples=40)
 def test_round_trip(tmp_path_factory: pytest.TempPathFactory, form: str, data: Routes) -> None:
     path = tmp_path_factory.getbasetemp() / f"published.{form}"
-    source = write_published(data, path, rng=np.random.default_rng(1))
+    source = write_published(data, path, key=bytes([1]) * 32)
     found, expected = back(path, data), as_published(data).take(source)
     assert sorted(source.tolist()) == np.flatnonzero(np.diff(data.offsets)).tolist()
     same_network(found.network, expected.network)
@@ -120,7 +120,7 @@ def some_routes() -> Routes:
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 def test_only_what_is_published_leaves(tmp_path: Path, form: str) -> None:
     for name in ("a", "b"):
-        write_published(some_routes(), tmp_path / f"{name}.{form}", rng=np.random.default_rng(1))
+        write_published(some_routes(), tmp_path / f"{name}.{form}", key=bytes([1]) * 32)
     path = tmp_path / f"a.{form}"
     assert path.read_bytes() == (tmp_path / f"b.{form}").read_bytes()
     for secret in (b"SECRET", b"777111777", b"user"):
@@ -133,18 +133,18 @@ def test_only_what_is_published_leaves(tmp_path: Path, form: str) -> None:
 
 
 def test_types_of_parquet(tmp_path: Path) -> None:
-    write_published(some_routes(), tmp_path / "a.parquet", rng=np.random.default_rng(1))
+    write_published(some_routes(), tmp_path / "a.parquet", key=bytes([1]) * 32)
     types = [pl.String, pl.Int64, pl.String, pl.String, pl.String, pl.Int64, pl.Int64]
     assert pl.read_parquet_schema(tmp_path / "a.parquet") == dict(zip(COLUMNS, types, strict=True))
 
 
 def test_geojson_and_empty_names_are_refused(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match=r"\.csv or \.parquet"):
-        write_published(some_routes(), tmp_path / "a.geojson", rng=np.random.default_rng(1))
+        write_published(some_routes(), tmp_path / "a.geojson", key=bytes([1]) * 32)
     for roads in ([("", "a", "b")], [("ab", "a", "")]):
         data = Routes.from_records([[roads[0][0]]], network=RoadNetwork.from_roads(roads))
         with pytest.raises(OutputError, match="holds an empty text"):
-            write_published(data, tmp_path / "a.csv", rng=np.random.default_rng(1))
+            write_published(data, tmp_path / "a.csv", key=bytes([1]) * 32)
     assert not list(tmp_path.iterdir())
 
 
@@ -183,7 +183,7 @@ def long_row(lines: list[list[str]]) -> int:
 )
 def test_what_was_edited_is_refused(tmp_path: Path, change: Callable[[list[list[str]]], object], words: str) -> None:
     path = tmp_path / "a.csv"
-    write_published(some_routes(), path, rng=np.random.default_rng(1))
+    write_published(some_routes(), path, key=bytes([1]) * 32)
     edited(path, lambda lines: None)
     assert back(path, some_routes()).n_rows == 4
     edited(path, change)
@@ -194,7 +194,7 @@ def test_what_was_edited_is_refused(tmp_path: Path, change: Callable[[list[list[
 def test_a_road_with_other_ends_is_refused(tmp_path: Path) -> None:
     for column in ("from_node", "to_node"):
         path = tmp_path / "a.csv"
-        write_published(some_routes(), path, rng=np.random.default_rng(1))
+        write_published(some_routes(), path, key=bytes([1]) * 32)
         rows = [line.split(",") for line in path.read_text().splitlines()]
         last = max(i for i, row in enumerate(rows) if row[2] == "zu")
         rows[last][COLUMNS.index(column)] = "q"
@@ -204,7 +204,7 @@ def test_a_road_with_other_ends_is_refused(tmp_path: Path) -> None:
 
 
 def test_parquet_of_another_type_is_refused(tmp_path: Path) -> None:
-    write_published(some_routes(), tmp_path / "a.parquet", rng=np.random.default_rng(1))
+    write_published(some_routes(), tmp_path / "a.parquet", key=bytes([1]) * 32)
     frame = pl.read_parquet(tmp_path / "a.parquet")
     for name in ("seq", "t_start", "t_end"):
         frame.with_columns(pl.col(name).cast(pl.Float64)).write_parquet(tmp_path / "b.parquet")

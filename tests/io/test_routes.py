@@ -213,5 +213,5 @@ def test_writing_refuses(tmp_path: Path) -> None:
     with pytest.raises(OutputError, match="cannot be called seq"):
         write_routes(named, tmp_path / "b.csv")
     with pytest.raises(OutputError, match="cannot be called seq"):
-        write_published(named, tmp_path / "b.csv", rng=np.random.default_rng(1))
+        write_published(named, tmp_path / "b.csv", key=bytes([1]) * 32)
     assert not (tmp_path / "b.csv").exists()

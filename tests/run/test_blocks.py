@@ -30,6 +30,7 @@ from wayveil.run.pipeline import publish
 from wayveil.run.reading import load_published
 from wayveil.run.recipe import load_recipe, make_recipe
 from wayveil.run.recipe_text import recipe_text
+from wayveil.run.secret import Secret
 
 PEOPLE, TRIPS, ROWS = 24, 2, 5
 TIMES: dict[str, Callable[[int], str]] = {
@@ -76,7 +77,7 @@ def make(tmp_path: Path) -> Callable[..., dict[str, Any]]:
 
 
 def run(content: dict[str, Any]) -> Outcome:
-    return publish(make_recipe(content), engine=LocalEngine(workers=1))
+    return publish(make_recipe(content), engine=LocalEngine(workers=1), secret=Secret(bytes(32)))
 
 
 def public_bytes(out: Path) -> dict[str, bytes]:
@@ -101,7 +102,7 @@ def test_every_kind_of_time_and_place(
     assert outcome.output_facts["Parts"].startswith("4, made of 4")
     # degrees become metres as they do where all data are read at once
     whole = make_recipe({**content, "blocks": None, "output": {"path": str(tmp_path / "whole")}})
-    publish(whole, engine=LocalEngine(workers=1))
+    publish(whole, engine=LocalEngine(workers=1), secret=Secret(bytes(32)))
     assert read_manifest(tmp_path / "whole/public")[0].frame == manifest.frame
     assert manifest.frame.degrees == degrees
     private = json.loads((tmp_path / "out/private/scores.json").read_text())
@@ -112,7 +113,8 @@ def test_degrees_on_both_sides_of_the_date_line(make: Callable[..., dict[str, An
     table = points(degrees=True).with_columns(lon=((pl.col("lon") - 11.07) + 180 + 180) % 360 - 180)
     content = make(table)
     run(content)
-    publish(make_recipe({**content, "blocks": None, "output": {"path": str(tmp_path / "whole")}}))
+    whole = {**content, "blocks": None, "output": {"path": str(tmp_path / "whole")}}
+    publish(make_recipe(whole), secret=Secret(bytes(32)))
     frame = read_manifest(tmp_path / "out/public")[0].frame
     assert frame == read_manifest(tmp_path / "whole/public")[0].frame
     assert abs(abs(frame.lon_0) - 180) < 1
@@ -123,7 +125,8 @@ def test_degrees_of_all_pieces_become_the_same_metres(make: Callable[..., dict[s
     group = pl.col("user_id").str.slice(6).cast(pl.Int64) % 3
     content = make(points(degrees=True).with_columns(lat=pl.col("lat") + 2 * group), blocks={"by": "place", "rows": 10})
     run(content)
-    publish(make_recipe({**content, "blocks": None, "output": {"path": str(tmp_path / "whole")}}))
+    whole = {**content, "blocks": None, "output": {"path": str(tmp_path / "whole")}}
+    publish(make_recipe(whole), secret=Secret(bytes(32)))
     manifest = read_manifest(tmp_path / "out/public")[0]
     assert manifest.frame == read_manifest(tmp_path / "whole/public")[0].frame
     raw, found = pl.read_csv(tmp_path / "in.csv"), pl.read_csv(sorted((tmp_path / "out/public").glob("*.csv")))
@@ -434,6 +437,7 @@ SCRIPT = """
 import os, resource, signal, sys
 step, limit, *command = sys.argv[1:]
 from wayveil.cli import main
+from wayveil.run.secret import Secret
 import wayveil.run.blocks.publishing, wayveil.run.blocks.files as files, wayveil.io.pieces as pieces
 from pathlib import Path
 seen = 0
@@ -527,7 +531,8 @@ def test_options_give_what_a_recipe_gives(
     make: Callable[..., dict[str, Any]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     run({**make(), "attacks": None, "metrics": None})
-    asked = ["publish", "tga", tmp_path / "in.csv", "--k", 2, "--blocks", "place", "--block-rows", 60, "--seed", 3]
+    asked = ["publish", "tga", tmp_path / "in.csv", "--k", 2, "--blocks", "place", "--block-rows", 60, "--seed", 3,
+             "--secret", tmp_path / "out/private/secret.txt"]  # fmt: skip
     assert command(capsys, *asked, "--format", "csv", "--out", tmp_path / "typed")[0] == 0
     assert public_bytes(tmp_path / "typed") == public_bytes(tmp_path / "out")
     assert main(["verify", str(tmp_path / "typed")]) == 0
@@ -590,7 +595,10 @@ def test_a_recipe_with_blocks_as_text_is_the_same_recipe(
     assert 'engine = "auto"' in file.read_text()
     assert command(capsys, "run", file)[0] == 0
     before = public_bytes(tmp_path / "out")
-    assert command(capsys, "run", file, "--overwrite", "--engine", "local")[0] == 0
+    secret = tmp_path / "secret.txt"
+    (tmp_path / "out/private/secret.txt").rename(secret)
+    again = ["run", file, "--overwrite", "--engine", "local", "--secret", secret]
+    assert command(capsys, *again)[0] == 0
     assert public_bytes(tmp_path / "out") == before
     content["blocks"] = {"by": "place", "row": 5}
     with pytest.raises(UsageError, match=r"there is no key 'row' in \[blocks\]; known: by, rows"):

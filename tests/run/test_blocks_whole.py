@@ -26,6 +26,7 @@ from wayveil.run.outcome import NotPublished, Outcome
 from wayveil.run.pipeline import publish
 from wayveil.run.reading import load_published
 from wayveil.run.recipe import make_recipe
+from wayveil.run.secret import Secret
 from wayveil.run.writing import write_and_read_back
 from wayveil.verify import check_kcl
 
@@ -59,7 +60,7 @@ def content(frame: pl.DataFrame, folder: Path, *, rows: int = 40, keep: tuple[st
 
 
 def run(asked: Any) -> Outcome:
-    return publish(make_recipe(asked), engine=LocalEngine(workers=1))
+    return publish(make_recipe(asked), engine=LocalEngine(workers=1), secret=Secret(bytes(32)))
 
 
 def check_by_force(data: Visits, claim: KCL) -> None:

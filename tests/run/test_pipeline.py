@@ -17,6 +17,7 @@ from wayveil.run import catalog, writing
 from wayveil.run.judging import judge
 from wayveil.run.pipeline import NotPublished, Outcome, publish
 from wayveil.run.recipe import make_recipe
+from wayveil.run.secret import Secret
 
 TABLE_2 = [
     "b3 e4 f6 e8 HIV", "d2 c5 f6 c7 e9 Fever", "c7 e8 Hepatitis", "b3 e4 f6 e8 Flu", "d2 c5 f6 c7 HIV",
@@ -24,8 +25,8 @@ TABLE_2 = [
 ]  # fmt: skip
 
 
-def run(content: dict[str, Any]) -> Outcome:
-    return publish(make_recipe(content))
+def run(content: dict[str, Any], secret: bytes = bytes(32)) -> Outcome:
+    return publish(make_recipe(content), secret=Secret(secret))
 
 
 def published_records(frame: pl.DataFrame) -> Counter[str]:
@@ -48,7 +49,9 @@ def test_table_1_becomes_table_2(content: dict[str, Any], form: str) -> None:
     path = outcome.public / f"published.{form}"
     frame = pl.read_csv(path) if form == "csv" else pl.read_parquet(path)
     assert published_records(frame) == Counter(TABLE_2)
-    assert sorted(p.name for p in outcome.private.iterdir()) == ["log.txt", "report.html", "scores.json", "seed.txt"]
+    assert sorted(p.name for p in outcome.private.iterdir()) == [
+        "log.txt", "report.html", "scores.json", "secret.txt", "seed.txt",
+    ]  # fmt: skip
     assert (outcome.private / "seed.txt").read_text() == "7\n"
     assert judge(outcome.public).holds
     scores = json.loads((outcome.private / "scores.json").read_text())
@@ -78,12 +81,11 @@ def test_only_what_is_published_must_be_constant_in_a_trajectory(
         assert run(content).public is not None
 
 
-def test_the_same_seed_gives_the_same_bytes_and_another_does_not(content: dict[str, Any], tmp_path: Path) -> None:
+def test_the_same_secret_gives_the_same_bytes_and_another_does_not(content: dict[str, Any], tmp_path: Path) -> None:
     found = []
-    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+    for name, secret in (("a", b"1" * 16), ("b", b"1" * 16), ("c", b"2" * 16)):
         content["output"]["path"] = str(tmp_path / name)
-        content["seed"] = seed
-        run(content)
+        run(content, secret)
         found.append(public_bytes(tmp_path / name))
     assert found[0] == found[1] != found[2]
 
@@ -283,8 +285,8 @@ def test_what_is_judged_is_what_is_on_disk(
 ) -> None:
     real = writing.write_published
 
-    def careless(data: Any, path: Path, *, rng: Any, beside: Any = None) -> Any:
-        order = real(data, path, rng=rng)
+    def careless(data: Any, path: Path, *, key: bytes, beside: Any = None) -> Any:
+        order = real(data, path, key=key)
         text = path.read_text()
         path.write_text(text.replace(",f,", ",g,", 1))
         return order

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ VISITS = Visits.from_records([[("a", 1), ("b", 2)], [("a", 1)], [("a", 1), ("b",
 
 def test_a_claim_takes_the_method_that_is_made_for_it() -> None:
     one = publish(VISITS, KCL(k=2, c=1, l=2), seed=1)
-    other = publish(VISITS, Kcl(k=2, c=1, l=2), seed=1)
+    other = publish(VISITS, Kcl(k=2, c=1, l=2), seed=1, secret=one.outcome.private / "secret.txt")
     assert one.verdict.claim == KCL(k=2, c=1, l=2)
     assert one.to_polars().equals(other.to_polars())
     assert one.data.owners != "given"
@@ -53,7 +54,9 @@ def test_files_live_as_long_as_the_publication_and_can_be_saved(tmp_path: Path) 
 
 def test_steps_keep_and_the_same_seed() -> None:
     data = Visits.from_records([[("a", 11)], [("a", 12)]], attributes={"age": ["old", "young"]})
-    made = [publish(data, Kcl(k=2, l=1), prepare=[Bucket(width="10")], keep=["age"], seed=3) for _ in range(2)]
+    how: dict[str, Any] = {"prepare": [Bucket(width="10")], "keep": ["age"], "seed": 3}
+    made = [publish(data, Kcl(k=2, l=1), **how)]
+    made.append(publish(data, Kcl(k=2, l=1), **how, secret=str(made[0].outcome.private / "secret.txt")))
     assert made[0].to_polars().equals(made[1].to_polars())
     assert made[0].to_polars()["t"].to_list() == [10, 10]
     assert sorted(made[0].to_polars()["age"]) == ["old", "young"]

@@ -21,6 +21,7 @@ from wayveil.cli.options import (
     Overwrite,
     Prepare,
     Scheduler,
+    SecretFile,
     TimeBucket,
     prepare_steps,
     reads_table,
@@ -116,6 +117,7 @@ def run(
     engine: EngineName = None,
     scheduler: Scheduler = None,
     memory_limit: MemoryLimit = None,
+    secret: SecretFile = None,
     as_json: Json = False,
 ) -> None:
     """Publish what a recipe declares."""
@@ -126,7 +128,7 @@ def run(
         loaded = loaded.model_copy(update={"output": loaded.output.model_copy(update={"overwrite": True})})
     if engine is not None:
         loaded = loaded.model_copy(update={"engine": engine})
-    publish_recipe(loaded, scheduler, memory_limit, as_json)
+    publish_recipe(loaded, scheduler, memory_limit, as_json, secret=secret)
 
 
 @app.command("verify")

@@ -25,6 +25,7 @@ __all__ = [
     "Overwrite",
     "Prepare",
     "Scheduler",
+    "SecretFile",
     "Seed",
     "SensitiveValues",
     "TimeBucket",
@@ -112,7 +113,13 @@ Format = Annotated[
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace what is there, after the new result is complete and verified.")
 ]
-Seed = Annotated[int | None, typer.Option("--seed", min=0, help="Repeat a run exactly; fresh and secret by default.")]
+Seed = Annotated[
+    int | None, typer.Option("--seed", min=0, help="Repeat method and measurements; fresh and secret by default.")
+]
+SecretFile = Annotated[
+    Path | None,
+    typer.Option("--secret", metavar="FILE", help="secret.txt of an earlier run: repeat it to the byte."),
+]
 EngineName = Annotated[
     Literal["local", "dask", "auto"] | None,
     typer.Option("--engine", help="Where the work runs: this machine, a cluster, or as the size says; default local."),

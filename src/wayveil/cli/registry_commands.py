@@ -27,6 +27,7 @@ from wayveil.cli.options import (
     Overwrite,
     Prepare,
     Scheduler,
+    SecretFile,
     Seed,
     SensitiveValues,
     TimeBucket,
@@ -58,6 +59,7 @@ def _publisher(method: str) -> Any:
         form: Format = "parquet",
         overwrite: Overwrite = False,
         seed: Seed = None,
+        secret: SecretFile = None,
         blocks: BlockBy = None,
         block_rows: BlockRows = None,
         engine: EngineName = None,
@@ -85,17 +87,21 @@ def _publisher(method: str) -> Any:
                 ),
             }
         )
-        publish_recipe(recipe, scheduler, memory_limit, as_json)
+        publish_recipe(recipe, scheduler, memory_limit, as_json, secret=secret)
 
     return reads_table(publish)
 
 
-def publish_recipe(recipe: Any, scheduler: str | None, memory_limit: str | None, as_json: bool) -> None:
+def publish_recipe(
+    recipe: Any, scheduler: str | None, memory_limit: str | None, as_json: bool, *, secret: Path | None = None
+) -> None:
     """Publish what a recipe says, and show what came of it, also where the promise was not kept."""
     from wayveil.run import sizing
     from wayveil.run.catalog import make_engine
     from wayveil.run.pipeline import NotPublished, publish
+    from wayveil.run.secret import Secret
 
+    key = None if secret is None else Secret.read(secret)
     workers = None
     if memory_limit is not None:
         recipe, workers = sizing.within(recipe, sizing.parse_size(memory_limit)), sizing.WORKERS
@@ -106,7 +112,7 @@ def publish_recipe(recipe: Any, scheduler: str | None, memory_limit: str | None,
             progress_bar() as progress,
             make_engine(name, progress, scheduler=address, workers=workers) as engine,
         ):
-            outcome = publish(recipe, engine=engine)
+            outcome = publish(recipe, engine=engine, secret=key)
     except NotPublished as refusal:
         if refusal.outcome is None:
             raise

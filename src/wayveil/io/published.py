@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
@@ -43,7 +44,7 @@ _PLANAR = Frame()
 
 
 def write_published(
-    data: Tabular, path: str | Path, *, rng: np.random.Generator, beside: tuple[Tabular, str | Path] | None = None
+    data: Tabular, path: str | Path, *, key: bytes, beside: tuple[Tabular, str | Path] | None = None
 ) -> IntArray:
     """Write data for the public, under fresh random ids.
 
@@ -58,8 +59,8 @@ def write_published(
         their taxonomy; see `write_taxonomy`.
     path : str or Path
         Ends in .csv or .parquet; for points and regions in degrees also .geojson or .geojsonl.
-    rng : numpy.random.Generator
-        The same state gives the same bytes.
+    key : bytes
+        Secret random bytes, at least 16: the ids follow from them, and the same key gives the same bytes.
     beside : (data, path), optional
         More data of the same trajectories, for a second table with the same ids in the same order.
 
@@ -80,7 +81,7 @@ def write_published(
         If the file cannot be written.
     """
     written = np.flatnonzero(np.diff(data.offsets))
-    numbers = _fresh_numbers(len(written), rng)
+    numbers = _fresh_numbers(len(written), key)
     order = np.argsort(numbers)
     source = written[order]
     ids = numbers[order].astype(">u8").tobytes().hex()
@@ -263,17 +264,14 @@ _KINDS: dict[str, tuple[Callable[..., dict[str, Any]], Any]] = {
 }
 
 
-def _fresh_numbers(n: int, rng: np.random.Generator) -> np.ndarray:
-    """Return `n` different 64-bit numbers.
-
-    They come from a hash of a key drawn from `rng`, not from `rng` itself: NumPy's generators can be rewound from
-    enough of their output, and with them the order of the input.
-    """
-    while True:
-        stream = hashlib.shake_256(b"wayveil traj_id" + rng.bytes(32)).digest(8 * n)
+def _fresh_numbers(n: int, key: bytes) -> np.ndarray:
+    """Return `n` different 64-bit numbers, from a hash of the key: nobody leads them back to it, or to their order."""
+    for attempt in count():
+        stream = hashlib.shake_256(b"wayveil traj_id %d " % attempt + key).digest(8 * n)
         numbers = np.frombuffer(stream, ">u8").astype(np.uint64)
         if len(np.unique(numbers)) == n:
             return numbers
+    raise AssertionError("unreachable: one of the attempts gives different numbers")
 
 
 def _refuse(rows: Rows, bad: pl.Series | np.ndarray, what: str) -> None:

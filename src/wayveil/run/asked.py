@@ -2,28 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
 from wayveil.model import Attack, Metric, Sensitive
 from wayveil.run.recipe import Recipe
 from wayveil.run.scores import default_attacks, default_metrics
+from wayveil.run.secret import Secret
 
-__all__ = ["attacks_of", "comparable", "makes_parts", "metrics_of", "rng_for", "sensitive_of", "sequence_for"]
+__all__ = [
+    "attacks_of",
+    "comparable",
+    "makes_parts",
+    "method_rng",
+    "metrics_of",
+    "rng_for",
+    "sensitive_of",
+    "sequence_for",
+]
 
-Purpose = Literal["method", "ids", "attacks", "pieces"]
-_PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
+Purpose = Literal["method", "attacks"]
+_SPAWN_KEY: dict[Purpose, int] = {"method": 0, "attacks": 2}
 
 
 def rng_for(seed: int, purpose: Purpose, *block: int) -> np.random.Generator:
-    """Return the random numbers of one purpose; those of one do not depend on how many another takes."""
+    """Return the random numbers of one purpose; those of one do not depend on how many another takes.
+
+    They follow from a seed that may have been typed: nothing that hides anybody may come from them, see `method_rng`.
+    """
     return np.random.default_rng(sequence_for(seed, purpose, *block))
+
+
+def method_rng(method: Any, seed: int, secret: Secret, *block: int) -> np.random.Generator:
+    """Return the random numbers of a method: of the seed alone, unless what it draws hides people.
+
+    Such a method says so by a true `hides_by_chance`; then who guesses the seed must not be able to draw the same.
+    """
+    if getattr(method, "hides_by_chance", False):
+        return secret.rng("method", *block, seed=seed)
+    return rng_for(seed, "method", *block)
 
 
 def sequence_for(seed: int, purpose: Purpose, *block: int) -> np.random.SeedSequence:
     """Return the seed of one purpose; a block has one of its own."""
-    return np.random.SeedSequence(seed, spawn_key=(_PURPOSES.index(purpose), *block))
+    return np.random.SeedSequence(seed, spawn_key=(_SPAWN_KEY[purpose], *block))
 
 
 def sensitive_of(recipe: Recipe) -> Sensitive:

@@ -19,6 +19,7 @@ from wayveil.run.recipe import Recipe
 from wayveil.run.recipe_text import recipe_text
 from wayveil.run.report import ReportContext, render_report
 from wayveil.run.scores import charts_json, results_json, to_text, verdict_json
+from wayveil.run.secret import SECRET_FILE, Secret
 from wayveil.run.staging import MANIFEST, Workspace, reporting_disk_errors
 
 __all__ = ["Clock", "Run", "finish"]
@@ -45,6 +46,7 @@ class Run:
 
     recipe: Recipe
     seed: int
+    secret: Secret
     verdict: Verdict
     attacks: tuple[tuple[AttackResult, AttackResult], ...]
     scores: tuple[Score, ...]
@@ -131,6 +133,7 @@ def _private_files(run: Run, outcome: Outcome) -> dict[str, str]:
         "scores.json": to_text(scores),
         "log.txt": facts.log_text(created, outcome.timings, outcome.notes, run.verdict),
         "seed.txt": f"{run.seed}\n",
+        SECRET_FILE: run.secret.text,
         **({} if run.mapping is None else {"mapping.csv": run.mapping}),
     }
 

@@ -12,7 +12,7 @@ from wayveil.engines import LocalEngine
 from wayveil.model import AttackResult, Data, Engine, Verdict
 from wayveil.model.ragged import IntArray
 from wayveil.run import catalog, facts
-from wayveil.run.asked import attacks_of, metrics_of, rng_for, sensitive_of, sequence_for
+from wayveil.run.asked import attacks_of, method_rng, metrics_of, sensitive_of, sequence_for
 from wayveil.run.blocks import publish_blocks
 from wayveil.run.drawing import drawings
 from wayveil.run.finishing import Clock, Run, finish
@@ -23,6 +23,7 @@ from wayveil.run.outcome import NotPublished, Outcome
 from wayveil.run.reading import Prepared, check_sensitive, load, prepare
 from wayveil.run.recipe import Recipe
 from wayveil.run.scores import measure, run_attacks
+from wayveil.run.secret import Secret
 from wayveil.run.staging import open_workspace
 from wayveil.run.views import balance, views
 from wayveil.run.warming import compile_kernels
@@ -31,7 +32,9 @@ from wayveil.run.writing import check_made, refuse_nothing, write_and_read_back
 __all__ = ["NotPublished", "Outcome", "publish"]
 
 
-def publish(recipe: Recipe, *, engine: Engine | None = None, source: Prepared | None = None) -> Outcome:
+def publish(
+    recipe: Recipe, *, engine: Engine | None = None, source: Prepared | None = None, secret: Secret | None = None
+) -> Outcome:
     """Publish what a recipe asks for, if it keeps its promise; NotPublished if it does not.
 
     Parameters
@@ -42,6 +45,8 @@ def publish(recipe: Recipe, *, engine: Engine | None = None, source: Prepared | 
         Where the work runs; by default all cores of this machine.
     source : Prepared, optional
         The data, prepared already; by default they are read and prepared as the recipe says.
+    secret : Secret, optional
+        That of an earlier run, to repeat it to the byte; a fresh one by default.
 
     Guarantee
     ---------
@@ -49,12 +54,13 @@ def publish(recipe: Recipe, *, engine: Engine | None = None, source: Prepared | 
 
     Notes
     -----
-    One seed serves the method, the new ids and the attacks, each through a sequence of its own, so that asking for
-    another attack does not change what is published.
+    One seed serves the method and the attacks, each through a sequence of its own, so that asking for another attack
+    does not change what is published.  New ids, the order of rows and draws that hide people come from the secret.
     """
     engine = engine or LocalEngine()
     if recipe.blocks is not None:
-        return publish_blocks(recipe, engine=engine)
+        return publish_blocks(recipe, engine=engine, secret=secret)
+    secret = secret or Secret.fresh()
     clock = Clock(engine=engine)
     seed = secrets.randbits(128) if recipe.seed is None else recipe.seed
     with open_workspace(recipe.output.path, overwrite=recipe.output.overwrite) as space:
@@ -63,12 +69,12 @@ def publish(recipe: Recipe, *, engine: Engine | None = None, source: Prepared | 
         with clock("compile kernels"):
             compile_kernels(recipe.method, attacks_of(recipe), metrics_of(recipe), engine)
         with clock("run the method"):
-            made = recipe.method.run(source.data, rng=rng_for(seed, "method"), engine=engine)
+            made = recipe.method.run(source.data, rng=method_rng(recipe.method, seed, secret), engine=engine)
             check_made(recipe.method, source.data, made)
             if made.data.n_rows == 0:
                 raise refuse_nothing(type(made.data))
         with clock("write and read back"):
-            written = write_and_read_back(recipe, space.staged, source.data, made, rng_for(seed, "ids"))
+            written = write_and_read_back(recipe, space.staged, source.data, made, secret.key("ids"))
             order = written.order if made.source is None else made.source[written.order]
         with clock("verify"):
             original = source.data.take(order) if made.source is None else source.data
@@ -84,6 +90,7 @@ def publish(recipe: Recipe, *, engine: Engine | None = None, source: Prepared | 
             Run(
                 recipe=recipe,
                 seed=seed,
+                secret=secret,
                 verdict=verdict,
                 attacks=attacks,
                 scores=scores,

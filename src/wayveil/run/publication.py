@@ -34,6 +34,7 @@ from wayveil.run.pipeline import Outcome
 from wayveil.run.pipeline import publish as publish_recipe
 from wayveil.run.reading import Prepared, load_published, prepare
 from wayveil.run.recipe import InputSpec, Recipe, make_recipe
+from wayveil.run.secret import Secret
 from wayveil.run.single import attack_data
 
 __all__ = ["Publication", "publish", "risk"]
@@ -159,6 +160,7 @@ def publish(
     out: str | Path | None = None,
     title: str = "",
     seed: int | None = None,
+    secret: str | Path | None = None,
     engine: Engine | None = None,
 ) -> Publication: ...
 
@@ -184,7 +186,9 @@ def publish(what: Any, method: Any = None, *, engine: Engine | None = None, **ho
     title : str, optional
         Heading of the report.
     seed : int, optional
-        Repeats a run exactly; fresh and secret by default.
+        Repeats method and measurements; fresh and secret by default.
+    secret : str or Path, optional
+        The ``secret.txt`` of an earlier run, from its private folder: with it and the seed, the same bytes come out.
     engine : Engine, optional
         Where the work runs.
 
@@ -205,8 +209,9 @@ def publish(what: Any, method: Any = None, *, engine: Engine | None = None, **ho
         if method is not None or how:
             raise UsageError("publish: a recipe says everything; give no method and no options beside it.")
         return publish_recipe(what, engine=engine)
-    data, chosen, out = _data_of(what), _method_of(method), how.pop("out", None)
-    return _publish_data(data, chosen, _Asked(**how), out=out, engine=engine)
+    data, chosen, out, file = _data_of(what), _method_of(method), how.pop("out", None), how.pop("secret", None)
+    secret = None if file is None else Secret.read(Path(file))
+    return _publish_data(data, chosen, _Asked(**how), out=out, engine=engine, secret=secret)
 
 
 def risk(
@@ -288,7 +293,7 @@ class _Asked:
 
 
 def _publish_data(
-    data: Data, method: Any, asked: _Asked, *, out: str | Path | None, engine: Engine | None
+    data: Data, method: Any, asked: _Asked, *, out: str | Path | None, engine: Engine | None, secret: Secret | None
 ) -> Publication:
     kind = catalog.kind_of_data(data)
     if kind == "regions":
@@ -296,7 +301,7 @@ def _publish_data(
     folder = None if out is not None else Path(tempfile.mkdtemp(prefix="wayveil-"))
     target = folder / "publication" if folder is not None else Path(out or "")
     try:
-        made = _run(data, asked.recipe(kind, method, target), engine)
+        made = _run(data, asked.recipe(kind, method, target), engine, secret)
     except BaseException:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
@@ -306,8 +311,9 @@ def _publish_data(
     return made
 
 
-def _run(data: Data, recipe: Recipe, engine: Engine | None) -> Publication:
-    outcome = publish_recipe(recipe, engine=engine, source=_prepared(data, recipe.prepare, recipe.input))
+def _run(data: Data, recipe: Recipe, engine: Engine | None, secret: Secret | None) -> Publication:
+    source = _prepared(data, recipe.prepare, recipe.input)
+    outcome = publish_recipe(recipe, engine=engine, source=source, secret=secret)
     if outcome.public is None:
         raise UsageError("publish: the publication has no public folder.")
     loaded = load_published(outcome.public, read_manifest(outcome.public)[0])

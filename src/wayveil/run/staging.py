@@ -27,7 +27,7 @@ __all__ = ["MANIFEST", "Workspace", "exchange", "open_workspace", "reporting_dis
 
 MANIFEST = "manifest.json"
 _STAGING = ".staging-"
-_PRIVATE_NAMES = ("report.html", "scores.json", "log.txt", "seed.txt", "mapping.csv")
+_PRIVATE_NAMES = ("report.html", "scores.json", "log.txt", "seed.txt", "secret.txt", "mapping.csv")
 
 
 class Workspace:

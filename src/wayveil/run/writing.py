@@ -64,15 +64,15 @@ class Written:
 
 
 def write_and_read_back(
-    recipe: Recipe, folder: Path, data: Data, made: Published, rng: np.random.Generator, part: int | None = None
+    recipe: Recipe, folder: Path, data: Data, made: Published, key: bytes, part: int | None = None
 ) -> Written:
-    """Write what a method made, and return what the files hold; `part` numbers the files of a block."""
+    """Write what a method made, and return what the files hold; new ids follow from `key`, `part` numbers a block."""
     form = recipe.output.format
     path, beside = folder / published_name(form, part), folder / boxes_name(form, part)
     boxes = None if made.boxes is None else replace(made.boxes, attributes={})
     owner = data.owner if made.source is None else _owner_of_parts(data.owner, made.source)
     with reporting_disk_errors(recipe.output.path):
-        order = write_published(made.data, path, rng=rng, beside=None if boxes is None else (boxes, beside))
+        order = write_published(made.data, path, key=key, beside=None if boxes is None else (boxes, beside))
         if isinstance(made.data, Stops):
             write_taxonomy(made.data.taxonomy, path.with_name(taxonomy_name(form)))
         loaded = _read_back(path, made.data, data)

@@ -15,7 +15,7 @@ from wayveil.io.pieces import groups_of
 from wayveil.model import AttackResult, Chart, Data, Published, Verdict
 from wayveil.model.ragged import IntArray
 from wayveil.run import catalog
-from wayveil.run.asked import attacks_of, metrics_of, rng_for, sensitive_of, sequence_for
+from wayveil.run.asked import attacks_of, method_rng, metrics_of, sensitive_of, sequence_for
 from wayveil.run.blocks.files import load_data, load_value, save, save_data
 from wayveil.run.drawing import Drawing, drawings
 from wayveil.run.joining import join_data
@@ -23,6 +23,7 @@ from wayveil.run.manifest import Described, described
 from wayveil.run.matching import aligned
 from wayveil.run.recipe import Recipe
 from wayveil.run.scores import run_attacks
+from wayveil.run.secret import Secret
 from wayveil.run.views import balance, views
 from wayveil.run.writing import Written, check_made, write_and_read_back
 
@@ -50,6 +51,7 @@ class Job:
 
     recipe: Recipe
     seed: int
+    secret: Secret
     scratch: Path
     staged: Path
     shared: Path
@@ -144,7 +146,9 @@ def make_block(job: Job, data: Any, number: int) -> Published | Done:
     """Return what the method makes of a block, or what is to be told where it can make nothing."""
     method = job.recipe.method
     try:
-        made: Published = method.run(data, rng=rng_for(job.seed, "method", number), engine=LocalEngine(workers=1))
+        made: Published = method.run(
+            data, rng=method_rng(method, job.seed, job.secret, number), engine=LocalEngine(workers=1)
+        )
     except InputError as error:
         return Done(number=number, balance=_nothing_left(data), why=str(error))
     check_made(method, data, made)
@@ -153,7 +157,7 @@ def make_block(job: Job, data: Any, number: int) -> Published | Done:
 
 def publish_part(job: Job, data: Any, made: Published, number: int) -> tuple[Written, Verdict]:
     """Write one part into the staging folder, read it back, and judge it."""
-    written = write_and_read_back(job.recipe, job.staged, data, made, rng_for(job.seed, "ids", number), part=number)
+    written = write_and_read_back(job.recipe, job.staged, data, made, job.secret.key("ids", number), part=number)
     original = data.take(written.order) if made.source is None else data
     return written, catalog.verify(written.data, made.claim, original, written.boxes)
 

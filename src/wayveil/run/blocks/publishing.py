@@ -29,6 +29,7 @@ from wayveil.run.manifest import boxes_name, published_name
 from wayveil.run.outcome import Outcome
 from wayveil.run.reading import check_values
 from wayveil.run.recipe import Recipe
+from wayveil.run.secret import Secret
 from wayveil.run.sizing import check_planning, limit_of
 from wayveil.run.staging import Workspace, open_workspace
 from wayveil.run.warming import compile_kernels
@@ -38,12 +39,13 @@ from wayveil.verify import Need, apart, join_verdicts, union_condition
 __all__ = ["publish_blocks"]
 
 
-def publish_blocks(recipe: Recipe, *, engine: Engine) -> Outcome:
+def publish_blocks(recipe: Recipe, *, engine: Engine, secret: Secret | None = None) -> Outcome:
     """Publish block by block, if every part keeps the promise; NotPublished if one does not."""
     if recipe.blocks is None:
         raise UsageError("The recipe names no blocks.")
     clock = Clock(engine=engine)
     seed = secrets.randbits(128) if recipe.seed is None else recipe.seed
+    secret = secret or Secret.fresh()
     sensitive = sensitive_of(recipe)
     out = recipe.output.path
     with open_workspace(out, overwrite=recipe.output.overwrite) as space, reporting_full_disks(out):
@@ -53,7 +55,14 @@ def publish_blocks(recipe: Recipe, *, engine: Engine) -> Outcome:
         with clock("compile kernels"):
             also = ("kcl_count",) if recipe.blocks.by == "whole" else ()
             compile_kernels(recipe.method, attacks_of(recipe), counting(metrics_of(recipe)), engine, also)
-        job = Job(recipe=recipe, seed=seed, scratch=space.scratch, staged=space.staged, shared=pieces.shared)
+        job = Job(
+            recipe=recipe,
+            seed=seed,
+            secret=secret,
+            scratch=space.scratch,
+            staged=space.staged,
+            shared=pieces.shared,
+        )
         if recipe.blocks.by == "whole":
             run = publish_whole(job, pieces, clock)
             _tidy(space)
@@ -114,6 +123,7 @@ def _told(job: Job, pieces: Pieces, done: list[Done], met: Sequence[Need], clock
     return Run(
         recipe=recipe,
         seed=job.seed,
+        secret=job.secret,
         verdict=verdict,
         attacks=_attacks([one.attacks for one in told if not one.why]),
         scores=scores,

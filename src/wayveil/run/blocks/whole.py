@@ -16,7 +16,7 @@ import numpy as np
 
 from wayveil.model import KCL, Chart, Engine, Published, Verdict, Visits
 from wayveil.run import facts
-from wayveil.run.asked import attacks_of, metrics_of, rng_for, sensitive_of, sequence_for
+from wayveil.run.asked import attacks_of, metrics_of, sensitive_of, sequence_for
 from wayveil.run.blocks.adding import add_balances, add_counts, described_input, left_out_note, score_all
 from wayveil.run.blocks.asking import attack_pieces
 from wayveil.run.blocks.deciding import block_rows, decide, kept_visits, number_doublets
@@ -93,6 +93,7 @@ def publish_whole(job: Job, pieces: Pieces, clock: Clock) -> Run:
     return Run(
         recipe=recipe,
         seed=job.seed,
+        secret=job.secret,
         verdict=verdict,
         attacks=tuple((before, after) for before, after in attacks),
         scores=scores,
@@ -129,7 +130,7 @@ def _apply(job: Job, doublets: Path, n_parts: int, todo: tuple[int, Path, Path])
     number, file, kept = todo
     data: Visits = load_data(file, None)
     published = data.where(kept_visits(kept, data, doublets))
-    part = rng_for(job.seed, "pieces", number).integers(0, n_parts, len(data))
+    part = job.secret.rng("pieces", number).integers(0, n_parts, len(data))
     held = np.diff(published.offsets) > 0
     for one in np.unique(part[held]).tolist():
         save_data(
@@ -154,7 +155,7 @@ def _write_part(job: Job, numbered: tuple[int, int]) -> _Part:
     files = sorted((job.scratch / "parts" / str(dealt)).glob("[0-9]*.pickle"))
     data = join_data([load_data(file, None) for file in files])
     made = Published(data=data, claim=job.recipe.method.claim)
-    written = write_and_read_back(job.recipe, job.staged, data, made, rng_for(job.seed, "ids", number), part=number)
+    written = write_and_read_back(job.recipe, job.staged, data, made, job.secret.key("ids", number), part=number)
     back: Visits = written.data
     return _Part(
         file=save_data(back, job.scratch / "readback" / f"{number}.pickle"),
