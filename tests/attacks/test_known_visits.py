@@ -1,5 +1,7 @@
 """The attack against a restatement of its definition, on planted and on random data."""
 
+from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 from math import comb
 
@@ -55,18 +57,23 @@ def plain(data):
     ]
 
 
-def oracle_set(target, known, sensitive):
+def oracle_set(target, known, sensitive, victim=None):
+    """Counted over people and over trajectories; without a `victim`, that of most trajectories is taken for them."""
     fits = [row for row in target if known <= row[1]]
     owners = {row[0] for row in fits}
     if not owners:
         return 0.0, 0.0, 0
+    own = Counter(row[0] for row in fits)
+    most = max(own.values()) if victim is None else own[victim]
     pairs = [(name, value) for name, values in sensitive.items() for value in values]
-    having = [len({row[0] for row in fits if pair in row[2]}) for pair in pairs]
-    return 1 / len(owners), max(having, default=0) / len(owners), len(owners)
+    shares = [len({row[0] for row in fits if pair in row[2]}) / len(owners) for pair in pairs]
+    shares += [sum(pair in row[2] for row in fits) / len(fits) for pair in pairs]
+    return max(1 / len(owners), most / len(fits)), max(shares, default=0), len(owners)
 
 
 def oracle_people(truth, target, m, worst, sensitive):
     rows, attacked = plain(truth), plain(target)
+    same = target.owners == "given" and truth.owners == "given" and truth.owner.tolist() == target.owner.tolist()
     found = []
     for person in sorted({row[0] for row in rows if row[1]}):
         mine = [sorted(row[1]) for row in rows if row[0] == person and row[1]]
@@ -77,7 +84,7 @@ def oracle_people(truth, target, m, worst, sensitive):
             for size in sizes:
                 for known in combinations(record, size):
                     weight = 1 / (len(mine) * comb(len(record), size))
-                    every.append((weight, *oracle_set(attacked, set(known), sensitive)))
+                    every.append((weight, *oracle_set(attacked, set(known), sensitive, person if same else None)))
         if worst:
             identity, confidence = max(e[1] for e in every), max(e[2] for e in every)
             found.append((identity, confidence, identity == 0, identity == 1))
@@ -215,6 +222,44 @@ def test_a_group_that_shares_a_sensitive_value_is_told():
     assert result.measured["identity_max"] == 0.5
     assert result.measured["attribute_share_above"] == 0.5
     assert dict(zip(result.charts[1].labels, result.charts[1].series[0].values, strict=True))["40 to 50 %"] == 0.5
+
+
+def test_whoever_owns_most_of_what_fits_is_found_and_so_is_what_most_of_it_says():
+    """One person has 200 of the 204 trajectories that fit b at 2, and they say HIV; one of the five people has it."""
+    route = [("a", 1), ("b", 2), ("c", 3)]
+    data = Visits.from_records(
+        [route] * 204 + [[("a", 1)]] * 10,
+        attributes={"ill": ["HIV"] * 200 + ["well"] * 14},
+        owner=[0] * 200 + list(range(1, 15)),
+    )
+    found = attack(data, data, {"ill": ["HIV"]}, m=3, choice="worst")
+    assert found.measured["identity_max"] == pytest.approx(200 / 204)
+    assert found.measured["attribute_max"] == pytest.approx(200 / 204)
+    # The four others are one of five people, the ten one of fifteen.
+    assert found.measured["identity_mean"] == pytest.approx((200 / 204 + 4 / 5 + 10 / 15) / 15)
+    other = replace(data, owner=data.owner[::-1])  # nobody says whose the trajectories are: the worst is taken
+    assert attack(data, other, {"ill": ["HIV"]}, m=3, choice="worst").measured["identity_max"] > 0.9
+
+
+@given(data_sets(owners=True), st.integers(1, 4), st.sampled_from(["random", "worst"]))
+@settings(deadline=None, max_examples=60, derandomize=True)
+def test_asked_in_pieces_by_person_it_is_the_same(data, m, choice):
+    known = KnownVisits(m=m, choice=choice)
+    sensitive = {"one": ["x", "y"], "two": ["x"]}
+    if not data.n_visits:
+        return
+    rng = np.random.default_rng(1)
+    questions = known.join_questions([known.ask(data, sensitive=sensitive, rng=rng, victims=10)])
+    answers = {}
+    for piece in (data.take(np.flatnonzero(data.owner % 2 == i)) for i in (0, 1)):
+        for key, value in known.answer(questions, piece).items():
+            both = [*(answers.get(key, ()) if isinstance(value, tuple) else [answers.get(key, 0)])]
+            if isinstance(value, tuple):
+                answers[key] = tuple(a + b for a, b in zip(both, value, strict=True)) if both else value
+            else:
+                answers[key] = both[0] + value
+    result = known.conclude(questions, answers)
+    assert learnt(result) == pytest.approx(learnt(attack(data, data, sensitive, m=m, choice=choice)), abs=1e-9)
 
 
 def test_trips_of_one_person_hide_nobody():

@@ -1,10 +1,12 @@
 """The matching kernels against the definition: a trajectory fits if it has every known visit."""
 
+from collections import Counter
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.matching import doublet_codes, inverted_lists, match_sets
+from wayveil.kernels.matching import count_fitting, doublet_codes, inverted_lists, match_sets
 
 ITEMS = 6
 
@@ -48,6 +50,26 @@ def test_match_sets_counts_owners_and_their_most_frequent_value(table):
     owners, best = match_sets(*lists_of(records, owner, values), padded(sets))
     expected = [oracle(records, owner, values, known) for known in sets]
     assert list(zip(owners.tolist(), best.tolist(), strict=True)) == expected
+
+
+@given(tables(), st.integers(-1, 5))
+@settings(deadline=None, max_examples=200, derandomize=True)
+def test_trajectories_are_counted_and_those_of_the_victim(table, victim):
+    records, owner, values, sets = table
+    sets = sets + sets[:2]  # the same sets again, for another victim
+    victims = [victim, *(i % 5 for i in range(len(sets)))][: len(sets)]
+    found = count_fitting(*lists_of(records, owner, values), padded(sets), np.array(victims, np.int64))
+    for row, known, who in zip(found.tolist(), sets, victims, strict=True):
+        fits = [i for i, r in enumerate(records) if set(known) <= set(r)]
+        own = Counter(owner[i] for i in fits)
+        carrying = max(sum(v in values[i] for i in fits) for v in range(3))
+        assert row == [
+            *oracle(records, owner, values, known),
+            len(fits),
+            carrying,
+            own[who],
+            max(own.values(), default=0),
+        ]
 
 
 @given(tables())

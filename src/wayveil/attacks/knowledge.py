@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.attacks.questions import AskedSets
-from wayveil.kernels.matching import doublet_codes, inverted_lists, match_sets
+from wayveil.kernels.matching import COUNTS, count_fitting, doublet_codes, inverted_lists
 from wayveil.model import Engine, Visits
 from wayveil.model.ragged import offsets_of, take
 
-__all__ = ["MOST_SETS", "KnownSets", "Risk", "Target", "Victims", "draw_sets"]
+__all__ = ["MOST_SETS", "Fitting", "KnownSets", "Risk", "Target", "Victims", "draw_sets"]
 
 Array = NDArray[Any]
 
@@ -32,9 +32,11 @@ _CELLS = 1 << 22  # known visits held at once
 class Victims:
     """The people who are attacked.
 
-    Person i has the trajectories ``first[i]:first[i + 1]``, and trajectory j the visits ``offsets[j]:offsets[j + 1]``.
+    Person i has the owner code ``owner[i]`` and the trajectories ``first[i]:first[i + 1]``, and trajectory j the visits
+    ``offsets[j]:offsets[j + 1]``.
     """
 
+    owner: Array
     first: Array
     offsets: Array
     location: Array
@@ -55,14 +57,23 @@ class Victims:
         there = np.flatnonzero(np.diff(truth.offsets))
         owner = truth.owner[there] if truth.owners == "given" else there
         there = there[np.argsort(owner, kind="stable")]
-        _, counts = np.unique(owner, return_counts=True)
+        people, counts = np.unique(owner, return_counts=True)
         first = offsets_of(counts)
         sampled = len(counts) > most
         if sampled:
-            first, rows = take(first, np.sort(rng.choice(len(counts), most, replace=False)))
+            chosen = np.sort(rng.choice(len(counts), most, replace=False))
+            people = people[chosen]
+            first, rows = take(first, chosen)
             there = there[rows]
         offsets, rows = take(truth.offsets, there)
-        return cls(first=first, offsets=offsets, location=truth.location[rows], t=truth.t[rows], sampled=sampled)
+        return cls(
+            owner=people.astype(np.int64),
+            first=first,
+            offsets=offsets,
+            location=truth.location[rows],
+            t=truth.t[rows],
+            sampled=sampled,
+        )
 
     def blocks(self, m: int, *, draws: int) -> list[Victims]:
         """Return the same people in blocks, so that all sets of up to `m` visits of one block fit in memory."""
@@ -74,7 +85,12 @@ class Victims:
 
     def _part(self, start: int, stop: int) -> Victims:
         first = self.first[start : stop + 1]
-        return replace(self, first=first - first[0], offsets=self.offsets[first[0] : first[-1] + 1])
+        return replace(
+            self,
+            owner=self.owner[start:stop],
+            first=first - first[0],
+            offsets=self.offsets[first[0] : first[-1] + 1],
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -183,34 +199,74 @@ class Target:
         one = np.where((self.value == value).any(axis=1), 0, -1)
         return replace(self, value=np.ascontiguousarray(one[:, None]), n_values=1)
 
-    def match(self, sets: KnownSets, engine: Engine) -> tuple[Array, Array]:
-        """Return per set how many people fit it, and how many of them have the most frequent sensitive value."""
+    def match(self, sets: KnownSets, victim: Array, engine: Engine) -> Fitting:
+        """Return who fits each set; ``victim[i]`` is the owner code of person i."""
         distinct, where = np.unique(self.codes, return_inverse=True)
         order = np.argsort(self.starts[distinct + 1] - self.starts[distinct], kind="stable")
         rank = np.empty(len(distinct) + 1, np.int64)
         rank[order], rank[-1] = np.arange(len(distinct)), len(distinct)
-        # The rarest visit first, equal sets once, and sets that begin alike next to each other.
+        # The rarest visit first, equal sets of one person once, and sets that begin alike next to each other.
         ranks = np.sort(rank[np.append(where, len(distinct))[sets.visits]], axis=1)
-        sorting = np.lexsort(ranks.T[::-1])
-        ranks = ranks[sorting]
+        sorting = np.lexsort((sets.person, *ranks.T[::-1]))
+        ranks, person = ranks[sorting], sets.person[sorting]
         new = np.ones(len(ranks), bool)
-        new[1:] = (ranks[1:] != ranks[:-1]).any(axis=1)
+        new[1:] = (ranks[1:] != ranks[:-1]).any(axis=1) | (person[1:] != person[:-1])
         tried = np.append(distinct[order], -1)[ranks[new]]
-        tasks = [tried[i : i + _SETS_PER_TASK] for i in range(0, len(tried), _SETS_PER_TASK)]
+        whose = victim[person[new]]
+        cuts = range(0, len(tried), _SETS_PER_TASK)
+        tasks = [(tried[i : i + _SETS_PER_TASK], whose[i : i + _SETS_PER_TASK]) for i in cuts]
         # The last tasks have the longest lists: they go first, so that no core waits for them at the end.
         done = engine.map(partial(_match, self), tasks[::-1])[::-1]
         back = np.empty(len(ranks), np.int64)
         back[sorting] = np.cumsum(new) - 1
-        none = np.zeros(0, np.int64)
-        owners, best = (np.concatenate(column)[back] for column in zip((none, none), *done, strict=True))
-        return owners, best
+        return Fitting.of(np.concatenate([np.zeros((0, COUNTS), np.int64), *done])[back])
 
 
-def _match(target: Target, sets: Array) -> tuple[Array, Array]:
-    found: tuple[Array, Array] = match_sets(
-        target.starts, target.slots, target.owner, target.value, target.n_values, sets
-    )
+def _match(target: Target, task: tuple[Array, Array]) -> Array:
+    sets, victim = task
+    found: Array = count_fitting(target.starts, target.slots, target.owner, target.value, target.n_values, sets, victim)
     return found
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Fitting:
+    """Who fits each set of known visits: people and trajectories.
+
+    Parameters
+    ----------
+    people, trajectories : int
+        Those who have a trajectory that fits, and the trajectories that fit.
+    people_with, trajectories_with : int
+        Those of them with the sensitive value that most of them have.
+    own, most : int
+        The trajectories of the victim, and of the person who has most of them.
+    """
+
+    people: Array
+    people_with: Array
+    trajectories: Array
+    trajectories_with: Array
+    own: Array
+    most: Array
+
+    @classmethod
+    def of(cls, counts: Array) -> Fitting:
+        """Return the columns of `count_fitting` by name."""
+        people, people_with, trajectories, trajectories_with, own, most = counts.T
+        return cls(
+            people=people,
+            people_with=people_with,
+            trajectories=trajectories,
+            trajectories_with=trajectories_with,
+            own=own,
+            most=most,
+        )
+
+    @classmethod
+    def of_people(cls, people: Array) -> Fitting:
+        """Return what fits where each person has one thing that does, and nothing sensitive is asked."""
+        none, one = np.zeros_like(people), np.minimum(people, 1)
+        return cls(people=people, people_with=none, trajectories=people, trajectories_with=none, own=one, most=one)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -223,9 +279,14 @@ class Risk:
     unique: Array
 
     @classmethod
-    def of(cls, sets: KnownSets, owners: Array, best: Array, people: int, *, worst: bool) -> Risk:
-        """Return the mean risk over the sets of each person, or the largest."""
-        one, share = _ratio(np.ones_like(owners), owners), _ratio(best, owners)
+    def of(cls, sets: KnownSets, fitting: Fitting, people: int, *, worst: bool) -> Risk:
+        """Return the mean risk over the sets of each person, or the largest.
+
+        The attacker picks one of the people who fit, or one of the trajectories, whichever is right more often.
+        """
+        owners = fitting.people
+        one = np.maximum(_ratio(np.ones_like(owners), owners), _ratio(fitting.own, fitting.trajectories))
+        share = np.maximum(_ratio(fitting.people_with, owners), _ratio(fitting.trajectories_with, fitting.trajectories))
         identity, confidence = _peak(one, sets.person, people), _peak(share, sets.person, people)
         if worst:
             found = identity, confidence, identity == 0, identity == 1

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 
-from wayveil.attacks.knowledge import KnownSets, Risk, Target, Victims
+from wayveil.attacks.knowledge import Fitting, KnownSets, Risk, Target, Victims
 from wayveil.attacks.person_risk import mean_bounds
 from wayveil.attacks.questions import AskedSets, used_names
 from wayveil.attacks.risk_chart import SINGLED_OUT, risk_chart, share_chart
@@ -37,9 +37,10 @@ _CONFIDENCE_LABELS = ("no match", *(f"{10 * i} to {10 * i + 10} %" for i in rang
 class KnownVisits(OnVisits):
     """Someone who knows up to `m` true visits (place and exact time) of a person looks for that person.
 
-    The attacker keeps the trajectories that have all the known visits.  **Identity linkage** succeeds with
-    probability 1 / (number of people behind them); **attribute linkage** with the largest share of these people who
-    have one sensitive value.  Where nothing matches, both are 0.
+    The attacker keeps the trajectories that have all the known visits, and picks one of the people behind them, or one
+    of them, whichever is right more often.  **Identity linkage** succeeds with the larger probability of 1 / (people)
+    and (trajectories of the victim) / (trajectories); **attribute linkage** with the largest share of these people, or
+    of these trajectories, with one sensitive value.  Where nothing matches, both are 0.
 
     Parameters
     ----------
@@ -60,7 +61,9 @@ class KnownVisits(OnVisits):
     Notes
     -----
     A victim is an owner of `truth` with at least one visit; what is known lies inside one trajectory, drawn evenly
-    where there are several.  People are counted in `target` where its owners are given, trajectories otherwise.
+    where there are several.  People are counted in `target` where its owners are given, trajectories otherwise.  The
+    trajectories of the victim are those with the same owner code where both data sets have the same owners in the same
+    order; where it is not known which are the victim's, those of the person who has most are taken for them.
     More than 5,000 sets of visits per person are not all tried: "random" then takes `draws` of them, "worst" all
     those of the sizes that fit and random larger ones.  `sampled` says if people or sets were drawn.
     Building the lists takes time linear in the visits; each set then costs about its rarest visit's support.
@@ -100,7 +103,10 @@ class KnownVisits(OnVisits):
         lists = Target.of(target, values, victims, truth.locations)
         parts, sampled = [], victims.sampled
         for block, sets in self._known(victims, rng):
-            parts.append(Risk.of(sets, *lists.match(sets, engine), len(block), worst=self.choice == "worst"))
+            fitting = lists.match(sets, block.owner, engine)
+            if not _same_owners(truth, target):
+                fitting = replace(fitting, own=fitting.most)
+            parts.append(Risk.of(sets, fitting, len(block), worst=self.choice == "worst"))
             sampled = sampled or sets.sampled
         return self._result(Risk.join(parts), truth.n_owners, bool(values), sampled=sampled)
 
@@ -124,6 +130,7 @@ class KnownVisits(OnVisits):
             sets=np.concatenate([np.zeros((0, width), np.int64), *padded]),
             person=np.concatenate([nothing, *(s.person + n for (_, s), n in zip(parts, starts[:-1], strict=True))]),
             weight=np.concatenate([np.zeros(0), *(sets.weight for _, sets in parts)]),
+            owner=people.owner,
             people=len(people),
             population=truth.n_owners,
             sampled=people.sampled or any(sets.sampled for _, sets in parts),
@@ -140,16 +147,32 @@ class KnownVisits(OnVisits):
         _check_times(questions, target)
         lists = Target.of(target, questions.values, questions, questions.names)
         sets, alone = _as_sets(questions), Alone()
+        fitting = lists.match(sets, questions.owner, alone)
+        valued = [lists.with_value(value).match(sets, questions.owner, alone) for value in range(lists.n_values)]
+        # Where nobody said who owns what, the one trajectory that is taken for the victim's is counted in the end.
+        given = target.owners == "given"
         return {
-            "owners": lists.match(sets, alone)[0],
-            "with_value": tuple(lists.with_value(value).match(sets, alone)[1] for value in range(lists.n_values)),
+            "owners": fitting.people,
+            "trajectories": fitting.trajectories,
+            "own": fitting.own if given else np.zeros_like(fitting.own),
+            "with_value": tuple(found.people_with for found in valued),
+            "with_value_trajectories": tuple(found.trajectories_with for found in valued),
         }
 
     def conclude(self, questions: AskedSets, answers: Mapping[str, Any]) -> AttackResult:
         """Return the result that the answers of all pieces give."""
-        owners = answers["owners"]
-        best = np.max([np.zeros_like(owners), *answers["with_value"]], axis=0)
-        risk = Risk.of(_as_sets(questions), owners, best, questions.people, worst=self.choice == "worst")
+        people = answers["owners"]
+        none = np.zeros_like(people)
+        own = np.maximum(answers["own"], np.minimum(people, 1))
+        fitting = Fitting(
+            people=people,
+            people_with=np.max([none, *answers["with_value"]], axis=0),
+            trajectories=answers["trajectories"],
+            trajectories_with=np.max([none, *answers["with_value_trajectories"]], axis=0),
+            own=own,
+            most=own,
+        )
+        risk = Risk.of(_as_sets(questions), fitting, questions.people, worst=self.choice == "worst")
         return self._result(risk, questions.population, bool(questions.values), sampled=questions.sampled)
 
     def _known(self, victims: Victims, rng: np.random.Generator) -> Iterator[tuple[Victims, KnownSets]]:
@@ -206,6 +229,13 @@ class KnownVisits(OnVisits):
 
 def _as_sets(questions: AskedSets) -> KnownSets:
     return KnownSets(visits=questions.sets, person=questions.person, weight=questions.weight, sampled=questions.sampled)
+
+
+def _same_owners(truth: Visits, target: Visits) -> bool:
+    """Return whether the codes of owners are known to mean the same people, or each trajectory is a person anyway."""
+    if target.owners != "given":
+        return True
+    return truth.owners == "given" and np.array_equal(truth.owner, target.owner)
 
 
 def _check_times(truth: Visits | AskedSets, target: Visits) -> None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.attacks.knowledge import KnownSets, Risk, Victims
+from wayveil.attacks.knowledge import Fitting, KnownSets, Risk, Victims
 from wayveil.attacks.place_records import Index, Records, draw_victims
 from wayveil.attacks.place_risk import told, worst_risk
 from wayveil.attacks.place_search import NOBODY, fewest_owners, owners_of_sets
@@ -138,7 +138,7 @@ def random_sets(
         # What is known depends on the truth and the seed alone: raw and published data meet the same attacker.
         sets = KnownSets.random(block, m, draws=draws, all_sets=not victims.sampled, rng=rng)
         owners = match(sets.visits)
-        parts.append(Risk.of(sets, owners, np.zeros_like(owners), len(block), worst=False))
+        parts.append(Risk.of(sets, Fitting.of_people(owners), len(block), worst=False))
         drawn = drawn or sets.sampled
     return Tried(Risk.join(parts), drawn, None)
 

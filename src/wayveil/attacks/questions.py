@@ -32,6 +32,8 @@ class AskedSets:
     sets : int, one row per set
     person, weight : int and float, one per set
         Whose visits they are, from 0 on, and how much the set counts.
+    owner : int, one per person
+        The code of the person, which is the same in all pieces of the data.
     people, population : int
         People attacked, and people in the data out of whom they were drawn.
     sampled : bool
@@ -46,6 +48,7 @@ class AskedSets:
     sets: Array
     person: Array
     weight: Array
+    owner: Array
     people: int
     population: int
     sampled: bool
@@ -69,6 +72,7 @@ class AskedSets:
             sets=_stacked([part.sets for part in parts], starts),
             person=_joined_people([part.person for part in parts], [part.people for part in parts]),
             weight=np.concatenate([part.weight for part in parts]),
+            owner=np.concatenate([part.owner for part in parts]),
             people=sum(part.people for part in parts),
             population=sum(part.population for part in parts),
             sampled=any(part.sampled for part in parts),

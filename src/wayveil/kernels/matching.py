@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from wayveil.kernels.jit import kernel
 
-__all__ = ["doublet_codes", "inverted_lists", "match_sets"]
+__all__ = ["COUNTS", "count_fitting", "doublet_codes", "inverted_lists", "match_sets"]
 
 Ints = NDArray[np.int64]
 
@@ -45,22 +45,35 @@ def inverted_lists(offsets: Ints, doublet: Ints, order: Ints, n: int) -> tuple[I
     return starts, slots
 
 
+COUNTS = 6
+"""Numbers that `count_fitting` finds for a set."""
+
+
 def match_sets(starts: Ints, slots: Ints, owner: Ints, value: Ints, n_values: int, sets: Ints) -> tuple[Ints, Ints]:
-    """Return (owners, best) per row of `sets`, doublets padded with -1: how many owners have a trajectory that holds
-    all of them, and how many of these owners share the most frequent value.
+    """Return the first two columns of `count_fitting`: owners, and those who share the most frequent value."""
+    found = count_fitting(starts, slots, owner, value, n_values, sets, np.zeros(len(sets), np.int64))
+    return found[:, 0], found[:, 1]
+
+
+def count_fitting(starts: Ints, slots: Ints, owner: Ints, value: Ints, n_values: int, sets: Ints, victim: Ints) -> Ints:
+    """Return, per row of `sets` (doublets padded with -1), who has a trajectory that holds all of them, in six columns:
+
+    the owners; those of them who share the most frequent value; the trajectories; those of them with the most frequent
+    value; the trajectories of the owner ``victim[i]``; and those of the owner who has most.
 
     `owner` and `value` (one column per attribute, -1 for none of the `n_values` values) are per slot; `owner` never
     falls.  Fast where the rarest doublet comes first and rows that begin alike are neighbours, as what the rows share
-    is matched once: O(shortest list x log of the others) per row; O(width x longest first list) memory.
+    is matched once, and rows that are equal are counted once: O(shortest list x log of the others) per row; O(width x
+    longest first list) memory.
     """
     n, width = sets.shape
-    counts = np.zeros(2 * n, np.int64)
+    counts = np.zeros(COUNTS * n, np.int64)
     longest = int((starts[sets[:, 0] + 1] - starts[sets[:, 0]]).max(initial=0))
     found = np.empty(width * longest, np.int64)
-    room = np.zeros(width + 2 * n_values, np.int64)
+    room = np.zeros(width + 3 * n_values, np.int64)
     shape = np.array([n, width, longest, value.shape[1], n_values], np.int64)
-    _match(starts, slots, owner, value.ravel(), sets.ravel(), shape, found, room, counts)
-    return counts[::2], counts[1::2]
+    _match(starts, slots, owner, value.ravel(), sets.ravel(), victim, shape, found, room, counts)
+    return counts.reshape(n, COUNTS)
 
 
 # The loops below are plain, on flat int64 arrays that the caller makes: each array function of NumPy inside a kernel
@@ -78,12 +91,22 @@ def _fill_slots(offsets: Ints, doublet: Ints, order: Ints, ends: Ints, slots: In
 
 @kernel
 def _match(
-    starts: Ints, slots: Ints, owner: Ints, value: Ints, sets: Ints, shape: Ints, found: Ints, room: Ints, counts: Ints
+    starts: Ints,
+    slots: Ints,
+    owner: Ints,
+    value: Ints,
+    sets: Ints,
+    victim: Ints,
+    shape: Ints,
+    found: Ints,
+    room: Ints,
+    counts: Ints,
 ) -> None:
-    """Write (owners, best) of set i to ``counts[2 * i:]``; `shape` is (sets, width, longest, attributes, values).
+    """Write what `count_fitting` returns of set i to ``counts[6 * i:]``; `shape` is (sets, width, longest, attributes,
+    values).
 
     `found` has `longest` places per level for what fits the first visits of a set; ``room[:width]`` says how many
-    are held, and behind it are the last owner seen and the owners counted per value.
+    are held, and behind it are, per value, the last owner seen and the owners and trajectories counted.
     """
     n, width, longest = shape[0], shape[1], shape[2]
     for i in range(n):
@@ -91,6 +114,8 @@ def _match(
         level = 0
         while i > 0 and level < width and sets[now + level] >= 0 and sets[now + level] == sets[before + level]:
             level += 1
+        # The same set again, for another victim: what fits it is still held, and counted.
+        again = i > 0 and (level == width or (sets[now + level] < 0 and sets[before + level] < 0))
         while level < width and sets[now + level] >= 0:
             low, high = starts[sets[now + level]], starts[sets[now + level] + 1]
             if level == 0:
@@ -100,7 +125,30 @@ def _match(
             else:
                 room[level] = _common(found, (level - 1) * longest, room[level - 1], level * longest, slots, low, high)
             level += 1
-        _count(found, (level - 1) * longest, room[level - 1], owner, value, shape, room, counts, i)
+        start, held = (level - 1) * longest, room[level - 1]
+        if again:
+            for column in range(6):
+                counts[6 * i + column] = counts[6 * (i - 1) + column]
+        else:
+            _count(found, start, held, owner, value, shape, room, counts, i)
+        first = _first_of(found, start, held, owner, victim[i])
+        counts[6 * i + 4] = 0
+        while first < start + held and owner[found[first]] == victim[i]:
+            counts[6 * i + 4] += 1
+            first += 1
+
+
+@kernel
+def _first_of(found: Ints, start: int, held: int, owner: Ints, who: int) -> int:
+    """Return the first place in ``found[start:start + held]`` whose owner is not before `who`.  O(log held)."""
+    low, high = start, start + held
+    while low < high:
+        middle = (low + high) >> 1
+        if owner[found[middle]] < who:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @kernel
@@ -135,24 +183,37 @@ def _common(found: Ints, start: int, held: int, out: int, slots: Ints, low: int,
 def _count(
     found: Ints, start: int, held: int, owner: Ints, value: Ints, shape: Ints, room: Ints, counts: Ints, i: int
 ) -> None:
-    """Write (owners, best) of ``found[start:start + held]`` to ``counts[2 * i:]``."""
+    """Write what is counted of ``found[start:start + held]`` to ``counts[6 * i:]``, but for the victim's own."""
     width, n_attributes, n_values = shape[1], shape[3], shape[4]
     for v in range(n_values):
-        room[width + 2 * v] = -1
-        room[width + 2 * v + 1] = 0
-    owners, best, last = 0, 0, -1
+        room[width + 3 * v] = -1
+        room[width + 3 * v + 1] = 0
+        room[width + 3 * v + 2] = 0
+    owners, best, best_trajectories, own, most = 0, 0, 0, 0, 0
     for j in range(start, start + held):
         who = owner[found[j]]
-        if who != last:
+        own += 1
+        if j == start or who != owner[found[j - 1]]:
             owners += 1
-            last = who
+            own = 1
+        if own > most:
+            most = own
         for a in range(n_attributes):
             v = value[found[j] * n_attributes + a]
-            at = width + 2 * v
-            if v >= 0 and room[at] != who:
-                room[at] = who
+            if v < 0:
+                continue
+            at = width + 3 * v
+            # The last place that was seen stands for its owner: codes of owners may be any number.
+            if room[at] < 0 or owner[room[at]] != who:
+                room[at] = found[j]
                 room[at + 1] += 1
                 if room[at + 1] > best:
                     best = room[at + 1]
-    counts[2 * i] = owners
-    counts[2 * i + 1] = best
+            room[at + 2] += 1
+            if room[at + 2] > best_trajectories:
+                best_trajectories = room[at + 2]
+    counts[6 * i] = owners
+    counts[6 * i + 1] = best
+    counts[6 * i + 2] = held
+    counts[6 * i + 3] = best_trajectories
+    counts[6 * i + 5] = most
