@@ -67,7 +67,7 @@ def oracle_cost(boxes, t, x, y, speed):
 
 
 def oracle_nearest(truth, target, owner, known):
-    """Return the people who are nearest to what is known."""
+    """Return how many people are nearest to what is known, and the victim's share of these people and trajectories."""
     tracks = [boxes_of(target, i) for i in range(len(target))]
     speed = oracle_speed(tracks)
     people = truth.owner.tolist() if truth.owners == "given" else list(range(len(truth)))
@@ -77,12 +77,9 @@ def oracle_nearest(truth, target, owner, known):
         if boxes
     ]
     best = min((distance for distance, _ in apart), default=0)
-    nearest = {person for distance, person in apart if distance <= best + 1e-9}
-    return len(nearest), owner in nearest
-
-
-def oracle_success(tied, hit):
-    return 1 / tied if hit else 0.0
+    nearest = [person for distance, person in apart if distance <= best + 1e-9]
+    people = set(nearest)
+    return len(people), max((owner in people) / len(people), nearest.count(owner) / len(nearest)) if nearest else 0.0
 
 
 times = st.integers(0, 6)
@@ -139,7 +136,7 @@ def test_equals_the_definition_on_small_data(pair, samples, seed):
             owner = truth.owner[known.trajectory[i]]
             found = oracle_nearest(truth, target, owner, seen)
             tied.append(found[0])
-            success.append(oracle_success(*found))
+            success.append(found[1])
             published.append(lengths[known.trajectory[i]] > 0)
         told = [s for s, p in zip(success, published, strict=True) if p]
         measured = result.measured

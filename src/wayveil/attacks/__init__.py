@@ -16,6 +16,7 @@ from wayveil.attacks.known_places import KnownPlaces
 from wayveil.attacks.known_visits import KnownVisits
 from wayveil.attacks.lbqid import Lbqid
 from wayveil.attacks.nearest_positions import NearestPositions
+from wayveil.attacks.noisy_sightings import NoisySightings
 from wayveil.attacks.seen_in_boxes import SeenInBoxes
 from wayveil.attacks.seen_on_roads import SeenOnRoads
 from wayveil.attacks.top_places import TopPlaces
@@ -39,6 +40,7 @@ __all__ = [
     "KnownVisits",
     "Lbqid",
     "NearestPositions",
+    "NoisySightings",
     "SeenInBoxes",
     "SeenOnRoads",
     "TopPlaces",
@@ -70,5 +72,6 @@ ATTACKS: dict[str, type] = {
         TopPlaces,
         HomeWork,
         SeenInBoxes,
+        NoisySightings,
     )
 }

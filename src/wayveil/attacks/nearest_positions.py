@@ -27,8 +27,9 @@ class NearestPositions(OnPositions):
 
     The distance of a published trajectory is the root of the mean squared distance between the known positions and
     where the trajectory is at these times: on the straight way between two points, or anywhere in a box (distance 0
-    inside).  **Identity linkage** succeeds with probability 1 / (people whose trajectories are equally near) if the
-    victim is one of them, and fails otherwise.
+    inside).  Where several are equally near, one of the people who own them is picked, or one of the trajectories, and
+    the larger probability counts: **identity linkage** succeeds with 1 / (these people) or with the share of these
+    trajectories that are the victim's, and fails if none is.
 
     Parameters
     ----------
@@ -94,9 +95,12 @@ class NearestPositions(OnPositions):
         tasks = [slice(i, i + _ATTACKS_PER_TASK) for i in range(0, len(known), _ATTACKS_PER_TASK)]
         done = engine.map(partial(_nearest, tracks, known, np.array(self._levels)), tasks)
         none = np.zeros((0, len(self._levels)), np.int64)
-        tied, hit = (np.concatenate(parts) for parts in zip((none, none), *done, strict=True))
+        tied, hit, many, own = (np.concatenate(parts).T for parts in zip((none,) * 4, *done, strict=True))
         published = (np.diff(target.offsets) > 0)[known.trajectory]
-        outcomes = [Outcome(fitting=t, hit=h, published=published) for t, h in zip(tied.T, hit.T, strict=True)]
+        outcomes = [
+            Outcome(fitting=tied[i], hit=hit[i], published=published, trajectories=(many[i], own[i]))
+            for i in range(len(self._levels))
+        ]
         return AttackResult(
             name=self.name,
             adversary=self._adversary,
@@ -139,11 +143,11 @@ class NearestPositions(OnPositions):
         )
 
 
-def _nearest(tracks: Tracks, known: KnownSamples, levels: Array, part: slice) -> tuple[Array, Array]:
-    """Return how many people are nearest, and whether the victim is one, per attack of a part and level."""
+def _nearest(tracks: Tracks, known: KnownSamples, levels: Array, part: slice) -> tuple[Array, Array, Array, Array]:
+    """Return how many people are nearest, whether the victim is one, and both of trajectories, per attack and level."""
     depth = np.minimum(levels, known.count[part, None])
     knowledge = (known.t[part], known.x[part], known.y[part], known.owner[part])
-    found: tuple[Array, Array] = nearest_owners(
+    found: tuple[Array, Array, Array, Array] = nearest_owners(
         tracks.rows, tracks.slots, *knowledge, depth, tracks.speed, tracks.rounding
     )
     return found

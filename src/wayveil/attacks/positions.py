@@ -95,10 +95,13 @@ class Tracks:
         Metres per unit of time, over all trajectories; 1 where nothing moves, so that time still counts.
     rounding : float
         Metres below which two distances are the same.
+    trajectory : int, one per slot
+        The trajectory of the attacked data that is in each slot.
     """
 
     rows: Boxes
     slots: Slots
+    trajectory: Array
     moving: bool
     speed: float
     rounding: float
@@ -123,6 +126,7 @@ class Tracks:
         return cls(
             rows=rows,
             slots=Slots(first[order], last[order], owner[order], Boxes(*(frozen(c[order], c.dtype) for c in around))),
+            trajectory=there[order],
             moving=isinstance(target, Points),
             speed=_speed(rows, first, last),
             rounding=_SLACK * reach,
@@ -131,16 +135,33 @@ class Tracks:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Outcome:
-    """How attacks went: how many people fit, 1 if the victim is one, and whether the trajectory known was published."""
+    """How attacks went: how many people fit, 1 if the victim is one, and whether the trajectory known was published.
+
+    `trajectories` has how many trajectories fit, and how many of them are the victim's, where this was counted.
+    """
 
     fitting: Array
     hit: Array
     published: Array
+    trajectories: tuple[Array, Array] | None = None
 
     @property
     def success(self) -> Array:
-        """The probability of picking the victim, per attack."""
-        return np.divide(self.hit, self.fitting, out=np.zeros(len(self.hit)), where=self.fitting > 0)
+        """The probability of picking the victim, per attack: one of the people, or one of the trajectories that fit.
+
+        The larger of the two counts.
+
+        Examples
+        --------
+        >>> one, there = np.ones(1, np.int64), np.ones(1, bool)
+        >>> Outcome(fitting=2 * one, hit=one, published=there, trajectories=(21 * one, 20 * one)).success.round(3)
+        array([0.952])
+        """
+        people = np.divide(self.hit, self.fitting, out=np.zeros(len(self.hit)), where=self.fitting > 0)
+        if self.trajectories is None:
+            return people
+        many, own = self.trajectories
+        return np.maximum(people, np.divide(own, many, out=np.zeros(len(own)), where=many > 0))
 
     def identity(self, threshold: Fraction, known: str = "") -> dict[str, float | None]:
         """Return the numbers of identity linkage; `known` tells names apart."""

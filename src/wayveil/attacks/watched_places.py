@@ -27,8 +27,8 @@ class WatchedPlaces(OnPositions):
 
     The place is a disc around a true sample of the person.  A published trajectory passes if its straight way from
     point to point comes into the disc, or one of its boxes meets the disc, at the time of the sample, give or take
-    `time_error`.  **Identity linkage** succeeds with probability 1 / (people whose trajectories pass) if the victim is
-    one of them, and fails otherwise.
+    `time_error`.  **Identity linkage** succeeds with probability 1 / (people whose trajectories pass), or with the
+    share of these trajectories that are the victim's, if that is more; it fails if none is.
 
     Parameters
     ----------
@@ -94,9 +94,9 @@ class WatchedPlaces(OnPositions):
         tasks = [slice(i, i + _WATCHES_PER_TASK) for i in range(0, len(known), _WATCHES_PER_TASK)]
         done = engine.map(partial(_passing, tracks, known, error, self.radius), tasks)
         none = np.zeros(0, np.int64)
-        passing, hit = (np.concatenate(parts) for parts in zip((none, none), *done, strict=True))
+        passing, hit, many, own = (np.concatenate(parts) for parts in zip((none,) * 4, *done, strict=True))
         published = (np.diff(target.offsets) > 0)[known.trajectory]
-        outcome = Outcome(fitting=passing, hit=hit, published=published)
+        outcome = Outcome(fitting=passing, hit=hit, published=published, trajectories=(many, own))
         somebody = passing[passing > 0]
         return AttackResult(
             name=self.name,
@@ -122,14 +122,16 @@ class WatchedPlaces(OnPositions):
         return f"sees a person within {self.radius:g} m of a place {when} and looks for who passes there then"
 
 
-def _passing(tracks: Tracks, known: KnownSamples, error: int, radius: float, part: slice) -> tuple[Array, Array]:
-    """Return how many people pass, and whether the victim is one, per watch of a part."""
+def _passing(
+    tracks: Tracks, known: KnownSamples, error: int, radius: float, part: slice
+) -> tuple[Array, Array, Array, Array]:
+    """Return how many people pass, whether the victim is one, and both of trajectories, per watch of a part."""
     t, ends = known.t[part, 0], np.iinfo(np.int64)
     # No window reaches beyond what an int64 can say.
     start, stop = np.maximum(t, ends.min + error) - error, np.minimum(t, ends.max - error) + error
     x, y = known.x[part, 0].copy(), known.y[part, 0].copy()
     reach = radius + tracks.rounding
-    found: tuple[Array, Array] = passing_owners(
+    found: tuple[Array, Array, Array, Array] = passing_owners(
         tracks.rows, tracks.slots, start, stop, x, y, known.owner[part], reach, tracks.moving
     )
     return found

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.kernels.attack_boxes import Boxes, around_cost, cost_at, first_ending, outside, way
-from wayveil.kernels.jit import kernel
+from wayveil.kernels.jit import inner, kernel
 
-__all__ = ["Slots", "nearest_owners", "passing_owners"]
+__all__ = ["Slots", "Values", "nearest_owners", "nearest_values", "passing_owners"]
 
 Ints = NDArray[Any]
 Floats = NDArray[Any]
@@ -30,11 +30,25 @@ class Slots(NamedTuple):
     around: Boxes
 
 
+class Values(NamedTuple):
+    """What a trajectory is worth to who looks for an owner.
+
+    Slot s has the label ``label[s]``; for owner o of `owners` it is worth ``value[i]`` where ``key[i]`` is
+    label * owners + o, and nothing where there is no such key; keys ascend.
+    """
+
+    label: Ints
+    owners: int
+    key: Ints
+    value: Floats
+
+
 @kernel
 def nearest_owners(
     rows: Boxes, slots: Slots, t: Ints, x: Floats, y: Floats, owner: Ints, depth: Ints, speed: float, rounding: float
 ) -> Any:
-    """Return (tied, hit) per attack and level: how many owners are nearest, and 1 if `owner` of the attack is one.
+    """Return (tied, hit, many, own) per attack and level: how many owners are nearest, and 1 if `owner` of the attack
+    is one; how many trajectories are nearest, and how many of them are that owner's.
 
     Attack i knows ``t[i], x[i], y[i]``; level l uses the first ``depth[i, l]`` of them (rising in l, at least 1).
     Nearest is the smallest sum of squared distances; roots of mean squares that differ by `rounding` metres are ties.
@@ -42,16 +56,78 @@ def nearest_owners(
     """
     n, n_levels = depth.shape
     tied, hit = np.zeros((n, n_levels), np.int64), np.zeros((n, n_levels), np.int64)
-    counted, limit = np.empty((n, n_levels), np.int64), np.empty((n, n_levels), np.float64)
+    many, own = np.zeros((n, n_levels), np.int64), np.zeros((n, n_levels), np.int64)
+    counted = np.empty((n, n_levels), np.int64)
     counted[:] = -1
+    limit = _limits(rows, slots, t, x, y, owner, depth, speed, rounding)
+    for s in range(slots.owner.size):
+        who = slots.owner[s]
+        for i in range(n):
+            cost, level = 0.0, np.int64(0)
+            for j in range(depth[i, n_levels - 1]):
+                if cost + around_cost(slots.around, s, t[i, j], x[i, j], y[i, j], speed) > limit[i, n_levels - 1]:
+                    break
+                cost += cost_at(rows, slots.first[s], slots.last[s], t[i, j], x[i, j], y[i, j], speed)
+                while level < n_levels and depth[i, level] == j + 1:
+                    if cost <= limit[i, level]:
+                        many[i, level] += 1
+                        own[i, level] += who == owner[i]
+                        if counted[i, level] != who:
+                            counted[i, level] = who
+                            tied[i, level] += 1
+                            hit[i, level] += who == owner[i]
+                    level += 1
+    return tied, hit, many, own
+
+
+@kernel
+def nearest_values(
+    rows: Boxes, slots: Slots, values: Values, t: Ints, x: Floats, y: Floats, owner: Ints, depth: Ints,
+    speed: float, rounding: float,
+) -> Any:  # fmt: skip
+    """Return (total, many, first) per attack and level: the sum of the values of the nearest trajectories for `owner`
+    of the attack, how many are nearest, and the first of them.
+
+    Known positions, levels, ties, time and memory are those of `nearest_owners`.
+    """
+    n, n_levels = depth.shape
+    total, many = np.zeros((n, n_levels), np.float64), np.zeros((n, n_levels), np.int64)
+    nearest = np.empty((n, n_levels), np.int64)
+    nearest[:] = -1
+    limit = _limits(rows, slots, t, x, y, owner, depth, speed, rounding)
+    for s in range(slots.owner.size):
+        for i in range(n):
+            cost, level = 0.0, np.int64(0)
+            for j in range(depth[i, n_levels - 1]):
+                if cost + around_cost(slots.around, s, t[i, j], x[i, j], y[i, j], speed) > limit[i, n_levels - 1]:
+                    break
+                cost += cost_at(rows, slots.first[s], slots.last[s], t[i, j], x[i, j], y[i, j], speed)
+                while level < n_levels and depth[i, level] == j + 1:
+                    if cost <= limit[i, level]:
+                        wanted = values.label[s] * values.owners + owner[i]
+                        at = np.searchsorted(values.key, wanted)
+                        if at < values.key.size and values.key[at] == wanted:
+                            total[i, level] += values.value[at]
+                        if many[i, level] == 0:
+                            nearest[i, level] = s
+                        many[i, level] += 1
+                    level += 1
+    return total, many, nearest
+
+
+@inner
+def _limits(
+    rows: Boxes, slots: Slots, t: Ints, x: Floats, y: Floats, owner: Ints, depth: Ints, speed: float, rounding: float
+) -> Any:
+    """Return the sum of squared distances, per attack and level, up to which a trajectory is one of the nearest."""
+    n, n_levels = depth.shape
+    limit = np.empty((n, n_levels), np.float64)
     limit[:] = np.inf
-    # First the victims' own trajectories: they are near, and a tight limit saves time.  Then all, for the final limits;
-    # then all again, to count who is within them.
-    for turn in range(3):
+    # First the victims' own trajectories: they are near, and a tight limit saves time.  Then all, for the final limits.
+    for turn in range(2):
         for s in range(slots.owner.size):
-            who = slots.owner[s]
             for i in range(n):
-                if turn == 0 and who != owner[i]:
+                if turn == 0 and slots.owner[s] != owner[i]:
                     continue
                 cost, level = 0.0, np.int64(0)
                 for j in range(depth[i, n_levels - 1]):
@@ -60,35 +136,31 @@ def nearest_owners(
                         break
                     cost += cost_at(rows, slots.first[s], slots.last[s], t[i, j], x[i, j], y[i, j], speed)
                     while level < n_levels and depth[i, level] == j + 1:
-                        if turn < 2:
-                            wider = (np.sqrt(cost) * (1 + _ROUNDING) + np.sqrt(j + 1.0) * rounding) ** 2
-                            limit[i, level] = min(limit[i, level], wider)
-                        elif cost <= limit[i, level] and counted[i, level] != who:
-                            counted[i, level] = who
-                            tied[i, level] += 1
-                            hit[i, level] += who == owner[i]
+                        wider = (np.sqrt(cost) * (1 + _ROUNDING) + np.sqrt(j + 1.0) * rounding) ** 2
+                        limit[i, level] = min(limit[i, level], wider)
                         level += 1
-    return tied, hit
+    return limit
 
 
 @kernel
 def passing_owners(
     rows: Boxes, slots: Slots, start: Ints, stop: Ints, x: Floats, y: Floats, owner: Ints, radius: float, moving: bool
 ) -> Any:
-    """Return (passing, hit) per watch: how many owners come within `radius` of (x, y) from `start` to `stop`, and 1 if
-    `owner` of the watch is one.
+    """Return (passing, hit, many, own) per watch: how many owners come within `radius` of (x, y) from `start` to
+    `stop`, and 1 if `owner` of the watch is one; how many trajectories do, and how many of them are that owner's.
 
     With `moving`, rows are points and the straight ways between them count.  O(watches x slots) time, where most
     slots cost one comparison with a box; O(watches) memory.
     """
     passing, hit = np.zeros(x.size, np.int64), np.zeros(x.size, np.int64)
+    many, own = np.zeros(x.size, np.int64), np.zeros(x.size, np.int64)
     counted = np.empty(x.size, np.int64)
     counted[:] = -1
     limit = radius * radius
     for s in range(slots.owner.size):
         first, last = slots.first[s], slots.last[s]
         for i in range(x.size):
-            if slots.around.t_min[s] > stop[i] or slots.around.t_max[s] < start[i] or counted[i] == slots.owner[s]:
+            if slots.around.t_min[s] > stop[i] or slots.around.t_max[s] < start[i]:
                 continue
             if outside(slots.around, s, x[i], y[i]) > limit:
                 continue
@@ -105,7 +177,10 @@ def passing_owners(
                     passes = outside(rows, row, x[i], y[i]) <= limit
                 row += 1
             if passes:
-                counted[i] = slots.owner[s]
-                passing[i] += 1
-                hit[i] += slots.owner[s] == owner[i]
-    return passing, hit
+                many[i] += 1
+                own[i] += slots.owner[s] == owner[i]
+                if counted[i] != slots.owner[s]:
+                    counted[i] = slots.owner[s]
+                    passing[i] += 1
+                    hit[i] += slots.owner[s] == owner[i]
+    return passing, hit, many, own

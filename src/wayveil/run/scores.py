@@ -72,7 +72,7 @@ def default_attacks(
     elif isinstance(claim, BreachBound):
         promised = {"threshold": claim.p, "adversaries": claim.adversaries, "times": claim.times}
     elif (people := getattr(claim, "k", None)) is not None:
-        promised = {"threshold": Fraction(1, people), "k": people}
+        promised = {"threshold": Fraction(1, people), "k": people, "delta": getattr(claim, "delta", None)}
     found = []
     for name, cls in catalog.entries("attack").items():
         if fits(cls, original, published, matched=matched, timed=timed) and is_ready(cls, promised):
