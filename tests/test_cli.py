@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -246,7 +247,7 @@ def test_bad_usage_is_one_line_and_exit_2(
 
 
 def test_an_unexpected_error_shows_no_values(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(folder: Path) -> None:
+    def broken(folder: Path, **how: Any) -> None:
         raise KeyError("Anna was at the clinic")
 
     monkeypatch.setattr("wayveil.run.judging.judge", broken)

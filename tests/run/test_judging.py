@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from wayveil.errors import InputError
+from wayveil.errors import InputError, UsageError
 from wayveil.run.judging import judge
 from wayveil.run.pipeline import publish
 from wayveil.run.recipe import make_recipe
+from wayveil.run.secret import Secret
 
 
 @pytest.fixture
@@ -42,6 +43,78 @@ def test_an_untouched_folder_holds(public: Path) -> None:
         judgement = judge(folder)
         assert judgement.holds
         assert judgement.manifest_sha256 == hashlib.sha256((public / "manifest.json").read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("key", ["promise", "covered", "not_covered", "protects"])
+def test_the_words_of_a_manifest_must_be_those_of_its_claim(public: Path, key: str) -> None:
+    said = json.loads((public / "manifest.json").read_text())[key]
+    better = said.replace("2 people", "1000 people") if isinstance(said, str) else said[:-1]
+    assert better != said
+    forge(public, **{key: better})
+    judgement = judge(public)
+    assert judgement.failures == (f"the manifest's own words under '{key}' are not those of its claim",)
+    assert "1000" not in judgement.promise
+    assert judgement.exit_code == 1
+
+
+@pytest.fixture
+def owned(content: dict[str, Any], tmp_path: Path) -> Path:
+    """The same with owners, who are not published: files alone cannot show how many people there are."""
+    path = Path(content["input"]["path"])
+    header, *rows = path.read_text().splitlines()
+    named = tmp_path / "named.csv"
+    named.write_text("\n".join([f"{header},user_id", *(f"{row},u{row.split(',')[0]}" for row in rows)]) + "\n")
+    content["input"]["path"] = str(named)
+    content["input"].pop("owners", None)
+    publish(make_recipe(content), secret=Secret(b"7" * 16))
+    return tmp_path / "out"
+
+
+def test_what_files_do_not_show_is_neither_held_nor_failed(owned: Path) -> None:
+    judgement = judge(owned)
+    assert judgement.failures == ()
+    assert judgement.holds is None
+    assert judgement.exit_code == 3
+    assert judgement.to_json()["holds"] is None
+    assert any("owner" in part for part in judgement.not_judged)
+
+
+def test_the_owner_judges_everything_again(owned: Path, tmp_path: Path) -> None:
+    judgement = judge(owned, original=tmp_path / "named.csv")
+    assert judgement.failures == judgement.not_judged == ()
+    assert judgement.holds is True
+    assert judgement.verdict is not None
+    assert judgement.verdict.counted == "owners"
+
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for name in ("recipe.toml", "secret.txt"):
+        (owned / "private" / name).rename(elsewhere / name)
+    with pytest.raises(UsageError, match="give it with --recipe"):
+        judge(owned, original=tmp_path / "named.csv")
+    given = {"recipe": elsewhere / "recipe.toml", "secret": elsewhere / "secret.txt"}
+    assert judge(owned, original=tmp_path / "named.csv", **given).holds
+    with pytest.raises(UsageError, match="--original"):
+        judge(owned, secret=given["secret"])
+
+
+def test_another_original_or_secret_gives_other_files(owned: Path, tmp_path: Path) -> None:
+    lines = (tmp_path / "named.csv").read_text().splitlines(keepends=True)
+    other = tmp_path / "other.csv"
+    other.write_text("".join(line for line in lines if not line.startswith("4,")))
+    judgement = judge(owned, original=other)
+    assert judgement.holds is False
+    assert "other files come out" in judgement.failures[0]
+    wrong = tmp_path / "wrong.txt"
+    wrong.write_text("ab" * 16)
+    assert judge(owned, original=tmp_path / "named.csv", secret=wrong).holds is False
+
+
+def test_another_version_proves_nothing(owned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wayveil.run.judging.versions", lambda: {"wayveil": "0"})
+    judgement = judge(owned, original=tmp_path / "named.csv")
+    assert judgement.holds is None
+    assert "another version" in judgement.not_judged[0]
 
 
 def test_every_failure_is_reported(public: Path) -> None:
@@ -79,7 +152,7 @@ def test_a_table_that_is_gone_or_garbled_is_a_failure(public: Path) -> None:
 def test_a_manifest_that_admits_failure_does_not_hold(public: Path) -> None:
     manifest = json.loads((public / "manifest.json").read_text())
     forge(public, verdict={**manifest["verdict"], "holds": False})
-    assert not judge(public).holds
+    assert judge(public).failures
 
 
 @pytest.mark.parametrize(
@@ -89,8 +162,8 @@ def test_a_manifest_that_admits_failure_does_not_hold(public: Path) -> None:
         (lambda m: "[" * 100_000, "not valid JSON"),
         (lambda m: "\ud800", "not valid JSON"),
         (lambda m: [], "no format number"),
-        (lambda m: {**m, "format": 2}, "format 2; this version reads format 1"),
-        (lambda m: {**m, "format": {}}, "this version reads format 1"),
+        (lambda m: {**m, "format": 1}, "format 1; this version reads format 2"),
+        (lambda m: {**m, "format": {}}, "this version reads format 2"),
         (lambda m: {**m, "rows": "29"}, "garbled at 'rows'"),
         (lambda m: {**m, "extra": 1}, "garbled at 'extra'"),
         (lambda m: {k: v for k, v in m.items() if k != "claim"}, "garbled at 'claim'"),

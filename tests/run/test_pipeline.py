@@ -50,10 +50,10 @@ def test_table_1_becomes_table_2(content: dict[str, Any], form: str) -> None:
     frame = pl.read_csv(path) if form == "csv" else pl.read_parquet(path)
     assert published_records(frame) == Counter(TABLE_2)
     assert sorted(p.name for p in outcome.private.iterdir()) == [
-        "log.txt", "report.html", "scores.json", "secret.txt", "seed.txt",
+        "log.txt", "recipe.toml", "report.html", "scores.json", "secret.txt", "seed.txt",
     ]  # fmt: skip
     assert (outcome.private / "seed.txt").read_text() == "7\n"
-    assert judge(outcome.public).holds
+    assert judge(outcome.public).failures == ()
     scores = json.loads((outcome.private / "scores.json").read_text())
     assert scores["manifest_sha256"] == outcome.manifest_sha256
     assert scores["verdict"]["holds"] is True
@@ -163,9 +163,9 @@ def test_only_sensitive_and_kept_attributes_leave(content: dict[str, Any], wide:
     assert any("'zone'" in note for note in outcome.notes)
     assert manifest["schema"]["owners"] == "hidden"
     judgement = judge(tmp_path / "out")
-    assert judgement.holds
-    assert judgement.verdict is not None
-    assert judgement.verdict.not_judged
+    assert judgement.holds is None
+    assert judgement.not_judged
+    assert judgement.exit_code == 3
 
 
 def test_people_are_counted_not_trajectories(content: dict[str, Any], tmp_path: Path) -> None:
@@ -277,7 +277,7 @@ def test_a_failed_verdict_leaves_the_old_publication_alone(
     assert caught.value.outcome is not None
     assert caught.value.outcome.report == tmp_path / "out/private/refused/report.html"
     monkeypatch.undo()
-    assert judge(tmp_path / "out").holds
+    assert judge(tmp_path / "out").failures == ()
 
 
 def test_what_is_judged_is_what_is_on_disk(

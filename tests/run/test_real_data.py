@@ -41,7 +41,7 @@ def test_a_recipe_goes_from_the_raw_file_to_a_verified_publication(
     measured = outcome.verdict.measured
     if people is not None:
         assert measured.get("min_support", measured.get("min_candidates", measured.get("min_people"))) >= people  # type: ignore[operator]
-    assert judge(tmp_path / "out").holds == outcome.verdict.claim.judged_alone
+    assert judge(tmp_path / "out").failures == ()
 
 
 def test_points_of_cars_become_routes(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_points_of_cars_become_routes(tmp_path: Path) -> None:
     assert outcome.verdict.measured["inference_routes"] == 0
     assert outcome.verdict.measured["min_support"] >= 5  # type: ignore[operator]
     assert outcome.verdict.measured["trajectories"] > 150  # type: ignore[operator]
-    assert judge(tmp_path / "out").holds
+    assert judge(tmp_path / "out").failures == ()
 
 
 def test_trips_through_a_town_become_routes(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_trips_through_a_town_become_routes(tmp_path: Path) -> None:
     outcome = publish(moved(recipe, tmp_path, path=tmp_path / "trips.csv"))
     assert outcome.verdict.measured["inference_routes"] == 0
     assert outcome.verdict.measured["trajectories"] > 200  # type: ignore[operator]
-    assert judge(tmp_path / "out").holds
+    assert judge(tmp_path / "out").failures == ()
 
 
 def moved(recipe: Recipe, folder: Path, **input_: Any) -> Recipe:

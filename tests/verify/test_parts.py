@@ -240,7 +240,7 @@ def test_breach_bound_breaks_if_somebody_is_in_two_parts():
     verdicts = [judge(BREACH, data.take(part)) for part in parts_of([2, 2])]
     assert [verdict.holds for verdict in verdicts] == [True, True]
     assert judge(BREACH, data).measured["max_share_exact"] == "2/3"
-    assert not judge(BREACH, data).holds
+    assert judge(BREACH, data).failures
     assert not join_verdicts(verdicts).holds
     assert not {"max_share", "max_share_exact", "unsafe"} & set(join_verdicts(verdicts).measured)
 
@@ -327,7 +327,7 @@ def test_classes_must_be_apart_whoever_is_counted(owners):
     data, claim = replace(data, owners=owners), CSafety(c="1/2")
     verdicts = [judge(claim, data.take(part)) for part in parts_of([2, 2])]
     assert [verdict.holds for verdict in verdicts] == [True, True]
-    assert not judge(claim, data).holds
+    assert judge(claim, data).failures
     for met in ([], ["people apart"]):
         assert not join_verdicts(verdicts, met=met).holds
         assert "max_probability" not in join_verdicts(verdicts, met=met).measured
@@ -496,7 +496,7 @@ def test_one_bad_part_makes_the_union_fail(claim, data, sizes, original):
     truth = [None if original is None else original.take(part) for part in parts_of(sizes)]
     verdicts = [judge(claim, data.take(p), true) for p, true in zip(parts_of(sizes), truth, strict=True)]
     assert [verdict.holds for verdict in verdicts] == [True, False, True]
-    assert not judge(claim, data, original).holds
+    assert judge(claim, data, original).failures
     joined = join_verdicts(verdicts, met=["people apart", "classes apart"])
     assert not joined.holds
     assert joined.reason == f"Part 2 of 3: {verdicts[1].reason}"

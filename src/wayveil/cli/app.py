@@ -133,14 +133,19 @@ def run(
 
 @app.command("verify")
 def verify(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A published folder.")],
+           original: Annotated[Path | None, typer.Option(
+               "--original", metavar="FILE", help="The original table: publish it again and compare.")] = None,
+           recipe: Annotated[Path | None, typer.Option(
+               "--recipe", metavar="FILE", help="With --original: the recipe; private/recipe.toml by default.")] = None,
+           secret: SecretFile = None,
            as_json: Json = False) -> None:  # fmt: skip
-    """Judge a published folder again, from its manifest and files alone."""
+    """Judge a published folder again: it holds (exit code 0), fails (1), or cannot be judged from these files (3)."""
     from wayveil.run.judging import judge
 
-    judgement = judge(folder)
+    judgement = judge(folder, original=original, recipe=recipe, secret=secret)
     emit(judgement.to_json(), show.judgement_lines(judgement), as_json=as_json)
-    if not judgement.holds:
-        raise typer.Exit(1)
+    if judgement.exit_code:
+        raise typer.Exit(judgement.exit_code)
 
 
 @app.command("compare")

@@ -26,6 +26,15 @@ __all__ = [
 ]
 
 _THRESHOLD = "_threshold"  # told in the name of the share above it
+_JUDGED = {
+    True: ("Verified: the files are those of the manifest, and keep its promise.", "green"),
+    False: ("Not verified.", "red"),
+    None: (
+        "Cannot be judged from these files: they are those of the manifest, and nothing in them breaks its promise, "
+        "but a part of it does not show in them.",
+        "yellow",
+    ),
+}
 _HEADLINES = ("identity_mean", "identity_max", "attribute_mean", "attribute_max", "exposed_people_share")
 _SHARES = ("identity_share_above", "attribute_share_above", "unique_share", "unmatched_share")
 
@@ -81,21 +90,19 @@ def demo_lines(table: Path, outcome: Any) -> Iterator[str]:
 
 def judgement_lines(judgement: Any) -> Iterator[str]:
     """Say what was checked, everything that is wrong, and what could not be repeated."""
-    if judgement.holds:
-        yield typer.style("Verified: the files are those of the manifest and keep its promise.", fg="green", bold=True)
-    else:
-        yield typer.style("Not verified.", fg="red", bold=True)
+    first, colour = _JUDGED[judgement.holds]
+    yield typer.style(first, fg=colour, bold=True)
     for failure in judgement.failures:
         yield _row("failure", failure)
-    yield _row("promise", judgement.manifest.promise)
+    yield _row("promise", judgement.promise)
+    for part in judgement.not_judged:
+        yield _row("not judged", part)
     verdict = judgement.verdict
     if verdict is not None:
-        word = "holds" if verdict.holds else "fails"
+        word = "fails" if not verdict.holds else "nothing broken" if judgement.not_judged else "holds"
         yield _row("verdict", f"{word}, counting {verdict.counted}: {_measured(verdict.measured)}")
         if verdict.witness is not None:
             yield _row("witness", _measured(verdict.witness))
-        for part in verdict.not_judged:
-            yield _row("not judged", part)
     yield _row("manifest", f"sha256 {judgement.manifest_sha256} (compare it with the one you were given)")
 
 

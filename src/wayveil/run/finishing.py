@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from wayveil.model import AttackResult, Chart, Engine, Score, Verdict, parameters_of, plain
@@ -20,7 +21,7 @@ from wayveil.run.recipe_text import recipe_text
 from wayveil.run.report import ReportContext, render_report
 from wayveil.run.scores import charts_json, results_json, to_text, verdict_json
 from wayveil.run.secret import SECRET_FILE, Secret
-from wayveil.run.staging import MANIFEST, Workspace, reporting_disk_errors
+from wayveil.run.staging import MANIFEST, RECIPE_FILE, Workspace, reporting_disk_errors
 
 __all__ = ["Clock", "Run", "finish"]
 
@@ -70,9 +71,7 @@ def finish(space: Workspace, run: Run) -> Outcome:
     sha256 = None
     if verdict.holds:
         with reporting_disk_errors(recipe.output.path):
-            manifest = make_manifest(
-                space.staged, method=recipe.method, verdict=verdict, table=run.table, unprotected=unprotected
-            )
+            manifest = make_manifest(space.staged, method=recipe.method, verdict=verdict, table=run.table)
             content = manifest.to_bytes()
             (space.staged / MANIFEST).write_bytes(content)
         sha256 = facts.sha256(content)
@@ -134,8 +133,16 @@ def _private_files(run: Run, outcome: Outcome) -> dict[str, str]:
         "log.txt": facts.log_text(created, outcome.timings, outcome.notes, run.verdict),
         "seed.txt": f"{run.seed}\n",
         SECRET_FILE: run.secret.text,
+        RECIPE_FILE: recipe_text(_repeating(run)),
         **({} if run.mapping is None else {"mapping.csv": run.mapping}),
     }
+
+
+def _repeating(run: Run) -> Recipe:
+    """Return the recipe as it can be run again from anywhere: with its seed, and with whole paths."""
+    here = Path.cwd()
+    output = run.recipe.output.model_copy(update={"path": here / run.recipe.output.path})
+    return run.recipe.model_copy(update={"seed": run.seed, "input": run.recipe.input.below(here), "output": output})
 
 
 def _report_context(run: Run, outcome: Outcome, created: str) -> ReportContext:

@@ -1,69 +1,115 @@
-"""Judge a published folder again, from its manifest and its files alone."""
+"""Judge a published folder again: from its files alone, or with the original by whoever has it."""
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from wayveil.errors import InputError
-from wayveil.model import Stops, Verdict
+from wayveil.errors import InputError, UsageError
+from wayveil.model import Engine, Stops, Verdict
 from wayveil.run import catalog
-from wayveil.run.manifest import Manifest, file_facts, read_manifest
+from wayveil.run.manifest import Manifest, file_facts, read_manifest, sentences, versions
+from wayveil.run.outcome import NotPublished
+from wayveil.run.pipeline import publish
 from wayveil.run.reading import find_public, load_boxes, load_parts
+from wayveil.run.recipe import Recipe, load_recipe
 from wayveil.run.scores import verdict_json
+from wayveil.run.secret import SECRET_FILE, Secret
 from wayveil.run.shares import judge_together
-from wayveil.run.staging import MANIFEST
+from wayveil.run.staging import MANIFEST, RECIPE_FILE
 from wayveil.verify import Need, apart, class_keys, join_verdicts
 
 __all__ = ["Judgement", "judge"]
 
 
 _NOT_ALONE = (
-    "the claim speaks of true positions, so the published files alone cannot show whether it holds; it held at "
-    "publication, and whoever has the original can publish again with the same recipe and seed and compare the bytes"
+    "the claim itself: it speaks of true positions, which published files do not show; whoever has the original can "
+    "judge it with --original"
 )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
-    """What was found wrong with a folder (nothing: it is fine), and the verdict on its data."""
+    """What was found wrong with a folder, what could not be judged from what was given, and the verdict on its data."""
 
     folder: Path
     manifest: Manifest
     manifest_sha256: str
     failures: tuple[str, ...]
+    not_judged: tuple[str, ...]
     verdict: Verdict | None
+    repeated: bool = False
 
     @property
-    def holds(self) -> bool:
-        """Whether the files are those of the manifest and keep its claim, as far as they can show."""
-        return not self.failures
+    def holds(self) -> bool | None:
+        """True: everything was judged and is right; False: something is wrong; None: a part cannot be judged."""
+        if self.failures:
+            return False
+        return None if self.not_judged else True
+
+    @property
+    def promise(self) -> str:
+        """What the claim of the manifest promises: from the claim, never from the manifest's own words."""
+        return self.manifest.guarantee.statement(self.manifest.table.owners)
+
+    @property
+    def exit_code(self) -> int:
+        """0 holds, 1 fails, 3 cannot be judged from what was given."""
+        return {True: 0, False: 1, None: 3}[self.holds]
 
     def to_json(self) -> dict[str, Any]:
         """The judgement as JSON can hold it."""
         return {
             "holds": self.holds,
             "failures": list(self.failures),
+            "not_judged": list(self.not_judged),
+            "with_original": self.repeated,
             "manifest_sha256": self.manifest_sha256,
             "method": self.manifest.method,
-            "promise": self.manifest.promise,
+            "promise": self.promise,
             "verdict": None if self.verdict is None else verdict_json(self.verdict, witness=True),
             "verdict_at_publication": self.manifest.verdict.model_dump(mode="json"),
         }
 
 
-def judge(folder: Path) -> Judgement:
+def judge(
+    folder: str | Path,
+    *,
+    original: str | Path | None = None,
+    recipe: str | Path | None = None,
+    secret: str | Path | None = None,
+    engine: Engine | None = None,
+) -> Judgement:
     """Check every file against the manifest and judge the claim; every failure is reported, not just the first.
 
     The claim is judged from the data even when a hash differs, and a correct hash does not excuse data that violate
     the claim.  Whoever can change the folder can also change the manifest: its own sha256 should travel separately.
+
+    Parameters
+    ----------
+    folder : str or Path
+        A published folder, or the folder above it.
+    original : str or Path, optional
+        The original table, of which only its owner disposes.  It is published again with the recipe, the seed and the
+        secret of the run; the very same files must come out, and they are judged with owners and true positions.
+    recipe, secret : str or Path, optional
+        Those of the run; by default what it left in its private folder.
+    engine : Engine, optional
+        Where the work runs.
+
+    Returns
+    -------
+    Judgement
+        Its `holds` is None where a part of the claim cannot be judged from what was given.
     """
-    public = find_public(folder)
+    public = find_public(Path(folder))
     manifest, sha256 = read_manifest(public)
-    failures = _file_failures(public, manifest)
+    failures = [*_file_failures(public, manifest), *_text_failures(manifest)]
+    not_judged: list[str] = []
     verdict = None
     try:
         verdict, rows, trajectories = _judged(public, manifest)
@@ -72,14 +118,99 @@ def judge(folder: Path) -> Judgement:
     else:
         failures += _count_failures(rows, trajectories, manifest)
         if verdict is None:
-            failures.append(_NOT_ALONE)
+            not_judged.append(_NOT_ALONE)
         elif not verdict.holds:
             failures.append(f"the data do not keep the claim: {verdict.reason}")
+        else:
+            not_judged += verdict.not_judged
     if not manifest.verdict.holds:
         failures.append("the manifest itself says that the claim did not hold")
+    if original is not None:
+        asked = _Repetition(public=public, original=Path(original), recipe=recipe, secret=secret)
+        again, wrong, unknown = asked.run(manifest, engine)
+        verdict = again or verdict
+        failures += wrong
+        not_judged = [*unknown, *(not_judged if unknown else ())]
+    elif recipe is not None or secret is not None:
+        raise UsageError("A recipe or a secret is of use together with the original; give it with --original.")
     return Judgement(
-        folder=public, manifest=manifest, manifest_sha256=sha256, failures=tuple(failures), verdict=verdict
+        folder=public,
+        manifest=manifest,
+        manifest_sha256=sha256,
+        failures=tuple(failures),
+        not_judged=tuple(not_judged),
+        verdict=verdict,
+        repeated=original is not None,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Repetition:
+    """A publication of the original once more, to be compared with a public folder."""
+
+    public: Path
+    original: Path
+    recipe: str | Path | None
+    secret: str | Path | None
+
+    def run(self, manifest: Manifest, engine: Engine | None) -> tuple[Verdict | None, list[str], list[str]]:
+        """Return the verdict with the original, what is wrong, and what cannot be said."""
+        private = self.public.parent / "private"
+        recipe = load_recipe(_given(self.recipe, private / RECIPE_FILE, "--recipe"))
+        secret = Secret.read(_given(self.secret, private / SECRET_FILE, "--secret"))
+        if manifest.versions != versions():
+            return None, [], [f"the repetition: {_other_versions(manifest)}, so other bytes would prove nothing"]
+        with tempfile.TemporaryDirectory(prefix="wayveil-verify-") as scratch:
+            try:
+                outcome = publish(self._repeating(recipe, Path(scratch, "out")), engine=engine, secret=secret)
+            except NotPublished as refusal:
+                return None, [f"the original, published again with this recipe, keeps no promise: {refusal}"], []
+            differing = _differing(self.public, Path(scratch, "out", "public"))
+        if differing:
+            return None, [f"published again from the original, other files come out: {', '.join(differing)}"], []
+        return outcome.verdict, [], list(outcome.verdict.not_judged)
+
+    def _repeating(self, recipe: Recipe, out: Path) -> Recipe:
+        output = recipe.output.model_copy(update={"path": out, "overwrite": False, "keep_mapping": False})
+        source = recipe.input.model_copy(update={"path": self.original})
+        return recipe.model_copy(update={"input": source, "output": output, "attacks": (), "metrics": ()})
+
+
+def _given(path: str | Path | None, usual: Path, option: str) -> Path:
+    """Return what was given, or what the run left in its private folder."""
+    if path is not None:
+        return Path(path)
+    if not usual.is_file():
+        raise UsageError(f"There is no {usual.name} in a private folder beside the publication; give it with {option}.")
+    return usual
+
+
+def _other_versions(manifest: Manifest) -> str:
+    here = versions()
+    differing = sorted(name for name in {*here, *manifest.versions} if here.get(name) != manifest.versions.get(name))
+    return f"the folder was made with another version of {', '.join(differing)} than is installed here"
+
+
+def _differing(one: Path, other: Path) -> list[str]:
+    """Return the names of files that the two folders do not have alike."""
+    names = sorted({path.name for folder in (one, other) for path in folder.iterdir()})
+    return [
+        name
+        for name in names
+        if not (one / name).is_file()
+        or not (other / name).is_file()
+        or file_facts(one / name) != file_facts(other / name)
+    ]
+
+
+def _text_failures(manifest: Manifest) -> list[str]:
+    """Compare what the manifest says in words with what its claim says: whoever forged one did not forge the other."""
+    expected = sentences(manifest.guarantee, manifest.table.owners, manifest.attributes)
+    return [
+        f"the manifest's own words under {name!r} are not those of its claim"
+        for name, words in expected.items()
+        if getattr(manifest, name) != words
+    ]
 
 
 def _file_failures(folder: Path, manifest: Manifest) -> list[str]:

@@ -34,6 +34,7 @@ __all__ = [
     "make_manifest",
     "published_name",
     "read_manifest",
+    "sentences",
     "tables",
     "taxonomy_name",
     "versions",
@@ -60,7 +61,7 @@ _COLUMNS = {
 Parts = Literal["one", "each", "together"]
 """Whether the table is one file, or several: of which each keeps the claim by itself, or only all of them together."""
 
-FORMAT: Literal[1] = 1
+FORMAT: Literal[2] = 2
 """Raised when a manifest of an older Wayveil could be misread."""
 
 
@@ -109,7 +110,7 @@ class FileFacts(_Strict):
 class Manifest(_Strict):
     """The content of ``manifest.json``."""
 
-    format: Literal[1]
+    format: Literal[2]
     versions: dict[str, str]
     method: str
     parameters: dict[str, Any]
@@ -117,6 +118,7 @@ class Manifest(_Strict):
     promise: str
     covered: list[str]
     not_covered: list[str]
+    protects: list[dict[str, Any]]
     verdict: Judged
     table: Schema = Field(alias="schema")
     rows: int = Field(ge=0)
@@ -179,10 +181,26 @@ def described(
     )
 
 
-def make_manifest(
-    folder: Path, *, method: Any, verdict: Verdict, table: Described, unprotected: Iterable[str]
-) -> Manifest:
-    """Describe the files in `folder`; `unprotected` are attributes published beside the claim."""
+def sentences(claim: Guarantee, owners: Withheld, attributes: Iterable[str]) -> dict[str, Any]:
+    """Return what a manifest says of a claim in words; all of it follows from the claim, owners and attributes."""
+    sensitive = {attribute for attribute, _ in getattr(claim, "sensitive", ())}
+    return {
+        "promise": claim.statement(owners),
+        "covered": list(claim.covered),
+        "not_covered": [
+            *claim.not_covered,
+            *(
+                f"an attacker who knows the attribute {name!r} of the victim: it is published as it is"
+                for name in attributes
+                if name not in sensitive
+            ),
+        ],
+        "protects": [protection.to_json() for protection in claim.protects],
+    }
+
+
+def make_manifest(folder: Path, *, method: Any, verdict: Verdict, table: Described) -> Manifest:
+    """Describe the files in `folder`."""
     claim = verdict.claim
     words = {"time": _time_type(table.time_format), "place": _place_type(table.frame or Frame())}
     columns = [
@@ -195,15 +213,7 @@ def make_manifest(
         method=method.name,
         parameters=catalog.plain_parameters(method),
         claim=claim.to_json(),
-        promise=claim.promise,
-        covered=list(claim.covered),
-        not_covered=[
-            *claim.not_covered,
-            *(
-                f"an attacker who knows the attribute {name!r} of the victim: it is published as it is"
-                for name in unprotected
-            ),
-        ],
+        **sentences(claim, table.owners, table.attributes),
         verdict=Judged(
             holds=verdict.holds,
             counted=verdict.counted,

@@ -20,6 +20,7 @@ from wayveil.run.guarding import guarded
 from wayveil.run.manifest import described
 from wayveil.run.matching import aligned
 from wayveil.run.outcome import NotPublished, Outcome
+from wayveil.run.protections import confirm_protections
 from wayveil.run.reading import Prepared, check_sensitive, load, prepare
 from wayveil.run.recipe import Recipe
 from wayveil.run.scores import measure, run_attacks
@@ -82,6 +83,7 @@ def publish(
         matched = aligned(written.data, order, source.data) if made.source is None else written.data
         with clock("attack"):
             attacks = _attack(recipe, source.data, matched, seed, engine)
+            verdict = confirm_protections(verdict, attacks_of(recipe), [after for _, after in attacks])
         with clock("measure"):
             scores = measure(metrics_of(recipe), source.data, matched, engine)
         raw, public, named = source.data, written.data, _names(verdict)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from typing import Any
@@ -28,6 +28,7 @@ from wayveil.model import (
     parameters_of,
 )
 from wayveil.run import catalog
+from wayveil.run.protections import plays
 
 __all__ = [
     "charts_json",
@@ -80,7 +81,21 @@ def default_attacks(
             given = {key: value for key, value in promised.items() if key in known}
             choices = [{"choice": choice} for choice in known["choice"].choices] if "choice" in known else [{}]
             found += [catalog.build("attack", name, {**given, **choice}) for choice in choices]
+    found += [] if claim is None else _missing(found, claim, original, published, matched=matched, timed=timed)
     return tuple(found)
+
+
+def _missing(
+    found: Sequence[Attack], claim: Guarantee, original: type, published: type, *, matched: bool, timed: bool
+) -> list[Attack]:
+    """Return the attacks that play the attackers whom the claim stops, where none of those found does."""
+    wanted: list[Attack] = []
+    for protection in claim.protects:
+        cls = catalog.entry("attack", protection.attack)
+        played = any(plays(attack, protection) for attack in (*found, *wanted))
+        if not played and fits(cls, original, published, matched=matched, timed=timed):
+            wanted.append(catalog.build("attack", protection.attack, dict(protection.settings)))
+    return wanted
 
 
 def default_metrics(

@@ -23,11 +23,20 @@ from pathlib import Path
 
 from wayveil.errors import OutputError, UsageError
 
-__all__ = ["MANIFEST", "Workspace", "exchange", "open_workspace", "reporting_disk_errors", "write_private"]
+__all__ = [
+    "MANIFEST",
+    "RECIPE_FILE",
+    "Workspace",
+    "exchange",
+    "open_workspace",
+    "reporting_disk_errors",
+    "write_private",
+]
 
 MANIFEST = "manifest.json"
+RECIPE_FILE = "recipe.toml"
 _STAGING = ".staging-"
-_PRIVATE_NAMES = ("report.html", "scores.json", "log.txt", "seed.txt", "secret.txt", "mapping.csv")
+_PRIVATE_NAMES = ("report.html", "scores.json", "log.txt", "seed.txt", "secret.txt", "recipe.toml", "mapping.csv")
 
 
 class Workspace:

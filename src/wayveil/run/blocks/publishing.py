@@ -27,6 +27,7 @@ from wayveil.run.blocks.whole import publish_whole
 from wayveil.run.finishing import Clock, Run, finish
 from wayveil.run.manifest import boxes_name, published_name
 from wayveil.run.outcome import Outcome
+from wayveil.run.protections import confirm_protections
 from wayveil.run.reading import check_values
 from wayveil.run.recipe import Recipe
 from wayveil.run.secret import Secret
@@ -115,6 +116,8 @@ def _told(job: Job, pieces: Pieces, done: list[Done], met: Sequence[Need], clock
     for part, one in enumerate(published):
         _rename(space, recipe.output.format, one.number, part)
     verdict = join_verdicts([one.verdict for one in published if one.verdict is not None], met=met)
+    attacks = _attacks([one.attacks for one in told if not one.why])
+    verdict = confirm_protections(verdict, attacks_of(recipe), [after for _, after in attacks])
     metrics = metrics_of(recipe)
     scores = score_files(counting(metrics), [one.counts for one in told if one.counts is not None])
     rows, trajectories = sum(one.rows for one in published), sum(one.trajectories for one in published)
@@ -125,7 +128,7 @@ def _told(job: Job, pieces: Pieces, done: list[Done], met: Sequence[Need], clock
         seed=job.seed,
         secret=job.secret,
         verdict=verdict,
-        attacks=_attacks([one.attacks for one in told if not one.why]),
+        attacks=attacks,
         scores=scores,
         shown=tuple(replace(score, charts=()) for score in scores),
         timings=clock.seconds,

@@ -27,6 +27,7 @@ from wayveil.run.drawing import Drawing, drawings
 from wayveil.run.finishing import Clock, Run
 from wayveil.run.joining import join_data
 from wayveil.run.manifest import described
+from wayveil.run.protections import confirm_protections
 from wayveil.run.shares import count_pairs, count_times, spans_of_time
 from wayveil.run.views import balance, views
 from wayveil.run.writing import refuse_nothing, write_and_read_back
@@ -87,6 +88,8 @@ def publish_whole(job: Job, pieces: Pieces, clock: Clock) -> Run:
             seed=sequence_for(job.seed, "attacks"),
             engine=engine,
         )
+        asked = [attack for attack in attacks_of(recipe) if hasattr(attack, "ask")]
+        verdict = confirm_protections(verdict, asked, [after for _, after in attacks])
     metrics = metrics_of(recipe)
     scores = score_all(counting(metrics), [one.counts for one in applied])
     rows, trajectories = sum(part.rows for part in parts), sum(part.trajectories for part in parts)
