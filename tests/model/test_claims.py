@@ -34,8 +34,10 @@ def test_claims_are_equal_in_their_exact_form() -> None:
 def test_the_promise_in_plain_words() -> None:
     assert KCL(k=2, c=0.5, l=2, sensitive={"ill": ["HIV", "flu"]}).promise == (
         "Whoever knows at most 2 visits (place and time) of a person finds either no published trajectory that fits, "
-        "or trajectories of at least 2 people, of whom at most 50 % have any one sensitive value (ill: HIV, flu)."
+        "or trajectories of at least 2 people, none of whom has more than 1/2 of them, and at most 50 % of the people "
+        "and of the trajectories have any one sensitive value (ill: HIV, flu)."
     )
+    assert "more than 40 % of them" in KCL(k=5, c=1, l=1, row_share="2/5").promise
     assert KCL(k=1, c=1, l=1).promise == (
         "Whoever knows one visit (place and time) of a person finds either no published trajectory that fits, "
         "or trajectories of at least 1 person."
@@ -146,7 +148,7 @@ def test_what_the_claims_on_points_say() -> None:
     assert "the same, point by point, for at least 3 people" in strict.promise
     assert "the same for at least 4 people" in boxes.promise
     assert loose.unbounded == ("nearest_positions",)
-    assert strict.unbounded == boxes.unbounded == KCL(k=2, c=1, l=1).unbounded == ()
+    assert strict.unbounded == boxes.unbounded == ()
     assert "true positions more exactly" in loose.not_covered[0]
     assert len(strict.not_covered) == len(loose.not_covered) - 1
     assert "1/3" in strict.covered[0]
@@ -164,3 +166,13 @@ def test_what_the_claims_on_points_say() -> None:
 def test_claims_on_points_have_limits(cls: Any, given: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="must be"):
         cls(**given)
+
+
+def test_what_stands_beside_the_promise_on_visits() -> None:
+    claim = KCL(k=2, c=0.5, l=2, sensitive={"ill": ["HIV"]})
+    assert claim.unbounded[0] == "absence"
+    assert "absence" not in KCL(k=2, c=1, l=1).unbounded
+    for name in claim.unbounded:
+        assert any(f"'{name}'" in sentence for sentence in claim.not_covered)
+    assert [protection.bound for protection in claim.protects] == [Fraction(1, 2), Fraction(1, 2)]
+    assert KCL(k=5, c=1, l=1, row_share="2/5").protects[0].bound == Fraction(2, 5)

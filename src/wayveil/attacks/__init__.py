@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wayveil.attacks.absence import Absence
 from wayveil.attacks.attack_graph import GraphAttack
 from wayveil.attacks.continuity import Continuity
 from wayveil.attacks.counting import Counting
@@ -26,6 +27,7 @@ from wayveil.attacks.watched_places import WatchedPlaces
 
 __all__ = [
     "ATTACKS",
+    "Absence",
     "Continuity",
     "Counting",
     "FirstLast",
@@ -73,5 +75,6 @@ ATTACKS: dict[str, type] = {
         HomeWork,
         SeenInBoxes,
         NoisySightings,
+        Absence,
     )
 }

@@ -33,10 +33,11 @@ class Victims:
     """The people who are attacked.
 
     Person i has the owner code ``owner[i]`` and the trajectories ``first[i]:first[i + 1]``, and trajectory j the visits
-    ``offsets[j]:offsets[j + 1]``.
+    ``offsets[j]:offsets[j + 1]``; it is trajectory ``trajectory[j]`` of the data.
     """
 
     owner: Array
+    trajectory: Array
     first: Array
     offsets: Array
     location: Array
@@ -68,6 +69,7 @@ class Victims:
         offsets, rows = take(truth.offsets, there)
         return cls(
             owner=people.astype(np.int64),
+            trajectory=there,
             first=first,
             offsets=offsets,
             location=truth.location[rows],
@@ -88,6 +90,7 @@ class Victims:
         return replace(
             self,
             owner=self.owner[start:stop],
+            trajectory=self.trajectory[first[0] : first[-1]],
             first=first - first[0],
             offsets=self.offsets[first[0] : first[-1] + 1],
         )

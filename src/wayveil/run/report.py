@@ -178,6 +178,15 @@ def _marks(context: ReportContext) -> list[_Mark]:
 
 def _unbounded(result: AttackResult) -> _Mark:
     """Return what an attack achieved that the promise does not stop, beside the promise."""
+    if "posterior_aggregate" in result.measured:
+        base = result.measured.get("base_rate")
+        usual = "" if base is None else f"; of all, {format_percent(base)} have the value"
+        return _Mark(
+            label="Not promised: measured attack",
+            value=number(result.measured["posterior_aggregate"], True),
+            unit="probability of a sensitive value",
+            meaning=f"an attacker who {result.adversary}{usual}",
+        )
     once = result.measured.get("identity_mean_with_1_sample")
     less = "" if once is None else f"; {format_percent(once)} with one known position"
     return _Mark(

@@ -18,7 +18,8 @@ class KCL(Claim):
     """(K,C)_L-privacy: what is known of at most `l` visits, or of `"all"`, fits `k` people and tells little of them.
 
     Every non-empty sequence of at most `l` visits that occurs in the published data occurs in trajectories of at
-    least `k` distinct owners, and for every sensitive value at most a share `c` of these owners have it.
+    least `k` distinct owners, none of whom owns more than a share `row_share` of these trajectories; and for every
+    sensitive value at most a share `c` of these owners, and of these trajectories, have it.
 
     References
     ----------
@@ -27,6 +28,7 @@ class KCL(Claim):
 
     Examples
     --------
+    >>> from wayveil.model import guarantee_from_json
     >>> claim = KCL(k=2, c=0.5, l=2, sensitive={"diagnosis": ["HIV"]})
     >>> claim.c, claim.sensitive
     (Fraction(1, 2), (('diagnosis', ('HIV',)),))
@@ -57,11 +59,15 @@ class KCL(Claim):
             f"Whoever knows {known} (place and time) of a person finds either no published trajectory that fits, "
             f"or trajectories of at least {people}"
         )
+        if self.owner_share < 1:
+            text += f", none of whom has more than {share_text(self.owner_share)} of them"
         if not self.sensitive:
             return text + "."
-        share = f"{float(self.c) * 100:.4g} %"
         values = "; ".join(f"{attribute}: {', '.join(values)}" for attribute, values in self.sensitive)
-        return f"{text}, of whom at most {share} have any one sensitive value ({values})."
+        return (
+            f"{text}, and at most {percent(self.c)} of the people and of the trajectories have any one sensitive value "
+            f"({values})."
+        )
 
     @property
     def protects(self) -> tuple[Protection, ...]:
@@ -94,11 +100,21 @@ class KCL(Claim):
         return (
             *(() if self.l == "all" else (f"an attacker who knows {known} of the victim",)),
             "an attacker who knows where the victim was not: only presence counts as knowledge here",
-            "an attacker who reasons about what is missing: a known visit that fits nothing was suppressed",
+            "an attacker who reasons about what is missing: a known visit that fits nothing was suppressed, which may "
+            "tell a sensitive value; attack 'absence' measures it",
+            "an attacker who knows that a visit was the first or the last of a trip; attack 'first_last_visits' "
+            "measures it",
+            "an attacker who knows how often the victim is at a place, or which places the victim visits most; attacks "
+            "'known_frequencies', 'top_places' and 'home_work' measure it",
             "an attacker who knows other attributes that are published along with the trajectory",
             "an attacker who can tell which trajectories belong to the same person",
             "inference about values that were not declared sensitive",
         )
+
+    @property
+    def unbounded(self) -> tuple[str, ...]:
+        others = ("first_last_visits", "known_frequencies", "top_places", "home_work")
+        return ("absence", *others) if self.sensitive else others
 
     def _known(self, everything: str) -> str:
         if self.l == "all":
