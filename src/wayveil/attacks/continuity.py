@@ -102,7 +102,7 @@ class Continuity:
     def run(
         self,
         truth: Points,
-        target: Regions,
+        target: Regions | Points,
         *,
         sensitive: Mapping[str, Iterable[str]],
         rng: np.random.Generator,
@@ -267,6 +267,23 @@ class _Risk:
         }
 
 
+def _as_boxes(points: Points) -> Regions:
+    """Return points as boxes without extent: raw data are attacked in the same way."""
+    return Regions(
+        offsets=points.offsets,
+        t_min=points.t,
+        t_max=points.t,
+        x_min=points.x,
+        x_max=points.x,
+        y_min=points.y,
+        y_max=points.y,
+        owner=points.owner,
+        frame=points.frame,
+        time_format=points.time_format,
+        owners=points.owners,
+    )
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Scene:
     """What is known of the published trajectories, and their boxes, with times in seconds and places as floats."""
@@ -276,9 +293,9 @@ class _Scene:
     slack: float
 
     @classmethod
-    def of(cls, truth: Points, target: Regions, there: Array) -> _Scene:
+    def of(cls, truth: Points, target: Regions | Points, there: Array) -> _Scene:
         seen = (truth if truth.known is None else truth.where(truth.known)).take(there)
-        boxes = target.take(there)
+        boxes = (_as_boxes(target) if isinstance(target, Points) else target).take(there)
         unit = seconds_per_unit(truth.time_format) or 1.0
         # Times are counted from the first one, so that none is too large to be exact.
         zero = min(int(seen.t.min(initial=_LATEST)), int(boxes.t_min.min(initial=_LATEST)))

@@ -13,12 +13,12 @@ from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from functools import lru_cache
-from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import Any, TypeVar
 from uuid import uuid4
 
 from wayveil.engines.local import LocalEngine, cores, silent
+from wayveil.engines.scratch import scratch_folder
 from wayveil.errors import OutputError, UsageError, WayveilError
 from wayveil.model import Progress
 
@@ -121,7 +121,7 @@ class DaskEngine:
 
     def _start(self, workers: int, started: ExitStack) -> None:
         """Start processes on this machine; their folder is for what does not fit into memory."""
-        folder = started.enter_context(TemporaryDirectory(prefix="wayveil-", ignore_cleanup_errors=True))
+        folder = str(started.enter_context(scratch_folder()))
         try:
             cluster = self._distributed.LocalCluster(
                 n_workers=workers,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from wayveil.engines import scratch_folder
 from wayveil.errors import InputError, UsageError
 from wayveil.model import Engine, Stops, Verdict
 from wayveil.run import catalog
@@ -160,12 +160,12 @@ class _Repetition:
         secret = Secret.read(_given(self.secret, private / SECRET_FILE, "--secret"))
         if manifest.versions != versions():
             return None, [], [f"the repetition: {_other_versions(manifest)}, so other bytes would prove nothing"]
-        with tempfile.TemporaryDirectory(prefix="wayveil-verify-") as scratch:
+        with scratch_folder() as scratch:
             try:
-                outcome = publish(self._repeating(recipe, Path(scratch, "out")), engine=engine, secret=secret)
+                outcome = publish(self._repeating(recipe, scratch / "out"), engine=engine, secret=secret)
             except NotPublished as refusal:
                 return None, [f"the original, published again with this recipe, keeps no promise: {refusal}"], []
-            differing = _differing(self.public, Path(scratch, "out", "public"))
+            differing = _differing(self.public, scratch / "out" / "public")
         if differing:
             return None, [f"published again from the original, other files come out: {', '.join(differing)}"], []
         return outcome.verdict, [], list(outcome.verdict.not_judged)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any, cast
 
 import polars as pl
 
+from wayveil.engines import scratch_folder
 from wayveil.errors import InputError, UsageError, WayveilError
 from wayveil.io import ReadOptions, read_points, read_taxonomy, read_visits
 from wayveil.io.columns import Columns, Kind, choose_columns, looks_like, place_columns, suggested
@@ -62,8 +62,8 @@ def preview(
 
     Examples
     --------
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "a.csv")
+    >>> with scratch_folder() as folder:
+    ...     file = folder / "a.csv"
     ...     _ = file.write_text("card,time,station\\n1,8,north\\n1,9,\\n")
     ...     seen = preview(file)
     >>> seen["kind"], seen["mapping"], [column["role"] for column in seen["columns"]]
@@ -74,12 +74,12 @@ def preview(
     if kind is not None and kind not in _KINDS:
         raise UsageError(f"There is no kind of data {kind!r}; known: {', '.join(_KINDS)}.")
     how = ReadOptions(crs=crs, on_duplicate_time=cast(Any, on_duplicate_time))
-    with tempfile.TemporaryDirectory(prefix="wayveil-") as folder:
+    with scratch_folder() as folder:
         try:
             nodes = _nodes(path) if role == "taxonomy" else {}
             if role != "data" and not path.name.lower().endswith(_TABLES):
                 return {**_nothing(), **nodes}
-            sample = sample_of(path, Path(folder))
+            sample = sample_of(path, folder)
             look = _Look(table=open_source(sample.path).table, path=sample.path, role=role, how=how)
             seen = look.all(kind, columns)
         except WayveilError as error:

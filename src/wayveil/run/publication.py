@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ import numpy as np
 import polars as pl
 from markupsafe import Markup, escape
 
+from wayveil.engines import Scratch
 from wayveil.errors import UsageError
 from wayveil.io import Loaded, from_geopandas, from_pandas, to_geopandas, to_pandas, to_polars
 from wayveil.model import (
@@ -298,16 +298,16 @@ def _publish_data(
     kind = catalog.kind_of_data(data)
     if kind == "regions":
         raise UsageError("publish: boxes are what methods make; give visits, points, routes or stops.")
-    folder = None if out is not None else Path(tempfile.mkdtemp(prefix="wayveil-"))
-    target = folder / "publication" if folder is not None else Path(out or "")
+    scratch = Scratch() if out is None else None
+    target = Path(out or "") if scratch is None else scratch.path / "publication"
     try:
         made = _run(data, asked.recipe(kind, method, target), engine, secret)
     except BaseException:
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
+        if scratch is not None:
+            scratch.close()
         raise
-    if folder is not None:
-        weakref.finalize(made, shutil.rmtree, folder, ignore_errors=True)
+    if scratch is not None:
+        weakref.finalize(made, scratch.close)
     return made
 
 

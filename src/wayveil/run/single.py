@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import secrets
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from wayveil.engines import LocalEngine
+from wayveil.engines import LocalEngine, scratch_folder
 from wayveil.errors import InputError, OutputError, UsageError
 from wayveil.io import write_network, write_points, write_routes, write_stops, write_taxonomy, write_visits
 from wayveil.model import AttackResult, Data, Engine, Points, Routes, Score, Sensitive, Stops, Visits, parameters_of
@@ -194,8 +193,8 @@ def _risk_in_pieces(
         by="whole",
         rows=rows,
     )
-    with tempfile.TemporaryDirectory(prefix="wayveil-") as scratch:
-        pieces = read_pieces(want, seed=seed, scratch=Path(scratch), engine=engine)
+    with scratch_folder() as scratch:
+        pieces = read_pieces(want, seed=seed, scratch=scratch, engine=engine)
         check_values(pieces.values, pieces.trajectories, sensitive)
         attacks, root = _chosen(type(pieces.example), attack, given), np.random.SeedSequence(seed)
         found, without = attack_pieces(attacks, pieces, (pieces.files,), sensitive=sensitive, seed=root, engine=engine)
@@ -312,13 +311,13 @@ def check_file(out: Path, *, overwrite: bool, endings: tuple[str, ...] = _POINT_
         raise OutputError(f"{str(out)!r} is a folder; --out must be a file.")
     if out.exists() and not overwrite:
         raise UsageError(f"{str(out)!r} already exists. Give --overwrite to replace it, or choose another --out.")
-    with reporting_disk_errors(out), tempfile.TemporaryDirectory(prefix=".wayveil-", dir=out.parent):
+    with reporting_disk_errors(out), scratch_folder(out.parent, prefix=".wayveil-"):
         pass
 
 
 def write_file(out: Path, write: Callable[[Path], object]) -> None:
     """Write a file beside its place and move it there in one step."""
-    with reporting_disk_errors(out), tempfile.TemporaryDirectory(prefix=".wayveil-", dir=out.parent) as folder:
-        whole = Path(folder, out.name)
+    with reporting_disk_errors(out), scratch_folder(out.parent, prefix=".wayveil-") as folder:
+        whole = folder / out.name
         write(whole)
         os.replace(whole, out)

@@ -1,0 +1,90 @@
+"""Folders for what a process sets down for a while: readable by their owner only, and gone at the end.
+
+A process that is killed cannot tidy up.  Each folder is therefore locked by the process that made it, and the lock dies
+with the process: the next one that needs such a folder removes those of the same user that nobody holds.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+__all__ = ["PREFIX", "Scratch", "scratch_folder"]
+
+PREFIX = "wayveil-"
+_UNLOCKED = "new-"
+
+
+class Scratch:
+    """A scratch folder, until `close`.
+
+    Parameters
+    ----------
+    where : Path, optional
+        The folder to make it in; that of the system for temporary files by default.
+    prefix : str
+        How its name begins; folders of the same beginning that a killed process left are removed first.
+    """
+
+    def __init__(self, where: Path | None = None, *, prefix: str = PREFIX) -> None:
+        base = Path(tempfile.gettempdir()) if where is None else where
+        _sweep(base, prefix)
+        # Between being made and being locked it has a name that nobody sweeps.
+        fresh = Path(tempfile.mkdtemp(prefix=f"{prefix}{_UNLOCKED}", dir=base))
+        self._lock = os.open(fresh, os.O_RDONLY | os.O_DIRECTORY)
+        with suppress(OSError):  # a file system without locks: nobody can sweep there either, see `_sweep`
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        self.path = fresh.with_name(fresh.name.replace(f"{prefix}{_UNLOCKED}", prefix, 1))
+        fresh.rename(self.path)
+
+    def close(self) -> None:
+        """Remove the folder and all that is in it."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        if self._lock >= 0:
+            os.close(self._lock)
+            self._lock = -1
+
+
+@contextmanager
+def scratch_folder(where: Path | None = None, *, prefix: str = PREFIX) -> Iterator[Path]:
+    """Give a scratch folder for the time of a ``with`` statement.
+
+    Examples
+    --------
+    >>> with scratch_folder() as folder:
+    ...     before = folder.is_dir()
+    >>> before, folder.exists()
+    (True, False)
+    """
+    scratch = Scratch(where, prefix=prefix)
+    try:
+        yield scratch.path
+    finally:
+        scratch.close()
+
+
+def _sweep(base: Path, prefix: str) -> None:
+    """Remove what killed processes of this user left; whatever cannot be looked at or locked is left alone."""
+    for folder in base.glob(f"{prefix}*"):
+        if folder.name.startswith(f"{prefix}{_UNLOCKED}"):
+            continue
+        try:
+            facts = os.lstat(folder)
+            if facts.st_uid != os.getuid() or not stat.S_ISDIR(facts.st_mode):
+                continue
+            handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        except OSError:
+            continue
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
+        except OSError:
+            continue  # somebody holds it
+        finally:
+            os.close(handle)
