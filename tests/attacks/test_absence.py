@@ -79,7 +79,7 @@ def data_sets(draw):
 
 
 @given(data_sets(), st.integers(1, 3))
-@settings(deadline=None, max_examples=100, derandomize=True)
+@settings(deadline=None, max_examples=100)
 def test_equals_the_definition_on_small_data(data, m):
     truth, target = data
     c = Fraction(1, 3)
@@ -152,7 +152,7 @@ def test_one_person_with_many_trips_counts_once_over_people_and_often_over_traje
 
 
 @given(data_sets(), st.integers(1, 3))
-@settings(deadline=None, max_examples=40, derandomize=True)
+@settings(deadline=None, max_examples=40)
 def test_asked_in_pieces_it_is_the_same_without_the_population(data, m):
     truth, target = data
     known = Absence(m=m)

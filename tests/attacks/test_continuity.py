@@ -92,7 +92,7 @@ def scenes(draw):
     return points, Regions.from_records(boxes, owner=owner)
 
 
-@settings(deadline=None, max_examples=150, derandomize=True)
+@settings(deadline=None, max_examples=150)
 @given(scenes(), st.integers(0, 6))
 def test_candidates_are_those_with_a_way(made, speed):
     truth, target = made

@@ -112,7 +112,7 @@ def test_somebody_with_most_of_the_trips_is_counted_by_trips():
 
 
 @given(st.integers(0, 2**32))
-@settings(deadline=None, derandomize=True, max_examples=25)
+@settings(deadline=None, max_examples=25)
 def test_the_bound_from_below_is_kept_for_any_placement_by_chance(seed):
     truth, target = discs(2, 12, "random", seed=seed)
     found = attack(truth, target, seed=seed, error=0.2, draws=1).measured
@@ -161,7 +161,7 @@ def oracle(truth, target, seen, delta):
     ),
     st.sampled_from([0.5, 1.0, 1.5]),
 )  # fmt: skip
-@settings(deadline=None, derandomize=True, max_examples=120)
+@settings(deadline=None, max_examples=120)
 def test_first_attacker_is_the_definition(made, delta):
     owner = [person for person, _ in made]
     data = Points.from_records([[(t, float(x), float(y)) for t, (x, y) in enumerate(r)] for _, r in made], owner=owner)

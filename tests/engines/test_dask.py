@@ -240,20 +240,28 @@ def test_a_task_that_kills_workers_is_given_up(engine: DaskEngine) -> None:
 
 
 def test_an_interrupt_cancels_what_runs(engine: DaskEngine, tmp_path: Path) -> None:
-    def slow(item: int) -> None:
-        time.sleep(0.2)
-        (tmp_path / str(item)).touch()
+    begun, go_on = tmp_path / "begun", tmp_path / "go on"
+    begun.mkdir()
 
-    timer = threading.Timer(0.5, lambda: signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT))
-    timer.start()
+    def waiting(item: int) -> None:
+        (begun / str(item)).touch()
+        while not go_on.exists():
+            time.sleep(0.01)
+
+    def interrupt() -> None:
+        while not any(begun.iterdir()):
+            time.sleep(0.01)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    items = 60 * engine.workers
+    other = threading.Thread(target=interrupt)
+    other.start()
     with pytest.raises(KeyboardInterrupt):
-        engine.map(slow, range(60))
-    timer.join()
-    assert engine.map(abs, [-1]) == [1]
-    done = len(list(tmp_path.iterdir()))
-    time.sleep(0.5)
-    assert len(list(tmp_path.iterdir())) - done <= 2
-    assert done < 30
+        engine.map(waiting, range(items))
+    other.join()
+    go_on.touch()  # what runs ends; what waited to begin is cancelled by now
+    assert engine.map(abs, range(-items, 0)) == list(range(items, 0, -1))
+    assert 0 < len(list(begun.iterdir())) < items / 2
 
 
 @pytest.mark.parametrize("error", [CancelledError, CommClosedError])

@@ -53,7 +53,7 @@ def test_match_sets_counts_owners_and_their_most_frequent_value(table):
 
 
 @given(tables(), st.integers(-1, 5))
-@settings(deadline=None, max_examples=200, derandomize=True)
+@settings(deadline=None, max_examples=200)
 def test_trajectories_are_counted_and_those_of_the_victim(table, victim):
     records, owner, values, sets = table
     sets = sets + sets[:2]  # the same sets again, for another victim

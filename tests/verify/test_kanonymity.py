@@ -134,7 +134,7 @@ def test_verdict_is_the_definition(made, k, with_original):
 
 
 @given(st.data(), st.integers(2, 3), st.sampled_from(["1/k", Fraction(3, 5), Fraction(1, 4), Fraction(1)]))
-@settings(deadline=None, derandomize=True, max_examples=150)
+@settings(deadline=None, max_examples=150)
 def test_verdict_is_the_definition_where_people_have_several_trips(data, k, row_share):
     many = data.draw(st.lists(st.integers(1, 6), min_size=k, max_size=5))
     owner = [person for person, trips in enumerate(many) for _ in range(trips)]

@@ -390,7 +390,7 @@ def trips(draw):
     return Visits.from_records(records, attributes={"ill": ill}, owner=owner)
 
 
-@settings(deadline=None, max_examples=150, derandomize=True)
+@settings(deadline=None, max_examples=150)
 @given(trips(), claims, st.sampled_from([1, 2, 3, "all"]))
 def test_several_trips_per_owner_are_judged_by_the_definition(data, claim, l):
     claim = replace(claim, l=l, sensitive={"ill": ["HIV"]})

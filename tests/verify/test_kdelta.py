@@ -149,7 +149,7 @@ def trips(draw):
 
 
 @given(trips(), st.integers(2, 3), st.sampled_from([0, 1, 2, 3]), st.sampled_from(["1/k", Fraction(2, 5)]))
-@settings(deadline=None, derandomize=True, max_examples=250)
+@settings(deadline=None, max_examples=250)
 def test_verdict_is_the_definition_where_people_have_several_trips(data, k, delta, row_share):
     assert_agrees(data, KDelta(k=k, delta=delta, row_share=row_share))
 
@@ -317,7 +317,7 @@ def test_companions_serve_only_one_trip_of_a_person():
 
 
 @given(st.randoms(use_true_random=False), st.integers(2, 4))
-@settings(deadline=None, derandomize=True, max_examples=60)
+@settings(deadline=None, max_examples=60)
 def test_clusters_in_which_nobody_dominates_are_enough_wherever_they_are(random, k):
     """Clusters that overlap: around a person of one cluster another one may show mostly trips of that same person."""
     records, owner = [], []

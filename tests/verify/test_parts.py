@@ -181,7 +181,7 @@ def test_kcl_breaks_if_somebody_is_in_two_parts():
     assert not apart([data.owner[part] for part in parts_of([2, 2])])
 
 
-@settings(deadline=None, max_examples=60, derandomize=True)
+@settings(deadline=None, max_examples=60)
 @given(visits(False), st.sampled_from([1, 2, "all"]))
 def test_shares_of_trajectories_need_nothing(found, l):
     """Whoever is in several parts: what one person owns, and what carries a value, adds up over trajectories."""
