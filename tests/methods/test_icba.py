@@ -46,16 +46,23 @@ def texts(made: Published) -> dict[str, int]:
     return dict(Counter("".join(made.data.record(i)) for i in range(len(made.data))))
 
 
-def is_strict(data: Routes, k: int, *, dummies: bool = False) -> bool:
-    """Definition 4: in every slice every published route is that of k people, and a connected path."""
+def is_strict(data: Routes, k: int, *, dummies: bool = False, share: Fraction | None = None) -> bool:
+    """Definition 4, counted both ways: every published route is that of k people, nobody has more than a share of it."""
     groups: dict[Any, list[int]] = defaultdict(list)
+    share = Fraction(1, k) if share is None else share
     for i in range(len(data)):
         path = data.road[data.offsets[i] : data.offsets[i + 1]].tolist()
         network = data.network
         if not path or any(network.to_node[a] != network.from_node[b] for a, b in pairwise(path)):
             return False
         groups[(data.t_start[i], data.t_end[i], *path)].append(int(data.owner[i]))
-    return all(len(group if dummies else set(group)) >= k for group in groups.values())
+    for group in groups.values():
+        people = {who for who in group if who >= 0}
+        if len(people) < len(set(group)) and not (dummies and 2 * len(people) > k):
+            return False
+        if len(set(group)) < k or any(Fraction(group.count(who), len(group)) > share for who in people):
+            return False
+    return True
 
 
 def inference_routes(data: Routes, k: int) -> list[str]:
@@ -109,7 +116,7 @@ def test_figure_1() -> None:
     assert inference_routes(parts, 3) == case["inference_routes_of_parts"]
     assert made.facts == {
         "slices": 1, "rare roads taken out": 4, "rows on rare roads": 4, "parts": 4, "parts left out": 0,
-        "clusters": 1, "parts moved to another cluster": 0,
+        "clusters": 1, "parts moved to another cluster": 0, "parts left out of people with too many": 0,
     }  # fmt: skip
 
 
@@ -183,7 +190,8 @@ def test_routes_of_small_clusters_look_for_a_larger_one() -> None:
 
 def test_k_counts_people() -> None:
     data = on_loops({"ab": 4}, owner=[0, 0, 1, 2])
-    assert len(run(Icba(k=3), data).data) == 4
+    assert run(Icba(k=3), data).data.owner.tolist() == [0, 1, 2]
+    assert len(run(Icba(k=3, row_share="1/2"), data).data) == 4
     assert len(run(Icba(k=4), on_loops({"ab": 5, "c": 1}, owner=[0, 0, 1, 2, 2, 3])).data) == 0
 
 
@@ -285,12 +293,7 @@ def publish_by_definition(data: Routes, method: Icba) -> Counter[tuple[int, Rout
     clusters = cluster_by_definition(routes, people, on, method, {}, rho_c)
     made: Counter[tuple[int, Route]] = Counter()
     if method.pad == "yes":
-        joined: dict[Route, set[int]] = defaultdict(set)
-        for c in clusters:
-            joined[c["rep"]] |= c["people"]
-        rep = {route: c["rep"] for c in clusters for route in c["members"] if 2 * len(joined[c["rep"]]) > k}
-        for route in set(rep.values()):
-            made[(-1, route)] += max(0, k - len(joined[route]))
+        rep = {route: c["rep"] for c in clusters for route in c["members"]}
     else:
         enough = [c for c in clusters if len(c["people"]) >= k]
         stays = {route: number for number, c in enumerate(enough) for route in c["members"]}
@@ -299,9 +302,20 @@ def publish_by_definition(data: Routes, method: Icba) -> Counter[tuple[int, Rout
             bound = rho_c if method.error == "literal" else -1.0
             clusters = cluster_by_definition(order, people, on, method, stays or {("nowhere",): 0}, bound)
         rep = {route: c["rep"] for c in clusters for route in c["members"]}
-    for i, route in parts:
-        if route in rep:
-            made[(i, rep[route])] += 1
+    rep = {route: of for route, of in rep.items() if set(route) & set(of)}  # nobody is where they never drove
+    for of in set(rep.values()):
+        rows = [i for i, route in parts if rep.get(route) == of]
+        behind = Counter(int(data.owner[i]) for i in rows)
+        if 2 * len(behind) > k if method.pad == "yes" else len(behind) >= k:
+            dummies = max(0, k - len(behind))
+            most = max(behind.values())
+            while most * k > dummies + sum(min(n, most) for n in behind.values()):
+                most -= 1
+            kept: Counter[int] = Counter()
+            for i in rows:
+                kept[int(data.owner[i])] += 1
+                made[(i, of)] += kept[int(data.owner[i])] <= most
+            made[(-1, of)] += dummies
     return +made
 
 

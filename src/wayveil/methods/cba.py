@@ -10,6 +10,7 @@ from wayveil.kernels.road_candidates import GLOBAL
 from wayveil.methods.cluster_routes import ClusterRoutes, index_parameter, pad_parameter, rho_t_parameter
 from wayveil.methods.road_clusters import Clustering
 from wayveil.model import parameter
+from wayveil.model.claims.counting import row_share_parameter
 
 __all__ = ["Cba"]
 
@@ -31,10 +32,13 @@ class Cba(ClusterRoutes):
         How clusters are looked for.  The result is the same.
     pad : {"no", "yes"}
         Whether clusters of more than k / 2 people are filled up with dummies, as in the paper.
+    row_share : number from 0 to 1, or "1/k"
+        Largest share of the trajectories with one published route that one person may own; of a person with more, the
+        trips beyond it are left out.
 
     Guarantee
     ---------
-    ``StrictK(k, pad)``, as for `Icba`.
+    ``StrictK(k, pad, row_share)``, as for `Icba`.
 
     Notes
     -----
@@ -68,6 +72,7 @@ class Cba(ClusterRoutes):
     rho_t: Fraction = rho_t_parameter()
     index: str = index_parameter()
     pad: str = pad_parameter()
+    row_share: Fraction | str = row_share_parameter()
 
     name: ClassVar[str] = "cba"
     summary: ClassVar[str] = "strict k-anonymity of routes on a road network by clustering, with a global error"
@@ -77,6 +82,8 @@ class Cba(ClusterRoutes):
         """How routes are clustered."""
         return Clustering(
             k=self.k,
+            people=self._people,
+            owner_share=self.claim.owner_share,
             index=self.index,
             error=GLOBAL,
             share=self.rho_t,

@@ -11,6 +11,7 @@ import numpy as np
 from wayveil.methods.people import check_people
 from wayveil.methods.road_clusters import Clustering, release_clusters
 from wayveil.methods.road_parts import OnRoutes, publish_slices
+from wayveil.methods.road_shares import fewest_people
 from wayveil.model import Engine, Published, Routes, StrictK, parameter
 
 __all__ = ["ClusterRoutes", "index_parameter", "pad_parameter", "rho_t_parameter"]
@@ -21,10 +22,16 @@ class ClusterRoutes(OnRoutes, ABC):
 
     k: int
     pad: str
+    row_share: Fraction | str
 
     @property
     def claim(self) -> StrictK:
-        return StrictK(k=self.k, pad=self.pad)
+        return StrictK(k=self.k, pad=self.pad, row_share=self.row_share)
+
+    @property
+    def _people(self) -> int:
+        """How many share a route, so that there are k of them and one trip of each is no more than its share."""
+        return fewest_people(self.k, self.claim.owner_share)
 
     @property
     @abstractmethod
@@ -35,7 +42,7 @@ class ClusterRoutes(OnRoutes, ABC):
         check_people(self.name, data, self.k, "routes")
         how = self._clustering
         engine.progress("clustering routes")
-        return publish_slices(data, self.k, self.claim, engine, lambda parts: release_clusters(parts, how))
+        return publish_slices(data, how.people, self.claim, engine, lambda parts: release_clusters(parts, how))
 
 
 def rho_t_parameter() -> Any:

@@ -10,6 +10,7 @@ from wayveil.kernels.road_candidates import LITERAL, REPAIRED
 from wayveil.methods.cluster_routes import ClusterRoutes, index_parameter, pad_parameter, rho_t_parameter
 from wayveil.methods.road_clusters import Clustering
 from wayveil.model import parameter
+from wayveil.model.claims.counting import row_share_parameter
 
 __all__ = ["Icba"]
 
@@ -33,11 +34,14 @@ class Icba(ClusterRoutes):
         How clusters are looked for.  The result is the same.
     pad : {"no", "yes"}
         Whether clusters of more than k / 2 people are filled up with dummies, as in the paper.
+    row_share : number from 0 to 1, or "1/k"
+        Largest share of the trajectories with one published route that one person may own; of a person with more, the
+        trips beyond it are left out.
 
     Guarantee
     ---------
-    ``StrictK(k, pad)``.  An attacker who can link trajectories of different slices, or several parts of one trip, is
-    not covered; with ``pad="yes"`` nor is one who recognises dummies.
+    ``StrictK(k, pad, row_share)``.  An attacker who can link trajectories of different slices, or several parts of one
+    trip, is not covered; with ``pad="yes"`` nor is one who recognises dummies.
 
     Notes
     -----
@@ -82,6 +86,7 @@ class Icba(ClusterRoutes):
     )
     index: str = index_parameter()
     pad: str = pad_parameter()
+    row_share: Fraction | str = row_share_parameter()
 
     name: ClassVar[str] = "icba"
     summary: ClassVar[str] = "strict k-anonymity of routes on a road network by clustering, with a local error"
@@ -93,6 +98,8 @@ class Icba(ClusterRoutes):
         repaired = self.error == "repaired"
         return Clustering(
             k=self.k,
+            people=self._people,
+            owner_share=self.claim.owner_share,
             index=self.index,
             error=REPAIRED if repaired else LITERAL,
             share=self.rho_t,

@@ -45,8 +45,8 @@ class Parts:
         Its code in the network, ascending, and how many people took it.
     n_roads_removed, n_rows_removed, n_people : int
         Roads with traffic that are not frequent, rows on them, and people in the slice.
-    trajectory, route : int64, one per part
-        The input trajectory that it is of, and which of the distinct routes it is.
+    trajectory, person, route : int64, one per part
+        The input trajectory that it is of, whose it is as a code from 0, and which of the distinct routes it is.
     offsets, road : int64
         The distinct routes: row by row the roads, as positions in `roads`.  Those of most people come first.
     owner_first, owner : int64
@@ -59,6 +59,7 @@ class Parts:
     n_rows_removed: int
     n_people: int
     trajectory: IntArray
+    person: IntArray
     route: IntArray
     offsets: IntArray
     road: IntArray
@@ -183,6 +184,7 @@ def _parts_of(part: _Slice, k: int, from_node: IntArray, to_node: IntArray) -> P
         n_rows_removed=len(row_road) - len(road),
         n_people=int(number[-1]) + 1,
         trajectory=part.trajectories[at],
+        person=number[at],
         route=place[route],
         offsets=route_offsets,
         road=road[rows],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
@@ -12,21 +13,28 @@ from wayveil.model.ragged import BoolArray, IntArray, offsets_of, take, trajecto
 from wayveil.model.routes import RoadNetwork, Routes
 from wayveil.verify.whole import same
 
-__all__ = ["CHUNK_ROWS", "InferenceRoutes", "RouteGroups", "find_inference_routes", "inference_routes_of"]
+__all__ = [
+    "CHUNK_ROWS",
+    "InferenceRoutes",
+    "RouteGroups",
+    "exceed",
+    "find_inference_routes",
+    "inference_routes_of",
+]
 
 CHUNK_ROWS = 2_000_000
 """About so many members of sets are in memory at once; the findings do not depend on it."""
 
 
 def find_inference_routes(
-    published: Routes, k: int, *, count: Literal["people", "trajectories"] = "people"
+    published: Routes, k: int, *, share: Fraction | None = None, count: Literal["people", "everybody"] = "people"
 ) -> InferenceRoutes:
-    """Find the intersections where fewer than k part from many, or join them.
+    """Find the intersections where fewer than k part from many, or join them, or where one person is too many of them.
 
     Take an intersection and a slice of time, a road i that leads to it and a road j that leads away from it, and let
     U_i and U_j be the trajectories of the slice on these roads.  If both are those of at least k people, but those
     only on i, or those only on j, are of at least one and fewer than k people, then whoever has a map can follow these
-    few to roads that were not published.
+    few to roads that were not published.  The same if one person owns more than a share of those only on i, or on j.
 
     Parameters
     ----------
@@ -34,9 +42,12 @@ def find_inference_routes(
         Any routes; whether they are connected does not matter.  A negative owner is a dummy, and nobody.
     k : int, >= 1
         The smallest number of people who are not few.
-    count : {"people", "trajectories"}
-        The sets are of trajectories, because an attacker sees nothing else.  Their sizes are distinct owners, or, with
-        "trajectories" and where the owners are withheld, trajectories, dummies among them.
+    share : Fraction, optional
+        The largest share of a set that one person may own; 1/k if it is not given.
+    count : {"people", "everybody"}
+        The sets are of trajectories, because an attacker sees nothing else.  Their sizes are distinct owners; with
+        "everybody" a dummy counts as one more, and its trajectory as one of the set.  Where the owners are withheld,
+        every trajectory counts.
 
     Returns
     -------
@@ -61,17 +72,18 @@ def find_inference_routes(
     >>> len(found), found.record(0)["node"], found.record(0)["few"], found.record(0)["direction"]
     (1, 'B', 1, 'leave')
     """
-    return inference_routes_of(published, RouteGroups.of(published, count=count), k)
+    groups = RouteGroups.of(published, count=count)
+    return inference_routes_of(published, groups, k, Fraction(1, k) if share is None else share)
 
 
-def inference_routes_of(published: Routes, groups: RouteGroups, k: int) -> InferenceRoutes:
+def inference_routes_of(published: Routes, groups: RouteGroups, k: int, share: Fraction) -> InferenceRoutes:
     """Do what `find_inference_routes` does for groups that are known already, and count what they count."""
     sets = _Sets.of(published, groups)
     coming, going = _meetings(published.network, sets, sets.people >= k)
     parts = []
     for direction, here, there in ((0, coming, going), (1, going, coming)):
         for lo, hi in _chunks((sets.starts[1:] - sets.starts[:-1])[here]):
-            pair, few = sets.few(here[lo:hi], there[lo:hi], k)
+            pair, few = sets.few(here[lo:hi], there[lo:hi], k, share)
             parts.append(np.stack([pair + lo, few, np.full(len(pair), direction)]))
     pair, few, direction = np.concatenate([np.empty((3, 0), np.int64), *parts], axis=1)
     pair, few, direction = (column[np.argsort(pair, kind="stable")] for column in (pair, few, direction))
@@ -104,7 +116,8 @@ class InferenceRoutes:
         True where the few come in by `road_in` and do not go out by `road_out`; False where they go out by it, and
         did not come in by `road_in`.
     n_in, n_out, few : int64
-        How many are on `road_in`, on `road_out`, and how few are on one of them only.
+        How many are on `road_in`, on `road_out`, and how few are on one of them only; k or more where one of these
+        owns too many of their trajectories.
     network : RoadNetwork
     """
 
@@ -153,10 +166,11 @@ class RouteGroups:
         The trajectories with rows, and the group of each.
     slice, first : int64, one per group
         The slice of a group, as a position in the two above, and a trajectory with its route.
-    people : int64, one per group
-        How many people have this route, or trajectories if these are what is counted.
-    starts, person : int64
-        The people of group `g` are ``person[starts[g]:starts[g + 1]]``, each once, as codes from 0.
+    people, rows : int64, one per group
+        How many people have this route, and in how many trajectories.
+    starts, person, times : int64
+        The people of group `g` are ``person[starts[g]:starts[g + 1]]``, each once, as codes from 0; in `times` is in
+        how many trajectories they have this route.
     alone : bool
         No person is in two groups of one slice, so numbers of people can be added.
 
@@ -165,8 +179,8 @@ class RouteGroups:
     >>> network = RoadNetwork.from_roads([("AB", "A", "B"), ("BC", "B", "C")])
     >>> data = Routes.from_records([["AB"], ["AB"], ["BC"], ["AB"]], network=network, owner=[5, 5, 5, -1])
     >>> groups = RouteGroups.of(data)
-    >>> groups.people.tolist(), RouteGroups.of(data, count="trajectories").people[groups.group].tolist(), groups.alone
-    ([1, 1], [3, 3, 1, 3], False)
+    >>> groups.people.tolist(), RouteGroups.of(data, count="everybody").people[groups.group].tolist(), groups.alone
+    ([1, 1], [2, 2, 1, 2], False)
     """
 
     t_start: IntArray
@@ -176,19 +190,27 @@ class RouteGroups:
     slice: IntArray
     first: IntArray
     people: IntArray
+    rows: IntArray
     starts: IntArray
     person: IntArray
+    times: IntArray
     alone: bool
 
     @classmethod
-    def of(cls, data: Routes, *, count: Literal["people", "trajectories"] = "people") -> RouteGroups:
+    def of(
+        cls, data: Routes, *, count: Literal["people", "everybody"] = "people", nobody: BoolArray | None = None
+    ) -> RouteGroups:
+        """Return the groups; trajectories where `nobody` is true are there, but count for nothing."""
         kept = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
         t_start, t_end, slice_of = _slices(data.t_start[kept], data.t_end[kept])
         code, distinct = same(data.offsets, [data.road], kept)
         _, at, group = np.unique(slice_of * len(distinct) + code, return_index=True, return_inverse=True)
-        each = count == "trajectories" or data.owners == "hidden"
-        name: IntArray = np.arange(len(kept)) if each else data.owner[kept]
-        of, person = _pairs(group, name)
+        name: IntArray = np.arange(len(kept)) if data.owners == "hidden" else data.owner[kept]
+        if count == "everybody":  # each dummy is somebody of its own
+            name = np.where(name < 0, int(name.max(initial=0)) + 1 + np.arange(len(kept)), name)
+        if nobody is not None:
+            name = np.where(nobody[kept], -1, name)
+        of, person, times = _pairs(group, name)
         people = np.bincount(of, minlength=len(at))
         together = np.unique(slice_of[at][of] * (int(person.max(initial=0)) + 1) + person)
         return cls(
@@ -199,8 +221,10 @@ class RouteGroups:
             slice=slice_of[at],
             first=kept[at],
             people=people,
+            rows=np.bincount(group[name >= 0], minlength=len(at)),
             starts=offsets_of(people),
             person=person,
+            times=times,
             alone=len(together) == len(person),
         )
 
@@ -218,19 +242,39 @@ class RouteGroups:
             slice=self.slice[order],
             first=self.first[order],
             people=self.people[order],
+            rows=self.rows[order],
             starts=starts,
             person=self.person[at],
+            times=self.times[at],
         )
 
-    def owners(self, data: Routes) -> IntArray:
-        """Return the number of distinct owners behind each group, whatever is counted otherwise; dummies are nobody."""
-        of, _ = _pairs(self.group, data.owner[self.kept])
-        return np.bincount(of, minlength=len(self))
+    @property
+    def largest(self) -> IntArray:
+        """The most trajectories of each group that one person owns."""
+        most = np.zeros(len(self), np.int64)
+        np.maximum.at(most, np.repeat(np.arange(len(self)), self.people), self.times)
+        return most
 
-    def rows(self, data: Routes) -> tuple[IntArray, IntArray]:
+    def routes(self, data: Routes) -> tuple[IntArray, IntArray]:
         """Return (offsets, roads) of the route of every group."""
         offsets, rows = take(data.offsets, self.first)
         return offsets, data.road[rows].astype(np.int64)
+
+    def dominated(self, starts: IntArray, members: IntArray, share: Fraction) -> BoolArray:
+        """Tell of which lists ``members[starts[i]:starts[i + 1]]`` of groups somebody owns more than a share.
+
+        Where nobody owns more than the share of any group, nobody does of several together, so that only lists with a
+        group that somebody dominates are counted.
+        """
+        bad = exceed(self.largest, self.rows, share)
+        found = np.zeros(len(starts) - 1, np.bool_)
+        for i in np.unique(trajectory_of_row(starts)[bad[members]]).tolist():
+            inside = members[starts[i] : starts[i + 1]]
+            _, at = take(self.starts, inside)
+            _, who = np.unique(self.person[at], return_inverse=True)
+            most = np.bincount(who, weights=self.times[at]).max(initial=0)
+            found[i] = exceed(np.array([int(most)]), self.rows[inside].sum(keepdims=True), share)[0]
+        return found
 
     def distinct(self, starts: IntArray, members: IntArray) -> IntArray:
         """Count the different people behind each list ``members[starts[i]:starts[i + 1]]`` of groups of one slice."""
@@ -263,7 +307,7 @@ class _Sets:
 
     @classmethod
     def of(cls, data: Routes, groups: RouteGroups) -> _Sets:
-        offsets, road = groups.rows(data)
+        offsets, road = groups.routes(data)
         group = trajectory_of_row(offsets)
         where, of_row = np.unique(groups.slice[group] * len(data.network) + road, return_inverse=True)
         key = np.unique(of_row * len(groups) + group)
@@ -273,20 +317,26 @@ class _Sets:
         people = groups.distinct(starts, member)
         return cls(groups=groups, slice=in_slice, road=on_road, starts=starts, member=member, key=key, people=people)
 
-    def few(self, here: IntArray, there: IntArray, k: int) -> tuple[IntArray, IntArray]:
-        """Return which pairs have at least one and fewer than k people in set `here` only, and how many."""
+    def few(self, here: IntArray, there: IntArray, k: int, share: Fraction) -> tuple[IntArray, IntArray]:
+        """Return which pairs have too few people in set `here` only, or one who is too many of them, and how many."""
         offsets, at = take(self.starts, here)
         pair, member = trajectory_of_row(offsets), self.member[at]
         wanted = there[pair] * len(self.groups) + member
         found = np.searchsorted(self.key, wanted)
         only = self.key[np.minimum(found, len(self.key) - 1)] != wanted
         pair, member = pair[only], member[only]
+        starts = offsets_of(np.bincount(pair, minlength=len(here)))
+        one = np.flatnonzero(self.groups.dominated(starts, member, share))
+        of_one, at = take(starts, one)
+        people_of_one = self.groups.distinct(of_one, member[at])
         # One route of k people is enough to say that there are not few; it spares most counts.
         many = np.zeros(len(here), bool)
         many[pair[self.groups.people[member] >= k]] = True
         pair, member = pair[~many[pair]], member[~many[pair]]
         people = self.groups.distinct(offsets_of(np.bincount(pair, minlength=len(here))), member)
+        people[one] = people_of_one
         which = np.flatnonzero((people > 0) & (people < k))
+        which = np.union1d(which, one)
         return which, people[which]
 
 
@@ -304,12 +354,24 @@ def _meetings(network: RoadNetwork, sets: _Sets, often: BoolArray) -> tuple[IntA
     return np.repeat(these, more), these[order[at]]
 
 
-def _pairs(group: IntArray, name: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the different pairs of a group and a person, by group; negative names are nobody, others get codes."""
+def _pairs(group: IntArray, name: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the different pairs of a group and a person, by group, and how often each is there.
+
+    Negative names are nobody; others get codes.
+    """
     real = np.flatnonzero(name >= 0)
     names, person = np.unique(name[real], return_inverse=True)
-    of, person = np.divmod(np.unique(group[real] * len(names) + person), max(1, len(names)))
-    return of, person
+    pairs, times = np.unique(group[real] * len(names) + person, return_counts=True)
+    of, person = np.divmod(pairs, max(1, len(names)))
+    return of, person, times
+
+
+def exceed(part: IntArray, whole: IntArray, share: Fraction) -> BoolArray:
+    """Return where `part` is more than a share of `whole`, in whole numbers."""
+    if max(share.denominator, share.numerator) < 2**31:
+        return part * share.denominator > whole * share.numerator
+    exact = [a * share.denominator > b * share.numerator for a, b in zip(part.tolist(), whole.tolist(), strict=True)]
+    return np.array(exact, np.bool_)
 
 
 def _slices(t_start: IntArray, t_end: IntArray) -> tuple[IntArray, IntArray, IntArray]:

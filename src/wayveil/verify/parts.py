@@ -48,11 +48,13 @@ _Rule = Literal["least", "largest", "ratio", "largest of rows", "ratio of rows",
 _SIZE: dict[str, _Rule] = {"trajectories": "sum", "visits": "sum", "points": "sum", "boxes": "sum", "rows": "sum"}
 _ROUTES: dict[str, _Rule] = {
     "min_support": "least",
+    "max_row_share": "largest",
     "routes": "each",
     "slices": "each",
     "roads": "each",
     "broken": "sum",
     "foreign_roads": "each",
+    "untrue": "each",
     **_SIZE,
 }
 _RULES: dict[str, dict[str, _Rule]] = {

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from wayveil.model.claims import StrictK
+from wayveil.model.claims.counting import share_text
 from wayveil.model.ragged import IntArray, trajectory_of_row
 from wayveil.model.results import Verdict
 from wayveil.model.routes import RoadNetwork, Routes
-from wayveil.verify.inference_routes import InferenceRoutes, RouteGroups, inference_routes_of
+from wayveil.verify.driven_routes import Driven
+from wayveil.verify.inference_routes import InferenceRoutes, RouteGroups, exceed, inference_routes_of
 
 __all__ = ["Faults", "check_strict_k", "not_judged_of_routes", "refusal_of_routes", "size_of_routes"]
 
@@ -20,10 +23,14 @@ def check_strict_k(published: Routes, claim: StrictK, *, original: Routes | None
     """Judge whether every published route is, as a whole, that of enough people, and a path of the network.
 
     1. In every slice of time, every sequence of roads is exactly that of at least k distinct people; with
-       ``pad="yes"``, of at least k published trajectories.
-    2. Every published trajectory is a connected path: each road begins where the one before it ends.
-    3. Where the original is given, its network has every published road, between the same two nodes.
-    4. There is no inference route.  The first part implies this; it is counted nevertheless.
+       ``pad="yes"``, of at least k people and dummies, more than k / 2 of which are people.
+    2. Nobody owns more than `row_share` of the trajectories with one route in one slice; dummies are among these with
+       ``pad="yes"``, and count for nothing otherwise.
+    3. Every published trajectory is a connected path: each road begins where the one before it ends.
+    4. Where the original is given: its network has every published road, between the same two nodes; whoever owns a
+       published trajectory drove on at least one of its roads in that slice, and counts only then; every route is a
+       part of a trip of that slice, without a gap; and at least k people drove on each of its roads in that slice.
+    5. There is no inference route.  The first two parts imply this; it is counted nevertheless.
 
     Parameters
     ----------
@@ -34,24 +41,30 @@ def check_strict_k(published: Routes, claim: StrictK, *, original: Routes | None
     claim : StrictK
         What to judge.
     original : Routes, optional
-        The true data, in any order: only their network is compared, by the names of roads and nodes.
+        The true data, in any order, with the owner codes and the slices of the published data.  Roads and nodes are
+        compared by their names.
 
     Returns
     -------
     Verdict
-        `measured` has `min_support`, what is behind the rarest route; `routes`, the number of different routes, each
-        counted in every slice; `slices`, `trajectories`, `rows` and different `roads`; `broken`, the places where a
-        trajectory jumps; `inference_routes`, the number of intersections that have one, each counted in every slice;
-        `foreign_roads`, those that the network of the original does not have so, or None without it; `dummies`, and
-        `min_people`, the number of people behind the route with the fewest, both None where the owners are withheld.
-        `witness` is the rarest route, or else a jump, a road that is not in the network, or an inference route; it
-        consists of published values only.
+        `measured` has `min_support`, what is behind the rarest route; `max_row_share`, the largest share of the
+        trajectories with one route that one person owns; `routes`, the number of different routes, each counted in
+        every slice; `slices`, `trajectories`, `rows` and different `roads`; `broken`, the places where a trajectory
+        jumps; `inference_routes`, the number of intersections that have one, each counted in every slice;
+        `foreign_roads`, those that the network of the original does not have so; `untrue`, the trajectories of people
+        who did not drive there, routes that nobody drove and roads with fewer than k people in the original, together,
+        both None without it; `dummies`, and `min_people`, the number of people behind the route with the fewest, both
+        None where the owners are withheld.
+        `witness` is something untrue, or else the rarest route, one of too few people among dummies, one that somebody
+        dominates, a jump, a road that is not in the network, or an inference route; it consists of published values
+        only.
 
     Notes
     -----
     An inference route is looked for among trajectories, and sizes are counted as for the routes, see
     `find_inference_routes`: so the theorem of the reference holds also if a person has several trajectories in a slice.
-    Time is that of sorting the rows, and O(degree * rows of different routes); memory is a small multiple of the data.
+    Time is that of sorting the rows, and O(degree * rows of different routes), and for every different route the
+    trips with its first road; memory is a small multiple of the data.
 
     References
     ----------
@@ -69,34 +82,78 @@ def check_strict_k(published: Routes, claim: StrictK, *, original: Routes | None
     True
     """
     reason = refusal_of_routes(published)
-    padded = claim.pad == "yes"
-    groups = faults = found = None
-    if not reason:
-        groups = RouteGroups.of(published, count="trajectories" if padded else "people")
-        faults = Faults.of(published, original)
-        found = inference_routes_of(published, groups, claim.k)
+    found = None if reason else _Found.of(published, claim, original)
     known = published.owners != "hidden"
+    there = np.diff(published.offsets) > 0
     measured: dict[str, int | float | str | None] = {
-        "min_support": None if groups is None else int(groups.people.min()),
-        "min_people": int(groups.owners(published).min()) if known and groups is not None else None,
-        **size_of_routes(published, groups),
-        "dummies": int((published.owner[np.diff(published.offsets) > 0] < 0).sum()) if known else None,
-        "broken": None if faults is None else len(faults.broken),
-        "foreign_roads": None if faults is None or original is None else len(faults.foreign),
-        "inference_routes": None if found is None else found.intersections,
+        "min_support": None if found is None else int(found.groups.people.min()),
+        "min_people": int(found.people.min()) if known and found is not None else None,
+        "max_row_share": None if found is None else _largest_share(found.groups),
+        **size_of_routes(published, None if found is None else found.groups),
+        "dummies": int((published.owner[there] < 0).sum()) if known else None,
+        "broken": None if found is None else len(found.faults.broken),
+        "foreign_roads": None if found is None or original is None else len(found.faults.foreign),
+        "untrue": None if found is None or found.driven is None else found.driven.n_wrong,
+        "inference_routes": None if found is None else found.inference.intersections,
     }
-    witness = None
-    if groups is not None and faults is not None and found is not None:
-        witness = _rare(published, groups, claim.k) or faults.witness() or _inference(found)
+    witness = None if found is None else found.witness(published, claim)
     return Verdict(
         holds=witness is None and not reason,
         claim=claim,
-        counted="owners" if published.owners == "given" and not padded else "trajectories",
+        counted="owners" if published.owners == "given" and claim.pad == "no" else "trajectories",
         measured=measured,
         witness=witness,
-        reason=reason or _reason(published, claim, measured, witness, faults),
+        reason=reason or _reason(published, claim, measured, witness, found),
         not_judged=_not_judged(published, claim, original),
     )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Found:
+    """All that the claim speaks of: who is behind each route, counted as it says, and people alone; and what is wrong.
+
+    `people` is the number of people in each of `groups`, dummies not counted.
+    """
+
+    groups: RouteGroups
+    people: IntArray
+    faults: Faults
+    driven: Driven | None
+    inference: InferenceRoutes
+
+    @classmethod
+    def of(cls, published: Routes, claim: StrictK, original: Routes | None) -> _Found:
+        driven = None if original is None else Driven.of(published, original, claim.k)
+        nobody = None if driven is None else driven.untrue
+        people = groups = RouteGroups.of(published, nobody=nobody)
+        if claim.pad == "yes":
+            groups = RouteGroups.of(published, count="everybody", nobody=nobody)
+        return cls(
+            groups=groups,
+            people=people.people,
+            faults=Faults.of(published, original),
+            driven=driven,
+            inference=inference_routes_of(published, groups, claim.k, claim.owner_share),
+        )
+
+    def witness(self, published: Routes, claim: StrictK) -> dict[str, Any] | None:
+        """Return what breaks the claim, the worst of its kind; None if nothing does."""
+        return (
+            (self.driven.witness() if self.driven else None)
+            or _rare(published, self.groups, claim.k)
+            or self._half(published, claim)
+            or _dominated(published, self.groups, claim.owner_share)
+            or self.faults.witness()
+            or _inference(self.inference)
+        )
+
+    def _half(self, published: Routes, claim: StrictK) -> dict[str, Any] | None:
+        """Return the route with the fewest people if half of k or more of those who share it may be dummies."""
+        least = int(self.people.min())
+        if claim.pad == "no" or published.owners == "hidden" or 2 * least > claim.k:
+            return None
+        fewest = np.flatnonzero(self.people == least)
+        return {**_first_of(published, self.groups, fewest), "people": least, "breaks": "dummies"}
 
 
 def refusal_of_routes(data: Routes) -> str:
@@ -142,6 +199,7 @@ def not_judged_of_routes(data: Routes, k: int, original: Routes | None) -> list[
         )
     if original is None:
         parts.append("the network: without the original it is not known whether it has the published roads")
+        parts.append("the trips: without the original it is not known whether the people behind a route drove there")
     return parts
 
 
@@ -223,18 +281,35 @@ def _rare(data: Routes, groups: RouteGroups, k: int) -> dict[str, Any] | None:
     least = int(groups.people.min())
     if least >= k:
         return None
-    rarest = np.flatnonzero(groups.people == least)
-    length = np.diff(data.offsets)[groups.first[rarest]]
-    rarest = rarest[length == length.min()]
-    rarest = rarest[groups.slice[rarest] == groups.slice[rarest].min()]
-    roads = min(data.record(trajectory) for trajectory in groups.first[rarest].tolist())
-    at = groups.slice[rarest[0]]
+    return {**_first_of(data, groups, np.flatnonzero(groups.people == least)), "support": least, "breaks": "support"}
+
+
+def _dominated(data: Routes, groups: RouteGroups, share: Fraction) -> dict[str, Any] | None:
+    """Return a route of which one person owns too large a share; the shortest, earliest, first by name."""
+    bad = np.flatnonzero(exceed(groups.largest, groups.rows, share))
+    if not len(bad):
+        return None
+    shown = _first_of(data, groups, bad)
+    same_route = [i for i in bad.tolist() if data.record(int(groups.first[i])) == shown["roads"]]
+    one = min(same_route, key=lambda i: int(groups.slice[i]))
+    return {**shown, "of_one": int(groups.largest[one]), "trajectories": int(groups.rows[one]), "breaks": "share"}
+
+
+def _first_of(data: Routes, groups: RouteGroups, which: IntArray) -> dict[str, Any]:
+    """Return slice and roads of one of these groups: the shortest, earliest, first by name."""
+    length = np.diff(data.offsets)[groups.first[which]]
+    which = which[length == length.min()]
+    which = which[groups.slice[which] == groups.slice[which].min()]
+    at = groups.slice[which[0]]
     return {
         "slice": [int(groups.t_start[at]), int(groups.t_end[at])],
-        "roads": roads,
-        "support": least,
-        "breaks": "support",
+        "roads": min(data.record(trajectory) for trajectory in groups.first[which].tolist()),
     }
+
+
+def _largest_share(groups: RouteGroups) -> float:
+    """Return the largest share of the trajectories with one route that one person owns."""
+    return float((groups.largest / np.maximum(groups.rows, 1)).max(initial=0.0))
 
 
 def _inference(found: InferenceRoutes) -> dict[str, Any] | None:
@@ -251,33 +326,52 @@ def _reason(
     claim: StrictK,
     measured: dict[str, Any],
     witness: dict[str, Any] | None,
-    faults: Faults | None,
+    found: _Found | None,
 ) -> str:
     """One sentence with counts and the parameters, without anything that was published."""
-    of_people = data.owners == "given" and claim.pad == "no"
-    one, many = ("person", "people") if of_people else ("trajectory", "trajectories")
+    one, many = ("person", "people") if data.owners == "given" else ("trajectory", "trajectories")
+    if claim.pad == "yes" and data.owners != "hidden":
+        one, many = f"{one} or dummy", f"{many} and dummies"
     least = measured["min_support"]
-    if witness and witness["breaks"] == "support":
-        return f"A route is that of only {least} {one if least == 1 else many} of its slice, fewer than k = {claim.k}."
-    if witness and witness["breaks"] == "inference":
-        n = measured["inference_routes"]
-        where = "1 intersection" if n == 1 else f"{n:,} intersections"
-        return f"Fewer than k = {claim.k} part from others, or join them, at {where}: these are inference routes."
-    if witness and faults:
-        return faults.reason(witness)
+    if witness and found:
+        return _why_not(claim, measured, witness, found, one if least == 1 else many)
     routes = measured["routes"]
     each = "The only route is" if routes == 1 else f"Each of the {routes:,} routes is"
-    text = f"{each} that of {least} {many} or more (k = {claim.k}), a connected path, and no inference route"
+    text = f"{each} that of {least} {many} or more (k = {claim.k})"
+    if claim.pad == "yes" and measured["min_people"] is not None:
+        text += f", {measured['min_people']} or more of them people"
+    text += f", nobody owns more than {share_text(claim.owner_share)} of the trajectories with one"
+    text += ", all are connected paths, and there is no inference route"
     if claim.pad == "yes" and measured["dummies"] is not None:
         text += f"; {measured['dummies']:,} of {measured['trajectories']:,} trajectories are dummies"
     return text + "."
 
 
+def _why_not(claim: StrictK, measured: dict[str, Any], witness: dict[str, Any], found: _Found, who: str) -> str:
+    """One sentence on what `witness` shows."""
+    breaks = witness["breaks"]
+    if found.driven and breaks in ("owner", "route", "road"):
+        return found.driven.reason(witness, claim.k)
+    if breaks == "support":
+        return f"A route is that of only {measured['min_support']} {who} of its slice, fewer than k = {claim.k}."
+    if breaks == "dummies":
+        n = witness["people"]
+        people = "1 person" if n == 1 else f"{n} people"
+        return f"A route is that of {people}, not more than half of k = {claim.k}, and of dummies."
+    if breaks == "share":
+        return (
+            f"One person owns {witness['of_one']:,} of the {witness['trajectories']:,} trajectories with one route, "
+            f"more than {share_text(claim.owner_share)} of them."
+        )
+    if breaks == "inference":
+        n = measured["inference_routes"]
+        where = "1 intersection" if n == 1 else f"{n:,} intersections"
+        return f"Fewer than k = {claim.k} part from others, or join them, at {where}: these are inference routes."
+    return found.faults.reason(witness)
+
+
 def _not_judged(data: Routes, claim: StrictK, original: Routes | None) -> tuple[str, ...]:
     parts = not_judged_of_routes(data, claim.k, original)
-    if claim.pad == "yes":
-        # Trajectories are what the claim counts, so owners that are not known leave only the dummies open.
-        parts = parts[1:] if data.owners != "given" else parts
-        if data.owners == "hidden":
-            parts.insert(0, "dummies: the owners are withheld, so it is not known which trajectories are dummies")
+    if claim.pad == "yes" and data.owners == "hidden":
+        parts.insert(1, "dummies: the owners are withheld, so it is not known which trajectories are dummies")
     return tuple(parts)

@@ -17,9 +17,13 @@ __all__ = ["StrictK"]
 class StrictK(Claim):
     """Strict k-anonymity on a road network: whole published routes are those of at least `k` people.
 
-    In every slice of time, every published sequence of roads is exactly that of at least `k` distinct owners; with
-    ``pad="yes"``, of at least `k` published trajectories, some of which may be dummies.  Every published trajectory is
-    a connected path of the network.
+    In every slice of time, every published sequence of roads is exactly that of at least `k` distinct owners, and
+    nobody owns more than `row_share` of the trajectories with it.  With ``pad="yes"`` owners and dummies are at least
+    `k` together, more than k / 2 of them owners, and dummies are among the trajectories.
+
+    Every published trajectory is a connected path of the network, and a part of a trip that somebody drove in that
+    slice, on roads that at least `k` people took.  Whoever owns it drove on at least one of its roads in that slice; not
+    on all of them, because people are published with the route of their cluster.
 
     References
     ----------
@@ -29,7 +33,7 @@ class StrictK(Claim):
     Examples
     --------
     >>> StrictK(k=5).to_json()
-    {'name': 'StrictK', 'k': 5, 'pad': 'no'}
+    {'name': 'StrictK', 'k': 5, 'pad': 'no', 'row_share': '1/k'}
     """
 
     k: int = parameter(kind="int", low=2, help="smallest number of people who share one published route")
@@ -48,8 +52,13 @@ class StrictK(Claim):
 
     @property
     def promise(self) -> str:
-        who = f"{self.k} {'people' if self.pad == 'no' else 'published trajectories, some of which may be dummies'}"
-        return f"In every slice of time, every published route is exactly the same, road by road, for at least {who}."
+        who = f"{self.k} people"
+        if self.pad == "yes":
+            who = f"{self.k} people and dummies, at least {self.k // 2 + 1} of them people"
+        return (
+            f"In every slice of time, every published route is exactly the same, road by road, for at least {who}, and "
+            f"nobody owns more than {share_text(self.owner_share)} of the trajectories with it."
+        )
 
     @property
     def protects(self) -> tuple[Protection, ...]:
@@ -63,10 +72,11 @@ class StrictK(Claim):
                 bound=self.owner_share,
             ),
             Protection(
-                sentence="inference routes: where published routes part or meet, fewer than k of them never do so "
-                "alone",
+                sentence="inference routes: where published routes part or meet, it is never fewer than "
+                f"{self.k} {'people' if self.pad == 'no' else 'people and dummies'} who go another way, and nobody owns "
+                f"more than {share_text(self.owner_share)} of their trajectories",
                 attack="inference_routes",
-                settings=(("k", self.k),),
+                settings=(("k", self.k), ("row_share", self.row_share)),
                 measured=("exposed_people",),
                 bound=Fraction(0),
             ),
@@ -76,11 +86,17 @@ class StrictK(Claim):
     def not_covered(self) -> tuple[str, ...]:
         return (
             *(
-                ("an attacker who recognises dummies: fewer than k people may be behind a route",)
+                (
+                    f"an attacker who recognises dummies: only {self.k // 2 + 1} people may be behind a route, and one "
+                    "of them may own more than the share of what is left",
+                )
                 if self.pad == "yes"
                 else ()
             ),
             "where the group goes is published: if all its people visit one sensitive place, this is disclosed",
             "an attacker who can tell which trajectories, also of other slices, belong to the same person",
             "an attacker who reasons about the roads that were taken out",
+            "an attacker who knows which of the trajectories are those of others",
+            "being published on roads that one never drove: a route is that of a cluster, of which everybody drove at "
+            "least one road",
         )

@@ -18,8 +18,11 @@ class SubsequenceK(Claim):
     """k-anonymity of what is contained: every subsequence of roads that occurs is in routes of at least `k` people.
 
     In every slice of time, every sequence of roads that occurs in a published trajectory, in this order but with others
-    between them or not, occurs in those of at least `k` distinct owners.  Whole trajectories may be unique.  Every
-    published trajectory is a connected path of the network.
+    between them or not, occurs in those of at least `k` distinct owners, and nobody owns more than `row_share` of the
+    trajectories in which it occurs.  Whole trajectories may be unique.
+
+    Every published trajectory is a connected path of the network, and a part of a trip that somebody drove in that
+    slice, on roads that at least `k` people took.  Whoever owns it drove on at least one of its roads in that slice.
 
     References
     ----------
@@ -29,7 +32,7 @@ class SubsequenceK(Claim):
     Examples
     --------
     >>> SubsequenceK(k=5).to_json()
-    {'name': 'SubsequenceK', 'k': 5}
+    {'name': 'SubsequenceK', 'k': 5, 'row_share': '1/k'}
     """
 
     k: int = parameter(kind="int", low=2, help="smallest number of people who share every part of a published route")
@@ -47,7 +50,8 @@ class SubsequenceK(Claim):
     def promise(self) -> str:
         return (
             "In every slice of time, whoever knows some roads of a person, in their order, finds them in published "
-            f"routes of at least {self.k} people, or in none."
+            f"routes of at least {self.k} people, of which nobody owns more than {share_text(self.owner_share)}, or in "
+            "none."
         )
 
     @property
@@ -69,6 +73,8 @@ class SubsequenceK(Claim):
             "an attacker who knows where a trip began or ended: whole published routes may be unique",
             "inference routes: who takes a road that is not published, where others go on, can be told apart by a map",
             "where the group goes is published: if all its people visit one sensitive place, this is disclosed",
+            "an attacker who knows which of the trajectories are those of others",
+            "being published on roads that one never drove: a rare route becomes one that is like it",
             "an attacker who can tell which trajectories, also of other slices, belong to the same person",
         )
 
