@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 from itertools import product
 
 import numpy as np
@@ -19,13 +21,15 @@ ROADS = [("ab", "a", "b"), ("ba", "b", "a"), ("bc", "b", "c"), ("bd", "b", "d"),
 NETWORK = RoadNetwork.from_roads(ROADS)
 
 
-def attack(data: Routes, k: int) -> dict[str, float | None]:
-    found = InferenceRoutes(k=k).run(data, data, sensitive={}, rng=np.random.default_rng(0), engine=LocalEngine())
+def attack(data: Routes, k: int, row_share: str = "1/k") -> dict[str, float | None]:
+    found = InferenceRoutes(k=k, row_share=row_share).run(
+        data, data, sensitive={}, rng=np.random.default_rng(0), engine=LocalEngine()
+    )
     return dict(found.measured)
 
 
-def oracle(data: Routes, k: int) -> tuple[set, set, set]:
-    """Definition 2: (intersections, pairs with a side, people), per slice."""
+def oracle(data: Routes, k: int, share: Fraction) -> tuple[set, set, set]:
+    """Definition 2, counted both ways: (intersections, pairs with a side, people), per slice; a dummy is one more."""
     nodes, pairs, exposed = set(), set(), set()
     for moment in set(zip(data.t_start.tolist(), data.t_end.tolist(), strict=True)):
         on: dict[str, set[int]] = {name: set() for name, _, _ in ROADS}
@@ -35,15 +39,21 @@ def oracle(data: Routes, k: int) -> tuple[set, set, set]:
                     on[road].add(t)
 
         def people(of: set[int]) -> set[int]:
-            return {int(data.owner[t]) for t in of if data.owner[t] >= 0}
+            return set(owners(of))
+
+        def owners(of: set[int]) -> Counter[int]:
+            return Counter(int(data.owner[t]) if data.owner[t] >= 0 else -1 - t for t in of)
 
         for (i, _, node), (j, start, _) in product(ROADS, ROADS):
             if node == start and len(people(on[i])) >= k and len(people(on[j])) >= k:
-                for side, few in (("i", people(on[i] - on[j])), ("j", people(on[j] - on[i]))):
-                    if 0 < len(few) < k:
+                for side, these in (("i", on[i] - on[j]), ("j", on[j] - on[i])):
+                    few = people(these)
+                    if len(few) >= k:
+                        few = {one for one, n in owners(these).items() if one >= 0 and Fraction(n, len(these)) > share}
+                    if few:
                         nodes.add((moment, node))
                         pairs.add((moment, i, j, side))
-                        exposed |= few
+                        exposed |= {one for one in few if one >= 0}
     return nodes, pairs, exposed
 
 
@@ -57,18 +67,35 @@ def routes(draw: st.DrawFn) -> Routes:
     return Routes.from_records(ways, network=NETWORK, slices=slices, owner=people)
 
 
-@given(routes(), st.integers(2, 4))
-@settings(deadline=None, max_examples=200)
-def test_matches_the_definition_and_the_verifier(data: Routes, k: int) -> None:
-    nodes, pairs, exposed = oracle(data, k)
-    found = attack(data, k)
+@given(routes(), st.integers(2, 4), st.sampled_from(["1/k", "1/k", "1/2", "3/4"]))
+@settings(deadline=None, max_examples=200, derandomize=True)
+def test_matches_the_definition_and_the_verifier(data: Routes, k: int, row_share: str) -> None:
+    share = Fraction(1, k) if row_share == "1/k" else Fraction(row_share)
+    nodes, pairs, exposed = oracle(data, k, share)
+    found = attack(data, k, row_share)
     assert found["intersections"] == len(nodes)
     assert found["pairs_of_roads"] == len(pairs)
     assert found["exposed_people"] == len(exposed)
     rows = [t for t in range(len(data)) if data.record(t) and data.owner[t] >= 0]
     people = len({int(data.owner[t]) for t in rows})
     assert found["exposed_people_share"] == (len(exposed) / people if people else None)
-    assert find_inference_routes(data, k).intersections == len(nodes)
+    assert find_inference_routes(data, k, share=share, count="everybody").intersections == len(nodes)
+
+
+def test_dummies_cannot_be_told_apart_and_expose_nobody() -> None:
+    ways = [["ab", "bc"]] * 3 + [["ab"]] * 3
+    padded = Routes.from_records(ways, network=NETWORK, owner=[0, 1, -1, 2, 3, -1])
+    assert attack(padded, 3)["exposed_people"] == 0
+    assert find_inference_routes(padded, 3, count="everybody").intersections == 0
+    alone = attack(Routes.from_records(ways[:4], network=NETWORK, owner=[0, 1, 2, -1]), 3)
+    assert (alone["intersections"], alone["exposed_people"]) == (1, 0)
+
+
+def test_one_person_with_two_hundred_trips_is_found_among_those_who_part() -> None:
+    ways = [["ab", "bc"]] * 4 + [["ab"]] * 203
+    data = Routes.from_records(ways, network=NETWORK, owner=[0, 1, 2, 3, *[0] * 200, 1, 2, 3])
+    assert attack(data, 3)["exposed_people"] == 1
+    assert attack(data, 3, "0.99")["exposed_people"] == 0
 
 
 def test_figure_1_of_the_paper() -> None:

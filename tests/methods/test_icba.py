@@ -47,7 +47,7 @@ def texts(made: Published) -> dict[str, int]:
 
 
 def is_strict(data: Routes, k: int, *, dummies: bool = False, share: Fraction | None = None) -> bool:
-    """Definition 4, counted both ways: every published route is that of k people, nobody has more than a share of it."""
+    """Definition 4, counted both ways: every published route is that of k people, and nobody has more than a share."""
     groups: dict[Any, list[int]] = defaultdict(list)
     share = Fraction(1, k) if share is None else share
     for i in range(len(data)):

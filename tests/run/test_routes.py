@@ -59,7 +59,10 @@ def test_routes_become_shared_routes(tmp_path: Path, network: Path) -> None:
     path = routes(tmp_path, WAYS)
     outcome = publish(recipe(path, network, tmp_path / "out", {"name": "icba", "k": 3}))
     assert outcome.verdict.measured["inference_routes"] == 0
-    assert "No slices of time were asked for (step slices): all routes are taken to be of one." in outcome.notes
+    assert (
+        "No slices of time were asked for (step slices): all routes are taken to be of one, of multiples of 100."
+        in outcome.notes
+    )
     assert {"road_error", "traffic", "road_patterns"} <= {score.name for score in outcome.scores}
     assert {attack.name for attack, _ in outcome.attacks} == {"seen_on_roads", "inference_routes"}
     assert all(after.measured.get("identity_max", 0) <= 1 / 3 for _, after in outcome.attacks)
@@ -69,8 +72,27 @@ def test_routes_become_shared_routes(tmp_path: Path, network: Path) -> None:
     assert isinstance(published, Routes)
     assert {tuple(published.record(i)) for i in range(len(published))} == {("ab", "bc")}
     assert set(published.t_start.tolist()) == {0}
-    assert set(published.t_end.tolist()) == {14}
+    assert set(published.t_end.tolist()) == {100}
     assert judge(tmp_path / "out").failures == ()
+
+
+def test_no_time_of_a_trip_that_was_left_out_is_published(tmp_path: Path, network: Path) -> None:
+    path = tmp_path / "routes.csv"
+    rows = [f"t{i},{i},0,ab,2024-05-0{2 + i % 2}T08:1{i}:00Z" for i in range(6)]
+    odd = ["early,7,0,db,2024-05-02T03:17:43Z", "late,8,0,cb,2024-05-03T22:41:39Z", "alone,9,0,db,2024-05-09T05:06:07Z"]
+    path.write_text("\n".join(["traj_id,user_id,seq,road,t", *rows, *odd[:2]]) + "\n")
+    publish(recipe(path, network, tmp_path / "whole", {"name": "icba", "k": 3}))
+    path.write_text("\n".join(["traj_id,user_id,seq,road,t", *rows, *odd]) + "\n")
+    steps = {"prepare": [{"step": "slices", "width": "1d"}]}
+    publish(recipe(path, network, tmp_path / "days", {"name": "icba", "k": 3}, **steps))
+    for out in ("whole", "days"):
+        written = "".join(file.read_text() for file in sorted((tmp_path / out / "public").iterdir()))
+        assert "2024-05-02T00:00:00Z" in written
+        assert not any(text in written for text in ("03:17", "22:41", "05:06", "08:1", "2024-05-09"))
+    whole, days = read(tmp_path / "whole"), read(tmp_path / "days")
+    day = 86_400_000_000
+    assert {end - begin for begin, end in zip(whole.t_start.tolist(), whole.t_end.tolist(), strict=True)} == {2 * day}
+    assert len(set(days.t_start.tolist())) == 2
 
 
 def test_slices_keep_people_apart(tmp_path: Path, network: Path) -> None:

@@ -39,6 +39,7 @@ BOUNDS = {
         *("max_confidence", "max_owner_share", "max_confidence_trajectories"),
         *("max_share", "max_share_trajectories", "max_probability", "tolerance_m"),
         *("sequences", "groups", "classes", "unsafe", "routes", "slices", "roads", "foreign_roads"),
+        "untrue",
         *("small_classes", "nested_classes", "max_owner_share"),
     ),
     "exact": (
@@ -52,7 +53,11 @@ BOUNDS = {
         *("max_owner_share_exact", "max_confidence_trajectories_exact"),
     ),
 }
-ANY_SET = {("KDelta", "min_support"), ("SubsequenceK", "min_support")}  # bounds that depend on what was looked for
+ANY_SET = {  # bounds that depend on what was looked for
+    ("KDelta", "min_support"),
+    ("SubsequenceK", "min_support"),
+    ("SubsequenceK", "max_owner_share"),
+}
 
 
 def judge(claim, data, original=None):

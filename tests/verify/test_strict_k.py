@@ -280,7 +280,7 @@ def test_one_person_with_two_hundred_trips():
     data = Routes.from_records([["AB"]] * 203, network=NETWORK, owner=owner)
     verdict = check_strict_k(data, StrictK(k=2))
     assert (verdict.holds, verdict.measured["min_support"]) == (False, 4)
-    assert verdict.measured["max_row_share"] == 200 / 203
+    assert verdict.measured["max_owner_share"] == 200 / 203
     assert verdict.witness == {
         "slice": [0, 0], "roads": ["AB"], "of_one": 200, "trajectories": 203, "breaks": "share",
     }  # fmt: skip

@@ -89,7 +89,7 @@ def assert_agrees(data, claim, original=None):
         assert claim.k <= verdict.measured["min_support"] <= least
         assert "at least" in verdict.measured["min_support_note"]
         if most <= claim.owner_share:
-            assert most - Fraction(1, 10**9) <= verdict.measured["max_row_share"] <= claim.owner_share + 1e-9
+            assert most - Fraction(1, 10**9) <= verdict.measured["max_owner_share"] <= claim.owner_share + 1e-9
         if not verdict.holds and most <= claim.owner_share:
             assert verdict.witness["breaks"] == "path"
         elif not verdict.holds:
@@ -244,7 +244,7 @@ def test_somebody_owns_too_much_of_what_contains_a_part():
     assert verdict.reason == (
         "One person owns 3 of the 5 trajectories that contain a single road, more than 1/2 of them."
     )
-    assert verdict.measured["max_row_share_note"].startswith("the share in the witness")
+    assert verdict.measured["max_owner_share_note"].startswith("the share in the witness")
     assert assert_agrees(data, SubsequenceK(k=2, row_share="3/5")).holds
 
 

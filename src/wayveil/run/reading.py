@@ -32,7 +32,18 @@ from wayveil.io import (
     read_visits,
     taxonomy_of_places,
 )
-from wayveil.model import Data, Frame, Places, Regions, RoadNetwork, Routes, Sensitive, Stops, Taxonomy
+from wayveil.model import (
+    Data,
+    Frame,
+    Places,
+    Regions,
+    RoadNetwork,
+    Routes,
+    Sensitive,
+    Stops,
+    Taxonomy,
+    seconds_per_unit,
+)
 from wayveil.run import catalog
 from wayveil.run.joining import join_data
 from wayveil.run.manifest import FORMATS, Manifest, read_manifest, tables, taxonomy_name
@@ -246,11 +257,26 @@ def _in_tree_order(data: Stops) -> Stops:
 
 
 def _one_slice(data: Routes) -> tuple[Routes, tuple[str, ...]]:
-    """Return routes as of one slice of time, in which everybody can be confused with everybody."""
+    """Return routes as of one slice of time, in which everybody can be confused with everybody.
+
+    The slice is published.  It is of whole days, so that it does not tell the exact first and last time of the data,
+    which may be those of somebody who is left out; where times are plain integers, of whole numbers of a power of ten
+    that is no smaller than all the time there is.
+    """
     first, last = (int(data.t.min()), int(data.t.max())) if data.n_rows else (0, 0)
-    whole = replace(data, t_start=np.full(len(data), first), t_end=np.full(len(data), last))
-    told = "No slices of time were asked for (step slices): all routes are taken to be of one."
-    return whole, (told,) if first < last else ()
+    if first == last == 0:  # no times are known
+        begin, end, width = 0, 0, ""
+    else:
+        seconds = seconds_per_unit(data.time_format)
+        unit = 10 ** len(str(last - first)) if seconds is None else round(86_400 / seconds)
+        begin, end = first // unit * unit, (last // unit + 1) * unit
+        width = f"multiples of {unit:,}" if seconds is None else "whole days"
+    limits = np.iinfo(np.int64)
+    if not limits.min <= begin <= end <= limits.max:
+        raise InputError("Routes: a time is too close to the limits of 64-bit integers; shift the times.")
+    whole = replace(data, t_start=np.full(len(data), begin), t_end=np.full(len(data), end))
+    told = f"No slices of time were asked for (step slices): all routes are taken to be of one, of {width}."
+    return whole, (told,) if width else ()
 
 
 def check_sensitive(data: Data, sensitive: Sensitive, *, keep: Iterable[str] = ()) -> None:

@@ -118,7 +118,8 @@ def _untrue(data: Routes, road: IntArray, here: IntArray, original: Routes, ther
     drove = np.unique(own[trajectory_of_row(original.offsets)] * n_roads + original.road)
     of_row = trajectory_of_row(data.offsets)
     true = (road >= 0) & np.isin(mine[of_row] * n_roads + road, drove)
-    return real & (np.bincount(of_row[true], minlength=len(data)) == 0)
+    untrue: BoolArray = real & (np.bincount(of_row[true], minlength=len(data)) == 0)
+    return untrue
 
 
 def _rare(data: Routes, road: IntArray, here: IntArray, original: Routes, there: IntArray, k: int) -> IntArray:

@@ -48,7 +48,7 @@ _Rule = Literal["least", "largest", "ratio", "largest of rows", "ratio of rows",
 _SIZE: dict[str, _Rule] = {"trajectories": "sum", "visits": "sum", "points": "sum", "boxes": "sum", "rows": "sum"}
 _ROUTES: dict[str, _Rule] = {
     "min_support": "least",
-    "max_row_share": "largest",
+    "max_owner_share": "largest of rows",
     "routes": "each",
     "slices": "each",
     "roads": "each",

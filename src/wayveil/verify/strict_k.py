@@ -47,7 +47,7 @@ def check_strict_k(published: Routes, claim: StrictK, *, original: Routes | None
     Returns
     -------
     Verdict
-        `measured` has `min_support`, what is behind the rarest route; `max_row_share`, the largest share of the
+        `measured` has `min_support`, what is behind the rarest route; `max_owner_share`, the largest share of the
         trajectories with one route that one person owns; `routes`, the number of different routes, each counted in
         every slice; `slices`, `trajectories`, `rows` and different `roads`; `broken`, the places where a trajectory
         jumps; `inference_routes`, the number of intersections that have one, each counted in every slice;
@@ -88,7 +88,7 @@ def check_strict_k(published: Routes, claim: StrictK, *, original: Routes | None
     measured: dict[str, int | float | str | None] = {
         "min_support": None if found is None else int(found.groups.people.min()),
         "min_people": int(found.people.min()) if known and found is not None else None,
-        "max_row_share": None if found is None else _largest_share(found.groups),
+        "max_owner_share": None if found is None else _largest_share(found.groups),
         **size_of_routes(published, None if found is None else found.groups),
         "dummies": int((published.owner[there] < 0).sum()) if known else None,
         "broken": None if found is None else len(found.faults.broken),

@@ -64,7 +64,7 @@ def check_subsequence_k(published: Routes, claim: SubsequenceK, *, original: Rou
     -------
     Verdict
         `measured` has `min_support`, a number that no subsequence falls below, or, if the claim is broken, the support
-        of the witness; `min_support_note` says which.  `max_row_share` is a share of the trajectories that contain a
+        of the witness; `min_support_note` says which.  `max_owner_share` is a share of the trajectories that contain a
         subsequence beyond which nobody owns more, or, if that is broken, the share in the witness; a note says which.
         `exact_match_min_support` is the number of people behind
         the rarest whole route, and `inference_routes` the number of intersections that have one, each counted in every
@@ -119,7 +119,7 @@ def check_subsequence_k(published: Routes, claim: SubsequenceK, *, original: Rou
         crossings = inference_routes_of(published, groups, claim.k, claim.owner_share).intersections
     measured: dict[str, int | float | str | None] = {
         "min_support": found.least,
-        "max_row_share": found.share,
+        "max_owner_share": found.share,
         "exact_match_min_support": None if groups is None else int(groups.people.min()),
         **size_of_routes(published, groups),
         "broken": None if faults is None else len(faults.broken),
@@ -130,7 +130,7 @@ def check_subsequence_k(published: Routes, claim: SubsequenceK, *, original: Rou
     if found.least is not None:
         measured["min_support_note"] = _MET if found.breaks("support") else _NOTE
     if found.share is not None:
-        measured["max_row_share_note"] = _SHARE_MET if found.breaks("share") else _NO_MORE
+        measured["max_owner_share_note"] = _SHARE_MET if found.breaks("share") else _NO_MORE
     witness = (driven.witness() if driven else None) or found.witness or (faults.witness() if faults else None)
     if not reason and not witness and not found.certified:
         reason = (

@@ -22,8 +22,8 @@ class StrictK(Claim):
     `k` together, more than k / 2 of them owners, and dummies are among the trajectories.
 
     Every published trajectory is a connected path of the network, and a part of a trip that somebody drove in that
-    slice, on roads that at least `k` people took.  Whoever owns it drove on at least one of its roads in that slice; not
-    on all of them, because people are published with the route of their cluster.
+    slice, on roads that at least `k` people took.  Whoever owns it drove on at least one of its roads in that slice;
+    not on all of them, because people are published with the route of their cluster.
 
     References
     ----------
@@ -73,8 +73,8 @@ class StrictK(Claim):
             ),
             Protection(
                 sentence="inference routes: where published routes part or meet, it is never fewer than "
-                f"{self.k} {'people' if self.pad == 'no' else 'people and dummies'} who go another way, and nobody owns "
-                f"more than {share_text(self.owner_share)} of their trajectories",
+                f"{self.k} {'people' if self.pad == 'no' else 'people and dummies'} who go another way, and nobody "
+                f"owns more than {share_text(self.owner_share)} of their trajectories",
                 attack="inference_routes",
                 settings=(("k", self.k), ("row_share", self.row_share)),
                 measured=("exposed_people",),
