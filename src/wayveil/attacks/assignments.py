@@ -9,15 +9,20 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
 
+from wayveil.attacks.narrow_graphs import count_narrow
 from wayveil.attacks.positions import Array
 from wayveil.model.ragged import offsets_of
 
 __all__ = ["LARGEST_EXACT", "Assignments", "assign"]
 
 LARGEST_EXACT = 12
-"""People in a component whose assignments are counted; in larger ones they are sampled, unless everybody fits all."""
+"""People in a component whose assignments are counted one by one; larger ones must be narrow, or are sampled."""
+
+CHAINS = 4
+"""Samples begin from so many assignments that have nothing to do with each other."""
 
 _COUNTED_AT_ONCE = 1 << 21  # sets of trajectories
+_NARROW_STEPS = 400_000  # in one component, and ten times as many in all
 _SAMPLING_WORK = 80_000_000
 _EXCHANGES = 4  # of everybody, for each sample
 _MOST_IN_BITS = 40_000
@@ -37,6 +42,10 @@ class Assignments:
         Whether the component of the node has an assignment.
     exact, sampled : int
         Components whose assignments were counted, and sampled.
+    sure : bool, one per node
+        Whether the chances of the node's edges are exact.
+    chains : float, one per chain and edge
+        What each chain of samples says on its own; the same as `chance` where it is exact, and None where all is.
     """
 
     kept: Array
@@ -44,6 +53,8 @@ class Assignments:
     judged: Array
     exact: int
     sampled: int
+    sure: Array
+    chains: Array | None = None
 
     @classmethod
     def even(cls, i: Array, n: int) -> Assignments:
@@ -54,6 +65,7 @@ class Assignments:
             judged=np.zeros(n, bool),
             exact=0,
             sampled=0,
+            sure=np.ones(n, bool),
         )
 
 
@@ -89,13 +101,32 @@ def assign(i: Array, o: Array, n: int, *, samples: int, rng: np.random.Generator
         mine = (size[of] == people) & ~full[of]
         components, which = np.unique(of[mine], return_inverse=True)
         chance[edge[mine]] = _counted(which, a[mine], b[mine], len(components), people)
-    large = np.flatnonzero((size > LARGEST_EXACT) & ~full)
-    if len(large):
+    large = []
+    steps = 10 * _NARROW_STEPS
+    for component in np.flatnonzero((size > LARGEST_EXACT) & ~full).tolist():
+        mine = slice(int(starts[component]), int(starts[component + 1]))
+        shares, spent = count_narrow(a[mine], b[mine], int(size[component]), min(steps, _NARROW_STEPS))
+        steps -= spent
+        if shares is None:
+            large.append(component)
+        else:
+            chance[edge[mine]] = shares
+    chains = None
+    if large:
         mine = np.isin(of, large)
         before = offsets_of(size[large])[np.searchsorted(large, of[mine])]
-        chance[edge[mine]] = _walked(before + a[mine], before + b[mine], int(size[large].sum()), samples, rng)
+        walked = _walked(before + a[mine], before + b[mine], int(size[large].sum()), samples, rng)
+        chance[edge[mine]] = walked.mean(axis=0)
+        chains = np.repeat(chance[None].astype(np.float32), CHAINS, axis=0)
+        chains[:, edge[mine]] = walked
     return Assignments(
-        kept=kept, chance=chance, judged=judged, exact=int((size > 0).sum()) - len(large), sampled=len(large)
+        kept=kept,
+        chance=chance,
+        judged=judged,
+        exact=int((size > 0).sum()) - len(large),
+        sampled=len(large),
+        sure=~np.isin(label, large),
+        chains=chains,
     )
 
 
@@ -144,15 +175,28 @@ def _counted(component: Array, a: Array, b: Array, n: int, size: int) -> Array:
 
 
 def _walked(a: Array, b: Array, size: int, samples: int, rng: np.random.Generator) -> Array:
-    """Return the share of perfect matchings with each edge, estimated by a Markov chain; see `GraphAttack`.
+    """Return the share of perfect matchings with each edge, estimated by Markov chains, one line for each chain.
 
-    Components walk together, each for itself.  At each sample, what one more exchange of two would give is averaged in:
-    this is as likely as what is there, and tells more than a yes or no.
+    See `GraphAttack`.  Components walk together, each for itself; chains share the samples.
     """
     order = np.lexsort((b, a))
     i, o = a[order], b[order]
+    edges = _Edges(i * size + o, size)
+    samples = max(10, min(samples, _SAMPLING_WORK // (30 * size + len(i))))
+    shares = np.empty((CHAINS, len(i)))
+    for chain in range(CHAINS):
+        shares[chain, order] = _walk_one(i, o, edges, size, -(-samples // CHAINS), rng)
+    return shares
+
+
+def _walk_one(i: Array, o: Array, edges: _Edges, size: int, samples: int, rng: np.random.Generator) -> Array:
+    """Return what one chain says of the edges, sorted by people and trajectories.
+
+    At each sample, what one more exchange of two would give is averaged in: this is as likely as what is there, and
+    tells more than a yes or no.
+    """
     degree = np.bincount(i, minlength=size)
-    first, edges = offsets_of(degree)[:-1], _Edges(i * size + o, size)
+    first = offsets_of(degree)[:-1]
     # The chain begins far from the truth: with a matching of people and trajectories in random order.
     shuffled = [rng.permutation(size) for _ in range(2)]
     graph = csr_array((np.ones(len(i), np.int8), (shuffled[0][i], shuffled[1][o])), shape=(size, size))
@@ -160,7 +204,6 @@ def _walked(a: Array, b: Array, size: int, samples: int, rng: np.random.Generato
     held = np.empty(size, np.int64)  # per trajectory the edge that holds it
     held[start] = edges.at(np.arange(size) * size + start)
     chain = _Chain(i.tolist(), o.tolist(), degree.tolist(), Random(int(rng.integers(2**63))))
-    samples = max(10, min(samples, _SAMPLING_WORK // (30 * size + len(i))))
     unused = 10 + samples // 4
     found = np.zeros(len(i))
     for sample in range(unused + samples):
@@ -173,9 +216,7 @@ def _walked(a: Array, b: Array, size: int, samples: int, rng: np.random.Generato
             possible = edges.has(i[held[o]] * size + mine[i])
             found += possible / degree[i]
             found[held] += 1 - np.bincount(i, possible, size)[i[held]] / degree[i[held]]
-    shares = np.empty(len(i))
-    shares[order] = found / samples
-    return shares
+    return found / samples
 
 
 def _exchange(
