@@ -55,16 +55,13 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
     if folder is None:
         return njit(nogil=True, **options)(function)
     config: Any = numba.config
-    # A numba that does not know the second setting keeps apart what two copies of one file compile, and all is well.
-    given = {"CACHE_DIR": folder, "CACHE_LOCATOR_CLASSES": f"{__name__}.{FolderLocator.__name__}"}
-    before = {name: getattr(config, name) for name in given if hasattr(config, name)}
+    before = config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES
+    config.CACHE_DIR = folder
+    config.CACHE_LOCATOR_CLASSES = f"{__name__}.{FolderLocator.__name__}"
     try:
-        for name in before:
-            setattr(config, name, given[name])
         return njit(nogil=True, cache=True, **options)(function)
     finally:
-        for name, value in before.items():
-            setattr(config, name, value)
+        config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES = before
 
 
 _folder: list[str | None] = []
