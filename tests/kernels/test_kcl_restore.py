@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.kernels.kcl_lists import Records
-from wayveil.kernels.kcl_restore import restore
+from wayveil.kernels.kcl_restore import Bounds, restore
 
 # A table is a list of (owner, {item: present}, sensitive values), sorted by owner; -1 is a value that is not sensitive.
 
 
-def run(table, order, longest, k, c=Fraction(1)):
+def run(table, order, longest, k, c=Fraction(1), share=Fraction(1), whole=False):
     """Return how many visits the kernel gave back, and which items every record has then."""
     owner = np.array([o for o, _, _ in table], np.int64)
     items = [sorted(present) for _, present, _ in table]
@@ -30,8 +30,11 @@ def run(table, order, longest, k, c=Fraction(1)):
         np.array(values, np.int64),
         np.array([max([*flat.tolist(), *order], default=0) + 1, max(values, default=-1) + 1, len(table[0][2])]),
     )
-    allowed = np.array([c.numerator * n // c.denominator for n in range(len(set(owner.tolist())) + 1)], np.int64)
-    given_back = restore(records, np.array(order, np.int64), longest, k, allowed)
+    numbers = range(len(table) + 1)
+    allowed = np.array([c.numerator * n // c.denominator for n in numbers], np.int64)
+    beside = [max(m for m in numbers if m == 0 or m <= share * (m + n)) for n in numbers]
+    bounds = Bounds(k, allowed, np.array(beside, np.int64))
+    given_back = restore(records, np.array(order, np.int64), longest, bounds, whole)
     left = [
         {int(records.items[v]) for v in range(*records.offsets[r : r + 2]) if records.alive[v]}
         for r in range(len(table))
@@ -39,8 +42,11 @@ def run(table, order, longest, k, c=Fraction(1)):
     return given_back, left
 
 
-def violating(left, table, longest, k, c=Fraction(1)):
-    """Return every sequence of at most `longest` items that occurs and fits too few or tells too much."""
+def violating(left, table, longest, k, c=Fraction(1), share=Fraction(1)):
+    """Return every sequence of at most `longest` items that occurs and fits too few or tells too much.
+
+    Both are counted over owners and over records.
+    """
     groups = {}
     for r, items in enumerate(left):
         for n in range(1, longest + 1):
@@ -49,12 +55,17 @@ def violating(left, table, longest, k, c=Fraction(1)):
     bad = set()
     for q, group in groups.items():
         owners = {table[r][0] for r in group}
-        having = {}
+        having, rows = {}, {}
         for r in group:
             for value in table[r][2]:
                 if value >= 0:
                     having.setdefault(value, set()).add(table[r][0])
+                    rows[value] = rows.get(value, 0) + 1
         if len(owners) < k or any(len(who) > c * len(owners) for who in having.values()):
+            bad.add(q)
+        if any(n > c * len(group) for n in rows.values()):
+            bad.add(q)
+        if any(sum(table[r][0] == who for r in group) > share * len(group) for who in owners):
             bad.add(q)
     return bad
 
@@ -72,7 +83,7 @@ def largest(left, table, item, longest, k):
 
 
 @st.composite
-def tables(draw, values=0):
+def tables(draw, values=0, shares=(Fraction(1),)):
     """Tables of which some visits are switched off: whatever is violating is switched off first."""
     n_items, n = draw(st.integers(1, 4)), draw(st.integers(1, 7))
     owners = sorted(draw(st.lists(st.integers(0, 5), min_size=n, max_size=n)))
@@ -87,23 +98,24 @@ def tables(draw, values=0):
     ]
     longest, k = draw(st.integers(1, 4)), draw(st.integers(1, 3))
     c = draw(st.sampled_from([Fraction(1, 3), Fraction(1, 2), Fraction(1)])) if values else Fraction(1)
+    share = draw(st.sampled_from(shares))
     gone = draw(st.sets(st.integers(0, n_items - 1)))
     for _, present, _ in table:
         for item in gone & set(present):
             present[item] = 0
-    while bad := violating([{i for i in p if p[i]} for _, p, _ in table], table, longest, k, c):
+    while bad := violating([{i for i in p if p[i]} for _, p, _ in table], table, longest, k, c, share):
         for _, present, _ in table:
             present.pop(min(bad)[0], None) if draw(st.booleans()) else present.update(
                 {min(bad)[0]: 0} if min(bad)[0] in present else {}
             )
     order = draw(st.permutations(range(n_items)))
-    return table, order, longest, k, c
+    return table, order, longest, k, c, share
 
 
 @settings(deadline=None, max_examples=300)
 @given(tables())
 def test_every_item_comes_back_to_as_many_records_as_it_can(case):
-    table, order, longest, k, _ = case
+    table, order, longest, k, _, _ = case
     left = [{i for i in present if present[i]} for _, present, _ in table]
     before = sum(map(len, left))
     for item in order:
@@ -112,11 +124,15 @@ def test_every_item_comes_back_to_as_many_records_as_it_can(case):
 
 
 @settings(deadline=None, max_examples=400)
-@given(tables(values=2))
-def test_nothing_that_comes_back_tells_too_much(case):
-    table, order, longest, k, c = case
-    given_back, left = run(table, order, longest, k, c)
-    assert violating(left, table, longest, k, c) == set()
+@given(tables(values=2, shares=(Fraction(1, 3), Fraction(2, 5), Fraction(1, 2), Fraction(1))), st.booleans())
+def test_nothing_that_comes_back_tells_too_much(case, whole):
+    table, order, longest, k, c, share = case
+    given_back, left = run(table, order, longest, k, c, share, whole)
+    assert violating(left, table, longest, k, c, share) == set()
+    if whole:  # all that ask for an item get it, or none
+        for item in order:
+            asking = [item in left[r] for r, (_, present, _) in enumerate(table) if present.get(item) == 0]
+            assert len(set(asking)) <= 1
     assert given_back == sum(map(len, left)) - sum(sum(present.values()) for _, present, _ in table)
     for items, (_, present, _) in zip(left, table, strict=True):
         assert {i for i in present if present[i]} <= items <= set(present)

@@ -25,11 +25,11 @@ SHARES = ["0", "1/4", "1/3", "2/5", "1/2", "2/3", "0.8", "1"]
 
 
 def run(data: Visits, **asked: Any) -> Published:
-    return Kcl(**asked).run(data, rng=np.random.default_rng(0), engine=LocalEngine())
+    return Kcl(**asked, accept_absence="yes").run(data, rng=np.random.default_rng(0), engine=LocalEngine())
 
 
 def violating(data: Visits, k: int, c: str, sensitive: dict[str, list[str]]) -> list[Any]:
-    """Return every sequence of any length that occurs and breaks Definition 3.1."""
+    """Return every sequence of any length that occurs and breaks Definition 3.1, over people or over trajectories."""
     groups: dict[Any, list[int]] = {}
     for r in range(len(data)):
         record = data.record(r)
@@ -39,8 +39,12 @@ def violating(data: Visits, k: int, c: str, sensitive: dict[str, list[str]]) -> 
     owner, bad = data.owner.tolist(), []
     carried = [[v == value for v in data.attributes[name].values()] for name, vs in sensitive.items() for value in vs]
     for q, group in groups.items():
-        people = len({owner[r] for r in group})
-        if people < k or any(len({owner[r] for r in group if has[r]}) > Fraction(c) * people for has in carried):
+        people = {owner[r] for r in group}
+        fine = len(people) >= k
+        fine &= all(sum(owner[r] == who for r in group) * k <= len(group) for who in people)
+        fine &= all(len({owner[r] for r in group if has[r]}) <= Fraction(c) * len(people) for has in carried)
+        fine &= all(sum(has[r] for r in group) <= Fraction(c) * len(group) for has in carried)
+        if not fine:
             bad.append(q)
     return bad
 

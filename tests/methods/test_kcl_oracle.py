@@ -23,12 +23,14 @@ SHARES = ["0", "1/4", "1/3", "2/5", "0.5", "2/3", "0.8", "1"]
 
 
 def run(data: Visits, asked: dict[str, Any], suppression: str) -> Published:
-    method = Kcl(**asked, suppression=suppression)
+    method = Kcl(**asked, suppression=suppression, accept_absence="yes")
     return method.run(data, rng=np.random.default_rng(0), engine=LocalEngine())
 
 
-def violating(data: Visits, k: int, c: str, l: int | str, sensitive: dict[str, list[str]]) -> list[Any]:
-    """Return every sequence that occurs and breaks Definition 3.1."""
+def violating(
+    data: Visits, k: int, c: str, l: int | str, sensitive: dict[str, list[str]], share: Fraction | None = None
+) -> list[Any]:
+    """Return every sequence that occurs and breaks Definition 3.1, counted over people or over trajectories."""
     groups: dict[Any, list[int]] = {}
     for r in range(len(data)):
         record = data.record(r)
@@ -43,8 +45,12 @@ def violating(data: Visits, k: int, c: str, l: int | str, sensitive: dict[str, l
     ]
     bad = []
     for q, group in groups.items():
-        people = len({owner[r] for r in group})
-        if people < k or any(len({owner[r] for r in group if has[r]}) > Fraction(c) * people for has in carried):
+        people = {owner[r] for r in group}
+        fine = len(people) >= k
+        fine &= all(sum(owner[r] == who for r in group) <= (share or Fraction(1, k)) * len(group) for who in people)
+        fine &= all(len({owner[r] for r in group if has[r]}) <= Fraction(c) * len(people) for has in carried)
+        fine &= all(sum(has[r] for r in group) <= Fraction(c) * len(group) for has in carried)
+        if not fine:
             bad.append(q)
     return bad
 
@@ -156,6 +162,7 @@ def present(data: Visits) -> dict[str, set[str | None]]:
 def test_the_printed_validity_test_breaks_the_claim_now_and_then() -> None:
     broken = 0
     for data, asked in cases(54, 300):
-        made = Kcl(**asked, validity="literal").run(data, rng=np.random.default_rng(0), engine=LocalEngine())
+        method = Kcl(**asked, validity="literal", accept_absence="yes")
+        made = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine())
         broken += bool(violating(made.data, **asked))
     assert 0 < broken < 100

@@ -72,7 +72,7 @@ def test_pieces_have_the_sequences_of_everything(longest: Any, occurrences: int,
     for case in range(12):
         people, n_items, attributes = int(rng.integers(4, 14)), int(rng.integers(1, 7)), int(rng.integers(0, 2))
         whole = crowd(rng, people, n_items, attributes)
-        asked = Kcl(k=int(rng.integers(1, 4)), c=["0.3", "0.5", "1"][case % 3], l=longest)
+        asked = Kcl(k=int(rng.integers(1, 4)), c=["0.3", "0.5", "1"][case % 3], l=longest, accept_absence="yes")
         method = Choosing(asked=asked)
         piece = (whole.owner // 1000) * 3 // people
         parts = [part_of(whole, piece == p) for p in range(3) if (piece == p).any()]
@@ -109,7 +109,7 @@ def test_ranges_are_cut_by_what_all_pieces_have(tmp_path: Path, monkeypatch: pyt
         return plain(ahead, occurrences)
 
     monkeypatch.setattr(sequences, "_ranges", seeing)
-    choosing = Choosing(asked=Kcl(k=1, c=1, l=3))
+    choosing = Choosing(asked=Kcl(k=1, c=1, l=3, accept_absence="yes"))
     counting = Counting(choosing=choosing, people=8, n_items=6, n_values=0, occurrences=20, scratch=tmp_path)
     count_sequences(counting, files, ENGINE, listed=False)
     lengths = np.diff(whole.offsets).tolist()
@@ -118,7 +118,7 @@ def test_ranges_are_cut_by_what_all_pieces_have(tmp_path: Path, monkeypatch: pyt
 
 def test_more_common_sequences_than_can_be_counted_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = crowd(np.random.default_rng(2), 6, 6, 0)
-    method = Choosing(asked=Kcl(k=1, c=1, l=3))
+    method = Choosing(asked=Kcl(k=1, c=1, l=3, accept_absence="yes"))
     file = save(whole, tmp_path / "piece")
     counting = Counting(choosing=method, people=6, n_items=6, n_values=0, occurrences=100, scratch=tmp_path)
     n = sum(len(level.items) for level in count_sequences(counting, [file], ENGINE, listed=True).common)
@@ -177,7 +177,7 @@ def published_at_once(folder: Path, asked: dict[str, Any]) -> tuple[list[Any], d
         return counting.choosing.find(counting.choosing.crowd(everybody, people=counting.people))
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Choosing, "needs_everybody", True)
+        patched.setattr(Choosing, "needs_everybody", lambda *_: True)
         patched.setattr(deciding, "_count_all", search)
         return published(folder, asked)
 
@@ -216,14 +216,18 @@ def test_large_data_are_built_up_in_pieces_too(tmp_path: Path, monkeypatch: pyte
     assert not located  # nobody needs to know where violating sequences are
 
 
-@pytest.mark.parametrize(("asked", "all_travel"), [({"restore": "yes"}, True), ({"restore": "no"}, False)])
+@pytest.mark.parametrize(
+    ("asked", "trips", "all_travel"),
+    [({"restore": "yes"}, 1, True), ({"restore": "no"}, 1, False), ({"restore": "no"}, 2, True)],
+)
 def test_who_has_nothing_violating_travels_only_where_it_matters(
-    asked: dict[str, Any], all_travel: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    asked: dict[str, Any], trips: int, all_travel: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = [(f"Q{i}", "quiet", t) for i in range(20) for t in (1, 2)]
     rows += [(f"L{i}", "loud", t) for i in range(9) for t in (1, 2)] + [("L0", "quiet", 3), ("L1", "loud", 3)]
     rows += [(f"R{i}", "loud" if i % 2 else "quiet", 3) for i in range(10)]
-    rows += [("again", "quiet", 1)]  # whoever is concerned comes with all their trajectories
+    if trips == 2:
+        rows += [("again", "quiet", 1)]  # where somebody has two, trajectories are counted, of everybody
     pl.DataFrame(rows, orient="row", schema=["traj_id", "location", "t"]).with_columns(
         name=pl.col("traj_id"), user_id=pl.col("traj_id").replace("again", "L0")
     ).write_csv(tmp_path / "in.csv")
@@ -239,6 +243,6 @@ def test_who_has_nothing_violating_travels_only_where_it_matters(
     got = published(tmp_path, method)
     crowd = seen[-1]
     assert crowd.people == 39
-    assert len(crowd.records.offsets) - 1 == (40 if all_travel else 3)
-    assert int(crowd.elsewhere.sum()) == (0 if all_travel else len(rows) - 7)
+    assert len(crowd.records.offsets) - 1 == (38 + trips if all_travel else 2)
+    assert int(crowd.elsewhere.sum()) == (0 if all_travel else len(rows) - 6)
     assert got == published_at_once(tmp_path, method)

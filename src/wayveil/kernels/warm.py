@@ -70,9 +70,11 @@ def _kcl_suppress() -> None:
 
 
 def _kcl_restore() -> None:
-    from wayveil.kernels.kcl_restore import restore
+    from wayveil.kernels.kcl_restore import Bounds, restore, restore_singly
 
-    restore(_one_record(), np.zeros(1, np.int64), 1, 1, np.zeros(2, np.int64))
+    bounds = Bounds(1, np.zeros(2, np.int64), np.zeros(2, np.int64))
+    restore(_one_record(), np.zeros(1, np.int64), 1, bounds, False)
+    restore_singly(_one_record(), np.zeros(1, np.int64), 1, bounds)
 
 
 def _kcl_count() -> None:

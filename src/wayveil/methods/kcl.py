@@ -9,8 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from wayveil.errors import ParameterError
 from wayveil.methods.kcl_choosing import Choosing
 from wayveil.model import KCL, BlockKey, Cut, Engine, Published, Sensitive, Visits, check_parameters, parameter
+from wayveil.model.claims.counting import row_share_parameter
 
 __all__ = ["Kcl"]
 
@@ -22,13 +24,16 @@ class Kcl:
     Parameters
     ----------
     k : int, >= 1
-        Smallest number of people who must share what an attacker knows.  With 1 only the confidence is bounded.
+        Smallest number of people who must share what an attacker knows.  With 1 only the confidence is bounded, and
+        `accept_absence` must be ``"yes"``.
     c : number from 0 to 1
         Largest share of those people who may have any one sensitive value; taken as the exact decimal fraction.
     l : int, >= 1
         Largest number of visits of one person that an attacker knows.
     sensitive : mapping of attribute to values
         The values whose inference is bounded.  Without any, only `k` counts.
+    row_share : number from 0 to 1, or "1/k"
+        Largest share of the trajectories that fit what an attacker knows which one person may own.
     suppression : {"local", "global"}
         `local` may take a visit out of the records that need it; `global` takes it out of all records.  Neither is
         optimal, and where `global` happens to lose less, `local` publishes that.
@@ -39,12 +44,15 @@ class Kcl:
     validity : {"exact", "literal"}
         How a local suppression is tested; `literal` is the paper's Procedure 2, for study only.
     restore : {"yes", "no"}
-        Whether visits are given back to the records in which they threaten nobody, where global suppressions could
-        not be avoided (``suppression="local"``).  The paper does not, and loses several times as much.
+        Whether visits are given back to the records in which they threaten nobody, until none can be
+        (``suppression="local"``).  The paper does not, and loses several times as much.
+    accept_absence : {"no", "yes"}
+        Whether `k` may be 1: a known visit that fits nothing then tells the sensitive value with certainty.
 
     Guarantee
     ---------
-    ``KCL(k, c, l, sensitive)``.  An attacker who knows more than `l` visits, or where a person was not, is not covered.
+    ``KCL(k, c, l, sensitive, row_share)``, over people and over trajectories.  An attacker who knows more than
+    `l` visits, or where a person was not, is not covered.
 
     Notes
     -----
@@ -52,8 +60,9 @@ class Kcl:
     departures: parts of all lengths prune the search (Procedure 1 prunes with the last length only, and returns
     sequences that are not minimal from L = 4 on); the validity test is exact (Procedure 2 is unsound from L = 3 on); a
     local suppression removes every threat whose records are among its own (line 7 asks for equality); supports and
-    confidences count owners; visits are given back at the end (`restore`).  Time and memory grow with the number of
-    occurrences of common sequences, see ``docs/methods/kcl.md``.
+    confidences count owners, and in the end records as well: what the greedy choice keeps is built up once more,
+    without the extra records of people who would own too many; visits are given back at the end (`restore`).  Time and
+    memory grow with the number of occurrences of common sequences, see ``docs/methods/kcl.md``.
 
     References
     ----------
@@ -80,6 +89,7 @@ class Kcl:
     sensitive: Sensitive = parameter(
         kind="sensitive", default=(), help="values whose inference is bounded by c, per attribute"
     )
+    row_share: Fraction | str = row_share_parameter()
     suppression: str = parameter(
         kind="choice",
         choices=("local", "global"),
@@ -111,6 +121,12 @@ class Kcl:
         default="yes",
         help="with suppression=local: give back what threatens nobody; no is the algorithm of the paper",
     )
+    accept_absence: str = parameter(
+        kind="choice",
+        choices=("no", "yes"),
+        default="no",
+        help="yes: allow k=1, where a known visit that fits nothing tells the sensitive value",
+    )
 
     name: ClassVar[str] = "kcl"
     summary: ClassVar[str] = "(K,C)_L-privacy by local and global suppression of visits"
@@ -121,6 +137,13 @@ class Kcl:
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)
+        if self.row_share == 0:
+            raise ParameterError("kcl: row_share must be larger than 0, got 0. Nobody could own anything.")
+        if self.k == 1 and self.accept_absence == "no":
+            raise ParameterError(
+                "kcl: k must be an integer >= 2 unless accept_absence is yes, got 1. With k=1 a visit is suppressed "
+                "only because of a sensitive value, so a known visit that fits nothing tells that value with certainty."
+            )
 
     @property
     def kernels(self) -> tuple[str, ...]:
@@ -130,7 +153,7 @@ class Kcl:
 
     @property
     def claim(self) -> KCL:
-        return KCL(k=self.k, c=self.c, l=self.l, sensitive=self.sensitive)
+        return KCL(k=self.k, c=self.c, l=self.l, sensitive=self.sensitive, row_share=self.row_share)
 
     def run(self, data: Visits, *, rng: np.random.Generator, engine: Engine) -> Published:
         choosing = Choosing(asked=self)

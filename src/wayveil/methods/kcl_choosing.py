@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from wayveil.errors import InputError
 from wayveil.kernels.kcl_find import find_sequences
 from wayveil.kernels.kcl_patterns import Patterns
+from wayveil.kernels.kcl_restore import Bounds
 from wayveil.methods.kcl_ways import (
     Choice,
     Crowd,
@@ -19,6 +21,7 @@ from wayveil.methods.kcl_ways import (
     Sequences,
     Way,
     build_up,
+    count_records,
     give_back,
     mend,
     mine,
@@ -63,14 +66,28 @@ class Choosing:
         """Whether visits are given back where they threaten nobody."""
         return self.several and self.asked.restore == "yes"
 
-    @property
-    def needs_everybody(self) -> bool:
-        """Whether it matters who has what in records without any violating sequence.
+    def counts_records(self, trajectories: int, people: int) -> bool:
+        """Return whether shares of trajectories can be wrong where those of people are not.
+
+        They cannot where everybody has one trajectory, unless nobody may own even one of k.  The printed test is for
+        study only, and is left as printed.
+        """
+        dominates = self.asked.claim.owner_share * self.asked.k < 1
+        return (trajectories > people or dominates) and self.asked.validity == "exact"
+
+    def needs_everybody(self, trajectories: int, people: int) -> bool:
+        """Return whether it matters who has what in records without any violating sequence.
 
         It does not to the greedy: common sequences are counted once, and only records that have a threat are changed
-        one by one.  It does to what is given back, to frequent sequences, and to the printed test.
+        one by one.  It does to what is given back, to shares of trajectories, to frequent sequences, and to the printed
+        test.
         """
-        return self.gives_back or self.asked.preserve == "mfs" or self.asked.validity == "literal"
+        return (
+            self.gives_back
+            or self.asked.preserve == "mfs"
+            or self.asked.validity == "literal"
+            or self.counts_records(trajectories, people)
+        )
 
     def builds_up(self, n_visits: int) -> bool:
         """Return whether so many visits are given back from nothing: then violating sequences are only counted."""
@@ -96,26 +113,36 @@ class Choosing:
             rows=rows,
             people=people,
             elsewhere=np.zeros(numbered.n_items, np.int64) if elsewhere is None else elsewhere,
-            k=self.asked.k,
             longest=self.longest(int(np.diff(numbered.offsets).max(initial=1))),
-            allowed=self.allowed(people),
+            bounds=Bounds(
+                self.asked.k, self.allowed(max(people, len(numbered.owner))), self._most_beside(len(numbered.owner))
+            ),
+            counts_records=self.counts_records(len(numbered.owner), len(records.owner_first) - 1),
         )
 
     def longest(self, present: int) -> int:
         """Return the length of the longest sequences that count, where trajectories have up to `present` visits."""
         return min(self.asked.l, present) if isinstance(self.asked.l, int) else present
 
-    def allowed(self, people: int) -> IntArray:
-        """Return, for every number of owners, how many of them may have one sensitive value; exact."""
-        if max(self.asked.c.numerator * people, self.asked.c.denominator) < 2**62:
-            return np.arange(people + 1) * self.asked.c.numerator // self.asked.c.denominator
-        return np.array([self.asked.c.numerator * n // self.asked.c.denominator for n in range(people + 1)], np.int64)
+    def allowed(self, most: int) -> IntArray:
+        """Return, for up to `most` owners or trajectories, how many of them may have one sensitive value; exact."""
+        return _whole_parts(self.asked.c, most)
+
+    def _most_beside(self, most: int) -> IntArray:
+        """Return how many trajectories one person may have where all others have so many, for up to `most`; exact.
+
+        A share s of all is at most s / (1 - s) times what the others have.
+        """
+        share = self.asked.claim.owner_share
+        if share == 1:
+            return np.full(most + 1, most)
+        return np.minimum(_whole_parts(share / (1 - share), most), most)
 
     def find(self, crowd: Crowd) -> Sequences:
         """Return the violating and the common sequences of a crowd that is whole."""
         meta, most = crowd.records.meta, self.most_common(crowd.longest, int(crowd.records.meta[1]))
         found, common = find_sequences(
-            crowd.records._replace(meta=np.append(meta, most)), crowd.longest, self.asked.k, crowd.allowed
+            crowd.records._replace(meta=np.append(meta, most)), crowd.longest, self.asked.k, crowd.bounds.allowed
         )
         self.refuse_too_many(int(common.table.meta[0]), most)
         return Sequences(n_violating=int(found.table.meta[0]), found=found, common=common)
@@ -146,6 +173,8 @@ class Choosing:
         if not way.built_up:
             facts["local suppressions"], facts["global suppressions"] = way.steps
         facts["visits suppressed"] = way.visits_lost
+        if way.records_lost:
+            facts["visits suppressed by counting trajectories"] = way.records_lost
         if way.visits_restored and not way.built_up:
             facts["visits given back"] = way.visits_restored
         if spared is not None:
@@ -164,9 +193,8 @@ class Choosing:
     def _best(self, crowd: Crowd, sequences: Sequences, spared: Patterns | None, engine: Engine) -> Way:
         """Return the best way to remove all threats that was tried.
 
-        No greedy choice is always the best, so others are tried at the same time.  Where local suppressions were not
-        enough, visits are given back to all of them; where they were, what is published is what the paper's algorithm
-        publishes, unless global suppressions happen to lose less.
+        No greedy choice is always the best, so others are tried at the same time.  They count people; where somebody
+        has several records, these are counted after that.  In the end visits are given back to all of them.
         """
         tried = [(self.local, spared), (False, spared)][: 2 if self.several else 1]
         if spared is not None and self.gives_back:
@@ -175,12 +203,12 @@ class Choosing:
         ways = engine.map(
             lambda way: take_away(crowd, sequences, way[1], local=way[0], printed=printed), tried
         )  # fmt: skip
-        if self.gives_back and ways[0].steps[1] > 0:
+        if crowd.counts_records:
+            ways = engine.map(lambda way: count_records(way, crowd, spared), ways)
+        if self.gives_back:
             ways = engine.map(lambda way: give_back(way, crowd, spared), ways)
             if spared is not None:
                 ways += engine.map(lambda way: mend(way, crowd, spared), ways)
-        else:
-            ways = ways[:2]
         return min(ways, key=Way.cost)
 
     def check_people(self, people: int) -> None:
@@ -220,6 +248,13 @@ class Choosing:
 
 def _present(column: Coded) -> tuple[tuple[str, ...], int]:
     return column.labels, int((column.codes < 0).sum())
+
+
+def _whole_parts(share: Fraction, most: int) -> IntArray:
+    """Return the largest whole number that is at most a share of n, for n up to `most`."""
+    if max(share.numerator * most, share.denominator) < 2**62:
+        return np.arange(most + 1) * share.numerator // share.denominator
+    return np.array([min(share.numerator * n // share.denominator, 2**62) for n in range(most + 1)], np.int64)
 
 
 def _number_by_time(t: IntArray, location: IntArray, n_locations: int) -> tuple[IntArray, int]:

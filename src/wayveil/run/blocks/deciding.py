@@ -135,7 +135,7 @@ def decide(job: Job, doublets: Path, pieces: Pieces, engine: Engine) -> Decided:
         scratch=job.scratch,
     )
     here = LocalEngine(progress=engine.progress)
-    if choosing.needs_everybody:
+    if choosing.needs_everybody(pieces.trajectories, pieces.people):
         seen = [_Travelled(numbered=load_value(file)) for file in files]
         crowd = choosing.crowd(_joined(seen), people=pieces.people)
         listed = not choosing.builds_up(len(crowd.rows))

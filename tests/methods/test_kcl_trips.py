@@ -1,0 +1,161 @@
+"""(K,C)_L-privacy where people have several trajectories: counted over people and over trajectories."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from wayveil.engines import LocalEngine
+from wayveil.methods.kcl import Kcl
+from wayveil.model import Published, Visits
+from wayveil.workloads import City, Transit
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "kcl" / "one_trip.json"
+HIV = {"ill": ["HIV"]}
+
+
+def run(data: Visits, **asked: Any) -> Published:
+    return Kcl(**asked).run(data, rng=np.random.default_rng(0), engine=LocalEngine())
+
+
+def violating(data: Visits, k: int, c: Any, l: Any, share: Fraction | None = None) -> list[Any]:
+    """Return every sequence that occurs and breaks the claim, over people or over trajectories."""
+    groups: dict[Any, list[int]] = {}
+    for r in range(len(data)):
+        record = data.record(r)
+        for n in range(1, (len(record) if l == "all" else l) + 1):
+            for q in combinations(record, n):
+                groups.setdefault(q, []).append(r)
+    owner, bad = data.owner.tolist(), []
+    ill = [value == "HIV" for value in data.attributes["ill"].values()]
+    for q, group in groups.items():
+        people = {owner[r] for r in group}
+        fine = len(people) >= k
+        fine &= all(sum(owner[r] == who for r in group) <= (share or Fraction(1, k)) * len(group) for who in people)
+        fine &= len({owner[r] for r in group if ill[r]}) <= Fraction(c) * len(people)
+        fine &= sum(ill[r] for r in group) <= Fraction(c) * len(group)
+        if not fine:
+            bad.append(q)
+    return bad
+
+
+@pytest.fixture
+def dominated() -> Visits:
+    """One person with 200 trajectories and HIV, four with one such each without it, ten more with the first visit."""
+    abc = [("a", 1), ("b", 2), ("c", 3)]
+    return Visits.from_records(
+        [abc] * 204 + [[("a", 1)]] * 10,
+        owner=[0] * 200 + list(range(1, 15)),
+        attributes={"ill": ["HIV"] * 200 + ["none"] * 14},
+    )
+
+
+def test_one_person_with_two_hundred_trips_does_not_speak_for_all(dominated: Visits) -> None:
+    made = run(dominated, k=2, c="1/2", l=3, sensitive=HIV)
+    assert violating(dominated, 2, "1/2", 3) != []
+    assert violating(made.data, 2, "1/2", 3) == []
+    # only the extra trips of that person are left out or shortened: four of the others' whole trips need four
+    lengths = np.diff(made.data.offsets).tolist()
+    assert lengths == [3] * 4 + [1] * 10 + [0] * 186 + [3] * 4 + [1] * 10
+    assert made.facts["visits suppressed by counting trajectories"] == 578
+
+
+def test_a_larger_share_of_the_trajectories_can_be_granted(dominated: Visits) -> None:
+    made = run(dominated, k=2, c=1, l=3, sensitive=HIV, row_share="0.9")
+    assert violating(made.data, 2, 1, 3, Fraction(9, 10)) == []
+    assert np.diff(made.data.offsets)[:200].tolist() == [3] * 36 + [1] * 90 + [0] * 74
+    assert made.claim.owner_share == Fraction(9, 10)  # type: ignore[attr-defined]
+    assert run(dominated, k=2, c=1, l=3, sensitive=HIV, row_share=1).data.n_visits == dominated.n_visits
+
+
+def test_nobody_may_own_as_much_as_one_of_k() -> None:
+    data = Visits.from_records([[("a", 1)]] * 4 + [[("b", 1)]] * 5, attributes={"ill": ["HIV"] + ["none"] * 8})
+    made = run(data, k=2, c=1, l=1, row_share="1/5")
+    assert np.diff(made.data.offsets).tolist() == [0] * 4 + [1] * 5
+
+
+def many_trips(rng: random.Random) -> tuple[Visits, dict[str, Any]]:
+    """A few people with up to five trips each."""
+    people = rng.randint(2, 6)
+    owner = [o for o in range(people) for _ in range(rng.choice([1, 1, 2, 5]))]
+    rng.shuffle(owner)
+    records = [[("ab"[rng.random() < 0.2], t) for t in range(rng.randint(1, 4)) if rng.random() < 0.7] for _ in owner]
+    ill = ["HIV"] + [rng.choice(["HIV", "none", "none"]) for _ in owner[1:]]
+    data = Visits.from_records(records, attributes={"ill": ill}, owner=owner)
+    asked = {
+        "k": rng.randint(2, min(3, people)),
+        "c": rng.choice(["1/4", "1/3", "1/2", "2/3", "1"]),
+        "l": rng.choice([1, 2, 3, 4, "all"]),
+    }
+    return data, asked
+
+
+WAYS: list[dict[str, Any]] = [
+    {},
+    {"suppression": "global"},
+    {"restore": "no"},
+    {"preserve": "mfs", "min_support": 2},
+    {"row_share": "1/2"},
+    {"row_share": "1/5"},
+    {"row_share": "1"},
+]
+
+
+def check(rng: random.Random) -> None:
+    data, asked = many_trips(rng)
+    for more in WAYS:
+        share = Fraction(more["row_share"]) if "row_share" in more else None
+        made = run(data, **asked, **more, sensitive=HIV)
+        assert violating(made.data, **asked, share=share) == []
+        assert (made.data.n_visits == data.n_visits) == (not violating(data, **asked, share=share))
+        assert made.facts["visits suppressed"] == data.n_visits - made.data.n_visits
+        if more.get("suppression") == "global":
+            left = {visit for r in range(len(data)) for visit in made.data.record(r)}
+            assert all(
+                [visit for visit in data.record(r) if visit in left] == made.data.record(r) for r in range(len(data))
+            )
+
+
+def test_shares_hold_over_people_and_over_trajectories() -> None:
+    rng = random.Random(80)
+    for _ in range(60):
+        check(rng)
+
+
+@pytest.mark.slow
+def test_shares_hold_both_ways_on_many_tables() -> None:
+    rng = random.Random(81)
+    for _ in range(5_000):
+        check(rng)
+
+
+def test_nothing_can_be_given_back() -> None:
+    rng = random.Random(82)
+    for _ in range(40):
+        data, asked = many_trips(rng)
+        made, ill = run(data, **asked, sensitive=HIV).data, data.attributes["ill"].values()
+        for r in range(len(data)):
+            for visit in set(data.record(r)) - set(made.record(r)):
+                records = [made.record(i) for i in range(len(data))]
+                records[r] = sorted([*records[r], visit], key=lambda v: v[1])
+                more = Visits.from_records(records, attributes={"ill": ill}, owner=made.owner)
+                assert violating(more, **asked) != []
+
+
+@pytest.mark.parametrize("name", json.loads(GOLDEN.read_text()))
+def test_with_one_trip_each_nothing_changed(name: str) -> None:
+    """The file was written before trajectories were counted."""
+    asked = json.loads(GOLDEN.read_text())[name]
+    workload: Any = {"city": City, "transit": Transit}[asked["workload"]](**asked["size"])
+    data = workload.generate(rng=np.random.default_rng(5))
+    made = run(data, **asked["method"], sensitive=workload.sensitive).data
+    written = made.offsets.tobytes() + made.location.tobytes() + made.t.tobytes()
+    assert [made.n_visits, hashlib.sha256(written).hexdigest()[:16]] == asked["published"]
