@@ -43,7 +43,8 @@ def of_cells(example: dict[str, Any]) -> Points:
 
 
 def run(data: Points, workers: int = 1, **parameters: Any) -> Published:
-    method = Qid(**parameters)
+    """Run without a guard, if nothing else is said: cells are then as the algorithms of the paper have them."""
+    method = Qid(**{"top_speed": "none", **parameters})
     return method.run(data, rng=np.random.default_rng(0), engine=LocalEngine(workers=workers))
 
 
@@ -77,15 +78,32 @@ def pruned(graph: Graph) -> Graph:
     return found
 
 
+def within_reach(data: Points, published: Regions, i: int, o: int, top_speed: float | str) -> bool:
+    """All that is known of i is, along both axes, within reach of every box of o."""
+    if isinstance(top_speed, str):
+        return True
+    for t, x, y in known_rows(data, i):
+        for b in published.record(o):
+            reach = top_speed / 2**0.5 * abs(t - b[0])
+            if not (b[2] - reach <= x <= b[3] + reach and b[4] - reach <= y <= b[5] + reach):
+                return False
+    return True
+
+
+def ends_left(data: Points, published: Regions, top_speed: float | str = "none") -> list[list[int]]:
+    """The owners on the other side of every node, after pruning; nobody if the truth is not in the boxes."""
+    graph = attack_graph(data, published)
+    graph = {i: {o for o in graph[i] if within_reach(data, published, i, o, top_speed)} for i in graph}
+    if any(i not in graph[i] for i in graph):
+        return [[]]
+    left = pruned(graph)
+    ends = [[int(data.owner[o]) for o in left[i]] for i in left]
+    return ends + [[int(data.owner[i]) for i in left if o in left[i]] for o in left]
+
+
 def smallest_degree(data: Points, published: Regions) -> int:
     """The smallest number of people on the other side of a node, after pruning; 0 if the truth is not in the boxes."""
-    graph = attack_graph(data, published)
-    if any(i not in graph[i] for i in graph):
-        return 0
-    left = pruned(graph)
-    ends = [{int(data.owner[o]) for o in left[i]} for i in left]
-    ends += [{int(data.owner[i]) for i in left if o in left[i]} for o in left]
-    return min((len(people) for people in ends), default=99)
+    return min((len(set(people)) for people in ends_left(data, published)), default=99)
 
 
 def boxes_of(published: Regions, cell: float = 1.0) -> list[list[Box]]:
@@ -303,6 +321,37 @@ def test_every_output_keeps_the_claim(data: Points, k: int, cell: float, more: s
     assert result.facts["trajectories left out"] == len(left_out)
 
 
+@settings(deadline=None, max_examples=200, derandomize=True)
+@given(
+    datasets(),
+    st.integers(2, 3),
+    st.sampled_from(ALGORITHMS),
+    st.sampled_from(["auto", "auto", 3.0, 8.0]),
+    st.sampled_from(["none", "none", "3", "all"]),
+)
+def test_every_guard_keeps_the_claim(data: Points, k: int, algorithm: str, top_speed: float | str, guard: str) -> None:
+    """k people, nobody with more than 1/k, also for who knows the top speed; every row of the truth, or left out."""
+    if not usable(data, k):
+        return
+    try:
+        result = run(data, k=k, cell=1, algorithm=algorithm, top_speed=top_speed, guard=guard)
+    except InputError:
+        assert top_speed != "auto"  # everybody is faster
+        return
+    published, limit = result.data, result.claim.top_speed
+    assert isinstance(published, Regions)
+    assert isinstance(limit, float)
+    for owners in ends_left(data, published, limit):
+        assert len(set(owners)) >= k
+        assert max(owners.count(person) for person in owners) * k <= len(owners)
+    for i in range(len(data)):
+        truth = {t: (x, y) for t, x, y in data.record(i)}
+        known = {t for t, _, _ in known_rows(data, i)}
+        boxes = published.record(i)
+        assert all(b[2] <= truth[b[0]][0] <= b[3] and b[4] <= truth[b[0]][1] <= b[5] for b in boxes)
+        assert not boxes or known <= {b[0] for b in boxes}
+
+
 @settings(deadline=None, max_examples=250)
 @given(datasets(most=7), st.integers(2, 4), st.sampled_from([1.0, 2.0]), st.data())
 def test_the_algorithms_of_the_paper_are_the_slow_ones(data: Points, k: int, cell: float, more: st.DataObject) -> None:
@@ -312,7 +361,7 @@ def test_the_algorithms_of_the_paper_are_the_slow_ones(data: Points, k: int, cel
     by_area, symmetrise = more.draw(st.booleans()), more.draw(st.booleans())
     result = run(
         data, k=k, cell=cell, algorithm=algorithm, selection="area" if by_area else "hilbert",
-        symmetrise="yes" if symmetrise else "no",
+        symmetrise="yes" if symmetrise else "no", row_share=1,
     )  # fmt: skip
     slow = Slow(data, k, cell, by_area).published(algorithm, symmetrise, cell)
     assert boxes_of(result.data, cell) == slow
@@ -442,8 +491,12 @@ def test_who_is_left_out_hides_nobody(algorithm: str) -> None:
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_k_counts_people(algorithm: str) -> None:
     data = points([[(0, x, 0.0)] for x in (0.0, 1.0, 2.0, 30.0)], owner=[7, 7, 7, 9])
+    boxes = boxes_of(run(data, k=2, cell=1, algorithm=algorithm, row_share="3/4").data)
+    assert [set(row) for row in boxes] == [{(0, 0, 30, 0)}] * 4
+    # half of what is alike may be one person's: two of the three trips of one are left out
     boxes = boxes_of(run(data, k=2, cell=1, algorithm=algorithm).data)
-    assert {b for row in boxes for b in row} == {(0, 0, 30, 0)}
+    assert sorted(map(len, boxes[:3])) == [0, 0, 1]
+    assert len(boxes[3]) == 1
 
 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
@@ -486,12 +539,108 @@ def test_what_is_carried_over() -> None:
         [[(0, 0.0, 0.0)], [], [(0, 1.0, 0.0)]], owner=[4, 5, 9], attributes={"ill": ["yes", "no", None]}
     )
     result = run(data, k=2)
-    assert result.claim == Qid(k=2).claim == AttackGraph(k=2)
+    assert result.claim == Qid(k=2, top_speed="none").claim == AttackGraph(k=2)
+    assert Qid(k=2).claim == AttackGraph(k=2, top_speed="auto")
+    assert Qid(k=2, top_speed=7, row_share="2/3").claim == AttackGraph(k=2, top_speed=7, row_share="2/3")
     assert np.diff(result.data.offsets).tolist() == [1, 0, 1]
     assert result.data.owner.tolist() == [4, 5, 9]
     assert result.data.owners == "given"
     assert result.data.attributes["ill"].values() == ["yes", "no", None]
     assert result.facts["trajectories left out"] == 0
+
+
+# --- guards, and people with many trips ---
+
+
+def runners(n: int = 2, times: int = 9, gap: float = 10.0) -> Points:
+    """People who stand `gap` metres apart; all are known in the middle, and can be told apart before and after."""
+    data = points([[(t, gap * i + 0.5, 0.5) for t in range(times)] for i in range(n)])
+    return replace(data, known=data.t == times // 2)
+
+
+def guarded(published: Regions) -> list[int]:
+    """The times at which the first two have the same box."""
+    return [a[0] for a, b in zip(published.record(0), published.record(1), strict=True) if a == b]
+
+
+@pytest.mark.parametrize(
+    ("top_speed", "guard", "expected"),
+    [
+        ("none", "none", [4]),
+        (10 * 2**0.5, "none", [4]),  # the other cell is 9.5 m away: 10 m/s along an axis are enough
+        (9 * 2**0.5, "none", [3, 4, 5]),
+        (4 * 2**0.5, "none", [2, 3, 4, 5, 6]),
+        (1 * 2**0.5, "none", list(range(9))),
+        ("none", "2", [2, 3, 4, 5, 6]),
+        (9 * 2**0.5, "2", [2, 3, 4, 5, 6]),
+        ("none", "all", list(range(9))),
+    ],
+)
+def test_guards_are_as_long_as_they_must_be(top_speed: float | str, guard: str, expected: list[int]) -> None:
+    result = run(runners(), k=2, cell=1, top_speed=top_speed, guard=guard)
+    assert guarded(result.data) == expected
+    assert result.facts.get("samples in boxes of a guard", 0) == 2 * (len(expected) - 1)
+    assert result.facts.get("samples dropped in a guard", 0) == 0
+
+
+def test_a_guard_of_some_seconds() -> None:
+    data = runners()
+    clock = replace(data, t=data.t * 1_000_000, time_format="utc")
+    assert len(guarded(run(clock, k=2, cell=1, guard="2s").data)) == 5
+    assert len(guarded(run(clock, k=2, cell=1, top_speed=4 * 2**0.5).data)) == 5
+    with pytest.raises(InputError, match="guard needs a unit"):
+        run(clock, k=2, cell=1, guard="2")
+
+
+def test_what_cannot_be_shared_in_a_guard_is_dropped() -> None:
+    """The second person has no sample at time 3, so that the first one's would tell; at time 1 it is far enough."""
+    data = runners()
+    keep = ~((data.t == 3) & (data.x > 5)) & ~((data.t == 1) & (data.x > 5))
+    data = data.where(keep)
+    result = run(data, k=2, cell=1, top_speed=9 * 2**0.5)
+    assert [b[0] for b in result.data.record(0)] == [0, 1, 2, 4, 5, 6, 7, 8]
+    assert result.facts["samples dropped in a guard"] == 1
+
+
+def test_who_is_too_fast_is_left_out() -> None:
+    data = points([[(t, 10.0 * i + (100.0 * t if i == 3 else 0.0), 0.0) for t in range(3)] for i in range(4)])
+    data = replace(data, known=data.t == 1)
+    result = run(data, k=2, cell=1, top_speed=50)
+    assert [len(result.data.record(i)) for i in range(4)] == [3, 3, 3, 0]
+    assert result.facts["trajectories left out"] == 1
+    assert run(data, k=2, cell=1, top_speed="auto").claim.top_speed == 200.0
+    with pytest.raises(InputError, match="every trajectory is faster than top_speed somewhere"):
+        run(replace(data.take(np.array([3, 3])), owner=np.arange(2)), k=2, cell=1, top_speed=50)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+def test_one_person_with_many_trips(algorithm: str) -> None:
+    """Twenty trips of one person and one each of three others: extra trips are left out, and the long ones stay."""
+    records = [[(t, float(i % 5), 0.0) for t in range(2 + i % 7)] for i in range(20)]
+    records += [[(t, float(i), 1.0) for t in range(8)] for i in range(3)]
+    data = points(records, owner=[0] * 20 + [1, 2, 3])
+    data = replace(data, known=data.t == 0)
+    for k in (2, 4):
+        for top_speed in ("none", "auto"):
+            result = run(data, k=k, cell=1, algorithm=algorithm, top_speed=top_speed)
+            there = np.flatnonzero(np.diff(result.data.offsets))
+            assert {0, 1, 2, 3} >= set(data.owner[there].tolist()) > {0}
+            assert algorithm != "disjoint" or (np.diff(data.offsets)[there] >= 8).all()
+            for owners in ends_left(data, result.data, result.claim.top_speed):
+                assert len(set(owners)) >= k
+                assert max(owners.count(person) for person in owners) * k <= len(owners)
+
+
+def test_a_smaller_share_makes_larger_groups() -> None:
+    result = run(runners(n=8), k=2, cell=1, row_share="1/4")
+    ends = ends_left(runners(n=8), result.data)
+    assert min(len(set(owners)) for owners in ends) >= 4
+
+
+@pytest.mark.parametrize("top_speed", [0, -1, "fast"])
+def test_a_top_speed_is_positive(top_speed: float | str) -> None:
+    with pytest.raises(ParameterError, match="top_speed"):
+        Qid(k=2, top_speed=top_speed)
 
 
 # --- cells ---

@@ -105,11 +105,22 @@ def test_a_name_nearby_is_suggested() -> None:
 def test_what_the_claim_on_the_attack_graph_says() -> None:
     claim = AttackGraph(k=4)
     assert "at least 4 people" in claim.promise
-    assert "4 candidates remain" in claim.covered[0]
+    assert "nobody has more than 1/4 of the trajectories" in claim.promise
+    assert "at least 4 people remain" in claim.covered[0]
+    assert len(claim.covered) == 1
     assert "not a chance of 1/4" in claim.not_covered[0]
-    assert claim.unbounded == ("attack_graph", "nearest_positions")
+    assert "people do not jump" in claim.not_covered[2]
+    assert claim.unbounded == ("attack_graph", "continuity", "nearest_positions")
     assert claim.about_truth
-    assert claim.to_json() == {"name": "AttackGraph", "k": 4}
+    assert claim.to_json() == {"name": "AttackGraph", "k": 4, "row_share": "1/k", "top_speed": "none"}
+    fast = AttackGraph(k=4, top_speed=50, row_share="2/5")
+    assert "nobody is faster than 50 m/s" in fast.promise
+    assert "more than 40 % of the trajectories" in fast.promise
+    assert fast.protects[1].attack == "continuity"
+    assert fast.protects[1].settings == (("top_speed", 50),)
+    assert "a lower limit than this speed" in fast.not_covered[2]
+    with pytest.raises(ParameterError, match="top_speed must be larger than 0"):
+        AttackGraph(k=4, top_speed=0)
 
 
 def test_what_the_claim_on_adversaries_says() -> None:

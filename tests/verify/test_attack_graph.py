@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import permutations
+from fractions import Fraction
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from wayveil.verify.candidates import Candidates
 # ---------------------------------------------------------------------------------------------------- the definition
 
 
-def oracle_edges(boxes, truth):
+def oracle_edges(boxes, truth, top_speed="none"):
     """{(i, o)} for published i and o, from the definition."""
     nodes = [i for i in range(len(boxes)) if boxes.record(i)]
     known = [True] * truth.n_rows if truth.known is None else truth.known.tolist()
@@ -28,7 +29,18 @@ def oracle_edges(boxes, truth):
     def contains(o, t, x, y):
         return any(a <= t <= b and w <= x <= e and s <= y <= n for a, b, w, e, s, n in boxes.record(o))
 
-    return nodes, {(i, o) for i in nodes for o in nodes if all(contains(o, *row) for row in rows[i])}
+    def reaches(o, t, x, y):
+        if top_speed == "none":
+            return True
+        for a, b, w, e, s, n in boxes.record(o):
+            reach = top_speed / 2**0.5 * (a - t if t < a else t - b if b < t else 0)
+            if x < w - reach or x > e + reach or y < s - reach or y > n + reach:
+                return False
+        return True
+
+    return nodes, {
+        (i, o) for i in nodes for o in nodes if all(contains(o, *row) and reaches(o, *row) for row in rows[i])
+    }
 
 
 def oracle_prune(nodes, edges):
@@ -49,19 +61,40 @@ def oracle_untrue(boxes, truth):
     )
 
 
-def assert_agrees(boxes, truth, k, *, searches=True):
-    claim = AttackGraph(k=k)
+def oracle_fast(boxes, truth, top_speed):
+    """How many published trajectories have a step along an axis that is too long."""
+    if top_speed == "none":
+        return None
+    fast = 0
+    for i in range(len(boxes)):
+        way = truth.record(i) if boxes.record(i) else []
+        steps = [(abs(q[0] - p[0]), abs(q[1] - p[1]), abs(q[2] - p[2])) for p, q in pairwise(way)]
+        fast += any(max(x, y) > top_speed / 2**0.5 * t for t, x, y in steps)
+    return fast
+
+
+def oracle_share(sets):
+    """The largest share of one owner in lists of owners, exactly; nothing left is all of it."""
+    return max((max((Fraction(s.count(p), len(s)) for p in s), default=Fraction(1)) for s in sets), default=Fraction(1))
+
+
+def assert_agrees(boxes, truth, k, *, searches=True, **more):
+    claim = AttackGraph(k=k, **more)
     verdict = check_attack_graph(boxes, claim, original=truth)
-    nodes, edges = oracle_edges(boxes, truth)
+    nodes, edges = oracle_edges(boxes, truth, claim.top_speed)
     if not nodes or not truth.n_rows:
         assert not verdict.holds
         return verdict
+    fast = oracle_fast(boxes, truth, claim.top_speed)
     left = oracle_prune(nodes, edges)
     owner = list(range(len(boxes)))
     for data in (boxes, truth):
         owner = data.owner.tolist() if data.owners == "given" else owner
-    candidates = [len({owner[o] for i, o in left if i == node}) for node in nodes]
-    people = [len({owner[i] for i, o in left if o == node}) for node in nodes]
+    owned = [[owner[o] for i, o in left if i == node] for node in nodes]
+    owning = [[owner[i] for i, o in left if o == node] for node in nodes]
+    candidates = [len(set(list_)) for list_ in owned]
+    people = [len(set(list_)) for list_ in owning]
+    share = oracle_share(owned + owning)
     outside = [i for i in nodes if (i, i) not in edges]
     untrue = oracle_untrue(boxes, truth)
     known = searches or not outside  # what is left cannot be told without a matching
@@ -73,10 +106,13 @@ def assert_agrees(boxes, truth, k, *, searches=True):
         "symmetric": "yes" if edges == {(o, i) for i, o in edges} else "no",
         "not_contained": len(outside),
         "boxes_untrue": untrue,
+        "max_owner_share": pytest.approx(float(share)) if known else None,
+        "too_fast": fast,
         "trajectories": len(nodes),
         "boxes": boxes.n_rows,
     }
-    assert verdict.holds == (min(candidates) >= k and min(people) >= k and not outside and not untrue)
+    enough = min(candidates) >= k and min(people) >= k and share <= claim.owner_share
+    assert verdict.holds == (enough and not outside and not untrue and not fast)
     assert verdict.claim is claim
     assert (verdict.witness is None) == verdict.holds
     if verdict.witness:
@@ -85,11 +121,11 @@ def assert_agrees(boxes, truth, k, *, searches=True):
         ends["candidates"] = [i for i, few in zip(nodes, candidates, strict=True) if few == min(candidates)]
         ends["people"] = [i for i, few in zip(nodes, people, strict=True) if few == min(people)]
         breaks = verdict.witness["breaks"]
-        first = "containment" if outside else "truth" if untrue else "candidates" if min(candidates) < k else "people"
-        assert breaks == first
+        first = "candidates" if min(candidates) < k else "people" if min(people) < k else "share"
+        assert breaks == ("containment" if outside else "truth" if untrue else "speed" if fast else first)
         if breaks == "truth":
             assert verdict.witness["box"] in rows
-        else:
+        elif breaks not in ("speed", "share"):
             shown = [(list(boxes.record(i)[0]), list(boxes.record(i)[-1]), len(boxes.record(i))) for i in ends[breaks]]
             assert (verdict.witness["start"], verdict.witness["end"], verdict.witness["rows"]) in shown
         assert verdict.witness.get("candidates", min(candidates)) == min(candidates)
@@ -181,10 +217,13 @@ def test_many_bits_are_pruned_as_lists_are(monkeypatch, n, step):
         assert bits.edges == table.sum()
         assert bits.is_symmetric == matchings.is_symmetric(lists) == np.array_equal(table, table.T)
         for people in (owner, np.arange(n)):
-            one, other = bits.prune(people), matchings.prune(lists, people, n)
+            one, other = bits.prune(people), matchings.prune(lists, people)
             assert (one.edges, one.least) == (other.edges, other.least)
             assert one.people.tolist() == other.people.tolist()
             assert one.rarest.tolist() == other.rarest.tolist()
+            for side in ("of_person", "of_trajectory"):
+                for name in ("people", "most", "whole"):
+                    assert getattr(getattr(one, side), name).tolist() == getattr(getattr(other, side), name).tolist()
 
 
 # -------------------------------------------------------------------------------------------------------- random data
@@ -216,6 +255,17 @@ def publications(draw):
 @settings(deadline=None, max_examples=250)
 def test_verdict_is_the_definition(made, k):
     assert_agrees(*made, k)
+
+
+@given(
+    publications() | graphs().map(of_graph),
+    st.integers(2, 3),
+    st.sampled_from([0.3, 1.1, 2.9, 9.1]),
+    st.sampled_from(["1/k", "1/2", "1/4", 1]),
+)
+@settings(deadline=None, max_examples=250, derandomize=True)
+def test_verdict_with_a_top_speed_is_the_definition(made, k, top_speed, row_share):
+    assert_agrees(*made, k, top_speed=top_speed, row_share=row_share)
 
 
 @given(publications() | graphs().map(of_graph), st.sampled_from(["chunks", "search", "bits"]))
@@ -384,7 +434,8 @@ def test_a_publication_without_violation_holds():
     assert verdict.counted == "owners"
     assert verdict.measured == {
         "min_candidates": K, "min_people": K, "edges": GROUPS * K * K, "edges_left": GROUPS * K * K, "symmetric": "yes",
-        "not_contained": 0, "boxes_untrue": 0, "trajectories": GROUPS * K, "boxes": GROUPS * K * TIMES,
+        "not_contained": 0, "boxes_untrue": 0, "max_owner_share": 1 / K, "too_fast": None,
+        "trajectories": GROUPS * K, "boxes": GROUPS * K * TIMES,
     }  # fmt: skip
 
 
@@ -480,6 +531,73 @@ def test_another_order_of_trajectories_is_found():
     )
     assert not verdict.holds
     assert verdict.measured["not_contained"] == 2
+
+
+# ------------------------------------------------------------------------------------- top speed, and who dominates
+
+
+def runners(reach, owner=None):
+    """Two people at (0, 0) and (10, 0), known at time 1 in a box of both; and cells `reach` around them at 0 and 2."""
+    box = (1, 1, 0.0, 10.0, 0.0, 0.0)
+    boxes = [[(0, 0, x - reach, x + reach, 0.0, 0.0), box, (2, 2, x - 1.0, x + 1.0, 0.0, 0.0)] for x in (0.0, 10.0)]
+    truth = Points.from_records([[(t, x, 0.0) for t in range(3)] for x in (0.0, 10.0)])
+    return Regions.from_records(boxes), replace(truth, known=truth.t == 1)
+
+
+def test_a_cell_out_of_reach_is_found():
+    """A known position is 9 m from the cells of the other one a second later: 9 m/s along the axis are needed."""
+    boxes, truth = runners(reach=1.0)
+    assert assert_agrees(boxes, truth, 2).holds
+    assert assert_agrees(boxes, truth, 2, top_speed=9.01 * 2**0.5).holds
+    verdict = assert_agrees(boxes, truth, 2, top_speed=8.99 * 2**0.5)
+    assert not verdict.holds
+    assert verdict.witness["breaks"] == "candidates"
+    # one side is enough: before is wide, after is not
+    assert not assert_agrees(*runners(reach=10.0), 2, top_speed=8.99 * 2**0.5).holds
+
+
+def test_who_is_too_fast_is_found():
+    boxes, truth = runners(reach=1.0)
+    moved = changed(truth, "y", 0, 0.0)
+    moved = changed(changed(moved, "x", 0, -1.0), "x", 1, 8.5)
+    verdict = check_attack_graph(boxes, AttackGraph(k=2, top_speed=13), original=moved)
+    assert not verdict.holds
+    assert verdict.measured["too_fast"] == 1
+    assert verdict.witness["breaks"] == "speed"
+    assert "faster than the top speed of 13 m/s" in verdict.reason
+
+
+def test_a_top_speed_must_be_a_number():
+    boxes, truth = runners(reach=1.0)
+    verdict = check_attack_graph(boxes, AttackGraph(k=2, top_speed="auto"), original=truth)
+    assert not verdict.holds
+    assert "does not say the top speed" in verdict.reason
+
+
+def test_seconds_are_those_of_the_clock():
+    boxes, truth = runners(reach=1.0)
+    micro = 1_000_000
+    truth = replace(truth, t=truth.t * micro, time_format="utc")
+    boxes = replace(boxes, t_min=boxes.t_min * micro, t_max=boxes.t_max * micro, time_format="utc")
+    for top_speed, holds in ((12.8, True), (12.6, False)):  # 9 times the square root of 2 is 12.73
+        assert check_attack_graph(boxes, AttackGraph(k=2, top_speed=top_speed), original=truth).holds == holds
+
+
+def test_one_person_with_many_trips_dominates():
+    """Twenty trips of one and one of another, all alike: two people, but one has 20/21 of the trajectories."""
+    truth = Points.from_records([[(0, 0.0, 0.0)]] * 21, owner=[0] * 20 + [1])
+    boxes = Regions.from_records([[(0, 0, 0.0, 1.0, 0.0, 1.0)]] * 21, owner=[0] * 20 + [1])
+    verdict = check_attack_graph(boxes, CLAIM2, original=truth)
+    assert not verdict.holds
+    assert verdict.measured["max_owner_share"] == pytest.approx(20 / 21)
+    assert verdict.witness["breaks"] == "share"
+    assert "95.24 %, more than 1/2" in verdict.reason
+    assert check_attack_graph(boxes, AttackGraph(k=2, row_share="20/21"), original=truth).holds
+    some = np.array([0, 20])
+    assert check_attack_graph(boxes.take(some), CLAIM2, original=truth.take(some)).holds
+
+
+CLAIM2 = AttackGraph(k=2)
 
 
 # ------------------------------------------------------------------------------------------- what cannot be judged

@@ -7,7 +7,7 @@ import numpy as np
 from wayveil.kernels.jit import inner, kernel
 from wayveil.kernels.qid_samples import row_at
 
-__all__ = ["class_boxes", "unite_asymmetric", "unite_groups"]
+__all__ = ["class_boxes", "unite", "unite_asymmetric", "unite_groups"]
 
 
 @kernel
@@ -25,7 +25,7 @@ def unite_groups(samples, group_first, member, parent):
                 for j in range(low, high):
                     other = row_at(samples.first, samples.code, member[j], samples.code[row])
                     if other >= 0:
-                        _unite(parent, row, other)
+                        unite(parent, row, other)
 
 
 @kernel
@@ -107,11 +107,11 @@ def _inside(sides, row, x, y):
 def _unite_pair(samples, m, other, parent):
     for known in range(samples.known_first[m], samples.known_first[m + 1]):
         row = samples.known_row[known]
-        _unite(parent, row, row_at(samples.first, samples.code, other, samples.code[row]))
+        unite(parent, row, row_at(samples.first, samples.code, other, samples.code[row]))
 
 
 @inner
-def _unite(parent, one, other):
+def unite(parent, one, other):
     """Join the classes of two rows under the lower root, so that the order of joining does not matter."""
     one, other = _root(parent, one), _root(parent, other)
     if one < other:

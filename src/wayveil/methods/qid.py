@@ -4,17 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
+from itertools import count
+from math import ceil, inf, sqrt
 from typing import ClassVar
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from wayveil.errors import InputError, ParameterError
 from wayveil.kernels.hilbert import hilbert_index
 from wayveil.kernels.qid_classes import class_boxes, unite_asymmetric, unite_groups
 from wayveil.kernels.qid_groups import nearest_people
+from wayveil.kernels.qid_guard import candidate_edges, mutual_pairs, unite_guards
 from wayveil.kernels.qid_samples import Samples, keep_compatible
-from wayveil.model import AttackGraph, BlockKey, Cut, Engine, Points, Published, Regions, check_parameters, parameter
+from wayveil.model import (
+    AttackGraph,
+    BlockKey,
+    Cut,
+    Engine,
+    Points,
+    Published,
+    Regions,
+    check_parameters,
+    duration_units,
+    parameter,
+    seconds_per_unit,
+)
+from wayveil.model.claims import top_speed_of
+from wayveil.model.claims.counting import exceeds, row_share_parameter
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray, keep_rows, offsets_of, trajectory_of_row
 
 __all__ = ["Qid"]
@@ -26,6 +46,9 @@ _CHUNK = 256  # trajectories that a worker takes at once
 _HIGHEST_ORDER = 26  # places on the curve must be exact as floats
 _MOST_CELLS = 2**50  # numbers of cells must be exact as floats, with room for areas
 _FARTHEST_M = 1e100  # sides of boxes must be numbers
+_MOST_EDGES = 20_000_000  # of candidates that are looked through for somebody who dominates
+_REGROUPED = 8  # rounds in which groups are formed again
+_MARGIN = 1e-6  # share of the top speed that is left for rounding
 
 Facts = dict[str, int | float | str]
 
@@ -49,11 +72,20 @@ class Qid:
         cells; summed over what is known of the first.  `auto` takes the curve above 2,000 trajectories.
     symmetrise : {"no", "yes"}
         Whether two people must be candidates for each other or not at all.  The claim does not need it.
+    top_speed : number > 0, in metres per second, "auto" or "none"
+        An attacker who knows that nobody is faster must not rule out more: positions before and after a declared time
+        are published in boxes of the group, too, as far as the cells would tell.  `auto` is the largest speed of the
+        data, rounded up; `none` leaves all cells as they are.  Trajectories that are faster are left out.
+    guard : duration, "none" or "all"
+        For so long before and after declared times the group's boxes are published in any case; "all": at all times.
+    row_share : fraction or "1/k"
+        The largest share of trajectories that one person may own among those that can be taken for each other.
 
     Guarantee
     ---------
-    ``AttackGraph(k)``.  Positions at times that are not declared as known are published as cells: an attacker who knows
-    one of these is not covered.  `k` candidates is not a chance of 1/k.
+    ``AttackGraph(k, row_share, top_speed)``.  Positions at times that are not declared as known are published as cells:
+    an attacker who knows one of these is not covered.  `k` candidates is not a chance of 1/k: interpolating between
+    cells often tells which candidate is the likeliest.
 
     Notes
     -----
@@ -64,7 +96,11 @@ class Qid:
 
     Why it holds: for every trajectory there are those of `k` - 1 other people such that both have the same box at all
     that is known of either.  So each can be taken for the other, and a matching of everybody with their own can
-    interchange the two; no edge between them can be ruled out.  Every further edge only adds matchings.
+    interchange the two; no edge between them can be ruled out.  Every further edge only adds matchings.  With a top
+    speed, wherever a cell of one is out of reach of a known position of the other, both get a box around the two, which
+    is within reach because the other one was in it; where the other one has no sample, that of the first is dropped.
+    Speeds are those along an axis, of which the square root of 1/2 of `top_speed` is allowed, so that none in any
+    direction is more than it.  Extra trips of a person who would dominate are left out, the shortest ones first.
 
     `extreme-union` and `symmetric` are those of the paper, as far as they can be restored; `disjoint` is ours.  Their
     groups overlap, so that classes run together until they cover most of the data, see ``docs/methods/qid.md``.
@@ -88,6 +124,8 @@ class Qid:
     >>> result = Qid(k=2, cell=4).run(data, rng=np.random.default_rng(0), engine=LocalEngine())
     >>> result.data.record(1)
     [(0, 0, 4.0, 8.0, 4.0, 12.0), (1, 1, 24.0, 28.0, 24.0, 28.0)]
+    >>> result.claim.top_speed
+    50.0
     """
 
     k: int = parameter(kind="int", low=2, help="smallest number of candidates for every person and every trajectory")
@@ -110,6 +148,20 @@ class Qid:
         default="no",
         help="whether candidates must be mutual; costs much and the promise does not need it",
     )
+    top_speed: float | str = parameter(
+        kind="number",
+        low=0,
+        choices=("auto", "none"),
+        default="auto",
+        help="metres per second that nobody exceeds; none: an attacker who uses speeds is not stopped",
+    )
+    guard: str = parameter(
+        kind="duration",
+        choices=("none", "all"),
+        default="none",
+        help="for so long before and after declared times boxes are those of the group in any case",
+    )
+    row_share: Fraction | str = row_share_parameter()
 
     name: ClassVar[str] = "qid"
     summary: ClassVar[str] = "k candidates for the positions declared as known, by boxes around groups at these times"
@@ -122,6 +174,8 @@ class Qid:
         check_parameters(self, self.name)
         if not 0 < self.cell <= _FARTHEST_M:
             raise ParameterError(f"qid: cell must be greater than 0 and at most {_FARTHEST_M:g}, got {self.cell:g}.")
+        if self.top_speed == 0:
+            raise ParameterError("qid: top_speed must be greater than 0, got 0. Nobody could move.")
 
     @property
     def kernels(self) -> tuple[str, ...]:
@@ -129,39 +183,69 @@ class Qid:
 
     @property
     def claim(self) -> AttackGraph:
-        return AttackGraph(k=self.k)
+        return AttackGraph(k=self.k, row_share=self.row_share, top_speed=self.top_speed)
+
+    @property
+    def _people(self) -> int:
+        """How many people a group needs."""
+        return max(self.k, ceil(1 / self.claim.owner_share))
 
     def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> Published:
         engine.progress("finding candidates")
-        tracks = _tracks(data, self.k, self.cell)
+        claim = self._claim_on(data)
+        tracks = _tracks(data, self._people, self.cell)
+        reach = _Reach.of(data, claim, self.guard)
         space = tracks.space(self._by_area(len(tracks.which)))
-        lists, active = self._candidates(tracks, space, engine)
-        engine.progress("forming groups")
-        groups = self._groups(tracks, space, lists, active)
-        parent = np.arange(data.n_rows)
-        unite_groups(tracks.samples, offsets_of(np.array([len(g) for g in groups], np.int64)), _flat(groups), parent)
-        root, box = class_boxes(parent, tracks.x, tracks.y)
-        facts: Facts = {"trajectories left out": int((~active).sum()), "known samples": len(tracks.samples.known_row)}
-        if self.symmetrise == "yes":
-            root, box, rounds, one_way = self._symmetrised(data, tracks, active, parent, root, box, engine)
-            facts |= {"rounds of symmetrising": rounds, "candidates that cannot be mutual": one_way}
+        active = reach.is_slow(tracks)
+        facts: Facts
+        # A round makes groups equal, and then looks for members without enough others who can be taken for them, and
+        # for people who dominate.  Who is left out must leave nothing in boxes, so groups are formed again, or, after
+        # some rounds, what is left of them is made equal again.  It ends because each round but the last leaves
+        # somebody out; mostly the first one is the last.
+        for rounds in count():
+            if rounds < _REGROUPED:
+                lists, active = self._candidates(tracks, space, active, engine)
+                engine.progress("forming groups", rounds)
+                groups = self._groups(tracks, space, lists, active)
+            parent, dropped = _united(tracks, groups, reach, self.cell)
+            root, box = class_boxes(parent, tracks.x, tracks.y)
+            facts = {"known samples": len(tracks.samples.known_row)}
+            if self.symmetrise == "yes":
+                root, box, united, one_way = self._symmetrised(data, tracks, active, parent, root, box, engine)
+                facts |= {"rounds of symmetrising": united, "candidates that cannot be mutual": one_way}
+            scene = _Scene(tracks=tracks, reach=reach, sides=_sides(box, self.cell), dropped=dropped)
+            surplus = scene.lonely(groups, active, self._people)
+            if not surplus.any():
+                surplus = scene.dominating(active, claim.owner_share)
+            if not surplus.any():
+                break
+            active = active & ~surplus
+            groups = [group[active[group]] for group in groups]
+        facts = {"trajectories left out": int((~active).sum())} | facts
         engine.progress("drawing boxes")
-        return self._published(data, tracks, active, root, box, facts)
+        return self._published(data, tracks, active, root, box, dropped, claim, facts)
+
+    def _claim_on(self, data: Points) -> AttackGraph:
+        """Return the claim with the top speed in numbers."""
+        top_speed = top_speed_of(data) if self.top_speed == "auto" else self.top_speed
+        return AttackGraph(k=self.k, row_share=self.row_share, top_speed=top_speed)
 
     def _by_area(self, n: int) -> bool:
         return self.selection == "area" or (self.selection == "auto" and n <= _MANY)
 
-    def _candidates(self, tracks: _Tracks, space: _Space, engine: Engine) -> tuple[IntArray, BoolArray]:
+    def _candidates(
+        self, tracks: _Tracks, space: _Space, active: BoolArray, engine: Engine
+    ) -> tuple[IntArray, BoolArray]:
         """Return the nearest trajectory of each of the k - 1 nearest people, and who has so many; the others are out.
 
         Who is out hides nobody, so that lists in which they were are made again, until nobody is in them.
         """
-        n = len(tracks.which)
-        active, lists = np.ones(n, np.bool_), np.full((n, self.k - 1), -1)
+        n, most = len(tracks.which), self._people - 1
+        lists = np.full((n, most), -1)
         todo = np.arange(n)
         while len(todo):
             parts = np.split(todo, range(_CHUNK, len(todo), _CHUNK))
-            lists[todo] = np.concatenate(engine.map(partial(space.nearest, allowed=active, most=self.k - 1), parts))
+            lists[todo] = np.concatenate(engine.map(partial(space.nearest, allowed=active, most=most), parts))
             gone = active & (lists[:, -1] < 0)
             active = active & ~gone
             todo = np.flatnonzero(active & gone[lists].any(axis=1))
@@ -173,7 +257,7 @@ class Qid:
             return [np.append(m, lists[m]) for m in np.flatnonzero(active).tolist()]
         if self.algorithm == "symmetric":
             return _pairs(lists, active, tracks.owner)
-        return _disjoint(tracks, space, lists, active)
+        return _disjoint(tracks, space, lists, active, self.claim.owner_share)
 
     def _symmetrised(
         self, data: Points, tracks: _Tracks, active: BoolArray, parent: IntArray, root: IntArray, box: IntArray,
@@ -191,9 +275,11 @@ class Qid:
             rounds += 1
 
     def _published(
-        self, data: Points, tracks: _Tracks, active: BoolArray, root: IntArray, box: IntArray, facts: Facts
-    ) -> Published:
-        keep = active[trajectory_of_row(tracks.samples.first)]
+        self, data: Points, tracks: _Tracks, active: BoolArray, root: IntArray, box: IntArray, dropped: BoolArray,
+        claim: AttackGraph, facts: Facts,
+    ) -> Published:  # fmt: skip
+        there = active[trajectory_of_row(tracks.samples.first)]
+        keep = there & ~dropped
         side, t = _sides(box[:, keep], self.cell), data.t[keep]
         regions = Regions(
             offsets=keep_rows(data.offsets, keep), t_min=t, t_max=t,
@@ -201,7 +287,120 @@ class Qid:
             owner=data.owner, attributes=data.attributes, frame=data.frame, time_format=data.time_format,
             owners=data.owners,
         )  # fmt: skip
-        return Published(data=regions, claim=self.claim, facts=facts | _loss(root[keep], box[:, keep]))
+        if claim.top_speed != "none" or self.guard != "none":
+            size = np.bincount(root[keep], minlength=len(root))
+            declared = np.zeros(len(root), np.bool_)
+            declared[root[tracks.samples.known_row]] = True
+            facts |= {
+                "samples in boxes of a guard": int((keep & ~declared[root] & (size[root] > 1)).sum()),
+                "samples dropped in a guard": int((there & dropped).sum()),
+            }
+        return Published(data=regions, claim=claim, facts=facts | _loss(root[keep], box[:, keep]))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Reach:
+    """How far people get: times and positions of all rows, and metres per unit of time along an axis, or infinity."""
+
+    t: FloatArray
+    x: FloatArray
+    y: FloatArray
+    speed: float
+    guard: float
+
+    @classmethod
+    def of(cls, data: Points, claim: AttackGraph, guard: str) -> _Reach:
+        unit = seconds_per_unit(data.time_format) or 1.0
+        speed = inf if isinstance(claim.top_speed, str) else claim.top_speed / sqrt(2) * unit
+        words = {"none": 0.0, "all": inf}
+        return cls(
+            t=(data.t - data.t.min()).astype(np.float64),
+            x=data.x,
+            y=data.y,
+            speed=speed,
+            guard=words[guard] if guard in words else duration_units("qid", "guard", guard, data.time_format) * 1.0,
+        )
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is nothing to guard."""
+        return self.speed == inf and self.guard == 0
+
+    def is_slow(self, tracks: _Tracks) -> BoolArray:
+        """Tell which trajectories are never faster than allowed."""
+        slow = np.ones(len(tracks.which), np.bool_)
+        if self.speed == inf:
+            return slow
+        track = trajectory_of_row(tracks.samples.first)
+        way = np.maximum(np.abs(np.diff(self.x)), np.abs(np.diff(self.y)))
+        fast = (way > np.diff(self.t) * self.speed * (1 - _MARGIN)) & (track[1:] == track[:-1])
+        slow[track[1:][fast]] = False
+        if not slow.any():
+            raise InputError(
+                "qid: every trajectory is faster than top_speed somewhere, so that nothing could be published. Take a "
+                "larger top_speed, or auto, or take away jumps with the step clean."
+            )
+        return slow
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Scene:
+    """What would be published: the boxes of all rows, and which rows are dropped."""
+
+    tracks: _Tracks
+    reach: _Reach
+    sides: FloatArray
+    dropped: BoolArray
+
+    def lonely(self, groups: list[IntArray], active: BoolArray, people: int) -> BoolArray:
+        """Tell who is with fewer than `people` - 1 others who can be taken for them, and they for these."""
+        one, other = mutual_pairs(
+            self.tracks.samples, _starts(groups), _flat(groups), self.reach.t, self.reach.x, self.reach.y, self.sides,
+            self.reach.speed * (1 - _MARGIN / 2), self.dropped,
+        )  # fmt: skip
+        codes = int(self.tracks.owner.max()) + 1
+        apart = self.tracks.owner[one] != self.tracks.owner[other]
+        met = np.unique(one[apart] * codes + self.tracks.owner[other[apart]])
+        few: BoolArray = active & (np.bincount(met // codes, minlength=len(active)) < people - 1)
+        return few
+
+    def dominating(self, active: BoolArray, share: Fraction) -> BoolArray:
+        """Tell which trajectories are too many: of a person with more than a share of somebody's candidates.
+
+        The candidates are those that are in a matching of all people with all trajectories; everybody with their own is
+        one, so an edge is in another one exactly if its ends are on a common cycle.  The shortest trajectories of that
+        person are taken.  With one trajectory per person there are none.
+        """
+        n, owner = len(active), self.tracks.owner
+        surplus = np.zeros(n, np.bool_)
+        if len(np.unique(owner[active])) == active.sum():
+            return surplus
+        edges, all_listed = candidate_edges(
+            self.tracks.samples, active, self.reach.t, self.reach.x, self.reach.y, self.sides,
+            self.reach.speed * (1 - _MARGIN / 2), self.dropped, _MOST_EDGES,
+        )  # fmt: skip
+        if not all_listed:  # too many to look at: the verdict will tell
+            return surplus
+        arcs = csr_array((np.ones(edges.shape[1], np.int8), (edges[0], edges[1])), shape=(n, n))
+        label = connected_components(arcs, connection="strong")[1]
+        edges = edges[:, label[edges[0]] == label[edges[1]]]
+        length = np.diff(self.tracks.samples.first)
+        for one, other in (edges, edges[::-1]):
+            order = np.lexsort((-length[other], owner[other], one))
+            one, other = one[order], other[order]
+            first = np.flatnonzero(np.diff(one * (int(owner.max()) + 1) + owner[other], prepend=-1))
+            many = np.diff(np.append(first, len(one)))
+            start = np.searchsorted(one, np.arange(n + 1))
+            whole = np.diff(start)[one[first]]
+            for at in np.flatnonzero(many * share.denominator > whole * share.numerator).tolist():
+                node = one[first[at]]
+                left = ~surplus[other[start[node] : start[node + 1]]]
+                theirs = other[first[at] : first[at] + many[at]]
+                theirs = theirs[~surplus[theirs]]
+                extra = ceil((len(theirs) - share * int(left.sum())) / (1 - share))
+                if extra > 0 and not surplus[node]:
+                    surplus[theirs[len(theirs) - extra :]] = True
+        return surplus
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -302,6 +501,24 @@ def _flat(groups: Sequence[IntArray]) -> IntArray:
     return np.concatenate([np.zeros(0, np.int64), *groups])
 
 
+def _starts(groups: Sequence[IntArray]) -> IntArray:
+    return offsets_of(np.array([len(group) for group in groups], np.int64))
+
+
+def _united(tracks: _Tracks, groups: list[IntArray], reach: _Reach, cell: float) -> tuple[IntArray, BoolArray]:
+    """Return the forest of rows that are made equal, at known times and in guards, and the rows that are dropped."""
+    parent = np.arange(len(reach.t))
+    dropped = np.zeros(len(reach.t), np.bool_)
+    unite_groups(tracks.samples, _starts(groups), _flat(groups), parent)
+    if not reach.is_open:
+        cells = _sides(np.stack([tracks.x, tracks.x, tracks.y, tracks.y]), cell)
+        unite_guards(
+            tracks.samples, _starts(groups), _flat(groups), reach.t, reach.x, reach.y, cells,
+            reach.speed * (1 - _MARGIN), reach.guard, parent, dropped,
+        )  # fmt: skip
+    return parent, dropped
+
+
 def _pairs(lists: IntArray, active: BoolArray, owner: IntArray) -> list[IntArray]:
     """Return pairs so that everybody is in pairs with as many people as lists are long; each counts for both."""
     people: list[set[int]] = [set() for _ in range(len(lists))]
@@ -317,11 +534,11 @@ def _pairs(lists: IntArray, active: BoolArray, owner: IntArray) -> list[IntArray
     return pairs
 
 
-def _disjoint(tracks: _Tracks, space: _Space, lists: IntArray, active: BoolArray) -> list[IntArray]:
+def _disjoint(tracks: _Tracks, space: _Space, lists: IntArray, active: BoolArray, share: Fraction) -> list[IntArray]:
     """Return groups of k people who can all be made equal to each other, from the outside to the middle.
 
-    Who is left over joins the group of one of the nearest people, where that is possible, else makes a group with all
-    of these, which overlaps with theirs.
+    Who is left over joins the group of one of the nearest people, where that is possible and gives nobody more than a
+    `share` of it, else makes a group with all of these, which overlaps with theirs.
     """
     most = lists.shape[1]
     group_of, groups = np.full(len(lists), -1), list[IntArray]()
@@ -338,7 +555,9 @@ def _disjoint(tracks: _Tracks, space: _Space, lists: IntArray, active: BoolArray
     for m in np.flatnonzero(free).tolist():
         for chosen in group_of[lists[m]].tolist():
             size = len(groups[chosen]) if chosen >= 0 else -1
-            if size > 0 and len(keep_compatible(tracks.samples, m, groups[chosen], size)) > size:
+            if size < 0 or exceeds(int((tracks.owner[groups[chosen]] == tracks.owner[m]).sum()) + 1, size + 1, share):
+                continue
+            if len(keep_compatible(tracks.samples, m, groups[chosen], size)) > size:
                 groups[chosen] = np.append(groups[chosen], m)
                 break
         else:

@@ -26,7 +26,8 @@ def plays(attack: Any, protection: Protection) -> bool:
     if attack.name != protection.attack:
         return False
     exact = catalog.build("attack", protection.attack, dict(protection.settings))
-    return all(getattr(attack, name) == getattr(exact, name) for name, _ in protection.settings)
+    # What is "auto" the attack takes from the data by the same rule as the claim did.
+    return all(getattr(attack, name) in (getattr(exact, name), "auto") for name, _ in protection.settings)
 
 
 def confirm_protections(verdict: Verdict, attacks: Sequence[Any], published: Sequence[AttackResult]) -> Verdict:

@@ -74,6 +74,8 @@ def default_attacks(
         promised = {"threshold": claim.p, "adversaries": claim.adversaries, "times": claim.times}
     elif (people := getattr(claim, "k", None)) is not None:
         promised = {"threshold": Fraction(1, people), "k": people, "delta": getattr(claim, "delta", None)}
+        if (top_speed := getattr(claim, "top_speed", "none")) != "none":
+            promised["top_speed"] = top_speed
     found = []
     for name, cls in catalog.entries("attack").items():
         if fits(cls, original, published, matched=matched, timed=timed) and is_ready(cls, promised):

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from wayveil.model.claims import AttackGraph
+from wayveil.model.claims.counting import percent, share_text
 from wayveil.model.points import Points
-from wayveil.model.ragged import BoolArray, IntArray
+from wayveil.model.ragged import BoolArray, IntArray, keep_rows, offsets_of
 from wayveil.model.regions import Regions
 from wayveil.model.results import Verdict
 from wayveil.verify.boxes_at import MOST_ENTRIES
-from wayveil.verify.candidates import Search
-from wayveil.verify.containment import mismatch, touched
+from wayveil.verify.candidates import Candidates, Search
+from wayveil.verify.containment import exact_m, mismatch, touched
 from wayveil.verify.crowd import MOST_PEOPLE, Crowd
 from wayveil.verify.matchings import MOST_EDGES, Pruned, is_symmetric, prune, self_contained
+from wayveil.verify.ranges import expand
+from wayveil.verify.reachable import axis_speed, exceed_speed, within_reach
 from wayveil.verify.whole import columns_of, counted, people_of, refusal, same
 from wayveil.verify.work import LimitReached, Work
 
@@ -31,13 +35,17 @@ def check_attack_graph(published: Regions, claim: AttackGraph, *, original: Poin
 
     People and trajectories are those that were published.  There is an edge from person i to trajectory o if for every
     known row (t, x, y) of original trajectory i some box of published trajectory o has t_min <= t <= t_max and contains
-    (x, y).  Whoever is known by nothing has edges to all.  Then
+    (x, y).  Whoever is known by nothing has edges to all.  With a top speed, (x, y) must also be within reach of every
+    box of o: along each axis no farther than ``top_speed / sqrt(2)`` times the time between t and the box.  Then
 
     1. the trajectory of every person contains all that is known of this person: there is an edge from i to i;
     2. every box contains a recorded position of its trajectory in its time;
     3. after every edge is taken away that is in no perfect matching of people with trajectories, everybody has edges to
        trajectories of at least k distinct owners, and
-    4. every trajectory has edges to at least k distinct people.
+    4. every trajectory has edges to at least k distinct people;
+    5. of the trajectories that are left for a person, and of the people (one for each of their trajectories) who are
+       left for a trajectory, no more than a share `row_share` is one person's;
+    6. with a top speed, nobody's recorded positions are faster, along an axis, than that.
 
     Parameters
     ----------
@@ -56,9 +64,10 @@ def check_attack_graph(published: Regions, claim: AttackGraph, *, original: Poin
         `measured` has `min_candidates`, the smallest number of distinct owners of trajectories that are left for a
         person; `min_people`, the smallest number of distinct people who are left for a trajectory; `edges` and
         `edges_left`, before and after pruning; `symmetric`, whether before pruning i has an edge to o exactly if o has
-        one to i; `not_contained`, the people who break 1; and `boxes_untrue`.
-        `witness` is the published trajectory of a person, or a trajectory, that breaks 1, 3 or 4, by its first and last
-        box, or a box that breaks 2.
+        one to i; `not_contained`, the people who break 1; `boxes_untrue`; `max_owner_share`, the largest share of 5;
+        and `too_fast`, the trajectories that break 6.
+        `witness` is the published trajectory of a person, or a trajectory, that breaks 1, 3, 4, 5 or 6, by its first
+        and last box, or a box that breaks 2.
 
     Notes
     -----
@@ -66,9 +75,10 @@ def check_attack_graph(published: Regions, claim: AttackGraph, *, original: Poin
     matching no edge is left.  k candidates is not a chance of 1/k: see the attack of the same name.
 
     Edges are listed, once for people with the same candidates; where they may be more than `matchings.MOST_EDGES`, the
-    graph is held in bits.  Beyond `STEP_LIMIT` comparisons, `boxes_at.MOST_ENTRIES` pairs of a position and a box
-    around it, or so many edges for more than `crowd.MOST_PEOPLE` people, nothing is certain, and the claim does not
-    hold.  Time is that of `candidates.Search`, and O(edges), or O(people ** 2 / 64).
+    graph is held in bits.  With a top speed they are always listed, for each person.  Beyond `STEP_LIMIT` comparisons,
+    `boxes_at.MOST_ENTRIES` pairs of a position and a box around it, or so many edges for more than `crowd.MOST_PEOPLE`
+    people (with a top speed: of however many), nothing is certain, and the claim does not hold.  Time is that of
+    `candidates.Search`, and O(edges), or O(people ** 2 / 64); with a top speed O(known positions x boxes) per edge.
 
     References
     ----------
@@ -89,11 +99,11 @@ def check_attack_graph(published: Regions, claim: AttackGraph, *, original: Poin
         return _refused(
             published, claim, "Without the original nothing can be judged: the promise speaks of where people were."
         )
-    why_not = refusal(published) or mismatch(published, original) or _unusable(original)
+    why_not = refusal(published) or mismatch(published, original) or _unusable(original) or _unsaid(claim)
     if why_not:
         return _refused(published, claim, why_not)
     try:
-        found = _Findings.of(published, original, claim.k)
+        found = _Findings.of(published, original, claim)
     except LimitReached:
         return _refused(
             published,
@@ -114,13 +124,27 @@ class _Findings:
     symmetric: bool
     contained: BoolArray
     true: BoolArray
+    fast: BoolArray | None
     left: Pruned | None
 
     @classmethod
-    def of(cls, published: Regions, original: Points, k: int) -> _Findings:
+    def of(cls, published: Regions, original: Points, claim: AttackGraph) -> _Findings:
         nodes = np.flatnonzero(published.offsets[:-1] < published.offsets[1:])
         owner, true = people_of(_who(published, original))[nodes], touched(published, original)
-        search = Search.of(published, original, nodes, Work(STEP_LIMIT))
+        steps = Work(STEP_LIMIT)
+        search = Search.of(published, original, nodes, steps)
+        if not isinstance(claim.top_speed, str):
+            speed = axis_speed(claim.top_speed, original)
+            graph = _reachable(published, original, nodes, search.run(Work(MOST_EDGES)), speed, steps)
+            return cls(
+                nodes=nodes,
+                edges=len(graph.candidate),
+                symmetric=is_symmetric(graph),
+                contained=self_contained(graph),
+                true=true,
+                fast=exceed_speed(original, speed, exact_m(published))[nodes],
+                left=prune(graph, owner),
+            )
         if search.most > MOST_EDGES and len(nodes) <= MOST_PEOPLE:  # perhaps too many to list, but few enough for bits
             crowd = Crowd.of(search)
             return cls(
@@ -129,6 +153,7 @@ class _Findings:
                 symmetric=crowd.is_symmetric,
                 contained=crowd.self_contained,
                 true=true,
+                fast=None,
                 left=crowd.prune(owner),
             )
         graph = search.run(Work(MOST_EDGES))
@@ -138,8 +163,32 @@ class _Findings:
             symmetric=is_symmetric(graph),
             contained=self_contained(graph),
             true=true,
-            left=prune(graph, owner, k),
+            fast=None,
+            left=prune(graph, owner),
         )
+
+
+def _reachable(
+    published: Regions, original: Points, nodes: IntArray, graph: Candidates, speed: float, steps: Work
+) -> Candidates:
+    """Return the candidates of each person that are within reach; everybody is of a kind of their own then."""
+    lengths = np.diff(graph.offsets)[graph.kind]
+    Work(MOST_EDGES).spend(int(lengths.sum()))
+    at, person = expand(graph.offsets[graph.kind], lengths)
+    candidate = graph.candidate[at]
+    near = within_reach(published, original, nodes[person], nodes[candidate], speed, steps)
+    return Candidates(
+        kind=np.arange(len(nodes)), offsets=keep_rows(offsets_of(lengths), near), candidate=candidate[near]
+    )
+
+
+def _unsaid(claim: AttackGraph) -> str | None:
+    """Why the claim itself cannot be judged, or None."""
+    return (
+        "The claim does not say the top speed in numbers, so nothing can be judged."
+        if (claim.top_speed == "auto")
+        else None
+    )
 
 
 def _unusable(original: Points) -> str | None:
@@ -166,6 +215,8 @@ def _verdict(published: Regions, original: Points, claim: AttackGraph, found: _F
         "symmetric": "yes" if found.symmetric else "no",
         "not_contained": int((~found.contained).sum()),
         "boxes_untrue": int((~found.true).sum()),
+        "max_owner_share": None if left is None else max(left.of_person.share, left.of_trajectory.share),
+        "too_fast": None if found.fast is None else int(found.fast.sum()),
         **_size(published),
     }
     return Verdict(
@@ -180,7 +231,17 @@ def _verdict(published: Regions, original: Points, claim: AttackGraph, found: _F
 
 
 def _refused(published: Regions, claim: AttackGraph, reason: str) -> Verdict:
-    names = ("min_candidates", "min_people", "edges", "edges_left", "symmetric", "not_contained", "boxes_untrue")
+    names = (
+        "min_candidates",
+        "min_people",
+        "edges",
+        "edges_left",
+        "symmetric",
+        "not_contained",
+        "boxes_untrue",
+        "max_owner_share",
+        "too_fast",
+    )
     return Verdict(
         holds=False,
         claim=claim,
@@ -204,11 +265,18 @@ def _witness(published: Regions, claim: AttackGraph, found: _Findings) -> dict[s
         wrong = np.flatnonzero(~found.true)
         columns = [column[wrong] for column in columns_of(published)]
         return {"box": _row(published, int(wrong[np.lexsort(columns[::-1])[0]])), "breaks": "truth"}
+    if found.fast is not None and found.fast.any():
+        return {**_trajectory(published, found.nodes[found.fast]), "breaks": "speed"}
     if left is not None and left.people.min() < claim.k:
         few = found.nodes[left.people == left.people.min()]
         return {**_trajectory(published, few), "candidates": int(left.people.min()), "breaks": "candidates"}
     if left is not None and left.least < claim.k:
         return {**_trajectory(published, found.nodes[left.rarest]), "people": left.least, "breaks": "people"}
+    if left is not None:
+        share = claim.owner_share
+        dominated = left.of_person.dominated(share) | left.of_trajectory.dominated(share)
+        if dominated.any():
+            return {**_trajectory(published, found.nodes[dominated]), "breaks": "share"}
     return None
 
 
@@ -244,6 +312,16 @@ def _reason(
     if witness["breaks"] == "truth":
         wrong, boxes = measured["boxes_untrue"], measured["boxes"]
         return f"A box contains no position of its person in its time; of {boxes:,} boxes, {wrong:,} do not."
+    if witness["breaks"] == "speed":
+        return (
+            f"A trajectory is faster than the top speed of {claim.top_speed:g} m/s allows along an axis; "
+            f"{measured['too_fast']:,} of them are."
+        )
+    if witness["breaks"] == "share":
+        return (
+            f"Of the trajectories that are left for a person, or of the people who are left for a trajectory, one "
+            f"person has {percent(Fraction(measured['max_owner_share']))}, more than {share_text(claim.owner_share)}."
+        )
     if witness["breaks"] == "candidates":
         few = witness["candidates"]
         return (

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from wayveil.model.ragged import BoolArray, IntArray
 from wayveil.verify.candidates import Search
-from wayveil.verify.matchings import Pruned
+from wayveil.verify.matchings import Left, Pruned
 from wayveil.verify.ranges import chunks, expand
 
 __all__ = ["MOST_PEOPLE", "Crowd"]
@@ -105,12 +105,10 @@ class Crowd:
         masks = _no_bits(int(component.max()) + 1, len(component))
         _set(masks, component, np.arange(len(component)))
         kept = self.bits & masks[component]
-        people = _count_owners(self.turned & masks[component], owner)
         return Pruned(
             edges=int(np.bitwise_count(_words(kept)).sum()),
-            people=_count_owners(kept, owner),
-            least=int(people.min()),
-            rarest=np.flatnonzero(people == people.min()),
+            of_person=_count_owners(kept, owner),
+            of_trajectory=_count_owners(self.turned & masks[component], owner),
         )
 
 
@@ -187,19 +185,21 @@ def _components(bits: Bits, turned: Bits) -> IntArray:
     return component
 
 
-def _count_owners(bits: Bits, owner: IntArray) -> IntArray:
-    """Count the distinct owners among the bits that are set, for every row."""
+def _count_owners(bits: Bits, owner: IntArray) -> Left:
+    """Count the distinct owners among the bits that are set, and their bits, for every row."""
     n = len(owner)
     order = np.argsort(owner, kind="stable")
     first = np.flatnonzero(np.concatenate([[True], np.diff(owner[order]) != 0]))
+    each: IntArray = np.bitwise_count(_words(bits)).sum(axis=1, dtype=np.int64)
     if len(first) == n:
-        each: IntArray = np.bitwise_count(_words(bits)).sum(axis=1, dtype=np.int64)
-        return each
-    counts = np.zeros(len(bits), np.int64)
+        return Left.of_single(each)
+    people, most = np.zeros((2, len(bits)), np.int64)
     for begin in range(0, len(bits), _ROWS_AT_ONCE):
-        part = np.unpackbits(bits[begin : begin + _ROWS_AT_ONCE], axis=1, count=n, bitorder="little")[:, order]
-        counts[begin : begin + _ROWS_AT_ONCE] = np.logical_or.reduceat(part, first, axis=1).sum(axis=1)
-    return counts
+        some = slice(begin, begin + _ROWS_AT_ONCE)
+        part = np.unpackbits(bits[some], axis=1, count=n, bitorder="little")[:, order]
+        many = np.add.reduceat(part, first, axis=1, dtype=np.int32)
+        people[some], most[some] = (many > 0).sum(axis=1), many.max(axis=1)
+    return Left(people=people, most=most, whole=each)
 
 
 def _transposed(bits: Bits) -> Bits:

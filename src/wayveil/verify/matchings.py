@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -10,9 +11,10 @@ from scipy.sparse.csgraph import connected_components, maximum_bipartite_matchin
 
 from wayveil.model.ragged import BoolArray, IntArray, offsets_of
 from wayveil.verify.candidates import Candidates
-from wayveil.verify.ranges import chunks, distinct, expand
+from wayveil.verify.ranges import chunks, expand
+from wayveil.verify.whole import same
 
-__all__ = ["MOST_EDGES", "Pruned", "is_symmetric", "prune", "self_contained"]
+__all__ = ["MOST_EDGES", "Left", "Pruned", "is_symmetric", "prune", "self_contained"]
 
 MOST_EDGES = 40_000_000
 """So many edges are listed at most, and so many are searched for a perfect matching."""
@@ -52,21 +54,58 @@ class Pruned:
     ----------
     edges : int
         Number of edges between people and trajectories.
-    people : int64, one per person
-        Distinct owners of the trajectories that are left for each person.
-    least : int
-        Smallest number of distinct people who are left for a trajectory.
-    rarest : int64
-        Trajectories for which only so many are left; all of them if these are fewer than `k`, else at least one.
+    of_person : Left
+        Who owns the trajectories that are left for each person.
+    of_trajectory : Left
+        Whose are the people who are left for each trajectory.
     """
 
     edges: int
+    of_person: Left
+    of_trajectory: Left
+
+    @property
+    def people(self) -> IntArray:
+        """Distinct owners of the trajectories that are left for each person."""
+        return self.of_person.people
+
+    @property
+    def least(self) -> int:
+        """Smallest number of distinct people who are left for a trajectory."""
+        return int(self.of_trajectory.people.min())
+
+    @property
+    def rarest(self) -> IntArray:
+        """Trajectories for which only so many are left."""
+        return np.flatnonzero(self.of_trajectory.people == self.least)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Left:
+    """What is left for each of some nodes: distinct people, the most nodes of one of them, and all nodes."""
+
     people: IntArray
-    least: int
-    rarest: IntArray
+    most: IntArray
+    whole: IntArray
+
+    @classmethod
+    def of_single(cls, count: IntArray) -> Left:
+        """Return what is left where every node is a person of its own."""
+        return cls(people=count, most=np.minimum(count, 1), whole=count)
+
+    @property
+    def share(self) -> float:
+        """The largest share of the nodes that are left for one which are one person's."""
+        return float(np.divide(self.most, self.whole, out=np.ones(len(self.most)), where=self.whole > 0).max())
+
+    def dominated(self, share: Fraction) -> BoolArray:
+        """Tell for which nodes one person has more than a share of what is left, or nothing is left."""
+        found: BoolArray = self.most * share.denominator > self.whole * share.numerator
+        found |= self.whole == 0
+        return found
 
 
-def prune(graph: Candidates, owner: IntArray, k: int) -> Pruned | None:
+def prune(graph: Candidates, owner: IntArray) -> Pruned | None:
     """Take away every edge that is in no perfect matching of people with trajectories.
 
     Parameters
@@ -75,8 +114,6 @@ def prune(graph: Candidates, owner: IntArray, k: int) -> Pruned | None:
         Who can be whose.
     owner : int64, one per trajectory
         The person behind each; people are counted by it.
-    k : int
-        See `Pruned.rarest`.
 
     Returns
     -------
@@ -99,7 +136,7 @@ def prune(graph: Candidates, owner: IntArray, k: int) -> Pruned | None:
 
     >>> flat = np.array([0, 1, 0, 1, 4, 2, 3, 3, 4])
     >>> graph = Candidates(kind=np.array([0, 1, 2, 2, 3]), offsets=np.array([0, 2, 5, 7, 9]), candidate=flat)
-    >>> left = prune(graph, np.arange(5), 2)
+    >>> left = prune(graph, np.arange(5))
     >>> left.people.tolist(), left.least, left.rarest.tolist(), left.edges
     ([2, 2, 2, 2, 1], 1, [4], 9)
     """
@@ -108,8 +145,8 @@ def prune(graph: Candidates, owner: IntArray, k: int) -> Pruned | None:
     if partner is None:
         return None
     if (partner < 0).any():
-        nobody = np.zeros(n, np.int64)
-        return Pruned(edges=0, people=nobody, least=0, rarest=np.arange(n))
+        nobody = Left.of_single(np.zeros(n, np.int64))
+        return Pruned(edges=0, of_person=nobody, of_trajectory=nobody)
     person = np.empty(n, np.int64)
     person[partner] = np.arange(n)
 
@@ -118,16 +155,15 @@ def prune(graph: Candidates, owner: IntArray, k: int) -> Pruned | None:
     hub, candidate = hub[keep], graph.candidate[keep].astype(np.int64)
     sizes = graph.sizes
     codes, who = np.unique(owner, return_inverse=True)
-    everyone = len(codes) == n
-    entries = hub if everyone else distinct(hub * len(codes) + who[candidate]) // len(codes)
-    people = np.bincount(entries, minlength=len(sizes))[graph.kind]
-    if everyone:
+    if len(codes) == n:
+        count = np.bincount(hub, minlength=len(sizes))[graph.kind]
         left = np.bincount(candidate, weights=sizes[hub], minlength=n).astype(np.int64)
-        least = int(left.min())
-        rarest: IntArray = np.flatnonzero(left == least)
+        of_person, of_trajectory = Left.of_single(count), Left.of_single(left)
     else:
-        least, rarest = _fewest(graph.kind, hub, candidate, who, k)
-    return Pruned(edges=int(sizes[hub].sum()), people=people, least=least, rarest=rarest)
+        of_kind = _count(hub, who[candidate], np.ones(len(hub), np.int64), len(sizes))
+        of_person = Left(**{name: getattr(of_kind, name)[graph.kind] for name in ("people", "most", "whole")})
+        of_trajectory = _of_trajectories(graph.kind, hub, candidate, who)
+    return Pruned(edges=int(sizes[hub].sum()), of_person=of_person, of_trajectory=of_trajectory)
 
 
 def _match(graph: Candidates) -> IntArray | None:
@@ -154,30 +190,35 @@ def _same_component(graph: Candidates, person: IntArray, hub: IntArray) -> BoolA
     return kept
 
 
-def _fewest(kind: IntArray, hub: IntArray, candidate: IntArray, owner: IntArray, k: int) -> tuple[int, IntArray]:
-    """Return the smallest number of distinct people of a trajectory, and trajectories that have it.
+def _count(node: IntArray, owner: IntArray, times: IntArray, n: int) -> Left:
+    """Count what is left for `n` nodes, from entries of a node, an owner, and how often."""
+    owners = int(owner.max(initial=0)) + 1
+    keys, entry = np.unique(node * owners + owner, return_inverse=True)
+    many = np.bincount(entry, weights=times, minlength=len(keys)).astype(np.int64)
+    most = np.zeros(n, np.int64)
+    np.maximum.at(most, keys // owners, many)
+    return Left(
+        people=np.bincount(keys // owners, minlength=n),
+        most=most,
+        whole=np.bincount(keys // owners, weights=many, minlength=n).astype(np.int64),
+    )
 
-    The people of one kind alone are at least so many; who has too many of these already need not be counted.
-    """
+
+def _of_trajectories(kind: IntArray, hub: IntArray, candidate: IntArray, owner: IntArray) -> Left:
+    """Count the people who are left for every trajectory; trajectories for which the same kinds are left, once."""
     n, owners = len(kind), int(owner.max()) + 1
-    kind_of_entry, who = np.divmod(distinct(kind * owners + owner), owners)
+    keys, times = np.unique(kind * owners + owner, return_counts=True)
+    kind_of_entry, who = np.divmod(keys, owners)
     starts = offsets_of(np.bincount(kind_of_entry))
-    some = np.zeros(n, np.int64)
-    np.maximum.at(some, candidate, np.diff(starts)[hub])
-    all_ = np.bincount(candidate, weights=np.diff(starts)[hub], minlength=n).astype(np.int64)
-    left = np.where(some == all_, some, owners + 1)
-    by_candidate = np.argsort(candidate, kind="stable")
-    edges = offsets_of(np.bincount(candidate, minlength=n))
-
-    order = np.argsort(some, kind="stable")
-    order = order[left[order] > owners]
-    for part in chunks(all_[order]):
-        least = int(left.min())
-        chosen = order[part]
-        chosen = chosen[some[chosen] < (least if least >= k else least + 1)]
-        at, which = expand(edges[chosen], np.diff(edges)[chosen])
-        group = hub[by_candidate[at]]
-        entry, edge = expand(starts[group], np.diff(starts)[group])
-        pairs = distinct(which[edge] * owners + who[entry])
-        left[chosen] = np.bincount(pairs // owners, minlength=len(chosen))
-    return int(left.min()), np.flatnonzero(left == left.min())
+    lists = offsets_of(np.bincount(candidate, minlength=n))
+    hubs = hub[np.argsort(candidate, kind="stable")]
+    which, example = same(lists, [hubs], np.arange(n))
+    found = np.zeros((3, len(example)), np.int64)
+    total = offsets_of(np.diff(starts)[hubs])
+    for part in chunks((total[lists[1:]] - total[lists[:-1]])[example]):
+        at, place = expand(lists[example[part]], np.diff(lists)[example[part]])
+        entry, edge = expand(starts[hubs[at]], np.diff(starts)[hubs[at]])
+        left = _count(place[edge], who[entry], times[entry], len(part))
+        found[:, part] = left.people, left.most, left.whole
+    people, most, whole = found[:, which]
+    return Left(people=people, most=most, whole=whole)

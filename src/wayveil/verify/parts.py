@@ -23,16 +23,17 @@ from wayveil.model.stops import Stops
 
 __all__ = ["PARTS_NEED", "Need", "apart", "class_keys", "join_verdicts", "union_condition"]
 
-Need = Literal["nothing", "people apart", "classes apart", "unknown"]
+Need = Literal["nothing", "people apart", "classes apart", "one each", "unknown"]
 """What must be true of parts that keep a claim: nothing; nobody has trajectories in two of them; or no two of them have
-trajectories of the same class, see `class_keys`.  Where it is unknown, parts prove nothing."""
+trajectories of the same class, see `class_keys`; or everybody has one trajectory in all.  Where it is unknown, parts
+prove nothing."""
 
 PARTS_NEED: Mapping[str, Need] = MappingProxyType(
     {
         "KCL": "people apart",
         "KDelta": "nothing",
         "KAnonymity": "nothing",
-        "AttackGraph": "nothing",
+        "AttackGraph": "one each",
         "BreachBound": "people apart",
         "StrictK": "nothing",
         "SubsequenceK": "nothing",
@@ -93,6 +94,8 @@ _RULES: dict[str, dict[str, _Rule]] = {
         "edges_left": "within",
         "not_contained": "sum",
         "boxes_untrue": "sum",
+        "max_owner_share": "largest",
+        "too_fast": "sum",
         **_SIZE,
     },
     "BreachBound": {
@@ -124,7 +127,11 @@ _NOTES = {
     "each": "what is in several parts is counted in each of them",
     "within": "those inside the parts; there may be more between them",
 }
-_BECAUSE = {"people apart": "nobody is in two of them", "classes apart": "no class is in two of them"}
+_BECAUSE = {
+    "people apart": "nobody is in two of them",
+    "classes apart": "no class is in two of them",
+    "one each": "everybody has one trajectory",
+}
 
 
 def join_verdicts(verdicts: Sequence[Verdict], *, met: Collection[Need] = ()) -> Verdict:
@@ -177,7 +184,8 @@ def join_verdicts(verdicts: Sequence[Verdict], *, met: Collection[Need] = ()) ->
     need, measures_need, witness = union_condition(first.claim), _measures_need(first.claim), None
     counted = {verdict.counted for verdict in verdicts}
     if counted == {"trajectories"}:  # each trajectory counts as a person, and is in one part
-        need, measures_need = ("nothing" if one == "people apart" else one for one in (need, measures_need))
+        alone = ("people apart", "one each")
+        need, measures_need = ("nothing" if one in alone else one for one in (need, measures_need))
     if failed is not None:
         bad = verdicts[failed]
         reason = f"Part {failed + 1:,} of {len(verdicts):,}: {bad.reason}"
