@@ -1,24 +1,31 @@
-"""How many people of a publication fit known sequences of roads; all sequences are searched for at once."""
+"""How many people and trajectories fit known sequences of roads; all sequences are searched for at once."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.attacks.owners import owners_of
 from wayveil.model import Engine, Routes
 from wayveil.model.ragged import offsets_of, take, trajectory_of_row
 
-__all__ = ["Attacked", "Tree"]
+__all__ = ["Attacked", "Fitting", "Tree"]
 
 Array = NDArray[Any]
 
 _ROWS_AT_ONCE, _STEPS_AT_ONCE = 250_000, 2_000_000
 _MOST_TASKS = 16
+
+
+class Fitting(NamedTuple):
+    """What fits each known sequence: people, trajectories, and those of them that are the victim's own."""
+
+    people: Array
+    rows: Array
+    own: Array
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -30,6 +37,7 @@ class Attacked:
     road: Array
     slice_of: Array
     owner: Array
+    victim: Array  # of each trajectory of the truth: who its owner is in the target, -1 if there is no such person
     t_start: Array  # of each slice
     t_end: Array
     same: Array  # of each trajectory of the truth: the slice that is equal to its own, -1 where there is none
@@ -37,7 +45,7 @@ class Attacked:
 
     @classmethod
     def of(cls, target: Routes, truth: Routes) -> Attacked:
-        owner = owners_of(target)
+        owner = _people(target)
         order = np.argsort(owner, kind="stable")
         order = order[np.diff(target.offsets)[order] > 0]
         offsets, rows = take(target.offsets, order)
@@ -47,29 +55,36 @@ class Attacked:
         same = np.full(len(code), -1, np.int64)
         same[slices] = np.arange(len(slices))
         known = {name: i for i, name in enumerate(target.network.roads)}
+        people, numbered = np.unique(owner[order], return_inverse=True)
         return cls(
             truth=truth,
             offsets=offsets,
             road=target.road[rows].astype(np.int64),
             slice_of=number,
-            owner=np.unique(owner[order], return_inverse=True)[1],
+            owner=numbered,
+            victim=_victims(truth, target, people),
             t_start=begin[first],
             t_end=end[first],
             same=same[code[len(order) :]],
             code=np.array([known.get(name, -1) for name in truth.network.roads], np.int64),
         )
 
-    def count(self, rows: Array, engine: Engine) -> Array:
-        """Return how many people fit each set of rows of the truth."""
+    def count(self, rows: Array, engine: Engine) -> Fitting:
+        """Return what fits each set of rows of the truth; the victim is the owner of the rows."""
         view, views = self._views(rows)
         road = np.where(rows >= 0, self.code[self.truth.road[rows]], -1)
         # Nothing fits a road that the target does not have.
         possible = ((rows < 0) | (road >= 0)).all(axis=1) & (view >= 0)
-        found = np.zeros(len(rows), np.int64)
+        found = Fitting(*(np.zeros(len(rows), np.int64) for _ in Fitting._fields))
         if possible.any():
             tree = Tree.of(view[possible], road[possible], int(view.max()) + 1)
-            counts = engine.map(partial(self._matches, tree, views), self._tasks())
-            found[possible] = np.sum(counts, axis=0)[tree.leaf]
+            victim = self.victim[np.searchsorted(self.truth.offsets, rows[possible, 0], side="right") - 1]
+            wanted, which = np.unique(tree.leaf * len(self.owner) + victim, return_inverse=True)
+            made = engine.map(partial(self._matches, tree, views, wanted), self._tasks())
+            people, trajectories, own = (np.sum(counts, axis=0) for counts in zip(*made, strict=True))
+            found.people[possible] = people[tree.leaf]
+            found.rows[possible] = trajectories[tree.leaf]
+            found.own[possible] = np.where(victim >= 0, own[which], 0)
         return found
 
     def _views(self, rows: Array) -> tuple[Array, tuple[Array, Array]]:
@@ -101,19 +116,29 @@ class Attacked:
         cuts = begins[np.append(True, part[1:] != part[:-1])]
         return [slice(a, b) for a, b in zip(cuts.tolist(), [*cuts[1:].tolist(), len(self.owner)], strict=True)]
 
-    def _matches(self, tree: Tree, views: tuple[Array, Array], part: slice) -> Array:
-        """Return how many owners of a part have each sequence of the tree."""
-        counts, n = np.zeros(tree.n_nodes, np.int64), len(self.owner)
+    def _matches(
+        self, tree: Tree, views: tuple[Array, Array], wanted: Array, part: slice
+    ) -> tuple[Array, Array, Array]:
+        """Return how many owners, and trajectories, of a part have each sequence of the tree.
+
+        And how many trajectories each pair of `wanted` has: the node of a sequence times the number of trajectories,
+        plus an owner; ascending.  All trajectories of an owner are in one part.
+        """
+        people, rows = np.zeros(tree.n_nodes, np.int64), np.zeros(tree.n_nodes, np.int64)
+        own, n = np.zeros(len(wanted), np.int64), len(self.owner)
         of_trajectory, at = take(views[0], self.slice_of[part])
         # A state is a sequence of the tree and a trajectory that has it up to a row: the earliest.
         trajectory, node = part.start + trajectory_of_row(of_trajectory), views[1][at]
         row = self.offsets[trajectory] - 1
         for level in tree.levels:
             trajectory, row, node = self._next(level, trajectory, row, node)
-            people = np.sort(node * n + self.owner[trajectory])
-            people = people[np.append(True, people[1:] != people[:-1])[: len(people)]]
-            counts += np.bincount(people // n, minlength=tree.n_nodes)
-        return counts
+            pairs, times = np.unique(node * n + self.owner[trajectory], return_counts=True)
+            people += np.bincount(pairs // n, minlength=tree.n_nodes)
+            rows += np.bincount(node, minlength=tree.n_nodes)
+            at = np.searchsorted(wanted, pairs)
+            hit = np.flatnonzero(wanted[np.minimum(at, len(wanted) - 1)] == pairs)
+            own[at[hit]] += times[hit]
+        return people, rows, own
 
     def _next(self, level: _Level, trajectory: Array, row: Array, node: Array) -> tuple[Array, Array, Array]:
         """Return the states with one road more."""
@@ -170,6 +195,20 @@ class Tree:
             node[longer] = number + n_nodes
             n_nodes += len(key)
         return cls(levels=levels, leaf=node, n_nodes=n_nodes)
+
+
+def _people(data: Routes) -> Array:
+    """Return who is behind each trajectory: a code of its own for each dummy, and for all where nobody said."""
+    each = np.arange(len(data))
+    return each if data.owners == "hidden" else np.where(data.owner >= 0, data.owner, -1 - each)
+
+
+def _victims(truth: Routes, target: Routes, people: Array) -> Array:
+    """Return for each trajectory of the truth the place of its owner in `people`, ascending; -1 if it is not there."""
+    if "hidden" in (truth.owners, target.owners) or not len(people):
+        return np.full(len(truth), -1, np.int64)
+    at = np.minimum(np.searchsorted(people, truth.owner), len(people) - 1)
+    return np.where((people[at] == truth.owner) & (truth.owner >= 0), at, -1)
 
 
 def _codes(a: Array, b: Array) -> Array:

@@ -16,7 +16,7 @@ from wayveil.attacks.owners import owners_of
 from wayveil.attacks.person_risk import mean_bounds
 from wayveil.attacks.positions import mean
 from wayveil.attacks.risk_chart import SINGLED_OUT, risk_chart
-from wayveil.attacks.road_search import Attacked
+from wayveil.attacks.road_search import Attacked, Fitting
 from wayveil.attacks.shared import (
     OnRoutes,
     choice_parameter,
@@ -42,8 +42,9 @@ class SeenOnRoads(OnRoutes):
     """Someone who saw a person on up to `roads` roads, in order, looks for the routes of that time that have them.
 
     The attacker keeps the published trajectories of the slice of time that have the roads in that order; others may lie
-    between them.  The person is found with probability 1 / (number of people behind them), and not at all where nothing
-    fits.
+    between them.  One attacker picks a person and is right with probability 1 / (number of people behind them); another
+    picks a trajectory, and is right with the share of them that is the victim's.  The larger of the two counts.  Where
+    nothing fits the person is not found at all.
 
     Parameters
     ----------
@@ -63,11 +64,12 @@ class SeenOnRoads(OnRoutes):
     -----
     A victim is an owner of `truth` with at least one row; the roads are of one trajectory, drawn evenly where there are
     several.  A published trajectory is of that time if its slice is that of the true trajectory; where the published
-    data do not have that slice, if the times of entering the roads lie in ``t_start <= t <= t_end``.  Distinct owners
-    are counted, and trajectories where owners are withheld.  A dummy is an owner of its own: it cannot be told apart.
+    data do not have that slice, if the times of entering the roads lie in ``t_start <= t <= t_end``.  People are
+    distinct owners; where owners are withheld, trajectories.  A dummy is an owner of its own: it cannot be told apart.
+    The victim's trajectories are those with the same owner code in `target`.
 
-    "worst" tries all sets of 1 to `roads` roads of a person, up to 1,000; beyond that 1,000 random ones, so its maximum
-    may be too low.  `sampled` says if people or sets were drawn.
+    "worst" is the largest risk over all that it tries: all sets of 1 to `roads` roads of a person, up to 1,000; beyond
+    that 1,000 random ones, so that a set that was not drawn may be worse.  `sampled` says if people or sets were drawn.
 
     For 2 roads it takes time in the order of the pairs of rows of each published trajectory.  For more it grows with
     the known sequences that the trajectories have.
@@ -246,18 +248,22 @@ def _subsets(n: int, roads: int) -> Array:
 _NOBODY = (np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0, np.int64))
 
 
-def _risk(person: Array, fitting: Array, n: int, worst: bool) -> tuple[Array, Array, Array, Array]:
+def _risk(person: Array, fitting: Fitting, n: int, worst: bool) -> tuple[Array, Array, Array, Array]:
     """Return per person: the risk, how much of what is known fits nobody or exactly one, and the fewest who fit."""
-    one = np.divide(1.0, fitting, out=np.zeros(len(fitting)), where=fitting > 0)
+    people, fits = fitting.people, fitting.people > 0
+    by_person = np.divide(1.0, people, out=np.zeros(len(people)), where=fits)
+    by_trajectory = np.divide(fitting.own, fitting.rows, out=np.zeros(len(people)), where=fits)
+    one = np.maximum(by_person, by_trajectory)
+    largest = np.zeros(n)
+    np.maximum.at(largest, person, one)
     fewest = np.full(n, np.iinfo(np.int64).max)
-    np.minimum.at(fewest, person[fitting > 0], fitting[fitting > 0])
+    np.minimum.at(fewest, person[fits], people[fits])
     fewest[fewest == np.iinfo(np.int64).max] = 0
-    largest = np.divide(1.0, fewest, out=np.zeros(n), where=fewest > 0)
     if worst:
         return largest, (fewest == 0) * 1.0, (fewest == 1) * 1.0, fewest
     many = np.bincount(person, minlength=n)
     average, none, single = (
-        np.bincount(person, weights=w, minlength=n) / many for w in (one, fitting == 0, fitting == 1)
+        np.bincount(person, weights=w, minlength=n) / many for w in (one, people == 0, people == 1)
     )
     # A mean of 1/10s must not be above 1/10.
     return np.minimum(average, largest), none, single, fewest

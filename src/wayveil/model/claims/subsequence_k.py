@@ -58,8 +58,8 @@ class SubsequenceK(Claim):
     def protects(self) -> tuple[Protection, ...]:
         return (
             Protection(
-                sentence="identity linkage by someone who knows roads that the victim drove along: at most "
-                f"{share_text(self.owner_share)}",
+                sentence="identity linkage by someone who knows published roads of the victim, in their order, and "
+                f"nothing of where the trip began or ended: at most {share_text(self.owner_share)}",
                 attack="seen_on_roads",
                 settings=(("choice", "worst"),),
                 measured=("identity_max",),
@@ -70,7 +70,8 @@ class SubsequenceK(Claim):
     @property
     def not_covered(self) -> tuple[str, ...]:
         return (
-            "an attacker who knows where a trip began or ended: whole published routes may be unique",
+            "an attacker who knows where a trip began or ended, or a road of it that is not published and so where it "
+            "was cut: whole published routes may be unique, and then the person is found with certainty",
             "inference routes: who takes a road that is not published, where others go on, can be told apart by a map",
             "where the group goes is published: if all its people visit one sensitive place, this is disclosed",
             "an attacker who knows which of the trajectories are those of others",
