@@ -196,6 +196,8 @@ def _rows(data: Any) -> str:
 
 
 def _effects(outcome: Any) -> Iterator[str]:
+    from wayveil.run.wording import adversary_words
+
     if outcome.attacks:
         yield _row("risk", "before -> after; the report has more numbers")
     for raw, published in outcome.attacks:
@@ -205,7 +207,8 @@ def _effects(outcome: Any) -> Iterator[str]:
             for name in told
             if raw.measured[name] is not None or published.measured.get(name) is not None
         ]
-        yield _row("", f"{raw.name}: an attacker who {raw.adversary}: {', '.join(changes) or 'nothing to measure'}")
+        who = adversary_words(raw.adversary, published.adversary)
+        yield _row("", f"{raw.name}: an attacker who {who}: {', '.join(changes) or 'nothing to measure'}")
     for score in outcome.scores:
         if score.value is not None:
             yield _row("lost" if score.better == "lower" else "kept", f"{score.name} {_score(score)}: {score.meaning}")

@@ -82,7 +82,8 @@ def publish(
             verdict = catalog.verify(written.data, made.claim, original, written.boxes)
         matched = aligned(written.data, order, source.data) if made.source is None else written.data
         with clock("attack"):
-            attacks = _attack(recipe, source.data, matched, seed, engine)
+            boxes = None if written.boxes is None else aligned(written.boxes, order, source.data)
+            attacks = _attack(recipe, source.data, matched, boxes, seed, engine)
             verdict = confirm_protections(verdict, attacks_of(recipe), [after for _, after in attacks])
         with clock("measure"):
             scores = measure(metrics_of(recipe), source.data, matched, engine)
@@ -125,12 +126,12 @@ def _read(recipe: Recipe, source: Prepared | None) -> Prepared:
 
 
 def _attack(
-    recipe: Recipe, raw: Data, published: Data, seed: int, engine: Engine
+    recipe: Recipe, raw: Data, published: Data, boxes: Data | None, seed: int, engine: Engine
 ) -> tuple[tuple[AttackResult, AttackResult], ...]:
     attacks, numbers = attacks_of(recipe), sequence_for(seed, "attacks")
     before, after = (
-        run_attacks(attacks, raw, target, sensitive=sensitive_of(recipe), seed=numbers, engine=engine)
-        for target in (raw, published)
+        run_attacks(attacks, raw, target, sensitive=sensitive_of(recipe), seed=numbers, engine=engine, boxes=beside)
+        for target, beside in ((raw, None), (published, boxes))
     )
     return tuple(zip(before, after, strict=True))
 

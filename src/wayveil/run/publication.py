@@ -36,6 +36,7 @@ from wayveil.run.reading import Prepared, load_published, prepare
 from wayveil.run.recipe import InputSpec, Recipe, make_recipe
 from wayveil.run.secret import Secret
 from wayveil.run.single import attack_data
+from wayveil.run.wording import adversary_words
 
 __all__ = ["Publication", "publish", "risk"]
 
@@ -84,8 +85,8 @@ class Publication:
     def risk(self) -> pl.DataFrame:
         """What attackers learn: one row per attack and number, from the raw and from the published data."""
         rows = [
-            {"attack": raw.name, "adversary": raw.adversary, "number": name, "raw": raw.measured.get(name),
-             "published": published.measured.get(name)}
+            {"attack": raw.name, "adversary": adversary_words(raw.adversary, published.adversary), "number": name,
+             "raw": raw.measured.get(name), "published": published.measured.get(name)}
             for raw, published in self.outcome.attacks
             for name in dict.fromkeys((*raw.measured, *published.measured))
         ]  # fmt: skip

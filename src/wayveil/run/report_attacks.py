@@ -12,6 +12,7 @@ from wayveil.run.charts import draw, overlay
 from wayveil.run.numbers import format_value
 from wayveil.run.shown import Number, number
 from wayveil.run.wording import (
+    adversary_words,
     bound_words,
     exact_text,
     extent_words,
@@ -63,7 +64,7 @@ def attack_in_full(raw: AttackResult, published: AttackResult, after: str) -> di
         drawn.append(draw(overlay(chart, partner, ("raw data", after)) if partner else chart))
     drawn += [draw(chart) for chart in partners.values()]
     return {
-        "title": sentence(raw.adversary).removesuffix("."),
+        "title": sentence(adversary_words(raw.adversary, published.adversary)).removesuffix("."),
         "name": words(raw.name),
         "extent": extent_words(raw.victims, sampled=raw.sampled),
         "groups": _grouped(raw, published),
@@ -92,7 +93,7 @@ def attack_in_short(raw: AttackResult, published: AttackResult) -> dict[str, Any
         first = next((name for name in before if is_share(name, before[name])), None)
         sides = [(number(side.get(first), True), None) for side in (before, after)] if first else []
         rows = [{"what": words(first).lower() if first else "", "sides": sides, "above": [], "bound": ""}]
-    return {"name": words(raw.name), "adversary": raw.adversary, "rows": rows}
+    return {"name": words(raw.name), "adversary": adversary_words(raw.adversary, published.adversary), "rows": rows}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -132,14 +132,24 @@ def run_attacks(
     sensitive: Sensitive,
     seed: np.random.SeedSequence,
     engine: Engine,
+    boxes: Data | None = None,
 ) -> tuple[AttackResult, ...]:
-    """Run every attack; the same seed picks the same victims for raw and for published data."""
+    """Run every attack; the same seed picks the same victims for raw and for published data.
+
+    Where points were drawn from `boxes` that are published beside them, attacks that can see boxes see these: they are
+    public as well, and the points in them, which are there by chance, say nothing more.
+    """
     values = {attribute: list(listed) for attribute, listed in sensitive}
     results = []
     for position, attack in enumerate(attacks):
         engine.progress(f"attack {attack.name}")
         own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, position))
-        results.append(attack.run(truth, target, sensitive=values, rng=np.random.default_rng(own), engine=engine))
+        beside = boxes is not None and type(boxes) in attack.targets
+        seen = boxes if beside else target
+        result = attack.run(truth, seen, sensitive=values, rng=np.random.default_rng(own), engine=engine)
+        if beside:
+            result = replace(result, adversary=f"{result.adversary}; sees the boxes beside the published points")
+        results.append(result)
     return tuple(results)
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from wayveil.run.numbers import format_number, format_percent
 
 __all__ = [
+    "adversary_words",
     "as_fraction",
     "bound_words",
     "date_words",
@@ -28,7 +29,7 @@ __all__ = [
 
 _SHARE_WORDS = {
     "share", "mean", "max", "median", "risk", "probability", "confidence", "loss", "rate", "lost", "kept", "overlap",
-    "identity", "attribute", "inference",
+    "identity", "attribute", "inference", "success",
 }  # fmt: skip
 _COUNT_WORDS = {"n", "number", "count", "people", "owners", "visits", "trajectories", "sequences", "matches"}
 
@@ -134,6 +135,18 @@ _MONTHS = (
     "January", "February", "March", "April", "May", "June",
     "July", "August", "September", "October", "November", "December",
 )  # fmt: skip
+
+
+def adversary_words(raw: str, published: str) -> str:
+    """Return who attacks raw and published data, and what is different about the published ones, if anything.
+
+    Examples
+    --------
+    >>> adversary_words("knows all", "knows all; finds nothing")
+    'knows all; in the published data: finds nothing'
+    """
+    more = published.removeprefix(raw).removeprefix("; ")
+    return f"{raw}; in the published data: {more}" if more else raw
 
 
 def as_fraction(value: Any) -> Fraction | None:

@@ -132,7 +132,8 @@ def run_block(job: Job, number: int) -> Done:
     written, verdict = publish_part(job, data, made, number)
     order = written.order if made.source is None else made.source[written.order]
     matched = aligned(written.data, order, data) if made.source is None else written.data
-    return tell_block(job, number, data, made, matched, (written, verdict))
+    boxes = None if written.boxes is None else aligned(written.boxes, order, data)
+    return tell_block(job, number, data, made, matched, (written, verdict), boxes)
 
 
 def read_block(job: Job, number: int) -> Any:
@@ -163,9 +164,18 @@ def publish_part(job: Job, data: Any, made: Published, number: int) -> tuple[Wri
 
 
 def tell_block(
-    job: Job, number: int, data: Any, made: Published, matched: Any, part: tuple[Written, Verdict] | None
+    job: Job,
+    number: int,
+    data: Any,
+    made: Published,
+    matched: Any,
+    part: tuple[Written, Verdict] | None,
+    boxes: Any = None,
 ) -> Done:
-    """Attack a block, count what was lost, and tell it; `part` is what of it was published as a part of its own."""
+    """Attack a block, count what was lost, and tell it; `part` is what of it was published as a part of its own.
+
+    `boxes` are those beside published points, matched like these.
+    """
     recipe, pictured = job.recipe, number == 0
     holds = part is None or part[1].holds
     named = "raw data", "published data" if holds else "rejected data"
@@ -178,7 +188,7 @@ def tell_block(
         rows=0 if back is None else back.n_rows,
         trajectories=0 if back is None else len(back),
         facts={"trajectories not published": int((np.diff(made.data.offsets) == 0).sum()), **made.facts},
-        attacks=_attack(job, data, matched, number),
+        attacks=_attack(job, data, matched, boxes, number),
         counts=save(
             tuple(metric.count(data, matched) for metric in counting(metrics_of(recipe))),
             job.scratch / "counts" / f"{number}.pickle",
@@ -204,12 +214,15 @@ def _nothing_left(data: Data) -> dict[str, dict[str, int | None]]:
     }
 
 
-def _attack(job: Job, raw: Data, published: Data, number: int) -> tuple[tuple[AttackResult, AttackResult], ...]:
+def _attack(
+    job: Job, raw: Data, published: Data, boxes: Data | None, number: int
+) -> tuple[tuple[AttackResult, AttackResult], ...]:
     before, after = (
         run_attacks(
             attacks_of(job.recipe), raw, target, sensitive=sensitive_of(job.recipe),
             seed=sequence_for(job.seed, "attacks", number), engine=LocalEngine(workers=1),
+            boxes=beside,
         )
-        for target in (raw, published)
+        for target, beside in ((raw, None), (published, boxes))
     )  # fmt: skip
     return tuple(zip(before, after, strict=True))
