@@ -73,6 +73,7 @@ def oracle(known, match, truth, target, m, choice, record, *, exactly=False):
     `known` tells what can be known of the places of a record, `match` whether places fit some of it.
     """
     rows, attacked = plain(truth, record), plain(target, record)
+    same = truth.owners == target.owners == "given" and truth.owner.tolist() == target.owner.tolist()
     found = []
     for person in sorted({person for person, _ in rows}):
         mine = [known(places) for who, places in rows if who == person]
@@ -81,14 +82,16 @@ def oracle(known, match, truth, target, m, choice, record, *, exactly=False):
             top = min(m, len(record_of))
             for size in range(1, top + 1) if choice == "worst" and not exactly else [top]:
                 for instance in combinations(record_of, size):
-                    owners = len({who for who, places in attacked if match(places, instance)})
-                    tried.append((1 / (len(mine) * comb(len(record_of), size)), owners))
+                    fits = [who for who, places in attacked if match(places, instance)]
+                    owners, own = len(set(fits)), fits.count(person) if same else 0
+                    risk = max(1 / owners, own / len(fits)) if fits else 0.0
+                    tried.append((1 / (len(mine) * comb(len(record_of), size)), owners, risk))
         if choice == "worst":
-            risk = max(1 / owners if owners else 0.0 for _, owners in tried)
+            risk = max(risk for _, _, risk in tried)
             found.append((risk, risk == 0, risk == 1))
         else:
-            ways = ([1 / o if o else 0.0 for _, o in tried], [o == 0 for _, o in tried], [o == 1 for _, o in tried])
-            found.append(tuple(sum(w * x for (w, _), x in zip(tried, way, strict=True)) for way in ways))
+            ways = ([r for _, _, r in tried], [o == 0 for _, o, _ in tried], [o == 1 for _, o, _ in tried])
+            found.append(tuple(sum(w * x for (w, _, _), x in zip(tried, way, strict=True)) for way in ways))
     return found
 
 

@@ -93,7 +93,8 @@ def test_people_count_once_however_many_of_their_trips_fit(attack):
     three = Visits.from_records([trip, trip, trip, [("a", 1), ("b", 2)], [("b", 1), ("c", 2)], [("a", 1), ("c", 2)]])
     owned = replace(three, owner=np.array([0, 0, 1, 2, 2, 2]), owners="given")
     assert attack(owned, owned, m=3, choice="worst").measured["identity_mean"] == pytest.approx(
-        (1 / 2 + 1 / 2 + 1 / 3) / 3
+        # Two of the three trips that fit all places are of person 0, two of the five with one place of person 2.
+        (2 / 3 + 1 / 2 + 2 / 5) / 3
     )
 
 

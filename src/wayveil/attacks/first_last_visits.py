@@ -11,12 +11,14 @@ import numpy as np
 
 from wayveil.attacks.known_points import check_comparable
 from wayveil.attacks.owners import owners_of
+from wayveil.attacks.person_risk import PersonRisk
 from wayveil.attacks.shared import OnVisits, draws_parameter, threshold_parameter, victims_parameter
 from wayveil.attacks.trip_ends import (
     KnownTrips,
     Span,
     around,
     people_fitting,
+    share_of_victim,
     time_error,
     told,
     when_words,
@@ -32,8 +34,9 @@ class FirstLastVisits(OnVisits):
     """Someone who knows the first and the last visit of a trip of a person looks for the trips that fit.
 
     A published trip fits if its first and its last visit are at the known places, `within` a time of the true ones.
-    **Identity linkage** succeeds with probability 1 / (people with a trip that fits), and fails where nobody has one.
-    The same is measured for someone who does not know the times.
+    **Identity linkage** succeeds with probability 1 / (people with a trip that fits), or with the share of the trips
+    that fit that are the victim's, whichever is larger, and fails where nobody has one.  The same is measured for
+    someone who does not know the times.
 
     Parameters
     ----------
@@ -51,8 +54,8 @@ class FirstLastVisits(OnVisits):
     -----
     A victim is an owner of `truth` with at least one visit; a trip is a trajectory, and the risk of a person is the
     mean over the trips tried.  Places are matched by name.  People are counted in `target` where its owners are given,
-    trajectories otherwise.  Each known trip is compared with the trips that fit in the one place, or time, that tells
-    most.
+    trajectories otherwise; trips of the victim are counted where both data sets have the same owners in the same order.
+    Each known trip is compared with the trips that fit in the one place, or time, that tells most.
 
     Examples
     --------
@@ -97,10 +100,14 @@ class FirstLastVisits(OnVisits):
             places.append(Span(target.location[row], target.location[row], place, place))
             times.append(Span(t, t, *around(truth.t[true_row], error or 0)))
         owner = owners_of(target)[there]
-        timeless = known.risk(*people_fitting(places, [], owner, None, engine))
-        risk = timeless
-        if error is not None:
-            risk = known.risk(*people_fitting([*places, *times], [], owner, None, engine))
+        same = truth.owners == target.owners == "given" and np.array_equal(truth.owner, target.owner)
+
+        def risk_of(spans: list[Span]) -> PersonRisk:
+            own = share_of_victim(spans, [], owner, known.owner[known.person], engine) if same else None
+            return known.risk(*people_fitting(spans, [], owner, None, engine), own)
+
+        timeless = risk_of(places)
+        risk = timeless if error is None else risk_of([*places, *times])
         adversary = (
             f"knows at which place a trip of a person began and at which it ended{when_words(self.within, error)}"
         )

@@ -83,9 +83,10 @@ class Victims:
         tried = np.bincount(person, _each(_sets_up_to, length, np.full(len(length), m)), len(self)).max(initial=1)
         visits = max(draws, min(int(tried), MOST_SETS)) * min(m, self.longest)
         cuts = [*range(0, len(self), max(1, _CELLS // visits)), len(self)]
-        return [self._part(start, stop) for start, stop in pairwise(cuts)]
+        return [self.part(start, stop) for start, stop in pairwise(cuts)]
 
-    def _part(self, start: int, stop: int) -> Victims:
+    def part(self, start: int, stop: int) -> Victims:
+        """Return the people from `start` to before `stop`."""
         first = self.first[start : stop + 1]
         return replace(
             self,
@@ -123,11 +124,14 @@ class KnownSets:
         return cls._of(found, person, bool(uncertain.any()))
 
     @classmethod
-    def worst(cls, victims: Victims, m: int, *, rng: np.random.Generator) -> KnownSets:
-        """Return sets of up to `m` visits of one trajectory: all of the sizes that fit, and random larger ones."""
+    def worst(cls, victims: Victims, m: int, *, rng: np.random.Generator, most: int = MOST_SETS) -> KnownSets:
+        """Return sets of up to `m` visits of one trajectory: all of the sizes that fit, and random larger ones.
+
+        There are about `most` sets of a person, or fewer.
+        """
         person, length, per_person = _trajectories(victims)
         size = np.minimum(m, length)
-        room = np.maximum(1, MOST_SETS // per_person)[person]
+        room = np.maximum(1, most // per_person)[person]
         depth = _each(_deepest, length, size, room)
         parts = _every_set(victims.offsets[:-1], length, np.ones_like(depth), depth)
         found = [(i, visits, np.ones(len(i))) for i, visits, _ in parts]

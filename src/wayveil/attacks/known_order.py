@@ -8,10 +8,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from wayveil.attacks.knowledge import Victims
+from wayveil.attacks.knowledge import Fitting, Victims
 from wayveil.attacks.place_attack import PlaceAttack, Tried, depth_of, known_of, random_sets, worst_sets
 from wayveil.attacks.place_records import Array, Records
-from wayveil.attacks.place_search import fewest_in_order, orders_of, owners_in_order
+from wayveil.attacks.place_search import fewest_in_order, fitting_in_order, orders_of, owners_in_order
 from wayveil.attacks.shared import (
     choice_parameter,
     draws_parameter,
@@ -82,16 +82,18 @@ class KnownOrder(PlaceAttack):
         shift = longest.bit_length()
         rows = orders_of(records.offsets, records.place, records.owner, n_places, shift)
         m = depth_of(self, victims)
+
+        def match(sets: Array, victim: Array) -> Fitting:
+            # Positions rise with time; -1 is no visit, and comes last.
+            sets = np.sort(np.where(sets < 0, len(victims.location), sets), axis=1)
+            return fitting_in_order(rows, shift, np.append(victims.location, -1)[sets], victim, engine)
+
         if self.choice == "worst":
             person = np.repeat(np.arange(len(victims)), np.diff(victims.first))
             known = orders_of(victims.offsets, victims.location, person, n_places, shift)
             support = owners_in_order(rows, shift, np.arange(n_places)[:, None], engine)
-            return worst_sets(*fewest_in_order(rows, known, shift, len(victims), m, support=support, engine=engine))
-
-        def match(sets: Array) -> Array:
-            # Positions rise with time; -1 is no visit, and comes last.
-            sets = np.sort(np.where(sets < 0, len(victims.location), sets), axis=1)
-            return owners_in_order(rows, shift, np.append(victims.location, -1)[sets], engine)
+            best, cut = fewest_in_order(rows, known, shift, len(victims), m, support=support, engine=engine)
+            return worst_sets(best, cut, victims, m, match, rng)
 
         return random_sets(victims, m, self.draws, match, rng)
 

@@ -30,6 +30,8 @@ class PersonRisk:
     ----------
     person, fitting, hit : int, int and bool, one per attack
         The victim, from 0 on and each at least once; the people who fit; whether the victim is counted in them.
+    own : float, one per attack, or None
+        The share of what fits, trajectory by trajectory, that is the victim's; None where trajectories are not counted.
     drawn : bool, one per person
         Whether what is known of the person was drawn out of more.
     population : int
@@ -47,9 +49,19 @@ class PersonRisk:
     hit: Array
     drawn: Array
     population: int
+    own: Array | None = None
 
     @classmethod
-    def of(cls, person: Array, fitting: Array, hit: Array | None, drawn: Array, *, population: int) -> PersonRisk:
+    def of(
+        cls,
+        person: Array,
+        fitting: Array,
+        hit: Array | None,
+        drawn: Array,
+        *,
+        population: int,
+        own: Array | None = None,
+    ) -> PersonRisk:
         """Return the risk; without `hit` whoever fits is taken for the victim, as the attacker does."""
         return cls(
             person=person,
@@ -57,12 +69,14 @@ class PersonRisk:
             hit=fitting > 0 if hit is None else hit,
             drawn=drawn,
             population=population,
+            own=own,
         )
 
     @property
     def success(self) -> Array:
-        """The probability of picking the victim, per attack."""
-        return np.divide(self.hit, self.fitting, out=np.zeros(len(self.hit)), where=self.fitting > 0)
+        """The probability of picking the victim, per attack: one of the people who fit, or one of the trajectories."""
+        people = np.divide(self.hit, self.fitting, out=np.zeros(len(self.hit)), where=self.fitting > 0)
+        return people if self.own is None else np.maximum(people, self.own)
 
     @property
     def identity(self) -> Array:

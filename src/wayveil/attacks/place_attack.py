@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from wayveil.attacks.knowledge import Fitting, KnownSets, Risk, Victims
 from wayveil.attacks.place_records import Index, Records, draw_victims
 from wayveil.attacks.place_risk import told, worst_risk
-from wayveil.attacks.place_search import NOBODY, fewest_owners, owners_of_sets
+from wayveil.attacks.place_search import NOBODY, fewest_owners, fitting_sets
 from wayveil.attacks.shared import OnVisits
 from wayveil.model import AttackResult, Engine, Visits
 
 __all__ = [
+    "MOST_TRIED",
     "PlaceAttack",
     "Rows",
     "Tried",
@@ -31,6 +32,11 @@ __all__ = [
 ]
 
 Array = NDArray[Any]
+
+MOST_TRIED = 500
+"""About so many sets are tried of somebody with several records, for the share of records that are theirs."""
+
+_PEOPLE_AT_ONCE = 256
 
 
 class PlaceAttack(OnVisits, ABC):
@@ -117,35 +123,68 @@ def attack_sets(
     `items` turns places into items, where that depends on the other places of the same set.
     """
     victims, m = rows.victims, depth_of(attack, rows.victims)
+
+    def match(sets: Array, victim: Array) -> Fitting:
+        if items is None:
+            return fitting_sets(index, np.where(sets < 0, -1, index.item[sets]), victim, engine)
+        known = items(index, np.where(sets < 0, -1, victims.location[sets]))
+        return fitting_sets(index, known, victim, engine)
+
     if attack.choice == "worst":
         best, cut = fewest_owners(index, victims.offsets, rows.person, len(victims), m, exactly=exactly, engine=engine)
-        return worst_sets(best, cut)
-
-    def match(sets: Array) -> Array:
-        if items is None:
-            return owners_of_sets(index, np.where(sets < 0, -1, index.item[sets]), engine)
-        return owners_of_sets(index, items(index, np.where(sets < 0, -1, victims.location[sets])), engine)
-
+        return worst_sets(best, cut, victims, m, match, rng, exactly=exactly)
     return random_sets(victims, m, attack.draws, match, rng)
 
 
 def random_sets(
-    victims: Victims, m: int, draws: int, match: Callable[[Array], Array], rng: np.random.Generator
+    victims: Victims, m: int, draws: int, match: Callable[[Array, Array], Fitting], rng: np.random.Generator
 ) -> Tried:
-    """Return the mean risk over sets of `m` rows; `match` counts who fits them."""
+    """Return the mean risk over sets of `m` rows; `match` says who fits them, and how many records of the victims."""
     parts, drawn = [], False
     for block in victims.blocks(m, draws=draws):
         # What is known depends on the truth and the seed alone: raw and published data meet the same attacker.
         sets = KnownSets.random(block, m, draws=draws, all_sets=not victims.sampled, rng=rng)
-        owners = match(sets.visits)
-        parts.append(Risk.of(sets, Fitting.of_people(owners), len(block), worst=False))
+        fitting = match(sets.visits, block.owner[sets.person])
+        parts.append(Risk.of(sets, fitting, len(block), worst=False))
         drawn = drawn or sets.sampled
     return Tried(Risk.join(parts), drawn, None)
 
 
-def worst_sets(best: Array, cut: Array) -> Tried:
-    """Return the risk where the worst set of a person fits so many owners; see `Tried` for `cut`."""
-    return Tried(worst_risk(np.where(best == NOBODY, 0, best)), False, cut)
+def worst_sets(
+    best: Array,
+    cut: Array,
+    victims: Victims,
+    m: int,
+    match: Callable[[Array, Array], Fitting],
+    rng: np.random.Generator,
+    *,
+    exactly: bool = False,
+) -> Tried:
+    """Return the risk where the worst set of a person fits so many owners; see `Tried` for `cut`.
+
+    Somebody with several records may own a larger share of the records that fit than one of the people: for them, sets
+    are tried, all of them or about `MOST_TRIED`.
+    """
+    risk = worst_risk(np.where(best == NOBODY, 0, best))
+    several = (np.diff(victims.first) > 1) & (victims.owner >= 0)
+    if not several.any():
+        return Tried(risk, False, cut)
+    identity, left_early = risk.identity.copy(), cut.copy()
+    for start in range(0, len(victims), _PEOPLE_AT_ONCE):
+        block = victims.part(start, min(start + _PEOPLE_AT_ONCE, len(victims)))
+        sets = KnownSets.worst(block, m, rng=rng, most=MOST_TRIED)
+        tried = several[start + sets.person]
+        if exactly:  # only sets of as many rows as there may be
+            record = np.searchsorted(block.offsets, sets.visits[:, 0], side="right") - 1
+            tried &= (sets.visits >= 0).sum(axis=1) == np.minimum(np.diff(block.offsets)[record], m)
+        person = start + sets.person[tried]
+        fitting = match(sets.visits[tried], victims.owner[person])
+        share = np.divide(fitting.own, fitting.trajectories, out=np.zeros(len(person)), where=fitting.trajectories > 0)
+        np.maximum.at(identity, person, share)
+        if sets.sampled:
+            left_early[start : start + len(block)] |= several[start : start + len(block)]
+    found = replace(risk, identity=identity, unique=identity == 1)
+    return Tried(found, False, left_early & (identity < 1))
 
 
 def depth_of(attack: PlaceAttack, victims: Victims) -> int:

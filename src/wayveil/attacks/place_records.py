@@ -53,8 +53,10 @@ def draw_victims(truth: Visits, target: Visits, most: int, rng: np.random.Genera
     """Return who is attacked, with places as the codes of `target`; those that it does not have come after them.
 
     With `merged` all visits of a person are one record, in order of time; what is known lies inside one record.
+    `owner` is then that of the victim in `Records`, and -1 where it is not known to be the same person.
     """
     victims = Victims.draw(truth, most, rng)
+    victims = replace(victims, owner=_owners_in(truth, target, victims.owner))
     code = {name: i for i, name in enumerate(place_names(truth, target))}
     recode = np.array([code[name] for name in truth.locations], np.int64)
     location, t = recode[victims.location], victims.t
@@ -63,6 +65,19 @@ def draw_victims(truth: Visits, target: Visits, most: int, rng: np.random.Genera
     first, offsets = np.arange(len(victims) + 1), victims.offsets[victims.first]
     order = np.lexsort((t, trajectory_of_row(offsets)))
     return replace(victims, first=first, offsets=offsets, location=location[order], t=t[order])
+
+
+def _owners_in(truth: Visits, target: Visits, owner: Array) -> Array:
+    """Return the owners of `Records` with these codes in `truth`; -1 where there is none, or it may be another person.
+
+    Codes are known to mean the same people where both data sets have them in the same order.
+    """
+    if not (truth.owners == target.owners == "given" and np.array_equal(truth.owner, target.owner)):
+        return np.full(len(owner), -1, np.int64)
+    there = np.unique(target.owner[np.diff(target.offsets) > 0])
+    at = np.searchsorted(there, owner)
+    found = there[np.minimum(at, max(0, len(there) - 1))] == owner if len(there) else np.zeros(len(owner), bool)
+    return np.where(found, at, -1)
 
 
 def place_names(truth: Visits, target: Visits) -> tuple[str, ...]:

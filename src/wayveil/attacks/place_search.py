@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wayveil.attacks.knowledge import Fitting
 from wayveil.attacks.place_records import Index
 from wayveil.kernels.place_orders import Orders, count_orders, rarest_orders
 from wayveil.kernels.place_search import DEEPEST, Known, Room, rarest_sets
@@ -16,7 +17,16 @@ from wayveil.kernels.place_sets import count_sets
 from wayveil.model import Engine
 from wayveil.model.ragged import offsets_of, trajectory_of_row
 
-__all__ = ["NOBODY", "fewest_in_order", "fewest_owners", "orders_of", "owners_in_order", "owners_of_sets"]
+__all__ = [
+    "NOBODY",
+    "fewest_in_order",
+    "fewest_owners",
+    "fitting_in_order",
+    "fitting_sets",
+    "orders_of",
+    "owners_in_order",
+    "owners_of_sets",
+]
 
 Array = NDArray[Any]
 
@@ -32,19 +42,29 @@ _LEAST_STEPS = 100_000
 
 def owners_of_sets(index: Index, sets: Array, engine: Engine) -> Array:
     """Return how many owners fit each row of items, padded with -1."""
+    return fitting_sets(index, sets, np.full(len(sets), -1), engine).people
+
+
+def fitting_sets(index: Index, sets: Array, victim: Array, engine: Engine) -> Fitting:
+    """Return who fits each row of items, padded with -1; ``victim[i]`` is the owner of whom it is known, or -1."""
     if not sets.size:
-        return np.zeros(len(sets), np.int64)
+        return _fitting(np.zeros((len(sets), 3), np.int64))
     turn = np.append(index.items.turn, len(index.items.turn))
     back = np.append(np.argsort(index.items.turn), -1)
     # The rarest item first.
-    return _each_row(np.sort(turn[sets], axis=1), back, partial(_count_sets, index), engine)
+    return _each_row(np.sort(turn[sets], axis=1), victim, back, partial(_count_sets, index), engine)
 
 
 def owners_in_order(rows: Orders, shift: int, sets: Array, engine: Engine) -> Array:
     """Return how many owners visit the places of each row, padded with -1 at the end, in this order."""
+    return fitting_in_order(rows, shift, sets, np.full(len(sets), -1), engine).people
+
+
+def fitting_in_order(rows: Orders, shift: int, sets: Array, victim: Array, engine: Engine) -> Fitting:
+    """Return who visits the places of each row, padded with -1 at the end, in this order; see `fitting_sets`."""
     if not sets.size:
-        return np.zeros(len(sets), np.int64)
-    return _each_row(sets, None, partial(_count_orders, rows, shift), engine)
+        return _fitting(np.zeros((len(sets), 3), np.int64))
+    return _each_row(sets, victim, None, partial(_count_orders, rows, shift), engine)
 
 
 def fewest_owners(
@@ -148,31 +168,46 @@ def _room(n: int, held: int, victims: int, m: int) -> Room:
     )
 
 
-def _each_row(codes: Array, back: Array | None, count: Callable[[Array], Array], engine: Engine) -> Array:
-    """Return a count per row: equal rows are counted once, and those that begin alike next to each other."""
-    sorting = np.lexsort(codes.T[::-1])
-    codes = codes[sorting]
+def _each_row(
+    codes: Array,
+    victim: Array,
+    back: Array | None,
+    count: Callable[[tuple[Array, Array]], Array],
+    engine: Engine,
+) -> Fitting:
+    """Return who fits each row: equal rows are counted once for a victim, and those that begin alike side by side."""
+    sorting = np.lexsort((victim, *codes.T[::-1]))
+    codes, victim = codes[sorting], victim[sorting]
     new = np.ones(len(codes), bool)
-    new[1:] = (codes[1:] != codes[:-1]).any(axis=1)
-    tried = codes[new] if back is None else back[codes[new]]
-    tasks = [np.ascontiguousarray(tried[i : i + _SETS_PER_TASK]) for i in range(0, len(tried), _SETS_PER_TASK)]
-    done = np.concatenate([np.zeros(0, np.int64), *engine.map(count, tasks)])
-    found = np.empty(len(codes), np.int64)
+    new[1:] = (codes[1:] != codes[:-1]).any(axis=1) | (victim[1:] != victim[:-1])
+    tried, whose = codes[new] if back is None else back[codes[new]], victim[new]
+    cuts = [slice(i, i + _SETS_PER_TASK) for i in range(0, len(tried), _SETS_PER_TASK)]
+    tasks = [(np.ascontiguousarray(tried[part]), np.ascontiguousarray(whose[part])) for part in cuts]
+    done = np.concatenate([np.zeros((0, 3), np.int64), *engine.map(count, tasks)])
+    found = np.empty((len(codes), 3), np.int64)
     found[sorting] = done[np.cumsum(new) - 1]
-    return found
+    return _fitting(found)
 
 
-def _count_sets(index: Index, sets: Array) -> Array:
+def _fitting(counts: Array) -> Fitting:
+    people, records, own = counts.T
+    none = np.zeros_like(people)
+    return Fitting(people=people, people_with=none, trajectories=records, trajectories_with=none, own=own, most=own)
+
+
+def _count_sets(index: Index, task: tuple[Array, Array]) -> Array:
+    sets, victim = task
     place = index.items.place[sets[:, 0]]
     longest = int((index.lists.starts[place + 1] - index.lists.starts[place]).max(initial=1))
-    counts, width = np.zeros(len(sets), np.int64), sets.shape[1]
+    counts, width = np.zeros((len(sets), 3), np.int64), sets.shape[1]
     stack = np.empty(width * longest, np.int64)
-    count_sets(index.rows, index.lists, index.items, sets.ravel(), width, index.tolerance, stack, counts)
+    count_sets(index.rows, index.lists, index.items, sets.ravel(), width, index.tolerance, victim, stack, counts)
     return counts
 
 
-def _count_orders(rows: Orders, shift: int, sets: Array) -> Array:
+def _count_orders(rows: Orders, shift: int, task: tuple[Array, Array]) -> Array:
+    sets, victim = task
     longest = int((rows.starts[sets[:, 0] + 1] - rows.starts[sets[:, 0]]).max(initial=1))
-    counts, size = np.zeros(len(sets), np.int64), sets.shape[1]
-    count_orders(rows, shift, sets.ravel(), size, np.empty(size * longest, np.int64), counts)
+    counts, size = np.zeros((len(sets), 3), np.int64), sets.shape[1]
+    count_orders(rows, shift, sets.ravel(), size, victim, np.empty(size * longest, np.int64), counts)
     return counts

@@ -24,6 +24,7 @@ __all__ = [
     "Span",
     "around",
     "people_fitting",
+    "share_of_victim",
     "time_error",
     "told",
     "when_words",
@@ -72,9 +73,12 @@ class KnownTrips:
             population=len(people),
         )
 
-    def risk(self, fitting: Array, hit: Array | None) -> PersonRisk:
-        """Return the risk of the victims from how many people fit each trip, and whether the victim is one of them."""
-        return PersonRisk.of(self.person, fitting, hit, self.trips > self.tried, population=self.population)
+    def risk(self, fitting: Array, hit: Array | None, own: Array | None = None) -> PersonRisk:
+        """Return the risk of the victims from how many people fit each trip, and whether the victim is one of them.
+
+        `own` is the share of the trips that fit that are the victim's, where that is known.
+        """
+        return PersonRisk.of(self.person, fitting, hit, self.trips > self.tried, population=self.population, own=own)
 
 
 class Span(NamedTuple):
@@ -139,6 +143,14 @@ def people_fitting(
     done = engine.map(partial(_fitting, attacked), tasks)
     fitting, hit = np.concatenate([np.zeros((2, 0), np.int64), *done], axis=1)[:, back]
     return fitting, None if victim is None else hit > 0
+
+
+def share_of_victim(spans: Sequence[Span], discs: Sequence[Disc], owner: Array, victim: Array, engine: Engine) -> Array:
+    """Return per known trip the share of the trips that fit everything that is of ``victim[i]``; 0 where none fits."""
+    each = np.arange(len(owner))
+    fitting, _ = people_fitting(spans, discs, each, None, engine)
+    own, _ = people_fitting([*spans, Span(owner, owner, victim, victim)], discs, each, None, engine)
+    return np.divide(own, fitting, out=np.zeros(len(victim)), where=fitting > 0)
 
 
 def around(t: Array, error: int) -> tuple[Array, Array]:

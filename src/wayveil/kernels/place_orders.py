@@ -31,17 +31,20 @@ class Orders(NamedTuple):
 
 
 @kernel
-def count_orders(rows: Orders, shift: int, sets: Ints, size: int, stack: Ints, counts: Ints) -> None:
-    """Write how many owners have a record that visits the `size` places of row i of `sets`, padded with -1 at the end,
-    in this order.  Rows that begin alike should be neighbours; `stack` has room for `size` times the longest list.
+def count_orders(rows: Orders, shift: int, sets: Ints, size: int, victim: Ints, stack: Ints, counts: Ints) -> None:
+    """Write who visits the `size` places of row i of `sets`, padded with -1 at the end, in this order, to
+    ``counts[i]``: owners who have a record that does, records that do, and those of the owner ``victim[i]``.
+
+    Rows that begin alike should be neighbours; `stack` has room for `size` times the longest list.
     """
     held = np.zeros(size + 1, np.int64)
     room = stack.size // max(1, size)
-    for i in range(counts.size):
+    for i in range(counts.shape[0]):
         now, before = i * size, (i - 1) * size
         level = 0
         while i > 0 and level < size and sets[now + level] >= 0 and sets[now + level] == sets[before + level]:
             level += 1
+        again = i > 0 and (level == size or (sets[now + level] < 0 and sets[before + level] < 0))
         while level < size and sets[now + level] >= 0:
             if level == 0:
                 held[0] = _first(rows, shift, sets[now], stack)
@@ -49,11 +52,27 @@ def count_orders(rows: Orders, shift: int, sets: Ints, size: int, stack: Ints, c
                 at, out = (level - 1) * room, level * room
                 held[level] = _next(rows, shift, sets[now + level], stack, at, held[level - 1], out)
             level += 1
+        start, stop = (level - 1) * room, (level - 1) * room + held[level - 1]
         last = np.int64(-1)
-        for j in range((level - 1) * room, (level - 1) * room + held[level - 1]):
-            who = rows.owner[stack[j] >> shift]
-            counts[i] += who != last
-            last = who
+        if again:  # the same places for another victim
+            counts[i, 0], counts[i, 1] = counts[i - 1, 0], counts[i - 1, 1]
+        else:
+            for j in range(start, stop):
+                who = rows.owner[stack[j] >> shift]
+                counts[i, 0] += who != last
+                last = who
+            counts[i, 1] = stop - start
+        # Records rise and their owners never fall, so those of the victim are neighbours.
+        low, high = start, stop
+        while low < high:
+            middle = (low + high) >> 1
+            if rows.owner[stack[middle] >> shift] < victim[i]:
+                low = middle + 1
+            else:
+                high = middle
+        while low < stop and rows.owner[stack[low] >> shift] == victim[i]:
+            counts[i, 2] += 1
+            low += 1
 
 
 @kernel

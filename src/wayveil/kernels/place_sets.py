@@ -84,20 +84,24 @@ def fitting_items(place: Ints, least: Floats, most: Floats, first: Ints, value: 
 
 @kernel
 def count_sets(
-    rows: Rows, lists: Lists, items: Items, sets: Ints, width: int, tolerance: float, stack: Ints, counts: Ints
-) -> None:
-    """Write how many owners have a record that fits set i of `width` items, padded with -1 at the end.
+    rows: Rows, lists: Lists, items: Items, sets: Ints, width: int, tolerance: float, victim: Ints, stack: Ints,
+    counts: Ints,
+) -> None:  # fmt: skip
+    """Write who fits set i of `width` items, padded with -1 at the end, to ``counts[i]``: owners who have a record that
+    fits, records that fit, and those of them that are of the owner ``victim[i]``.
 
     With a `tolerance` of 0 or more, values are known as proportions only.  Fast where the rarest item comes first and
-    sets that begin alike are neighbours; `stack` has room for `width` times the longest list.
+    sets that begin alike are neighbours, and equal sets are counted once; `stack` has room for `width` times the
+    longest list.
     """
     held, values = np.zeros(width + 1, np.int64), np.empty(width)
     room = stack.size // max(1, width)
-    for i in range(counts.size):
+    for i in range(counts.shape[0]):
         now, before = i * width, (i - 1) * width
         level = 0
         while i > 0 and level < width and sets[now + level] >= 0 and sets[now + level] == sets[before + level]:
             level += 1
+        again = i > 0 and (level == width or (sets[now + level] < 0 and sets[before + level] < 0))
         while level < width and sets[now + level] >= 0:
             item = sets[now + level]
             if level == 0:
@@ -106,17 +110,33 @@ def count_sets(
                 at, out = (level - 1) * room, level * room
                 held[level] = keep_fitting(lists, items.place[item], item, stack, at, held[level - 1], out)
             level += 1
+        start, stop = (level - 1) * room, (level - 1) * room + held[level - 1]
         last = np.int64(-1)
-        for j in range((level - 1) * room, (level - 1) * room + held[level - 1]):
-            who = rows.owner[stack[j]]
-            if who == last:
-                continue
+        if again:  # the same set for another victim
+            counts[i, 0], counts[i, 1] = counts[i - 1, 0], counts[i - 1, 1]
+        else:
+            for j in range(start, stop):
+                if tolerance >= 0:
+                    values_at(rows, items, stack[j], sets, now, level, values)
+                    if not in_proportion(items, sets, now, level, values, tolerance):
+                        continue
+                counts[i, 0] += rows.owner[stack[j]] != last
+                counts[i, 1] += 1
+                last = rows.owner[stack[j]]
+        # Records rise and their owners never fall, so those of the victim are neighbours.
+        low, high = start, stop
+        while low < high:
+            middle = (low + high) >> 1
+            if rows.owner[stack[middle]] < victim[i]:
+                low = middle + 1
+            else:
+                high = middle
+        while low < stop and rows.owner[stack[low]] == victim[i]:
             if tolerance >= 0:
-                values_at(rows, items, stack[j], sets, now, level, values)
-                if not in_proportion(items, sets, now, level, values, tolerance):
-                    continue
-            counts[i] += 1
-            last = who
+                values_at(rows, items, stack[low], sets, now, level, values)
+            if tolerance < 0 or in_proportion(items, sets, now, level, values, tolerance):
+                counts[i, 2] += 1
+            low += 1
 
 
 @inner
