@@ -55,7 +55,7 @@ def oracle(records: list[Record], owner: list[int], measure: Measure, k: int, ra
     for p in range(n):
         for q in range(n):
             if measure.is_edr:
-                far = math.dist(middle(records[p]), middle(records[q]))
+                far = round(math.dist(middle(records[p]), middle(records[q])), 6)  # to a micrometre
                 key[p, q] = edr(records[q], records[p], (measure.dx, measure.dy, measure.dt)), far
             else:
                 key[p, q] = lstd(records[p], records[q], measure.unit, measure.cap)
@@ -70,10 +70,9 @@ def oracle(records: list[Record], owner: list[int], measure: Measure, k: int, ra
         active.discard(pivot)
         taken, met = [pivot], {owner[pivot]}
         for i in sorted(unvisited - {pivot}, key=lambda i: (key[pivot, i], i)):
-            if len(met) == k:
-                break
-            taken.append(i)
-            met.add(owner[i])
+            if len(met) < k and owner[i] not in met:
+                taken.append(i)
+                met.add(owner[i])
         if len(met) == k and all(within(pivot, i) for i in taken):
             for i in taken:
                 label[i] = pivot
@@ -121,7 +120,7 @@ def scenes(draw: st.DrawFn) -> tuple[list[Record], list[int]]:
 @pytest.mark.parametrize("farthest", [False, True])
 @pytest.mark.parametrize("is_edr", [False, True])
 def test_the_clusters_are_those_of_the_rule(is_edr: bool, farthest: bool) -> None:
-    @settings(deadline=None, max_examples=120)
+    @settings(deadline=None, max_examples=120, derandomize=True)
     @given(scenes(), st.integers(2, 4), st.sampled_from([0.0, 1.0, 3.0]), st.randoms(use_true_random=False))
     def check(scene: tuple[list[Record], list[int]], k: int, radius: float, random: object) -> None:
         records, owner = scene
@@ -135,6 +134,26 @@ def test_the_clusters_are_those_of_the_rule(is_edr: bool, farthest: bool) -> Non
             radius = radius * 2 + 1
 
     check()
+
+
+def test_middles_at_equal_distances_are_taken_in_the_order_of_the_input() -> None:
+    """Found by random trials: a third is no number of a computer, and rounding decided which of two was nearer."""
+    ones: list[Record] = [((6, 2.0, 2.0),), ((0, 2.0, 0.0), (2, 1.0, 1.0), (3, 0.0, 0.0), (4, 2.0, 0.0), (5, 1.0, 2.0)),
+                          ((1, 0.0, 1.0), (3, 0.0, 1.0), (8, 0.0, 2.0)), ((1, 2.0, 2.0), (2, 1.0, 2.0), (5, 2.0, 0.0)),
+                          ((3, 1.0, 0.0),), ((0, 2.0, 2.0), (2, 1.0, 0.0), (4, 0.0, 1.0), (6, 2.0, 2.0)),
+                          ((1, 2.0, 2.0),), ((0, 2.0, 0.0), (2, 0.0, 0.0), (3, 2.0, 2.0), (4, 2.0, 0.0), (8, 1.0, 0.0)),
+                          ((1, 2.0, 2.0), (2, 1.0, 1.0), (3, 1.0, 2.0), (7, 2.0, 2.0), (8, 2.0, 2.0))]  # fmt: skip
+    block, known = block_of(ones, list(range(9)))
+    measure, order = Measure(True, 2.0, 4, 1.0, 1.0, 1), [2, 1, 5, 7, 8, 3, 4, 0, 6]
+    found = block_clusters(block, measure, known, 3, 3.0, np.array(order, np.int64), True)
+    assert found.tolist() == oracle(ones, list(range(9)), measure, 3, 3.0, order, True)
+    # thirds: 1/3 - 0 and 1 - 2/3 are the same, but not for a computer; the first of the two must be taken
+    ways = ([0.0, 0.0, 1.0], [1.0, 0.0, 1.0], [0.0, 0.0, 0.0])
+    thirds: list[Record] = [tuple((t, x, 9.0) for t, x in enumerate(way)) for way in ways]
+    block, known = block_of(thirds, [0, 1, 2])
+    exact = Measure(True, 2.0, 4, 0.0, 0.0, 1)
+    assert block_clusters(block, exact, known, 2, 3.0, np.arange(3), False).tolist() == [0, 0, 0]
+    assert known.tie[0].tolist() == [0.0, 333333.0, 333333.0]
 
 
 def test_a_pivot_that_cannot_lead_is_not_compared() -> None:

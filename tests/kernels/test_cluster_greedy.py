@@ -22,10 +22,9 @@ def oracle(rows: np.ndarray, owner: np.ndarray, k: int, most: float, first: int)
         pivots.append(pivot)
         taken, met = [pivot], {int(owner[pivot])}
         for i in sorted(unvisited - {pivot}, key=lambda i: (d[pivot][i], i)):
-            if len(met) == k:
-                break
-            taken.append(i)
-            met.add(int(owner[i]))
+            if len(met) < k and int(owner[i]) not in met:
+                taken.append(i)
+                met.add(int(owner[i]))
         if len(met) == k and max(d[pivot][i] for i in taken) <= most:
             for i in taken:
                 label[i] = pivot

@@ -52,12 +52,13 @@ def scenes(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray, int, int]:
 
 
 def take_nearest(rows: np.ndarray, owner: np.ndarray, free: list[int], at: int, others: int) -> list[int] | None:
-    """Go through the free trajectories from near to far until `others` other people are met."""
+    """Go through the free trajectories from near to far until `others` other people are met; take one of each."""
     met: set[int] = set()
     taken = []
     for _, i in sorted((((rows[i] - rows[at]) ** 2).sum(), i) for i in free if i != at):
-        taken.append(i)
-        met |= {int(owner[i])} - {int(owner[at])}
+        if int(owner[i]) not in met | {int(owner[at])}:
+            taken.append(i)
+            met.add(int(owner[i]))
         if len(met) == others:
             return taken
     return None

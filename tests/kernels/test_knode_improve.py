@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -25,14 +27,15 @@ def loss_of(group: list[Track]) -> float:
     return loss
 
 
-def grouped(tracks: list[Track], owner: list[int], k: int) -> list[int]:
+def grouped(tracks: list[Track], owner: list[int], k: int, share: tuple[int, int] | None = None) -> list[int]:
     start = np.array([s for s, _ in tracks])
     length = np.array([len(way) for _, way in tracks])
     xy = np.array([position for _, way in tracks for position in way])
     codes = np.unique(owner, return_inverse=True)[1]
     label = low_loss_groups(
-        np.cumsum(length) - length, start, start + length - 1, codes, xy[:, 0].copy(), xy[:, 1].copy(), k
-    )
+        np.cumsum(length) - length, start, start + length - 1, codes, xy[:, 0].copy(), xy[:, 1].copy(), k,
+        share or (1, k),
+    )  # fmt: skip
     return label.tolist()
 
 
@@ -50,6 +53,19 @@ def members(label: list[int]) -> list[list[int]]:
     return [[i for i, g in enumerate(label) if g == group] for group in range(max(label) + 1)]
 
 
+def most_of_one(owner: list[int], group: list[int]) -> int:
+    """The largest number of trajectories of one person."""
+    return max(Counter(owner[i] for i in group).values())
+
+
+def test_twenty_trips_of_one_person_and_one_of_another() -> None:
+    tracks: list[Track] = [(0, [(i / 20, 0.5)]) for i in range(21)]
+    label = grouped(tracks, [*[0] * 20, 1], 2)
+    assert sorted(label) == [*[-1] * 19, 0, 0]
+    assert label[20] == 0
+    assert grouped(tracks, [*[0] * 20, 1], 2, (9, 10)).count(0) == 10
+
+
 @settings(deadline=None, max_examples=200)
 @given(tracks=some(most=14, latest=4), k=st.integers(2, 4), data=st.data())
 def test_groups_are_valid(tracks: list[Track], k: int, data: st.DataObject) -> None:
@@ -59,20 +75,22 @@ def test_groups_are_valid(tracks: list[Track], k: int, data: st.DataObject) -> N
     groups = members(label)
     for group in groups:
         assert k <= len({owner[i] for i in group}) <= 2 * k - 1
+        assert most_of_one(owner, group) * k <= len(group)
         assert loss_of([tracks[i] for i in group]) < NEVER
     for i, g in enumerate(label):
         if g < 0 and groups:  # nobody had room who shares a timestamp with i
             for group in groups:
                 late = loss_of([tracks[j] for j in [*group, i]]) == NEVER
                 full = len({owner[j] for j in [*group, i]}) > 2 * k - 1
-                assert late or full
+                more_than_a_share = most_of_one(owner, [*group, i]) * k > len(group) + 1
+                assert late or full or more_than_a_share
 
 
 @settings(deadline=None, max_examples=200)
 @given(tracks=some(most=12, latest=0), k=st.integers(2, 4), data=st.data())
 def test_nobody_is_left_out_who_shares_the_time(tracks: list[Track], k: int, data: st.DataObject) -> None:
     owner = [data.draw(st.integers(0, len(tracks))) for _ in tracks]
-    label = grouped(tracks, owner, k)
+    label = grouped(tracks, owner, k, (1, 1))
     assert (min(label) >= 0) == (len(set(owner)) >= k)
 
 
@@ -88,6 +106,8 @@ def test_no_move_and_no_interchange_lowers_the_loss(tracks: list[Track], data: s
 
     def total(candidate: list[list[int]]) -> float:
         if any(not k <= len({owner[i] for i in group}) <= 2 * k - 1 for group in candidate):
+            return NEVER
+        if any(most_of_one(owner, group) * k > len(group) for group in candidate):
             return NEVER
         return sum(loss_of([tracks[i] for i in group]) for group in candidate)
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from wayveil.methods.clusters import OUTLIER, TOO_FEW, account, allowed_trash, members_of, semi_diagonal
+from wayveil.methods.clusters import EXTRA, OUTLIER, TOO_FEW, account, allowed_trash, members_of, semi_diagonal
 from wayveil.model import Points
 
 
@@ -17,16 +17,17 @@ def points(lengths: list[int]) -> Points:
 
 
 def test_the_account_of_a_clustering() -> None:
-    data = points([2, 3, 4, 5, 0, 7, 8, 9])
-    label = np.array([5, OUTLIER, TOO_FEW, 5, TOO_FEW, 5, 6, -3])
+    data = points([2, 3, 4, 5, 0, 7, 8, 9, 1])
+    label = np.array([5, OUTLIER, TOO_FEW, 5, TOO_FEW, 5, 6, -3, EXTRA])
     assert account(data, label) == {
         "clusters": 2,
         "largest cluster": 3,
-        "trajectories in trash": 3,
+        "trajectories in trash": 4,
         "trash: too few people in the class": 1,
         "trash: outliers": 1,
-        "points in trash": 3 + 4 + 9,
-        "discernibility": 9 + 1 + 3 * 7,
+        "trash: more than the share of one person": 1,
+        "points in trash": 3 + 4 + 9 + 1,
+        "discernibility": 9 + 1 + 4 * 8,
     }
 
 

@@ -155,9 +155,26 @@ def test_flaw_k_trips_of_one_person_hide_nobody() -> None:
     for variant in ("paper", "improved"):
         data = points(names, owner=[7, 7, 8])
         method = Knode(k=2, window=10, variant=variant, overlap="x")
-        assert groups(run(method, data).data, names) == [names]
+        (found,) = groups(run(method, data).data, names)
+        assert len(found) == 2  # T3 and the nearer one of the two
+        assert groups(run(replace(method, row_share=1), data).data, names) == [names]
         with pytest.raises(InputError, match=r"^knode: k is 3, but the data holds points of 2 people"):
             run(replace(method, k=3), data)
+
+
+@pytest.mark.parametrize("variant", ["paper", "improved"])
+def test_nobody_owns_more_than_the_share_of_a_group(variant: str) -> None:
+    """Twenty trips of one person and one of another: with all of them published, 20 of 21 are one person's."""
+    data = Points.from_records([[(t, 10.0 * t + i, 0.0) for t in range(4)] for i in range(21)], owner=[*[0] * 20, 1])
+    result = run(Knode(k=2, window=10, variant=variant), data)
+    kept = [i for i in range(21) if result.data.record(i)]
+    assert len(kept) == 2
+    assert 20 in kept
+    assert result.facts["trajectories left out"] == 19
+    assert check_kanonymity(result.data, result.claim, original=data).holds
+    many = Points.from_records([[(t, 10.0 * t + i, 0.0) for t in range(4)] for i in range(12)])
+    result = run(Knode(k=2, window=10, variant=variant, row_share="1/4"), many)
+    assert result.facts["people in the smallest group"] == 4
 
 
 @pytest.mark.parametrize("variant", ["paper", "improved"])

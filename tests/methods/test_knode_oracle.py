@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,7 @@ def test_boxes_and_facts(data: Points, k: int, window: int, variant: str, overla
     wide, high = max(xs) - min(xs), max(ys) - min(ys)
     for boxes, members in alike.items():
         assert len({int(data.owner[i]) for i in members}) >= k
+        assert max(Counter(data.owner[members].tolist()).values()) * k <= len(members)
         span = [box[0] for box in boxes]
         shared = set.intersection(*(times[i] for i in members))
         assert set(span) <= shared

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -173,16 +174,25 @@ def oracle(
             boxes = align(boxes, len(members) - 1, single[members[-1]])[1]
         left = [i for i in left if i not in members]
         found.append([members, boxes])
-    for i in left:
-        best = min(found, key=lambda group: align(group[1], len(group[0]), single[i])[0])
-        best[1] = align(best[1], len(best[0]), single[i])[1]
-        best[0].append(i)
+    again = True
+    while again:  # a larger group has room for more trips of one person
+        again = False
+        for i in list(left):
+            open_to_i = [group for group in found if 1 + sum(owner[j] == owner[i] for j in group[0])
+                         <= Fraction(1, k) * (1 + len(group[0]))]  # fmt: skip
+            if open_to_i:
+                best = min(open_to_i, key=lambda group: align(group[1], len(group[0]), single[i])[0])
+                best[1] = align(best[1], len(best[0]), single[i])[1]
+                best[0].append(i)
+                left.remove(i)
+                again = True
     cost = sum(
         g(b) + (len(records[i]) - len(boxes)) / max(1, len(boxes)) * g(whole)
         for m, boxes in found
         for i in m
         for b in boxes
     )
+    cost += sum(len(records[i]) for i in left) * g(whole)
     return {i: [tuple(v for side in box for v in side) for box in boxes] for m, boxes in found for i in m}, cost
 
 
@@ -267,6 +277,10 @@ def test_k_counts_owners() -> None:
     far = [[(0, 500.0, 500.0), (9, 500.0, 505.0)]]
     data = Points.from_records([*near, *far], owner=[7, 7, 7, 7, 8])
     result = run(Tga(k=2), data)
+    assert [len(group) for group in groups(result.data)] == [2]
+    assert result.facts["trajectories left out: more than the share of one person"] == 3
+    assert result.facts["trajectories added to a group at the end"] == 0
+    result = run(Tga(k=2, row_share=1), data)
     assert groups(result.data) == [[1, 2, 3, 4, 5]]
     assert result.facts["people in the largest group"] == result.facts["people in the smallest group"] == 2
     assert result.facts["trajectories added to a group at the end"] == 3
@@ -276,7 +290,7 @@ def test_what_is_left_joins_one_after_the_other() -> None:
     # Once the first joined the left group, that one is dearer, and the second goes right.
     ways = [[(0, x, 0.0)] for x in (0.0, 1.0, 40.0, 41.0, 20.4, 20.5)]
     data = Points.from_records(ways, owner=[0, 1, 2, 3, 0, 0])
-    result = run(Tga(k=2), data, [0, 2, 1, 3, 4, 5])
+    result = run(Tga(k=2, row_share=1), data, [0, 2, 1, 3, 4, 5])
     assert groups(result.data) == [[1, 2, 5], [3, 4, 6]]
 
 
@@ -284,8 +298,33 @@ def test_what_is_left_meets_groups_as_they_have_become() -> None:
     # At 30 joins 0-1, which becomes 0-30; at -5 then costs 4 ln 36 there and 3 ln 116 with 100-110, which is less.
     ways = [[(0, x, 0.0)] for x in (0.0, 1.0, 100.0, 110.0, 500.0, 501.0, 30.0, -5.0)]
     data = Points.from_records(ways, owner=[0, 1, 2, 3, 4, 5, 0, 0])
-    result = run(Tga(k=2), data, [0, 2, 4, 1, 3, 5, 6, 7])
+    result = run(Tga(k=2, row_share=1), data, [0, 2, 4, 1, 3, 5, 6, 7])
     assert groups(result.data) == [[1, 2, 7], [3, 4, 8], [5, 6]]
+
+
+@pytest.mark.parametrize("algorithm", ["fast", "multi"])
+def test_nobody_owns_more_than_the_share_of_a_group(algorithm: str) -> None:
+    """Twenty trips of one person and one of another: with all of them published, 20 of 21 are one person's."""
+    data = Points.from_records([[(0, float(i), 0.0), (9, float(i), 5.0)] for i in range(21)], owner=[*[0] * 20, 1])
+    result = run(Tga(k=2, algorithm=algorithm), data)
+    kept = [i for i in range(21) if result.data.record(i)]
+    assert len(kept) == 2
+    assert 20 in kept
+    assert check_kanonymity(result.data, result.claim, original=data).holds
+    loose = run(Tga(k=2, algorithm=algorithm, row_share="0.9"), data)
+    assert sum(1 for i in range(21) if loose.data.record(i)) == 10
+    assert loose.claim.owner_share == Fraction(9, 10)
+    many = run(Tga(k=2, row_share="1/4"), Points.from_records([[(0, float(i), 0.0)] for i in range(12)]))
+    assert many.facts["people in the smallest group"] == 4
+
+
+def test_a_group_that_grew_has_room_for_more_trips_of_one_person() -> None:
+    """The second trip of person 3 would be two of five; once person 4 has joined, it is two of six."""
+    ways = [[(0, x, 0.0), (100, x, 500.0)] for x in (0.0, 1.0, 2.0, 10.0, 11.0, 12.0)]
+    data = Points.from_records(ways, owner=[0, 1, 2, 3, 3, 4])
+    result = run(Tga(k=3), data, list(range(6)))
+    assert groups(result.data) == [[1, 2, 3, 4, 5, 6]]
+    assert result.facts["trajectories added to a group at the end"] == 3
 
 
 def test_time_is_in_seconds() -> None:

@@ -160,8 +160,10 @@ def test_what_the_claims_on_points_say() -> None:
     assert "the same for at least 4 people" in boxes.promise
     assert loose.unbounded == ("nearest_positions",)
     assert strict.unbounded == boxes.unbounded == ()
-    assert "true positions more exactly" in loose.not_covered[0]
+    assert "true positions, even with errors" in loose.not_covered[0]
     assert len(strict.not_covered) == len(loose.not_covered) - 1
+    for claim in (loose, strict, boxes):
+        assert f"nobody owns more than 1/{claim.k}" in claim.promise
     assert "1/3" in strict.covered[0]
     assert "1/4" in boxes.covered[0]
     assert loose.covered == ()  # nobody is stopped who knows where the victim was

@@ -20,9 +20,9 @@ def block_clusters(block, measure, known, k, radius, order, farthest):
     """Return, for every trajectory, the pivot of its cluster, or -1.
 
     Pivots come in the given order; with `farthest` only the first one does, and the next is always the one whose least
-    distance to all pivots so far is largest, among equals the smallest number.  A pivot takes the nearest trajectories
-    in no cluster until there are `k` people, and if all of them are within the radius this is a cluster.  In the end,
-    whoever is in no cluster joins the nearest pivot of a cluster if it is within the radius.  Within the radius means:
+    distance to all pivots so far is largest, among equals the smallest number.  A pivot takes the nearest trajectory in
+    no cluster of each of the `k` - 1 nearest other people, and if all are within the radius this is a cluster.  In the
+    end, whoever is in no cluster joins the nearest pivot of one if it is within the radius.  Within the radius means:
     edits for EDR, and for LSTD the largest planar distance of two paired points.  O(n^2) besides the distances.
     """
     n = block.owner.size
@@ -59,7 +59,7 @@ def block_clusters(block, measure, known, k, radius, order, farthest):
 
 @inner
 def _lead(block, measure, known, free, pivot, radius, people, label):
-    """Let a pivot take the nearest free trajectories until there are enough people; return whether it can."""
+    """Let a pivot take the nearest free trajectory of each of the people who are nearest; return whether it can."""
     cost, tie, owner = known.cost[pivot], known.tie[pivot], block.owner
     reset(people)
     full = False
@@ -68,17 +68,13 @@ def _lead(block, measure, known, free, pivot, radius, people, label):
             full = True
     if not full:
         return False
-    last = people.state[2]
-    far, far_tie, far_index = people.far[last], people.tie[last], people.index[last]
-    for i in range(free.size):
-        if free[i] == 1 and i != pivot and not is_before(far, far_tie, far_index, cost[i], tie[i], i):
-            within = cost[i] if measure.is_edr else tie[i]
-            if within > radius:
-                for j in range(i):
-                    if label[j] == pivot:
-                        label[j] = -1
-                return False
-            label[i] = pivot
+    for place in range(people.state[0]):
+        i = people.index[place]
+        within = cost[i] if measure.is_edr else tie[i]
+        if within > radius:
+            return False
+    for place in range(people.state[0]):
+        label[people.index[place]] = pivot
     label[pivot] = pivot
     return True
 

@@ -13,12 +13,13 @@ __all__ = ["edit"]
 
 
 @kernel
-def edit(offsets, x, y, t, s, label, measure, half, out_offsets, out_t, out_x, out_y, begin, end):
+def edit(offsets, x, y, t, s, label, measure, half, off_x, off_y, out_offsets, out_t, out_x, out_y, begin, end):
     """Write the trajectories from `begin` to `end` as they are published; return what it took.
 
     The trajectory of a cluster gets as many points as its pivot ``label[i]`` and the same timestamps: for each point of
-    the pivot, its own point that is aligned to it, moved to at most `half` away.  Returns per trajectory the way moved,
-    the time moved, and the points created and deleted.  Cost as `lstd` or `edr_script` for each trajectory.
+    the pivot, its own point that is aligned to it, moved to at most `half` away.  Where `off_x` and `off_y` hold a
+    number per trajectory, it is put at this offset from the pivot instead, wherever it was.  Returns per trajectory the
+    way moved, the time moved, and the points created and deleted.  Cost as `lstd` or `edr_script` for each trajectory.
     """
     longest = np.int64(1)
     for i in range(begin, end):
@@ -46,10 +47,16 @@ def edit(offsets, x, y, t, s, label, measure, half, out_offsets, out_t, out_x, o
             a = q_begin + (-source[j] - 1 if invented else source[j])
             b, out = p_begin + j, out_offsets[i] + j
             out_t[out] = t[b]
-            out_x[out], out_y[out] = clamp(x[a], y[a], x[b], y[b], half)
+            if off_x.size > 0:
+                out_x[out], out_y[out] = clamp(x[b] + off_x[i], y[b] + off_y[i], x[b], y[b], half)
+            else:
+                out_x[out], out_y[out] = clamp(x[a], y[a], x[b], y[b], half)
             if not invented:
-                far = np.sqrt((x[a] - x[b]) ** 2 + (y[a] - y[b]) ** 2)
-                done[i - begin, 0] += max(0.0, far - half)
+                if off_x.size > 0:
+                    done[i - begin, 0] += np.sqrt((x[a] - out_x[out]) ** 2 + (y[a] - out_y[out]) ** 2)
+                else:
+                    far = np.sqrt((x[a] - x[b]) ** 2 + (y[a] - y[b]) ** 2)
+                    done[i - begin, 0] += max(0.0, far - half)
                 done[i - begin, 1] += abs(t[a] - t[b])
     return done
 

@@ -21,8 +21,9 @@ def greedy_clusters(tree, rows, owner, core, k, most, first):
     """Return, for every place, the place of the pivot of its cluster, or -1.
 
     The first pivot is at place `first`; the next one is the trajectory farthest from all pivots so far, among those
-    that are in no cluster and were no pivot; among equals the smallest number.  A pivot takes the nearest trajectories
-    in no cluster until there are `k` people.  If they lie within `most` this is a cluster, else the pivot is set aside.
+    that are in no cluster and were no pivot; among equals the smallest number.  A pivot takes the nearest trajectory in
+    no cluster of each of the `k` - 1 nearest other people.  If they lie within `most` this is a cluster, else the pivot
+    is set aside.
     In the end, whoever is in no cluster joins the nearest pivot of a cluster within `most`.
 
     Exactly this rule, but a pivot looks only at the parts of the tree where it may change the distance to the nearest

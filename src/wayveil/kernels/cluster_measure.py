@@ -21,6 +21,9 @@ Measure = namedtuple("Measure", ["is_edr", "unit", "cap", "dx", "dy", "dt"])
 Known = namedtuple("Known", ["ready", "cost", "tie"])
 """Where ``ready[p]`` is 1: the distance of pivot p to each trajectory, and what decides among equal distances."""
 
+TIES_PER_M = 1e6
+"""Middles are means, which are not exact: their distances are told apart to a micrometre, or rounding would decide."""
+
 
 @inner
 def could_lead(block, measure, free, pivot, k, radius, seen):
@@ -67,7 +70,7 @@ def know(block, measure, known, pivot, room):
             )
             continue
         dx, dy = block.middle_x[i] - block.middle_x[pivot], block.middle_y[i] - block.middle_y[pivot]
-        known.tie[pivot, i] = np.sqrt(dx * dx + dy * dy)
+        known.tie[pivot, i] = np.floor(np.sqrt(dx * dx + dy * dy) * TIES_PER_M + 0.5)
         if known.ready[i] == 1:
             known.cost[pivot, i] = known.cost[i, pivot]
         else:

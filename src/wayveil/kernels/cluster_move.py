@@ -1,4 +1,4 @@
-"""Moving points into disks: the smallest translation, and around which centre."""
+"""Moving points into disks around a centre: the smallest translation, or to a place that says nothing about them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ __all__ = ["clamp", "smallest_circle", "translate"]
 
 
 @kernel
-def translate(x, y, begin, end, member, first, half, use_mec, c_begin, c_end):
+def translate(x, y, begin, end, member, first, half, use_mec, off_x, off_y, c_begin, c_end):
     """Move the points of clusters into disks of radius `half`, in place; return the way moved per cluster.
 
     Cluster c has the trajectories ``member[first[c]:first[c + 1]]``, all with the same timestamps; the rows of i are
     ``begin[i]:end[i]``.  The centre of each timestamp is the mean, or the centre of the smallest enclosing circle.
+    Where `off_x` and `off_y` hold a number per trajectory, trajectory i is put at this offset from the centres, of at
+    most `half`, wherever it was; where they are empty, to the nearest point of the disks.
     O(points) time, for the circles O(points x members) at worst; O(members) memory.
     """
     moved = np.zeros(c_end - c_begin, np.float64)
@@ -29,7 +31,10 @@ def translate(x, y, begin, end, member, first, half, use_mec, c_begin, c_end):
                 cx, cy, _ = smallest_circle(px, py)
             for i in range(a, b):
                 row = begin[member[i]] + step
-                x[row], y[row] = clamp(px[i - a], py[i - a], cx, cy, half)
+                if off_x.size > 0:
+                    x[row], y[row] = clamp(cx + off_x[member[i]], cy + off_y[member[i]], cx, cy, half)
+                else:
+                    x[row], y[row] = clamp(px[i - a], py[i - a], cx, cy, half)
                 moved[c - c_begin] += np.sqrt((x[row] - px[i - a]) ** 2 + (y[row] - py[i - a]) ** 2)
     return moved
 

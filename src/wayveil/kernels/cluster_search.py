@@ -45,11 +45,10 @@ def find_lowest(tree, free, lowest):
 
 @inner
 def nearest(tree, rows, free, lowest, owner, at, most, search):
-    """Find the nearest free trajectories of the one at place `at` until there are as many other people as wanted.
+    """Find the nearest other people of the trajectory at place `at`, and of each the nearest free trajectory.
 
-    Returns how many trajectories were found, or -1 if some lie beyond `most`; among equal distances the smaller number
-    counts as nearer.  ``free[place]`` says who counts, and `lowest` is from `find_lowest`.  Own trajectories that are
-    nearer than the last other person belong to the result.
+    Returns how many were found, which is as many as wanted, or -1 if some lie beyond `most`; among equal distances the
+    smaller number counts as nearer.  ``free[place]`` says who counts, and `lowest` is from `find_lowest`.
     """
     n, leaves_from = tree.order.size, tree.first.size >> 1
     people = search.people
@@ -90,9 +89,12 @@ def nearest(tree, rows, free, lowest, owner, at, most, search):
     kept = np.int64(0)
     for i in range(held):
         place, d = search.place[i], search.far[i]
-        if not is_before(far, 0.0, index, d, 0.0, tree.order[place]):
-            search.place[kept], search.far[kept] = place, d
-            kept += 1
+        if is_before(far, 0.0, index, d, 0.0, tree.order[place]):
+            continue
+        for person in range(people.state[0]):
+            if people.index[person] == tree.order[place]:
+                search.place[kept], search.far[kept] = place, d
+                kept += 1
     return kept
 
 

@@ -15,7 +15,19 @@ from numpy.typing import NDArray
 
 from wayveil.kernels.jit import inner
 
-__all__ = ["NEVER", "THIN", "Boxes", "Tracks", "count_of_owner", "enclose", "join", "leave", "loss_if", "new_boxes"]
+__all__ = [
+    "NEVER",
+    "THIN",
+    "Boxes",
+    "Tracks",
+    "count_of_owner",
+    "enclose",
+    "join",
+    "keeps_shares",
+    "leave",
+    "loss_if",
+    "new_boxes",
+]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -90,6 +102,31 @@ def count_of_owner(tracks, boxes, g, who):
             found += 1
         v = boxes.follow[v]
     return found
+
+
+@inner
+def keeps_shares(tracks, boxes, g, out, into, share):
+    """Return whether nobody owns more than a share of group g without its member `out` and with `into`, if not -1.
+
+    `share` is a numerator and a denominator.  O(members^2), but groups are small.
+    """
+    size, most = np.int64(0), np.int64(0)
+    v = boxes.head[g]
+    while v >= 0:
+        if v != out:
+            size += 1
+            trips = np.int64(1 if into >= 0 and tracks.owner[into] == tracks.owner[v] else 0)
+            u = boxes.head[g]
+            while u >= 0:
+                if u != out and tracks.owner[u] == tracks.owner[v]:
+                    trips += 1
+                u = boxes.follow[u]
+            most = max(most, trips)
+        v = boxes.follow[v]
+    if into >= 0:
+        size += 1
+        most = max(most, np.int64(1))
+    return most * share[1] <= size * share[0]
 
 
 @inner

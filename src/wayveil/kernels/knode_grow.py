@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from wayveil.kernels.jit import inner
-from wayveil.kernels.knode_boxes import NEVER, count_of_owner, enclose, join, leave, loss_if
+from wayveil.kernels.knode_boxes import NEVER, count_of_owner, enclose, join, keeps_shares, leave, loss_if
 from wayveil.kernels.knode_guess import guess_more, keep_on_list
 
 __all__ = ["absorb", "grow_groups"]
@@ -39,17 +39,22 @@ def grow_groups(tracks, boxes, k):
 
 
 @inner
-def absorb(tracks, boxes, groups, v, k):
-    """Put v into the group where it costs least, of those that share a timestamp with it and stay below 2k owners."""
+def absorb(tracks, boxes, groups, v, k, share):
+    """Put v into the group where it costs least, of those that share a timestamp with it and stay below 2k owners.
+
+    Nor may its owner get more than a share of the group.  Returns whether there is such a group.
+    """
     best, least = np.int64(-1), NEVER
     for g in range(groups):
-        if boxes.owners[g] < 2 * k - 1 or count_of_owner(tracks, boxes, g, tracks.owner[v]) > 0:
+        has_room = boxes.owners[g] < 2 * k - 1 or count_of_owner(tracks, boxes, g, tracks.owner[v]) > 0
+        if has_room and keeps_shares(tracks, boxes, g, -1, v, share):
             more = loss_if(tracks, boxes, g, -1, v, boxes.loss[g] + least, 1) - boxes.loss[g]
             if more < least:
                 best, least = g, more
     if best >= 0:
         join(tracks, boxes, best, v)
         enclose(tracks, boxes, best)
+    return best >= 0
 
 
 @inner

@@ -5,7 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from wayveil.kernels.jit import inner, kernel
-from wayveil.kernels.knode_boxes import NEVER, Tracks, count_of_owner, enclose, join, leave, loss_if, new_boxes
+from wayveil.kernels.knode_boxes import (
+    NEVER,
+    Tracks,
+    count_of_owner,
+    enclose,
+    join,
+    keeps_shares,
+    leave,
+    loss_if,
+    new_boxes,
+)
 from wayveil.kernels.knode_grow import absorb, grow_groups
 from wayveil.kernels.knode_guess import guess_more, keep_on_list
 
@@ -20,10 +30,11 @@ _LEAST = 1e-9  # what a change must gain, in samples: rounding gains nothing
 
 
 @kernel
-def low_loss_groups(first, start, end, owner, x, y, k):
+def low_loss_groups(first, start, end, owner, x, y, k, share):
     """Return the group of every trajectory, -1 where it is left out; groups have k to 2k - 1 owners.
 
-    The trajectories are as in `Tracks`, with positions in the unit square and owners as codes below n.  Left
+    The trajectories are as in `Tracks`, with positions in the unit square and owners as codes below n.  `share` is a
+    numerator and a denominator, of at least 1 / k: nobody owns more than this share of any group.  Left
     out are those that share no timestamp with a group that has room, and all if they have fewer than k owners.  Time
     O(n^2 + n x k x timestamps), memory about 200 / k bytes per sample: cut large classes before.
     """
@@ -35,34 +46,41 @@ def low_loss_groups(first, start, end, owner, x, y, k):
     groups = grow_groups(tracks, boxes, k)
     changed, passes = True, np.int64(0)
     while True:
-        for v in range(n):  # after every pass, as groups may have come to share more time
-            if boxes.label[v] < 0:
-                absorb(tracks, boxes, groups, v, k)
+        # After every pass, as groups may have come to share more time; and again as long as somebody finds a group, as
+        # a larger group has room for more trips of one person.
+        absorbed = True
+        while absorbed:
+            absorbed = False
+            for v in range(n):
+                if boxes.label[v] < 0 and absorb(tracks, boxes, groups, v, k, share):
+                    absorbed = True
         if passes == _PASSES or not changed:
             return boxes.label
         changed, passes = False, passes + 1
         for v in range(n):
-            if boxes.label[v] >= 0 and _improve(tracks, boxes, groups, v, k):
+            if boxes.label[v] >= 0 and _improve(tracks, boxes, groups, v, k, share):
                 changed = True
 
 
 @inner
-def _improve(tracks, boxes, groups, v, k):
+def _improve(tracks, boxes, groups, v, k, share):
     """Move v, or interchange it with another trajectory, if this lowers the loss; return whether it did."""
     a = boxes.label[v]
     here = loss_if(tracks, boxes, a, v, -1, NEVER, 1)
     free = boxes.owners[a] > k or count_of_owner(tracks, boxes, a, tracks.owner[v]) > 1
+    free = free and keeps_shares(tracks, boxes, a, v, -1, share)
     who, cost, held = _nearest(tracks, boxes, groups, v)
     to, other, best = np.int64(-1), np.int64(-1), -_LEAST
     for i in range(held):
         g = who[i]
         room = boxes.owners[g] < 2 * k - 1 or count_of_owner(tracks, boxes, g, tracks.owner[v]) > 0
-        if free and room and here - boxes.loss[a] + cost[i] < best:
+        cheaper = here - boxes.loss[a] + cost[i] < best
+        if free and room and cheaper and keeps_shares(tracks, boxes, g, -1, v, share):
             to, other, best = g, -1, here - boxes.loss[a] + cost[i]
         u = boxes.head[g]
         while u >= 0:
             change = _change(tracks, boxes, v, u, here, best)
-            if change < best and _may_interchange(tracks, boxes, v, u, k):
+            if change < best and _may_interchange(tracks, boxes, v, u, k, share):
                 to, other, best = g, u, change
             u = boxes.follow[u]
     if to < 0:
@@ -113,8 +131,8 @@ def _nearest(tracks, boxes, groups, v):
 
 
 @inner
-def _may_interchange(tracks, boxes, v, u, k):
-    """Return whether both groups keep k to 2k - 1 owners."""
+def _may_interchange(tracks, boxes, v, u, k, share):
+    """Return whether both groups keep k to 2k - 1 owners, none of them with more than a share."""
     if tracks.owner[v] == tracks.owner[u]:
         return True
     a, g, mine, yours = boxes.label[v], boxes.label[u], tracks.owner[v], tracks.owner[u]
@@ -123,4 +141,6 @@ def _may_interchange(tracks, boxes, v, u, k):
     here += 1 if count_of_owner(tracks, boxes, a, yours) == 0 else 0
     there -= 1 if count_of_owner(tracks, boxes, g, yours) == 1 else 0
     there += 1 if count_of_owner(tracks, boxes, g, mine) == 0 else 0
-    return k <= here < 2 * k and k <= there < 2 * k
+    if not (k <= here < 2 * k and k <= there < 2 * k):
+        return False
+    return keeps_shares(tracks, boxes, a, v, u, share) and keeps_shares(tracks, boxes, g, u, v, share)

@@ -14,6 +14,7 @@ from wayveil.model import Frame, Points
 from wayveil.model.ragged import IntArray, offsets_of
 
 __all__ = [
+    "EXTRA",
     "OUTLIER",
     "TOO_FEW",
     "Relaxed",
@@ -29,6 +30,9 @@ __all__ = [
 
 OUTLIER, TOO_FEW = -1, -2
 """Labels of trajectories that are not published: no cluster is near, or too few people could be in one."""
+
+EXTRA = -4
+"""Label of trajectories that are not published because their person owns too many of a cluster."""
 
 _FARTHEST = 1e15
 _DEGREE_MARGIN_M = 1e-6
@@ -122,6 +126,7 @@ def account(data: Points, label: IntArray) -> dict[str, int | float | str]:
         "trajectories in trash": n_trash,
         "trash: too few people in the class": int((held & (label == TOO_FEW)).sum()),
         "trash: outliers": int((held & (label == OUTLIER)).sum()),
+        "trash: more than the share of one person": int((held & (label == EXTRA)).sum()),
         "points in trash": int(lengths[trash].sum()),
         "discernibility": int((sizes.astype(np.int64) ** 2).sum()) + n_trash * int(held.sum()),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from typing import ClassVar
 
@@ -13,6 +14,7 @@ from wayveil.kernels.knode_draw import draw_boxes
 from wayveil.kernels.knode_graph import AXES, NO_EDGE, edge_weights
 from wayveil.kernels.knode_improve import low_loss_groups
 from wayveil.kernels.knode_partition import partition
+from wayveil.methods.dominance import keep_shares, people_needed
 from wayveil.methods.picked import Picked
 from wayveil.methods.trajectory_graph import class_owners, cut_large, merge_small, time_classes, time_windows
 from wayveil.model import (
@@ -27,6 +29,7 @@ from wayveil.model import (
     duration_units,
     parameter,
 )
+from wayveil.model.claims.counting import row_share_parameter
 from wayveil.model.ragged import FloatArray, IntArray, offsets_of, take
 
 __all__ = ["Knode"]
@@ -46,6 +49,8 @@ class Knode:
     ----------
     k : int, >= 2
         Smallest number of people who share one published sequence of boxes.
+    row_share : number from 0 to 1, or "1/k"
+        Largest share of the trajectories with one sequence of boxes that one person may own.
     window : str
         A duration such as "10min"; for times that are plain integers a positive integer, in their unit.  Trajectories
         that start in one window of this length and end in one are a class, and groups are found inside classes.
@@ -58,8 +63,9 @@ class Knode:
 
     Guarantee
     ---------
-    ``KAnonymity(k)``: every published sequence of boxes is that of at least `k` distinct owners, and contains where
-    they were at its times.  Where a whole group goes to the same place, that place is published.
+    ``KAnonymity(k, row_share)``: every published sequence of boxes is that of at least `k` distinct owners, nobody owns
+    more than `row_share` of its trajectories, and it contains where they were at its times.  Where a whole group goes
+    to the same place, that place is published.
 
     Notes
     -----
@@ -91,6 +97,7 @@ class Knode:
     """
 
     k: int = parameter(kind="int", low=2, help="smallest number of people who share one published trajectory")
+    row_share: Fraction | str = row_share_parameter()
     window: str = parameter(
         kind="duration", help="trajectories that start within one such window and end within one are grouped"
     )
@@ -123,20 +130,25 @@ class Knode:
 
     @property
     def claim(self) -> KAnonymity:
-        return KAnonymity(k=self.k)
+        return KAnonymity(k=self.k, row_share=self.row_share)
+
+    @property
+    def people(self) -> int:
+        """How many people a group has at least: `k`, or more where `row_share` takes more."""
+        return people_needed(self.k, self.claim.owner_share)
 
     def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> Published:
         window = duration_units(self.name, "window", self.window, data.time_format)
         engine.progress("finding classes of the same time")
-        tracks = _tracks(data, self.k)
+        tracks = _tracks(data, self.people)
         windows = time_windows(data.t[tracks.first], data.t[tracks.first + tracks.length - 1], window)
         label = time_classes(windows)
         owners = class_owners(label, tracks.owner)
         facts: dict[str, int | float | str] = {
             "classes": len(owners),
-            "classes of fewer than k people": int((owners < self.k).sum()),
+            "classes of fewer than k people": int((owners < self.people).sum()),
         }
-        label = np.where(owners[label] >= self.k, label, -1)
+        label = np.where(owners[label] >= self.people, label, -1)
         engine.progress("grouping trajectories")
         if self.variant == "paper":
             groups, facts["edges"] = self._partition(tracks, label, engine)
@@ -163,7 +175,9 @@ class Knode:
         rows = (part.points.begin + low - part.start)[:, None] + np.arange(high - low + 1)
         x, y = part.points.columns
         weights = edge_weights(x[rows], y[rows], self.overlap)
-        found = partition(weights, _codes(part.owner), self.k)
+        found = partition(weights, _codes(part.owner), self.people)
+        far = _from_middle(x[rows], y[rows], found)
+        found[keep_shares(found, part.owner, far, self.claim.owner_share)] = -1
         return _Groups.of(part.members, found, low, high), int(np.count_nonzero(weights < NO_EDGE)) // 2
 
     def _group(self, tracks: _Tracks, label: IntArray, windows: IntArray, engine: Engine) -> _Groups:
@@ -177,15 +191,17 @@ class Knode:
         for _ in range(_ROUNDS):
             rest = np.flatnonzero(_joined(done, len(label)).label < 0)
             label = np.full(len(label), -1)
-            for number, members in enumerate(merge_small(windows[rest], tracks.owner[rest], self.k)):
+            for number, members in enumerate(merge_small(windows[rest], tracks.owner[rest], self.people)):
                 label[rest[members]] = number
             done += grouped(label)
         return _joined(done, len(label))
 
     def _grouped(self, part: _Part) -> _Groups:
+        share = self.claim.owner_share
         found = low_loss_groups(
-            part.points.begin, part.start, part.end, _codes(part.owner), *part.points.columns, self.k
-        )
+            part.points.begin, part.start, part.end, _codes(part.owner), *part.points.columns, self.people,
+            (share.numerator, share.denominator),
+        )  # fmt: skip
         inside, n = found >= 0, int(found.max()) + 1
         low, high = np.zeros(n, np.int64), np.full(n, part.end.max(initial=0))
         np.maximum.at(low, found[inside], part.start[inside])
@@ -196,12 +212,12 @@ class Knode:
         """Return the classes, large ones cut; the largest first, so that no worker ends long after the others."""
         order = np.argsort(label, kind="stable")
         bounds = np.searchsorted(label[order], np.arange(int(label.max(initial=-1)) + 2)).tolist()
-        most, places = max(_MOST, 4 * self.k), tracks.places()
+        most, places = max(_MOST, 4 * self.people), tracks.places()
         found = [
             part
             for low, high in pairwise(bounds)
             if low < high  # small classes have no label
-            for part in cut_large(order[low:high], places, tracks.owner, self.k, most)
+            for part in cut_large(order[low:high], places, tracks.owner, self.people, most)
         ]
         return sorted(found, key=len, reverse=True)
 
@@ -296,6 +312,19 @@ def _scaled(column: FloatArray) -> FloatArray:
     """Return a column with its range scaled to [0, 1], or zeros where it has none."""
     extent = np.ptp(column)
     return (column - column.min()) / extent if extent > 0 else np.zeros(len(column))
+
+
+def _from_middle(x: FloatArray, y: FloatArray, label: IntArray) -> FloatArray:
+    """Return how far each trajectory, a row of x and y, is from the middle of its group, as a mean of squares."""
+    inside = label >= 0
+    group = np.where(inside, label, 0)
+    sizes = np.maximum(np.bincount(label[inside], minlength=1), 1)[:, None]
+    far = np.zeros(len(label))
+    for column in (x, y):
+        middle = np.zeros((len(sizes), column.shape[1]))
+        np.add.at(middle, label[inside], column[inside])
+        far += np.mean((column - (middle / sizes)[group]) ** 2, axis=1)
+    return far
 
 
 def _codes(owner: IntArray) -> IntArray:

@@ -16,6 +16,7 @@ from wayveil.kernels.cluster_search import core_distances, group_distances
 from wayveil.kernels.cluster_times import same_times
 from wayveil.kernels.cluster_tree import Tree, build_tree
 from wayveil.methods.clusters import (
+    EXTRA,
     OUTLIER,
     TOO_FEW,
     Relaxed,
@@ -27,15 +28,19 @@ from wayveil.methods.clusters import (
     relax,
     semi_diagonal,
 )
+from wayveil.methods.dominance import keep_shares
+from wayveil.methods.offsets_in_disc import Offsets
 from wayveil.methods.picked import Picked
 from wayveil.methods.walk_together import (
     WalkTogether,
     delta_parameter,
     k_parameter,
+    placement_parameter,
     radius_growth_parameter,
     trash_max_parameter,
 )
 from wayveil.model import BlockKey, Engine, Points, Published, duration_units, parameter
+from wayveil.model.claims.counting import row_share_parameter
 from wayveil.model.ragged import FloatArray, IntArray, offsets_of, take
 
 __all__ = ["Nwa"]
@@ -56,6 +61,11 @@ class Nwa(WalkTogether):
         Smallest number of people in a cluster.
     delta : number, >= 0, in metres
         Largest distance of two members of a cluster at any published time.  With 0 they become one and the same.
+    row_share : number from 0 to 1, or "1/k"
+        Largest share of the trajectories of a cluster that one person may own.
+    placement : {"random", "nearest"}
+        Where a member is published in the disc of radius `delta`/2 around the centre of its cluster, if `delta` > 0:
+        at an offset that is drawn at random for the whole trajectory, or as near to where it was as the disc lets.
     pi : duration or "none"
         Trajectories start and end at multiples of this time only; what lies before and after is cut off.
     radius_max : number > 0, in metres, or "auto"
@@ -70,8 +80,8 @@ class Nwa(WalkTogether):
 
     Guarantee
     ---------
-    ``KDelta(k, delta)``.  With `delta` > 0 an attacker who knows a true position finds the nearest published one, which
-    is likely to be the victim's own: this is not bounded.
+    ``KDelta(k, delta, row_share, placement)``.  With `delta` > 0 and ``placement="nearest"`` an attacker who knows a
+    true position finds the nearest published one, which is likely to be the victim's own: this is not bounded.
 
     Notes
     -----
@@ -79,6 +89,10 @@ class Nwa(WalkTogether):
     the trash, and count apart from outliers.  The greedy clustering is exact: the farthest trajectory from all pivots
     comes next, found with a tree over the leading principal components, which never overstate a distance.  A radius
     at which too many trajectories could be in no cluster, whatever the pivots, is skipped without clustering.
+
+    A cluster takes one trajectory of each of its first k people, the nearest; others of theirs may lead or join another
+    cluster.  In the end the trajectories of whoever owns more than `row_share` of a cluster are left out, those
+    farthest from the pivot first, and counted apart from outliers.
 
     References
     ----------
@@ -88,7 +102,7 @@ class Nwa(WalkTogether):
     --------
     >>> from wayveil.engines import LocalEngine
     >>> data = Points.from_records([[(0, 0.0, 0.0), (1, 10.0, 0.0)], [(0, 0.0, 3.0), (1, 10.0, 1.0)]])
-    >>> method = Nwa(k=2, delta=2, radius_max=5)
+    >>> method = Nwa(k=2, delta=2, placement="nearest", radius_max=5)
     >>> made = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine())
     >>> [[(t, round(x, 6), round(y, 6)) for t, x, y in made.data.record(i)] for i in range(2)]
     [[(0, 0.0, 0.5), (1, 10.0, 0.0)], [(0, 0.0, 2.5), (1, 10.0, 1.0)]]
@@ -96,6 +110,8 @@ class Nwa(WalkTogether):
 
     k: int = k_parameter()
     delta: float = delta_parameter()
+    row_share: Fraction | str = row_share_parameter()
+    placement: str = placement_parameter()
     pi: str = parameter(
         kind="duration",
         choices=("none",),
@@ -144,13 +160,14 @@ class Nwa(WalkTogether):
         label = np.where(end > begin, TOO_FEW, CUT_OFF)
         for part, own in zip(parts, found, strict=True):
             label[part] = np.where(own < 0, OUTLIER, part[own])
+        label[keep_shares(label, data.owner, _from_pivot(data, begin, end, label), self.claim.owner_share)] = EXTRA
         if not (label >= 0).any():
             raise InputError(
                 "nwa: every trajectory is an outlier at this radius. Take a larger radius_max or a smaller trash_max."
             )
         del classes  # as large as the data; the copy that is published needs the room
         engine.progress("moving points")
-        made, moved = self._move(data, begin, end, label, engine)
+        made, moved = self._move(data, begin, end, label, self.place(data, rng), engine)
         lengths = np.diff(data.offsets)
         facts = {
             "classes": len(first) - 1,
@@ -187,16 +204,16 @@ class Nwa(WalkTogether):
         person = np.unique(data.owner, return_inverse=True)[1][members]
         pairs = np.unique(which * len(data) + person)
         people = np.bincount(pairs // max(1, len(data)), minlength=len(first) - 1)
-        large = np.flatnonzero(people >= self.k)
+        large = np.flatnonzero(people >= self.people)
         return large[np.argsort(-np.diff(first)[large], kind="stable")]
 
     def _cluster(self, classes: list[_Class], data: Points, engine: Engine) -> tuple[list[IntArray], Relaxed]:
         """Return the clusters of every class at the first radius that leaves few enough outliers."""
         engine.progress("measuring distances")
         small = [c for c in classes if c.n <= _BLOCK]  # they come last
-        classes[len(classes) - len(small) :] = engine.map(lambda c: c.measured(self.k), small)
+        classes[len(classes) - len(small) :] = engine.map(lambda c: c.measured(self.people), small)
         for i, c in enumerate(classes[: len(classes) - len(small)]):
-            classes[i] = c.measured_on(engine, self.k)
+            classes[i] = c.measured_on(engine, self.people)
         found: list[IntArray] = []
         most_outliers = allowed_trash(self.trash_max, data)
 
@@ -204,14 +221,20 @@ class Nwa(WalkTogether):
             if sum(c.beyond(radius) for c in classes) > most_outliers:
                 return False
             engine.progress("clustering", restarts)
-            found[:] = engine.map(lambda c: c.cluster(self.k, radius), classes)
+            found[:] = engine.map(lambda c: c.cluster(self.people, radius), classes)
             return sum(int((own < 0).sum()) for own in found) <= most_outliers
 
         start = 0.005 * semi_diagonal(data) if isinstance(self.radius_max, str) else self.radius_max
         return found, relax(start, self.radius_growth, few_outliers)
 
     def _move(
-        self, data: Points, begin: IntArray, end: IntArray, label: IntArray, engine: Engine
+        self,
+        data: Points,
+        begin: IntArray,
+        end: IntArray,
+        label: IntArray,
+        places: Offsets,
+        engine: Engine,
     ) -> tuple[Points, float]:
         """Return the data that is published, and the sum of all ways that points were moved."""
         members, first = members_of(label)
@@ -219,7 +242,7 @@ class Nwa(WalkTogether):
         cuts = first[np.append(np.arange(0, len(first) - 1, 256), len(first) - 1)].tolist()
         parts = [members[a:b] for a, b in pairwise(cuts)]
         pieces = [
-            (_picked(data, begin[part], end[part]), first[i : i + 257] - first[i])
+            (_picked(data, begin[part], end[part]), first[i : i + 257] - first[i], places.of(part))
             for i, part in zip(range(0, len(first) - 1, 256), parts, strict=True)
         ]
         moved = engine.map(lambda piece: _moved(*piece, half, mec), pieces)
@@ -238,12 +261,28 @@ def _picked(data: Points, begin: IntArray, end: IntArray) -> Picked:
     return Picked(begin=begin, end=end, columns=(data.x, data.y))
 
 
-def _moved(points: Picked, first: IntArray, half: float, use_mec: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _moved(
+    points: Picked, first: IntArray, places: Offsets, half: float, use_mec: bool
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the points of some clusters where they are published, and the way moved per cluster."""
     offsets, (x, y) = points.packed()
     members = np.arange(len(offsets) - 1)
-    moved = translate(x, y, offsets[:-1], offsets[1:], members, first, half, use_mec, 0, len(first) - 1)
+    moved = translate(
+        x, y, offsets[:-1], offsets[1:], members, first, half, use_mec, places.x, places.y, 0, len(first) - 1
+    )
     return x, y, moved
+
+
+def _from_pivot(data: Points, begin: IntArray, end: IntArray, label: IntArray) -> FloatArray:
+    """Return how far every trajectory of a cluster is from its pivot, as a mean of squares; the pivot is nearest."""
+    far = np.zeros(len(label))
+    for i in np.flatnonzero((label >= 0) & (label != np.arange(len(label)))).tolist():
+        pivot = label[i]
+        across = data.x[begin[i] : end[i]] - data.x[begin[pivot] : end[pivot]]
+        along = data.y[begin[i] : end[i]] - data.y[begin[pivot] : end[pivot]]
+        far[i] = np.mean(across * across + along * along)
+    far[label == np.arange(len(label))] = -1.0
+    return far
 
 
 def classes_of(t: IntArray, begin: IntArray, end: IntArray) -> tuple[IntArray, IntArray]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from wayveil.errors import InputError, ParameterError
 from wayveil.kernels.point_bounds import Coarse, Rule, Sequences
 from wayveil.kernels.point_matching import match_points, nearest
+from wayveil.methods.dominance import people_needed
 from wayveil.model import (
     BlockKey,
     Cut,
@@ -22,6 +24,7 @@ from wayveil.model import (
     parameter,
     seconds_per_unit,
 )
+from wayveil.model.claims.counting import row_share_parameter
 from wayveil.model.ragged import FloatArray, IntArray, offsets_of, take
 
 __all__ = ["Tga"]
@@ -42,6 +45,8 @@ class Tga:
     ----------
     k : int, >= 2
         Smallest number of people who share one published sequence of boxes.
+    row_share : number from 0 to 1, or "1/k"
+        Largest share of the trajectories with one sequence of boxes that one person may own.
     algorithm : {"fast", "multi"}
         How a group grows from a random trajectory: `fast` adds those that are cheapest to match with that trajectory,
         `multi` again and again the one that is cheapest to match with the group so far.
@@ -52,9 +57,9 @@ class Tga:
 
     Guarantee
     ---------
-    ``KAnonymity(k)``: every published sequence of boxes is that of at least `k` distinct owners, and each was in every
-    box in its time.  Where a whole group goes to the same place, that place is published.  With points, nothing is
-    promised beyond the boxes that they are drawn from.
+    ``KAnonymity(k, row_share)``: every published sequence of boxes is that of at least `k` distinct owners, nobody owns
+    more than `row_share` of its trajectories, and each was in every box in its time.  Where a whole group goes to the
+    same place, that place is published.  With points, nothing is promised beyond the boxes that they are drawn from.
 
     Notes
     -----
@@ -63,7 +68,8 @@ class Tga:
     as much as the box around all data.  Two sequences are matched optimally by dynamic programming; members are added
     one after the other, as matching more than two optimally is NP-hard.  A group takes the cheapest trajectory of an
     owner it does not have yet, until it has `k`; when fewer than `k` owners are left, what is left joins the group
-    where the cost is smallest.
+    where the cost is smallest, of those in which its owner then has no more than `row_share`.  What none of them takes
+    is left out.
 
     `fast` matches O(n^2 / k) pairs, `multi` O(n^2), at O(product of their lengths) each, but bounds rule out most.
     Groups are looked for several at a time, and kept where none of their members was taken meanwhile: the result is
@@ -88,6 +94,7 @@ class Tga:
     """
 
     k: int = parameter(kind="int", low=2, help="smallest number of people who share one published trajectory")
+    row_share: Fraction | str = row_share_parameter()
     algorithm: str = parameter(
         kind="choice",
         choices=("fast", "multi"),
@@ -127,7 +134,12 @@ class Tga:
 
     @property
     def claim(self) -> KAnonymity:
-        return KAnonymity(k=self.k)
+        return KAnonymity(k=self.k, row_share=self.row_share)
+
+    @property
+    def people(self) -> int:
+        """How many people a group has at least: `k`, or more where `row_share` takes more."""
+        return people_needed(self.k, self.claim.owner_share)
 
     def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> Published:
         engine.progress("preparing trajectories")
@@ -135,10 +147,10 @@ class Tga:
         order = rng.permutation(tracks.n)
         groups, left = self._group(tracks, order, engine)
         engine.progress("adding what is left")
-        _join(tracks, groups, left)
+        taken = _join(tracks, groups, left, self.claim.owner_share)
         engine.progress("drawing boxes")
         regions, facts = _boxes(data, tracks, groups, self)
-        facts["trajectories added to a group at the end"] = len(left)
+        facts["trajectories added to a group at the end"] = taken
         if self.publish == "boxes":
             return Published(data=regions, claim=self.claim, facts=facts)
         return Published(data=_draw(data, regions, rng), claim=self.claim, facts=facts, boxes=regions)
@@ -156,7 +168,7 @@ class Tga:
             return group is not None and bool(free[group.members].all())
 
         for at, seed in enumerate(order.tolist()):
-            if people < self.k:
+            if people < self.people:
                 break
             if not free[seed]:
                 continue
@@ -178,8 +190,8 @@ class Tga:
     def _grow(self, tracks: _Tracks, free: IntArray, coarse: Coarse, seed: int) -> _Group:
         """Return the group that grows from a trajectory."""
         group = _Group.of(tracks, seed)
-        step = 1 if self.algorithm == "multi" else self.k - 1
-        for _ in range(0, self.k - 1, step):
+        step = 1 if self.algorithm == "multi" else self.people - 1
+        for _ in range(0, self.people - 1, step):
             size, owners = len(group.members), tracks.sequences.owner[group.members]
             found, _ = nearest(group.boxes, size, owners, tracks.sequences, free, coarse, step, tracks.rule)
             for number in found.tolist():
@@ -205,9 +217,9 @@ class _Tracks:
         which = np.flatnonzero(np.diff(data.offsets))
         owner = np.unique(data.owner[which], return_inverse=True)[1].astype(np.int64)
         people = int(owner.max(initial=-1)) + 1
-        if method.k > people:
+        if method.people > people:
             raise InputError(
-                f"tga: k is {method.k}, but the data holds points of {people} people: nothing could be published. "
+                f"tga: k is {method.people}, but the data holds points of {people} people: nothing could be published. "
                 "Take a smaller k or more data."
             )
         if max(float(np.abs(column).max()) for column in (data.x, data.y)) > _FARTHEST_M:
@@ -248,21 +260,54 @@ class _Group:
         return _Group(members=[*self.members, number], boxes=boxes, points=points)
 
 
-def _join(tracks: _Tracks, groups: list[_Group], left: IntArray) -> None:
-    """Put each trajectory that is left into the group whose cost with it is smallest, one after the other."""
+def _join(tracks: _Tracks, groups: list[_Group], left: IntArray, share: Fraction) -> int:
+    """Put what is left into the groups whose cost with it is smallest, one after the other; return how many it was.
+
+    A group takes a trajectory only if its owner then has no more than a share of the group.  As groups grow they can
+    take more, so whoever found no group is tried again, until a whole round puts nobody anywhere.
+    """
     n, none = len(groups), np.zeros(0, np.int64)
     first = offsets_of(np.array([group.boxes.shape[1] for group in groups], np.int64))
     size = np.array([len(group.members) for group in groups], np.int64)
     boxes = np.concatenate([group.boxes for group in groups], axis=1)
     sequences = Sequences(boxes, first[:-1].copy(), first[1:].copy(), size, np.arange(n))
     coarse = Coarse(np.arange(n), np.zeros((3, 0, n)), np.zeros((3, 0, n)), np.zeros((0, n)))
-    for number in left.tolist():
-        one = _Group.of(tracks, number)
-        best = int(nearest(one.boxes, 1, none, sequences, np.ones(n, np.int64), coarse, 1, tracks.rule)[0][0])
-        groups[best] = groups[best].with_one(tracks, number)
-        end = first[best] + groups[best].boxes.shape[1]
-        boxes[:, first[best] : end], sequences.end[best] = groups[best].boxes, end
-        size[best] += 1
+    held = _trips_of_leftover_owners(tracks, groups, left)
+    waiting = left.tolist()
+    taken = 0
+    while waiting:
+        before = taken
+        rejected: list[int] = []
+        for number in waiting:
+            trips = held[int(tracks.sequences.owner[number])]
+            too_many = (trips + 1) * share.denominator > (size + 1) * share.numerator
+            if too_many.all():
+                rejected.append(number)
+                continue
+            one = _Group.of(tracks, number)
+            free = np.where(too_many, 0, 1)
+            best = int(nearest(one.boxes, 1, none, sequences, free, coarse, 1, tracks.rule)[0][0])
+            groups[best] = groups[best].with_one(tracks, number)
+            end = first[best] + groups[best].boxes.shape[1]
+            boxes[:, first[best] : end] = groups[best].boxes
+            sequences.end[best] = end
+            size[best] += 1
+            trips[best] += 1
+            taken += 1
+        waiting = rejected if taken > before else []
+    return taken
+
+
+def _trips_of_leftover_owners(tracks: _Tracks, groups: list[_Group], left: IntArray) -> dict[int, IntArray]:
+    """Return, for every owner of a trajectory that is left, how many trajectories each group has of that owner."""
+    held: dict[int, IntArray] = {}
+    for owner in np.unique(tracks.sequences.owner[left]).tolist():
+        held[owner] = np.zeros(len(groups), np.int64)
+    for number, group in enumerate(groups):
+        for owner in tracks.sequences.owner[group.members].tolist():
+            if owner in held:
+                held[owner][number] += 1
+    return held
 
 
 def _coarse(boxes: FloatArray, begin: IntArray, end: IntArray) -> Coarse:
@@ -303,8 +348,9 @@ def _boxes(
     sizes = np.array([len(group.members) for group in groups], np.int64)
     spans = np.array([group.points.shape[1] for group in groups], np.int64)
     members = np.concatenate([np.array(group.members, np.int64) for group in groups])
-    label = np.empty(tracks.n, np.int64)
+    label = np.full(tracks.n, -1)  # what found no group is left out
     label[members] = np.repeat(np.arange(len(groups)), sizes)
+    inside = label >= 0
     rows = np.concatenate([group.points.T.ravel() for group in groups])
     starts = offsets_of(np.repeat(sizes, spans))[:-1]
     sides: dict[str, Any] = {}
@@ -313,8 +359,8 @@ def _boxes(
         for end, extreme in (("min", np.minimum), ("max", np.maximum)):
             sides[f"{name}_{end}"] = extreme.reduceat(values, starts) if len(starts) else values
     lengths = np.zeros(len(data), np.int64)
-    lengths[tracks.which] = spans[label]
-    of_row = take(offsets_of(spans), label)[1]
+    lengths[tracks.which[inside]] = spans[label[inside]]
+    of_row = take(offsets_of(spans), label[inside])[1]
     regions = Regions(
         offsets=offsets_of(lengths), **{name: side[of_row] for name, side in sides.items()}, owner=data.owner,
         attributes=data.attributes, frame=data.frame, time_format=data.time_format, owners=data.owners,
@@ -337,6 +383,7 @@ def _boxes(
         "points suppressed": suppressed,
         "points suppressed, share": suppressed / data.n_rows,
         "trajectories without a box": int(sizes[spans == 0].sum()),
+        "trajectories left out: more than the share of one person": int((~inside).sum()),
         "total log cost": total,
         "log cost per point": total / data.n_rows,
     }

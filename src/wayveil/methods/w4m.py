@@ -13,6 +13,7 @@ from wayveil.kernels.cluster_block import block_clusters
 from wayveil.kernels.cluster_edit import edit
 from wayveil.kernels.cluster_measure import Block, Known, Measure
 from wayveil.methods.clusters import (
+    EXTRA,
     OUTLIER,
     TOO_FEW,
     account,
@@ -22,11 +23,14 @@ from wayveil.methods.clusters import (
     relax,
     semi_diagonal,
 )
+from wayveil.methods.dominance import keep_shares
+from wayveil.methods.offsets_in_disc import Offsets
 from wayveil.methods.picked import Picked
 from wayveil.methods.walk_together import (
     WalkTogether,
     delta_parameter,
     k_parameter,
+    placement_parameter,
     radius_growth_parameter,
     trash_max_parameter,
 )
@@ -39,6 +43,7 @@ from wayveil.model import (
     parameter,
     seconds_per_unit,
 )
+from wayveil.model.claims.counting import row_share_parameter
 from wayveil.model.ragged import FloatArray, IntArray, offsets_of, trajectory_of_row
 
 __all__ = ["W4m"]
@@ -58,6 +63,11 @@ class W4m(WalkTogether):
         Smallest number of people in a cluster.
     delta : number, >= 0, in metres
         Largest distance of two members of a cluster at any published time.  With 0 they become one and the same.
+    row_share : number from 0 to 1, or "1/k"
+        Largest share of the trajectories of a cluster that one person may own.
+    placement : {"random", "nearest"}
+        Where a member is published in the disc of radius `delta`/2 around the pivot of its cluster, if `delta` > 0: at
+        an offset that is drawn at random for the whole trajectory, or as near to where it was as the disc lets.
     distance : {"lstd", "edr"}
         How trajectories are compared: by a linear walk along both, or by edit distance on real sequences.
     radius_max : number > 0, or "auto"
@@ -83,9 +93,10 @@ class W4m(WalkTogether):
 
     Guarantee
     ---------
-    ``KDelta(k, delta)``.  With `delta` > 0 an attacker who knows a true position finds the nearest published one, which
-    is likely to be the victim's own: this is not bounded.  Pivots are published unmoved, so one exact position of its
-    owner finds a pivot.  Points and times are made up where trajectories differ.
+    ``KDelta(k, delta, row_share, placement)``.  With `delta` > 0 and ``placement="nearest"`` an attacker who knows a
+    true position finds the nearest published one, which is likely to be the victim's own: this is not bounded.  Pivots
+    are then published unmoved, so one exact position of its owner finds a pivot; with ``"random"`` the cluster still
+    goes where its pivot went.  Points and times are made up where trajectories differ.
 
     Notes
     -----
@@ -94,6 +105,10 @@ class W4m(WalkTogether):
     points; `edr`: that of the mean positions), then the order of the input.  Each pair of a block is compared at most
     once for all radii.  Time O(n x chunk_size x points), with `edr` times points once more; memory 16 x chunk_size^2
     bytes per worker.
+
+    A cluster takes one trajectory of each of its first k people, the nearest; others of theirs may lead or join another
+    cluster.  In the end the trajectories of whoever owns more than `row_share` of a cluster are left out, those whose
+    middle is farthest from that of the pivot first, and counted apart from outliers.
 
     References
     ----------
@@ -104,13 +119,16 @@ class W4m(WalkTogether):
     --------
     >>> from wayveil.engines import LocalEngine
     >>> data = Points.from_records([[(0, 0.0, 0.0), (10, 10.0, 0.0)], [(1, 0.0, 1.0), (12, 10.0, 4.0)]])
-    >>> made = W4m(k=2, delta=4, radius_max=9).run(data, rng=np.random.default_rng(0), engine=LocalEngine())
+    >>> method = W4m(k=2, delta=4, placement="nearest", radius_max=9)
+    >>> made = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine())
     >>> [[(t, round(x, 6), round(y, 6)) for t, x, y in made.data.record(i)] for i in range(2)]
     [[(0, 0.0, 0.0), (10, 10.0, 0.0)], [(0, 0.0, 1.0), (10, 10.0, 2.0)]]
     """
 
     k: int = k_parameter()
     delta: float = delta_parameter()
+    row_share: Fraction | str = row_share_parameter()
+    placement: str = placement_parameter()
     distance: str = parameter(
         kind="choice",
         choices=("lstd", "edr"),
@@ -191,8 +209,12 @@ class W4m(WalkTogether):
             raise InputError(
                 "w4m: every trajectory is an outlier at this radius. Take a larger radius_max or a smaller trash_max."
             )
+        led_by = np.maximum(label, 0)
+        far = np.hypot(middle_x - middle_x[led_by], middle_y - middle_y[led_by])
+        far[label == np.arange(len(data))] = -1.0  # a pivot stays: its cluster has its times
+        label[keep_shares(label, data.owner, far, self.claim.owner_share)] = EXTRA
         engine.progress("editing trajectories")
-        made, done = self._edit(data, length, label, measure._replace(unit=unit / 2), engine)
+        made, done = self._edit(data, length, label, measure._replace(unit=unit / 2), self.place(data, rng), engine)
         scale = seconds_per_unit(data.time_format)
         facts = {
             "blocks": len(blocks),
@@ -225,7 +247,7 @@ class W4m(WalkTogether):
     def _solve(self, raw: _Raw, measure: Measure, radius: float) -> _Solved:
         """Cluster a block at one radius after the other, up to the first that holds everybody."""
         owner = np.unique(raw.owner, return_inverse=True)[1]
-        if owner.max() + 1 < self.k:
+        if owner.max() + 1 < self.people:
             return _Solved(labels=[np.full(len(owner), TOO_FEW)])
         offsets, (x, y, t, length) = raw.rows.packed()
         block = Block(offsets, x, y, t, length, raw.middle_x, raw.middle_y, owner)
@@ -236,14 +258,14 @@ class W4m(WalkTogether):
             largest = float(np.diff(block.offsets).max())
         labels: list[IntArray] = []
         while True:
-            label = block_clusters(block, measure, known, self.k, radius, raw.order, self.pivot == "farthest")
+            label = block_clusters(block, measure, known, self.people, radius, raw.order, self.pivot == "farthest")
             labels.append(label.astype(np.int32))
             if radius > 1.001 * largest or radius == largest == 0:
                 return _Solved(labels=labels)
             radius *= self.radius_growth
 
     def _edit(
-        self, data: Points, length: FloatArray, label: IntArray, measure: Measure, engine: Engine
+        self, data: Points, length: FloatArray, label: IntArray, measure: Measure, places: Offsets, engine: Engine
     ) -> tuple[Points, FloatArray]:
         """Return the data that is published, and the sums of way, time, points created and points deleted."""
         half = half_width(self.delta, data.frame)
@@ -256,10 +278,10 @@ class W4m(WalkTogether):
             which = np.concatenate([own, pivots])
             by_number = np.argsort(which)
             pivot = by_number[np.searchsorted(which, part[kept], sorter=by_number)]
-            pieces.append(_Edit(rows=_picked(data, length, which), pivot=pivot))
+            pieces.append(_Edit(rows=_picked(data, length, which), pivot=pivot, places=places.of(own)))
         done = engine.map(lambda piece: piece.run(measure, half), pieces)
         sums = np.zeros((len(data), 4))
-        offsets = offsets_of(np.where(label < 0, 0, np.diff(data.offsets)[label]))
+        offsets = offsets_of(np.where(label < 0, 0, np.diff(data.offsets)[np.maximum(label, 0)]))
         columns = np.empty(offsets[-1], np.int64), np.empty(offsets[-1]), np.empty(offsets[-1])
         for number in reversed(range(len(parts))):
             *edited, sums[np.flatnonzero(parts[number] >= 0) + number * _AT_ONCE] = done.pop()
@@ -293,6 +315,7 @@ class _Edit:
 
     rows: Picked
     pivot: IntArray
+    places: Offsets
 
     def run(self, measure: Measure, half: float) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
         """Return t, x and y of the edited trajectories, and what each took."""
@@ -300,7 +323,8 @@ class _Edit:
         made = offsets_of(np.diff(offsets)[self.pivot])
         new_t, new_x, new_y = np.empty(made[-1], np.int64), np.empty(made[-1]), np.empty(made[-1])
         done = edit(
-            offsets, x, y, t, length, self.pivot, measure, half, made, new_t, new_x, new_y, 0, len(self.pivot)
+            offsets, x, y, t, length, self.pivot, measure, half, self.places.x, self.places.y,
+            made, new_t, new_x, new_y, 0, len(self.pivot),
         )  # fmt: skip
         return new_t, new_x, new_y, done
 

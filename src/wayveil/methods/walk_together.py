@@ -5,10 +5,21 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from wayveil.methods.clusters import check_radius
+import numpy as np
+
+from wayveil.methods.clusters import check_radius, half_width
+from wayveil.methods.dominance import people_needed
+from wayveil.methods.offsets_in_disc import Offsets, draw_offsets
 from wayveil.model import Cut, KDelta, Points, check_parameters, parameter
 
-__all__ = ["WalkTogether", "delta_parameter", "k_parameter", "radius_growth_parameter", "trash_max_parameter"]
+__all__ = [
+    "WalkTogether",
+    "delta_parameter",
+    "k_parameter",
+    "placement_parameter",
+    "radius_growth_parameter",
+    "trash_max_parameter",
+]
 
 
 class WalkTogether:
@@ -21,6 +32,8 @@ class WalkTogether:
 
     k: int
     delta: float
+    row_share: Fraction | str
+    placement: str
     radius_max: float | str
     radius_growth: float
 
@@ -34,7 +47,18 @@ class WalkTogether:
 
     @property
     def claim(self) -> KDelta:
-        return KDelta(k=self.k, delta=self.delta)
+        return KDelta(k=self.k, delta=self.delta, row_share=self.row_share, placement=self.placement)
+
+    @property
+    def people(self) -> int:
+        """How many people a cluster has at least: `k`, or more where `row_share` takes more."""
+        return people_needed(self.k, self.claim.owner_share)
+
+    def place(self, data: Points, rng: np.random.Generator) -> Offsets:
+        """Return where in the disc around the centre of its cluster each trajectory is published, if that is drawn."""
+        if self.placement == "nearest" or self.delta == 0:
+            return Offsets.free()
+        return draw_offsets(data, half_width(self.delta, data.frame), rng)
 
 
 def k_parameter() -> Any:
@@ -46,6 +70,17 @@ def delta_parameter() -> Any:
     """Declare how near they are to each other."""
     return parameter(
         kind="number", low=0, help="largest distance between any two of them, in metres; 0 makes them identical"
+    )
+
+
+def placement_parameter() -> Any:
+    """Declare where a member is published in the disc around the centre."""
+    return parameter(
+        kind="choice",
+        choices=("random", "nearest"),
+        default="random",
+        help="where a member is published, with delta > 0: random, at an offset from the centre that tells nothing; "
+        "nearest, as near to its true positions as delta lets, which tells who it is",
     )
 
 

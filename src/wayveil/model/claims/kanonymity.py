@@ -17,9 +17,10 @@ __all__ = ["KAnonymity"]
 class KAnonymity(Claim):
     """Trajectory k-anonymity: every published sequence of boxes is that of at least `k` people.
 
-    Every published trajectory is, box by box, the same as those of at least `k` distinct owners, and every box contains
-    a true position of its trajectory in its time, a later one for each box.  Where points are published, they were
-    drawn from such boxes, one from each, and the boxes are published with them.
+    Every published trajectory is, box by box, the same as those of at least `k` distinct owners, of whom nobody owns
+    more than `row_share` of those that are the same, and every box contains a true position of its trajectory in its
+    time, a later one for each box.  Where points are published, they were drawn from such boxes, one from each, and the
+    boxes are published with them.
 
     References
     ----------
@@ -47,8 +48,9 @@ class KAnonymity(Claim):
     @property
     def promise(self) -> str:
         return (
-            f"Every published sequence of boxes is the same for at least {self.k} people, and in the time of each box "
-            "each of them really was in it."
+            f"Every published sequence of boxes is the same for at least {self.k} people, nobody owns more than "
+            f"{share_text(self.owner_share)} of its trajectories, and in the time of each box each of them really was "
+            "in it."
         )
 
     @property

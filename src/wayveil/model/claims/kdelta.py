@@ -18,7 +18,11 @@ class KDelta(Claim):
     """(k,delta)-anonymity: every published trajectory moves together with those of at least `k` - 1 other people.
 
     Every published trajectory belongs to a set of published trajectories of at least `k` distinct owners that have the
-    same timestamps, and any two of the set are at most `delta` metres apart at each of them.
+    same timestamps, and any two of the set are at most `delta` metres apart at each of them.  Nobody owns more than
+    `row_share` of the trajectories among which one of theirs hides.
+
+    With ``placement="random"`` the members of a set run along one common curve, each at an offset that was drawn
+    independently of who they are.  This is how the publication was made; the files cannot show it.
 
     References
     ----------
@@ -34,6 +38,12 @@ class KDelta(Claim):
     k: int = parameter(kind="int", low=2, help="smallest number of people who move together")
     delta: float = parameter(kind="number", low=0, help="largest distance between any two of them, in metres")
     row_share: Fraction | str = row_share_parameter()
+    placement: str = parameter(
+        kind="choice",
+        choices=("nearest", "random"),
+        default="nearest",
+        help="where a member is published, with delta > 0: near its true positions, or independently of them",
+    )
 
     name: ClassVar[str] = "KDelta"
 
@@ -44,39 +54,58 @@ class KDelta(Claim):
 
     @property
     def promise(self) -> str:
+        nobody = f"and nobody owns more than {share_text(self.owner_share)} of those that look alike."
         if self.delta == 0:
-            return f"Every published trajectory is the same, point by point, for at least {self.k} people."
+            return f"Every published trajectory is the same, point by point, for at least {self.k} people, {nobody}"
+        placed = ""
+        if self.placement == "random":
+            placed = " Where in the set a person is published was drawn at random, whatever their true positions."
         return (
             f"Every published trajectory belongs to a set of at least {self.k} people whose published positions are "
-            f"at most {self.delta:g} m apart at every published time."
+            f"at most {self.delta:g} m apart at every published time, {nobody}{placed}"
         )
 
     @property
     def protects(self) -> tuple[Protection, ...]:
-        if self.delta > 0:
-            return ()
-        return (
-            Protection(
-                sentence=f"identity linkage by someone who knows any true positions of the victim: at most "
-                f"{share_text(self.owner_share)}",
-                attack="nearest_positions",
-                measured=("identity_max",),
-                bound=self.owner_share,
-            ),
-        )
+        if self.delta == 0:
+            return (
+                Protection(
+                    sentence="identity linkage by someone who knows any true positions of the victim: at most "
+                    f"{share_text(self.owner_share)}",
+                    attack="nearest_positions",
+                    measured=("identity_max",),
+                    bound=self.owner_share,
+                ),
+            )
+        return ()
 
     @property
     def not_covered(self) -> tuple[str, ...]:
-        strict = (
-            "an attacker who knows true positions more exactly: published points are moved no further than needed, so "
-            "the nearest one is likely to be the victim's own; the measured success of this attack is in the report",
-        )
+        moves = "where the group goes is published: if all its people visit one sensitive place, this is disclosed"
+        links = "an attacker who can tell which trajectories belong to the same person"
+        if self.delta == 0:
+            return (
+                "a published trajectory may be the true one of one of its people (w4m publishes it so): who recognises "
+                "an exact position in it learns where that person went",
+                moves,
+                links,
+            )
+        if self.placement == "random":
+            return (
+                "the curve that a group runs along may be the true way of one of its people (w4m), at an offset of at "
+                f"most {self.delta / 2:g} m for each member: who knows where that person was learns which group it is "
+                "and how it moved on, but not which of its trajectories is whose",
+                moves,
+                links,
+            )
         return (
-            *(() if self.delta == 0 else strict),
+            "an attacker who knows true positions, even with errors: published points are moved no further than "
+            "needed, so the nearest one is likely to be the victim's own; the measured success of this attack is in "
+            "the report",
             "a published trajectory may be the true one of one of its people (w4m publishes it so): who recognises an "
             "exact position in it learns where that person went",
-            "where the group goes is published: if all its people visit one sensitive place, this is disclosed",
-            "an attacker who can tell which trajectories belong to the same person",
+            moves,
+            links,
         )
 
     @property
