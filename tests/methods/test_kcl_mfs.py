@@ -16,6 +16,7 @@ import pytest
 
 from wayveil.cli import main
 from wayveil.engines import LocalEngine
+from wayveil.errors import InputError
 from wayveil.methods import kcl_choosing, kcl_ways
 from wayveil.methods.kcl import Kcl
 from wayveil.model import Published, Visits
@@ -256,6 +257,20 @@ def test_mending_never_loses_more_sequences(monkeypatch: pytest.MonkeyPatch) -> 
         if with_it["frequent sequences lost"] < facts["frequent sequences lost"]:
             assert not {"local suppressions", "global suppressions", "visits given back"} & set(with_it)
     assert mended > 0
+
+
+def test_too_many_frequent_sequences_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    # 24 people who each have two thirds of the same 65 visits: any two share about 29, and so 2^29 sequences
+    rng = random.Random(4)
+    data = Visits.from_records([[("a", t) for t in range(65) if rng.random() < 2 / 3] for _ in range(24)])
+    monkeypatch.setattr(kcl_ways, "MOST_LOOKS", 5_000_000)
+    with pytest.raises(InputError) as caught:
+        run(data, k=2, l=2)
+    assert str(caught.value) == (
+        "kcl: with preserve=mfs, the sequences that at least 2 people share are too many to look at (more than "
+        "5,000,000 steps). Give a larger min_support, cut long trajectories, or take preserve=instances."
+    )
+    assert run(data, k=2, l=2, min_support=23).facts["frequent sequences"] >= 0
 
 
 def published_records(path: Path) -> list[str]:
