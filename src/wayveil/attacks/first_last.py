@@ -18,6 +18,7 @@ from wayveil.attacks.trip_ends import (
     Span,
     around,
     people_fitting,
+    share_of_victim,
     time_error,
     told,
     when_words,
@@ -37,7 +38,8 @@ class FirstLast(OnPositions):
     A published trip fits if its first point is within `radius` of the true first one and its last within `radius` of
     the true last one, both `within` a time of the true ones.  A published box counts where it comes nearest, in space
     and in time.  **Identity linkage** succeeds with probability 1 / (people with a trip that fits) if the victim is one
-    of them, and fails otherwise.  The same is measured for someone who does not know the times.
+    of them, or with the victim's share of the trips that fit if this is more, and fails otherwise.  The same is
+    measured for someone who does not know the times.
 
     Parameters
     ----------
@@ -103,10 +105,17 @@ class FirstLast(OnPositions):
             discs.append(Disc.of((x_min, x_max), (y_min, y_max), truth.x[true_row], truth.y[true_row], reach))
             spans.append(Span(t_min, t_max, *around(truth.t[true_row], error or 0)))
         victim = known.owner[known.person]
-        timeless = known.risk(*people_fitting([], discs, owner[there], victim, engine))
+        there_owner = owner[there]
+        timeless = known.risk(
+            *people_fitting([], discs, there_owner, victim, engine),
+            share_of_victim([], discs, there_owner, victim, engine),
+        )
         risk = timeless
         if error is not None:
-            risk = known.risk(*people_fitting(spans, discs, owner[there], victim, engine))
+            risk = known.risk(
+                *people_fitting(spans, discs, there_owner, victim, engine),
+                share_of_victim(spans, discs, there_owner, victim, engine),
+            )
         adversary = (
             f"knows where a trip of a person began and ended, to {self.radius:g} m{when_words(self.within, error)}"
         )

@@ -30,7 +30,8 @@ class SeenInBoxes:
     """Someone who knows positions of a person keeps the trajectories that have a box around each of them.
 
     The true positions are not in published boxes: they are drawn evenly inside boxes of the victim, each at a time of
-    the box.  **Identity linkage** succeeds with probability 1 / (people who fit).
+    the box.  **Identity linkage** succeeds with probability 1 / (people who fit), or with the victim's share of the
+    trajectories that fit if this is more.
 
     Parameters
     ----------
@@ -86,13 +87,15 @@ class SeenInBoxes:
                 f"seen_in_boxes: the times that are known ({truth.time_format}) and those of the attacked data "
                 f"({target.time_format}) cannot be compared. Give both in the same form."
             )
-        people, person, known = self._draw(truth, rng)
+        people, person, known, owner = self._draw(truth, rng)
         boxes = _Boxes.of(target)
-        tasks = [known[i : i + _ATTACKS_PER_TASK] for i in range(0, len(known), _ATTACKS_PER_TASK)]
-        done = engine.map(partial(_people_fitting, boxes), tasks)
-        fitting = np.concatenate([np.zeros(0, np.int64), *done])
+        tasks = [slice(i, i + _ATTACKS_PER_TASK) for i in range(0, len(known), _ATTACKS_PER_TASK)]
+        done = engine.map(partial(_people_fitting, boxes, known, owner), tasks)
+        fitting, many, own = np.concatenate([np.zeros((3, 0), np.int64), *done], axis=1)
         victims = int(person.max()) + 1 if len(person) else 0
-        risk = PersonRisk.of(person, fitting, None, np.ones(victims, np.bool_), population=people)
+        same = np.array_equal(truth.owner, target.owner) and truth.owners == target.owners
+        share = np.divide(own, many, out=np.zeros(len(own)), where=many > 0) if same else None
+        risk = PersonRisk.of(person, fitting, None, np.ones(victims, np.bool_), population=people, own=share)
         some = "1 position" if self.positions == 1 else f"{self.positions} positions"
         return AttackResult(
             name=self.name,
@@ -103,8 +106,9 @@ class SeenInBoxes:
             charts=(risk.chart(),),
         )
 
-    def _draw(self, truth: Regions, rng: np.random.Generator) -> tuple[int, Array, Array]:
-        """Return the number of people, the victim of each attack, and the known (t, x, y), NaN behind the last."""
+    def _draw(self, truth: Regions, rng: np.random.Generator) -> tuple[int, Array, Array, Array]:
+        """Return the number of people, the victim of each attack, the known (t, x, y), NaN behind the last, and the
+        number of the victim in the data."""
         there = np.flatnonzero(np.diff(truth.offsets))
         owner = owners_of(truth)[there]
         order = np.argsort(owner, kind="stable")
@@ -125,7 +129,7 @@ class SeenInBoxes:
             for side, (low, high) in enumerate(((truth.x_min, truth.x_max), (truth.y_min, truth.y_max)), start=1):
                 place = low[rows] + spread[side] * (high[rows] - low[rows])
                 known[i, : len(rows), side] = np.minimum(place, high[rows])  # rounding must not leave the box
-        return len(first), person, known
+        return len(first), person, known, owner[order][first[chosen]][person]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -165,13 +169,17 @@ class _Boxes:
         return np.unique(self.trajectory[rows])
 
 
-def _people_fitting(boxes: _Boxes, known: Array) -> Array:
-    """Return how many people have a trajectory with boxes around all positions, per attack."""
-    found = np.zeros(len(known), np.int64)
-    for i, positions in enumerate(known):
+def _people_fitting(boxes: _Boxes, known: Array, owner: Array, part: slice) -> Array:
+    """Return how many people and trajectories have boxes around all positions, and how many of these are the victim's.
+
+    One line each, with an entry per attack of the part.
+    """
+    found = np.zeros((3, len(known[part])), np.int64)
+    for i, (positions, victim) in enumerate(zip(known[part], owner[part].tolist(), strict=True)):
         trajectories: Array | None = None
         for t, x, y in positions[~np.isnan(positions[:, 0])]:
             trajectories = boxes.around(t, x, y, trajectories)
         if trajectories is not None:
-            found[i] = len(np.unique(boxes.owner[trajectories]))
+            people = boxes.owner[trajectories]
+            found[:, i] = len(np.unique(people)), len(people), int((people == victim).sum())
     return found
