@@ -158,7 +158,7 @@ def test_what_the_claims_on_points_say() -> None:
     assert "at most 50 m apart" in loose.promise
     assert "the same, point by point, for at least 3 people" in strict.promise
     assert "the same for at least 4 people" in boxes.promise
-    assert loose.unbounded == ("nearest_positions",)
+    assert loose.unbounded == ("nearest_positions", "noisy_sightings")
     assert strict.unbounded == boxes.unbounded == ()
     assert "true positions, even with errors" in loose.not_covered[0]
     assert len(strict.not_covered) == len(loose.not_covered) - 1
@@ -167,6 +167,16 @@ def test_what_the_claims_on_points_say() -> None:
     assert "1/3" in strict.covered[0]
     assert "1/4" in boxes.covered[0]
     assert loose.covered == ()  # nobody is stopped who knows where the victim was
+    random = KDelta(k=3, delta=50, placement="random")
+    assert random.protects[0].attack == "noisy_sightings"
+    assert random.protects[0].bound == Fraction(1, 3)
+    assert random.unbounded == ()
+    assert "drawn at random" in random.promise
+    assert "drawn at random" not in loose.promise
+    assert "not which of its trajectories is whose" in random.not_covered[0]
+    assert KDelta(k=3, delta=0, placement="random").protects == strict.protects
+    assert guarantee_from_json(random.to_json()) == random
+    assert guarantee_from_json({"name": "KDelta", "k": 3, "delta": 50}) == loose  # an older manifest says no more
     assert boxes.about_truth
     assert not loose.about_truth
     for claim in (loose, strict, boxes):

@@ -77,7 +77,18 @@ class KDelta(Claim):
                     bound=self.owner_share,
                 ),
             )
-        return ()
+        if self.placement == "nearest":
+            return ()
+        return (
+            Protection(
+                sentence="identity linkage by someone who knows any true positions of the victim, exact or with errors: "
+                f"at most {share_text(self.owner_share)}",
+                attack="noisy_sightings",
+                settings=(("delta", self.delta),),
+                measured=("identity_max", "member_success_at_least"),
+                bound=self.owner_share,
+            ),
+        )
 
     @property
     def not_covered(self) -> tuple[str, ...]:
@@ -110,4 +121,6 @@ class KDelta(Claim):
 
     @property
     def unbounded(self) -> tuple[str, ...]:
-        return () if self.delta == 0 else ("nearest_positions",)
+        if self.delta == 0 or self.placement == "random":
+            return ()
+        return ("nearest_positions", "noisy_sightings")
