@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from kcl_definition import judge_sequences, keeps
 
 from wayveil import verify
+from wayveil.attacks import KnownVisits
+from wayveil.engines import LocalEngine
 from wayveil.model import KCL, Coded, Visits
 from wayveil.verify import VERIFIERS, check_kcl, kcl
 from wayveil.verify.sequences import SequenceWalker
@@ -427,6 +429,19 @@ def test_parameters_beyond_the_data_are_harmless():
     data = Visits.from_records(base(3, 2))
     assert check_kcl(data, KCL(k=2, c=1, l=10**30)).measured["sequences"] == 7
     assert check_kcl(data, KCL(k=10**30, c=1, l=2)).witness["support"] == 2
+
+
+@settings(deadline=None, max_examples=60, derandomize=True)
+@given(trips(), st.sampled_from([1, 2, 3, "all"]))
+def test_no_attacker_of_the_promise_comes_further_than_the_verdict_says(data, l):
+    """The attack knows the truth, here the published data themselves, and tries every set of visits."""
+    sensitive = {"ill": ["HIV"]}
+    verdict = check_kcl(data, KCL(k=1, c=1, l=l, sensitive=sensitive, row_share=1))
+    attack = KnownVisits(m=l, choice="worst")
+    found = attack.run(data, data, sensitive=sensitive, rng=np.random.default_rng(1), engine=LocalEngine(workers=1))
+    assert found.measured["identity_max"] == pytest.approx(verdict.measured["max_owner_share"])
+    most = max(verdict.measured["max_confidence"], verdict.measured["max_confidence_trajectories"])
+    assert found.measured["attribute_max"] <= most + 1e-9  # a missing value counts as each one for the verdict only
 
 
 # ----------------------------------------------------------------------------------------- what is missing never helps

@@ -29,7 +29,8 @@ class KnownFrequencies(PlaceAttack):
     """Someone who knows up to `m` places of a person, and how often the person is there, looks for that person.
 
     The attacker keeps the records that have all known places, each as often as is known, and picks one of the people
-    behind them: right with probability 1 / (number of these people), and 0 where nothing matches.
+    behind them, right with probability 1 / (number of these people), or one of the records, whichever is right more
+    often; where nothing matches, the risk is 0.
 
     Parameters
     ----------

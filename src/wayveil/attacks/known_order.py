@@ -30,7 +30,8 @@ class KnownOrder(PlaceAttack):
     """Someone who knows the places of up to `m` visits of a person, in their order, looks for that person.
 
     The attacker keeps the records that visit the known places in this order, with any visits between, and picks one of
-    the people behind them: right with probability 1 / (number of these people), and 0 where nothing matches.
+    the people behind them, right with probability 1 / (number of these people), or one of the records, whichever is
+    right more often; where nothing matches, the risk is 0.
 
     Parameters
     ----------
