@@ -508,6 +508,15 @@ def test_publications_that_moved_people_away_are_told():
     assert (found["identity_mean"], found["components_exact"]) == (pytest.approx(2 / 3), 1)
 
 
+def test_one_lucky_guess_of_many_is_no_certainty():
+    """Three trips of one person, for which the nearest published one is right once, and one trip of another."""
+    truth = Points.from_records([cells((0, x, 0)) for x in (0, 10, 20, 90)], owner=[1, 1, 1, 2])
+    moved = Points.from_records([cells((0, x, 1)) for x in (0, 60, 70, 15)], owner=[1, 1, 1, 2])
+    found = attack(truth, moved).measured
+    assert found["identity_max"] == pytest.approx(1 / 3)
+    assert found["identity_mean"] == pytest.approx((1 / 3 + 0) / 2)
+
+
 def test_of_many_whom_nothing_fits_some_are_attacked():
     truth = Points.from_records([cells((0, 10 * i, 0), (1, 10 * i, 5)) for i in range(30)])
     moved = replace(truth, x=truth.x + 1.0)

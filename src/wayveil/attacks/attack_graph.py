@@ -140,6 +140,9 @@ class GraphAttack:
             nodes = np.setdiff1d(nodes, np.setdiff1d(blank, chosen))
             people = np.unique(person[nodes])
         nearest = self._take_nearest(truth, target, np.flatnonzero(there)[chosen], engine)
+        # A guess is right or wrong: somebody with many trips is not found because one guess of many was lucky.
+        _, who = np.unique(person[chosen], return_inverse=True)
+        nearest = (np.bincount(who, nearest) / np.maximum(np.bincount(who), 1))[who] if len(who) else nearest
         kept = found.kept
         look = _Look.of(i[kept], o[kept], person)
         chances = [found.chance[kept], *([] if found.chains is None else found.chains[:, kept])]
