@@ -76,11 +76,9 @@ def test_published_files_pass_the_verifier(make_content: Content, tmp_path: Path
     assert outcome.verdict.holds
     assert outcome.verdict.counted == "owners"
     again = judge(tmp_path / "out")
-    if outcome.verdict.claim.judged_alone:
-        assert again.holds
-    else:
-        assert len(again.failures) == 1
-        assert "the published files alone cannot show whether it holds" in again.failures[0]
+    assert again.failures == ()
+    assert again.verdict is not None
+    assert again.verdict.holds  # as far as files show
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])

@@ -78,6 +78,26 @@ def oracle_share(sets):
     return max((max((Fraction(s.count(p), len(s)) for p in s), default=Fraction(1)) for s in sets), default=Fraction(1))
 
 
+def oracle_declared(boxes, truth, owner):
+    """How many people have each box that is marked as declared, and how many boxes at known times are not marked."""
+    if boxes.declared is None:
+        return [], 0
+    marks = boxes.declared.tolist()
+    rows = [(i, box) for i in range(len(boxes)) for box in boxes.record(i)]
+    crowds = {}
+    for (i, box), marked in zip(rows, marks, strict=True):
+        if marked:
+            crowds.setdefault(box, set()).add(owner[i])
+    known = [True] * truth.n_rows if truth.known is None else truth.known.tolist()
+    moments = [(i, t) for i in range(len(truth)) for t, _, _ in truth.record(i)]
+    moments = [moment for moment, declared in zip(moments, known, strict=True) if declared]
+    unmarked = [
+        box for (i, box), marked in zip(rows, marks, strict=True)
+        if not marked and any(i == j and box[0] <= t <= box[1] for j, t in moments)
+    ]  # fmt: skip
+    return [len(people) for people in crowds.values()], len(unmarked)
+
+
 def assert_agrees(boxes, truth, k, *, searches=True, **more):
     claim = AttackGraph(k=k, **more)
     verdict = check_attack_graph(boxes, claim, original=truth)
@@ -95,6 +115,7 @@ def assert_agrees(boxes, truth, k, *, searches=True, **more):
     candidates = [len(set(list_)) for list_ in owned]
     people = [len(set(list_)) for list_ in owning]
     share = oracle_share(owned + owning)
+    shared, unmarked = oracle_declared(boxes, truth, owner)
     outside = [i for i in nodes if (i, i) not in edges]
     untrue = oracle_untrue(boxes, truth)
     known = searches or not outside  # what is left cannot be told without a matching
@@ -108,10 +129,13 @@ def assert_agrees(boxes, truth, k, *, searches=True, **more):
         "boxes_untrue": untrue,
         "max_owner_share": pytest.approx(float(share)) if known else None,
         "too_fast": fast,
+        "min_declared": None if boxes.declared is None else min(shared, default=None),
+        "not_declared": None if boxes.declared is None else unmarked,
         "trajectories": len(nodes),
         "boxes": boxes.n_rows,
     }
     enough = min(candidates) >= k and min(people) >= k and share <= claim.owner_share
+    enough = enough and min(shared, default=k) >= k and not unmarked
     assert verdict.holds == (enough and not outside and not untrue and not fast)
     assert verdict.claim is claim
     assert (verdict.witness is None) == verdict.holds
@@ -121,9 +145,10 @@ def assert_agrees(boxes, truth, k, *, searches=True, **more):
         ends["candidates"] = [i for i, few in zip(nodes, candidates, strict=True) if few == min(candidates)]
         ends["people"] = [i for i, few in zip(nodes, people, strict=True) if few == min(people)]
         breaks = verdict.witness["breaks"]
-        first = "candidates" if min(candidates) < k else "people" if min(people) < k else "share"
+        first = "share" if share > claim.owner_share else "declared"
+        first = "candidates" if min(candidates) < k else "people" if min(people) < k else first
         assert breaks == ("containment" if outside else "truth" if untrue else "speed" if fast else first)
-        if breaks == "truth":
+        if breaks in ("truth", "declared"):
             assert verdict.witness["box"] in rows
         elif breaks not in ("speed", "share"):
             shown = [(list(boxes.record(i)[0]), list(boxes.record(i)[-1]), len(boxes.record(i))) for i in ends[breaks]]
@@ -248,6 +273,8 @@ def publications(draw):
     known = [draw(st.booleans()) for _ in range(points.n_rows)]
     points = replace(points, known=np.array(known, bool) if draw(st.booleans()) else None)
     data = replace(data, owners=draw(st.sampled_from(["given", "declared", "hidden"])))
+    if draw(st.booleans()):
+        data = replace(data, declared=np.array([draw(st.booleans()) for _ in range(data.n_rows)], bool))
     return data, replace(points, owners=draw(st.sampled_from(["given", "declared"])))
 
 
@@ -434,7 +461,8 @@ def test_a_publication_without_violation_holds():
     assert verdict.counted == "owners"
     assert verdict.measured == {
         "min_candidates": K, "min_people": K, "edges": GROUPS * K * K, "edges_left": GROUPS * K * K, "symmetric": "yes",
-        "not_contained": 0, "boxes_untrue": 0, "max_owner_share": 1 / K, "too_fast": None,
+        "not_contained": 0, "boxes_untrue": 0, "max_owner_share": 1 / K, "too_fast": None, "min_declared": None,
+        "not_declared": None,
         "trajectories": GROUPS * K, "boxes": GROUPS * K * TIMES,
     }  # fmt: skip
 
@@ -603,12 +631,59 @@ CLAIM2 = AttackGraph(k=2)
 # ------------------------------------------------------------------------------------------- what cannot be judged
 
 
-def test_without_the_original_nothing_is_judged():
+def test_without_the_original_and_declared_times_nothing_is_judged():
     boxes, _ = groups()
     verdict = check_attack_graph(boxes, CLAIM)
-    assert not verdict.holds
-    assert verdict.reason == "Without the original nothing can be judged: the promise speaks of where people were."
+    assert verdict.holds  # as far as it can be judged, which is not at all
+    assert verdict.reason == "The files do not say which times are declared, so they show nothing."
+    assert "where people really were" in verdict.not_judged[0]
     assert verdict.measured["min_candidates"] is None
+
+
+def marked():
+    """The same with the boxes of declared times marked: those at which somebody of the group is known."""
+    boxes, truth = groups()
+    declared = np.repeat(truth.known.reshape(GROUPS, K, TIMES).any(axis=1, keepdims=True), K, axis=1).ravel()
+    return replace(boxes, declared=declared), truth
+
+
+def test_declared_times_can_be_judged_from_the_files():
+    boxes, truth = marked()
+    for data in (boxes, replace(boxes, owners="hidden")):
+        verdict = check_attack_graph(data, CLAIM)
+        assert verdict.holds
+        assert verdict.measured["min_declared"] == K
+        assert len(verdict.not_judged) == (1 if data.owners == "given" else 2)
+    assert check_attack_graph(boxes, CLAIM, original=truth).holds
+    assert not check_attack_graph(boxes, AttackGraph(k=K + 1)).holds
+
+
+def test_a_declared_box_that_is_not_shared_is_found():
+    boxes, truth = marked()
+    at = int(np.flatnonzero(boxes.declared)[33])
+    for column, value in (("x_min", boxes.x_min[at] - 1), ("t_max", boxes.t_max[at] + 1)):
+        wider = changed(boxes, column, at, value)
+        verdict = check_attack_graph(wider, CLAIM)
+        assert not verdict.holds
+        assert verdict.measured["min_declared"] == 1
+        assert verdict.witness == {"box": list(wider.record(at // TIMES)[at % TIMES]), "breaks": "declared"}
+        assert verdict.reason == "A box of a declared time is that of only 1 person, fewer than k = 4."
+    assert not check_attack_graph(changed(boxes, "x_min", at, boxes.x_min[at] - 1), CLAIM, original=truth).holds
+    same = changed(boxes, "owner", at // TIMES, boxes.owner[at // TIMES + (1 if (at // TIMES) % K == 0 else -1)])
+    assert not check_attack_graph(same, CLAIM).holds
+
+
+def test_a_known_time_that_is_not_declared_is_found():
+    boxes, truth = marked()
+    at = int(np.flatnonzero(truth.known)[50])
+    hidden = replace(boxes, declared=boxes.declared & (np.arange(boxes.n_rows) != at))
+    verdict = check_attack_graph(hidden, CLAIM, original=truth)
+    assert not verdict.holds
+    assert verdict.measured["not_declared"] == 1
+    assert verdict.witness["breaks"] == "declared"
+    nothing = replace(boxes, declared=np.zeros(boxes.n_rows, bool))
+    assert "No box is said to be of a declared time" in check_attack_graph(nothing, CLAIM).reason
+    assert not check_attack_graph(nothing, CLAIM).holds
 
 
 def test_hidden_owners_are_not_counted():

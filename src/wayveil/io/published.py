@@ -18,7 +18,7 @@ from wayveil.io.features import GEOJSON_LINES, GEOJSON_WHOLE, SIDES, open_featur
 from wayveil.io.loaded import Loaded
 from wayveil.io.output import check_geojson, write_table
 from wayveil.io.table import Rows, Table, open_table
-from wayveil.io.tables import COLUMNS, Tabular, data_frame, kind_of, pattern_of
+from wayveil.io.tables import COLUMNS, DECLARED, Tabular, data_frame, kind_of, pattern_of
 from wayveil.io.times import parse_times, time_type
 from wayveil.io.words import listed
 from wayveil.model import (
@@ -49,8 +49,8 @@ def write_published(
     """Write data for the public, under fresh random ids.
 
     Visits have the columns traj_id, t, location; points traj_id, t, x, y; regions traj_id, seq, t_min, t_max, x_min,
-    x_max, y_min, y_max; routes traj_id, seq, road, from_node, to_node, t_start, t_end; stops traj_id, seq, place; then
-    the attributes.  x and y are in the coordinates of the input file.
+    x_max, y_min, y_max, and declared where it is said; routes traj_id, seq, road, from_node, to_node, t_start, t_end;
+    stops traj_id, seq, place; then the attributes.  x and y are in the coordinates of the input file.
 
     Parameters
     ----------
@@ -104,6 +104,7 @@ def read_published(
     owners: Owners,
     frame: Frame = _PLANAR,
     taxonomy: Taxonomy | None = None,
+    declared: bool = False,
 ) -> Loaded:
     """Read a published table back, exactly as it is: nothing is cleaned, sorted or forgiven.
 
@@ -122,6 +123,8 @@ def read_published(
         As in the data that were written: it makes the coordinates of the file metres.  Routes and stops have none.
     taxonomy : Taxonomy, optional
         What the places of stops are nodes of; needed for stops.
+    declared : bool
+        Whether regions have a column that says which boxes are of declared times.
 
     Returns
     -------
@@ -137,8 +140,9 @@ def read_published(
     """
     if kind == "stops" and taxonomy is None:
         raise InputError(f"{path}: published stops can be read only with their taxonomy; give it.")
-    expected = (*COLUMNS[kind], *attributes)
-    table = _open(path, kind, expected, time_format)
+    own = (*COLUMNS[kind], *((DECLARED,) if declared else ()))
+    expected = (*own, *attributes)
+    table = _open(path, kind, expected, time_format, len(own))
     if table.names != expected:
         raise table.wrong(
             f"not a published table: the columns must be {listed(expected)}, in this order, but are "
@@ -147,7 +151,7 @@ def read_published(
     rows = table.read(range(len(expected)))
     if rows.blank:
         raise table.wrong(f"not a published table: it has {rows.blank:,} empty rows.")
-    _check_types(rows, kind, time_format)
+    _check_types(rows, time_format, len(own))
     ids = rows.frame["0"]
     _refuse(rows, ~ids.str.contains("^[0-9a-f]{16}$").fill_null(False), "traj_id is not 16 hexadecimal digits")
     again = (ids == ids.shift(1)).fill_null(False).to_numpy()
@@ -155,32 +159,32 @@ def read_published(
     start = np.flatnonzero(~again)
     offsets = np.append(start, len(rows))
     read, build = _KINDS[kind]
-    places = len(COLUMNS[kind])
     data = build(
         offsets=offsets,
         **(read(rows, again, taxonomy) if kind == "stops" else read(rows, again, time_format, frame)),
         owner=np.arange(len(start)),
-        attributes={name: _attribute(rows, i, offsets) for i, name in enumerate(attributes, start=places)},
+        attributes={name: _attribute(rows, i, offsets) for i, name in enumerate(attributes, start=len(own))},
         time_format=time_format,
         owners=owners,
+        **({DECLARED: _flags(rows, len(own) - 1)} if declared else {}),
     )
     return Loaded(data=data, rows=len(rows), notes=(), ids=ids.gather(start))
 
 
-def _open(path: str | Path, kind: str, expected: Sequence[str], time_format: TimeFormat) -> Table:
+def _open(path: str | Path, kind: str, expected: Sequence[str], time_format: TimeFormat, own: int) -> Table:
     if kind in ("visits", "routes", "stops") or Path(path).suffix.lower() not in (*GEOJSON_WHOLE, *GEOJSON_LINES):
         return open_table(path)
     # JSON has no times: they are texts there.
-    types = [pl.String() if isinstance(t, pl.Datetime) else t for t in _types(kind, expected, time_format)]
+    types = [pl.String() if isinstance(t, pl.Datetime) else t for t in _types(expected, time_format, own)]
     return open_features(path, expected, dict(zip(expected, types, strict=True)))
 
 
-def _types(kind: str, names: Sequence[str], time_format: TimeFormat) -> list[pl.DataType]:
-    """Return the types of the columns as they are written; attributes, whatever their names, are texts."""
-    known: dict[str, pl.DataType] = {"seq": pl.Int64(), **dict.fromkeys(("x", "y", *SIDES), pl.Float64())}
+def _types(names: Sequence[str], time_format: TimeFormat, own: int) -> list[pl.DataType]:
+    """Return the types of the columns as they are written; all but the first `own` are texts, whatever their names."""
+    known: dict[str, pl.DataType] = dict.fromkeys(("x", "y", *SIDES), pl.Float64())
+    known |= dict.fromkeys(("seq", DECLARED), pl.Int64())
     known |= dict.fromkeys(("t", "t_min", "t_max", "t_start", "t_end"), time_type(time_format))
-    places = len(COLUMNS[kind])
-    return [known.get(name, pl.String()) if i < places else pl.String() for i, name in enumerate(names)]
+    return [known.get(name, pl.String()) if i < own else pl.String() for i, name in enumerate(names)]
 
 
 def _visits(rows: Rows, again: BoolArray, time_format: TimeFormat, _: Frame) -> dict[str, Any]:
@@ -294,10 +298,10 @@ def _refuse_sequence(rows: Rows, again: BoolArray) -> None:
     _refuse(rows, wrong, "seq does not count 0, 1, 2, ... inside a trajectory")
 
 
-def _check_types(rows: Rows, kind: str, time_format: TimeFormat) -> None:
+def _check_types(rows: Rows, time_format: TimeFormat, own: int) -> None:
     if rows.table.csv is not None or rows.table.places is not None:  # texts, or features that were checked already
         return
-    wanted = _types(kind, rows.table.names, time_format)
+    wanted = _types(rows.table.names, time_format, own)
     wrong = [rows.table.names[int(i)] for i, dtype in rows.frame.schema.items() if dtype != wanted[int(i)]]
     if wrong:
         raise rows.table.wrong(f"not a published table: the type of column {listed(wrong)} is not the one written.")
@@ -321,6 +325,13 @@ def _numbers(rows: Rows, position: int) -> FloatArray:
     bad = numbers.is_null() | ~numbers.is_finite().fill_null(False)
     _refuse(rows, bad, f"{rows.table.names[position]} is not a finite number")
     return numbers.to_numpy()
+
+
+def _flags(rows: Rows, position: int) -> BoolArray:
+    values = rows.frame[str(position)]
+    flags = values.cast(pl.Int64, strict=False) if values.dtype == pl.String else values
+    _refuse(rows, ~flags.is_in([0, 1]).fill_null(False), f"{rows.table.names[position]} is not 0 or 1")
+    return flags.to_numpy() == 1
 
 
 def _attribute(rows: Rows, position: int, offsets: IntArray) -> Coded:

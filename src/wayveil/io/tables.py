@@ -14,7 +14,7 @@ from wayveil.io.times import time_column, time_pattern
 from wayveil.model import Coded, Data, Points, Regions, Routes, Stops, Visits
 from wayveil.model.ragged import IntArray, trajectory_of_row
 
-__all__ = ["COLUMNS", "Tabular", "attribute_columns", "data_frame", "kind_of", "pattern_of"]
+__all__ = ["COLUMNS", "DECLARED", "Tabular", "attribute_columns", "data_frame", "kind_of", "pattern_of"]
 
 COLUMNS = {
     "visits": ("traj_id", "t", "location"),
@@ -24,6 +24,9 @@ COLUMNS = {
     "stops": ("traj_id", "seq", "place"),
 }
 """The columns of published tables, before the attributes."""
+
+DECLARED = "declared"
+"""The column of boxes that says, after these, which are of declared times: 1 or 0; only where something is said."""
 
 
 Tabular = Data
@@ -59,7 +62,10 @@ def data_frame(
         t = getattr(data, name)
         said[name] = time_column(t[trajectory] if isinstance(data, Routes) else t, data.time_format)
     columns |= {name: said[name] for name in COLUMNS[kind] if name in said}
-    columns |= attribute_columns(data, path, (*renamed.values(), "user_id"))
+    told = isinstance(data, Regions) and data.declared is not None
+    if isinstance(data, Regions) and data.declared is not None:
+        columns[DECLARED] = pl.Series(data.declared.astype(np.int64), dtype=pl.Int64)
+    columns |= attribute_columns(data, path, (*renamed.values(), "user_id", *((DECLARED,) if told else ())))
     return pl.DataFrame({renamed.get(name, name): values for name, values in columns.items()})
 
 

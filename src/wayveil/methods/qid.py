@@ -281,16 +281,17 @@ class Qid:
         there = active[trajectory_of_row(tracks.samples.first)]
         keep = there & ~dropped
         side, t = _sides(box[:, keep], self.cell), data.t[keep]
+        # A box is marked if something is known then of anybody in its class: not of whom, which nobody must learn.
+        declared = np.zeros(len(root), np.bool_)
+        declared[root[tracks.samples.known_row]] = True
         regions = Regions(
             offsets=keep_rows(data.offsets, keep), t_min=t, t_max=t,
             x_min=side[0], x_max=side[1], y_min=side[2], y_max=side[3],
             owner=data.owner, attributes=data.attributes, frame=data.frame, time_format=data.time_format,
-            owners=data.owners,
+            owners=data.owners, declared=declared[root][keep],
         )  # fmt: skip
         if claim.top_speed != "none" or self.guard != "none":
             size = np.bincount(root[keep], minlength=len(root))
-            declared = np.zeros(len(root), np.bool_)
-            declared[root[tracks.samples.known_row]] = True
             facts |= {
                 "samples in boxes of a guard": int((keep & ~declared[root] & (size[root] > 1)).sum()),
                 "samples dropped in a guard": int((there & dropped).sum()),

@@ -36,6 +36,9 @@ class Regions:
         The box in metres of `frame`; always finite.
     owner, attributes, frame, time_format, owners
         As in `Points`.
+    declared : bool, one per row, or None
+        Which boxes are of times that are declared as known of somebody in the crowd that shares them; None where
+        nothing is said of it.
 
     Examples
     --------
@@ -56,6 +59,7 @@ class Regions:
     frame: Frame = Frame()
     time_format: TimeFormat = "integer"
     owners: Owners = "declared"
+    declared: BoolArray | None = None
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
@@ -66,12 +70,16 @@ class Regions:
             set_(self, name, frozen(getattr(self, name), np.float64))
         set_(self, "owner", frozen(self.owner, np.int64))
         set_(self, "attributes", MappingProxyType(dict(self.attributes)))
+        if self.declared is not None:
+            set_(self, "declared", frozen(self.declared, np.bool_))
         self._check()
 
     def _check(self) -> None:
         check_offsets("Regions", self.offsets)
         if any(len(getattr(self, name)) != self.offsets[-1] for name in (*_TIMES, *_PLACES)):
             raise InputError("Regions: every column must have as many rows as offsets say.")
+        if self.declared is not None and len(self.declared) != self.offsets[-1]:
+            raise InputError("Regions: declared must have one value per row.")
         check_owners("Regions", len(self), self.owner, self.attributes)
         if not all(np.isfinite(getattr(self, name)).all() for name in _PLACES):
             raise InputError("Regions: the sides of boxes must be finite.")
@@ -103,8 +111,7 @@ class Regions:
 
     def where(self, keep: BoolArray) -> Regions:
         """Return the same trajectories with only the boxes where `keep` is true."""
-        columns = {name: getattr(self, name)[keep] for name in (*_TIMES, *_PLACES)}
-        return replace(self, offsets=keep_rows(self.offsets, keep), **columns)
+        return replace(self, offsets=keep_rows(self.offsets, keep), **self._rows(keep))
 
     def take(self, trajectories: IntArray) -> Regions:
         """Return these trajectories, in this order."""
@@ -112,10 +119,15 @@ class Regions:
         return replace(
             self,
             offsets=offsets,
-            **{name: getattr(self, name)[rows] for name in (*_TIMES, *_PLACES)},
+            **self._rows(rows),
             owner=self.owner[trajectories],
             attributes={name: a.take(trajectories) for name, a in self.attributes.items()},
         )
+
+    def _rows(self, rows: BoolArray | IntArray) -> dict[str, Any]:
+        """Return the columns with only these rows."""
+        names = (*_TIMES, *_PLACES, *(() if self.declared is None else ("declared",)))
+        return {name: getattr(self, name)[rows] for name in names}
 
     @classmethod
     def from_records(

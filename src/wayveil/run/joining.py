@@ -56,6 +56,8 @@ def join_data(parts: Sequence[Any]) -> Any:
         rows |= _named_places(parts)
     if isinstance(first, Points) and first.known is not None:
         rows["known"] = np.concatenate([part.known for part in parts])
+    if isinstance(first, Regions) and first.declared is not None:
+        rows["declared"] = np.concatenate([part.declared for part in parts])
     return replace(
         first,
         offsets=offsets_of(np.concatenate([np.diff(part.offsets) for part in parts])),

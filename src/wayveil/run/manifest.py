@@ -80,6 +80,9 @@ class Column(_Strict):
     type: str
 
 
+_DECLARED = Column(name="declared", type="0 or 1")
+
+
 class Schema(_Strict):
     """How to read the published table."""
 
@@ -131,9 +134,14 @@ class Manifest(_Strict):
         return guarantee_from_json(self.claim)
 
     @property
+    def declared(self) -> bool:
+        """Whether a column says which boxes are of declared times."""
+        return self.table.columns[len(_COLUMNS[self.table.kind]) :][:1] == [_DECLARED]
+
+    @property
     def attributes(self) -> tuple[str, ...]:
         """The attribute columns of the table."""
-        return tuple(c.name for c in self.table.columns[len(_COLUMNS[self.table.kind]) :])
+        return tuple(c.name for c in self.table.columns[len(_COLUMNS[self.table.kind]) + self.declared :])
 
     @property
     def frame(self) -> Frame:
@@ -158,6 +166,7 @@ class Described:
     rows: int
     trajectories: int
     parts: Parts = "one"
+    declared: bool = False
 
 
 def described(
@@ -178,6 +187,7 @@ def described(
         rows=published.n_rows if rows is None else rows,
         trajectories=len(published) if trajectories is None else trajectories,
         parts=parts,
+        declared=getattr(published, "declared", None) is not None,
     )
 
 
@@ -205,6 +215,7 @@ def make_manifest(folder: Path, *, method: Any, verdict: Verdict, table: Describ
     words = {"time": _time_type(table.time_format), "place": _place_type(table.frame or Frame())}
     columns = [
         *(Column(name=name, type=words.get(word, word)) for name, word in _COLUMNS[table.kind].items()),
+        *((_DECLARED,) if table.declared else ()),
         *(Column(name=name, type="text") for name in table.attributes),
     ]
     return Manifest(

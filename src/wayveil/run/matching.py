@@ -59,7 +59,8 @@ def _same_rows(one: Any, other: Any) -> bool:
         return _same_names(one.place, one.taxonomy.nodes, other.place, other.taxonomy.nodes) and _same_tree(one, other)
     times = [name for name in ("t", "t_min", "t_max") if hasattr(one, name)]
     places = [name for name in ("x", "y", "x_min", "x_max", "y_min", "y_max") if hasattr(one, name)]
-    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in (*times, *places))
+    told = [] if getattr(other, "declared", None) is None else ["declared"]
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in (*times, *places, *told))
 
 
 def _same_ends(one: Routes, other: Routes) -> bool:

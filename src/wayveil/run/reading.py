@@ -176,6 +176,7 @@ def load_parts(folder: Path, manifest: Manifest) -> Iterator[Loaded]:
             owners=manifest.table.owners,
             frame=manifest.frame,
             taxonomy=taxonomy,
+            declared=manifest.declared,
         )
 
 

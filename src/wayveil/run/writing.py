@@ -103,4 +103,5 @@ def _read_back(path: Path, written: Data, source: Data) -> Loaded:
         owners=source.owners,
         frame=getattr(written, "frame", Frame()),
         taxonomy=read_published_taxonomy(tree) if isinstance(written, Stops) else None,
+        declared=getattr(written, "declared", None) is not None,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from wayveil.model.claims import AttackGraph
 from wayveil.model.claims.counting import percent, share_text
 from wayveil.model.points import Points
-from wayveil.model.ragged import BoolArray, IntArray, keep_rows, offsets_of
+from wayveil.model.ragged import BoolArray, IntArray, keep_rows, offsets_of, trajectory_of_row
 from wayveil.model.regions import Regions
 from wayveil.model.results import Verdict
 from wayveil.verify.boxes_at import MOST_ENTRIES
@@ -19,7 +19,7 @@ from wayveil.verify.candidates import Candidates, Search
 from wayveil.verify.containment import exact_m, mismatch, touched
 from wayveil.verify.crowd import MOST_PEOPLE, Crowd
 from wayveil.verify.matchings import MOST_EDGES, Pruned, is_symmetric, prune, self_contained
-from wayveil.verify.ranges import expand
+from wayveil.verify.ranges import distinct, expand
 from wayveil.verify.reachable import axis_speed, exceed_speed, within_reach
 from wayveil.verify.whole import columns_of, counted, people_of, refusal, same
 from wayveil.verify.work import LimitReached, Work
@@ -45,7 +45,11 @@ def check_attack_graph(published: Regions, claim: AttackGraph, *, original: Poin
     4. every trajectory has edges to at least k distinct people;
     5. of the trajectories that are left for a person, and of the people (one for each of their trajectories) who are
        left for a trajectory, no more than a share `row_share` is one person's;
-    6. with a top speed, nobody's recorded positions are faster, along an axis, than that.
+    6. with a top speed, nobody's recorded positions are faster, along an axis, than that;
+    7. where the publication says which boxes are of declared times, at least k people (or trajectories, where owners
+       are not known) have each of these, and every box of a person at a time that is known of the person is one.
+
+    Without the original only the first half of 7 is judged.
 
     Parameters
     ----------
@@ -56,7 +60,7 @@ def check_attack_graph(published: Regions, claim: AttackGraph, *, original: Poin
     original : Points, optional
         The true data: trajectory i is that of published trajectory i, and `known` are the declared rows; if it is None,
         every row is known.  Owners are those of the original, or of the published data, where either says them, else
-        every trajectory is a person.  Without the original the claim does not hold, because nothing can be judged.
+        every trajectory is a person.
 
     Returns
     -------
@@ -65,9 +69,10 @@ def check_attack_graph(published: Regions, claim: AttackGraph, *, original: Poin
         person; `min_people`, the smallest number of distinct people who are left for a trajectory; `edges` and
         `edges_left`, before and after pruning; `symmetric`, whether before pruning i has an edge to o exactly if o has
         one to i; `not_contained`, the people who break 1; `boxes_untrue`; `max_owner_share`, the largest share of 5;
-        and `too_fast`, the trajectories that break 6.
+        `too_fast`, the trajectories that break 6; `min_declared`, how many share a box of a declared time at least;
+        and `not_declared`, the boxes that break the second half of 7.
         `witness` is the published trajectory of a person, or a trajectory, that breaks 1, 3, 4, 5 or 6, by its first
-        and last box, or a box that breaks 2.
+        and last box, or a box that breaks 2 or 7.
 
     Notes
     -----
@@ -96,14 +101,12 @@ def check_attack_graph(published: Regions, claim: AttackGraph, *, original: Poin
     (False, 3, 2, 'candidates')
     """
     if original is None:
-        return _refused(
-            published, claim, "Without the original nothing can be judged: the promise speaks of where people were."
-        )
+        return _judge_alone(published, claim)
     why_not = refusal(published) or mismatch(published, original) or _unusable(original) or _unsaid(claim)
     if why_not:
         return _refused(published, claim, why_not)
     try:
-        found = _Findings.of(published, original, claim)
+        found = _Findings.of(published, original, claim).with_declared(published, original)
     except LimitReached:
         return _refused(
             published,
@@ -126,6 +129,8 @@ class _Findings:
     true: BoolArray
     fast: BoolArray | None
     left: Pruned | None
+    shared: IntArray | None = None
+    unmarked: BoolArray | None = None
 
     @classmethod
     def of(cls, published: Regions, original: Points, claim: AttackGraph) -> _Findings:
@@ -166,6 +171,96 @@ class _Findings:
             fast=None,
             left=prune(graph, owner),
         )
+
+    def with_declared(self, published: Regions, original: Points) -> _Findings:
+        """Return the same with what is found of boxes that are said to be of declared times, if any are."""
+        if published.declared is None:
+            return self
+        return replace(
+            self,
+            shared=_sharing(published, people_of(_who(published, original))),
+            unmarked=_unmarked(published, original),
+        )
+
+
+def _sharing(published: Regions, owner: IntArray) -> IntArray:
+    """Return how many people have each box that is said to be of a declared time; 0 for all other boxes."""
+    rows = np.flatnonzero(np.asarray(published.declared, bool))
+    columns = [column[rows] for column in columns_of(published)]
+    order = np.lexsort(columns)
+    new = np.zeros(len(rows), bool)
+    for column in columns:
+        new[1:] |= column[order][1:] != column[order][:-1]
+    code = np.empty(len(rows), np.int64)
+    code[order] = np.cumsum(new)
+    _, who = np.unique(owner[trajectory_of_row(published.offsets)[rows]], return_inverse=True)
+    people = int(who.max(initial=0)) + 1
+    count = np.bincount(distinct(code * people + who) // people, minlength=1)
+    found = np.zeros(len(published.t_min), np.int64)
+    found[rows] = count[code]
+    return found
+
+
+def _unmarked(published: Regions, original: Points) -> BoolArray:
+    """Tell which boxes are of a time that is known of their own person, and are not said to be of a declared one."""
+    known = original.known if original.known is not None else np.ones(len(original.t), bool)
+    times = np.unique(original.t)
+    width = len(times) + 1
+    key = trajectory_of_row(original.offsets)[known] * width + np.searchsorted(times, original.t[known])
+    base = trajectory_of_row(published.offsets) * width
+    begin = np.searchsorted(key, base + np.searchsorted(times, published.t_min, side="left"))
+    end = np.searchsorted(key, base + np.searchsorted(times, published.t_max, side="right"))
+    found: BoolArray = (begin < end) & ~np.asarray(published.declared, bool)
+    return found
+
+
+def _judge_alone(published: Regions, claim: AttackGraph) -> Verdict:
+    """Judge what the published files show: that a crowd shares every box that is said to be of a declared time."""
+    why_not = refusal(published)
+    if why_not is None and published.declared is not None and len(published.declared) != len(published.t_min):
+        why_not = "It is not said of each box whether it is of a declared time."
+    if why_not is None and published.declared is not None and not published.declared.any():
+        why_not = "No box is said to be of a declared time, so there is nothing that anybody could hide in."
+    if why_not:
+        return _refused(published, claim, why_not)
+    unsure = (
+        "who is left for whom: it takes where people really were, which published files do not show; whoever has the "
+        "original can judge it with --original",
+    )
+    if published.declared is None:
+        return replace(
+            _refused(published, claim, "The files do not say which times are declared, so they show nothing."),
+            holds=True,
+            not_judged=unsure,
+        )
+    behind = (
+        f"people behind boxes: the owners are withheld, so it is known how many trajectories share a box, not whether "
+        f"they belong to {claim.k} different people"
+    )
+    shared = _sharing(published, people_of(published))
+    least = int(shared[published.declared].min())
+    few = np.flatnonzero(published.declared & (shared == least))
+    return replace(
+        _refused(published, claim, ""),
+        holds=least >= claim.k,
+        measured={**_refused(published, claim, "").measured, "min_declared": least},
+        witness=None if least >= claim.k else {"box": _first_box(published, few), "breaks": "declared"},
+        reason=_shared_by(least, published, claim),
+        not_judged=unsure if published.owners != "hidden" else (*unsure, behind),
+    )
+
+
+def _least(shared: IntArray) -> int | None:
+    """Return how many share a box of a declared time at least; None where there is none."""
+    some = shared[shared > 0]
+    return int(some.min()) if len(some) else None
+
+
+def _shared_by(least: int, data: Regions | Points, claim: AttackGraph) -> str:
+    one, many = ("person", "people") if data.owners == "given" else ("trajectory", "trajectories")
+    if least >= claim.k:
+        return f"Every box of a declared time is that of {least} {many} or more (k = {claim.k})."
+    return f"A box of a declared time is that of only {least} {one if least == 1 else many}, fewer than k = {claim.k}."
 
 
 def _reachable(
@@ -217,6 +312,8 @@ def _verdict(published: Regions, original: Points, claim: AttackGraph, found: _F
         "boxes_untrue": int((~found.true).sum()),
         "max_owner_share": None if left is None else max(left.of_person.share, left.of_trajectory.share),
         "too_fast": None if found.fast is None else int(found.fast.sum()),
+        "min_declared": None if found.shared is None else _least(found.shared),
+        "not_declared": None if found.unmarked is None else int(found.unmarked.sum()),
         **_size(published),
     }
     return Verdict(
@@ -241,6 +338,8 @@ def _refused(published: Regions, claim: AttackGraph, reason: str) -> Verdict:
         "boxes_untrue",
         "max_owner_share",
         "too_fast",
+        "min_declared",
+        "not_declared",
     )
     return Verdict(
         holds=False,
@@ -263,8 +362,7 @@ def _witness(published: Regions, claim: AttackGraph, found: _Findings) -> dict[s
         return {**_trajectory(published, found.nodes[~found.contained]), "breaks": "containment"}
     if not found.true.all():
         wrong = np.flatnonzero(~found.true)
-        columns = [column[wrong] for column in columns_of(published)]
-        return {"box": _row(published, int(wrong[np.lexsort(columns[::-1])[0]])), "breaks": "truth"}
+        return {"box": _first_box(published, wrong), "breaks": "truth"}
     if found.fast is not None and found.fast.any():
         return {**_trajectory(published, found.nodes[found.fast]), "breaks": "speed"}
     if left is not None and left.people.min() < claim.k:
@@ -277,7 +375,17 @@ def _witness(published: Regions, claim: AttackGraph, found: _Findings) -> dict[s
         dominated = left.of_person.dominated(share) | left.of_trajectory.dominated(share)
         if dominated.any():
             return {**_trajectory(published, found.nodes[dominated]), "breaks": "share"}
+    if found.shared is not None and found.unmarked is not None:
+        bad = np.flatnonzero(((found.shared > 0) & (found.shared < claim.k)) | found.unmarked)
+        if len(bad):
+            return {"box": _first_box(published, bad), "breaks": "declared"}
     return None
+
+
+def _first_box(published: Regions, rows: IntArray) -> list[int | float]:
+    """Return one of these boxes, as published: the first in the order of values."""
+    columns = [column[rows] for column in columns_of(published)]
+    return _row(published, int(rows[np.lexsort(columns[::-1])[0]]))
 
 
 def _trajectory(published: Regions, which: IntArray) -> dict[str, Any]:
@@ -317,6 +425,13 @@ def _reason(
             f"A trajectory is faster than the top speed of {claim.top_speed:g} m/s allows along an axis; "
             f"{measured['too_fast']:,} of them are."
         )
+    if witness["breaks"] == "declared":
+        if measured["not_declared"]:
+            return (
+                f"A box is of a time that is known of its person, but not said to be of a declared one; "
+                f"{measured['not_declared']:,} boxes are."
+            )
+        return _shared_by(measured["min_declared"], data, claim)
     if witness["breaks"] == "share":
         return (
             f"Of the trajectories that are left for a person, or of the people who are left for a trajectory, one "

@@ -96,6 +96,8 @@ _RULES: dict[str, dict[str, _Rule]] = {
         "boxes_untrue": "sum",
         "max_owner_share": "largest",
         "too_fast": "sum",
+        "min_declared": "least",
+        "not_declared": "sum",
         **_SIZE,
     },
     "BreachBound": {

@@ -70,7 +70,6 @@ class AttackGraph(Claim):
 
     name: ClassVar[str] = "AttackGraph"
     about_truth: ClassVar[bool] = True
-    judged_alone: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
