@@ -462,3 +462,22 @@ def test_the_pivot_of_a_cluster_stays_and_is_not_published_where_it_was() -> Non
             off = np.array(made.data.record(i))[:, 1:] - true
             assert np.allclose(off, off[0])  # one offset for the whole trajectory
             assert 0 < math.hypot(*off[0]) <= 200 * (1 + 1e-12)
+
+
+def test_a_cap_that_never_limits_keeps_people_of_one_day_together() -> None:
+    """Ten units are one per cent of the first radius: with delta = 0 all pairs cost the same, whatever the day."""
+    rng = np.random.default_rng(4)
+    day = rng.integers(0, 7, 90) * 86_400
+    records = [
+        [(int(day[i]) + 60 * j, float(x), float(y)) for j, (x, y) in enumerate(np.cumsum(rng.normal(0, 99, (6, 2)), 0))]
+        for i in range(90)
+    ]
+    data = Points.from_records(records, time_format="epoch")
+    limited, auto = (run(W4m(k=3, delta=0, cap=cap), data) for cap in (10, "auto"))
+    name = "time translation per point (s)"
+    assert limited.facts[name] > 24 * 3600
+    assert auto.facts[name] < 4 * 3600
+    assert limited.facts["largest cost of a pair of points"] == 10
+    assert auto.facts["largest cost of a pair of points"] > 400_000
+    assert "largest cost of a pair of points" not in run(W4m(k=3, delta=9, distance="edr"), data).facts
+    assert auto.facts[name] == pytest.approx(auto.facts["total time translation (s)"] / auto.data.n_rows)

@@ -38,6 +38,9 @@ def test_the_worked_example():
             "total_translation_m": 1.0,
             "largest_translation_m": 0.5,
             "points_moved_share": 0.25,
+            "time_shift_mean": 0.0,
+            "time_shift_largest": 0.0,
+            "points_outside_their_time_share": 0.0,
             "trash_trajectories": 1,
             "trash_trajectories_share": 0.2,
             "trash_points": 2,
@@ -126,3 +129,17 @@ def test_data_that_cannot_be_compared():
         Distortion().run(before, after.take(np.arange(4)))
     with pytest.raises(InputError, match="different frames"):
         Distortion().run(before, points(*[[]] * 5, frame=Frame(crs="EPSG:2100")))
+
+
+def test_the_shift_in_time() -> None:
+    """Two points before the trip, one during it and one after; a trajectory that had no points has no time."""
+    before = Points.from_records([[], [(100, 0.0, 0.0), (200, 9.0, 0.0)], [(5, 0.0, 0.0)]], time_format="epoch")
+    moved = [(t, 0.0, 0.0) for t in (40, 70, 150, 230)]
+    after = Points.from_records([[(0, 0.0, 0.0)], moved, []], time_format="epoch")
+    measured = Distortion().run(before, after).measured
+    assert measured["time_shift_mean"] == pytest.approx((60 + 30 + 30) / 4)
+    assert measured["time_shift_largest"] == 60
+    assert measured["points_outside_their_time_share"] == 0.75
+    micro = [Points.from_records([[(t * 1_000_000, x, y) for t, x, y in data.record(i)] for i in range(3)],
+                                 time_format="utc") for data in (before, after)]  # fmt: skip
+    assert Distortion().run(*micro).measured["time_shift_mean"] == pytest.approx(30)

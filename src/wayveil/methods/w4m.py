@@ -82,8 +82,9 @@ class W4m(WalkTogether):
         How far two points may differ and still match; `auto` is `delta`.
     edr_dt : duration or "auto"
         How much their times may differ; `auto` is the median time between two samples.
-    cap : int, >= 1
-        Largest cost of one pair of points in the linear walk, in units of `delta`.
+    cap : int, >= 1, or "auto"
+        Largest cost of one pair of points in the linear walk, in units of `delta`; `auto` is so large that it never
+        limits anything, and is told in the facts.
     t2s_factor : number > 0
         Time becomes length with the mean speed of all trajectories divided by this: larger values count time less.
     chunk_size : int from 2 to 5000
@@ -157,12 +158,13 @@ class W4m(WalkTogether):
         default="auto",
         help="edr: how much times may differ; auto is the median time between samples",
     )
-    cap: int = parameter(
+    cap: int | str = parameter(
         kind="int",
         low=1,
         high=1_000_000,
-        default=10,
-        help="lstd: largest cost of one pair of points, in units of delta",
+        choices=("auto",),
+        default="auto",
+        help="lstd: largest cost of one pair of points, in units of delta; auto never limits any",
     )
     t2s_factor: float = parameter(
         kind="number", low=1e-9, default=1.0, help="lstd: time counts as way at the mean speed divided by this"
@@ -183,8 +185,9 @@ class W4m(WalkTogether):
         engine.progress("comparing trajectories")
         start = self._first_radius(data)
         unit = self.delta or 1e-3 * start or 1.0
-        measure = Measure(self.distance == "edr", unit, self.cap, *self._tolerances(data))
         length = _time_as_length(data, self.t2s_factor)
+        cap = self._largest_cost(data, length, unit)
+        measure = Measure(self.distance == "edr", unit, cap, *self._tolerances(data))
         middle_x, middle_y = _middles(data)
         blocks = _blocks(middle_x, middle_y, np.flatnonzero(np.diff(data.offsets) > 0), self.chunk_size)
         items = [
@@ -214,19 +217,37 @@ class W4m(WalkTogether):
         far[label == np.arange(len(data))] = -1.0  # a pivot stays: its cluster has its times
         label[keep_shares(label, data.owner, far, self.claim.owner_share)] = EXTRA
         engine.progress("editing trajectories")
-        made, done = self._edit(data, length, label, measure._replace(unit=unit / 2), self.place(data, rng), engine)
+        finer = measure._replace(unit=unit / 2, cap=self._largest_cost(data, length, unit / 2))
+        made, done = self._edit(data, length, label, finer, self.place(data, rng), engine)
         scale = seconds_per_unit(data.time_format)
+        seconds = "" if scale is None else " (s)"
+        time_moved = float(done[1] * (scale or 1))
         facts = {
             "blocks": len(blocks),
             **account(data, label),
             "radius used (edits)" if measure.is_edr else "radius used (m)": relaxed.radius,
             "restarts": relaxed.restarts,
             "total translation (m)": float(done[0]),
-            "total time translation" + ("" if scale is None else " (s)"): float(done[1] * (scale or 1)),
+            "total time translation" + seconds: time_moved,
+            "time translation per point" + seconds: time_moved / made.n_rows,
             "points created": int(done[2]),
             "points deleted": int(done[3]),
         }
+        if not measure.is_edr:
+            facts["largest cost of a pair of points"] = cap
         return Published(data=made, claim=self.claim, facts=facts, groups=label)
+
+    def _largest_cost(self, data: Points, length: FloatArray, unit: float) -> int:
+        """Return the cap on the cost of a pair; `auto` is more than any two points are apart, in space and time.
+
+        With a cap below that, all pairs beyond it cost the same, and the walk can no longer tell a point of the same
+        hour from one of another week.  The sum over a whole trajectory stays below 2^53, where sums are exact.
+        """
+        if not isinstance(self.cap, str):
+            return self.cap
+        longest = int(np.diff(data.offsets).max())
+        apart = np.sqrt(np.ptp(data.x) ** 2 + np.ptp(data.y) ** 2 + np.ptp(length) ** 2)
+        return int(min(apart / unit + 1, 2.0**52 / longest))
 
     def _first_radius(self, data: Points) -> float:
         if not isinstance(self.radius_max, str):

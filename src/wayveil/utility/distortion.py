@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wayveil.kernels.displacement import displacements
-from wayveil.model import Points, Score, check_parameters, parameter
+from wayveil.model import Points, Score, check_parameters, parameter, seconds_per_unit
 from wayveil.model.sums import Highest
 from wayveil.utility.classes import LENGTHS, distribution, tally_of_sizes
 from wayveil.utility.movement import Extent, check_comparable, extent, finite, sides, with_rows
@@ -24,7 +24,8 @@ class Distortion:
 
     The true position between two samples is on the straight line between them, and before the first or after the last
     sample it is that sample.  The headline is the average over the published points; the total also charges `omega`
-    for every point of a trajectory that was not published.
+    for every point of a trajectory that was not published.  The shift in time is beside it: how long before the first
+    or after the last true sample of its trajectory a point is published.
 
     Parameters
     ----------
@@ -75,6 +76,7 @@ class Distortion:
         before, after = np.diff(original.offsets), np.diff(published.offsets)
         moved = _distances(original, published)
         trash = there & ~kept
+        shifts = _time_shifts(original, published)
         return {
             "points": published.n_rows,
             "trajectories": int(there.sum()),
@@ -82,6 +84,9 @@ class Distortion:
             "total": float(moved.sum()),
             "largest": Highest(float(moved.max()) if len(moved) else None),
             "moved": int((moved > 0).sum()),
+            "time": float(shifts.sum()),
+            "latest": Highest(float(shifts.max()) if len(shifts) else None),
+            "outside": int((shifts > 0).sum()),
             "trash": int(trash.sum()),
             "trash_points": int(before[trash].sum()),
             "created": int(np.maximum(after - before, 0).sum()),
@@ -104,6 +109,9 @@ class Distortion:
                 "total_translation_m": finite(total),
                 "largest_translation_m": finite(counts["largest"].value),
                 "points_moved_share": counts["moved"] / n if n else None,
+                "time_shift_mean": counts["time"] / n if n else None,
+                "time_shift_largest": counts["latest"].value,
+                "points_outside_their_time_share": counts["outside"] / n if n else None,
                 "trash_trajectories": counts["trash"],
                 "trash_trajectories_share": (
                     counts["trash"] / counts["trajectories"] if counts["trajectories"] else None
@@ -134,3 +142,19 @@ def _distances(original: Points, published: Points) -> np.ndarray:
     columns = [column for data in (original, published) for column in (data.offsets, data.t, data.x, data.y)]
     found = displacements(*columns)
     return found[~np.isnan(found)]
+
+
+def _time_shifts(original: Points, published: Points) -> np.ndarray:
+    """Return how long each published point is before the first or after the last true one of its trajectory.
+
+    In seconds, or in the unit of plain integer times; 0 in between.  Points of trajectories that had none are left out.
+    """
+    lengths = np.diff(published.offsets)
+    had_points = np.diff(original.offsets) > 0
+    compared = np.flatnonzero((lengths > 0) & had_points)
+    first = original.t[original.offsets[compared]].astype(np.float64)
+    last = original.t[original.offsets[compared + 1] - 1].astype(np.float64)
+    times = published.t[np.repeat(had_points, lengths)].astype(np.float64)
+    before = np.repeat(first, lengths[compared]) - times
+    after = times - np.repeat(last, lengths[compared])
+    return np.maximum(np.maximum(before, after), 0.0) * (seconds_per_unit(original.time_format) or 1.0)

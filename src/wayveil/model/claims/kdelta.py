@@ -81,8 +81,8 @@ class KDelta(Claim):
             return ()
         return (
             Protection(
-                sentence="identity linkage by someone who knows any true positions of the victim, exact or with errors: "
-                f"at most {share_text(self.owner_share)}",
+                sentence="identity linkage by someone who knows any true positions of the victim, exact or with "
+                f"errors: at most {share_text(self.owner_share)}",
                 attack="noisy_sightings",
                 settings=(("delta", self.delta),),
                 measured=("identity_max", "member_success_at_least"),
