@@ -28,8 +28,9 @@ __all__ = ["KnownLocations"]
 class KnownLocations(PlaceAttack):
     """Someone who knows up to `m` places of a person, without times and without their order, looks for that person.
 
-    The attacker keeps the records that have all known places, and picks one of the people behind them: right with
-    probability 1 / (number of these people), and 0 where nothing matches.
+    The attacker keeps the records that have all known places, and picks one of the people behind them, right with
+    probability 1 / (number of these people), or one of the records, whichever is right more often; where nothing
+    matches, the risk is 0.
 
     Parameters
     ----------

@@ -69,7 +69,7 @@ def default_attacks(
     """
     promised: dict[str, Any] = {}
     if isinstance(claim, KCL):
-        promised = {"m": claim.l, "threshold": Fraction(1, claim.k), "confidence": claim.c}
+        promised = {"m": claim.l, "threshold": claim.owner_share, "confidence": claim.c}
     elif isinstance(claim, BreachBound):
         promised = {"threshold": claim.p, "adversaries": claim.adversaries, "times": claim.times}
     elif (people := getattr(claim, "k", None)) is not None:

@@ -29,7 +29,7 @@ __all__ = [
 
 _SHARE_WORDS = {
     "share", "mean", "max", "median", "risk", "probability", "confidence", "loss", "rate", "lost", "kept", "overlap",
-    "identity", "attribute", "inference", "success",
+    "identity", "attribute", "inference", "success", "posterior",
 }  # fmt: skip
 _COUNT_WORDS = {"n", "number", "count", "people", "owners", "visits", "trajectories", "sequences", "matches"}
 
@@ -38,6 +38,14 @@ _WORDS = {"min": "smallest", "max": "largest", "n": "number of", "mfs": "maximal
 
 
 _PHRASES = {
+    "max_owner_share": "Largest share of trajectories of one person",
+    "max_confidence_trajectories": "Largest confidence, of trajectories",
+    "posterior_aggregate": "Probability of a sensitive value where nothing fits",
+    "base_rate": "Share of all who have the value",
+    "posterior_mean": "The same, knowing who had what was left out: mean",
+    "posterior_max": "The same, knowing who had what was left out: largest",
+    "share_above": "People of whom a value is told with more than is allowed",
+    "suppressed_share": "Known visits that fit nothing",
     "max_share": "Largest share of one place",
     "max_share_trajectories": "Largest share of one place, of trajectories",
     "unsafe": "Places that tell too much",
@@ -265,7 +273,7 @@ def is_share(name: str, *values: float | None) -> bool:
     """
     parts = set(name_parts(name))
     inside = all(value is None or 0 <= value <= 1 for value in values) and any(v is not None for v in values)
-    return inside and bool(parts & _SHARE_WORDS) and ("share" in parts or not parts & _COUNT_WORDS)
+    return inside and bool(parts & _SHARE_WORDS) and (bool({"share", "confidence"} & parts) or not parts & _COUNT_WORDS)
 
 
 def name_parts(name: str) -> list[str]:
