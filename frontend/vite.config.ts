@@ -38,7 +38,7 @@ export default defineConfig({
       },
     },
   },
-  // For work on the page: `npm run dev`, with a server started by `wayveil serve --port 8765 --token TOKEN`.
+  // For work on the page: `npm run dev`, with a server started by `WAYVEIL_TOKEN=TOKEN wayveil serve --port 8765`.
   server: {
     proxy: {
       "/api": {

@@ -19,6 +19,7 @@ from wayveil.cli.options import _columns
 from wayveil.errors import UsageError
 
 RECIPES = Path(__file__).parents[1] / "recipes"
+DECLARED = "--each-trajectory-is-a-person"
 TABLE_2 = [
     "b3 e4 f6 e8 HIV", "d2 c5 f6 c7 e9 Fever", "c7 e8 Hepatitis", "b3 e4 f6 e8 Flu", "d2 c5 f6 c7 HIV",
     "c5 f6 e9 Hepatitis", "f6 c7 e8 Fever", "d2 f6 c7 e9 Flu",
@@ -46,8 +47,8 @@ def table1(tmp_path: Path) -> Path:
 
 def publish_options(table: Path, out: Path) -> list[object]:
     sensitive = "diagnosis=HIV,Hepatitis"
-    return ["publish", "kcl", table, "--k", 2, "--c", 0.5, "--l", 2, "--sensitive", sensitive, "--format", "csv",
-            "--out", out]  # fmt: skip
+    return ["publish", "kcl", table, DECLARED, "--k", 2, "--c", 0.5, "--l", 2, "--sensitive", sensitive,
+            "--format", "csv", "--out", out]  # fmt: skip
 
 
 def test_the_first_user_story(run: Run, table1: Path, tmp_path: Path) -> None:
@@ -97,9 +98,9 @@ def test_json_is_one_object(run: Run, table1: Path, tmp_path: Path) -> None:
         ["verify", out],
         ["methods"],
         ["methods", "kcl"],
-        ["risk", table1, "--m", 1],
+        ["risk", table1, DECLARED, "--m", 1],
         ["risk", out],
-        ["utility", table1, out],
+        ["utility", table1, out, DECLARED],
         ["generate", "city", "--records", 20, "--out", tmp_path / "city.csv"],
         ["prepare", "bucket", table1, "--width", 2, "--out", tmp_path / "coarse.csv"],
         ["run", RECIPES / "missing.toml"],
@@ -140,7 +141,7 @@ def test_a_failed_verdict_is_exit_1(run: Run, tmp_path: Path) -> None:
     rows = [f"{i},{visit[1]},{visit[0]}" for i, record in enumerate(records) for visit in record.split()]
     path = tmp_path / "procedure2.csv"
     path.write_text("\n".join(["traj_id,t,location", *rows]) + "\n")
-    options = ["publish", "kcl", path, "--k", 2, "--l", 3, "--validity", "literal", "--out", tmp_path / "out"]
+    options = ["publish", "kcl", path, DECLARED, "--k", 2, "--l", 3, "--validity", "literal", "--out", tmp_path / "out"]
     code, text, error = run(*options)
     assert code == 1
     assert "Not published." in text
@@ -157,11 +158,126 @@ def test_a_failed_verdict_is_exit_1(run: Run, tmp_path: Path) -> None:
 def test_nothing_left_is_exit_1(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "strangers.csv"
     path.write_text("traj_id,t,location\n1,1,a\n2,2,b\n")
-    code, text, error = run("publish", "kcl", path, "--k", 2, "--l", 1, "--out", tmp_path / "out", "--json")
+    code, text, error = run("publish", "kcl", path, DECLARED, "--k", 2, "--l", 1, "--out", tmp_path / "out", "--json")
     assert code == 1
     assert json.loads(text)["exit_code"] == 1
     assert "--time-bucket" in error
     assert not (tmp_path / "out").exists()
+
+
+NOBODY = "traj_id,t,location,card\n" + "".join(f"{i},{t},a,c{i}\n" for i in range(4) for t in (1, 2))
+
+
+@pytest.fixture
+def nobody(tmp_path: Path) -> Path:
+    """A table that does not say who is behind a trajectory."""
+    path = tmp_path / "in.csv"
+    path.write_text(NOBODY)
+    return path
+
+
+@pytest.mark.parametrize(
+    "command", [["publish", "kcl", "--k", 2, "--l", 1, "--out", "OUT"], ["risk"], ["utility", "OUT"]]
+)
+def test_owners_are_never_assumed(run: Run, nobody: Path, tmp_path: Path, command: list[object]) -> None:
+    out = tmp_path / "out"
+    name, *options = [out if word == "OUT" else word for word in command]
+    method = [options.pop(0)] if name == "publish" else []
+    code, text, error = run(name, *method, nobody, *options)
+    assert (code, text) == (2, "")
+    assert error.count("\n") == 1
+    for words in ("nobody said who", "--columns user_id=card (column 'card' looks like a person)", DECLARED):
+        assert words in error
+    assert not out.exists()
+
+
+def test_a_declaration_stands_in_the_promise_wherever_it_is_read(run: Run, nobody: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    waiver = "The publisher declared that each trajectory is another person"
+    code, text, _ = run("publish", "kcl", nobody, "--k", 2, "--l", 1, DECLARED, "--out", out)
+    assert code == 0
+    assert waiver in " ".join(text.split())
+    manifest = json.loads((out / "public/manifest.json").read_text())
+    assert waiver in manifest["promise"]
+    assert manifest["each_trajectory_is_a_person"] is True
+    assert waiver in (out / "private/report.html").read_text()
+    assert waiver in json.loads((out / "private/scores.json").read_text())["promise"]
+    code, text, _ = run("verify", out)
+    assert code == 0
+    assert waiver in " ".join(" ".join(text.splitlines()[:6]).split())
+    code, text, _ = run(
+        "publish", "kcl", nobody, "--k", 2, "--l", 1, "--columns", "user_id=card", "--out", tmp_path / "b"
+    )
+    assert code == 0
+    assert waiver not in " ".join(text.split())
+    assert json.loads((tmp_path / "b/public/manifest.json").read_text())["each_trajectory_is_a_person"] is False
+
+
+def test_a_declaration_is_not_forgotten_when_trajectories_are_cut(run: Run, nobody: Path, tmp_path: Path) -> None:
+    options = ["--k", 2, "--l", 1, DECLARED, "--prepare", "cut period=2", "--out", tmp_path / "out"]
+    code, text, _ = run("publish", "kcl", nobody, *options)
+    assert code == 0
+    assert "The publisher declared" in " ".join(text.split())
+    manifest = json.loads((tmp_path / "out/public/manifest.json").read_text())
+    assert (manifest["each_trajectory_is_a_person"], manifest["schema"]["owners"]) == (True, "hidden")
+
+
+@pytest.mark.parametrize("more", [["--columns", "user_id=card"], ["--owners", "who.csv"]])
+def test_two_answers_contradict_each_other(run: Run, nobody: Path, tmp_path: Path, more: list[str]) -> None:
+    code, _, error = run("publish", "kcl", nobody, "--k", 2, "--l", 1, DECLARED, *more, "--out", tmp_path / "out")
+    assert code == 2
+    assert "contradict each other" in error
+
+
+def test_prepare_converts_without_asking_but_does_not_make_people(run: Run, nobody: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.csv"
+    assert run("prepare", "bucket", nobody, "--width", 2, "--out", out)[0] == 0
+    assert "user_id" not in out.read_text()
+    for declared in ([], [DECLARED]):
+        code, _, error = run("prepare", "cut", nobody, "--period", 2, *declared, "--out", tmp_path / "parts.csv")
+        assert code == 2
+        assert "--columns user_id=NAME" in error
+        assert not (tmp_path / "parts.csv").exists()
+    said = ["--columns", "user_id=traj_id"]
+    assert run("prepare", "cut", nobody, "--period", 2, *said, "--out", tmp_path / "parts.csv")[0] == 0
+    assert "user_id" in (tmp_path / "parts.csv").read_text()
+
+
+def test_every_generated_table_says_who_it_is(run: Run, tmp_path: Path) -> None:
+    for name, size in (("city", "--records"), ("transit", "--records"), ("errands", "--trajectories"),
+                       ("network_movers", "--objects"), ("road_movers", "--objects")):  # fmt: skip
+        path = tmp_path / f"{name}.csv"
+        assert run("generate", name, size, 20, "--seed", 1, "--out", path)[0] == 0
+        assert "user_id" in path.read_text().splitlines()[0]
+
+
+def test_an_empty_name_is_no_folder(run: Run, nobody: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    for command in (["publish", "kcl", nobody, "--k", 2, "--l", 1, DECLARED], ["demo"], ["generate", "city"]):
+        code, _, error = run(*command, "--out", "")
+        assert code == 2
+        assert "--out must not be empty" in error
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_an_empty_folder_is_told(run: Run, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    code, _, error = run("publish", "kcl", empty, "--k", 2, "--l", 1, "--out", tmp_path / "out")
+    assert code == 2
+    assert "the folder is empty" in error
+    code, _, error = run("risk", empty)
+    assert code == 2
+    assert "neither a publication nor data" in error
+
+
+def test_a_mistyped_parameter_of_a_step_is_told(run: Run, nobody: Path, tmp_path: Path) -> None:
+    code, _, error = run(
+        "publish", "kcl", nobody, "--k", 2, "--l", 1, "--prepare", "grid size=500", "--out", tmp_path / "o"
+    )
+    assert code == 2
+    assert "grid: there is no parameter 'size'; known: cell, bucket, keep." in error
 
 
 def test_options_of_a_method_come_from_its_parameters(run: Run) -> None:
@@ -181,7 +297,8 @@ def test_time_bucket_columns_and_keep(run: Run, tmp_path: Path) -> None:
     path = tmp_path / "cards.csv"
     rows = [f"C{i},2024-05-01T08:{i:02d}:00Z,gate,{'a' if i % 2 else 'b'}" for i in range(10)]
     path.write_text("\n".join(["card,when,station,line", *rows]) + "\n")
-    options = ["publish", "kcl", path, "--k", 5, "--l", 1, "--columns", "traj_id=card,t=when,location=station"]
+    columns = "traj_id=card,user_id=card,t=when,location=station"
+    options = ["publish", "kcl", path, "--k", 5, "--l", 1, "--columns", columns]
     code, text, _ = run(*options, "--time-bucket", "1h", "--keep", "line", "--keep-mapping", "--format", "csv",
                         "--out", tmp_path / "out")  # fmt: skip
     assert code == 0
@@ -221,7 +338,7 @@ def test_column_mappings_that_make_no_sense(text: str) -> None:
             ["publish", "kcl", "x.csv", "--out", "o", "--k", "1", "--l", "1", "--engine", "spark"],
             "'--engine' must be one of",
         ),
-        (["publish", "kcl", "x.csv", "--out", "o", "--k", "1", "--l", "1"], "no such file"),
+        (["publish", "kcl", "x.csv", "--out", "o", "--k", "2", "--l", "1"], "no such file"),
         (["methods", "klc"], "Did you mean 'kcl'?"),
         (["risk", "x.csv", "--attack", "known_visit"], "Did you mean 'known_visits'?"),
         (["risk", "x.csv", "--m", "0"], "m must be an integer >= 1"),
@@ -229,7 +346,8 @@ def test_column_mappings_that_make_no_sense(text: str) -> None:
         (["generate", "city", "--out", "x.txt"], "must end in"),
         (["run"], "Missing argument"),
         (["serve", "--host", "0.0.0.0"], "token"),
-        (["serve", "--token", "short"], "token"),
+        (["serve", "--token", "0123456789abcdef"], "No such option --token"),
+        (["serve", "--token-file", "no-such-file"], "cannot be read"),
         (["serve", "--max-upload", "much"], "such as 4GB"),
         (["risk", "x.csv", "--scheduler", "tcp://nowhere:1"], "--engine dask"),
     ],
@@ -280,7 +398,8 @@ def test_demo(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     code, text, error = run("demo")
     assert (code, error) == (0, "")
     assert "wayveil-demo/private/report.html" in text
-    assert run("verify", "wayveil-demo")[0] == 0
+    assert run("verify", "wayveil-demo")[0] == 3  # who owns what is not published
+    assert run("verify", "wayveil-demo", "--original", "wayveil-demo/input.csv")[0] == 0
     assert run("demo", "--json")[0] == 0
 
 

@@ -73,6 +73,7 @@ export interface Preview {
   problems: string[];
   attributes: Record<string, string[]>;
   mapping?: Record<string, string>;
+  people?: string[];
   at_least?: number | null;
   notes?: string[];
   nodes?: { name: string; parent: string | null; sensitive: boolean }[];
@@ -112,6 +113,7 @@ export interface Score {
   better: "lower" | "higher";
   percent: boolean;
   measured: Record<string, number | null>;
+  units?: Record<string, string>;
   charts: Chart[];
 }
 
@@ -166,7 +168,7 @@ export interface Recipe {
     taxonomy: string | null;
     places: string | null;
     known: string | null;
-    owners: string[];
+    owners: string[] | "each-trajectory";
     sensitive_nodes: string[];
     unknown_places: "refuse" | "drop";
   };

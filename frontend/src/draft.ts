@@ -17,6 +17,8 @@ export interface ChosenStep {
 export interface Draft {
   kind: DataKind | null;
   columns: Record<string, string>;
+  /** Who is behind a trajectory where no column says it: another table, or the declaration that each is another person. */
+  person: "table" | "each" | null;
   crs: string | null;
   duplicates: "first" | "last" | null;
   unknownPlaces: "refuse" | "drop";
@@ -37,6 +39,7 @@ export interface Draft {
 const EMPTY: Draft = {
   kind: null,
   columns: {},
+  person: null,
   crs: null,
   duplicates: null,
   unknownPlaces: "refuse",
@@ -110,10 +113,15 @@ export function inputOf(file: string, draft: Draft): Recipe["input"] {
     taxonomy: draft.side.taxonomy?.id ?? null,
     places: draft.side.places?.id ?? null,
     known: draft.side.known?.id ?? null,
-    owners: draft.side.owners ? [draft.side.owners.id] : [],
+    owners: ownersOf(draft),
     sensitive_nodes: draft.sensitiveNodes,
     unknown_places: draft.unknownPlaces,
   };
+}
+
+function ownersOf(draft: Draft): Recipe["input"]["owners"] {
+  if (draft.person === "each") return "each-trajectory";
+  return draft.person === "table" && draft.side.owners ? [draft.side.owners.id] : [];
 }
 
 export function riskRecipe(file: string, draft: Draft): Recipe {
@@ -150,6 +158,10 @@ export function draftOfRun(run: WholeRun, methods: Method[], steps: Step[], file
     const id = input[role];
     if (id) side[role] = { id, name: files.find((file) => file.id === id)?.name ?? role };
   }
+  const owners = input.owners ?? [];
+  if (owners !== "each-trajectory" && owners.length) {
+    side.owners = { id: owners[0], name: files.find((file) => file.id === owners[0])?.name ?? "owners" };
+  }
   const declared = methods.find((one) => one.name === method?.name);
   const old = readDraft(input.file);
   const given = { ...(method ?? {}) } as Record<string, unknown>;
@@ -157,6 +169,7 @@ export function draftOfRun(run: WholeRun, methods: Method[], steps: Step[], file
   changeDraft(input.file, {
     kind: input.kind,
     columns: input.columns ?? {},
+    person: owners === "each-trajectory" ? "each" : owners.length ? "table" : null,
     crs: input.crs,
     duplicates: input.on_duplicate_time,
     unknownPlaces: input.unknown_places ?? "refuse",

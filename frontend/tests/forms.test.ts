@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { DataKind, Parameter, Step } from "../src/api";
+import { inputOf, readDraft } from "../src/draft";
 import { check, fill, filledFrom, splitDuration } from "../src/forms";
 import { kindsAlong, withStep } from "../src/steps";
 import { boundWords, formatNumber, formatPercent, isShare, oneIn, sentence, words } from "../src/words";
@@ -98,5 +99,16 @@ describe("a route", () => {
   it("comes back from its link", () => {
     expect(routeOf(linkTo("parameters", "a/b", "kcl"))).toEqual({ page: "parameters", parts: ["a/b", "kcl"] });
     expect(routeOf("#/nowhere/%").page).toBe("files");
+  });
+});
+
+describe("who is behind a trajectory", () => {
+  const draft = { ...readDraft("none"), kind: "visits" as const, columns: { user_id: "card" } };
+  const table = { owners: { id: "f1", name: "who.csv" } };
+  it("is a column, a table or a declaration, and nothing where nobody said it", () => {
+    expect(inputOf("f", draft)).toMatchObject({ owners: [], columns: { user_id: "card" } });
+    expect(inputOf("f", { ...draft, columns: {}, person: "each" }).owners).toBe("each-trajectory");
+    expect(inputOf("f", { ...draft, columns: {}, person: "table", side: table }).owners).toEqual(["f1"]);
+    expect(inputOf("f", { ...draft, columns: {}, person: null, side: table }).owners).toEqual([]);
   });
 });

@@ -27,6 +27,7 @@ _HOMES = {
         "from_geopandas",
         "from_movingpandas",
         "from_pandas",
+        "from_polars",
         "to_geopandas",
         "to_movingpandas",
         "to_pandas",

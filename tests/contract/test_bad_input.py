@@ -121,7 +121,8 @@ def check(
     before = sorted(path.name for path in tmp_path.iterdir())
     options = {**OPTIONS, "--out": "out", **changes}
     options["--out"] = str(tmp_path / options["--out"])
-    code = main(["publish", "kcl", str(tmp_path / name), *(text for pair in options.items() for text in pair)])
+    given = [text for pair in options.items() for text in pair]
+    code = main(["publish", "kcl", str(tmp_path / name), "--each-trajectory-is-a-person", *given])
     out, error = capsys.readouterr()
     assert (code, out) == (2, ""), error
     assert error.startswith("wayveil: ")
@@ -148,7 +149,8 @@ def test_odd_input_that_is_fine(rows: list[str], form: str, tmp_path: Path, caps
     path = tmp_path / "ünüsual näme.csv"
     path.write_text("\n".join(["traj_id,t,location,ill", *rows]) + "\n", encoding="utf-8")
     out = tmp_path / "öut"
-    code = main(["publish", "kcl", str(path), "--k", "4", "--l", "2", "--format", form, "--out", str(out)])
+    options = ["--each-trajectory-is-a-person", "--k", "4", "--l", "2", "--format", form]
+    code = main(["publish", "kcl", str(path), *options, "--out", str(out)])
     _, error = capsys.readouterr()
     assert (code, error) == (0, "")
     assert main(["verify", str(out)]) in (0, 3)

@@ -8,6 +8,7 @@ import pytest
 
 from wayveil.cli import main
 
+DECLARED = "--each-trajectory-is-a-person"
 HEADER = "traj_id,t,lon,lat\n"
 SECRET = "12.3456789"
 METHODS = {
@@ -51,7 +52,8 @@ def test_bad_points(case: str, method: str, tmp_path: Path, capsys: pytest.Captu
     path = tmp_path / "input.csv"
     path.write_text(text)
     out = tmp_path / "out"
-    assert main(["publish", method, str(path), *METHODS[method], "--out", str(out)]) == 2
+    declared = [] if "user_id" in text else [DECLARED]
+    assert main(["publish", method, str(path), *declared, *METHODS[method], "--out", str(out)]) == 2
     said = capsys.readouterr().err
     assert words in said
     assert said.count("\n") == 1
@@ -75,7 +77,7 @@ def test_odd_points_that_are_fine(lines: str, method: str, tmp_path: Path, capsy
     path = tmp_path / "input.csv"
     path.write_text(HEADER + lines)
     out = tmp_path / "out"
-    assert main(["publish", method, str(path), *METHODS[method], "--out", str(out), "--format", "csv"]) == 0
+    assert main(["publish", method, str(path), DECLARED, *METHODS[method], "--out", str(out), "--format", "csv"]) == 0
     assert main(["verify", str(out)]) in (0, 3)
     assert (out / "public" / "published.csv").read_text().count("\n") == lines.count("\n") + 1
 
@@ -93,5 +95,5 @@ def test_points_can_be_published_as_visits(tmp_path: Path) -> None:
     path = tmp_path / "input.csv"
     path.write_text(GOOD)
     options = ["--prepare", "grid cell=500 bucket=1", "--k", "3", "--l", "2", "--out", str(tmp_path / "out")]
-    assert main(["publish", "kcl", str(path), *options]) == 0
+    assert main(["publish", "kcl", str(path), DECLARED, *options]) == 0
     assert main(["verify", str(tmp_path / "out")]) in (0, 3)

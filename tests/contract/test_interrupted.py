@@ -54,7 +54,8 @@ def secret_file(table: Path, seed: int) -> Path:
 
 
 def command(table: Path, out: Path, *, seed: int) -> list[str]:
-    return ["publish", "kcl", str(table), "--k", "2", "--l", "2", "--out", str(out), "--format", "csv",
+    return ["publish", "kcl", str(table), "--each-trajectory-is-a-person", "--k", "2", "--l", "2", "--out", str(out),
+            "--format", "csv",
             "--secret", str(secret_file(table, seed)), "--overwrite"]  # fmt: skip
 
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from datetime import date
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.errors import InputError, UsageError, WayveilError
+from wayveil.io import frames
 from wayveil.io.frames import (
-    from_geopandas,
-    from_movingpandas,
-    from_pandas,
+    from_polars,
     to_geopandas,
     to_movingpandas,
     to_pandas,
@@ -40,6 +41,46 @@ def refused(call: Any, *words: str) -> None:
 
 
 # pandas
+
+
+def declaring(read: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that reads a frame, and declares each trajectory a person where no column says who it is."""
+
+    def from_frame(frame: Any, **how: Any) -> Any:
+        named = "user_id" in (*getattr(frame, "columns", ()), *how.get("columns", ())) or hasattr(frame, "trajectories")
+        return read(frame, **({} if named else {"owners": "each-trajectory"}), **how)
+
+    return from_frame
+
+
+from_pandas, from_geopandas = declaring(frames.from_pandas), declaring(frames.from_geopandas)
+from_movingpandas = declaring(frames.from_movingpandas)
+
+
+def test_frames_say_who_it_is_or_declare_it() -> None:
+    frame = one(t=[1, 2])
+    for read, table in ((frames.from_pandas, frame), (from_polars, pl.DataFrame(frame.to_dict("list")))):
+        refused(lambda read=read, table=table: read(table), "nobody said who", 'owners = "each-trajectory"')
+        assert read(table, owners="each-trajectory").owners == "declared"
+        assert read(table, columns={"user_id": "traj_id"}).owners == "given"
+        refused(lambda read=read, table=table: read(table, owners="nobody"), 'owners must be "each-trajectory"')
+
+
+def test_polars_there_and_back() -> None:
+    frame = pl.DataFrame(
+        {
+            "traj_id": ["a", "a", "b"],
+            "user_id": ["u", "u", "u"],
+            "t": [1, 2, 3],
+            "lon": [11.8, 11.9, 12.0],
+            "lat": [50.2] * 3,
+        }
+    )
+    data = from_polars(frame)
+    assert isinstance(data, Points)
+    assert (data.n_owners, data.owners, data.frame.crs) == (1, "given", "EPSG:4326")
+    assert from_polars(frame.lazy()).record(0) == data.record(0)
+    refused(lambda: from_polars(frame.with_columns(lat=pl.Series([50.2, 91.0, 50.2]))), "the data frame", "at row 2")
 
 
 def test_points_from_pandas() -> None:

@@ -26,7 +26,7 @@ def content(table1: Path, tmp_path: Path) -> dict[str, Any]:
     """A recipe that publishes Table 1."""
     return {
         "seed": 7,
-        "input": {"path": str(table1)},
+        "input": {"path": str(table1), "owners": "each-trajectory"},
         "method": {"name": "kcl", "k": 2, "c": 0.5, "l": 2, "sensitive": {"diagnosis": ["HIV", "Hepatitis"]}},
         "output": {"path": str(tmp_path / "out"), "format": "csv"},
     }
@@ -53,7 +53,7 @@ def write() -> Callable[..., Path]:
         path = folder / "compare.toml"
         if "[output]" not in text:
             text += '[output]\npath = "out"\n'
-        path.write_text(f'title = "{title}"\n[input]\npath = "{source}"\n{text}')
+        path.write_text(f'title = "{title}"\n[input]\npath = "{source}"\nowners = "each-trajectory"\n{text}')
         return path
 
     return write

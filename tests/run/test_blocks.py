@@ -61,10 +61,12 @@ def make(tmp_path: Path) -> Callable[..., dict[str, Any]]:
     """Return the content of a recipe that publishes points in blocks by place."""
 
     def content(table: pl.DataFrame | None = None, **others: Any) -> dict[str, Any]:
-        (points() if table is None else table).write_csv(tmp_path / "in.csv")
+        table = points() if table is None else table
+        table.write_csv(tmp_path / "in.csv")
+        declared = {} if "user_id" in table.columns else {"owners": "each-trajectory"}
         return {
             "seed": 3,
-            "input": {"path": str(tmp_path / "in.csv")},
+            "input": {"path": str(tmp_path / "in.csv"), **declared},
             "method": {"name": "tga", "k": 2},
             "blocks": {"by": "place", "rows": 60},
             "attacks": [],
@@ -217,7 +219,7 @@ def test_a_preparation_that_leaves_nothing(make: Callable[..., dict[str, Any]], 
     rows = [f"T{i},{seq},ab,{1_700_000_000 + 86_400 * i}" for i in range(6) for seq in range(1)]
     (tmp_path / "routes.csv").write_text("\n".join(["traj_id,seq,road,t", *rows]) + "\n")
     content = make(
-        input={"path": str(tmp_path / "routes.csv"), "network": str(network)},
+        input={"path": str(tmp_path / "routes.csv"), "network": str(network), "owners": "each-trajectory"},
         prepare=[{"step": "slices", "frames": "03:00-03:01"}],
         method={"name": "prefix", "k": 2},
         blocks={"by": "slice", "rows": 2},

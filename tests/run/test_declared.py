@@ -25,19 +25,21 @@ from wayveil.run.single import read
 def points(tmp_path: Path) -> Path:
     rng = np.random.default_rng(1)
     rows = [
-        f"trip{i},{t},{100 * t + rng.normal(0, 5):.2f},{rng.normal(0, 5):.2f}" for i in range(12) for t in range(1, 6)
+        f"trip{i},{i},{t},{100 * t + rng.normal(0, 5):.2f},{rng.normal(0, 5):.2f}"
+        for i in range(12)
+        for t in range(1, 6)
     ]
     path = tmp_path / "points.csv"
-    path.write_text("\n".join(["traj_id,t,x,y", *rows]) + "\n")
+    path.write_text("\n".join(["traj_id,user_id,t,x,y", *rows]) + "\n")
     return path
 
 
 @pytest.fixture
 def visits(tmp_path: Path) -> Path:
     ways = ["a1 b1 a2", "a1 b1 a2 b3", "a1 b2 a2", "a1 a2 b2", "a1 a3 b1", "a3 b1", "a3 b2", "a3 b2 b3"]
-    rows = [f"t{i},{t},{place}" for i, way in enumerate(ways) for t, place in enumerate(way.split(), 1)]
+    rows = [f"t{i},{i},{t},{place}" for i, way in enumerate(ways) for t, place in enumerate(way.split(), 1)]
     path = tmp_path / "visits.csv"
-    path.write_text("\n".join(["traj_id,t,location", *rows]) + "\n")
+    path.write_text("\n".join(["traj_id,user_id,t,location", *rows]) + "\n")
     return path
 
 
@@ -228,15 +230,16 @@ def test_parts_of_one_trajectory_are_one_person(tmp_path: Path) -> None:
     table = tmp_path / "visits.csv"
     table.write_text("traj_id,t,location\nx,1,a\nx,11,a\ny,2,b\n")
     recipe = {
-        "input": {"path": str(table)},
+        "input": {"path": str(table), "owners": "each-trajectory"},
         "prepare": [{"step": "cut", "period": 10}, {"step": "bucket", "width": 100}],
         "method": {"name": "kcl", "k": 2, "l": 1},
         "output": {"path": str(tmp_path / "out")},
     }
     with pytest.raises(NotPublished, match="no visit is left"):
         publish(make_recipe(recipe))
-    table.write_text("traj_id,t,location\nx,1,a\nx,11,a\ny,2,a\n")
+    table.write_text("traj_id,t,location\nx,1,a\nx,11,a\ny,2,a\ny,12,a\n")
     outcome = publish(make_recipe(recipe))
     assert outcome.verdict.counted == "owners"
-    assert outcome.counted == "People were counted by the owners of trajectories: 2 people own 3 trajectories."
+    assert "each of the 2 trajectories of the input, which were cut into 4 that count as theirs, is" in outcome.counted
+    assert "The publisher declared that each trajectory is another person" in outcome.promise
     assert outcome.verdict.measured["min_support"] == 2

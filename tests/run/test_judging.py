@@ -39,7 +39,7 @@ def forge(public: Path, **changes: Any) -> None:
 
 
 def test_an_untouched_folder_holds(public: Path) -> None:
-    for folder in (public, public.parent):
+    for folder in (public, public.parent, str(public)):
         judgement = judge(folder)
         assert judgement.holds
         assert judgement.manifest_sha256 == hashlib.sha256((public / "manifest.json").read_bytes()).hexdigest()

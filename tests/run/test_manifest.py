@@ -20,7 +20,8 @@ def test_round_trip(tmp_path: Path) -> None:
         holds=True, claim=method.claim, counted="owners", measured={"min_support": 2, "max_confidence": 0.25}, reason=""
     )
     data = Visits.from_records([[("a", 1)], [("a", 1)]], attributes={"ill": ["ja", "ß"], "zone": ["n", "s"]})
-    made = make_manifest(tmp_path, method=method, verdict=verdict, table=described(data, source_owners="given"))
+    table = described(data, source_owners="given")
+    made = make_manifest(tmp_path, method=method, verdict=verdict, table=table, each_trajectory=False)
     content = made.to_bytes()
     (tmp_path / "manifest.json").write_bytes(content)
     again, sha256 = read_manifest(tmp_path)
@@ -40,9 +41,10 @@ def test_a_manifest_that_tells_of_owners_is_refused(tmp_path: Path) -> None:
     data, method = Visits.from_records([[("a", 1)], [("a", 1)]]), Kcl(k=2, l=1)
     verdict = Verdict(holds=True, claim=method.claim, counted="trajectories", measured={}, reason="")
     table = described(data, source_owners="declared")
-    content = make_manifest(tmp_path, method=method, verdict=verdict, table=table).to_bytes()
+    content = make_manifest(tmp_path, method=method, verdict=verdict, table=table, each_trajectory=True).to_bytes()
     (tmp_path / "manifest.json").write_bytes(content)
     assert read_manifest(tmp_path)[0].table.owners == "declared"
+    assert read_manifest(tmp_path)[0].promise == method.claim.statement("declared") != method.claim.promise
     (tmp_path / "manifest.json").write_bytes(content.replace(b'"owners": "declared"', b'"owners": "given"'))
     with pytest.raises(InputError, match=r"garbled at 'schema\.owners'"):
         read_manifest(tmp_path)

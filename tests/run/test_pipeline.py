@@ -148,7 +148,7 @@ def wide(tmp_path: Path) -> Path:
 
 
 def test_only_sensitive_and_kept_attributes_leave(content: dict[str, Any], wide: Path, tmp_path: Path) -> None:
-    content["input"]["path"] = str(wide)
+    content["input"] = {"path": str(wide)}
     content["method"].update(c=1, sensitive={"ill": ["yes"]})
     outcome = run(content)
     header = (tmp_path / "out/public/published.csv").read_text().splitlines()[0]
@@ -173,7 +173,7 @@ def test_people_are_counted_not_trajectories(content: dict[str, Any], tmp_path: 
     lonely = [f"L{i},anna,1,cabin" for i in range(5)]
     others = [f"O{i},P{i},1,town" for i in range(5)]
     path.write_text("\n".join(["traj_id,user_id,t,location", *lonely, *others]) + "\n")
-    content["input"]["path"] = str(path)
+    content["input"] = {"path": str(path)}
     content["method"] = {"name": "kcl", "k": 3, "l": 1}
     run(content)
     published = (tmp_path / "out/public/published.csv").read_text()

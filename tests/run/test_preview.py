@@ -38,9 +38,8 @@ def problems(seen: dict[str, Any]) -> dict[str, list[str]]:
         ("trip,step,edge", "routes", {"traj_id": "trip", "seq": "step", "road": "edge"}),
         ("traj_id,t,place", "stops", {}),
         ("traj_id,seq,place", "stops", {}),
-        ("person,trip,time,station", "visits", {"traj_id": "trip", "t": "time", "location": "station",
-                                                "user_id": "person"}),
-        ("traj_id,t,location,uid", "visits", {"user_id": "uid"}),
+        ("person,trip,time,station", "visits", {"traj_id": "trip", "t": "time", "location": "station"}),
+        ("traj_id,t,location,uid", "visits", {}),
         ("a,b,c", None, {}),
     ],
 )  # fmt: skip
@@ -48,6 +47,8 @@ def test_the_kind_and_the_columns_are_guessed(tmp_path: Path, header: str, kind:
     row = ",".join("1" for _ in header.split(","))
     seen = look(tmp_path, f"{header}\n{row}\n")
     assert (seen["kind"], seen["mapping"]) == (kind, mapping)
+    people = [name for name in header.split(",") if name in ("card", "person", "uid")]
+    assert seen["people"] == people  # who it is, is asked and never guessed
     assert bool(seen["problems"]) == (kind is None)
     assert roles(seen).keys() == set(header.split(","))
     if kind is None:

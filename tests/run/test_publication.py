@@ -6,15 +6,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from wayveil.cli import main
-from wayveil.errors import UsageError
+from wayveil.errors import InputError, UsageError
 from wayveil.methods import Kcl, Knode
 from wayveil.model import GUARANTEES, KCL, CSafety, Points, Regions, Stops, Taxonomy, Visits
 from wayveil.prepare import Bucket
 from wayveil.run import NotPublished, publish
-from wayveil.run.publication import _FIRST
+from wayveil.run.publication import _FIRST, risk
 from wayveil.run.recipe import make_recipe
 
 VISITS = Visits.from_records([[("a", 1), ("b", 2)], [("a", 1)], [("a", 1), ("b", 2), ("c", 3)]])
@@ -82,7 +83,23 @@ def test_stops_whose_taxonomy_is_in_another_order() -> None:
 def test_a_frame_of_pandas_is_data_too() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"traj_id": ["x", "y"], "t": [1, 1], "location": ["a", "a"]})
-    assert publish(frame, KCL(k=2, c=1, l=1)).data.n_rows == 2
+    claim = KCL(k=2, c=1, l=1)
+    for table in (frame, pl.DataFrame(frame.to_dict("list"))):
+        with pytest.raises(InputError, match="nobody said who"):
+            publish(table, claim)
+        with pytest.raises(InputError, match="nobody said who"):
+            risk(table, attack="known_visits", m=1)
+        made = publish(table, claim, owners="each-trajectory", attacks=[], metrics=[])
+        assert made.data.n_rows == 2
+        assert "The publisher declared that each trajectory is another person" in made.promise
+        assert "each trajectory declared to be another person" in repr(made)
+        assert "The publisher declared" in made._repr_html_()
+        assert not risk(table, owners="each-trajectory", attack="known_visits", m=1).is_empty()
+    named = publish(frame.assign(user_id=["p", "q"]), claim, attacks=[], metrics=[])
+    assert named.promise == claim.promise
+    assert "declared" not in repr(named)
+    with pytest.raises(InputError, match="give one of them"):
+        publish(frame.assign(user_id=["p", "q"]), claim, owners="each-trajectory")
 
 
 def test_a_notebook_shows_promise_and_numbers() -> None:
@@ -114,7 +131,7 @@ def test_what_cannot_be_published_is_said(what: object, method: object, said: st
 def test_a_recipe_says_everything(table1: Path, tmp_path: Path) -> None:
     recipe = make_recipe(
         {
-            "input": {"path": str(table1)},
+            "input": {"path": str(table1), "owners": "each-trajectory"},
             "method": {"name": "kcl", "k": 2, "l": 2},
             "output": {"path": str(tmp_path / "o")},
         }

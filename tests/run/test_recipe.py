@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from wayveil.errors import UsageError
 from wayveil.run.recipe import load_recipe, make_recipe
+from wayveil.run.recipe_text import recipe_text
 
 RECIPES = Path(__file__).parents[2] / "recipes"
 
@@ -19,6 +21,7 @@ RECIPES = Path(__file__).parents[2] / "recipes"
 )
 def test_the_recipes_of_the_project_are_valid(path: Path) -> None:
     recipe = load_recipe(path)
+    assert load_recipe(str(path)) == recipe
     assert recipe.input.path.is_relative_to(path.parent)
     assert recipe.output.path.parent == path.parent
 
@@ -111,4 +114,37 @@ def test_unreadable_recipes(tmp_path: Path, content: bytes | None, sentence: str
 def test_geojson_is_for_points_and_boxes(method: dict[str, Any], kind: str) -> None:
     content = {"input": {"path": "x.csv"}, "method": method, "output": {"path": "out", "format": "geojson"}}
     with pytest.raises(UsageError, match=f"{kind} are published as parquet or csv"):
+        make_recipe(content)
+
+
+@pytest.mark.parametrize(
+    ("owners", "tables", "declared"),
+    [
+        ("each-trajectory", (), True),
+        ("people.csv", (Path("people.csv"),), False),
+        (["a.csv", "b.csv"], (Path("a.csv"), Path("b.csv")), False),
+        ([], (), False),
+    ],
+)
+def test_owners_are_tables_or_a_declaration(content: dict[str, Any], owners: Any, tables: Any, declared: bool) -> None:
+    content["input"]["owners"] = owners
+    recipe = make_recipe(content)
+    assert (recipe.input.owner_tables, recipe.input.each_trajectory) == (tables, declared)
+    again = make_recipe(tomllib.loads(recipe_text(recipe)))
+    assert again.input == recipe.input
+    below = recipe.input.below(Path("x"))
+    assert (below.owner_tables, below.each_trajectory) == (tuple(Path("x") / t for t in tables), declared)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"owners": ["each-trajectory", "a.csv"]}, "not both"),
+        ({"owners": 7}, "a table or a list of tables"),
+        ({"owners": "each-trajectory", "columns": {"user_id": "card"}}, "give one of them"),
+    ],
+)
+def test_owners_that_say_nothing_or_two_things(content: dict[str, Any], more: dict[str, Any], words: str) -> None:
+    content["input"].update(more)
+    with pytest.raises(UsageError, match=words):
         make_recipe(content)

@@ -122,6 +122,7 @@ def full() -> ReportContext:
         method_summary="Suppression.",
         parameters=(("k", "5", "smallest number of people"), ("l", "2", "largest number of visits")),
         claim=claim,
+        promise=claim.promise,
         verdict=verdict,
         counted="People were counted by the column user_id.",
         notes=("Times were cut to whole hours.",),
@@ -162,6 +163,7 @@ def minimal(full) -> ReportContext:
     return replace(
         full,
         claim=claim,
+        promise=claim.promise,
         verdict=verdict,
         parameters=(),
         notes=(),
@@ -645,3 +647,27 @@ def test_rejected_trajectories_are_not_drawn_either(tmp_path: Path, monkeypatch:
         assert caught.value.outcome is not None
         html = caught.value.outcome.report.read_text(encoding="utf-8")
         assert (HIDDEN in html) == with_raw
+
+
+def test_a_number_has_the_unit_that_its_metric_says(full: ReportContext) -> None:
+    """0.556 visits are not 55.6 %, whatever the name of the number sounds like."""
+    score = Score(
+        name="place_hours",
+        meaning="Share of visits that would need another place or hour.",
+        value=0.1,
+        better="lower",
+        percent=True,
+        measured={"mean_error": 0.5556, "mean_relative_error": 0.25},
+        units={"mean_error": "visits"},
+    )
+    page = Page(render_report(replace(full, scores=(score,))))
+    text = page.text.replace("\xa0", " ")
+    assert "Mean error 0.556 visits" in text
+    assert "55.6 %" not in text
+    assert "Mean relative error 25 %" in text
+
+
+def test_a_declaration_stands_in_the_promise(full: ReportContext) -> None:
+    page = render_report(replace(full, promise=full.claim.statement("declared")))
+    assert "The publisher declared that each trajectory is another person" in page
+    assert "The publisher declared" not in render_report(full)

@@ -117,10 +117,12 @@ def test_dummies_have_no_input(tmp_path: Path, network: Path) -> None:
 def test_points_are_put_on_roads(tmp_path: Path, network: Path) -> None:
     rng = np.random.default_rng(2)
     rows = [
-        f"p{i},{t},{50 * t + rng.normal(0, 3):.1f},{rng.normal(0, 3):.1f}" for i in range(5) for t in range(0, 40, 2)
+        f"p{i},{i},{t},{50 * t + rng.normal(0, 3):.1f},{rng.normal(0, 3):.1f}"
+        for i in range(5)
+        for t in range(0, 40, 2)
     ]
     path = tmp_path / "points.csv"
-    path.write_text("\n".join(["traj_id,t,x,y", *rows]) + "\n")
+    path.write_text("\n".join(["traj_id,user_id,t,x,y", *rows]) + "\n")
     steps = {"prepare": [{"step": "match"}]}
     publish(recipe(path, network, tmp_path / "out", {"name": "icba", "k": 5}, **steps))
     published = read(tmp_path / "out")

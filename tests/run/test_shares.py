@@ -62,7 +62,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for length in (2, "all"):
         content: dict[str, Any] = {
             "seed": 4,
-            "input": {"path": str(folder / "in.csv")},
+            "input": {"path": str(folder / "in.csv"), "owners": "each-trajectory"},
             "method": {"name": "kcl", "k": 4, "c": "0.5", "l": length, "sensitive": {"ill": ["yes"]}},
             "blocks": {"by": "whole", "rows": 90},
             "attacks": [],

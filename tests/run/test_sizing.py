@@ -171,6 +171,7 @@ seed = 1
 attacks = []
 [input]
 path = "in.csv"
+owners = "each-trajectory"
 [output]
 path = "out"
 [method]

@@ -131,7 +131,7 @@ def test_owners_come_from_another_table(tmp_path: Path, trips: Path, tree: Path)
 def test_points_become_stops_and_are_published(tmp_path: Path) -> None:
     places = tmp_path / "places.csv"
     places.write_text("place,x,y,radius_m,node\ncafe,0,0,50,food\nbar,1000,0,50,food\nward,2000,0,50,clinic\n")
-    rows = ["traj_id,t,x,y"]
+    rows = ["traj_id,user_id,t,x,y"]
     for i in range(4):
         for t, x in (
             (0, 0),
@@ -142,7 +142,7 @@ def test_points_become_stops_and_are_published(tmp_path: Path) -> None:
             (2000, 2000),
             (3000, 2000),
         ):
-            rows.append(f"t{i},{1_700_000_000 + t},{x + i},{i}")
+            rows.append(f"t{i},p{i},{1_700_000_000 + t},{x + i},{i}")
     path = tmp_path / "points.csv"
     path.write_text("\n".join(rows) + "\n")
     step = [{"step": "stops", "min_stay": "10min"}]
@@ -163,7 +163,7 @@ def test_without_a_taxonomy_nothing_is_read(tmp_path: Path, trips: Path) -> None
 
 def test_nothing_is_published_where_nothing_is_left(tmp_path: Path, tree: Path) -> None:
     path = tmp_path / "secret.csv"
-    path.write_text("traj_id,seq,place\na,0,C1\nb,0,C1\n")
+    path.write_text("traj_id,user_id,seq,place\na,p,0,C1\nb,q,0,C1\n")
     with pytest.raises((NotPublished, InputError)):
         publish(recipe(path, tmp_path / "out", {"taxonomy": tree}, m=2, c="0"))
     assert not (tmp_path / "out/public").exists()

@@ -42,6 +42,7 @@ def test_all_numbers_of_a_small_case():
             "hours_moved_share": (abs(3 / 5 - 2 / 4) + 1 / 5 + abs(1 / 5 - 2 / 4)) / 2,
         }
     )
+    assert score.units == {"mean_error": "visits", "largest_error": "visits"}
     hours, worst = score.charts
     assert hours.labels == tuple(str(i) for i in range(24))
     assert hours.series[0].values == (3, 1, 1) + (0,) * 21

@@ -54,6 +54,19 @@ def test_the_recipe_names_files_as_people_do_and_has_a_seed(box: Any, upload: An
     assert (spec.path, spec.owners) == (Path("x", file), (Path("x", owners),))
 
 
+def test_a_declaration_is_part_of_the_recipe_and_of_the_promise(box: Any, upload: Any) -> None:
+    file = upload("a.csv")
+    asked = read_asked(publish(file, input={"file": file, "owners": "each-trajectory"}), box.files)
+    assert tomllib.loads(asked.text)["input"]["owners"] == "each-trajectory"
+    assert asked.claim is not None
+    assert "The publisher declared that each trajectory is another person" in asked.claim["promise"]
+    spec = with_uploads(make_recipe(tomllib.loads(asked.text)).input, asked.uploads, {file: Path("x", file)})
+    assert spec.each_trajectory
+    other = read_asked(publish(file), box.files)
+    assert other.claim is not None
+    assert "declared" not in other.claim["promise"]
+
+
 def test_without_a_seed_each_run_has_its_own(box: Any, upload: Any) -> None:
     file = upload("a.csv")
     seeds = [tomllib.loads(read_asked(publish(file), box.files).text)["seed"] for _ in range(2)]
@@ -96,6 +109,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"recipe": {"input": {"path": "/etc/passwd"}}}, "which uploaded file"),
     ({"input": {"file": "FILE", "path": "/etc/passwd"}}, "which uploaded file"),
     ({"input": {"file": "FILE", "owners": "FILE"}}, "must be a list"),
+    ({"input": {"file": "FILE", "owners": "each-trajectory", "columns": {"user_id": "a"}}}, "give one of them"),
     ({"input": {"file": "FILE", "colums": {}}}, "Did you mean 'columns'"),
     ({"input": {"file": "FILE", "kind": "cars"}}, "kind"),
     ({"output": {"path": "/etc"}}, "not 'path'"),

@@ -63,7 +63,7 @@ def upload(client: httpx.Client, name: str, content: Any, role: str = "data") ->
 
 
 def begin(client: httpx.Client, file: str, what: str = "publish", title: str = "", **recipe: Any) -> str:
-    posted = {"what": what, "title": title, "recipe": {"input": {"file": file}, **recipe}}
+    posted = {"what": what, "title": title, "recipe": {"input": {"file": file, "owners": "each-trajectory"}, **recipe}}
     answer = client.post("/api/runs", json=posted)
     assert answer.status_code == 201, answer.text
     id: str = answer.json()["id"]

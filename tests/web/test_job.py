@@ -19,7 +19,10 @@ def place(box: Any) -> Path:
     """The folder of a run that waits."""
     rows = b"traj_id,t,location\na,1,x\n"
     file = box.client().post("/api/files", params={"name": "my visits.csv"}, content=rows).json()["id"]
-    posted = {"what": "publish", "recipe": {"input": {"file": file}, "method": {"name": "kcl", "k": 2, "l": 2}}}
+    posted = {
+        "what": "publish",
+        "recipe": {"input": {"file": file, "owners": "each-trajectory"}, "method": {"name": "kcl", "k": 2, "l": 2}},
+    }
     found: Path = box.runs.place(box.runs.add(read_asked(posted, box.files), posted))
     return found
 

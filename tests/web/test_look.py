@@ -29,6 +29,7 @@ def test_sentences_name_the_file_as_people_do(tmp_path: Path, monkeypatch: pytes
     path = tmp_path / f"{'0' * 32}.csv"
     path.write_text("traj_id,t,location,person\na,1,x,p\na,1,,p\n")
     seen = seen_of(monkeypatch, path)
+    assert (seen["people"], seen["mapping"]) == (["person"], {})  # asked, never taken
     assert seen["columns"][2]["problems"] == [
         "Column 'location' has no value in 1 row, at line 3. Fill in the value or remove the row."
     ]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from wayveil.errors import OutputError, UsageError, WayveilError
-from wayveil.web import serve, serving
+from wayveil.web import read_token, serve, serving
 
 
 @pytest.fixture
@@ -60,6 +60,22 @@ def test_an_address_for_others_needs_a_token(tmp_path: Path, served: list[Any], 
         start(tmp_path, host=host)
     assert not (tmp_path / "data").exists()
     assert served == []
+
+
+def test_the_token_is_read_from_a_file_or_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WAYVEIL_TOKEN", raising=False)
+    assert read_token(None) is None
+    file = tmp_path / "token"
+    file.write_text("0123456789abcdef\n")
+    assert read_token(file) == "0123456789abcdef"
+    monkeypatch.setenv("WAYVEIL_TOKEN", "fedcba9876543210")
+    assert read_token(None) == "fedcba9876543210"
+    assert "WAYVEIL_TOKEN" not in os.environ  # runs do not inherit it
+    monkeypatch.setenv("WAYVEIL_TOKEN", "fedcba9876543210")
+    with pytest.raises(UsageError, match="given twice"):
+        read_token(file)
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_token(tmp_path)
 
 
 def test_an_address_for_others_is_taken_with_a_token(tmp_path: Path, served: list[Any]) -> None:

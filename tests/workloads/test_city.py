@@ -24,7 +24,7 @@ def supports(data, hours):
 
 def test_it_has_the_size_and_the_columns_it_says(data):
     assert isinstance(data, Visits)
-    assert (len(data), data.n_owners, data.owners, data.time_format) == (20_000, 20_000, "declared", "integer")
+    assert (len(data), data.n_owners, data.owners, data.time_format) == (20_000, 20_000, "given", "integer")
     assert len(data.locations) == 26
     assert data.locations[6] == "block-07"
     assert data.t.min() >= 0
@@ -117,5 +117,7 @@ def test_many_records_are_made_in_chunks(monkeypatch):
 
 def test_the_registry_knows_it_by_name_and_parameters_are_checked():
     assert WORKLOADS["city"] is City
-    with pytest.raises(ParameterError, match="city: records must be an integer >= 1, got 0"):
+    with pytest.raises(ParameterError, match="city: records must be an integer from 1 to 100000000, got 0"):
         City(records=0)
+    with pytest.raises(ParameterError, match="city: records must be an integer from 1 to 100000000"):
+        City(records=10**15)

@@ -24,7 +24,7 @@ def supports(data, hours):
 
 def test_it_has_the_size_and_the_columns_it_says(data):
     assert isinstance(data, Visits)
-    assert (len(data), data.n_owners, data.owners, data.time_format) == (20_000, 20_000, "declared", "integer")
+    assert (len(data), data.n_owners, data.owners, data.time_format) == (20_000, 20_000, "given", "integer")
     assert len(data.locations) == 68
     assert data.locations[6] == "station-07"
     assert data.t.min() >= 0
@@ -102,8 +102,10 @@ def test_many_records_are_made_in_chunks(monkeypatch):
 
 def test_the_registry_knows_it_by_name_and_parameters_are_checked():
     assert WORKLOADS["transit"] is Transit
-    with pytest.raises(ParameterError, match="transit: records must be an integer >= 1, got 0"):
+    with pytest.raises(ParameterError, match="transit: records must be an integer from 1 to 100000000, got 0"):
         Transit(records=0)
+    with pytest.raises(ParameterError, match="transit: records must be an integer from 1 to 100000000"):
+        Transit(records=10**15)
 
 
 def test_there_are_peaks_in_the_morning_and_in_the_evening_of_both_days(data):

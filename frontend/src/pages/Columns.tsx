@@ -61,10 +61,13 @@ function Read({ file, draft, change, found, busy }: { file: string; draft: Draft
   const lacking = kind ? missingRoles(kind, found, roles) : [];
   const files = neededFiles(kind, [], draft);
   const lackingFiles = files.filter((one) => !one.there).map((one) => texts.side.words[one.role]);
-  const notes = (found.notes ?? []).filter((note) => !note.startsWith("No user_id column")); // said above, in full
+  const notes = found.notes ?? [];
+  const mapping = mappingOf(found, draft.columns);
+  const named = found.columns.some((column) => column.role === "user_id") || mapping.user_id !== undefined;
+  const answered = named || draft.person === "each" || (draft.person === "table" && draft.side.owners !== undefined);
   // What the columns could be is asked below, in words for this page.
   const problems = found.problems.filter((problem) => !/^The columns fit (neither|both)/.test(problem));
-  const ready = kind !== null && !lacking.length && !lackingFiles.length && !busy && pending === null;
+  const ready = kind !== null && answered && !lacking.length && !lackingFiles.length && !busy && pending === null;
 
   const setKind = async (chosen: DataKind) => {
     setPending(chosen);
@@ -84,6 +87,7 @@ function Read({ file, draft, change, found, busy }: { file: string; draft: Draft
     if (role === "attribute") return change({ columns });
     // What is no attribute any more is neither sensitive nor published along.
     const { [column]: _, ...sensitive } = draft.sensitive;
+    if (role === "user_id") change({ person: null });
     change({ columns: { ...columns, [role]: column }, sensitive, keep: draft.keep.filter((kept) => kept !== column) });
   };
   const toRisk = async () => {
@@ -123,6 +127,7 @@ function Read({ file, draft, change, found, busy }: { file: string; draft: Draft
         ))}
       </Section>
 
+      {kind && !lacking.length && <Person draft={draft} change={change} found={found} mapping={mapping} />}
       {!kind && (
         <Section title={texts.columns.preview}>
           <Rows found={found} roles={roles} />
@@ -136,7 +141,6 @@ function Read({ file, draft, change, found, busy }: { file: string; draft: Draft
             ))}
           </div>
           {lacking.length > 0 && <p className="warning">{texts.columns.lacks(lacking.map((role) => texts.columns.roles[role]).join(", "))}</p>}
-          {!Object.values(roles).includes("user_id") && !lacking.length && <p className="warning">{texts.columns.person}</p>}
           <h3>{texts.columns.preview}</h3>
           <Rows found={found} roles={roles} />
           {notes.length > 0 && (
@@ -159,6 +163,7 @@ function Read({ file, draft, change, found, busy }: { file: string; draft: Draft
       {kind === "stops" && draft.side.taxonomy && <Nodes taxonomy={draft.side.taxonomy.id} draft={draft} change={change} />}
 
       {error && <Failure message={error} />}
+      {kind && !lacking.length && !answered && <p className="warning">{texts.columns.personLacks}</p>}
       {lackingFiles.length > 0 && <p className="warning">{texts.columns.lacksFile(lackingFiles.join(", "))}</p>}
       <Foot
         back={
@@ -177,6 +182,50 @@ function Read({ file, draft, change, found, busy }: { file: string; draft: Draft
         </button>
       </Foot>
     </>
+  );
+}
+
+/** The question that is never answered for anybody: a column, another table, or the declaration that each is another person. */
+function Person({ draft, change, found, mapping }: { draft: Draft; change: (part: Partial<Draft>) => void; found: Preview; mapping: Record<string, string> }) {
+  // A column that is called user_id answers it.
+  if (found.columns.some((column) => column.name === "user_id") && (mapping.user_id ?? "user_id") === "user_id") return null;
+  const likely = [...new Set([...(found.people ?? []), ...(mapping.user_id ? [mapping.user_id] : [])])];
+  const { user_id: chosen, ...others } = mapping;
+  const options = [
+    ...likely.map((name) => ({
+      key: `column-${name}`,
+      title: texts.columns.personColumn(name),
+      about: texts.columns.personColumnAbout,
+      checked: draft.person === null && chosen === name,
+      choose: () => {
+        const { [name]: _, ...sensitive } = draft.sensitive;
+        change({ person: null, columns: { ...others, user_id: name }, sensitive, keep: draft.keep.filter((kept) => kept !== name) });
+      },
+    })),
+    ...(["table", "each"] as const).map((key) => ({
+      key,
+      title: key === "table" ? texts.columns.personTable : texts.columns.personEach,
+      about: key === "table" ? texts.columns.personTableAbout : texts.columns.personEachAbout,
+      checked: draft.person === key,
+      choose: () => change({ person: key, columns: others }),
+    })),
+  ];
+  return (
+    <Section title={texts.columns.person} lead={texts.columns.personLead}>
+      <div className="options" role="radiogroup" aria-label={texts.columns.person}>
+        {options.map((option) => (
+          <label key={option.key} className={`option${option.checked ? " chosen" : ""}`}>
+            <input type="radio" name="person" value={option.key} checked={option.checked} onChange={option.choose} data-testid={`person-${option.key}`} />
+            <span className="option-title" dir="auto">
+              {option.title}
+            </span>
+            <span className="option-about">{option.about}</span>
+          </label>
+        ))}
+      </div>
+      <p className="quiet small">{texts.columns.personOther}</p>
+      {draft.person === "table" && <SideFile role="owners" chosen={draft.side.owners} choose={(file) => change({ side: { ...draft.side, owners: file } })} />}
+    </Section>
   );
 }
 
@@ -323,7 +372,9 @@ const mappingOf = (found: Preview, chosen: Record<string, string>): Record<strin
 /** The role of each column, as the server reads it; a column that is told twice is what the mapping says. */
 function rolesOf(found: Preview, chosen: Record<string, string>, kind: DataKind | null): Record<string, string> {
   const allowed = kind ? ROLES[kind] : [];
-  const byMapping = new Map(Object.entries(mappingOf(found, chosen)).map(([role, column]) => [column, role]));
+  // One column can be the trajectory and the person: it is shown as the trajectory.
+  const { user_id: person, ...mapped } = mappingOf(found, chosen);
+  const byMapping = new Map([...(person ? [[person, "user_id"] as const] : []), ...Object.entries(mapped).map(([role, column]) => [column, role] as const)]);
   return Object.fromEntries(
     found.columns.map((column) => {
       const role = byMapping.get(column.name) ?? SAME[column.role] ?? column.role;

@@ -72,7 +72,7 @@ export const runs = {
     notJudgedTitle: "What was not judged",
     witness: "A smallest counter-example (shows values of the data)",
     witnessWarning: "This may point to real people. Do not copy it out of this page.",
-    counted: { owners: "People were counted by the column that names the person.", trajectories: "Each trajectory counts as another person, because no column names the person." },
+    counted: { owners: "People were counted by the column that names the person.", trajectories: "Each trajectory counts as another person, as was declared." },
     timings: "Time per step",
     what2: { identity: "find the person", attribute: "infer a sensitive value", inference: "infer a place" } as Record<string, string>,
     tryOther: "Try other settings",

@@ -23,6 +23,7 @@ from wayveil.cli.options import (
     Scheduler,
     SecretFile,
     TimeBucket,
+    named_path,
     prepare_steps,
     reads_table,
 )
@@ -85,7 +86,8 @@ def _root(
 
 
 @app.command("demo")
-def demo(out: Annotated[Path, typer.Option("--out", help="Folder to write to.")] = Path("wayveil-demo"),
+def demo(out: Annotated[Path, typer.Option("--out", metavar="DIR", parser=named_path,
+                                           help="Folder to write to.")] = Path("wayveil-demo"),
          as_json: Json = False) -> None:  # fmt: skip
     """Do the main job on generated data and show where the report is."""
     from wayveil.run.catalog import make_engine
@@ -151,7 +153,9 @@ def verify(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A publish
 @app.command("compare")
 def compare(
     recipe: Annotated[Path, typer.Argument(help="Several settings and one data set, in TOML.")],
-    out: Annotated[Path | None, typer.Option("--out", metavar="DIR", help="Folder for the result.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", parser=named_path, help="Folder for the result.")
+    ] = None,
     max_risk: Annotated[
         float | None, typer.Option("--max-risk", min=0, max=1, help="Recommend a setting with at most this risk.")
     ] = None,
@@ -193,11 +197,16 @@ app.command("utility")(reads_table(_utility))
 @app.command("serve")
 def serve(
     host: Annotated[
-        str | None, typer.Option("--host", help="Listen on this address instead of loopback; needs --token.")
+        str | None, typer.Option("--host", help="Listen on this address instead of loopback; needs a token.")
     ] = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="A free port by default.")] = 0,
-    token: Annotated[
-        str | None, typer.Option("--token", help="What every request must bring; fresh and secret by default.")
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            "--token-file",
+            metavar="FILE",
+            help="Holds what every request must bring, as WAYVEIL_TOKEN does; fresh and secret by default.",
+        ),
     ] = None,
     data: Annotated[
         Path | None, typer.Option("--data", metavar="DIR", help="Folder for uploads and runs; private to you.")
@@ -208,13 +217,15 @@ def serve(
 ) -> None:
     """Open Wayveil in a browser, on this machine only."""
     from wayveil.run.sizing import parse_size
+    from wayveil.web import read_token
     from wayveil.web import serve as run_server
 
     def told(link: str) -> None:
         lines = (f"Open {link}", "The link is a key: keep it to yourself. Ctrl-C ends the server; runs are kept.")
         emit({"link": link}, lines, as_json=as_json)
 
-    run_server(told=told, host=host, port=port, token=token, data=data, jobs=jobs, max_upload=parse_size(max_upload))
+    token, largest = read_token(token_file), parse_size(max_upload)
+    run_server(told=told, host=host, port=port, token=token, data=data, jobs=jobs, max_upload=largest)
 
 
 def _register(name: str, build: Any, help: str) -> None:

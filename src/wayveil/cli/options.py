@@ -30,13 +30,27 @@ __all__ = [
     "SensitiveValues",
     "TimeBucket",
     "WithRaw",
+    "named_path",
     "prepare_steps",
     "reads_table",
 ]
 
-OutFolder = Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder for the result.")]
+
+def named_path(text: str | Path) -> Path:
+    """Return a path that was typed; an empty one would mean the current folder."""
+    if str(text) == "":
+        raise UsageError("--out must not be empty; give the folder or file to write.")
+    if "\0" in str(text):
+        raise UsageError("--out must not hold a null character; give the folder or file to write.")
+    return Path(text)
+
+
+OutFolder = Annotated[Path, typer.Option("--out", metavar="DIR", parser=named_path, help="Folder for the result.")]
 OutFile = Annotated[
-    Path, typer.Option("--out", metavar="FILE", help="File to write: .csv or .parquet; points also .geojsonl.")
+    Path,
+    typer.Option(
+        "--out", metavar="FILE", parser=named_path, help="File to write: .csv or .parquet; points also .geojsonl."
+    ),
 ]
 _INPUT: dict[str, Any] = {
     "kind": Annotated[
@@ -58,6 +72,13 @@ _INPUT: dict[str, Any] = {
     "owners": Annotated[
         list[Path] | None,
         typer.Option("--owners", metavar="FILE", help="Whose a trajectory is: a table traj_id, user_id; repeatable."),
+    ],
+    "each_trajectory": Annotated[
+        bool,
+        typer.Option(
+            "--each-trajectory-is-a-person",
+            help="Declare that nobody has two trajectories, where no column says who; the promise then says so.",
+        ),
     ],
     "known": Annotated[
         Path | None,
@@ -86,7 +107,9 @@ _INPUT: dict[str, Any] = {
         typer.Option("--unknown-places", help="What to do with stops at places that the taxonomy does not have."),
     ],
 }
-"""The options that say how to read a table, by the keys of the recipe's [input]."""
+"""The options that say how to read a table, by the keys of the recipe's [input]; each_trajectory is one of owners."""
+
+_DEFAULTS = {"unknown_places": "refuse", "each_trajectory": False}
 
 SensitiveValues = Annotated[
     list[str] | None,
@@ -148,7 +171,7 @@ def reads_table(function: Callable[..., None], help: str = "") -> Callable[..., 
     kind = inspect.Parameter.KEYWORD_ONLY
     table = inspect.Parameter("table", kind, annotation=Annotated[Path, argument])
     options = [
-        inspect.Parameter(name, kind, annotation=annotation, default="refuse" if name == "unknown_places" else None)
+        inspect.Parameter(name, kind, annotation=annotation, default=_DEFAULTS.get(name))
         for name, annotation in _INPUT.items()
     ]
     own = inspect.signature(function, eval_str=True).parameters.values()
@@ -167,10 +190,16 @@ def reads_table(function: Callable[..., None], help: str = "") -> Callable[..., 
 
 
 def _input_spec(path: Path, given: dict[str, Any]) -> Any:
-    from wayveil.run.recipe import make_input
+    from wayveil.run.recipe import EACH_TRAJECTORY, make_input
 
     nodes = [name.strip() for text in given["sensitive_nodes"] or [] for name in text.split(",") if name.strip()]
-    columns, owners = _columns(given["columns"]), given["owners"] or []
+    columns: dict[str, str] = _columns(given["columns"])
+    owners: Any = given["owners"] or []
+    if given.pop("each_trajectory"):
+        if owners or "user_id" in columns:
+            other = "--owners" if owners else "--columns user_id="
+            raise UsageError(f"{other} and --each-trajectory-is-a-person contradict each other; give one of them.")
+        owners = EACH_TRAJECTORY
     return make_input({"path": path, **given, "columns": columns, "owners": owners, "sensitive_nodes": nodes})
 
 

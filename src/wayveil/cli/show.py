@@ -48,6 +48,7 @@ def outcome_json(outcome: Any) -> dict[str, Any]:
         "public": None if outcome.public is None else str(outcome.public),
         "report": str(outcome.report),
         "manifest_sha256": outcome.manifest_sha256,
+        "promise": outcome.promise,
         "verdict": verdict_json(outcome.verdict, witness=True),
         "attacks": [
             {"raw": results_json((raw,))[0], "published": results_json((published,))[0]}
@@ -62,7 +63,7 @@ def outcome_json(outcome: Any) -> dict[str, Any]:
 def outcome_lines(outcome: Any) -> Iterator[str]:
     """Say what was published, what it promises, what was lost and how the risk changed."""
     yield typer.style("Published and verified.", fg="green", bold=True)
-    yield _row("promise", outcome.verdict.claim.promise)
+    yield _row("promise", outcome.promise)
     yield _row("verdict", f"holds, counting {outcome.verdict.counted}: {_measured(outcome.verdict.measured)}")
     yield from _effects(outcome)
     yield _row("public", f"{outcome.public} (may be handed out)")
@@ -73,7 +74,7 @@ def outcome_lines(outcome: Any) -> Iterator[str]:
 def refusal_lines(outcome: Any) -> Iterator[str]:
     """Say why nothing was published."""
     yield typer.style("Not published.", fg="red", bold=True)
-    yield _row("promise", outcome.verdict.claim.promise)
+    yield _row("promise", outcome.promise)
     yield _row("verdict", f"fails, counting {outcome.verdict.counted}: {_measured(outcome.verdict.measured)}")
     if outcome.verdict.witness is not None:
         yield _row("witness", _measured(outcome.verdict.witness))
@@ -85,7 +86,8 @@ def demo_lines(table: Path, outcome: Any) -> Iterator[str]:
     yield f"Generated smart-card data: {table}"
     yield from outcome_lines(outcome)
     yield ""
-    yield f"Open {outcome.report} in a browser, or judge the result again: wayveil verify {outcome.public}"
+    again = f"wayveil verify {outcome.public} --original {table}"
+    yield f"Open {outcome.report} in a browser, or judge the result again: {again}"
 
 
 def judgement_lines(judgement: Any) -> Iterator[str]:
@@ -212,7 +214,7 @@ def _effects(outcome: Any) -> Iterator[str]:
     for score in outcome.scores:
         if score.value is not None:
             yield _row("lost" if score.better == "lower" else "kept", f"{score.name} {_score(score)}: {score.meaning}")
-    if outcome.verdict.counted == "owners":  # otherwise the reader's own note says what was assumed
+    if outcome.promise == outcome.verdict.claim.promise:  # otherwise the promise says how people were counted
         yield _row("note", outcome.counted)
     for note in outcome.notes:
         yield _row("note", note)

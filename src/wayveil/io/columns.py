@@ -10,12 +10,26 @@ from types import MappingProxyType
 from typing import Literal
 
 from wayveil.errors import InputError, check_choice, closest
+from wayveil.io.people import looks_like_person, person_columns
 from wayveil.io.slices import split_name
 from wayveil.io.table import Table
 from wayveil.io.words import listed
 from wayveil.model import Frame
 
-__all__ = ["Columns", "Kind", "ReadOptions", "choose_columns", "looks_like", "place_columns", "suggested"]
+__all__ = [
+    "EACH_TRAJECTORY",
+    "Columns",
+    "Kind",
+    "ReadOptions",
+    "choose_columns",
+    "lone_rows_error",
+    "looks_like",
+    "place_columns",
+    "suggested",
+]
+
+EACH_TRAJECTORY = "each-trajectory"
+"""What a publisher writes who declares that each trajectory is another person."""
 
 Kind = Literal["visits", "points", "routes", "stops"]
 """What a table of raw data can hold."""
@@ -74,7 +88,6 @@ _ALSO_CALLED = {
         "placeid",
     ),
     "location": ("loc", "place", "station", "stop", "cell", "poi", "site", "zone", "venue", "locationid", "placeid"),
-    "user_id": ("user", "userid", "uid", "person", "personid", "owner", "ownerid"),
     "x": ("easting", "east", "xcoord", "coordx", "posx", "xm"),
     "y": ("northing", "north", "ycoord", "coordy", "posy", "ym"),
 }
@@ -107,6 +120,12 @@ class ReadOptions:
         The coordinate system of points: "EPSG:4326", another EPSG code, "degrees", or "planar" for metres.
     frame : Frame or None
         How degrees become metres, where that is known already: a piece of a file must be read like the whole.
+    owners : {"each-trajectory", "elsewhere", "not-asked"} or None
+        Who is behind a trajectory where no column says it.  None refuses the file.  "each-trajectory" is the
+        declaration of the publisher that each is another person; "elsewhere" means that another table will say it;
+        "not-asked" is for whoever counts no people.
+    piece : bool
+        Whether the file is a piece of a table, of which only what is true of every row can be judged.
 
     Examples
     --------
@@ -119,9 +138,13 @@ class ReadOptions:
     attributes: tuple[str, ...] | None = None
     crs: str | None = None
     frame: Frame | None = None
+    owners: Literal["each-trajectory", "elsewhere", "not-asked"] | None = None
+    piece: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
+        if self.owners is not None:
+            check_choice("read", "owners", self.owners, (EACH_TRAJECTORY, "elsewhere", "not-asked"))
         if self.on_duplicate_time is not None:
             check_choice("read", "on_duplicate_time", self.on_duplicate_time, ("first", "last"))
         if self.attributes is not None:
@@ -134,7 +157,8 @@ class Columns:
 
     `place` has the key location, or x and y, or one of geometry, latlon and lonlat, or seq and road, or place with seq
     and t_end as far as they are there.  `t` is None where routes or stops have no times.  `parts` has what to take of
-    the text of ``traj_id`` and ``user_id``, where it is not all.
+    the text of ``traj_id`` and ``user_id``, where it is not all.  `suspects` are the names of columns that look like a
+    person where neither ``user_id`` nor ``traj_id`` does.
     """
 
     traj_id: int
@@ -143,6 +167,7 @@ class Columns:
     user_id: int | None
     attributes: Mapping[str, int]
     parts: Mapping[str, slice] = field(default_factory=dict)
+    suspects: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -167,13 +192,16 @@ def choose_columns(table: Table, options: ReadOptions, kind: Kind = "visits") ->
     used = {ours: position[named[ours]] for ours in ("traj_id", "t") if named[ours] in position} | place
     _refuse_twice(table, used)
     user_id = position.get(named["user_id"])
+    free = [name for name, i in position.items() if i not in used.values() and i != user_id]
+    _check_owners(table, options, named, user_id, [name for name in (named["traj_id"], *free) if name in position])
     taken = {table.names[i] for i in used.values()} | ({named["user_id"]} & set(position))
     if options.attributes is None:
         attributes, notes = _all_others(table, options, taken, place.values(), kind)
     else:
         attributes, notes = _listed_only(table, position, taken, options.attributes, kind), ()
-    if user_id is None:
-        notes += (_assumed_owners([name for name in position if name not in taken]),)
+    if user_id is None and options.owners == EACH_TRAJECTORY:
+        notes += (_declaration(person_columns(free)),)
+    who = named["traj_id"] if user_id is None else named["user_id"]
     cuts = {ours: split_name(options.columns.get(ours, ours), position)[1] for ours in _MAY_BE_CUT}
     return Columns(
         traj_id=position[named["traj_id"]],
@@ -182,6 +210,7 @@ def choose_columns(table: Table, options: ReadOptions, kind: Kind = "visits") ->
         user_id=user_id,
         attributes=attributes,
         parts={ours: part for ours, part in cuts.items() if part is not None},
+        suspects=() if looks_like_person(who) else person_columns(free),
         notes=notes,
     )
 
@@ -323,10 +352,47 @@ def _says_where(name: str, kind: Kind) -> bool:
     return kind == "routes" and name in _SAID_OF_ROADS
 
 
-def _assumed_owners(others: list[str]) -> str:
-    note = "No user_id column: each trajectory is taken to be a different person."
-    near = [name for name in others if _bare(name) in _ALSO_CALLED["user_id"]]
-    return f"{note} If column '{near[0]}' says who it is, give --columns user_id={near[0]}" if near else note
+def _declaration(unused: tuple[str, ...]) -> str:
+    note = "Each trajectory was declared to be another person."
+    if not unused:
+        return note
+    verb = "looks" if len(unused) == 1 else "look"
+    return f"{note} Column {listed(unused)} {verb} like a person and was not used for that."
+
+
+def _check_owners(
+    table: Table, options: ReadOptions, named: Mapping[str, str], user_id: int | None, candidates: list[str]
+) -> None:
+    """Refuse a table of which nobody said who is behind a trajectory, or for which both was said."""
+    if user_id is not None and options.owners == EACH_TRAJECTORY:
+        raise table.wrong(
+            f"column {listed([named['user_id']])} says who is behind a trajectory, and --each-trajectory-is-a-person "
+            "says that nobody has two; give one of them: leave the declaration out, or rename the column."
+        )
+    if user_id is not None or options.owners is not None:
+        return
+    likely = person_columns(candidates) or tuple(name for name in table.aside if name in ("folder", "file"))
+    if len(likely) == 1:
+        look = f"column {listed(likely)} looks like a person"
+    elif likely:
+        look = f"columns {listed(likely)} look like a person"
+    else:
+        look = "no column looks like one"
+    raise table.wrong(
+        "nobody said who the person behind a trajectory is: give the column as --columns "
+        f"user_id={likely[0] if likely else 'NAME'} ({look}) or a table with --owners FILE, or declare "
+        '--each-trajectory-is-a-person (in a recipe and in Python: owners = "each-trajectory").'
+    )
+
+
+def lone_rows_error(shown: str, suspects: tuple[str, ...]) -> InputError:
+    """Return the error for a table in which every trajectory has one row, although columns look like a person."""
+    verb = "looks" if len(suspects) == 1 else "look"
+    return InputError(
+        f"{shown}: every trajectory has one row only, so that traj_id seems to number rows, and column "
+        f"{listed(suspects)} {verb} like a person: say who it is with --columns user_id={suspects[0]}, or rename the "
+        "column if it names nobody."
+    )
 
 
 def _listed_only(

@@ -1,4 +1,4 @@
-"""Data frames of pandas, GeoPandas and MovingPandas to the model and back."""
+"""Data frames of pandas, polars, GeoPandas and MovingPandas to the model and back."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError, UsageError
-from wayveil.io.columns import ReadOptions
+from wayveil.io.columns import EACH_TRAJECTORY, ReadOptions
 from wayveil.io.crs import Crs, crs_from_json
 from wayveil.io.kinds import kind_of_table
 from wayveil.io.output import first_columns
@@ -26,6 +26,7 @@ __all__ = [
     "from_geopandas",
     "from_movingpandas",
     "from_pandas",
+    "from_polars",
     "to_geopandas",
     "to_movingpandas",
     "to_pandas",
@@ -43,6 +44,7 @@ def from_pandas(
     crs: str | None = None,
     on_duplicate_time: Literal["first", "last"] | None = None,
     attributes: Sequence[str] | None = None,
+    owners: Literal["each-trajectory"] | None = None,
 ) -> Visits | Points:
     """Return the visits or points in a pandas frame, by the rules that hold for files.
 
@@ -54,6 +56,8 @@ def from_pandas(
         Guessed from the columns by default.
     columns, crs, on_duplicate_time, attributes
         As in `ReadOptions`.
+    owners : "each-trajectory", optional
+        Declares that each trajectory is another person; needed where no column is ``user_id``.
 
     Raises
     ------
@@ -61,11 +65,31 @@ def from_pandas(
         If the frame breaks a rule; the first row is row 1.
     """
     _import("pandas")
-    table = _table(frame)
-    options = _options(columns, crs, on_duplicate_time, attributes)
-    chosen = kind or kind_of_table(table, options, ("visits", "points"))
-    data = (visits_of(table, options) if chosen == "visits" else points_of(Source(table=table), options)).data
-    return data  # type: ignore[return-value]
+    return _in_table(_table(frame), kind, _options(columns, crs, on_duplicate_time, attributes, owners))
+
+
+def from_polars(
+    frame: pl.DataFrame | pl.LazyFrame,
+    *,
+    kind: Literal["visits", "points"] | None = None,
+    columns: Mapping[str, str] | None = None,
+    crs: str | None = None,
+    on_duplicate_time: Literal["first", "last"] | None = None,
+    attributes: Sequence[str] | None = None,
+    owners: Literal["each-trajectory"] | None = None,
+) -> Visits | Points:
+    """Return the visits or points in a polars frame, by the rules that hold for files; see `from_pandas`.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"traj_id": [7, 7], "user_id": ["ann", "ann"], "t": [2, 1], "location": ["b", "a"]})
+    >>> from_polars(frame).record(0)
+    [('a', 1), ('b', 2)]
+    """
+    whole = frame.lazy().collect()
+    lazy = pl.DataFrame([whole.to_series(i).alias(str(i)) for i in range(whole.width)]).lazy()
+    table = Table(path=_NAME, names=tuple(whole.columns), lazy=lazy, csv=None, places=_row_of)
+    return _in_table(table, kind, _options(columns, crs, on_duplicate_time, attributes, owners))
 
 
 def to_pandas(data: Data, *, ids: Sequence[str] | None = None) -> Any:
@@ -98,6 +122,7 @@ def from_geopandas(
     crs: str | None = None,
     on_duplicate_time: Literal["first", "last"] | None = None,
     attributes: Sequence[str] | None = None,
+    owners: Literal["each-trajectory"] | None = None,
 ) -> Points:
     """Return the points in a GeoPandas frame whose geometries are points; see `from_pandas`.
 
@@ -114,7 +139,7 @@ def from_geopandas(
     lazy = table.lazy.collect().with_columns(place.alias(str(len(table.names)))).lazy()
     table = Table(path=_NAME, names=(*table.names, name), lazy=lazy, csv=None, geometry=name, places=table.places)
     said = _said(frame.crs)
-    options = _options(columns, crs, on_duplicate_time, attributes)
+    options = _options(columns, crs, on_duplicate_time, attributes, owners)
     data = points_of(Source(table=table, crs=said, unsure=said is None), options).data
     return data  # type: ignore[return-value]
 
@@ -141,6 +166,7 @@ def from_movingpandas(
     columns: Mapping[str, str] | None = None,
     crs: str | None = None,
     attributes: Sequence[str] | None = None,
+    owners: Literal["each-trajectory"] | None = None,
 ) -> Points:
     """Return the points of a MovingPandas TrajectoryCollection or Trajectory; see `from_geopandas`.
 
@@ -161,7 +187,7 @@ def from_movingpandas(
     whole = pandas.concat(parts)
     if "user_id" in whole and bool(whole["user_id"].isna().any()):
         whole = whole.drop(columns="user_id")
-    return from_geopandas(whole, columns=columns, crs=crs, attributes=attributes)
+    return from_geopandas(whole, columns=columns, crs=crs, attributes=attributes, owners=owners)
 
 
 def to_movingpandas(data: Points, *, ids: Sequence[str] | None = None) -> Any:
@@ -194,13 +220,30 @@ def _options(
     crs: str | None,
     on_duplicate_time: Literal["first", "last"] | None,
     attributes: Sequence[str] | None,
+    owners: Literal["each-trajectory"] | None,
 ) -> ReadOptions:
+    if owners not in (None, EACH_TRAJECTORY):
+        raise UsageError(
+            f'{_NAME}: owners must be "{EACH_TRAJECTORY}" or left out; name a column with columns={{"user_id": ...}}.'
+        )
     return ReadOptions(
         columns=columns or {},
         crs=crs,
         on_duplicate_time=on_duplicate_time,
         attributes=None if attributes is None else tuple(attributes),
+        owners=owners,
     )
+
+
+def _in_table(table: Table, kind: Literal["visits", "points"] | None, options: ReadOptions) -> Visits | Points:
+    """Return the visits or points in a table in memory."""
+    chosen = kind or kind_of_table(table, options, ("visits", "points"))
+    data = (visits_of(table, options) if chosen == "visits" else points_of(Source(table=table), options)).data
+    return data  # type: ignore[return-value]
+
+
+def _row_of(row: int) -> str:
+    return f"row {row + 1:,}"
 
 
 def _said(crs: Any) -> Crs | None:
@@ -229,7 +272,7 @@ def _table(frame: Any) -> Table:
         names=tuple(names),
         lazy=pl.DataFrame(series).lazy(),
         csv=None,
-        places=lambda row: f"row {row + 1:,}",
+        places=_row_of,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from wayveil.io.columns import Kind, ReadOptions, choose_columns, place_columns, suggested
@@ -48,7 +49,7 @@ def kind_of_table(
     said = [kind for kind in kinds if mapped[kind] & set(options.columns)]
     fitting = said if len(said) == 1 else [kind for kind in kinds if place_columns(table, options, kind)]
     if len(fitting) == 1:
-        choose_columns(table, options, fitting[0])
+        choose_columns(table, replace(options, owners="not-asked"), fitting[0])
         return fitting[0]
     if fitting:
         both = "both " if len(fitting) == 2 else ""

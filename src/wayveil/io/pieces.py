@@ -54,7 +54,7 @@ class Spans:
     `columns` has the name in the file and the name without blanks around it.  `part` is what to take of the text of
     `key`, where it is not all.  Files that are `numbered` tell the numbers of their rows themselves.  Whoever reads a
     span reads all of the row groups of Parquet that it is in: `group_bytes` is how long the longest is, and 0 for CSV,
-    whose parts are short.
+    whose parts are short.  `suspects` are columns that look like a person where those that are used do not.
     """
 
     shown: str
@@ -66,6 +66,7 @@ class Spans:
     numbered: bool
     metadata: tuple[tuple[str, str], ...]
     group_bytes: int = 0
+    suspects: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -109,6 +110,7 @@ def open_spans(path: Path, kind: Kind, options: ReadOptions, *, rows: int, scrat
         numbered=table.csv is not None,
         metadata=tuple((name, found[name]) for name in _CARRIED if name in found and table.geometry in names),
         group_bytes=0 if table.csv is not None else max(longest_group(file, stored) for file in files),
+        suspects=columns.suspects,
         notes=table.notes,
     )
 

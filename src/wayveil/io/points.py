@@ -60,11 +60,11 @@ def read_points(path: str | Path, options: ReadOptions = _DEFAULTS) -> Loaded:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "gps.csv")
-    ...     _ = file.write_text("traj_id,t,lon,lat\\na,2,16.4,48.2\\na,1,16.5,48.2\\n")
+    ...     _ = file.write_text("traj_id,user_id,t,lon,lat\\na,ann,2,16.4,48.2\\na,ann,1,16.5,48.2\\n")
     ...     loaded = read_points(file)
     >>> loaded.data.t.tolist(), loaded.data.frame.crs, bool(loaded.data.x[0] > loaded.data.x[1])
     ([1, 2], 'EPSG:4326', True)
-    >>> loaded.notes[1]
+    >>> loaded.notes[0]
     "Columns 'lon' and 'lat' are taken to be degrees (EPSG:4326)."
     """
     return points_of(open_source(path), options)

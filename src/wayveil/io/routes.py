@@ -60,7 +60,7 @@ def read_routes(path: str | Path, network: RoadNetwork, options: ReadOptions = _
     >>> network = RoadNetwork.from_roads([("ab", "a", "b"), ("bc", "b", "c")])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "trips.csv")
-    ...     _ = file.write_text("traj_id,seq,road,t\\nx,2,bc,60\\nx,1,ab,30\\ny,1,bc,5\\n")
+    ...     _ = file.write_text("traj_id,user_id,seq,road,t\\nx,ann,2,bc,60\\nx,ann,1,ab,30\\ny,bob,1,bc,5\\n")
     ...     loaded = read_routes(file, network)
     >>> loaded.data.record(0), loaded.data.t_start.tolist(), loaded.data.t_end.tolist()
     (['ab', 'bc'], [30, 5], [60, 5])

@@ -22,8 +22,6 @@ from wayveil.model.ragged import FloatArray, trajectory_of_row
 
 __all__ = ["locate", "mark_known", "name_owners", "read_groups", "read_owners"]
 
-_NO_OWNERS = "No user_id column:"  # how the note begins that other owners make untrue
-
 
 def name_owners(loaded: Loaded, paths: Sequence[str | Path], columns: Mapping[str, str] | None = None) -> Loaded:
     """Return data of any kind with the owners of their trajectories from other tables; see `read_owners`.
@@ -58,8 +56,7 @@ def name_owners(loaded: Loaded, paths: Sequence[str | Path], columns: Mapping[st
     note = (
         f"The owners, {count(people.n_unique(), 'different one')}, were taken from {count(len(paths), 'other table')}."
     )
-    notes = (*(known for known in loaded.notes if not known.startswith(_NO_OWNERS)), note)
-    return replace(loaded, data=replace(loaded.data, owner=codes, owners="given"), notes=notes)
+    return replace(loaded, data=replace(loaded.data, owner=codes, owners="given"), notes=(*loaded.notes, note))
 
 
 def read_owners(paths: Sequence[str | Path], columns: Mapping[str, str] | None = None) -> pl.DataFrame:

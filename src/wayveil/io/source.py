@@ -15,7 +15,7 @@ from wayveil.io.table import Table, open_table, parquet_parts
 from wayveil.io.tracks import open_tracks
 from wayveil.io.words import listed
 
-__all__ = ["Source", "holds_points", "open_source"]
+__all__ = ["Source", "holds_points", "holds_tracks", "open_source"]
 
 _TABLES = (".csv", ".csv.gz", ".parquet")
 _GEOJSON = (".geojson", ".json", ".geojsonl", ".geojsons", ".ndjson", ".jsonl")
@@ -39,7 +39,14 @@ class Source:
 def holds_points(path: str | Path) -> bool:
     """Whether the format alone says that a file or folder holds points."""
     file = Path(path)
-    return file.name.lower().endswith((*_GEOJSON, *_TRACKS)) or (file.is_dir() and not parquet_parts(file))
+    if file.is_dir():
+        return not parquet_parts(file) and holds_tracks(file)
+    return file.name.lower().endswith((*_GEOJSON, *_TRACKS))
+
+
+def holds_tracks(folder: Path) -> bool:
+    """Whether a folder, or a folder in it, holds tracks."""
+    return any(path.suffix.lower() in _TRACKS for path in folder.rglob("*"))
 
 
 def open_source(path: str | Path) -> Source:

@@ -77,11 +77,11 @@ def read_stops(
     >>> tree = Taxonomy.from_parents([("Place", ""), ("Food", "Place"), ("Bakery", "Food"), ("Park", "Place")])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "stops.csv")
-    ...     _ = file.write_text("traj_id,t,place\\nx,20,Park\\nx,10,Bakery\\ny,5,Food\\n")
+    ...     _ = file.write_text("traj_id,user_id,t,place\\nx,ann,20,Park\\nx,ann,10,Bakery\\ny,bob,5,Food\\n")
     ...     loaded = read_stops(file, tree)
     >>> loaded.data.record(0), loaded.data.record(1)
     (['Bakery', 'Park'], ['Food (unspecified)'])
-    >>> loaded.notes[1]
+    >>> loaded.notes[0]
     "1 stop at 1 inner node of the taxonomy was put below, at 'NAME (unspecified)'."
     """
     return stops_of(open_table(path), taxonomy, options, unknown_places)

@@ -81,7 +81,8 @@ def _files(shown: str, folder: Path) -> list[Path]:
     except OSError as error:
         raise InputError(f"{shown}: the folder cannot be read: {error.strerror or 'the reader failed'}.") from None
     if not found:
-        raise InputError(f"{shown}: there is no .gpx or .plt file in this folder; give a folder that has some.")
+        what = "is empty" if not any(folder.iterdir()) else "holds no .gpx or .plt files, nor .parquet files alone"
+        raise InputError(f"{shown}: the folder {what}; give a folder of tracks or of Parquet files, or a file.")
     return found
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from wayveil.io.codes import by_first_appearance, by_name
-from wayveil.io.columns import Columns, ReadOptions
+from wayveil.io.columns import Columns, ReadOptions, lone_rows_error
 from wayveil.io.slices import cut_text
 from wayveil.io.table import Rows, as_text
 from wayveil.io.times import parse_times
@@ -53,6 +53,9 @@ def read_trajectories(rows: Rows, columns: Columns, options: ReadOptions, *, dro
     if rows.blank:
         notes.append(f"{count(rows.blank, 'blank line')} {was(rows.blank)} skipped.")
     trajectory, first_row, ids = by_first_appearance(required(rows, columns.traj_id, columns.parts.get("traj_id")))
+    judged = not options.piece and options.owners not in ("elsewhere", "not-asked")
+    if columns.suspects and judged and 1 < len(ids) == len(rows):
+        raise lone_rows_error(rows.table.path, columns.suspects)
     t: IntArray = np.zeros(len(rows), np.int64)
     time_format: TimeFormat = "integer"
     if columns.t is not None:

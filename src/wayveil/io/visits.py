@@ -50,7 +50,7 @@ def read_visits(path: str | Path, options: ReadOptions = _DEFAULTS) -> Loaded:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "cards.csv")
     ...     _ = file.write_text("card,t,location\\nx,2,home\\nx,1,work\\ny,1,home\\n")
-    ...     loaded = read_visits(file, ReadOptions(columns={"traj_id": "card"}))
+    ...     loaded = read_visits(file, ReadOptions(columns={"traj_id": "card", "user_id": "card"}))
     >>> loaded.data.record(0), loaded.rows
     ([('work', 1), ('home', 2)], 3)
     >>> loaded.notes[-1]

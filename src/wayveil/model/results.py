@@ -118,7 +118,10 @@ class AttackResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """What a publication lost, by one metric: the headline value, further numbers, and charts."""
+    """What a publication lost, by one metric: the headline value, further numbers, and charts.
+
+    `units` has the unit of those numbers whose name does not tell it, such as {"mean_error": "visits"}.
+    """
 
     name: str
     meaning: str
@@ -126,4 +129,5 @@ class Score:
     better: Literal["lower", "higher"]
     percent: bool = False
     measured: Mapping[str, int | float | None] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
     charts: tuple[Chart, ...] = ()

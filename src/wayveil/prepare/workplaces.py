@@ -147,8 +147,8 @@ class Workplaces:
         )
         if data.owners == "declared":
             return told, (
-                "Nobody said who owns which trajectory, so work was looked for within each trajectory only; give a "
-                "column user_id."
+                "Each trajectory counts as another person, so work was looked for within each trajectory only; give a "
+                "column user_id if somebody has several."
             )
         return (told,)
 

@@ -95,9 +95,7 @@ def build(family: Family, name: str, given: Mapping[str, Any]) -> Any:
     names = [p.name for p in known]
     for key in given:
         if key not in names:
-            raise ParameterError(
-                f"{name}: there is no parameter {key!r}; known: {', '.join(names) or 'none'}.{closest(key, names)}"
-            )
+            raise ParameterError(_no_parameter(name, key, names))
     missing = [p.name for p in known if p.required and p.name not in given]
     if missing:
         raise ParameterError(f"{name}: {', '.join(missing)} must be given.")
@@ -120,12 +118,18 @@ def parse(family: Family, name: str, typed: Mapping[str, str | list[str]]) -> di
     known = {p.name: p for p in parameters(family, name)}
     found = {}
     for key, text in typed.items():
+        if key not in known:
+            raise ParameterError(_no_parameter(name, key, list(known)))
         texts = [text] if isinstance(text, str) else text
         if known[key].kind == "groups" and len(texts) == 1 and texts[0].startswith("@"):
             found[key] = known[key].check(name, read_table(texts[0]))
         else:
             found[key] = known[key].parse(name, text)
     return found
+
+
+def _no_parameter(name: str, key: str, known: list[str]) -> str:
+    return f"{name}: there is no parameter {key!r}; known: {', '.join(known) or 'none'}.{closest(key, known)}"
 
 
 def read_table(word: str, base: Path | None = None) -> dict[str, list[str]]:

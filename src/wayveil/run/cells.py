@@ -56,6 +56,7 @@ class Cell:
 def make_cell(plan: Plan, setting: Setting, yardstick: Yardstick, seed: int, hashes: Mapping[str, Any]) -> Cell:
     """Return the cell of a setting; its folder follows from its content.  UsageError if the recipe does not fit."""
     options = plan.input.model_dump(mode="json", exclude={*_FILES, "owners"}, exclude_defaults=True)
+    options["each_trajectory"] = plan.input.each_trajectory
     key: dict[str, Any] = {
         "versions": versions(),
         "files": dict(hashes),
@@ -89,7 +90,7 @@ def input_hashes(spec: InputSpec) -> dict[str, Any]:
     """Return what the files of an input hold, as hashes; InputError if one cannot be read."""
     named = {name: getattr(spec, name) for name in _FILES}
     found: dict[str, Any] = {name: _hash(path) for name, path in named.items() if path is not None}
-    return {**found, "owners": [_hash(path) for path in spec.owners]}
+    return {**found, "owners": [_hash(path) for path in spec.owner_tables]}
 
 
 def run_cell(
@@ -132,7 +133,7 @@ def ready_to_run(recipe: Recipe, folder: Path, output: Path) -> str:
         return Path(os.path.relpath(path.resolve(), folder.resolve()))
 
     files = {name: beside(path) for name in _FILES if (path := getattr(recipe.input, name)) is not None}
-    source = recipe.input.model_copy(update={**files, "owners": tuple(beside(path) for path in recipe.input.owners)})
+    source = recipe.input.model_copy(update=files).with_owner_tables(beside)
     target = recipe.output.model_copy(update={"path": output})
     return recipe_text(recipe.model_copy(update={"input": source, "output": target, "metrics": None}))
 

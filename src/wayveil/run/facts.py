@@ -26,15 +26,17 @@ __all__ = [
 ]
 
 
-def counted_note(owners: Owners, *, people: int, trajectories: int) -> str:
-    """Say how people were counted."""
-    if owners == "given":
+def counted_note(owners: Owners, *, people: int, trajectories: int, each_trajectory: bool) -> str:
+    """Say how people were counted; `each_trajectory` is whether those of the input were declared to be people."""
+    if not each_trajectory and owners == "given":
         return (
             f"People were counted by the owners of trajectories: {people:,} people own {trajectories:,} trajectories."
         )
+    parts = "" if people == trajectories else f", which were cut into {trajectories:,} that count as theirs,"
     return (
-        f"The input has no owner column (user_id), so each of its {trajectories:,} trajectories was assumed to be "
-        "another person. If one person can have several, the promise is weaker than it says: give the owner column."
+        f"Nobody said who is behind a trajectory (user_id): the publisher declared that each of the {people:,} "
+        f"trajectories of the input{parts} is another person. If somebody owns several, the promise does not hold for "
+        "them."
     )
 
 

@@ -69,9 +69,13 @@ def finish(space: Workspace, run: Run) -> Outcome:
     recipe, verdict = run.recipe, run.verdict
     unprotected = facts.unprotected(recipe.output.keep, sensitive_of(recipe))
     sha256 = None
+    declared = recipe.input.each_trajectory or run.table.owners == "declared"
+    promise = verdict.claim.statement("declared" if declared else "given")
     if verdict.holds:
         with reporting_disk_errors(recipe.output.path):
-            manifest = make_manifest(space.staged, method=recipe.method, verdict=verdict, table=run.table)
+            manifest = make_manifest(
+                space.staged, method=recipe.method, verdict=verdict, table=run.table, each_trajectory=declared
+            )
             content = manifest.to_bytes()
             (space.staged / MANIFEST).write_bytes(content)
         sha256 = facts.sha256(content)
@@ -79,6 +83,7 @@ def finish(space: Workspace, run: Run) -> Outcome:
         public=space.public if verdict.holds else None,
         private=space.private,
         verdict=verdict,
+        promise=promise,
         attacks=run.attacks,
         scores=run.scores,
         notes=(
@@ -108,6 +113,7 @@ def _private_files(run: Run, outcome: Outcome) -> dict[str, str]:
         "manifest_sha256": outcome.manifest_sha256,
         "method": run.recipe.method.name,
         "parameters": catalog.plain_parameters(run.recipe.method),
+        "promise": outcome.promise,
         "verdict": verdict_json(run.verdict, witness=True),
         "attacks": [
             {"raw": raw, "published": published}
@@ -155,6 +161,7 @@ def _report_context(run: Run, outcome: Outcome, created: str) -> ReportContext:
             (p.name, facts.value_text(plain(getattr(method, p.name))), p.help) for p in parameters_of(type(method))
         ),
         claim=run.verdict.claim,
+        promise=outcome.promise,
         verdict=run.verdict,
         counted=outcome.counted,
         notes=outcome.notes,

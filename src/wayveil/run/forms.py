@@ -27,8 +27,10 @@ def method_forms() -> list[dict[str, Any]]:
     ]
 
 
-def claim_words(configured: Any) -> dict[str, Any]:
+def claim_words(configured: Any, *, each_trajectory: bool = False) -> dict[str, Any]:
     """Return what a configured method promises, against whom, and against whom not.
+
+    With `each_trajectory`, the promise tells that the publisher declared each to be another person.
 
     Examples
     --------
@@ -37,7 +39,8 @@ def claim_words(configured: Any) -> dict[str, Any]:
     (True, ['covered', 'not_covered', 'promise'])
     """
     claim = configured.claim
-    return {"promise": claim.promise, "covered": list(claim.covered), "not_covered": list(claim.not_covered)}
+    promise = claim.statement("declared" if each_trajectory else "given")
+    return {"promise": promise, "covered": list(claim.covered), "not_covered": list(claim.not_covered)}
 
 
 def step_forms() -> list[dict[str, Any]]:

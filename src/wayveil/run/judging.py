@@ -54,7 +54,7 @@ class Judgement:
     @property
     def promise(self) -> str:
         """What the claim of the manifest promises: from the claim, never from the manifest's own words."""
-        return self.manifest.guarantee.statement(self.manifest.table.owners)
+        return self.manifest.guarantee.statement("declared" if self.manifest.people_declared else "given")
 
     @property
     def exit_code(self) -> int:
@@ -71,6 +71,7 @@ class Judgement:
             "manifest_sha256": self.manifest_sha256,
             "method": self.manifest.method,
             "promise": self.promise,
+            "each_trajectory_is_a_person": self.manifest.people_declared,
             "verdict": None if self.verdict is None else verdict_json(self.verdict, witness=True),
             "verdict_at_publication": self.manifest.verdict.model_dump(mode="json"),
         }
@@ -205,7 +206,7 @@ def _differing(one: Path, other: Path) -> list[str]:
 
 def _text_failures(manifest: Manifest) -> list[str]:
     """Compare what the manifest says in words with what its claim says: whoever forged one did not forge the other."""
-    expected = sentences(manifest.guarantee, manifest.table.owners, manifest.attributes)
+    expected = sentences(manifest.guarantee, manifest.people_declared, manifest.attributes)
     return [
         f"the manifest's own words under {name!r} are not those of its claim"
         for name, words in expected.items()

@@ -70,7 +70,7 @@ class _Strict(BaseModel):
 
 
 Withheld = Literal["declared", "hidden"]
-"""Nobody's name is published: who owns a trajectory was known to nobody, or is not told."""
+"""Nobody's name is published: the publisher declared each trajectory to be a person, or who owns it is not told."""
 
 
 class Column(_Strict):
@@ -119,6 +119,7 @@ class Manifest(_Strict):
     parameters: dict[str, Any]
     claim: dict[str, Any]
     promise: str
+    each_trajectory_is_a_person: bool = False
     covered: list[str]
     not_covered: list[str]
     protects: list[dict[str, Any]]
@@ -137,6 +138,11 @@ class Manifest(_Strict):
     def declared(self) -> bool:
         """Whether a column says which boxes are of declared times."""
         return self.table.columns[len(_COLUMNS[self.table.kind]) :][:1] == [_DECLARED]
+
+    @property
+    def people_declared(self) -> bool:
+        """Whether the publisher declared that each trajectory of the input is another person."""
+        return self.each_trajectory_is_a_person or self.table.owners == "declared"
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -191,11 +197,14 @@ def described(
     )
 
 
-def sentences(claim: Guarantee, owners: Withheld, attributes: Iterable[str]) -> dict[str, Any]:
-    """Return what a manifest says of a claim in words; all of it follows from the claim, owners and attributes."""
+def sentences(claim: Guarantee, each_trajectory: bool, attributes: Iterable[str]) -> dict[str, Any]:
+    """Return what a manifest says of a claim in words; all of it follows from the claim and what is given here.
+
+    `each_trajectory` is whether the publisher declared that each trajectory of the input is another person.
+    """
     sensitive = {attribute for attribute, _ in getattr(claim, "sensitive", ())}
     return {
-        "promise": claim.statement(owners),
+        "promise": claim.statement("declared" if each_trajectory else "given"),
         "covered": list(claim.covered),
         "not_covered": [
             *claim.not_covered,
@@ -209,8 +218,8 @@ def sentences(claim: Guarantee, owners: Withheld, attributes: Iterable[str]) -> 
     }
 
 
-def make_manifest(folder: Path, *, method: Any, verdict: Verdict, table: Described) -> Manifest:
-    """Describe the files in `folder`."""
+def make_manifest(folder: Path, *, method: Any, verdict: Verdict, table: Described, each_trajectory: bool) -> Manifest:
+    """Describe the files in `folder`; `each_trajectory` as in `sentences`."""
     claim = verdict.claim
     words = {"time": _time_type(table.time_format), "place": _place_type(table.frame or Frame())}
     columns = [
@@ -224,7 +233,8 @@ def make_manifest(folder: Path, *, method: Any, verdict: Verdict, table: Describ
         method=method.name,
         parameters=catalog.plain_parameters(method),
         claim=claim.to_json(),
-        **sentences(claim, table.owners, table.attributes),
+        **sentences(claim, each_trajectory, table.attributes),
+        each_trajectory_is_a_person=each_trajectory,
         verdict=Judged(
             holds=verdict.holds,
             counted=verdict.counted,

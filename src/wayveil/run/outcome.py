@@ -14,11 +14,15 @@ __all__ = ["NotPublished", "Outcome"]
 
 @dataclass(frozen=True, kw_only=True)
 class Outcome:
-    """What a publication came to; `public` and `manifest_sha256` are None where nothing was published."""
+    """What a publication came to; `public` and `manifest_sha256` are None where nothing was published.
+
+    `promise` is the claim in words, with the declaration of the publisher where each trajectory counts as a person.
+    """
 
     public: Path | None
     private: Path
     verdict: Verdict
+    promise: str
     attacks: tuple[tuple[AttackResult, AttackResult], ...]
     scores: tuple[Score, ...]
     notes: tuple[str, ...]

@@ -100,7 +100,12 @@ def publish(
                 shown=scores if recipe.output.with_raw else guarded(scores, raw),
                 timings=clock.seconds,
                 notes=source.notes,
-                counted=facts.counted_note(raw.owners, people=raw.n_owners, trajectories=len(raw)),
+                counted=facts.counted_note(
+                    raw.owners,
+                    people=raw.n_owners,
+                    trajectories=len(raw),
+                    each_trajectory=recipe.input.each_trajectory,
+                ),
                 input_facts=facts.input_facts(recipe.input.path, raw),
                 output_facts=facts.output_facts(public, made),
                 views=views(raw, made.data, made.groups, names=named, published=verdict.holds),

@@ -15,6 +15,7 @@ from wayveil.errors import InputError, UsageError, WayveilError
 from wayveil.io import ReadOptions, read_points, read_taxonomy, read_visits
 from wayveil.io.columns import Columns, Kind, choose_columns, looks_like, place_columns, suggested
 from wayveil.io.kinds import kind_of_table
+from wayveil.io.people import person_columns
 from wayveil.io.source import holds_points, open_source
 from wayveil.io.table import Rows, Table, as_text
 from wayveil.io.times import parse_times
@@ -26,7 +27,6 @@ _SHOWN_ROWS, _EXAMPLES, _VALUES, _MOST_DISTINCT, _LONGEST = 20, 3, 50, 1000, 80
 _MOST_NODES = _MOST_COLUMNS = 500
 _TABLES = (".csv", ".csv.gz", ".parquet")
 _KINDS: tuple[Kind, ...] = ("visits", "points", "routes", "stops")
-_OWNERS = ("user", "userid", "uid", "person", "personid", "owner", "ownerid")
 _PROBLEMS = (InputError, UsageError)
 
 
@@ -58,7 +58,8 @@ def preview(
     -------
     dict
         ``kind``, ``mapping``, ``columns``, ``rows`` (None where only the head was read), ``at_least``, ``preview``,
-        ``problems``, ``notes`` and ``attributes``; of a taxonomy also ``nodes``.
+        ``problems``, ``notes``, ``attributes`` and ``people``: the columns that look like a person, of which none is
+        taken unasked.  Of a taxonomy also ``nodes``.
 
     Examples
     --------
@@ -68,12 +69,14 @@ def preview(
     ...     seen = preview(file)
     >>> seen["kind"], seen["mapping"], [column["role"] for column in seen["columns"]]
     ('visits', {'traj_id': 'card', 't': 'time', 'location': 'station'}, ['traj_id', 't', 'location'])
+    >>> seen["people"]
+    ['card']
     >>> seen["columns"][2]["problems"]
     ["column 'station' has no value in 1 row, at line 3. Fill in the value or remove the row."]
     """
     if kind is not None and kind not in _KINDS:
         raise UsageError(f"There is no kind of data {kind!r}; known: {', '.join(_KINDS)}.")
-    how = ReadOptions(crs=crs, on_duplicate_time=cast(Any, on_duplicate_time))
+    how = ReadOptions(crs=crs, on_duplicate_time=cast(Any, on_duplicate_time), owners="not-asked")
     with scratch_folder() as folder:
         try:
             nodes = _nodes(path) if role == "taxonomy" else {}
@@ -137,7 +140,14 @@ class _Look:
             "problems": problems,
             "notes": notes,
             "attributes": attributes,
+            "people": self._people(chosen),
         }
+
+    def _people(self, chosen: Columns | None) -> list[str]:
+        """Return the columns that look like a person: whoever publishes is asked which of them it is."""
+        taken = set() if chosen is None else {chosen.t, *chosen.place.values()}
+        free = [name for i, name in enumerate(self.table.names) if name and i not in taken]
+        return list(person_columns(free)) or [name for name in self.table.aside if name in ("folder", "file")]
 
     def _rows(self) -> Rows:
         table = replace(self.table, lazy=self.table.lazy.head(ROWS))
@@ -151,8 +161,7 @@ class _Look:
         wanted = (cast(Kind, kind),) if kind else (("points",) if holds_points(self.path) else _KINDS)
         try:
             told = wanted[0] if len(wanted) == 1 else kind_of_table(self.table, exact, wanted)
-            options = exact if given is not None else _with_owner(self.table, exact)
-            return choose_columns(self.table, options, told), options, told, []
+            return choose_columns(self.table, exact, told), exact, told, []
         except _PROBLEMS as error:
             wrong = str(error)
         if given is None:
@@ -232,22 +241,13 @@ class _Look:
             problems.append("The file has a header but no rows.")
 
 
-def _with_owner(table: Table, options: ReadOptions) -> ReadOptions:
-    """Return the options with a column of owners that has another name: k must count people."""
-    if "user_id" in table.names:
-        return options
-    free = [name for name in table.names if re.sub(r"[\W_]", "", name).lower() in _OWNERS]
-    found = [name for name in free if name not in options.columns.values()]
-    return replace(options, columns={**options.columns, "user_id": found[0]}) if found else options
-
-
 def _guessed(table: Table, how: ReadOptions, kind: Kind) -> ReadOptions:
     names = [name for name in table.names if name]
     pairs = (pair.partition("=") for pair in suggested(names, kind).split(","))
     found = {ours: theirs for ours, _, theirs in pairs if theirs in names}
     if place_columns(table, how, kind):
         found = {ours: theirs for ours, theirs in found.items() if ours in ("traj_id", "t")}
-    return _with_owner(table, replace(how, columns=found))
+    return replace(how, columns=found)
 
 
 def _said(check: Any) -> list[str]:
@@ -327,7 +327,7 @@ def _type(column: pl.Series, values: pl.Series) -> str:
 
 
 def _nothing(*problems: str) -> dict[str, Any]:
-    empty: dict[str, Any] = {"columns": [], "preview": [], "notes": [], "mapping": {}, "attributes": {}}
+    empty: dict[str, Any] = {"columns": [], "preview": [], "notes": [], "mapping": {}, "attributes": {}, "people": []}
     return {"kind": None, "rows": None, "at_least": 0, "problems": list(problems), **empty}
 
 

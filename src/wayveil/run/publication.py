@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 import polars as pl
@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 
 from wayveil.engines import Scratch
 from wayveil.errors import UsageError
-from wayveil.io import Loaded, from_geopandas, from_pandas, to_geopandas, to_pandas, to_polars
+from wayveil.io import Loaded, from_geopandas, from_pandas, from_polars, to_geopandas, to_pandas, to_polars
 from wayveil.model import (
     GUARANTEES,
     Data,
@@ -33,7 +33,7 @@ from wayveil.run.numbers import format_number, format_percent
 from wayveil.run.pipeline import Outcome
 from wayveil.run.pipeline import publish as publish_recipe
 from wayveil.run.reading import Prepared, load_published, prepare
-from wayveil.run.recipe import InputSpec, Recipe, make_recipe
+from wayveil.run.recipe import EACH_TRAJECTORY, InputSpec, Recipe, make_recipe
 from wayveil.run.secret import Secret
 from wayveil.run.single import attack_data
 from wayveil.run.wording import adversary_words
@@ -75,6 +75,11 @@ class Publication:
     def verdict(self) -> Any:
         """What the verifier said."""
         return self.outcome.verdict
+
+    @property
+    def promise(self) -> str:
+        """What is promised, in words; says so where the publisher declared that each trajectory is another person."""
+        return self.outcome.promise
 
     @property
     def report(self) -> str:
@@ -127,10 +132,12 @@ class Publication:
 
     def __repr__(self) -> str:
         rows = f"{len(self.data):,} trajectories, {self.data.n_rows:,} {catalog.rows_word(self.data)}"
-        return f"Publication({rows}, verified: {self.verdict.claim.to_json()})"
+        claim = self.verdict.claim
+        declared = "" if self.promise == claim.promise else ", each trajectory declared to be another person"
+        return f"Publication({rows}, verified: {claim.to_json()}{declared})"
 
     def _repr_html_(self) -> str:
-        claim, shown = self.verdict.claim, []
+        shown = []
         for name, value in self.verdict.measured.items():
             shown.append((name.replace("_", " "), str(value) if isinstance(value, str) else format_number(value)))
         for score in self.outcome.scores:
@@ -141,7 +148,7 @@ class Publication:
         rows = Markup("").join(
             Markup("<tr><th style='text-align:left'>{}</th><td>{}</td></tr>").format(name, text) for name, text in shown
         )
-        head = Markup("<p><strong>Published and verified.</strong> {}</p>").format(escape(claim.promise))
+        head = Markup("<p><strong>Published and verified.</strong> {}</p>").format(escape(self.promise))
         return str(head + Markup("<table>{}</table>").format(rows))
 
 
@@ -158,6 +165,7 @@ def publish(
     attacks: Sequence[Any] | None = None,
     metrics: Sequence[Any] | None = None,
     keep: Sequence[str] = (),
+    owners: Literal["each-trajectory"] | None = None,
     out: str | Path | None = None,
     title: str = "",
     seed: int | None = None,
@@ -172,7 +180,7 @@ def publish(what: Any, method: Any = None, *, engine: Engine | None = None, **ho
     Parameters
     ----------
     what : Data, data frame, or Recipe
-        Visits, points, routes or stops; a pandas or GeoPandas frame of visits or points; or a whole recipe.
+        Visits, points, routes or stops; a pandas, polars or GeoPandas frame of visits or points; or a whole recipe.
     method : Method or claim
         A configured method such as ``Kcl(k=10, l=3)``, or a claim such as ``KCL(k=10, c=0.5, l=3)``, for which the
         method is taken that is made for it.
@@ -182,6 +190,9 @@ def publish(what: Any, method: Any = None, *, engine: Engine | None = None, **ho
         What is measured; by default all that fit.
     keep : sequence of str, optional
         Attributes that are published as they are.
+    owners : "each-trajectory", optional
+        Declares that each trajectory is another person; needed for a frame without a column ``user_id``.  Whoever
+        builds data without owners declares the same.  The promise then says so.
     out : str or Path, optional
         Folder for the files; by default they stay in a temporary one until the publication is forgotten.
     title : str, optional
@@ -210,7 +221,10 @@ def publish(what: Any, method: Any = None, *, engine: Engine | None = None, **ho
         if method is not None or how:
             raise UsageError("publish: a recipe says everything; give no method and no options beside it.")
         return publish_recipe(what, engine=engine)
-    data, chosen, out, file = _data_of(what), _method_of(method), how.pop("out", None), how.pop("secret", None)
+    data, chosen = _data_of(what, how.pop("owners", None)), _method_of(method)
+    out, file = how.pop("out", None), how.pop("secret", None)
+    if out is not None and str(out) == "":
+        raise UsageError("publish: out must be a folder, or left out; got an empty name.")
     secret = None if file is None else Secret.read(Path(file))
     return _publish_data(data, chosen, _Asked(**how), out=out, engine=engine, secret=secret)
 
@@ -220,6 +234,7 @@ def risk(
     *,
     attack: str | None = None,
     sensitive: Mapping[str, Sequence[str]] | None = None,
+    owners: Literal["each-trajectory"] | None = None,
     seed: int | None = None,
     engine: Engine | None = None,
     **parameters: Any,
@@ -234,6 +249,8 @@ def risk(
         One attack by name; all that fit by default.
     sensitive : mapping, optional
         Sensitive values by attribute.
+    owners : "each-trajectory", optional
+        Declares that each trajectory is another person; needed for a frame without a column ``user_id``.
     seed : int, optional
         Repeats the draws.
     engine : Engine, optional
@@ -249,7 +266,7 @@ def risk(
     >>> found.filter(found["number"] == "identity_mean")["value"].item()
     0.75
     """
-    data = _data_of(what)
+    data = _data_of(what, owners)
     found = attack_data(
         data,
         attack=attack,
@@ -277,11 +294,12 @@ class _Asked:
     title: str = ""
     seed: int | None = None
 
-    def recipe(self, kind: str, method: Any, target: Path) -> Recipe:
+    def recipe(self, data: Data, method: Any, target: Path) -> Recipe:
         """Return the same as a recipe for data in memory."""
+        owners: Any = EACH_TRAJECTORY if data.owners == "declared" else ()
         return make_recipe(
             {
-                "input": {"path": "data in memory", "kind": kind},
+                "input": {"path": "data in memory", "kind": catalog.kind_of_data(data), "owners": owners},
                 "output": {"path": str(target), "keep": list(self.keep)},
                 "prepare": tuple(self.prepare),
                 "method": method,
@@ -296,13 +314,12 @@ class _Asked:
 def _publish_data(
     data: Data, method: Any, asked: _Asked, *, out: str | Path | None, engine: Engine | None, secret: Secret | None
 ) -> Publication:
-    kind = catalog.kind_of_data(data)
-    if kind == "regions":
+    if isinstance(data, Regions):
         raise UsageError("publish: boxes are what methods make; give visits, points, routes or stops.")
     scratch = Scratch() if out is None else None
     target = Path(out or "") if scratch is None else scratch.path / "publication"
     try:
-        made = _run(data, asked.recipe(kind, method, target), engine, secret)
+        made = _run(data, asked.recipe(data, method, target), engine, secret)
     except BaseException:
         if scratch is not None:
             scratch.close()
@@ -326,14 +343,22 @@ def _prepared(data: Data, steps: Sequence[Any], spec: InputSpec) -> Prepared:
     return prepare(Loaded(data=data, rows=data.n_rows, notes=(), ids=ids), steps, spec)
 
 
-def _data_of(what: Any) -> Data:
+def _data_of(what: Any, owners: Literal["each-trajectory"] | None) -> Data:
+    """Return data, or those in a frame; `owners` is what the caller declares of them."""
     if isinstance(what, (Visits, Points, Regions, Routes, Stops)):
+        if owners is not None and (owners != EACH_TRAJECTORY or what.owners != "declared"):
+            raise UsageError(
+                f"publish: owners must be {EACH_TRAJECTORY!r} or left out, and left out where the data say themselves "
+                "who is behind a trajectory."
+            )
         return what
+    if isinstance(what, (pl.DataFrame, pl.LazyFrame)):
+        return from_polars(what, owners=owners)
     module = type(what).__module__.partition(".")[0]
     if module == "geopandas":
-        return from_geopandas(what)
+        return from_geopandas(what, owners=owners)
     if module == "pandas":
-        return from_pandas(what)
+        return from_pandas(what, owners=owners)
     raise UsageError(f"publish: data, a data frame or a recipe is needed, not {type(what).__name__}.")
 
 

@@ -32,6 +32,8 @@ from wayveil.io import (
     read_visits,
     taxonomy_of_places,
 )
+from wayveil.io.columns import EACH_TRAJECTORY
+from wayveil.io.source import holds_tracks
 from wayveil.model import (
     Data,
     Frame,
@@ -63,6 +65,7 @@ __all__ = [
     "load_published",
     "prepare",
     "read_any",
+    "read_options",
 ]
 
 
@@ -76,26 +79,55 @@ class Prepared:
 
 
 def load(
-    spec: InputSpec, *, attributes: tuple[str, ...] | None, kind: str | None = None, frame: Frame | None = None
+    spec: InputSpec,
+    *,
+    attributes: tuple[str, ...] | None,
+    kind: str | None = None,
+    frame: Frame | None = None,
+    piece: bool = False,
+    counts_people: bool = True,
 ) -> Loaded:
     """Read an input table; `attributes` limits what is read (None: all), `kind` is what is needed (None: any).
 
-    `frame` is given for a piece of a table, so that its degrees become the same metres as those of the whole.
+    `frame` is given for a `piece` of a table, so that its degrees become the same metres as those of the whole.  Where
+    nobody said who is behind a trajectory, the table is refused, unless the caller `counts_people` in no way.
     """
-    columns = {ours: named for ours, named in spec.columns.items() if ours != "user_id" or not spec.owners}
-    options = ReadOptions(
-        columns=columns, on_duplicate_time=spec.on_duplicate_time, attributes=attributes, crs=spec.crs, frame=frame
-    )
+    options = read_options(spec, attributes=attributes, frame=frame, piece=piece, counts_people=counts_people)
     found = spec.kind or guess_kind(spec.path, options)
     if kind is not None and found != kind:
         advice = catalog.advice(found, kind)
         raise InputError(f"The input {str(spec.path)!r} holds {found}, but {kind} are needed.{advice}")
     loaded = _READERS[found](spec, options)
-    if spec.owners:
-        loaded = name_owners(loaded, spec.owners, spec.columns)
+    if spec.owner_tables:
+        loaded = name_owners(loaded, spec.owner_tables, spec.columns)
     if spec.known is not None:
         loaded = mark_known(loaded, spec.known)
     return loaded if spec.places is None or found != "visits" else locate(loaded, spec.places)
+
+
+def read_options(
+    spec: InputSpec,
+    *,
+    attributes: tuple[str, ...] | None = None,
+    frame: Frame | None = None,
+    piece: bool = False,
+    counts_people: bool = True,
+) -> ReadOptions:
+    """Return how to read the table of an input; what the columns of the tables of owners are called is left out."""
+    owners: Any = "not-asked" if not counts_people else None
+    if spec.each_trajectory:
+        owners = EACH_TRAJECTORY
+    elif spec.owner_tables:
+        owners = "elsewhere"
+    return ReadOptions(
+        columns={ours: name for ours, name in spec.columns.items() if ours != "user_id" or not spec.owner_tables},
+        on_duplicate_time=spec.on_duplicate_time,
+        attributes=attributes,
+        crs=spec.crs,
+        frame=frame,
+        owners=owners,
+        piece=piece,
+    )
 
 
 def _routes(spec: InputSpec, options: ReadOptions) -> Loaded:
@@ -146,7 +178,7 @@ def _holds_raw(folder: Path) -> bool:
     """Return whether a folder holds raw data, as GPS tracks or Parquet files, and no publication."""
     if any((candidate / MANIFEST).is_file() for candidate in (folder, folder / "public")):
         return False
-    return bool(parquet_parts(folder)) or any(path.suffix.lower() in (".gpx", ".plt") for path in folder.rglob("*"))
+    return bool(parquet_parts(folder)) or holds_tracks(folder)
 
 
 def load_published(folder: Path, manifest: Manifest) -> Loaded:
@@ -210,11 +242,19 @@ def load_boxes(folder: Path, manifest: Manifest, points: Loaded, part: int = 0) 
     return loaded.data
 
 
-def read_any(spec: InputSpec, *, attributes: tuple[str, ...] | None = None) -> tuple[Loaded, Sensitive]:
+def read_any(
+    spec: InputSpec, *, attributes: tuple[str, ...] | None = None, counts_people: bool = True
+) -> tuple[Loaded, Sensitive]:
     """Read a table or a published folder; return it with what its claim calls sensitive."""
     if not spec.path.is_dir() or _holds_raw(spec.path):
-        return load(spec, attributes=attributes), ()
-    folder = find_public(spec.path)
+        return load(spec, attributes=attributes, counts_people=counts_people), ()
+    try:
+        folder = find_public(spec.path)
+    except InputError:
+        raise InputError(
+            f"{spec.path}: the folder holds neither a publication nor data: no {MANIFEST}, no .gpx or .plt files, and "
+            "not Parquet files alone. Give a table, a folder of such files, or a published folder."
+        ) from None
     manifest, _ = read_manifest(folder)
     return load_published(folder, manifest), getattr(manifest.guarantee, "sensitive", ())
 
@@ -239,7 +279,7 @@ def prepare(loaded: Loaded, steps: Sequence[Any], spec: InputSpec) -> Prepared:
             data, more = step.run(data, **more_data)
         notes += more
     if data.owners == "declared" and data.n_owners < len(data):
-        # Every trajectory of the input was taken to be a person; its parts are of the same one, and count once.
+        # Every trajectory of the input was declared to be a person; its parts are of the same one, and count once.
         data = replace(data, owners="given")
     if isinstance(data, Stops):
         data = _in_tree_order(data)

@@ -7,15 +7,26 @@ Method, preparation steps, attacks and metrics are checked against their own dec
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from wayveil.errors import UsageError, closest
+from wayveil.io.columns import EACH_TRAJECTORY
 from wayveil.run import catalog
 
-__all__ = ["BlocksSpec", "InputSpec", "OutputSpec", "Recipe", "load_recipe", "make_input", "make_recipe"]
+__all__ = [
+    "EACH_TRAJECTORY",
+    "BlocksSpec",
+    "InputSpec",
+    "OutputSpec",
+    "Recipe",
+    "load_recipe",
+    "make_input",
+    "make_recipe",
+]
 
 
 class _Strict(BaseModel):
@@ -23,7 +34,11 @@ class _Strict(BaseModel):
 
 
 class InputSpec(_Strict):
-    """The table to read: where it is, what it holds and how its columns are called."""
+    """The table to read: where it is, what it holds and how its columns are called.
+
+    `owners` says who is behind the trajectories where no column does: tables, or "each-trajectory", the declaration
+    that each is another person.
+    """
 
     path: Path
     kind: Literal["visits", "points", "routes", "stops"] | None = None
@@ -36,7 +51,7 @@ class InputSpec(_Strict):
     taxonomy: Path | None = None
     sensitive_nodes: tuple[str, ...] = ()
     unknown_places: Literal["refuse", "drop"] = "refuse"
-    owners: tuple[Path, ...] = ()
+    owners: Literal["each-trajectory"] | tuple[Path, ...] = ()
 
     @field_validator("path", "known", "places", "network", "taxonomy", mode="before")
     @classmethod
@@ -46,7 +61,34 @@ class InputSpec(_Strict):
     @field_validator("owners", mode="before")
     @classmethod
     def _paths(cls, value: Any) -> Any:
-        return tuple(_as_path(item) for item in value) if isinstance(value, (list, tuple)) else value
+        if value == EACH_TRAJECTORY or value is None:
+            return value or ()
+        if isinstance(value, (str, Path)):
+            value = [value]
+        if not isinstance(value, (list, tuple)) or not all(isinstance(item, (str, Path)) for item in value):
+            raise ValueError(f'owners must be "{EACH_TRAJECTORY}", a table or a list of tables')
+        if EACH_TRAJECTORY in value:
+            raise ValueError(f'owners must be tables or "{EACH_TRAJECTORY}", not both')
+        return tuple(_as_path(item) for item in value)
+
+    @model_validator(mode="after")
+    def _one_answer(self) -> InputSpec:
+        if self.each_trajectory and "user_id" in self.columns:
+            raise UsageError(
+                "Recipe: [input] names the column of the person (user_id) and declares that each trajectory is another "
+                f"person (owners = {EACH_TRAJECTORY!r}); give one of them."
+            )
+        return self
+
+    @property
+    def each_trajectory(self) -> bool:
+        """Whether the publisher declared that each trajectory is another person."""
+        return self.owners == EACH_TRAJECTORY
+
+    @property
+    def owner_tables(self) -> tuple[Path, ...]:
+        """The tables that say who is behind a trajectory."""
+        return () if isinstance(self.owners, str) else self.owners
 
     @field_validator("sensitive_nodes", mode="before")
     @classmethod
@@ -57,7 +99,13 @@ class InputSpec(_Strict):
         """Return the same, with its paths relative to a folder."""
         files = ("path", "known", "places", "network", "taxonomy")
         beside: dict[str, Any] = {name: folder / file for name in files if (file := getattr(self, name))}
-        return self.model_copy(update={**beside, "owners": tuple(folder / file for file in self.owners)})
+        return self.model_copy(update=beside).with_owner_tables(lambda file: folder / file)
+
+    def with_owner_tables(self, place: Callable[[Path], Path]) -> InputSpec:
+        """Return the same with the tables of owners elsewhere; a declaration stays."""
+        if self.each_trajectory:
+            return self
+        return self.model_copy(update={"owners": tuple(place(file) for file in self.owner_tables)})
 
 
 class OutputSpec(_Strict):
@@ -126,8 +174,9 @@ class Recipe(_Strict):
         return None if value is None else _all_configured("metric", "name", value)
 
 
-def load_recipe(path: Path) -> Recipe:
+def load_recipe(path: str | Path) -> Recipe:
     """Read a recipe file; its input and output paths are relative to the file."""
+    path = Path(path)
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

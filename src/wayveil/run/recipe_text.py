@@ -23,7 +23,7 @@ def recipe_text(recipe: Recipe, *, seed: bool = True, names_only: bool = False) 
     for name, value in recipe.input.model_dump(exclude_defaults=True).items():
         if isinstance(value, Path):
             value = file(value)
-        elif name == "owners":
+        elif name == "owners" and not isinstance(value, str):
             value = [file(path) for path in value]
         source[name] = list(value) if isinstance(value, tuple) else value
     output = {**recipe.output.model_dump(exclude_defaults=True), "path": file(recipe.output.path)}

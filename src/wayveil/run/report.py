@@ -38,6 +38,8 @@ class ReportContext:
     Parameters
     ----------
     parameters : tuple of (name, value, help)
+    promise : str
+        The claim in words, with the declaration of the publisher where each trajectory counts as a person.
     counted : str
         How people were counted, in one sentence.
     notes : tuple of str
@@ -67,6 +69,7 @@ class ReportContext:
     method_summary: str
     parameters: tuple[tuple[str, str, str], ...]
     claim: Guarantee
+    promise: str
     verdict: Verdict
     counted: str
     notes: tuple[str, ...]
@@ -227,7 +230,7 @@ def _score(score: Score) -> dict[str, Any]:
         "value": _score_value(score),
         "better": f"{score.better} is better",
         "rows": [
-            (words(name), number(value, is_share(name, value)))
+            (words(name), number(value, name not in score.units and is_share(name, value), score.units.get(name, "")))
             for name, value in score.measured.items()
             if value is not None
         ],

@@ -21,12 +21,15 @@ class Number:
     span: tuple[Number, ...] = ()
 
 
-def number(value: float | None, percent: bool) -> Number:
-    """Return a number, or with `percent` a share in percent.
+def number(value: float | None, percent: bool, unit: str = "") -> Number:
+    """Return a number, with its unit if it has one, or with `percent` a share in percent.
 
     Examples
     --------
     >>> number(12345.678, percent=False).text, number(None, percent=True).text
     ('12,346', '–')
+    >>> number(0.5556, percent=False, unit="visits").text.replace("\\xa0", " ")
+    '0.556 visits'
     """
-    return Number(format_value(value, percent=percent), exact_text(value))
+    text = format_value(value, percent=percent)
+    return Number(f"{text}\N{NO-BREAK SPACE}{unit}" if unit and value is not None else text, exact_text(value))

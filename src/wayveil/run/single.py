@@ -63,6 +63,7 @@ def read(
     network: str | Path | None = None,
     taxonomy: str | Path | None = None,
     sensitive_nodes: Sequence[str] = (),
+    owners: str | Path | Sequence[str | Path] | None = None,
 ) -> Data:
     """Read visits or points (CSV, gzipped CSV, Parquet; points also GeoJSON, GPX, PLT), or a published folder.
 
@@ -86,9 +87,12 @@ def read(
         The taxonomy of the places of stops.
     sensitive_nodes : sequence of str, optional
         Nodes of the taxonomy that are sensitive, besides those that it says itself.
+    owners : "each-trajectory", or tables, optional
+        Who is behind a trajectory where no column ``user_id`` says it: a table `traj_id, user_id` or several, or the
+        declaration that each trajectory is another person.  Without either the table is refused.
     """
     given: dict[str, Any] = {"columns": dict(columns or {}), "on_duplicate_time": on_duplicate_time, "kind": kind}
-    given["crs"] = crs
+    given |= {"crs": crs, "owners": owners}
     given |= {"network": network, "taxonomy": taxonomy, "sensitive_nodes": tuple(sensitive_nodes)}
     spec = make_input({"path": Path(path), **given})
     return read_any(spec, attributes=attributes)[0].data
@@ -213,7 +217,7 @@ def loss(
 ) -> tuple[Score, ...]:
     """Measure what a publication (a folder, or a table) lost of the original."""
     before = prepare(read_any(original, attributes=())[0], steps, original).data
-    after = read_any(_like(original, published), attributes=())[0].data
+    after = read_any(_like(original, published), attributes=(), counts_people=False)[0].data
     timed = before.time_format == after.time_format
     metrics = default_metrics(type(before), type(after), matched=False, timed=timed)
     if not metrics and not timed:
@@ -261,7 +265,14 @@ def prepare_table(
 ) -> Prepared:
     """Run one preparation step on a table and write the result with the ids of the input."""
     check_file(out, overwrite=overwrite)
-    prepared = prepare(load(spec, attributes=attributes), (step,), spec)
+    loaded = load(spec, attributes=attributes, counts_people=False)
+    prepared = prepare(loaded, (step,), spec)
+    if loaded.data.owners == "declared" and prepared.data.owners == "given":
+        raise InputError(
+            f"{spec.path}: {step.name} makes several trajectories of one, and the table must say that they are of one "
+            "person: give the column of the person as --columns user_id=NAME; where each trajectory is another person "
+            "that is the column of traj_id."
+        )
     if getattr(prepared.data, "known", None) is not None:
         raise UsageError(
             f"A table cannot hold what {step.name} marks. Give the step to publish, risk or utility with --prepare, or "

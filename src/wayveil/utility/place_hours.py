@@ -110,6 +110,7 @@ class PlaceHours(OnVisits):
                 "places_moved_share": places_moved,
                 "hours_moved_share": total_variation(*by_hour),
             },
+            units={"mean_error": "visits", "largest_error": "visits"},
             charts=(
                 *parts.chart("Visits by time", "visits", *by_hour),
                 *_worst(table, parts, before, after),

@@ -13,7 +13,7 @@ from wayveil.errors import UsageError
 from wayveil.run import catalog
 from wayveil.run.forms import claim_words
 from wayveil.run.lineup import with_yardstick
-from wayveil.run.recipe import InputSpec, Recipe, make_input, make_recipe
+from wayveil.run.recipe import EACH_TRAJECTORY, InputSpec, Recipe, make_input, make_recipe
 from wayveil.run.recipe_text import recipe_text
 from wayveil.web.files import Files
 
@@ -72,7 +72,8 @@ def read_asked(posted: Any, files: Files) -> Asked:
         output = {**{key: value for key, value in given.items() if value is not None}, "path": OUT}
         method = _entry("method", "name", recipe.get("method"))
         checked = with_yardstick(make_recipe({**common, "method": method, "output": output, "title": title}))
-        text, content, name, claim = recipe_text(checked), {}, checked.method.name, claim_words(checked.method)
+        text, content, name = recipe_text(checked), {}, checked.method.name
+        claim = claim_words(checked.method, each_trajectory=checked.input.each_trajectory)
     else:
         text, content, name, claim = "", _risk(recipe, common), None, None
     shown = names[uploads["path"]]
@@ -91,13 +92,16 @@ def read_method(posted: Any) -> Any:
 
 def with_uploads(spec: InputSpec, uploads: Mapping[str, Any], path_of: Mapping[str, Path]) -> InputSpec:
     """Return the input with the paths of uploads in place of names."""
-    real = {key: path_of[id] for key, id in uploads.items() if key != "owners"}
-    return spec.model_copy(update={**real, "owners": tuple(path_of[id] for id in uploads.get("owners", ()))})
+    real: dict[str, Any] = {key: path_of[id] for key, id in uploads.items() if key != "owners"}
+    if "owners" in uploads:
+        real["owners"] = tuple(path_of[id] for id in uploads["owners"])
+    return spec.model_copy(update=real)
 
 
 def source_of(recipe: Recipe, uploads: Mapping[str, Any]) -> str:
     """Return a text that is the same for runs that read the same files in the same way."""
     how = recipe.input.model_dump(mode="json", exclude={*_ONE.values(), "owners"})
+    how["each_trajectory"] = recipe.input.each_trajectory
     return json.dumps({"uploads": uploads, "how": how}, sort_keys=True)
 
 
@@ -106,9 +110,10 @@ def _input(given: dict[str, Any], files: Files) -> tuple[dict[str, Any], dict[st
     if "path" in source or "file" not in source:
         raise UsageError("The input must say which uploaded file it is: give its id as 'file'.")
     uploads: dict[str, Any] = {_ONE[key]: source.pop(key) for key in _ONE if key in source}
-    owners = _list(source.pop("owners", None), "owners")
-    if owners:
-        uploads["owners"] = owners
+    if source.get("owners") != EACH_TRAJECTORY:
+        owners = _list(source.pop("owners", None), "owners")
+        if owners:
+            uploads["owners"] = owners
     ids = [id for value in uploads.values() for id in (value if isinstance(value, list) else [value])]
     names = {id: files.get(id)["name"] for id in ids}
     if len(set(names.values())) < len(names):

@@ -14,11 +14,15 @@ from typing import Any
 
 from wayveil.errors import OutputError, UsageError, check_int
 
-__all__ = ["MAX_UPLOAD", "serve"]
+__all__ = ["MAX_UPLOAD", "TOKEN_VARIABLE", "read_token", "serve"]
 
 MAX_UPLOAD = 2 << 30
 _SHORTEST_TOKEN = 16
+_LONGEST_TOKEN_FILE = 4096
 _LOOPBACK = "127.0.0.1"
+
+TOKEN_VARIABLE = "WAYVEIL_TOKEN"
+"""The variable of the environment from which the token can be taken."""
 
 
 def serve(
@@ -112,12 +116,33 @@ def _run(server: Any, listener: socket.socket) -> None:
         return
 
 
+def read_token(file: Path | None) -> str | None:
+    """Return the token from a file, or from the environment; None where neither has one.
+
+    It is not taken from the command line, which every user of the machine can see in the list of processes.  It is
+    taken out of the environment, so that the processes of runs do not inherit it.
+    """
+    from_environment = os.environ.pop(TOKEN_VARIABLE, None)
+    if file is None:
+        return from_environment
+    if from_environment is not None:
+        raise UsageError(f"serve: the token is given twice, with --token-file and as {TOKEN_VARIABLE}; give one.")
+    try:
+        with file.open("rb") as stream:
+            content = stream.read(_LONGEST_TOKEN_FILE)
+    except OSError as error:
+        raise UsageError(
+            f"serve: the file of the token {str(file)!r} cannot be read: {os.strerror(error.errno or 0)}."
+        ) from None
+    return content.decode("ascii", "replace").strip()
+
+
 def _token(given: str | None, host: str | None) -> str:
     if given is None:
         if host is not None and not _is_loopback(host):
             raise UsageError(
-                "serve: an address that others can reach needs a token that you choose and keep secret; give --token "
-                "together with --host."
+                "serve: an address that others can reach needs a token that you choose and keep secret; give it with "
+                f"--token-file FILE or in the environment as {TOKEN_VARIABLE}, together with --host."
             )
         return secrets.token_urlsafe(32)
     if len(given) < _SHORTEST_TOKEN or not all(sign.isascii() and (sign.isalnum() or sign in "-_.~") for sign in given):

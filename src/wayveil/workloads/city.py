@@ -30,7 +30,7 @@ class City:
 
     Parameters
     ----------
-    records : int, >= 1
+    records : int, 1 to 100 million
         Number of people, with one trajectory each.
     blocks : int, >= 1
         Number of places.
@@ -53,7 +53,9 @@ class City:
     (1000, 26, 'unemployed')
     """
 
-    records: int = parameter(kind="int", low=1, default=10_000, help="number of people, one trajectory each")
+    records: int = parameter(
+        kind="int", low=1, high=100_000_000, default=10_000, help="number of people, one trajectory each"
+    )
     blocks: int = parameter(kind="int", low=1, high=100_000, default=26, help="number of places")
     hours: int = parameter(kind="int", low=1, high=744, default=24, help="length of the observation in hours")
 

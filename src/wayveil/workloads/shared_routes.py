@@ -115,6 +115,7 @@ def follow(
         locations=places,
         owner=np.arange(records),
         attributes={labels.attribute: _coded(np.concatenate(codes), (*labels.sensitive, *labels.others))},
+        owners="given",
     )
 
 

@@ -58,7 +58,7 @@ class Transit:
 
     Parameters
     ----------
-    records : int, >= 1
+    records : int, 1 to 100 million
         Number of cards; each is one person.
     stations : int, >= 1
         Number of places.
@@ -79,7 +79,9 @@ class Transit:
     (1000, 68, 24)
     """
 
-    records: int = parameter(kind="int", low=1, default=10_000, help="number of cards, one person each")
+    records: int = parameter(
+        kind="int", low=1, high=100_000_000, default=10_000, help="number of cards, one person each"
+    )
     stations: int = parameter(kind="int", low=1, high=100_000, default=68, help="number of places")
     hours: int = parameter(kind="int", low=1, high=744, default=48, help="length of the observation in hours")
 

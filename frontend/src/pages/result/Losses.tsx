@@ -46,7 +46,7 @@ export function ScoreDetails({ score }: { score: Score }) {
             .map(([name, value]) => (
               <tr key={name}>
                 <th scope="row">{words(name)}</th>
-                <td>{formatValue(value, isShare(name, value))}</td>
+                <td>{score.units?.[name] ? `${formatValue(value, false)}\u00a0${score.units[name]}` : formatValue(value, isShare(name, value))}</td>
               </tr>
             ))}
         </tbody>

@@ -133,7 +133,12 @@ def _told(job: Job, pieces: Pieces, done: list[Done], met: Sequence[Need], clock
         shown=tuple(replace(score, charts=()) for score in scores),
         timings=clock.seconds,
         notes=(*pieces.notes, *_notes(told, metrics)),
-        counted=facts.counted_note(pieces.example.owners, people=pieces.people, trajectories=pieces.trajectories),
+        counted=facts.counted_note(
+            pieces.example.owners,
+            people=pieces.people,
+            trajectories=pieces.trajectories,
+            each_trajectory=recipe.input.each_trajectory,
+        ),
         input_facts=described_input(recipe, pieces),
         output_facts={
             "Trajectories": f"{trajectories:,}",

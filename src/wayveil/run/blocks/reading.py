@@ -23,6 +23,7 @@ from wayveil.io import (
     open_spans,
     scatter_span,
 )
+from wayveil.io.columns import lone_rows_error
 from wayveil.io.pieces import groups_of, scatter_group
 from wayveil.model import BlockKey, Data, Engine, Frame, Owners, Points, Routes, Stops, TimeFormat
 from wayveil.model.ragged import FloatArray, IntArray
@@ -31,7 +32,7 @@ from wayveil.run.asked import sensitive_of
 from wayveil.run.blocks.files import load_data, load_value, save, save_data
 from wayveil.run.blocks.plan import Keys, keys_of
 from wayveil.run.joining import join_taxonomies, with_taxonomy
-from wayveil.run.reading import load, prepare
+from wayveil.run.reading import load, prepare, read_options
 from wayveil.run.recipe import InputSpec, Recipe
 from wayveil.run.sizing import check_groups, check_growth, limit_of
 
@@ -88,7 +89,7 @@ class Pieces:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Piece:
-    """What one task tells of the piece that it prepared."""
+    """What one task tells of the piece that it prepared; `lone_rows` is whether each trajectory had one row only."""
 
     file: Path
     keys: Keys
@@ -97,6 +98,7 @@ class _Piece:
     owners: Owners
     ids: IntArray
     values: dict[str, tuple[tuple[str, ...], int]]
+    lone_rows: bool
     notes: tuple[str, ...]
 
 
@@ -138,12 +140,10 @@ def found_kind(spec: InputSpec, needed: str | None = None) -> Any:
 def read_pieces(want: Wanted, *, seed: int, scratch: Path, engine: Engine) -> Pieces:
     """Scatter, read and prepare a table on an engine; nobody ever holds all of it."""
     spec, found = want.spec, want.kind
-    if spec.owners or spec.known is not None:
-        name = "--owners" if spec.owners else "--known"
+    if spec.owner_tables or spec.known is not None:
+        name = "--owners" if spec.owner_tables else "--known"
         raise UsageError(f"A table given with {name} cannot be cut into blocks; put its column into the input table.")
-    options = ReadOptions(
-        columns=spec.columns, on_duplicate_time=spec.on_duplicate_time, attributes=want.attributes, crs=spec.crs
-    )
+    options = read_options(spec, attributes=want.attributes)
     engine.progress("scattering rows")
     spans = open_spans(spec.path, found, options, rows=want.rows, scratch=scratch)
     check_groups(want.limit, spans.group_bytes)
@@ -170,7 +170,7 @@ def _piece_spec(spec: InputSpec, file: Path, kind: str) -> InputSpec:
 
 def _extent(spec: InputSpec, kind: str, file: Path) -> tuple[FloatArray, FloatArray, str] | None:
     """Return where the degrees of a piece are: the outermost in every whole degree of longitude."""
-    data = load(_piece_spec(spec, file, kind), attributes=(), kind=kind).data
+    data = load(_piece_spec(spec, file, kind), attributes=(), kind=kind, piece=True).data
     if not isinstance(data, Points) or not data.frame.degrees:
         return None
     lon, lat = data.frame.to_file(data.x, data.y)
@@ -193,7 +193,7 @@ def _frame(extents: Sequence[tuple[FloatArray, FloatArray, str] | None]) -> Fram
 def _prepare_piece(want: Wanted, frame: Frame | None, secret: int, scratch: Path, numbered: tuple[int, Path]) -> _Piece:
     number, file = numbered
     spec = _piece_spec(want.spec, file, want.kind)
-    loaded = load(spec, attributes=want.attributes, kind=want.kind, frame=frame)
+    loaded = load(spec, attributes=want.attributes, kind=want.kind, frame=frame, piece=True)
     _look_ahead(want, loaded)
     ready = prepare(loaded, want.steps, want.spec)
     data: Any = ready.data
@@ -212,6 +212,7 @@ def _prepare_piece(want: Wanted, frame: Frame | None, secret: int, scratch: Path
         owners=data.owners,
         ids=_hashed(loaded.ids, secret) if data.owners == "given" else np.zeros(0, np.int64),
         values={name: _present(data, name) for name in data.attributes},
+        lone_rows=loaded.rows == len(loaded.ids),
         notes=ready.notes,
     )
 
@@ -244,6 +245,8 @@ def _joined(pieces: list[_Piece], spans: Spans, scratch: Path, engine: Engine) -
     for piece in pieces:
         if piece.time_format != example.time_format:
             raise InputError(f"{spans.shown}: times are written in different ways; write all in one way.")
+    if spans.suspects and all(piece.lone_rows for piece in pieces) and spans.rows > 1:
+        raise lone_rows_error(spans.shown, spans.suspects)
     ids = np.concatenate([piece.ids for piece in pieces])
     if len(np.unique(ids)) < len(ids):
         raise InputError(

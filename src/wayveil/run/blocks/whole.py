@@ -107,7 +107,12 @@ def publish_whole(job: Job, pieces: Pieces, clock: Clock) -> Run:
             *([] if len(pieces.files) == 1 else ["The pictures show the first piece of the data."]),
             *left_out_note([*(m.name for m in metrics if not hasattr(m, "count")), *without]),
         ),
-        counted=facts.counted_note(pieces.example.owners, people=pieces.people, trajectories=pieces.trajectories),
+        counted=facts.counted_note(
+            pieces.example.owners,
+            people=pieces.people,
+            trajectories=pieces.trajectories,
+            each_trajectory=recipe.input.each_trajectory,
+        ),
         input_facts=described_input(recipe, pieces),
         output_facts={
             "Trajectories": f"{trajectories:,}",
