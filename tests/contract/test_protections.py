@@ -24,11 +24,6 @@ STRICT = {"k": 3, "c": "1/2", "p": "1/2", "m": 3, "l": 2}
 
 TO_REPAIR: dict[str, str] = {
     "cast": "the probability over trajectories and of the worst person is not measured yet",
-    "kcl": "one person may own more than 1/k of the trajectories that fit",
-    "knode": "one person may own more than 1/k of the trajectories of a box",
-    "nwa": "one person may own more than 1/k of the trajectories of a cluster",
-    "tga": "one person may own more than 1/k of the trajectories of a box",
-    "w4m": "one person may own more than 1/k of the trajectories of a cluster",
 }
 """Methods of which a sentence is not true yet, and why."""
 
