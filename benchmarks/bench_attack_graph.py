@@ -74,7 +74,7 @@ def measure(options: argparse.Namespace, n: int) -> dict[str, str]:
         "candidates, mean": f"{found['mean_candidate_people']:.1f}",
         "fewest": f"{found['min_candidate_people']}",
         "probability, mean": f"{found['identity_mean']:.3f}",
-        "largest": f"{found['identity_max']:.3f}",
+        "largest": f"{found['identity_max_estimate']:.3f}",
         "components counted": "–" if components[0] is None else f"{components[0]:,}",
         "sampled": "–" if components[1] is None else f"{components[1]:,}",
     }

@@ -254,6 +254,32 @@ def test_chains_that_do_not_agree_are_told():
 
 
 @given(st.integers(0, 2**32))
+@settings(deadline=None, derandomize=True, max_examples=60)
+def test_probabilities_are_those_of_all_assignments_over_trajectories_and_over_people(seed):
+    """Every assignment written out: the share that gives somebody an own trajectory, or one that an own one is like."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 6))
+    owner, place = rng.integers(0, 3, n).tolist(), rng.integers(0, 3, n)
+    low, high = place - rng.integers(0, 2, n), place + rng.integers(0, 2, n)
+    truth = Points.from_records([cells((0, x, 0)) for x in place.tolist()], owner=owner)
+    boxes = [[(0, 0, float(a), float(b), 0.0, 0.0)] for a, b in zip(low, high, strict=True)]
+    edges = {(i, o) for i, o in np.ndindex(n, n) if low[o] <= place[i] <= high[o]}
+    total, uses = oracle_matchings(edges, n)
+    column = [frozenset(i for i in range(n) if uses[i, o]) for o in range(n)]
+    risk = dict.fromkeys(owner, 0.0)
+    for i in range(n):
+        trajectories = people = Fraction(0)
+        for o in range(n):
+            like = {owner[p] for p in range(n) if column[p] == column[o]}
+            trajectories += Fraction(uses[i, o], total) * (owner[o] == owner[i])
+            people += Fraction(uses[i, o], total) * (owner[i] in like) / len(like)
+        risk[owner[i]] = max(risk[owner[i]], trajectories, people)
+    found = attack(truth, Regions.from_records(boxes, owner=owner)).measured
+    assert found["identity_max"] == pytest.approx(float(max(risk.values())))
+    assert found["identity_mean"] == pytest.approx(float(sum(risk.values()) / len(risk)))
+
+
+@given(st.integers(0, 2**32))
 @settings(deadline=None, derandomize=True, max_examples=40)
 def test_where_it_is_not_exact_the_largest_probability_is_never_too_low(seed):
     """Groups with the same boxes that overlap, and several trips per person; counted, and as if it were too large."""
