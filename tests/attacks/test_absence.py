@@ -204,10 +204,9 @@ def test_times_that_cannot_be_compared_are_refused():
         attack(data, other)
 
 
-@pytest.mark.parametrize("seed", [6, 8])
-def test_with_k_1_what_is_missing_is_certain(seed):
+def test_with_k_1_what_is_missing_is_certain():
     """With k = 1 nothing is rare, so what fits nothing was left out because everybody there has the value."""
-    data, sensitive = crowd(seed), {"ill": ["HIV"]}
+    data, sensitive = crowd(6), {"ill": ["HIV"]}
     told = {}
     for k in (1, 5):
         method = Kcl(k=k, c=Fraction(3, 10), l=1, sensitive=sensitive, accept_absence="yes")
