@@ -150,6 +150,53 @@ def test_nothing_can_be_given_back() -> None:
                 assert violating(more, **asked) != []
 
 
+def test_what_is_known_of_one_visit_costs_least() -> None:
+    """A weaker promise never loses more where one visit is known: then what is kept is the most that can be.
+
+    Everybody has one trajectory.  Where more is known the choice is greedy, and this is the rule, not a law.
+    """
+    rng = random.Random(83)
+    for _ in range(40):
+        records = [[(rng.choice("aab"), t) for t in range(4) if rng.random() < 0.7] for _ in range(rng.randint(6, 14))]
+        ill = ["HIV", "flu", *(rng.choice(["HIV", "flu", "none", "none"]) for _ in records[2:])]
+        data = Visits.from_records(records, attributes={"ill": ill})
+
+        def kept(k: int, c: str, l: int, data: Visits = data) -> int:
+            return run(data, k=k, c=c, l=l, sensitive={"ill": ["HIV", "flu"]}).data.n_visits
+
+        for k, c in ((2, "1/3"), (3, "1/3"), (3, "1/2")):
+            weak = kept(k, c, 1)
+            assert weak >= kept(k + 1, c, 1)
+            assert weak >= kept(k, "1/4", 1)
+            assert weak >= kept(k, c, 2)
+            assert weak >= kept(k + 1, "1/4", 3)
+
+
+def test_a_weaker_promise_does_not_lose_more_of_a_city() -> None:
+    workload = City(records=1500, blocks=8, hours=6)
+    data = workload.generate(rng=np.random.default_rng(2))
+
+    def kept(k: int, c: str, l: int) -> int:
+        return run(data, k=k, c=c, l=l, sensitive=workload.sensitive).data.n_visits
+
+    by_k = [kept(k, "0.4", 2) for k in (3, 6, 12, 24)]
+    by_c = [kept(12, c, 2) for c in ("1", "0.5", "0.35", "0.25")]
+    by_l = [kept(12, "0.4", l) for l in (1, 2, 3)]
+    assert [by_k, by_c, by_l] == [sorted(some, reverse=True) for some in (by_k, by_c, by_l)]
+
+
+def test_improving_never_loses_more_and_keeps_the_claim() -> None:
+    rng, gained = random.Random(84), 0
+    for _ in range(30):
+        data, asked = many_trips(rng)
+        plain = run(data, **asked, sensitive=HIV, improve=0)
+        better = run(data, **asked, sensitive=HIV, improve=40)
+        assert violating(better.data, **asked) == []
+        assert better.data.n_visits >= plain.data.n_visits
+        gained += better.data.n_visits - plain.data.n_visits
+    assert gained > 0
+
+
 @pytest.mark.parametrize("name", json.loads(GOLDEN.read_text()))
 def test_with_one_trip_each_nothing_changed(name: str) -> None:
     """The file was written before trajectories were counted."""

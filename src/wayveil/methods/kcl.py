@@ -46,6 +46,9 @@ class Kcl:
     restore : {"yes", "no"}
         Whether visits are given back to the records in which they threaten nobody, until none can be
         (``suppression="local"``).  The paper does not, and loses several times as much.
+    improve : int, >= 0, or "auto"
+        How often a part of the result is taken back and given back in another order, to lose less; `auto` is 50 times
+        for small data, less often for larger, and never above 3,000,000 visits.  Not with ``preserve="mfs"``.
     accept_absence : {"no", "yes"}
         Whether `k` may be 1: a known visit that fits nothing then tells the sensitive value with certainty.
 
@@ -120,6 +123,13 @@ class Kcl:
         choices=("yes", "no"),
         default="yes",
         help="with suppression=local: give back what threatens nobody; no is the algorithm of the paper",
+    )
+    improve: int | str = parameter(
+        kind="int",
+        low=0,
+        choices=("auto",),
+        default="auto",
+        help="with restore=yes: how often a part is taken back and built anew to lose less; auto: by size",
     )
     accept_absence: str = parameter(
         kind="choice",

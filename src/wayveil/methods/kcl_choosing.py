@@ -23,6 +23,7 @@ from wayveil.methods.kcl_ways import (
     build_up,
     count_records,
     give_back,
+    improve,
     mend,
     mine,
     take_away,
@@ -43,6 +44,10 @@ MOST_VISITS = 3_000_000
 """Up to how many visits the greedy ways are tried, where visits are given back.  Above this nothing is taken greedily:
 all is taken, and given back.  That ends in about the same and takes a third of the time.  Nothing is mended then,
 either: one round would take longer than giving everything back does."""
+
+
+MOST_STEPS = 50
+"""How often a small result is improved.  Larger ones are improved less often, so that it takes as long as the rest."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,7 +214,15 @@ class Choosing:
             ways = engine.map(lambda way: give_back(way, crowd, spared), ways)
             if spared is not None:
                 ways += engine.map(lambda way: mend(way, crowd, spared), ways)
-        return min(ways, key=Way.cost)
+        best = min(ways, key=Way.cost)
+        steps = self._steps(len(crowd.rows)) if self.gives_back and spared is None else 0
+        return improve(best, crowd, steps) if steps else best
+
+    def _steps(self, n_visits: int) -> int:
+        """Return how often the result is taken apart and put together again to lose less."""
+        if isinstance(self.asked.improve, int):
+            return self.asked.improve
+        return min(MOST_STEPS, MOST_VISITS // max(1, n_visits))
 
     def check_people(self, people: int) -> None:
         """Refuse data of too few people."""
