@@ -39,7 +39,8 @@ def cost(groups: list[list[int]], places: list[list[int]], weight: list[int], n:
 def run(places: list[list[int]], owner: list[int], m: int, weight: list[int], rounds: int, tries: int) -> list[int]:
     arrays = (np.array(LAST), np.array(PARENT), np.array(weight))
     codes = np.unique(owner, return_inverse=True)[1].astype(np.int64)
-    return near_groups(np.array(places), codes, m, *arrays, rounds, tries).tolist()
+    nothing = np.empty((len(places), 0), np.int64)
+    return near_groups(np.array(places), codes, nothing, m, m, *arrays, rounds, tries).tolist()
 
 
 @st.composite
@@ -100,3 +101,30 @@ def test_more_beginnings_find_better_groups() -> None:
         if worse > 20:
             break
     assert worse > 20
+
+
+@settings(deadline=None, max_examples=150, derandomize=True)
+@given(inputs(), st.data(), st.sampled_from([0, 50]), st.sampled_from([1, 100]), st.integers(0, 3))
+def test_no_secret_is_that_of_too_many(
+    given_: tuple[list[list[int]], list[int], int, list[int]], data: st.DataObject, rounds: int, tries: int, most: int
+) -> None:
+    places, owner, m, weight = given_
+    secrets = [data.draw(st.sets(st.integers(0, 2), max_size=2)) for _ in places]
+    padded = np.array([[*sorted(one), -1, -1][:2] for one in secrets])
+    codes = np.unique(owner, return_inverse=True)[1].astype(np.int64)
+    arrays = (np.array(LAST), np.array(PARENT), np.array(weight))
+    label = near_groups(np.array(places), codes, padded, most, m, *arrays, rounds, tries).tolist()
+    for group in members(label):
+        assert len(group) == m == len({owner[i] for i in group})
+        assert all(sum(secret in secrets[i] for i in group) <= most for secret in range(3))
+    if most >= m:
+        assert label == run(places, owner, m, weight, rounds, tries)
+
+
+def test_a_group_that_nobody_may_complete_is_given_up() -> None:
+    """The first three have the same secret: the first takes the last in, the others are left over."""
+    places, secrets = np.array([[2], [2], [2], [9]]), np.array([[0], [0], [0], [-1]])
+    arrays = (np.array(LAST), np.array(PARENT), np.array(WEIGHTS[0]))
+    assert near_groups(places, np.arange(4), secrets, 1, 2, *arrays, 0, 1).tolist() == [0, -1, -1, 0]
+    assert near_groups(places, np.arange(4), secrets, 0, 2, *arrays, 0, 1).tolist() == [-1] * 4
+    assert near_groups(places, np.arange(4), secrets, 2, 2, *arrays, 0, 1).tolist() == [0, 0, 1, 1]

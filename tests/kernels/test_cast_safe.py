@@ -57,6 +57,7 @@ def run(classes: list[tuple[list[Stop], int]], c: Fraction, m: int) -> list[list
     first = np.cumsum([0, *(len(stops) for stops, _ in classes)])
     found = safe_nodes(
         first, np.array([r[0] for r in rows], np.int64), np.array([r[1] for r in rows], np.int64),
+        np.array([r[1] for r in rows], np.int64), np.array([people for _, people in classes]),
         np.array([people for _, people in classes]), np.array(LAST), np.array(PARENT), np.array(LEAVES),
         np.array(SENSITIVE), np.array([c.numerator, c.denominator]), m,
     )  # fmt: skip
@@ -136,3 +137,15 @@ def test_a_crowd() -> None:
         for node in nodes:
             kinds[node] += 1
     assert len(kinds) > 2
+
+
+def test_both_means_count() -> None:
+    """Nine of ten trips of two people were at one place, all of one of them; or two of ten, one of each."""
+    shared = (np.array(LAST), np.array(PARENT), np.array(LEAVES), np.array(SENSITIVE), np.array([1, 2]), 2)
+    stop = np.full(9, 15)
+    first, people, trips = np.array([0, 9]), np.array([2]), np.array([10])
+    one, trip = np.zeros(9, np.int64), np.arange(9)
+    assert safe_nodes(first, stop, one, one, people, np.array([2]), *shared).tolist() == [15] * 9
+    assert safe_nodes(first, stop, one, trip, people, trips, *shared).tolist() != [15] * 9
+    both = np.array([0, 1])
+    assert safe_nodes(np.array([0, 2]), stop[:2], both, both, people, trips, *shared).tolist() != [15] * 2

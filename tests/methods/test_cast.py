@@ -24,6 +24,11 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "cast"
 Sequence = tuple[int, ...]
 
 
+def paper(**numbers: Any) -> Cast:
+    """The method of the paper: places below a node are equally likely, and nothing is asked of owners or of nodes."""
+    return Cast(**{"weights": "uniform", "place_people": 1, "row_share": 1, **numbers})
+
+
 def run(method: Cast, data: Stops, workers: int = 1) -> Published:
     return method.run(data, rng=np.random.default_rng(0), engine=LocalEngine(workers=workers))
 
@@ -123,7 +128,7 @@ def weights(tree: Taxonomy) -> tuple[list[int], list[int]]:
 def test_the_example_of_the_paper() -> None:
     case, data = golden("example")
     for c, expected in case["published"].items():
-        made = run(Cast(c=c, m=case["m"]), data)
+        made = run(paper(c=c, m=case["m"]), data)
         assert records(made.data) == expected
         assert made.facts["cost by hops"] == pytest.approx(float(Fraction(case["cost_by_hops"])), abs=1e-15)
         assert made.facts["cost by leaves"] == pytest.approx(float(Fraction(case["cost_by_leaves"])), abs=1e-15)
@@ -137,19 +142,19 @@ def test_the_example_of_the_paper() -> None:
 
 def test_the_facts_of_the_example() -> None:
     _, data = golden("example")
-    assert run(Cast(c=0.45, m=3), data).facts == {
+    assert run(paper(c=0.45, m=3), data).facts == {
         "groups": 1, "classes": 1, "trajectories that joined a group afterwards": 0, "trajectories published": 3,
         "trajectories cut": 0, "trajectories suppressed": 0, "stops published": 16, "stops cut off": 0,
         "stops of suppressed trajectories": 0, "sensitive stops suppressed": 0, "sensitive stops generalized": 4,
         "other stops generalized": 9, "share of published stops at the root": 3 / 16,
         "cost by hops": pytest.approx(17 / 36), "cost by leaves": pytest.approx(9 / 28),
     }  # fmt: skip
-    assert run(Cast(c=0.3, m=3), data).facts["sensitive stops suppressed"] == 4
+    assert run(paper(c=0.3, m=3), data).facts["sensitive stops suppressed"] == 4
 
 
 def test_lengths_are_taken_from_the_longest_down() -> None:
     case, data = golden("loop_direction")
-    made = run(Cast(c=case["c"], m=case["m"]), data)
+    made = run(paper(c=case["c"], m=case["m"]), data)
     assert sorted(np.diff(made.data.offsets).tolist()) == case["lengths"]
     assert made.facts["stops cut off"] == case["stops_cut"]
     assert made.facts["trajectories cut"] == 1
@@ -158,7 +163,7 @@ def test_lengths_are_taken_from_the_longest_down() -> None:
 
 def test_the_root_does_not_hide_a_sensitive_place() -> None:
     case, data = golden("only_one_sensitive")
-    assert records(run(Cast(c=case["c"], m=case["m"]), data).data) == case["published"]
+    assert records(run(paper(c=case["c"], m=case["m"]), data).data) == case["published"]
 
 
 # Groups.
@@ -175,39 +180,41 @@ def published(method: Cast, texts: list[str], **more: Any) -> list[str]:
 
 
 def test_who_is_left_over_joins_a_group_that_covers_it_anyway() -> None:
-    assert published(Cast(c=1, m=2), ["ab", "ab", "ab", "a", "a"]) == ["ab", "ab", "ab", "a", "a"]
-    made = run(Cast(c=1, m=2), flat(["ab", "ab", "ab", "a", "a"]))
+    assert published(paper(c=1, m=2), ["ab", "ab", "ab", "a", "a"]) == ["ab", "ab", "ab", "a", "a"]
+    made = run(paper(c=1, m=2), flat(["ab", "ab", "ab", "a", "a"]))
     assert made.facts["trajectories that joined a group afterwards"] == 1
     # not covered: cut, and then covered by what is shorter
-    assert published(Cast(c=1, m=2), ["ab", "ab", "ac", "a", "a"]) == ["ab", "ab", "a", "a", "a"]
+    assert published(paper(c=1, m=2), ["ab", "ab", "ac", "a", "a"]) == ["ab", "ab", "a", "a", "a"]
 
 
 def test_who_is_needed_by_the_next_length_is_cut() -> None:
-    assert published(Cast(c=1, m=2), ["ab", "ab", "ab", "a"]) == ["ab", "ab", "a", "a"]
-    assert published(Cast(c=1, m=3), ["ab", "ab", "ab", "ab", "a"]) == ["ab"] * 4 + [""]  # would not be enough
+    assert published(paper(c=1, m=2), ["ab", "ab", "ab", "a"]) == ["ab", "ab", "a", "a"]
+    assert published(paper(c=1, m=3), ["ab", "ab", "ab", "ab", "a"]) == ["ab"] * 4 + [""]  # would not be enough
     # with nothing but places that are not sensitive, nothing is left to share with "s"
-    assert published(Cast(c=1, m=2), ["a", "a", "a", "s"]) == ["a", "a", "a", ""]
-    assert published(Cast(c=1, m=2), ["a", "a", "as", "s"]) == ["a", "a", "s", "s"]
+    assert published(paper(c=1, m=2), ["a", "a", "a", "s"]) == ["a", "a", "a", ""]
+    assert published(paper(c=1, m=2), ["a", "a", "as", "s"]) == ["a", "a", "s", "s"]
 
 
 def test_what_is_left_at_the_shortest_length_is_suppressed() -> None:
-    made = run(Cast(c=1, m=3), flat(["abc", "abc", "abc", "de"]))
+    made = run(paper(c=1, m=3), flat(["abc", "abc", "abc", "de"]))
     assert records(made.data)[3] == []
     assert made.facts["trajectories suppressed"] == 1
     assert made.facts["stops of suppressed trajectories"] == 2
     # of "b" nothing would be left, so it makes no group with "s"
-    made = run(Cast(c=1, m=2), flat(["a", "a", "b", "s"]))
+    made = run(paper(c=1, m=2), flat(["a", "a", "b", "s"]))
     assert records(made.data) == [["a"], ["a"], [], []]
     assert (made.facts["groups"], made.facts["trajectories suppressed"]) == (1, 2)
 
 
 def test_one_person_counts_once() -> None:
-    assert published(Cast(c=1, m=2), ["ab", "ab", "c", "d"], owner=[0, 0, 1, 2]) == ["P", "P", "P", "P"]
+    assert published(paper(c=1, m=2), ["ab", "ab", "c", "d"], owner=[0, 0, 1, 2]) == ["P", "P", "P", "P"]
     # three trips of one person, one of another: the trips that are covered join
-    assert published(Cast(c=1, m=2), ["ab", "ab", "ab", "ab"], owner=[0, 0, 0, 1]) == ["ab"] * 4
-    # c counts people as well: one of two was at s, in one or two of the trips
-    assert published(Cast(c=0.5, m=2), ["as", "as", "a"], owner=[0, 0, 1]) == ["as", "as", "a"]
-    assert published(Cast(c=0.5, m=2), ["as", "a", "as"], owner=[0, 0, 1]) == ["a", "a", "a"]
+    assert published(paper(c=1, m=2), ["ab", "ab", "ab", "ab"], owner=[0, 0, 0, 1]) == ["ab"] * 4
+    # c counts people and trips: one of two was at s, in one or two of three trips
+    assert published(paper(c=0.5, m=2), ["as", "as", "a"], owner=[0, 0, 1]) == ["a", "a", "a"]
+    assert published(paper(c="2/3", m=2), ["as", "as", "a"], owner=[0, 0, 1]) == ["as", "as", "a"]
+    assert published(paper(c=0.5, m=2), ["as", "a", "a"], owner=[0, 0, 1]) == ["as", "a", "a"]
+    assert published(paper(c=0.5, m=2), ["as", "a", "as"], owner=[0, 0, 1]) == ["a", "a", "a"]
 
 
 def test_many_trips_of_few_people() -> None:
@@ -215,14 +222,14 @@ def test_many_trips_of_few_people() -> None:
     texts = ["".join(random.choice(list("abcde"), 3)) for _ in range(3000)]
     owner = np.repeat(np.arange(6), [2500, 300, 100, 50, 30, 20]).tolist()
     data = flat(texts, owner=owner)
-    made = run(Cast(c=1, m=5), data)
+    made = run(paper(c=1, m=5), data)
     assert unsafe(made.data, made.claim) == []
     assert made.facts["trajectories suppressed"] == 0
     assert int(made.facts["groups"]) > 15
     # in the order of the taxonomy blocks are of one person: only when mixed anew are there groups
     alone = [["a", "a"]] * 1100 + [["b", "b"]] * 1100 + [["c", "c"]] * 1100
     split = Stops.from_records(alone, taxonomy=FLAT, owner=np.repeat([0, 1, 2], 1100).tolist())
-    found = run(Cast(c=1, m=3), split)
+    found = run(paper(c=1, m=3), split)
     assert found.facts["groups"] == 1100
 
 
@@ -232,15 +239,15 @@ def test_groups_are_made_as_long_as_there_are_people() -> None:
         texts = ["".join(random.choice(list("abc"), 2)) for _ in range(9)]
         owner = random.integers(0, 5, 9).tolist()
         if len(set(owner)) > 1:
-            made = run(Cast(c=1, m=2), flat(texts, owner=owner)).data
+            made = run(paper(c=1, m=2), flat(texts, owner=owner)).data
             assert len({owner[i] for i, record in enumerate(records(made)) if not record}) < 2
 
 
 def test_groups_with_the_same_nodes_are_one_class() -> None:
     # of two pairs "a", one has two of two people at s; together two of four
-    assert published(Cast(c=0.5, m=2), ["as", "as", "a", "a"]) == ["as", "as", "a", "a"]
-    assert published(Cast(c=0.4, m=2), ["as", "as", "a", "a"]) == ["a", "a", "a", "a"]
-    assert run(Cast(c=0.4, m=2), flat(["as", "as", "a", "a"])).facts["classes"] == 1
+    assert published(paper(c=0.5, m=2), ["as", "as", "a", "a"]) == ["as", "as", "a", "a"]
+    assert published(paper(c=0.4, m=2), ["as", "as", "a", "a"]) == ["a", "a", "a", "a"]
+    assert run(paper(c=0.4, m=2), flat(["as", "as", "a", "a"])).facts["classes"] == 1
 
 
 def test_trajectories_of_sensitive_places_only() -> None:
@@ -250,7 +257,7 @@ def test_trajectories_of_sensitive_places_only() -> None:
     )
 
     def made(c: float, m: int, sequences: list[list[str]]) -> list[list[str]]:
-        return records(run(Cast(c=c, m=m), Stops.from_records(sequences, taxonomy=tree)).data)
+        return records(run(paper(c=c, m=m), Stops.from_records(sequences, taxonomy=tree)).data)
 
     assert made(0.5, 2, [["x"], ["y"], ["x"]]) == [["H"], ["H"], ["H"]]
     # without z two people are left, of five
@@ -264,8 +271,8 @@ def test_trajectories_of_sensitive_places_only() -> None:
 
 def test_c_of_0_and_of_1() -> None:
     data = flat(["as", "as", "bs", "b"])
-    assert records(run(Cast(c=0, m=2), data).data) == [["a"], ["a"], ["b"], ["b"]]
-    assert records(run(Cast(c=1, m=2), data).data) == records(data)
+    assert records(run(paper(c=0, m=2), data).data) == [["a"], ["a"], ["b"], ["b"]]
+    assert records(run(paper(c=1, m=2), data).data) == records(data)
 
 
 def test_places_on_several_levels() -> None:
@@ -273,7 +280,7 @@ def test_places_on_several_levels() -> None:
         [("Place", ""), ("B", "Place"), ("b", "B"), ("C", "B"), ("c", "C"), ("d", "C"), ("e", "Place")]
     )
     pairs = [["c"], ["e"], ["d"], ["b"], ["b"], ["e"]]
-    made = run(Cast(c=1, m=2), Stops.from_records(pairs, taxonomy=tree))
+    made = run(paper(c=1, m=2), Stops.from_records(pairs, taxonomy=tree))
     assert records(made.data) == [["C"], ["e"], ["C"], ["b"], ["b"], ["e"]]
     assert Preorder.of(tree).near(np.array([[5], [3], [6], [4], [2]])).tolist() == [4, 1, 3, 0, 2]
 
@@ -298,7 +305,7 @@ def stops(draw: st.DrawFn) -> Stops:
 @given(stops(), st.sampled_from(["0", "1/4", "1/3", "0.3", "1/2", "0.7", "1"]), st.integers(2, 4),
        st.sampled_from(["hops", "leaves"]))  # fmt: skip
 def test_the_promise(data: Stops, c: str, m: int, distance: str) -> None:
-    method = Cast(c=c, m=m, distance=distance)
+    method = paper(c=c, m=m, distance=distance)
     held = np.diff(data.offsets) > 0
     if len(set(data.owner[held].tolist())) < m:
         with pytest.raises(InputError, match="the data holds stops of"):
@@ -346,7 +353,7 @@ def test_generalized_to_the_lowest_common_ancestors() -> None:
         tree = Taxonomy(nodes=tuple(map(str, range(25))), parent=np.array(parent), sensitive=np.zeros(25, np.bool_))
         ends = [v for v in range(25) if v not in parent]
         rows = [[str(random.choice(ends)) for _ in range(3)] for _ in range(4)]
-        made = nodes_of(run(Cast(c=1, m=4), Stops.from_records(rows, taxonomy=tree)).data)
+        made = nodes_of(run(paper(c=1, m=4), Stops.from_records(rows, taxonomy=tree)).data)
         for p in range(3):
             shared = set.intersection(*(set(above(tree, int(row[p]))) for row in rows))
             assert {nodes[p] for nodes in made} == {max(shared, key=lambda v: len(above(tree, v)))}
@@ -359,17 +366,17 @@ def test_the_number_of_workers_does_not_matter_and_the_input_stays() -> None:
     random = np.random.default_rng(2)
     data = flat(["".join(random.choice(list("abcdes"), int(random.integers(1, 4)))) for _ in range(4000)])
     before = data.place.copy()
-    one, two = (run(Cast(c=0.05, m=3), data, workers) for workers in (1, 2))
+    one, two = (run(paper(c=0.05, m=3), data, workers) for workers in (1, 2))
     assert one.data.place.tolist() == two.data.place.tolist()
     assert one.facts == two.facts
     assert data.place.tolist() == before.tolist()
-    assert one.claim == CSafety(c="0.05", m=3)
+    assert one.claim == CSafety(c="0.05", m=3, weights="uniform", place_people=1, row_share=1)
 
 
 def test_times_are_not_published_but_their_format_stays() -> None:
     times = [[(5, 9)], [(7, 8)]]
     data = Stops.from_records([["a"], ["b"]], taxonomy=FLAT, times=times, time_format="integer")
-    made = run(Cast(c=1, m=2), data).data
+    made = run(paper(c=1, m=2), data).data
     assert isinstance(made, Stops)
     assert (made.t.tolist(), made.t_end.tolist(), made.time_format) == ([0, 0], [0, 0], data.time_format)
 
@@ -377,16 +384,16 @@ def test_times_are_not_published_but_their_format_stays() -> None:
 @pytest.mark.parametrize("texts", [[], [""], ["", ""], ["ab"], ["ab", "", ""]])
 def test_fewer_people_than_m(texts: list[str]) -> None:
     with pytest.raises(InputError, match=r"cast: m is 2, but the data holds stops of [01] people"):
-        run(Cast(c=0.5, m=2), flat(texts))
+        run(paper(c=0.5, m=2), flat(texts))
 
 
 def test_nothing_that_could_be_shared() -> None:
     with pytest.raises(InputError, match=r"cast: no 2 people could share .* Take a smaller m"):
-        run(Cast(c=0.5, m=2), flat(["ab", "s"]))
+        run(paper(c=0.5, m=2), flat(["ab", "s"]))
 
 
 def test_trajectories_without_stops_stay_so() -> None:
-    made = run(Cast(c=0.5, m=2), flat(["", "a", "", "a"]))
+    made = run(paper(c=0.5, m=2), flat(["", "a", "", "a"]))
     assert records(made.data) == [[], ["a"], [], ["a"]]
     assert made.facts["trajectories suppressed"] == 0
 
@@ -401,10 +408,10 @@ def test_trajectories_without_stops_stay_so() -> None:
 )
 def test_wrong_parameters(wrong: dict[str, Any], text: str) -> None:
     with pytest.raises(ParameterError, match=text):
-        Cast(**wrong)
+        paper(**wrong)
 
 
 def test_a_c_with_a_very_long_denominator() -> None:
     ten = ["as"] * 3 + ["a"] * 7
-    assert Counter(published(Cast(c=0.1 + 0.2, m=2), ten)) == {"as": 3, "a": 7}
-    assert Counter(published(Cast(c="0.29999999999999999999999999", m=2), ten)) == {"a": 10}
+    assert Counter(published(paper(c=0.1 + 0.2, m=2), ten)) == {"as": 3, "a": 7}
+    assert Counter(published(paper(c="0.29999999999999999999999999", m=2), ten)) == {"a": 10}

@@ -34,13 +34,17 @@ from wayveil.verify import VERIFIERS
 from wayveil.verify.parts import PARTS_NEED, apart, class_keys, join_verdicts, union_condition
 
 BOUNDS = {
-    "at most": ("min_support", "min_candidates", "min_people", "exact_match_min_support", "edges", "edges_left"),
+    "at most": (
+        *("min_support", "min_candidates", "min_people", "exact_match_min_support", "edges", "edges_left"),
+        "min_place_people",
+    ),
     "at least": (
         *("max_confidence", "max_owner_share", "max_confidence_trajectories"),
         *("max_share", "max_share_trajectories", "max_probability", "tolerance_m"),
         *("sequences", "groups", "classes", "unsafe", "routes", "slices", "roads", "foreign_roads"),
         "untrue",
-        *("small_classes", "nested_classes", "max_owner_share"),
+        *("small_classes", "nested_classes", "dominated_classes", "rare_places"),
+        *("max_probability_people", "max_probability_trajectories"),
     ),
     "exact": (
         *("trajectories", "visits", "points", "boxes", "rows", "certified", "boxes_untrue", "points_outside"),
@@ -282,7 +286,7 @@ def test_csafety_with_classes_apart(found, c, many, told):
     which = np.searchsorted(np.unique(keys), keys) % many
     parts = [np.flatnonzero(which == part) for part in range(many)]
     parts = [part for part in parts if data.take(part).n_rows]
-    claim = CSafety(c=c, m=2)
+    claim = CSafety(c=c, m=2, place_people=1)
     assert apart([keys[part] for part in parts])
     assert_union_holds(claim, data, parts, original if told else None, met=["classes apart"])
     if parts:  # and the other way round: whole classes are judged in parts exactly as in the union
@@ -312,7 +316,7 @@ def test_class_keys_do_not_depend_on_the_order_of_nodes():
 def test_csafety_breaks_if_a_class_is_in_two_parts_even_if_nobody_is():
     """Each part is an antichain, but in the union a clinic that was lifted meets one below it that was not."""
     data = Stops.from_records([["Park", "Clinic"], ["Park"], ["Park", "C1"], ["Park"]], taxonomy=TREE, owner=range(4))
-    claim, parts = CSafety(c="1/2"), parts_of([2, 2])
+    claim, parts = CSafety(c="1/2", weights="uniform", place_people=1), parts_of([2, 2])
     verdicts = [judge(claim, data.take(part)) for part in parts]
     assert [verdict.holds for verdict in verdicts] == [True, True]
     assert judge(claim, data).witness["breaks"] == "antichain"
@@ -329,7 +333,7 @@ def test_csafety_breaks_if_a_class_is_in_two_parts_even_if_nobody_is():
 def test_classes_must_be_apart_whoever_is_counted(owners):
     """Trajectories are apart by themselves, their classes are not."""
     data = Stops.from_records([["Park", "Clinic"], ["Park"], ["Park", "C1"], ["Park"]], taxonomy=TREE, owner=range(4))
-    data, claim = replace(data, owners=owners), CSafety(c="1/2")
+    data, claim = replace(data, owners=owners), CSafety(c="1/2", weights="uniform", place_people=1)
     verdicts = [judge(claim, data.take(part)) for part in parts_of([2, 2])]
     assert [verdict.holds for verdict in verdicts] == [True, True]
     assert not judge(claim, data).holds
@@ -340,7 +344,7 @@ def test_classes_must_be_apart_whoever_is_counted(owners):
 
 def test_csafety_breaks_if_somebody_is_in_two_parts_of_a_class():
     data = Stops.from_records([["Park", "C1"], ["Park"]] * 2, taxonomy=TREE, owner=[0, 1, 2, 1])
-    claim, parts = CSafety(c="1/2"), parts_of([2, 2])
+    claim, parts = CSafety(c="1/2", place_people=1), parts_of([2, 2])
     assert all(judge(claim, data.take(part)).holds for part in parts)
     assert judge(claim, data).measured["max_probability_exact"] == "2/3"
 

@@ -18,6 +18,7 @@ from wayveil.attacks.known_visits import KnownVisits
 from wayveil.attacks.lbqid import Lbqid
 from wayveil.attacks.nearest_positions import NearestPositions
 from wayveil.attacks.noisy_sightings import NoisySightings
+from wayveil.attacks.place_posterior import PlacePosterior
 from wayveil.attacks.seen_in_boxes import SeenInBoxes
 from wayveil.attacks.seen_on_roads import SeenOnRoads
 from wayveil.attacks.top_places import TopPlaces
@@ -43,6 +44,7 @@ __all__ = [
     "Lbqid",
     "NearestPositions",
     "NoisySightings",
+    "PlacePosterior",
     "SeenInBoxes",
     "SeenOnRoads",
     "TopPlaces",
@@ -64,6 +66,7 @@ ATTACKS: dict[str, type] = {
         SeenOnRoads,
         InferenceRoutes,
         KnownPlaces,
+        PlacePosterior,
         Uniqueness,
         UniquenessOfPoints,
         FirstLast,

@@ -15,7 +15,7 @@ from wayveil.kernels.place_match import match_places
 from wayveil.model import Engine, Stops, Taxonomy
 from wayveil.model.ragged import keep_rows, offsets_of, take, trajectory_of_row
 
-__all__ = ["Outcome", "PlaceClasses"]
+__all__ = ["Outcome", "PlaceClasses", "recode_places"]
 
 Array = NDArray[Any]
 
@@ -51,7 +51,7 @@ class PlaceClasses:
 
     @classmethod
     def of(cls, who: str, target: Stops, truth: Stops) -> PlaceClasses:
-        tree, node = truth.taxonomy, _recoded(who, truth, target)
+        tree, node = truth.taxonomy, recode_places(who, truth, target)
         rank = tree.first.astype(np.int64)
         above = np.where(tree.parent < 0, -1, rank[tree.parent])[tree.order]
         secret = tree.sensitive[node]
@@ -111,7 +111,7 @@ class PlaceClasses:
         )  # fmt: skip
 
 
-def _recoded(who: str, truth: Stops, target: Stops) -> Array:
+def recode_places(who: str, truth: Stops, target: Stops) -> Array:
     """Return the stops of the target as nodes of the taxonomy of the truth, by name."""
     if target.taxonomy.nodes == truth.taxonomy.nodes:
         return target.place.astype(np.int64)

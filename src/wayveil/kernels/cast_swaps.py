@@ -11,9 +11,10 @@ __all__ = ["exchange"]
 
 
 @inner
-def exchange(places, owner, member, made, last, parent, weight, rounds):
+def exchange(places, owner, secrets, most, member, made, last, parent, weight, rounds):
     """Exchange members of groups, with each other and with what is left over, while this makes the groups cheaper.
 
+    No exchange gives a group more than `most` members with the same secret, see `near_groups`.
     Return the cost, in which a trajectory that is left over has the largest distance, and the group of each, or -1.
     O(rounds x n^2 x width) time at most; most pairs are refused by one comparison.  O(n x width) memory.
     """
@@ -50,7 +51,13 @@ def exchange(places, owner, member, made, last, parent, weight, rounds):
                     if a >= 0:
                         saved -= m * (weight[cover(rest[i, p], places[j, p], last, parent)] - weight[rest[i, p]])
                     p += 1
-                if saved > 0 and _fits(member, b, slot[j], owner, i) and (a < 0 or _fits(member, a, slot[i], owner, j)):
+                if (
+                    saved > 0
+                    and _fits(member, b, slot[j], owner, i)
+                    and (a < 0 or _fits(member, a, slot[i], owner, j))
+                    and _is_kept(member, b, slot[j], secrets, most, i)
+                    and (a < 0 or _is_kept(member, a, slot[i], secrets, most, j))
+                ):
                     best, found = best + saved, j
             if found >= 0:
                 quiet = False
@@ -111,3 +118,20 @@ def _fits(member, group, slot, owner, i):
     for s in range(member.shape[1]):
         alone &= s == slot or owner[member[group, s]] != owner[i]
     return alone
+
+
+@inner
+def _is_kept(member, group, slot, secrets, most, i):
+    """Return whether, with trajectory `i` in this slot of a group, no secret of it is that of more than `most`."""
+    kept = True
+    for s in range(secrets.shape[1]):
+        secret = secrets[i, s]
+        if secret < 0:
+            continue
+        n = np.int64(1)
+        for other in range(member.shape[1]):
+            if other != slot:
+                for t in range(secrets.shape[1]):
+                    n += secrets[member[group, other], t] == secret
+        kept &= n <= most
+    return kept

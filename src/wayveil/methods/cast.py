@@ -10,9 +10,12 @@ import numpy as np
 
 from wayveil.errors import InputError
 from wayveil.methods.cast_levels import Groups, Known, find_groups
-from wayveil.methods.cast_sensitive import classes_of, publishable
+from wayveil.methods.cast_sensitive import Sensitive, class_labels
+from wayveil.methods.cast_shares import Shares
 from wayveil.methods.cast_tree import Preorder
 from wayveil.model import BlockKey, CSafety, Cut, Engine, Published, Stops, check_parameters, parameter
+from wayveil.model.claims.counting import row_share_parameter
+from wayveil.model.claims.csafety import place_people_parameter, weights_parameter
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray, keep_rows, trajectory_of_row
 
 __all__ = ["Cast"]
@@ -31,18 +34,30 @@ class Cast:
     distance : {"hops", "leaves"}
         What groups keep small: the steps up the taxonomy, or the places that a published node may stand for.
 
+    row_share : number from 0 to 1, or "1/m"
+        Largest share of the trajectories of a class that one person may own.
+    weights : {"worst", "uniform"}
+        Whether the probability of a place holds whatever is known of popularity and of the method, or takes the places
+        below a published node as equally likely, as the paper does.
+    place_people : int, >= 1, or "m"
+        Smallest number of people with a published stop at the same sensitive node.
+
     Guarantee
     ---------
-    ``CSafety(c, m)``.  The sensitive places below a node are taken as equally likely; an attacker who knows which are
-    popular, or knows a sensitive place already, is not covered.
+    ``CSafety(c, m, row_share, weights, place_people)``.  An attacker who knows a sensitive place of the trip already,
+    or how many stops it had, or several trips of the same person, is not covered; with ``weights="uniform"`` neither is
+    one who knows which places are popular, or how the method lifts.
 
     Notes
     -----
     Algorithm 1 of the paper with these repairs.  Lengths are taken from the longest down, all of them; a group needs m
     people.  Groups are found by a greedy search among near trajectories and by exchanging members, instead of trying
-    all m-permutations.  Sensitive places are generalized in classes, which are all groups with the same nodes; by the
-    formula of the paper, not by the number in its example; never to a node that is not sensitive.  Times are not
-    published.  Groups take O(n x 1,024 x length) time at most, memory is about ten times the stops.
+    all m-permutations.  With the weights "worst", a group takes in no more people who were at the same sensitive place
+    than c allows, so that nothing has to be lifted for it; with "uniform", sensitive places are generalized in classes,
+    which are all groups with the same nodes, by the formula of the paper, not by the number in its example; never to a
+    node that is not sensitive.  Trajectories with which one person would own too much of a class are cut to join
+    another one, or left out.  Times are not published.  Groups take O(n x 1,024 x length) time at most, memory is
+    about ten times the stops.
 
     References
     ----------
@@ -56,10 +71,13 @@ class Cast:
     >>> tree = Taxonomy.from_parents(
     ...     [("Place", ""), ("Shop", "Place"), ("S1", "Shop"), ("S2", "Shop"),
     ...      ("Clinic", "Place"), ("C1", "Clinic"), ("C2", "Clinic")], sensitive=["Clinic"])
-    >>> data = Stops.from_records([["S1", "C1"], ["S2"]], taxonomy=tree)
-    >>> made = Cast(c=0.3, m=2).run(data, rng=np.random.default_rng(0), engine=LocalEngine())
-    >>> [made.data.record(i) for i in range(2)]
-    [['Shop', 'Clinic'], ['Shop']]
+    >>> data = Stops.from_records([["S1", "C1"], ["S2"], ["S1"], ["S2", "C1"]], taxonomy=tree)
+    >>> made = Cast(c=0.5, m=2).run(data, rng=np.random.default_rng(0), engine=LocalEngine())
+    >>> [made.data.record(i) for i in range(4)]
+    [['S1', 'C1'], ['S2'], ['S1'], ['S2', 'C1']]
+    >>> paper = Cast(c=0.3, m=2, weights="uniform").run(data, rng=np.random.default_rng(0), engine=LocalEngine())
+    >>> [paper.data.record(i) for i in range(4)]
+    [['S1', 'Clinic'], ['S2'], ['S1'], ['S2', 'Clinic']]
     """
 
     c: Fraction = parameter(kind="fraction", low=0, high=1, help="largest probability of any sensitive place")
@@ -70,6 +88,9 @@ class Cast:
         default="hops",
         help="what groups keep small: steps up the taxonomy, or places that a published node may stand for",
     )
+    row_share: Fraction | str = row_share_parameter("m")
+    weights: str = weights_parameter()
+    place_people: int | str = place_people_parameter()
 
     name: ClassVar[str] = "cast"
     summary: ClassVar[str] = "c-safety: visited places generalized over a taxonomy until no sensitive one is probable"
@@ -87,7 +108,9 @@ class Cast:
 
     @property
     def claim(self) -> CSafety:
-        return CSafety(c=self.c, m=self.m)
+        return CSafety(
+            c=self.c, m=self.m, row_share=self.row_share, weights=self.weights, place_people=self.place_people
+        )
 
     def run(self, data: Stops, *, rng: np.random.Generator, engine: Engine) -> Published:
         _check_people(data, self.m)
@@ -95,21 +118,27 @@ class Cast:
         place = data.taxonomy.first[data.place]
         owner = np.unique(data.owner, return_inverse=True)[1].astype(np.int64)
         secret, of = data.sensitive, trajectory_of_row(data.offsets)
+        claim = self.claim
+        worst = self.weights == "worst"
+        shares = Shares(m=self.m, owner_share=claim.owner_share, c=self.c if worst else None)
         known = Known(
             offsets=keep_rows(data.offsets, ~secret),
             place=place[~secret],
             owner=owner,
             with_more=np.bincount(of[secret], minlength=len(data)) > 0,
+            secrets=_padded(of[secret], place[secret], len(data)) if worst else np.empty((len(data), 0), np.int64),
         )
-        groups = find_groups(known, tree, self.distance, self.m, engine)
+        groups = find_groups(known, tree, self.distance, shares, engine)
         engine.progress("generalizing sensitive places")
-        classes = classes_of(groups, owner)
+        label, with_nodes = class_labels(groups)
+        stops = Sensitive(
+            label=label, owner=owner, with_nodes=with_nodes, of=of[secret], place=place[secret], node=place[secret]
+        )
+        label, shown = stops.publish(tree, shares, claim.least_people, self.c, engine)
         node = np.full(data.n_rows, -1)
         node[~secret] = _generalized(known, groups)
-        rows = np.flatnonzero(secret & (classes.label[of] >= 0))
-        node[rows] = publishable(
-            place[rows], owner[of[rows]], classes.label[of[rows]], classes.people, tree, self.c, self.m, engine
-        )
+        node[label[of] < 0] = -1
+        node[secret] = shown
         if (node < 0).all():
             raise InputError(
                 f"cast: no {self.m} people could share anything that is safe with c = {float(self.c):g}, so nothing "
@@ -122,7 +151,7 @@ class Cast:
         )
         facts: dict[str, int | float | str] = {
             "groups": len(groups.offsets) - 1,
-            "classes": len(np.unique(classes.label[np.diff(published.offsets) > 0])),
+            "classes": len(np.unique(label[np.diff(published.offsets) > 0])),
             "trajectories that joined a group afterwards": groups.riders,
         }
         return Published(data=published, claim=self.claim, facts=facts | _facts(data, place, node, known, tree))
@@ -135,6 +164,16 @@ def _check_people(data: Stops, m: int) -> None:
             f"cast: m is {m}, but the data holds stops of {people} people: nothing could be published. "
             "Take a smaller m or more data."
         )
+
+
+def _padded(of: IntArray, place: IntArray, n: int) -> IntArray:
+    """Return the different places of each of `n` trajectories, one row each, and -1 where there are fewer."""
+    pairs = np.unique(np.stack([of, place], axis=1), axis=0)
+    count = np.bincount(pairs[:, 0], minlength=n)
+    first = np.cumsum(count) - count
+    found = np.full((n, int(count.max(initial=0))), -1)
+    found[pairs[:, 0], np.arange(len(pairs)) - first[pairs[:, 0]]] = pairs[:, 1]
+    return found
 
 
 def _generalized(known: Known, groups: Groups) -> IntArray:

@@ -8,6 +8,7 @@ import numpy as np
 
 from wayveil.kernels.cast_cover import cheapest_cover
 from wayveil.kernels.cast_groups import near_groups
+from wayveil.methods.cast_shares import Shares
 from wayveil.methods.cast_tree import Preorder
 from wayveil.model import Engine
 from wayveil.model.ragged import BoolArray, IntArray, offsets_of
@@ -32,12 +33,15 @@ class Known:
         Codes from 0 on.
     with_more : bool, one per trajectory
         Whether it has sensitive stops too, so that something is left of it when all others are cut.
+    secrets : int64, (trajectories, width)
+        The different sensitive nodes of each, and -1 where there are fewer; no column where they do not matter.
     """
 
     offsets: IntArray
     place: IntArray
     owner: IntArray
     with_more: BoolArray
+    secrets: IntArray
 
     @property
     def length(self) -> IntArray:
@@ -67,8 +71,12 @@ class Groups:
     riders: int
 
 
-def find_groups(known: Known, tree: Preorder, distance: str, m: int, engine: Engine) -> Groups:
-    """Group trajectories by `m` people each; what is left over loses stops at its end, or is in no group at last."""
+def find_groups(known: Known, tree: Preorder, distance: str, shares: Shares, engine: Engine) -> Groups:
+    """Group trajectories by enough people each; what is left over loses stops at its end, or is in no group at last.
+
+    Each group keeps the shares by itself: nobody owns too much of it, and no secret is that of too many.
+    """
+    m = shares.group_size
     length = known.length
     held = (length > 0) | known.with_more
     lengths = np.unique(length[held])[::-1].tolist()
@@ -84,13 +92,15 @@ def find_groups(known: Known, tree: Preorder, distance: str, m: int, engine: Eng
         if width == 0:
             pool = pool[known.with_more[pool]]
         level = _level if width else _without_stops
-        found, made = level(known, tree, distance, pool, width, m, engine)
+        found, made = level(known, tree, distance, pool, width, shares, engine)
         left = pool[found < 0]
         if len(made) and len(left):
-            after = by_length[bounds[step + 2] : bounds[step + 1]] if step + 1 < len(lengths) else left[:0]
-            last_cut = step + 1 < len(lengths) and lengths[step + 1] == 0
-            free = _not_needed(known, left, after, last_cut=last_cut, m=m)
+            free: IntArray = np.arange(len(left))
+            if step + 1 < len(lengths):
+                after = by_length[bounds[step + 2] : bounds[step + 1]]
+                free = _not_needed(known, left, after, last_cut=lengths[step + 1] == 0, m=m)
             joined = cheapest_cover(known.first_stops(left[free], width), made, tree.last, tree.weight(distance))
+            joined = shares.seat(pool, found, left[free], joined, known.owner, known.secrets)
             found[np.flatnonzero(found < 0)[free]] = joined
             riders += int((joined >= 0).sum())
             left = pool[found < 0]
@@ -106,7 +116,7 @@ def find_groups(known: Known, tree: Preorder, distance: str, m: int, engine: Eng
 
 
 def _level(
-    known: Known, tree: Preorder, distance: str, pool: IntArray, width: int, m: int, engine: Engine
+    known: Known, tree: Preorder, distance: str, pool: IntArray, width: int, shares: Shares, engine: Engine
 ) -> tuple[IntArray, IntArray]:
     """Group trajectories by their first `width` stops; return the group of each, or -1, and the nodes of the groups."""
     places, weight = known.first_stops(pool, width), tree.weight(distance)
@@ -114,17 +124,21 @@ def _level(
     rank = np.empty(len(pool), np.int64)
     rank[order] = np.arange(len(pool))
     found, n_groups, rest = np.full(len(pool), -1), 0, order
+    m, most = shares.group_size, shares.most_alike
     block = max(_BLOCK, 32 * m)
 
     last, parent = tree.last, tree.parent
 
-    def one(part: tuple[IntArray, IntArray]) -> IntArray:
+    def one(part: tuple[IntArray, IntArray, IntArray]) -> IntArray:
         owner = np.unique(part[1], return_inverse=True)[1].astype(np.int64)
-        return near_groups(part[0], owner, m, last, parent, weight, _ROUNDS, block)
+        secrets = np.unique(np.append(part[2], -1), return_inverse=True)[1][:-1].reshape(part[2].shape) - 1
+        return near_groups(part[0], owner, secrets.astype(np.int64), most, m, last, parent, weight, _ROUNDS, block)
 
-    while known.people(pool[rest]) >= m:
+    before, mixed = -1, False  # where secrets keep people apart, those left over may be many and make no group any more
+    while known.people(pool[rest]) >= m and not (mixed and n_groups == before):
+        mixed, before = before >= 0, n_groups
         parts = np.array_split(rest, -(-len(rest) // block))
-        labels = engine.map(one, [(places[part], known.owner[pool[part]]) for part in parts])
+        labels = engine.map(one, [(places[part], known.owner[pool[part]], known.secrets[pool[part]]) for part in parts])
         for part, label in zip(parts, labels, strict=True):
             found[part] = np.where(label >= 0, label + n_groups, -1)
             n_groups += int(label.max()) + 1
@@ -137,10 +151,10 @@ def _level(
 
 
 def _without_stops(
-    known: Known, tree: Preorder, distance: str, pool: IntArray, width: int, m: int, engine: Engine
+    known: Known, tree: Preorder, distance: str, pool: IntArray, width: int, shares: Shares, engine: Engine
 ) -> tuple[IntArray, IntArray]:
     """Return one group of all, if they are of enough people: nothing tells them apart."""
-    enough = known.people(pool) >= m
+    enough = known.people(pool) >= shares.m
     return np.full(len(pool), 0 if enough else -1), np.zeros((int(enough), 0), np.int64)
 
 

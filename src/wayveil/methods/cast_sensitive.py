@@ -1,8 +1,8 @@
-"""The sensitive stops of `cast`: generalized in their classes until none is too probable."""
+"""The sensitive stops of `cast`: which of them are published in their classes, and as which nodes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -11,67 +11,206 @@ import numpy as np
 from wayveil.kernels.cast_safe import safe_nodes
 from wayveil.kernels.equal_sequences import first_equal
 from wayveil.methods.cast_levels import Groups
+from wayveil.methods.cast_shares import Shares, dominated, reach
 from wayveil.methods.cast_tree import Preorder
 from wayveil.model import Engine
-from wayveil.model.ragged import IntArray
+from wayveil.model.claims.counting import exceeds
+from wayveil.model.ragged import BoolArray, IntArray
 
-__all__ = ["Classes", "classes_of", "publishable", "short_below"]
+__all__ = ["Sensitive", "class_labels", "short_below"]
 
 _CHUNK = 65_536  # stops; independent of the number of workers
 _LONGEST = 10**9
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Classes:
-    """Groups with the same nodes are one class: `label` per trajectory, or -1; `people` per class, 0 if without nodes.
-
-    People of the class without nodes are seen only while they have sensitive stops, so they are counted later.
-    """
-
-    label: IntArray
-    people: IntArray
-
-
-def classes_of(groups: Groups, owner: IntArray) -> Classes:
-    """Join groups with the same sequence of nodes."""
+def class_labels(groups: Groups) -> tuple[IntArray, BoolArray]:
+    """Return the class of each trajectory, or -1, and whether a class has nodes: groups with the same ones are one."""
     same = first_equal(groups.offsets, (groups.node,))
     same = np.where(same < 0, np.arange(len(same)), same)  # there is one group without nodes at most
     firsts, of_group = np.unique(same, return_inverse=True)
     inside = groups.label >= 0
     label = np.full(len(groups.label), -1)
     label[inside] = of_group[groups.label[inside]]
+    return label, np.diff(groups.offsets)[firsts] > 0
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Sensitive:
+    """The trajectories in their classes, and their sensitive stops.
+
+    Parameters
+    ----------
+    label, owner : int64, one per trajectory
+        Its class, or -1 if it is not published; and whose it is, codes from 0 on.
+    with_nodes : bool, one per class
+        Whether other stops are published too.  In the class where none are, a trajectory is there only while it has a
+        sensitive stop.
+    of, place, node : int64, one per stop
+        Its trajectory, its true place, and the node at which it is published, or -1; nodes in preorder.
+    """
+
+    label: IntArray
+    owner: IntArray
+    with_nodes: BoolArray
+    of: IntArray
+    place: IntArray
+    node: IntArray
+
+    def publish(
+        self, tree: Preorder, shares: Shares, least_people: int, c: Fraction, engine: Engine
+    ) -> tuple[IntArray, IntArray]:
+        """Return the class of each trajectory, or -1, and the node of each stop, or -1, so that all is safe.
+
+        Notes
+        -----
+        Nodes with few people are lifted first.  Then each round makes the trajectories of classes keep their shares;
+        lifts, or leaves out, stops that are too probable; and leaves out those at nodes where too few people are.  Each
+        step may undo what another has seen to, but never adds anything, so there is a round that changes nothing.
+        """
+        state = self._seen()._lifted(tree, least_people)
+        while True:
+            before = state.label, state.node
+            state = state._within_shares(tree, shares)
+            state = state._seen()
+            state = state._uncovered(tree, c) if shares.c is not None else state._probable(tree, shares.m, c, engine)
+            state = state._seen()
+            state = state._common(tree, least_people)
+            state = state._seen()
+            if all(np.array_equal(old, new) for old, new in zip(before, (state.label, state.node), strict=True)):
+                return state.label, state.node
+
+    def _seen(self) -> Sensitive:
+        """Take out the trajectories of which nothing is published, and the stops of those that are out."""
+        shown = np.bincount(self.of[self.node >= 0], minlength=len(self.label)) > 0
+        inside = self.label >= 0
+        inside[inside] = self.with_nodes[self.label[inside]] | shown[inside]
+        return replace(self, label=np.where(inside, self.label, -1), node=np.where(inside[self.of], self.node, -1))
+
+    def _lifted(self, tree: Preorder, least_people: int) -> Sensitive:
+        """Replace nodes with stops of too few people by those above them, from the lowest up; none is above the top."""
+        node = self.node.copy()
+        for depth in range(int(tree.depth.max()), 0, -1):
+            rows = np.flatnonzero((node >= 0) & (tree.depth[node] == depth))
+            few = rows[_few_people(node[rows], self.owner[self.of[rows]], least_people)]
+            above = tree.parent[node[few]]
+            node[few] = np.where(tree.sensitive[above] > 0, above, -1)
+        return replace(self, node=node)
+
+    def _common(self, tree: Preorder, least_people: int) -> Sensitive:
+        """Leave out the stops at nodes where too few people are."""
+        rows = np.flatnonzero(self.node >= 0)
+        node = self.node.copy()
+        node[rows[_few_people(node[rows], self.owner[self.of[rows]], least_people)]] = -1
+        return replace(self, node=node)
+
+    def _within_shares(self, tree: Preorder, shares: Shares) -> Sensitive:
+        """Leave out trajectories until every class is that of enough people, and keeps its shares.
+
+        Whoever was truly at a place counts there, whether the stop is published or not.
+        """
+        n = len(self.with_nodes)
+        people, trips = self._sizes()
+        bad = ((people < shares.m) & (trips > 0)) | dominated(self.label, self.owner, shares.owner_share, n)
+        held = self.label[self.of] >= 0
+        of, place = self.of[held], self.place[held]
+        if shares.c is not None:
+            for unit, size in ((self.owner[of], people), (of, trips)):
+                bad[_too_many(*reach(self.label[of], place, unit, tree), size, shares.c)[0]] = True
+        if not bad.any():
+            return self
+        label = self.label.copy()
+        mine = np.flatnonzero((label >= 0) & bad[label])
+        secrets: dict[int, set[int]] = {i: set() for i in mine.tolist()}
+        for i, here in zip(of.tolist(), place.tolist(), strict=True):
+            if i in secrets:
+                secrets[i].add(here)
+        mine = mine[np.argsort(label[mine], kind="stable")]
+        for members in np.split(mine, np.flatnonzero(np.diff(label[mine])) + 1):
+            truly = [frozenset(secrets[i]) for i in members.tolist()]
+            label[members[shares.left_out(self.owner[members].tolist(), truly, tree)]] = -1
+        return replace(self, label=label)
+
+    def _uncovered(self, tree: Preorder, c: Fraction) -> Sensitive:
+        """Leave out stops that were lifted, where too many of a class could have been at a place below their node."""
+        people, trips = self._sizes()
+        node = self.node.copy()
+        while True:
+            shown = np.flatnonzero(node >= 0)
+            held = np.flatnonzero(self.label[self.of] >= 0)
+            of = np.append(self.of[shown], self.of[held])
+            at = np.append(node[shown], self.place[held])
+            found = [
+                _too_many(*reach(self.label[of], at, unit, tree), size, c)
+                for unit, size in ((self.owner[of], people), (of, trips))
+            ]
+            classes = np.concatenate([label for label, _ in found])
+            if not len(classes):
+                return replace(self, node=node)
+            # All that was lifted to a node above such a place goes, in the classes where too many could have been.
+            lifted = shown[node[shown] != self.place[shown]]
+            places = np.concatenate([place for _, place in found])
+            key = np.sort(classes * len(tree.last) + places)
+            base = self.label[self.of[lifted]] * len(tree.last)
+            low = np.searchsorted(key, base + node[lifted])
+            high = np.searchsorted(key, base + tree.last[node[lifted]])
+            gone = high > low
+            if not gone.any():
+                return replace(self, node=node)  # stops that were not lifted count as true ones: see `_within_shares`
+            node[lifted[gone]] = -1
+
+    def _probable(self, tree: Preorder, m: int, c: Fraction, engine: Engine) -> Sensitive:
+        """Lift the nodes that are too probable in a class, where the places below a node are equally likely."""
+        people, trips = self._sizes()
+        rows = np.flatnonzero(self.node >= 0)
+        stop, of = self.node[rows], self.of[rows]
+        label, owner = self.label[of], self.owner[of]
+        people, trips = (np.where(self.with_nodes, size, 0) for size in (people, trips))
+        order = np.lexsort((stop, label))
+        first = np.searchsorted(label[order], np.arange(len(people) + 1))
+        bound = np.array(short_below(c).as_integer_ratio())
+        cuts = np.unique(np.searchsorted(first, np.arange(0, len(stop), _CHUNK)))
+        spans = list(pairwise([*np.unique([0, *cuts, len(people)]).tolist()]))
+        parts = [
+            (first[a : b + 1] - first[a], stop[some], owner[some], _codes(of[some]), people[a:b], trips[a:b])
+            for a, b in spans
+            for some in [order[first[a] : first[b]]]
+        ]
+        shared = tree.last, tree.parent, tree.leaves, tree.sensitive, bound, m
+        found = np.empty(len(stop), np.int64)
+        made = engine.map(lambda part: safe_nodes(*part, *shared), parts)
+        found[order] = np.concatenate([np.zeros(0, np.int64), *made])
+        node = self.node.copy()
+        node[rows] = found
+        return replace(self, node=node)
+
+    def _sizes(self) -> tuple[IntArray, IntArray]:
+        """Return how many people and how many trajectories there are in each class."""
+        inside = self.label >= 0
+        n, span = len(self.with_nodes), int(self.owner.max(initial=0)) + 1
+        pairs = np.unique(self.label[inside] * span + self.owner[inside])
+        return np.bincount(pairs // span, minlength=n), np.bincount(self.label[inside], minlength=n)
+
+
+def _few_people(node: IntArray, owner: IntArray, least_people: int) -> BoolArray:
+    """Return whether stops are at nodes where fewer people have one."""
     span = int(owner.max(initial=0)) + 1
-    pairs = np.unique(label[inside] * span + owner[inside])
-    people = np.bincount(pairs // span, minlength=len(firsts))
-    return Classes(label=label, people=np.where(np.diff(groups.offsets)[firsts] > 0, people, 0))
+    nodes, people = np.unique(np.unique(node * span + owner) // span, return_counts=True)
+    few = people < least_people
+    return few[np.searchsorted(nodes, node)] if len(nodes) else np.zeros(0, np.bool_)
 
 
-def publishable(
-    stop: IntArray,
-    owner: IntArray,
-    label: IntArray,
-    people: IntArray,
-    tree: Preorder,
-    c: Fraction,
-    m: int,
-    engine: Engine,
-) -> IntArray:
-    """Return the node of each sensitive stop, or -1: `stop` in preorder, `label` its class, `people` of each class."""
-    order = np.lexsort((stop, label))
-    first = np.searchsorted(label[order], np.arange(len(people) + 1))
-    bound = np.array(short_below(c).as_integer_ratio())
+def _too_many(
+    label: IntArray, node: IntArray, count: IntArray, size: IntArray, c: Fraction
+) -> tuple[IntArray, IntArray]:
+    """Return the classes and nodes that too large a share of the class may have been at."""
+    pairs = zip(count.tolist(), size[label].tolist(), strict=True)
+    many = np.array([exceeds(a, b, c) for a, b in pairs], np.bool_)
+    return label[many], node[many]
 
-    cuts = np.unique(np.searchsorted(first, np.arange(0, len(stop), _CHUNK)))
-    spans = list(pairwise([*np.unique([0, *cuts, len(people)]).tolist()]))
-    parts = [
-        (first[a : b + 1] - first[a], stop[rows], owner[rows], people[a:b])
-        for a, b in spans
-        for rows in [order[first[a] : first[b]]]
-    ]
-    shared = tree.last, tree.parent, tree.leaves, tree.sensitive, bound, m
-    found = np.empty(len(stop), np.int64)
-    found[order] = np.concatenate([np.zeros(0, np.int64), *engine.map(lambda part: safe_nodes(*part, *shared), parts)])
-    return found
+
+def _codes(numbers: IntArray) -> IntArray:
+    """Return codes from 0 on for these numbers."""
+    return np.unique(numbers, return_inverse=True)[1].astype(np.int64)
 
 
 def short_below(c: Fraction) -> Fraction:

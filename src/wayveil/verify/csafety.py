@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from wayveil.model.claims import CSafety
-from wayveil.model.ragged import IntArray
+from wayveil.model.claims.counting import exceeds, share_text
+from wayveil.model.ragged import BoolArray, IntArray, trajectory_of_row
 from wayveil.model.results import Verdict
 from wayveil.model.stops import Stops
 from wayveil.verify.generalized import codes_in, misfits
-from wayveil.verify.stop_classes import Disclosure, StopClasses, largest_where_nested, ratio
+from wayveil.verify.stop_classes import Disclosure, Reach, StopClasses, Unit, largest_where_nested, ratio
 
 __all__ = ["check_csafety"]
 
@@ -23,11 +25,17 @@ def check_csafety(published: Stops, claim: CSafety, *, original: Stops | None = 
 
     Published trajectories with the same sequence of nodes that are not sensitive are a class, also if it is empty.
 
-    1. Every class is that of at least m distinct people.
-    2. In no class a sensitive node is above another one.
-    3. In every class, the probability of every sensitive leaf is at most c.  A stop at a node with l leaves is at each
-       of them with probability 1 / l, and independent of all others; a person has been at a leaf if a stop of one of
-       their trajectories in the class is; and the probability of the class is the mean over its people.
+    1. Every class is that of at least m distinct people, and nobody owns more than the promised share of its
+       trajectories.
+    2. In every class, the probability of every sensitive leaf is at most c, as the mean over its people and as the mean
+       over its trajectories.  A person has been where one of their trajectories in the class has.
+
+       - Weights "worst": whoever may have been at a leaf was there.  These are all with a stop at the leaf or at a
+         node above it and, where the original is given, all with a true stop at the leaf, also one that was left out.
+       - Weights "uniform": a stop at a node with l leaves is at each of them with probability 1 / l, and independent of
+         all others.  In no class a sensitive node is above another one.
+
+    3. Every sensitive node that is published has stops of enough people, in all classes together.
     4. Where the original is given, every published trajectory is the original one with stops left out, and places
        replaced by themselves or nodes above them; sensitive ones by sensitive nodes only.
 
@@ -35,8 +43,7 @@ def check_csafety(published: Stops, claim: CSafety, *, original: Stops | None = 
     ----------
     published : Stops
         The published data.  Distinct owner codes are counted, except with ``owners="hidden"``, where every trajectory
-        counts, and a claim fails only if it is broken whoever owns them (see Notes).  Trajectories without rows are
-        not published.
+        counts: what fails then fails whoever owns them.  Trajectories without rows are not published.
     claim : CSafety
         What to judge.
     original : Stops, optional
@@ -46,23 +53,27 @@ def check_csafety(published: Stops, claim: CSafety, *, original: Stops | None = 
     Returns
     -------
     Verdict
-        `measured` has `max_probability`, the largest of all classes and sensitive leaves, and `max_probability_exact`,
-        the same as a fraction; `min_people`, behind the class with the fewest; `classes`; `small_classes`, those of
-        fewer than m people; `nested_classes`, those that break the second rule; `trajectories`, `rows`, and how many of
-        these are sensitive, `sensitive_rows`, and at nodes that are no leaves, `generalized_rows`; and, with the
-        original and otherwise None, `suppressed_rows`, the stops that published trajectories lack, and
-        `false_trajectories`, those that break the fourth rule.
-        `witness` is a trajectory that breaks the fourth rule; or else the class with the fewest people; or else two
-        nodes of which one is above the other; or else the most probable leaf, with its class.  Of several the shortest
-        is shown.  It consists of published values only.
+        `measured` has `max_probability`, the largest of all classes and sensitive leaves, counted either way, and
+        `max_probability_exact`, the same as a fraction; the two ways, `max_probability_people` and
+        `max_probability_trajectories`; `min_people`, behind the class with the fewest; `max_owner_share`, the largest
+        share of a class that one person owns; `min_place_people`, those at the sensitive node with the fewest;
+        `classes`; `small_classes`, those of fewer than m people; `dominated_classes`, of which somebody owns too much;
+        `rare_places`, the sensitive nodes with too few people; `nested_classes`, those with a sensitive node above
+        another one; `trajectories`, `rows`, and how many of these are sensitive, `sensitive_rows`, and at nodes that
+        are no leaves, `generalized_rows`; and, with the original and otherwise None, `suppressed_rows`, the stops that
+        published trajectories lack, and `false_trajectories`, those that break the fourth rule.  Where the owners are
+        withheld, what only they tell is None.
+        `witness` is a trajectory that breaks the fourth rule; or else the class with the fewest people; or else the one
+        of which somebody owns most; or else the sensitive node with the fewest people; or else two nodes of which one
+        is above the other; or else the most probable leaf, with its class.  Of several the shortest is shown.
 
     Notes
     -----
     Probabilities are compared as fractions.  Floating-point numbers, with a bound on their error, only tell which of
-    them may be the largest, or may be near c.
+    them may be the largest.
 
-    Hidden owners: `max_probability` and `min_people` count trajectories.  If a probability is above c, the smallest one
-    that any owners, at least m, could give is compared with c instead; see `Disclosure.at_least`.
+    Hidden owners: every number counts trajectories.  There are never more people than trajectories, so a class or node
+    with too few of them is broken whoever owns them; and the mean over trajectories is what it is.
 
     Time is that of sorting the rows, memory a small multiple of the data.
 
@@ -78,18 +89,55 @@ def check_csafety(published: Stops, claim: CSafety, *, original: Stops | None = 
     ...     [("Place", ""), ("Park", "Place"), ("Clinic", "Place"), ("C1", "Clinic"), ("C2", "Clinic")],
     ...     sensitive=["Clinic"])
     >>> data = Stops.from_records([["Park", "Clinic"], ["Park"]], taxonomy=tree)
-    >>> check_csafety(data, CSafety(c="1/4")).measured["max_probability_exact"]
-    '1/4'
-    >>> check_csafety(data, CSafety(c="0.2")).witness["leaf"]
+    >>> check_csafety(data, CSafety(c="1/2", place_people=1)).measured["max_probability_exact"]
+    '1/2'
+    >>> check_csafety(data, CSafety(c="0.4", place_people=1)).witness["leaf"]
     'C1'
+    >>> check_csafety(data, CSafety(c="1/4", place_people=1, weights="uniform")).measured["max_probability_exact"]
+    '1/4'
     """
     codes = None if original is None else codes_in(published.taxonomy, original.taxonomy)
     reason = _refusal(published, original, codes)
     if reason:
         return _verdict(published, claim, original, None, None, reason)
     found = _Findings.of(published, claim, original, codes)
-    witness = found.false() or found.small() or found.nested() or found.unsafe()
+    witness = found.false() or found.small() or found.dominated() or found.rare() or found.nested() or found.unsafe()
     return _verdict(published, claim, original, found, witness, found.reason(witness))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Probability:
+    """The most probable leaf, counted one way.
+
+    Parameters
+    ----------
+    unit : {"people", "trajectories"}
+    largest : Fraction
+        The largest probability of all classes.
+    judged : Fraction
+        That of the classes where no sensitive node is above another one; with the weights "worst" of all classes.
+    of, node : int64
+        The classes and nodes with the probability `judged`.
+    """
+
+    unit: Unit
+    largest: Fraction
+    judged: Fraction
+    of: IntArray
+    node: IntArray
+
+    @classmethod
+    def worst(cls, classes: StopClasses, unit: Unit, truth: tuple[IntArray, IntArray] | None) -> _Probability:
+        reach = Reach.of_classes(classes, unit, truth)
+        largest, at = reach.largest()
+        return cls(unit=unit, largest=largest, judged=largest, of=reach.of[at], node=reach.node[at])
+
+    @classmethod
+    def uniform(cls, classes: StopClasses, unit: Unit, nested: IntArray) -> _Probability:
+        disclosure = Disclosure.of_classes(classes, unit, nested)
+        judged, at = disclosure.largest()
+        largest = max(judged, largest_where_nested(classes, unit, nested))
+        return cls(unit=unit, largest=largest, judged=judged, of=disclosure.of[at], node=disclosure.node[at])
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -102,21 +150,19 @@ class _Findings:
         The trajectories that break the fourth rule, and those of them that would not without the labels.
     above : tuple of int64
         What `StopClasses.above` found.
-    largest : Fraction
-    unsafe_bound : Fraction
-        The largest probability that is proven, with owners that are not known, and above c; otherwise `largest`.
-    unsafe_at : int64
-        Positions in `disclosure` with this probability.
+    node, node_people : int64
+        What `StopClasses.people_of_nodes` found.
+    probabilities : tuple of _Probability
+        Counted over people, where they are known, and over trajectories.
     """
 
     data: Stops
     claim: CSafety
     classes: StopClasses
-    disclosure: Disclosure
     above: tuple[IntArray, IntArray]
-    largest: Fraction
-    unsafe_bound: Fraction
-    unsafe_at: IntArray
+    node: IntArray
+    node_people: IntArray
+    probabilities: tuple[_Probability, ...]
     wrong: IntArray
     mislabelled: IntArray
 
@@ -124,33 +170,55 @@ class _Findings:
     def of(cls, data: Stops, claim: CSafety, original: Stops | None, codes: IntArray | None) -> _Findings:
         wrong: IntArray = np.empty(0, np.int64)
         mislabelled = wrong
+        truth = None
         if original is not None and codes is not None:
             wrong = misfits(data, original, codes, np.arange(len(data)))
             mislabelled = np.setdiff1d(wrong, misfits(data, original, codes, wrong, labels=False))
+            secret = original.sensitive
+            truth = trajectory_of_row(original.offsets)[secret], codes[original.place[secret]]
         classes = StopClasses.of_stops(data)
         above = classes.above()
-        nested = np.unique(above[0])
-        disclosure = Disclosure.of_classes(classes, nested)
-        largest, at = disclosure.largest()
-        bound = largest
-        if data.owners == "hidden" and largest > claim.c:
-            suspects = disclosure.may_be_above(claim.c)
-            suspects = suspects[disclosure.people[suspects] >= claim.m]
-            proven = list(disclosure.at_least(suspects, claim.m))
-            bound = max(proven, default=Fraction(0))
-            at = suspects[[value == bound for value in proven]]
+        units: tuple[Unit, ...] = ("trajectories",) if data.owners == "hidden" else ("people", "trajectories")
+        if claim.weights == "worst":
+            probabilities = tuple(_Probability.worst(classes, unit, truth) for unit in units)
+        else:
+            probabilities = tuple(_Probability.uniform(classes, unit, np.unique(above[0])) for unit in units)
+        node, node_people = classes.people_of_nodes()
         return cls(
             data=data,
             claim=claim,
             classes=classes,
-            disclosure=disclosure,
             above=above,
-            largest=max(largest, largest_where_nested(classes, nested)),
-            unsafe_bound=bound,
-            unsafe_at=at,
+            node=node,
+            node_people=node_people,
+            probabilities=probabilities,
             wrong=wrong,
             mislabelled=mislabelled,
         )
+
+    @property
+    def largest(self) -> Fraction:
+        """The largest probability, counted either way."""
+        return max(one.largest for one in self.probabilities)
+
+    def counted(self, unit: Unit) -> float | None:
+        """Return the largest probability counted one way, or None where it cannot be."""
+        return next((float(one.largest) for one in self.probabilities if one.unit == unit), None)
+
+    @cached_property
+    def owner_share(self) -> tuple[Fraction, IntArray]:
+        """The largest share of a class that one person owns, and the classes where it is."""
+        pairs = zip(self.classes.most.tolist(), self.classes.trajectories.tolist(), strict=True)
+        shares = [Fraction(most, n) for most, n in pairs]
+        largest = max(shares)
+        return largest, np.flatnonzero([share == largest for share in shares])
+
+    @cached_property
+    def is_dominated(self) -> BoolArray:
+        """Whether somebody owns too much of a class, one per class."""
+        share = self.claim.owner_share
+        pairs = zip(self.classes.most.tolist(), self.classes.trajectories.tolist(), strict=True)
+        return np.array([exceeds(most, n, share) for most, n in pairs], np.bool_)
 
     def false(self) -> dict[str, Any] | None:
         """Return a trajectory that was not made from the original, a wrong label first."""
@@ -169,26 +237,45 @@ class _Findings:
         at = self.classes.shortest(np.flatnonzero(self.classes.people == least))
         return {"places": self.classes.places(at), "people": least, "breaks": "people"}
 
+    def dominated(self) -> dict[str, Any] | None:
+        """Return the class of which one person owns most, if it is too much."""
+        if self.data.owners == "hidden" or not self.is_dominated.any():
+            return None
+        which = self.classes.shortest(self.owner_share[1])
+        counts = {"trajectories": int(self.classes.trajectories[which]), "of_one": int(self.classes.most[which])}
+        return {"places": self.classes.places(which), **counts, "breaks": "share"}
+
+    def rare(self) -> dict[str, Any] | None:
+        """Return the sensitive node with the fewest people, if there are too few."""
+        if not len(self.node) or self.node_people.min() >= self.claim.least_people:
+            return None
+        least = int(self.node_people.min())
+        names = [self.data.taxonomy.nodes[node] for node in self.node[self.node_people == least].tolist()]
+        return {"node": min(names), "people": least, "breaks": "place"}
+
     def nested(self) -> dict[str, Any] | None:
-        """Return two nodes of a class of which one is above the other."""
+        """Return two nodes of a class of which one is above the other; with the weights "worst" they may be."""
         of, upper = self.above
-        if not len(of):
+        if not len(of) or self.claim.weights == "worst":
             return None
         which = self.classes.shortest(np.unique(of))
-        tree, here = self.data.taxonomy, self.classes.node[self.classes.of == which]
+        tree = self.data.taxonomy
+        class_of, nodes = self.classes.sensitive_nodes()
+        here = nodes[class_of == which]
         node = min(upper[of == which].tolist(), key=tree.nodes.__getitem__)
         below = here[tree.covers(np.array([node]), here) & (here != node)]
         names = [tree.nodes[node], min(tree.nodes[i] for i in below.tolist())]
         return {"places": self.classes.places(which), "nodes": names, "breaks": "antichain"}
 
     def unsafe(self) -> dict[str, Any] | None:
-        """Return the most probable leaf, with its class."""
-        if self.unsafe_bound <= self.claim.c:
+        """Return the most probable leaf, with its class; that over people, if both ways are the same."""
+        worst = max(self.probabilities, key=lambda one: one.judged)
+        if worst.judged <= self.claim.c:
             return None
-        tree, at = self.data.taxonomy, self.unsafe_at
-        which = self.classes.shortest(np.unique(self.disclosure.of[at]))
+        tree = self.data.taxonomy
+        which = self.classes.shortest(np.unique(worst.of))
         found = []
-        for node in self.disclosure.node[at[self.disclosure.of[at] == which]].tolist():
+        for node in worst.node[worst.of == which].tolist():
             below = tree.order[tree.first[node] : tree.last[node]]
             leaf = min(tree.nodes[i] for i in below[tree.is_leaf[below]].tolist())
             found.append((leaf, tree.nodes[node]))
@@ -197,8 +284,8 @@ class _Findings:
             "places": self.classes.places(which),
             "node": name,
             "leaf": leaf,
-            "probability": ratio(self.unsafe_bound),
-            "people": int(self.classes.people[which]),
+            "probability": ratio(worst.judged),
+            worst.unit: int(self.classes.sizes(worst.unit)[which]),
             "breaks": "probability",
         }
 
@@ -220,18 +307,24 @@ class _Findings:
             n = len(np.unique(self.above[0]))
             where = "1 class" if n == 1 else f"{n:,} classes"
             return f"A sensitive node is above another one, which tells for what it stands: {where}."
+        if breaks == "share":
+            largest = self.owner_share[0]
+            return f"One person owns {ratio(largest)} of a class, more than {share_text(self.claim.owner_share)}."
+        if breaks == "place":
+            n = int((self.node_people < self.claim.least_people).sum())
+            nodes = "1 sensitive node has" if n == 1 else f"{n:,} sensitive nodes have"
+            return f"{nodes} stops of fewer than {self.claim.least_people} {many}."
         if breaks == "probability":
-            bound = "at least " if hidden else ""
+            worst = max(self.probabilities, key=lambda one: one.judged)
             return (
-                f"A sensitive place has a probability of {bound}{ratio(self.unsafe_bound)} in a class, more than "
-                f"c = {ratio(self.claim.c)}."
+                f"A sensitive place has a probability of {ratio(worst.judged)} in a class, counted over {worst.unit}, "
+                f"more than c = {ratio(self.claim.c)}."
             )
         each = "The only class is" if classes == 1 else f"Each of the {classes:,} classes is"
-        text = f"{each} that of {least:,} {many} or more (m = {self.claim.m})"
-        if hidden:
-            return f"{text}, and none certainly breaks the probability (c = {ratio(self.claim.c)})."
+        over = "trajectories" if hidden else "people or trajectories"
         return (
-            f"{text}, and no sensitive place has a probability above {ratio(self.largest)} (c = {ratio(self.claim.c)})."
+            f"{each} that of {least:,} {many} or more (m = {self.claim.m}), and no sensitive place has a probability "
+            f"above {ratio(self.largest)} (c = {ratio(self.claim.c)}), counted over {over}."
         )
 
 
@@ -244,12 +337,19 @@ def _verdict(
     reason: str,
 ) -> Verdict:
     true = original if found else None
+    known = data.owners != "hidden"
     measured: dict[str, int | float | str | None] = {
         "max_probability": float(found.largest) if found else None,
         "max_probability_exact": ratio(found.largest) if found else None,
+        "max_probability_people": found.counted("people") if found else None,
+        "max_probability_trajectories": found.counted("trajectories") if found else None,
         "min_people": int(found.classes.people.min()) if found else None,
+        "max_owner_share": float(found.owner_share[0]) if found and known else None,
+        "min_place_people": int(found.node_people.min()) if found and len(found.node) else None,
         "classes": len(found.classes) if found else 0,
         "small_classes": int((found.classes.people < claim.m).sum()) if found else None,
+        "dominated_classes": int(found.is_dominated.sum()) if found and known else None,
+        "rare_places": int((found.node_people < claim.least_people).sum()) if found else None,
         "nested_classes": len(np.unique(found.above[0])) if found else None,
         "trajectories": int((data.offsets[:-1] < data.offsets[1:]).sum()),
         "rows": data.n_rows,
@@ -304,7 +404,8 @@ def _not_judged(data: Stops, claim: CSafety, original: Stops | None) -> tuple[st
             f"whether they belong to {claim.m} different people"
         )
         parts.append(
-            "probability by owner: the owners are withheld, so only a lower bound of the mean over people is known"
+            "shares by owner: the owners are withheld, so the mean over people, and how much of a class one person "
+            "owns, are not known; the mean over trajectories is"
         )
     if data.owners == "declared":
         parts.append(
@@ -314,7 +415,7 @@ def _not_judged(data: Stops, claim: CSafety, original: Stops | None) -> tuple[st
     if original is None:
         parts.append(
             "the original: without it, it is not known whether people were at the published places, nor whether a "
-            "sensitive place was published as a node that is not sensitive"
+            "sensitive place was published as a node that is not sensitive, nor which stops were left out"
         )
     if data.t.any() or data.t_end.any():
         parts.append("times: the claim is about places and their order; times that are published beside them tell more")

@@ -43,7 +43,9 @@ PARTS_NEED: Mapping[str, Need] = MappingProxyType(
 """What the union of parts that keep a claim needs to keep it, by the name of the claim; see `union_condition`."""
 
 Value = int | float | str | None
-_Rule = Literal["least", "largest", "ratio", "largest of rows", "ratio of rows", "sum", "each", "within", "none"]
+_Rule = Literal[
+    "least", "least of some", "largest", "ratio", "largest of rows", "ratio of rows", "sum", "each", "within", "none"
+]
 """How numbers of parts are joined; shares "of rows" are shares of trajectories, which are always apart."""
 
 _SIZE: dict[str, _Rule] = {"trajectories": "sum", "visits": "sum", "points": "sum", "boxes": "sum", "rows": "sum"}
@@ -114,9 +116,15 @@ _RULES: dict[str, dict[str, _Rule]] = {
     "CSafety": {
         "max_probability": "largest",
         "max_probability_exact": "ratio",
+        "max_probability_people": "largest",
+        "max_probability_trajectories": "largest",
         "min_people": "least",
+        "max_owner_share": "largest",
+        "min_place_people": "least of some",  # None where a part has no sensitive stop
         "classes": "each",
         "small_classes": "each",
+        "dominated_classes": "each",
+        "rare_places": "each",
         "nested_classes": "each",
         "sensitive_rows": "sum",
         "generalized_rows": "sum",
@@ -296,7 +304,7 @@ def _measured(verdicts: Sequence[Verdict], *, holds: bool, sure: bool) -> dict[s
     and that there is nothing bad is told only of a union that holds.
     """
     told = (
-        {"least", "sum", "within", "largest of rows", "ratio of rows"}
+        {"least", "least of some", "sum", "within", "largest of rows", "ratio of rows"}
         | ({"largest", "ratio", "each"} if sure else set())
         | ({"none"} if holds else set())
     )
@@ -306,6 +314,8 @@ def _measured(verdicts: Sequence[Verdict], *, holds: bool, sure: bool) -> dict[s
             continue
         values = [verdict.measured[key] for verdict in verdicts]
         try:
+            if rule == "least of some":
+                values = [value for value in values if value is not None] or [None]
             joined[key] = None if None in values else _join(rule, values)
         except (ValueError, ZeroDivisionError):  # no numbers
             continue
@@ -325,5 +335,8 @@ def _join(rule: _Rule, values: Sequence[Any]) -> Value:
     if ratio:
         largest = max(Fraction(value) for value in values)
         return f"{largest.numerator}/{largest.denominator}"
-    found: int | float = min(values) if rule == "least" else max(values) if rule.startswith("largest") else sum(values)
+    if rule.startswith("least"):
+        found: int | float = min(values)
+    else:
+        found = max(values) if rule.startswith("largest") else sum(values)
     return found

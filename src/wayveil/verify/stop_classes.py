@@ -7,18 +7,23 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import log10
+from typing import Literal
 
 import numpy as np
 import polars as pl
 
-from wayveil.model.ragged import BoolArray, FloatArray, IntArray, keep_rows, offsets_of, trajectory_of_row
+from wayveil.model.ragged import FloatArray, IntArray, keep_rows, trajectory_of_row
 from wayveil.model.stops import Stops
+from wayveil.model.taxonomy import Taxonomy
 from wayveil.verify.whole import same
 
-__all__ = ["Disclosure", "StopClasses", "largest_where_nested", "ratio"]
+__all__ = ["Disclosure", "Reach", "StopClasses", "Unit", "largest_where_nested", "ratio"]
 
 UNIT = 2.0**-52
 """Twice the largest relative error of one floating-point operation."""
+
+Unit = Literal["people", "trajectories"]
+"""What is counted: a person once, with all trajectories of theirs in a class, or every trajectory."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -30,11 +35,11 @@ class StopClasses:
     data : Stops
     offsets, place : int64, int32
         The stops that are not sensitive, trajectory by trajectory.
-    first, people : int64, one per class
-        A trajectory of the class, and how many people are behind it; trajectories where the owners are withheld.
-    of, node, person, times : int64
-        How often, `times`, the trajectories of a person in class `of` stop at a sensitive node: each with a stop once.
-        Sorted by class, and then by the order of the taxonomy.
+    first, people, trajectories, most : int64, one per class
+        A trajectory of the class; how many people are behind it; how many trajectories it has, and how many of them
+        belong to the person with the most.  Where the owners are withheld, every trajectory counts as a person.
+    class_of, person : int64, one per trajectory
+        The class, or -1 of a trajectory without rows, and the owner; a number of its own where owners are withheld.
 
     Examples
     --------
@@ -51,10 +56,10 @@ class StopClasses:
     place: IntArray
     first: IntArray
     people: IntArray
-    of: IntArray
-    node: IntArray
+    trajectories: IntArray
+    most: IntArray
+    class_of: IntArray
     person: IntArray
-    times: IntArray
 
     @classmethod
     def of_stops(cls, data: Stops) -> StopClasses:
@@ -64,27 +69,33 @@ class StopClasses:
         offsets, place = keep_rows(data.offsets, ~sensitive), data.place[~sensitive]
         code, first = same(offsets, [place], kept)
         person = np.arange(len(data)) if data.owners == "hidden" else data.owner
-        pairs = pl.DataFrame({"of": code, "person": person[kept]}).unique()
+        pairs = pl.DataFrame({"of": code, "person": person[kept]}).group_by("of", "person").len("trips")
+        by_class = pairs.group_by("of").agg(pl.len().alias("people"), pl.col("trips").sum(), most=pl.col("trips").max())
+        by_class = by_class.sort("of")
         class_of = np.full(len(data), -1, np.int64)
         class_of[kept] = code
-        at = trajectory_of_row(data.offsets)[sensitive]
-        # The place in the order of the taxonomy, so that a node is followed by those below it.
-        stops = {"of": class_of[at], "rank": data.taxonomy.first[data.place[sensitive]], "person": person[at]}
-        table = pl.DataFrame(stops).group_by("of", "rank", "person").len("times").sort("of", "rank", "person")
         return cls(
             data=data,
             offsets=offsets,
             place=place,
             first=first,
-            people=np.bincount(pairs["of"].to_numpy(), minlength=len(first)),
-            of=table["of"].to_numpy(),
-            node=data.taxonomy.order[table["rank"].to_numpy()],
-            person=table["person"].to_numpy(),
-            times=table["times"].to_numpy().astype(np.int64),
+            people=by_class["people"].to_numpy().astype(np.int64),
+            trajectories=by_class["trips"].to_numpy().astype(np.int64),
+            most=by_class["most"].to_numpy().astype(np.int64),
+            class_of=class_of,
+            person=person,
         )
 
     def __len__(self) -> int:
         return len(self.first)
+
+    def sizes(self, unit: Unit) -> IntArray:
+        """Return how many people or trajectories there are in each class."""
+        return self.people if unit == "people" else self.trajectories
+
+    def units(self, unit: Unit) -> IntArray:
+        """Return the person of each trajectory, or its own number."""
+        return self.person if unit == "people" else np.arange(len(self.data))
 
     def places(self, which: int) -> list[str]:
         """Return the sequence of nodes of a class, by name."""
@@ -96,6 +107,12 @@ class StopClasses:
         lengths = (self.offsets[1:] - self.offsets[:-1])[self.first[which]]
         return int(min(which[lengths == lengths.min()].tolist(), key=self.places))
 
+    def sensitive_nodes(self) -> tuple[IntArray, IntArray]:
+        """Return (class, node) for all sensitive nodes of classes, by class and in the order of the taxonomy."""
+        tree = self.data.taxonomy
+        table = self.stops("trajectories").select("of", "rank").unique().sort("of", "rank")
+        return table["of"].to_numpy(), tree.order[table["rank"].to_numpy()]
+
     def above(self) -> tuple[IntArray, IntArray]:
         """Return (class, node) for all nodes that are above other sensitive ones of their class.
 
@@ -103,15 +120,97 @@ class StopClasses:
         another one, its next node after the upper one is below that too, and adjacent nodes tell everything.
         """
         tree = self.data.taxonomy
-        new = np.ones(len(self.of), np.bool_)
-        new[1:] = (self.of[1:] != self.of[:-1]) | (self.node[1:] != self.node[:-1])
-        of, node = self.of[new], self.node[new]
+        of, node = self.sensitive_nodes()
         found = (of[1:] == of[:-1]) & (tree.first[node[1:]] < tree.last[node[:-1]])
         return of[:-1][found], node[:-1][found]
 
-    def select(self, keep: BoolArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Return `of`, `node`, `person` and `times` where `keep` is true."""
-        return self.of[keep], self.node[keep], self.person[keep], self.times[keep]
+    def stops(self, unit: Unit) -> pl.DataFrame:
+        """Return how often (`times`) a unit of class `of` stops at the sensitive node of a `rank`, if it does at all.
+
+        The rank is the place in the order of the taxonomy, so that a node is followed by those below it.
+        """
+        data, sensitive = self.data, self.data.sensitive
+        at = trajectory_of_row(data.offsets)[sensitive]
+        stops = {
+            "of": self.class_of[at],
+            "rank": data.taxonomy.first[data.place[sensitive]],
+            "unit": self.units(unit)[at],
+        }
+        return pl.DataFrame(stops).group_by("of", "rank", "unit").len("times").sort("of", "rank", "unit")
+
+    def people_of_nodes(self) -> tuple[IntArray, IntArray]:
+        """Return the sensitive nodes that are published anywhere, and how many people have a stop at each."""
+        table = self.stops("people").select("rank", "unit").unique().group_by("rank").len("people").sort("rank")
+        return self.data.taxonomy.order[table["rank"].to_numpy()], table["people"].to_numpy().astype(np.int64)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Reach:
+    """Who may have been at a sensitive leaf, whatever is known of leaves: the share of the class that reaches it.
+
+    A person, or a trajectory, may have been at a leaf if one of the published stops is at the leaf or at a node above
+    it, or if a true stop was at the leaf, also one that was left out.
+
+    Parameters
+    ----------
+    of, node : int64, one per class and node
+        Nodes that are published, or true.  A leaf below one of them, and below none that is lower, is reached by those
+        with a stop at this node or one above it; no leaf is reached by more than some node here.
+    count, size : int64, one per class and node
+        How many of the class may have been at such a leaf, and how many there are.
+    """
+
+    of: IntArray
+    node: IntArray
+    count: IntArray
+    size: IntArray
+
+    @classmethod
+    def of_classes(cls, classes: StopClasses, unit: Unit, truth: tuple[IntArray, IntArray] | None) -> Reach:
+        """Count in all classes; `truth` has the trajectories and places of the true sensitive stops."""
+        tree = classes.data.taxonomy
+        entries = classes.stops(unit).select("of", "rank", "unit")
+        if truth is not None:
+            at, place = truth
+            true = {"of": classes.class_of[at], "rank": tree.first[place], "unit": classes.units(unit)[at]}
+            entries = pl.concat([entries, pl.DataFrame(true, schema=entries.schema)])
+            entries = entries.filter(pl.col("of") >= 0).unique()
+        reached = entries.select("of", "rank").unique().join(_sensitive_above(tree), on="rank")
+        who = reached.join(entries, left_on=["of", "above"], right_on=["of", "rank"]).select("of", "rank", "unit")
+        table = who.unique().group_by("of", "rank").len("count").sort("of", "rank")
+        of = table["of"].to_numpy()
+        return cls(
+            of=of,
+            node=tree.order[table["rank"].to_numpy()],
+            count=table["count"].to_numpy().astype(np.int64),
+            size=classes.sizes(unit)[of],
+        )
+
+    def largest(self) -> tuple[Fraction, IntArray]:
+        """Return the largest share, exactly, and where it is; 0 and nowhere if there is no sensitive stop."""
+        if not len(self.of):
+            return Fraction(0), np.empty(0, np.int64)
+        value = self.count / self.size
+        near = np.flatnonzero(value >= value.max() - 4 * UNIT)
+        exact = [Fraction(a, b) for a, b in zip(self.count[near].tolist(), self.size[near].tolist(), strict=True)]
+        best = max(exact)
+        return best, near[[share == best for share in exact]]
+
+
+def _sensitive_above(tree: Taxonomy) -> pl.DataFrame:
+    """Return, by their ranks, every sensitive node with itself and each sensitive node above it."""
+    node: IntArray = np.flatnonzero(tree.sensitive)
+    above: IntArray = node
+    ranks: list[IntArray] = []
+    uppers: list[IntArray] = []
+    while len(node):
+        ranks.append(tree.first[node])
+        uppers.append(tree.first[above])
+        higher = tree.parent[above]
+        going = tree.sensitive[higher]  # the root is never sensitive, so every sensitive node has a parent
+        node, above = node[going], higher[going]
+    empty: IntArray = np.empty(0, np.int64)
+    return pl.DataFrame({"rank": np.concatenate([empty, *ranks]), "above": np.concatenate([empty, *uppers])})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -119,15 +218,15 @@ class Disclosure:
     """How probable the leaves below a sensitive node are in a class, where no other node of the class is above them.
 
     Each of the o stops of a person at a node with l leaves is at any of them with the same probability, so a leaf is
-    visited with 1 - ((l - 1) / l)^o; the probability in the class is the mean over its people.
+    visited with 1 - ((l - 1) / l)^o; the probability in the class is the mean over its people, or its trajectories.
 
     Parameters
     ----------
     of, node : int64, one per class and node
-    n_leaves, people : int64, one per class and node
-        Leaves at or below the node, and people of the class.
+    n_leaves, size : int64, one per class and node
+        Leaves at or below the node, and people, or trajectories, of the class.
     starts, times, count : int64
-        ``count[j]`` people stop ``times[j]`` times at node `i`, for the j of ``starts[i]:starts[i + 1]``, in the order
+        ``count[j]`` of them stop ``times[j]`` times at node `i`, for the j of ``starts[i]:starts[i + 1]``, in the order
         of `times`; all others of the class never do.
     value, margin : float64, one per class and node
         The probability as a floating-point number, and how far it may be from the true one at most.
@@ -136,7 +235,7 @@ class Disclosure:
     of: IntArray
     node: IntArray
     n_leaves: IntArray
-    people: IntArray
+    size: IntArray
     starts: IntArray
     times: IntArray
     count: IntArray
@@ -144,22 +243,23 @@ class Disclosure:
     margin: FloatArray
 
     @classmethod
-    def of_classes(cls, classes: StopClasses, nested: IntArray) -> Disclosure:
+    def of_classes(cls, classes: StopClasses, unit: Unit, nested: IntArray) -> Disclosure:
         """Count for all classes but those in `nested`, where a node is above another one."""
-        of, node, _, times = classes.select(~np.isin(classes.of, nested))
-        table = pl.DataFrame({"of": of, "node": node, "times": times}).group_by("of", "node", "times").len("count")
-        table = table.sort("of", "node", "times")
-        of, node, times = (table[name].to_numpy() for name in ("of", "node", "times"))
+        tree = classes.data.taxonomy
+        table = classes.stops(unit).filter(~pl.col("of").is_in(nested.tolist()))
+        table = table.group_by("of", "rank", "times").len("count").sort("of", "rank", "times")
+        of, node = table["of"].to_numpy(), tree.order[table["rank"].to_numpy()]
+        times = table["times"].to_numpy().astype(np.int64)
         count = table["count"].to_numpy().astype(np.int64)
         new = np.ones(len(of), np.bool_)
         new[1:] = (of[1:] != of[:-1]) | (node[1:] != node[:-1])
         begin = np.flatnonzero(new)
         starts = np.append(begin, len(of))
         of, node = of[new], node[new]
-        n_leaves, people = classes.data.taxonomy.n_leaves[node], classes.people[of]
+        n_leaves, size = tree.n_leaves[node], classes.sizes(unit)[of]
         base = np.repeat((n_leaves - 1) / n_leaves, np.diff(starts))
         share = count * (1 - base**times)
-        value = (np.add.reduceat(share, begin) if len(begin) else np.empty(0)) / people
+        value = (np.add.reduceat(share, begin) if len(begin) else np.empty(0)) / size
         # Let u be half a UNIT.  The base is off by the factor 1 + u, its power by (times + 4) u, and so the mean over
         # people by (times + 6) u at most; a sum of r terms adds r u, and the division one more.
         last = times[starts[1:] - 1]
@@ -168,7 +268,7 @@ class Disclosure:
             of=of,
             node=node,
             n_leaves=n_leaves,
-            people=people,
+            size=size,
             starts=starts,
             times=times,
             count=count,
@@ -185,70 +285,48 @@ class Disclosure:
         best = max(exact)
         return best, near[[value == best for value in exact]]
 
-    def may_be_above(self, c: Fraction) -> IntArray:
-        """Return where the probability is more than c, and perhaps some places where it only nearly is."""
-        # c as a float is off by half a UNIT at most, and the margins are by more than that larger than needed.
-        return np.flatnonzero(self.value + self.margin >= float(c))
-
     def exact(self, which: IntArray) -> Iterator[Fraction]:
         """Yield the probabilities, as fractions; what is alike is computed once."""
         known: dict[tuple[int, int, bytes, bytes], Fraction] = {}
         for key, rows in self._alike(which):
             if key not in known:
-                leaves, people = key[:2]
+                leaves, size = key[:2]
                 terms = zip(self.times[rows].tolist(), self.count[rows].tolist(), strict=True)
-                known[key] = sum((n * _visited(leaves, o) for o, n in terms), Fraction(0)) / people
-            yield known[key]
-
-    def at_least(self, which: IntArray, m: int) -> Iterator[Fraction]:
-        """Yield, for trajectories whose owners are withheld, the smallest probabilities that m people or more can have.
-
-        Let the trajectories stop o_1 <= ... <= o_n times, and let them belong to K people.  With p(o) for the
-        probability of a person, the sum over people is smallest if K - 1 people own one of the first K - 1
-        trajectories each, and one person owns all others.  (Of two people with several trajectories each, give all but
-        one of the person who stops less often to the other; then exchange single ones.  No step makes the sum larger,
-        because p is concave in o.)  So the answer is the smallest of these means, for K = m, ..., n.
-        """
-        known: dict[tuple[int, int, bytes, bytes], Fraction] = {}
-        for key, rows in self._alike(which):
-            if key not in known:
-                leaves, people = key[:2]
-                often = np.repeat(self.times[rows], self.count[rows])
-                known[key] = _at_least(leaves, np.append(np.zeros(people - len(often), np.int64), often), m)
+                known[key] = sum((n * _visited(leaves, o) for o, n in terms), Fraction(0)) / size
             yield known[key]
 
     def _alike(self, which: IntArray) -> Iterator[tuple[tuple[int, int, bytes, bytes], slice]]:
         """Yield what a probability depends on, and the rows of `times` and `count`."""
-        numbers = (self.n_leaves[which], self.people[which], self.starts[which], self.starts[which + 1])
-        for leaves, people, begin, end in zip(*(column.tolist() for column in numbers), strict=True):
+        numbers = (self.n_leaves[which], self.size[which], self.starts[which], self.starts[which + 1])
+        for leaves, size, begin, end in zip(*(column.tolist() for column in numbers), strict=True):
             rows = slice(begin, end)
-            yield (leaves, people, self.times[rows].tobytes(), self.count[rows].tobytes()), rows
+            yield (leaves, size, self.times[rows].tobytes(), self.count[rows].tobytes()), rows
 
 
-def largest_where_nested(classes: StopClasses, nested: IntArray) -> Fraction:
+def largest_where_nested(classes: StopClasses, unit: Unit, nested: IntArray) -> Fraction:
     """Return the largest probability of a leaf in classes where nodes may be above others; 0 if there are none.
 
     A leaf below two nodes is visited if a stop at one of them is.  More nodes above a leaf never make it less probable,
     so it suffices to look below the nodes that have no other one below them.  Time is O(people * nodes) per class.
     """
     tree = classes.data.taxonomy
-    first, last, n_leaves = (column.tolist() for column in (tree.first, tree.last, tree.n_leaves))
+    last, n_leaves = tree.last[tree.order].tolist(), tree.n_leaves[tree.order].tolist()
+    table = classes.stops(unit).filter(pl.col("of").is_in(nested.tolist()))
     known: dict[tuple[int, frozenset[tuple[tuple[tuple[int, int], ...], int]]], Fraction] = {}
-    begin, end = (np.searchsorted(classes.of, nested, side=side) for side in ("left", "right"))
-    for n, a, b in zip(classes.people[nested].tolist(), begin.tolist(), end.tolist(), strict=True):
+    for (which,), rows in table.group_by("of"):
+        size = int(classes.sizes(unit)[int(str(which))])
         stops: dict[int, dict[int, int]] = {}
-        columns = (column[a:b].tolist() for column in (classes.node, classes.person, classes.times))
-        for node, person, times in zip(*columns, strict=True):
-            stops.setdefault(node, {})[person] = times
+        for rank, one, times in rows.select("rank", "unit", "times").iter_rows():
+            stops.setdefault(rank, {})[one] = times
         for lowest in stops:
             profiles: dict[int, tuple[tuple[int, int], ...]] = {}
-            for node in stops:
-                if first[node] <= first[lowest] < last[node]:
-                    for person, times in stops[node].items():
-                        profiles[person] = (*profiles.get(person, ()), (n_leaves[node], times))
-            key = n, frozenset(Counter(profiles.values()).items())
+            for rank in stops:
+                if rank <= lowest < last[rank]:
+                    for one, times in stops[rank].items():
+                        profiles[one] = (*profiles.get(one, ()), (n_leaves[rank], times))
+            key = size, frozenset(Counter(profiles.values()).items())
             if key not in known:
-                known[key] = sum((people * _visited_by(profile) for profile, people in key[1]), Fraction(0)) / n
+                known[key] = sum((n * _visited_by(profile) for profile, n in key[1]), Fraction(0)) / size
     return max(known.values(), default=Fraction(0))
 
 
@@ -277,22 +355,3 @@ def _visited_by(profile: tuple[tuple[int, int], ...]) -> Fraction:
     for leaves, times in profile:
         spared *= 1 - _visited(leaves, times)
     return 1 - spared
-
-
-def _at_least(leaves: int, often: IntArray, m: int) -> Fraction:
-    """Return the smallest mean for m people or more, see `Disclosure.at_least`; `often` ascends, one per trajectory."""
-    n = len(often)
-    people = np.arange(m, n + 1)
-    base = (leaves - 1) / leaves
-    alone = offsets_of(often)
-    head = np.append(0.0, np.cumsum(1 - base**often))
-    means = (head[people - 1] + 1 - base ** (alone[-1] - alone[people - 1])) / people
-    margin = (n + float(alone[-1]) + 16) * UNIT
-    best = Fraction(1)
-    for k in people[means <= means.min() + 2 * margin].tolist():
-        kinds, counts = np.unique(often[: k - 1], return_counts=True)
-        total = _visited(leaves, int(alone[-1] - alone[k - 1]))
-        for times, count in zip(kinds.tolist(), counts.tolist(), strict=True):
-            total += count * _visited(leaves, times)
-        best = min(best, total / k)
-    return best

@@ -4,28 +4,58 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from wayveil.model.claims.base import Claim, Protection
 from wayveil.model.claims.counting import percent, row_share_parameter, share_text, share_value
 from wayveil.model.parameters import parameter
 
-__all__ = ["CSafety"]
+__all__ = ["CSafety", "place_people_parameter", "weights_parameter"]
+
+
+def weights_parameter() -> Any:
+    """Declare how the leaves below a published node are weighed."""
+    return parameter(
+        kind="choice",
+        choices=("worst", "uniform"),
+        default="worst",
+        help="how places below a published kind are weighed: all stops at the same one, or all equally likely",
+    )
+
+
+def place_people_parameter() -> Any:
+    """Declare how many people there must be at a sensitive node that is published."""
+    return parameter(
+        kind="int",
+        low=1,
+        choices=("m",),
+        default="m",
+        help="smallest number of people with a published stop at the same sensitive place or kind",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class CSafety(Claim):
     """c-safety: nobody who knows places where a person was learns of a sensitive one with more than probability `c`.
 
-    A published stop is at a node of the taxonomy.  A stop at a sensitive node stands for one of the leaves below it,
-    each as likely as the others; the stops at all other nodes are what an attacker may know.  Published trajectories
-    with the same sequence of such nodes form a class.  In every class there are at least `m` distinct owners, and the
-    probability of every sensitive leaf, as the mean over them, is at most `c`.  An owner with several trajectories in
-    a class counts once, and has been at a leaf if one of the trajectories has.
+    A published stop is at a node of the taxonomy.  The stops at nodes that are not sensitive are what an attacker may
+    know; published trajectories with the same sequence of such nodes form a class.  In every class:
 
-    No sensitive node of a class is above another one of the same class: who knows the method would else know for what
-    it stands.  Against the original: every published trajectory is an original one, from which stops may be left out,
-    with places replaced by nodes above them; a sensitive place is never published as a node that is not sensitive.
+    1. there are at least `m` distinct owners, and nobody owns more than a share `row_share` of the trajectories;
+    2. the probability of every sensitive leaf is at most `c`, as the mean over the people of the class and as the mean
+       over its trajectories.  A person counts once, with the stops of all their trajectories in the class.
+
+    With ``weights="worst"`` the probability of a leaf is the share of those who may have been there: who have a stop at
+    the leaf or at a node above it, or a stop at the leaf that was left out.  So it is a bound whatever is known of the
+    popularity of places, and of how the method chooses nodes and stops.  With ``weights="uniform"``, the reading of the
+    paper, a stop at a node stands for each of the leaves below it with the same probability; then no sensitive node of
+    a class is above another one of the same class, and an attacker who knows the method is not covered.
+
+    Sensitive nodes are published with stops of at least `place_people` people, in all classes together: a place where
+    only one person goes would link the trips of this person.
+
+    Against the original: every published trajectory is an original one, from which stops may be left out, with places
+    replaced by nodes above them; a sensitive place is never published as a node that is not sensitive.
 
     References
     ----------
@@ -35,7 +65,7 @@ class CSafety(Claim):
     Examples
     --------
     >>> CSafety(c="0.3").to_json()
-    {'name': 'CSafety', 'c': '0.3', 'm': 2}
+    {'name': 'CSafety', 'c': '0.3', 'm': 2, 'row_share': '1/m', 'weights': 'worst', 'place_people': 'm'}
     """
 
     c: Fraction = parameter(kind="fraction", low=0, high=1, help="largest probability of any sensitive place")
@@ -43,6 +73,8 @@ class CSafety(Claim):
         kind="int", low=2, default=2, help="smallest number of people who share the places that are not sensitive"
     )
     row_share: Fraction | str = row_share_parameter("m")
+    weights: str = weights_parameter()
+    place_people: int | str = place_people_parameter()
 
     name: ClassVar[str] = "CSafety"
     about_truth: ClassVar[bool] = True
@@ -53,40 +85,76 @@ class CSafety(Claim):
         return share_value(self.row_share, self.m)
 
     @property
+    def least_people(self) -> int:
+        """The smallest number of people with a published stop at the same sensitive node."""
+        return self.m if isinstance(self.place_people, str) else self.place_people
+
+    @property
     def promise(self) -> str:
+        whatever = " whatever else is known of how popular places are and of the method," if self._worst else ""
+        weighed = "" if self._worst else " if all places of a published kind are equally likely,"
+        people = "1 person" if self.least_people == 1 else f"{self.least_people} people"
         return (
-            "Whoever knows places that are not sensitive and where a person stopped on a trip, and in which order, "
-            f"learns of no sensitive place of this trip with a probability of more than {float(self.c) * 100:.4g} %; "
-            f"at least {self.m} people share all the places of a trip that are not sensitive."
+            "Whoever knows places that are not sensitive and where a person stopped on a published trip, and in which "
+            f"order, learns of no sensitive place of this trip with a probability of more than {percent(self.c)},"
+            f"{whatever}{weighed} counted over people and over trips; at least {self.m} people share all the places of "
+            f"a trip that are not sensitive, nobody has more than {share_text(self.owner_share)} of these trips, and "
+            f"a sensitive place or kind is published only with stops of at least {people}."
         )
 
     @property
     def protects(self) -> tuple[Protection, ...]:
-        return (
-            Protection(
-                sentence="semantic trajectory linking: an attacker who knows some or all stops of a trip at places "
-                f"that are not sensitive, and the taxonomy: at most {percent(self.c)} for every sensitive place, and "
-                "for every set of them",
-                attack="known_places",
-                measured=("inference_max",),
-                bound=self.c,
-            ),
-            Protection(
-                sentence=f"identity linkage by the same attacker: at most {share_text(self.owner_share)}",
-                attack="known_places",
-                measured=("identity_max",),
-                bound=self.owner_share,
-            ),
+        known = "an attacker who knows some or all stops of a trip at places that are not sensitive, and the taxonomy"
+        one = max(self.owner_share, Fraction(1, self.m))
+        equally = "" if self._worst else " if those below a node are equally likely,"
+        linking = Protection(
+            sentence=f"semantic trajectory linking: {known}: at most {percent(self.c)} for every sensitive place,"
+            f"{equally} and for every set of them",
+            attack="known_places",
+            measured=("attribute_max",),
+            bound=self.c,
         )
+        identity = Protection(
+            sentence=f"identity linkage by the same attacker: at most {share_text(one)}",
+            attack="place_posterior",
+            settings=(("choice", "places"),),
+            measured=("identity_max",),
+            bound=one,
+        )
+        if not self._worst:
+            return linking, identity
+        aware = Protection(
+            sentence="method-aware inference by the same attacker, who also knows how popular every place is, the "
+            "method and its parameters, and reasons about why a node was chosen or a stop left out: at most "
+            f"{percent(self.c)} for every sensitive place",
+            attack="place_posterior",
+            settings=(("choice", "places"), ("threshold", self.c)),
+            measured=("posterior_max", "composition_max"),
+            bound=self.c,
+        )
+        return linking, aware, identity
 
     @property
     def not_covered(self) -> tuple[str, ...]:
-        return (
-            "an attacker who knows that some sensitive places are more popular than others: the probability takes "
-            "those below a node as equally likely",
+        always = (
             "an attacker who already knows one of the sensitive places, or when the person was where",
+            "an attacker who knows how many stops the trip had: of those who share the other places few may have as "
+            "many",
             "that a person was at some sensitive place of a kind: only the single place is hidden",
             "an attacker who can tell which trajectories belong to the same person, or knows several trips of one",
-            "an attacker who reasons about the stops that were left out, or who weighs a person by the number of their "
-            "trips",
+            "an attacker who does not know whether the trip was published: trips that were left out are not counted",
         )
+        if self._worst:
+            return always
+        return (
+            "an attacker who knows that some sensitive places are more popular than others, or learns it from the "
+            "publication: the probability takes those below a node as equally likely",
+            "an attacker who knows the method: a node is chosen because a place below it is too frequent, which tells "
+            "the place",
+            "an attacker who reasons about the stops that were left out",
+            *always,
+        )
+
+    @property
+    def _worst(self) -> bool:
+        return self.weights == "worst"
