@@ -46,12 +46,14 @@ def trips(tmp_path: Path) -> Path:
     return path
 
 
-def recipe(path: Path, out: Path, given: dict[str, Any], m: int = 5, c: str = "0.2", **more: Any) -> Any:
+def recipe(
+    path: Path, out: Path, given: dict[str, Any], m: int = 5, c: str = "0.2", weights: str = "worst", **more: Any
+) -> Any:
     return make_recipe(
         {
             "seed": 1,
             "input": {"path": str(path), **{k: str(v) if isinstance(v, Path) else v for k, v in given.items()}},
-            "method": {"name": "cast", "m": m, "c": c},
+            "method": {"name": "cast", "m": m, "c": c, "place_people": 1, "weights": weights},
             "output": {"path": str(out), "format": "csv", "keep_mapping": True},
             **more,
         }
@@ -70,7 +72,8 @@ def test_stops_become_kinds_of_places(tmp_path: Path, trips: Path, tree: Path) -
 
 
 def test_sensitive_nodes_can_be_named(tmp_path: Path, trips: Path, tree: Path) -> None:
-    outcome = publish(recipe(trips, tmp_path / "out", {"taxonomy": tree, "sensitive_nodes": ["Park"]}))
+    named = {"taxonomy": tree, "sensitive_nodes": ["Park"]}
+    outcome = publish(recipe(trips, tmp_path / "out", named, weights="uniform"))  # everybody is in the same park
     assert outcome.verdict.holds
     published = read(tmp_path / "out")
     assert {place for i in range(len(published)) for place in published.record(i)} == {"Station", "C1", "C2"}

@@ -27,7 +27,8 @@ class KnownPlaces:
     The candidates are the published trajectories that contain the known places: stops that are not sensitive, in that
     order, each at the place or at a node above it; others may lie between.  The probability of a sensitive place is the
     mean, over the people behind the candidates, of the probability that the person was there, where a stop at a
-    sensitive node is at each of the places below it with the same probability.  Where nothing fits, it is 0.
+    sensitive node is at each of the places below it with the same probability; or the mean over the candidates
+    themselves, if that is larger.  Where nothing fits, it is 0.
 
     Parameters
     ----------
@@ -44,8 +45,8 @@ class KnownPlaces:
 
     Published trajectories with the same sequence of nodes that are not sensitive are a class, and a known sequence fits
     whole classes.  A person counts once in each class, having been at a place if one of the trajectories in the class
-    has; so the probability is a weighted mean of those that `CSafety` bounds.  Trajectories count where owners are
-    withheld.  Probabilities are cut off after 12 digits.
+    has; so the probability is a weighted mean of those that `CSafety` bounds, and so is that over trajectories.  Only
+    trajectories count where owners are withheld.  Probabilities are cut off after 12 digits.
 
     Known sequences that fit the same are matched once.  Only the classes that could have the rarest known place are
     looked at: O(their rows) time for each, O(rows) memory.
@@ -96,7 +97,6 @@ class KnownPlaces:
         rng: np.random.Generator,
         engine: Engine,
     ) -> AttackResult:
-        attacked = PlaceClasses.of(self.name, target, truth)
         victims = _Victims.of(truth)
         # What is known depends on the truth and the seed alone: raw and published data meet the same attacker.
         draws = [victims.draw(n, self.attacks, self.stops, rng) for n in range(1, self.stops + 1)]
@@ -104,7 +104,11 @@ class KnownPlaces:
         places, asked, owner = (
             np.concatenate([getattr(draw, column) for draw in draws]) for column in ("places", "asked", "owner")
         )
-        outcome = attacked.infer(places, asked, engine)
+        people = owners_of(target)
+        outcome = PlaceClasses.of(self.name, target, truth, people).infer(places, asked, engine)
+        if len(np.unique(people)) < len(target):
+            trips = PlaceClasses.of(self.name, target, truth, np.arange(len(target)))
+            outcome = outcome.or_more(trips.infer(places, asked, engine))
         measured, charts = _summary(number, outcome, self.stops)
         return AttackResult(
             name=self.name,

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.attacks.owners import owners_of
 from wayveil.errors import InputError
 from wayveil.kernels.place_match import match_places
 from wayveil.model import Engine, Stops, Taxonomy
@@ -31,6 +30,10 @@ class Outcome:
     largest: Array
     true: Array
 
+    def or_more(self, other: Outcome) -> Outcome:
+        """Return the same people with the larger probabilities of both."""
+        return Outcome(self.people, np.maximum(self.largest, other.largest), np.fmax(self.true, other.true))
+
 
 @dataclass(frozen=True, eq=False)
 class PlaceClasses:
@@ -50,7 +53,8 @@ class PlaceClasses:
     told_offsets: Array
 
     @classmethod
-    def of(cls, who: str, target: Stops, truth: Stops) -> PlaceClasses:
+    def of(cls, who: str, target: Stops, truth: Stops, unit: Array) -> PlaceClasses:
+        """Put the target into classes; `unit` is the person behind each of its trajectories, or its own number."""
         tree, node = truth.taxonomy, recode_places(who, truth, target)
         rank = tree.first.astype(np.int64)
         above = np.where(tree.parent < 0, -1, rank[tree.parent])[tree.order]
@@ -61,7 +65,7 @@ class PlaceClasses:
         item, n = item[rows], len(example)
         # Who is in which class; trajectories without known places (-1) fit nothing that can be known.
         there = class_of >= 0
-        pairs, number = np.unique(class_of[there] * len(target) + owners_of(target)[there], return_inverse=True)
+        pairs, number = np.unique(class_of[there] * len(target) + unit[there], return_inverse=True)
         class_of_pair, pair = pairs // max(1, len(target)), np.full(len(target), -1, np.int64)
         pair[there] = number
         people = np.bincount(class_of_pair, minlength=n)

@@ -13,11 +13,11 @@ from wayveil.kernels.equal_sequences import first_equal
 from wayveil.methods.cast_levels import Groups
 from wayveil.methods.cast_shares import Shares, dominated, reach
 from wayveil.methods.cast_tree import Preorder
-from wayveil.model import Engine
+from wayveil.model import CSafety, Engine, Stops
 from wayveil.model.claims.counting import exceeds
-from wayveil.model.ragged import BoolArray, IntArray
+from wayveil.model.ragged import BoolArray, IntArray, keep_rows, trajectory_of_row
 
-__all__ = ["Sensitive", "class_labels", "short_below"]
+__all__ = ["Sensitive", "class_labels", "settle_stops", "short_below"]
 
 _CHUNK = 65_536  # stops; independent of the number of workers
 _LONGEST = 10**9
@@ -61,13 +61,22 @@ class Sensitive:
     ) -> tuple[IntArray, IntArray]:
         """Return the class of each trajectory, or -1, and the node of each stop, or -1, so that all is safe.
 
+        Nodes with few people are lifted first, so that not all their stops must be left out.
+        """
+        return self._seen()._lifted(tree, least_people).settle(tree, shares, least_people, c, engine)
+
+    def settle(
+        self, tree: Preorder, shares: Shares, least_people: int, c: Fraction, engine: Engine
+    ) -> tuple[IntArray, IntArray]:
+        """Return the same without lifting what few people have.
+
         Notes
         -----
-        Nodes with few people are lifted first.  Then each round makes the trajectories of classes keep their shares;
-        lifts, or leaves out, stops that are too probable; and leaves out those at nodes where too few people are.  Each
-        step may undo what another has seen to, but never adds anything, so there is a round that changes nothing.
+        Each round makes the trajectories of classes keep their shares; lifts, or leaves out, stops that are too
+        probable; and leaves out those at nodes where too few people are.  Each step may undo what another has seen to,
+        but never adds anything, so there is a round that changes nothing.
         """
-        state = self._seen()._lifted(tree, least_people)
+        state = self._seen()
         while True:
             before = state.label, state.node
             state = state._within_shares(tree, shares)
@@ -189,6 +198,49 @@ class Sensitive:
         n, span = len(self.with_nodes), int(self.owner.max(initial=0)) + 1
         pairs = np.unique(self.label[inside] * span + self.owner[inside])
         return np.bincount(pairs // span, minlength=n), np.bincount(self.label[inside], minlength=n)
+
+
+def settle_stops(published: Stops, original: Stops, claim: CSafety, engine: Engine) -> Stops:
+    """Return published stops from which as much is left out as it takes to keep the claim by themselves.
+
+    For a part of a publication, or classes of several parts that are put together: each trajectory is that of the
+    original at the same position, and keeps its other stops or loses all.
+
+    Examples
+    --------
+    >>> from wayveil.engines import LocalEngine
+    >>> from wayveil.model import Taxonomy
+    >>> tree = Taxonomy.from_parents([("Place", ""), ("Park", "Place"), ("Clinic", "Place")], sensitive=["Clinic"])
+    >>> data = Stops.from_records([["Park", "Clinic"], ["Park"], ["Park"]], taxonomy=tree)
+    >>> made = settle_stops(data, data, CSafety(c=0.4, m=2), LocalEngine())  # one person at the clinic: too few
+    >>> [made.record(i) for i in range(3)]
+    [['Park'], ['Park'], ['Park']]
+    """
+    tree = Preorder.of(published.taxonomy)
+    secret, true = published.sensitive, original.sensitive
+    shown = published.taxonomy.first[published.place[secret]]
+    offsets = keep_rows(published.offsets, ~secret)
+    same = first_equal(offsets, (published.place[~secret].astype(np.int64),))
+    same = np.where(np.diff(offsets) > 0, same, -1)  # all without other stops are one class, the first
+    label: IntArray = np.unique(same, return_inverse=True)[1].reshape(-1)
+    with_nodes = np.ones(int(label.max(initial=-1)) + 1, np.bool_)
+    with_nodes[label[same < 0]] = False
+    # What is published, and what is true: a true stop that is not shown counts for shares only.
+    stops = Sensitive(
+        label=np.where(np.diff(published.offsets) > 0, label, -1),
+        owner=_codes(published.owner),
+        with_nodes=with_nodes,
+        of=np.append(trajectory_of_row(published.offsets)[secret], trajectory_of_row(original.offsets)[true]),
+        place=np.append(shown, original.taxonomy.first[original.place[true]]),
+        node=np.append(shown, np.full(int(true.sum()), -1)),
+    )
+    shares = Shares(m=claim.m, owner_share=claim.owner_share, c=claim.c if claim.weights == "worst" else None)
+    label, node = stops.settle(tree, shares, claim.least_people, claim.c, engine)
+    place = published.place.copy()
+    place[secret] = tree.code[node[: len(shown)]]
+    keep = label[trajectory_of_row(published.offsets)] >= 0
+    keep[secret] &= node[: len(shown)] >= 0
+    return replace(published, place=place).where(keep)
 
 
 def _few_people(node: IntArray, owner: IntArray, least_people: int) -> BoolArray:

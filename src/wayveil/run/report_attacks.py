@@ -31,9 +31,15 @@ _GROUPS = {
     "identity": "Finding the person (identity linkage); lower is safer",
     "attribute": "Inferring a sensitive value (attribute linkage); lower is safer",
     "inference": "Inferring where a person was; lower is safer",
+    "posterior": "Inferring a sensitive place, knowing the method; lower is safer",
     "": "Reach of the attack",
 }
-_SHORT = {"identity": "find the person", "attribute": "infer a sensitive value", "inference": "infer a place"}
+_SHORT = {
+    "identity": "find the person",
+    "attribute": "infer a sensitive value",
+    "inference": "infer a place",
+    "posterior": "infer a place",
+}
 _PLACES = {
     "identity_mean": ("identity", "Mean over people"),
     "identity_mean_if_published": ("identity", "Mean over those published"),
@@ -51,6 +57,12 @@ _PLACES = {
     "identity_share_above": ("identity", "People with a risk above {bound}"),
     "attribute_share_above": ("attribute", "People with a risk above {bound}"),
     "unmatched_share": ("", "Nothing matches"),
+    "posterior_mean": ("posterior", "Mean over trips with a sensitive stop"),
+    "posterior_max": ("posterior", "Most probable place, by popularity"),
+    "posterior_share_above": ("posterior", "Trips with a place above {bound}"),
+    "posterior_certain_share": ("posterior", "Trips of which a place is certain"),
+    "composition_max": ("posterior", "Largest true share of those who look alike"),
+    "composition_share_above": ("posterior", "Trips with a true share above {bound}"),
 }
 _THRESHOLD = "_threshold"
 

@@ -16,6 +16,7 @@ from wayveil.model import (
     AttackResult,
     BreachBound,
     Chart,
+    CSafety,
     Data,
     Engine,
     Guarantee,
@@ -72,6 +73,8 @@ def default_attacks(
         promised = {"m": claim.l, "threshold": claim.owner_share, "confidence": claim.c}
     elif isinstance(claim, BreachBound):
         promised = {"threshold": claim.p, "adversaries": claim.adversaries, "times": claim.times}
+    elif isinstance(claim, CSafety):
+        promised = {"threshold": claim.c}
     elif (people := getattr(claim, "k", None)) is not None:
         promised = {"threshold": Fraction(1, people), "k": people, "delta": getattr(claim, "delta", None)}
         if (top_speed := getattr(claim, "top_speed", "none")) != "none":

@@ -128,7 +128,7 @@ class CSafety(Claim):
             "method and its parameters, and reasons about why a node was chosen or a stop left out: at most "
             f"{percent(self.c)} for every sensitive place",
             attack="place_posterior",
-            settings=(("choice", "places"), ("threshold", self.c)),
+            settings=(("choice", "places"),),
             measured=("posterior_max", "composition_max"),
             bound=self.c,
         )

@@ -2,7 +2,8 @@
 
 Two blocks may generalize different people to the same sequence of nodes.  For whoever reads all parts these people are
 one class, in which no block saw to it that sensitive places stay improbable.  So these trajectories lose their
-sensitive stops, and are published and judged together; every other class is in one part only.
+sensitive stops, and are published and judged together; every other class is in one part only.  What then does not keep
+the claim by itself, because people of several blocks meet, or because a sensitive place has lost people, is left out.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from wayveil.engines import LocalEngine
+from wayveil.methods.cast_sensitive import settle_stops
 from wayveil.model import Engine, Published, Stops
 from wayveil.model.ragged import IntArray, keep_rows, trajectory_of_row
 from wayveil.run.blocks.files import load_data, load_value, save, save_data
@@ -35,8 +38,9 @@ def publish_classes(job: Job, n_blocks: int, engine: Engine) -> list[Done]:
     if blocks is not None:
         check_class(limit_of(blocks), int(size.max(initial=0)))
     part = np.cumsum(size) // (1 if blocks is None else blocks.rows)
-    done = engine.map(partial(_publish, job, shared, part), range(n_blocks))
+    engine.map(partial(_put_aside, job, shared, part), range(n_blocks))
     alike = engine.map(partial(_publish_alike, job, n_blocks), range(int(part.max(initial=-1)) + 1))
+    done = engine.map(partial(_publish, job, shared), range(n_blocks))
     return [*done, *(one for one in alike if one is not None)]
 
 
@@ -85,24 +89,47 @@ def _make(job: Job, number: int) -> tuple[IntArray, IntArray]:
     return keys, np.bincount(which, weights=np.diff(held.offsets), minlength=len(keys)).astype(np.int64)
 
 
-def _publish(job: Job, shared: IntArray, part_of: IntArray, number: int) -> Done:
-    """Publish what a block has of classes of its own, and put the rest aside."""
-    made = load_value(job.scratch / "made" / f"{number}.pickle")
-    if isinstance(made, Done):
-        return made
-    tree = load_value(job.shared)
-    data = load_data(job.scratch / "original" / f"{number}.pickle", tree)
-    result: Stops = load_data(job.scratch / "result" / f"{number}.pickle", tree)
-    classes = class_keys(result)
-    alike = np.isin(classes, shared) & (np.diff(result.offsets) > 0)
-    result = _without_sensitive(result, alike)
+def _put_aside(job: Job, shared: IntArray, part_of: IntArray, number: int) -> None:
+    """Put aside what a block has of classes that several have, without sensitive stops."""
+    loaded = _load(job, shared, number)
+    if loaded is None:
+        return
+    data, result, alike, classes = loaded
     left = np.flatnonzero(alike & (np.diff(result.offsets) > 0))
     aside = part_of[np.searchsorted(shared, classes[left])]
     for name in np.unique(aside).tolist():
         folder, some = job.scratch / "alike" / str(name), left[aside == name]
         save_data(data.take(some), folder / "original" / f"{number:06d}.pickle")
         save_data(result.take(some), folder / "result" / f"{number:06d}.pickle")
+        save(some, folder / "which" / f"{number:06d}.pickle")
+
+
+def _load(job: Job, shared: IntArray, number: int) -> tuple[Stops, Stops, Any, IntArray] | None:
+    """Return a block, what was made of it, which of it several blocks made alike, and the classes; None if nothing."""
+    made = load_value(job.scratch / "made" / f"{number}.pickle")
+    if isinstance(made, Done):
+        return None
+    tree = load_value(job.shared)
+    data: Stops = load_data(job.scratch / "original" / f"{number}.pickle", tree)
+    result: Stops = load_data(job.scratch / "result" / f"{number}.pickle", tree)
+    classes = class_keys(result)
+    alike = np.isin(classes, shared) & (np.diff(result.offsets) > 0)
+    return data, _without_sensitive(result, alike), alike, classes
+
+
+def _publish(job: Job, shared: IntArray, number: int) -> Done:
+    """Publish what a block has of classes of its own, and tell of all of it."""
+    made = load_value(job.scratch / "made" / f"{number}.pickle")
+    loaded = _load(job, shared, number)
+    if loaded is None:
+        return made  # type: ignore[no-any-return]
+    data, result, alike, _ = loaded
+    lost = [load_value(file) for file in sorted((job.scratch / "alike").glob(f"*/lost/{number:06d}.pickle"))]
+    result = _without(result, np.concatenate([np.zeros(0, np.int64), *lost]))
     own = np.flatnonzero(~alike & (np.diff(result.offsets) > 0))
+    settled = settle_stops(result.take(own), data.take(own), made.claim, LocalEngine(workers=1))
+    result = _replaced(result, own, settled)
+    own = own[np.diff(settled.offsets) > 0]
     part, keys = None, np.zeros(0, np.int64)
     if len(own):
         part = publish_part(job, data.take(own), Published(data=result.take(own), claim=made.claim), number)
@@ -110,6 +137,21 @@ def _publish(job: Job, shared: IntArray, part_of: IntArray, number: int) -> Done
     facts = {**made.facts, "trajectories alike in several blocks": int(alike.sum())}
     told = tell_block(job, number, data, replace(made, data=result, facts=facts), result, part)
     return replace(told, classes=keys)
+
+
+def _without(data: Stops, which: IntArray) -> Stops:
+    """Return the same trajectories; these have lost all stops."""
+    gone = np.zeros(len(data), np.bool_)
+    gone[which] = True
+    return data.where(~gone[trajectory_of_row(data.offsets)])
+
+
+def _replaced(data: Stops, which: IntArray, some: Stops) -> Stops:
+    """Return the same trajectories with those of `some` in the place of these."""
+    both = join_data([data, some])
+    source = np.arange(len(data))
+    source[which] = len(data) + np.arange(len(some))
+    return both.take(source)  # type: ignore[no-any-return]
 
 
 def _without_sensitive(data: Stops, which: Any) -> Stops:
@@ -129,7 +171,16 @@ def _publish_alike(job: Job, n_blocks: int, name: int) -> Done | None:
     result, data = (
         join_data([load_data(folder / kind / file.name, tree) for file in files]) for kind in ("result", "original")
     )
-    written, verdict = publish_part(job, data, Published(data=result, claim=job.recipe.method.claim), number)
+    claim = job.recipe.method.claim
+    result = settle_stops(result, data, claim, LocalEngine(workers=1))
+    left = np.diff(result.offsets) > 0
+    which = [load_value(folder / "which" / file.name) for file in files]
+    for file, some, kept in zip(files, which, np.split(left, np.cumsum([len(one) for one in which])[:-1]), strict=True):
+        save(some[~kept], folder / "lost" / file.name)
+    if not left.any():
+        return None
+    data, result = data.take(np.flatnonzero(left)), result.take(np.flatnonzero(left))
+    written, verdict = publish_part(job, data, Published(data=result, claim=claim), number)
     return Done(
         number=number,
         balance={},
