@@ -114,6 +114,31 @@ def test_dummies_have_no_input(tmp_path: Path, network: Path) -> None:
         assert sorted(row["input_id"] for row in csv.DictReader(file)) == ["t0", "t1", "t2"]
 
 
+def test_verdict_and_attacks_count_dummies_alike(tmp_path: Path, network: Path) -> None:
+    """Three of five on each route are people: no inference route for the verifier, and nobody exposed by the attack."""
+    ways = [(str(i), "ab bc", 0) for i in range(3)] + [(str(i), "ab bd", 0) for i in range(3, 6)]
+    ways += [(str(i), road, 0) for i in range(6, 11) for road in ("ab", "bc", "bd")]
+    method = {"name": "icba", "k": 5, "pad": "yes", "rho_t": 1}
+    outcome = publish(recipe(routes(tmp_path, ways), network, tmp_path / "out", method))
+    assert (outcome.verdict.measured["dummies"], outcome.verdict.measured["min_people"]) == (4, 3)
+    assert outcome.verdict.measured["inference_routes"] == 0
+    measured = {after.name: after.measured for _, after in outcome.attacks}
+    assert measured["inference_routes"]["exposed_people"] == 0
+    assert measured["seen_on_roads"]["identity_max"] <= 1 / 5
+    assert "at least 5 people and dummies, at least 3 of them people" in outcome.verdict.claim.promise
+
+
+def test_one_person_with_two_hundred_trips_does_not_dominate(tmp_path: Path, network: Path) -> None:
+    ways = [("often", "ab bc", i) for i in range(200)] + [(str(i), "ab bc", i) for i in range(3)]
+    for method in ("icba", "cba", "prefix"):
+        outcome = publish(recipe(routes(tmp_path, ways), network, tmp_path / method, {"name": method, "k": 2}))
+        assert outcome.verdict.measured["max_owner_share"] <= 1 / 2
+        assert outcome.verdict.measured["trajectories"] == 6
+        before, after = next(pair for pair in outcome.attacks if pair[0].name == "seen_on_roads")
+        assert before.measured["identity_max"] == 200 / 203
+        assert after.measured["identity_max"] == 1 / 2
+
+
 def test_points_are_put_on_roads(tmp_path: Path, network: Path) -> None:
     rng = np.random.default_rng(2)
     rows = [
