@@ -38,6 +38,10 @@ def check_kdelta(published: Points, claim: KDelta) -> Verdict:
     one of them and are at most delta metres from it at each.  Of all these that person owns at most the share
     `claim.owner_share`.  With delta = 0 that is the share of one person in the trajectories that are the same.
 
+    With delta > 0 and members that were placed at random, only trajectories that run along one curve, each at a
+    constant offset, make a set and are companions: any other curve would tell its person apart.  That chance drew the
+    offsets is not judged.
+
     Parameters
     ----------
     published : Points
@@ -96,6 +100,9 @@ def check_kdelta(published: Points, claim: KDelta) -> Verdict:
     if claim.delta > 0:
         tally.tolerance = tolerance_m(published)
     failure = too_few_at_these_times(shapes, claim.k)
+    if claim.delta > 0 and claim.placement == "random" and failure is None:
+        shapes = shapes.by_curve(published, tally.tolerance)
+        failure = too_few_at_these_times(shapes, claim.k, "curve")
     try:
         failure = failure or judge(published, claim, shapes, tally, Work(DISTANCE_LIMIT), Work(STEP_LIMIT))
     except LimitReached:
@@ -167,6 +174,7 @@ def _reason(data: Points, claim: KDelta, tally: Tally, failure: Failure | None) 
     one, many = ("person", "people") if data.owners == "given" else ("trajectory", "trajectories")
     if failure is None:
         how = "all the same" if claim.delta == 0 else f"at most {claim.delta:g} m apart at all times"
+        how += " and run along one curve" if claim.delta > 0 and claim.placement == "random" else ""
         shared = f", and nobody owns more than {share_text(claim.owner_share)} of what looks alike"
         return (
             f"Each of the {tally.certified:,} trajectories is in a set of {tally.smallest} {many} or more "
@@ -183,6 +191,8 @@ def _reason(data: Points, claim: KDelta, tally: Tally, failure: Failure | None) 
     found = f"{failure.people} {one if failure.people == 1 else many}"
     if failure.breaks == "timestamps":
         return f"A trajectory has timestamps that only {found} share, itself included, fewer than k = {claim.k}."
+    if failure.breaks == "curve":
+        return f"A trajectory runs along a curve that only {found} share, itself included, fewer than k = {claim.k}."
     if failure.breaks == "companions":
         where = "in the same places" if claim.delta == 0 else f"within {claim.delta:g} m"
         return f"A trajectory has only {found} {where} at all times, itself included, fewer than k = {claim.k}."
@@ -194,10 +204,15 @@ def _reason(data: Points, claim: KDelta, tally: Tally, failure: Failure | None) 
 
 
 def _not_judged(data: Points, claim: KDelta) -> tuple[str, ...]:
-    if data.owners != "hidden":
-        return ()
-    return (
-        f"support by owner: the owners are withheld, so it is known how many trajectories move together, not whether "
-        f"they belong to {claim.k} different people of whom nobody owns more than {share_text(claim.owner_share)} of "
-        f"them",
-    )
+    parts = []
+    if data.owners == "hidden":
+        parts.append(
+            f"support by owner: the owners are withheld, so it is known how many trajectories move together, not "
+            f"whether they belong to {claim.k} different people of whom nobody owns more than "
+            f"{share_text(claim.owner_share)} of them"
+        )
+    if claim.delta > 0 and claim.placement == "random":
+        parts.append(
+            "how members were placed: it is known that they run along one curve, not that chance drew their offsets"
+        )
+    return tuple(parts)

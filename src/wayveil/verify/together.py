@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
@@ -20,7 +20,7 @@ from wayveil.verify.companions import find_shortage
 from wayveil.verify.whole import FARTHEST_M, columns_of, people_of, same
 from wayveil.verify.work import LimitReached, Work
 
-__all__ = ["Failure", "Shapes", "Tally", "judge", "too_few_at_these_times"]
+__all__ = ["Failure", "Shapes", "Tally", "judge", "same_curve", "too_few_at_these_times"]
 
 _FEW = 64
 
@@ -55,6 +55,17 @@ class Shapes:
             owned=owned,
             members=np.split(order, np.flatnonzero(np.diff(times[order])) + 1),
         )
+
+    def by_curve(self, data: Points, tolerance: float) -> Shapes:
+        """Return the same with `members` that have the same timestamps and run along one curve, at constant offsets."""
+        members = []
+        for some in self.members:
+            _, rows = take(data.offsets, self.trajectory[some])
+            x, y = (column[rows].reshape(len(some), -1) for column in (data.x, data.y))
+            code = same_curve(x, y, 2 * tolerance)
+            order = np.argsort(code, kind="stable")
+            members += [some[part] for part in np.split(order, np.flatnonzero(np.diff(code[order])) + 1)]
+        return replace(self, members=members)
 
     def people_in(self, some: IntArray) -> int:
         """Return how many people have one of these shapes."""
@@ -102,12 +113,48 @@ class Tally:
         self.covered[some] = True
 
 
-def too_few_at_these_times(shapes: Shapes, k: int) -> Failure | None:
+def same_curve(x: FloatArray, y: FloatArray, tolerance: float) -> IntArray:
+    """Return a code for each line of positions at common times, equal for lines that differ by a constant.
+
+    Two lines have one code only if both coordinates of each, less its first one, are within the tolerance of the same
+    third line.  Lines are looked at in the order of one number that depends on their curve alone, and each is compared
+    with those that have about the same number.
+
+    Examples
+    --------
+    >>> x = np.array([[0.0, 5.0, 9.0], [1.0, 6.0, 10.0], [0.0, 5.0, 8.0]])
+    >>> same_curve(x, np.zeros((3, 3)), 1e-9).tolist()
+    [0, 0, 1]
+    """
+    lines = np.hstack([x - x[:, :1], y - y[:, :1]])
+    weight = np.cos(np.arange(lines.shape[1]) * 1.6180339887)  # any weights do that no motion follows
+    number = lines @ weight
+    reach = 2 * tolerance * float(np.abs(weight).sum()) + 1e-9 * float(np.abs(number).max(initial=0.0))
+    code = np.full(len(lines), -1)
+    found: list[int] = []  # the first line of each code
+    near: list[int] = []  # codes whose number is not too far behind
+    for one in np.argsort(number, kind="stable").tolist():
+        near = [known for known in near if number[one] - number[found[known]] <= reach]
+        for known in near:
+            if (np.abs(lines[one] - lines[found[known]]) <= tolerance).all():
+                code[one] = known
+                break
+        else:
+            code[one] = len(found)
+            near.append(len(found))
+            found.append(one)
+    # Codes are told in the order of lines, whatever their numbers are.
+    _, first, place = np.unique(code, return_index=True, return_inverse=True)
+    told: IntArray = np.argsort(np.argsort(first))[place]
+    return told
+
+
+def too_few_at_these_times(shapes: Shapes, k: int, breaks: str = "timestamps") -> Failure | None:
     """Return a shape whose timestamps are those of too few people, wherever they are."""
     people, _, some = min((shapes.people_in(some), int(some.min()), i) for i, some in enumerate(shapes.members))
     if people >= k:
         return None
-    return Failure(people=people, shape=int(shapes.members[some].min()), breaks="timestamps")
+    return Failure(people=people, shape=int(shapes.members[some].min()), breaks=breaks)
 
 
 def judge(data: Points, claim: KDelta, shapes: Shapes, tally: Tally, distances: Work, steps: Work) -> Failure | None:
