@@ -27,7 +27,7 @@ import numpy as np
 import wayveil
 from wayveil.engines import LocalEngine
 from wayveil.methods.qid import Qid
-from wayveil.model import Points
+from wayveil.model import Points, Published
 from wayveil.prepare.mark import Mark
 from wayveil.workloads.network_movers import NetworkMovers
 
@@ -109,7 +109,7 @@ def measure(n: int, known: int, method: Qid, verify: bool) -> dict:
     result = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine(progress=progress))
     enter("verify")
     if verify:
-        judge(result.data, data, method)
+        judge(result, data)
     enter("verify")
     return {
         "points": data.n_rows,
@@ -120,10 +120,10 @@ def measure(n: int, known: int, method: Qid, verify: bool) -> dict:
     }
 
 
-def judge(published: object, original: Points, method: Qid) -> None:
+def judge(made: Published, original: Points) -> None:
     from wayveil.verify import VERIFIERS
 
-    verdict = VERIFIERS[method.claim.name](published, method.claim, original=original)
+    verdict = VERIFIERS[made.claim.name](made.data, made.claim, original=original)
     if not verdict.holds:
         sys.exit(verdict.reason)
 

@@ -341,7 +341,7 @@ def test_every_guard_keeps_the_claim(data: Points, k: int, algorithm: str, top_s
     published, limit = result.data, result.claim.top_speed
     assert isinstance(published, Regions)
     assert isinstance(limit, float)
-    for owners in ends_left(data, published, limit):
+    for owners in ends_left(data, published, limit) + ends_left(data, published):
         assert len(set(owners)) >= k
         assert max(owners.count(person) for person in owners) * k <= len(owners)
     for i in range(len(data)):

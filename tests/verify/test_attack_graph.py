@@ -115,6 +115,10 @@ def assert_agrees(boxes, truth, k, *, searches=True, **more):
     candidates = [len(set(list_)) for list_ in owned]
     people = [len(set(list_)) for list_ in owning]
     share = oracle_share(owned + owning)
+    if claim.top_speed != "none":  # also for who does not use it
+        wide = oracle_prune(*oracle_edges(boxes, truth))
+        sets = [[owner[o] for i, o in wide if i == node] for node in nodes]
+        share = max(share, oracle_share([*sets, *([owner[i] for i, o in wide if o == node] for node in nodes)]))
     shared, unmarked = oracle_declared(boxes, truth, owner)
     outside = [i for i in nodes if (i, i) not in edges]
     untrue = oracle_untrue(boxes, truth)

@@ -215,8 +215,11 @@ class Qid:
                 facts |= {"rounds of symmetrising": united, "candidates that cannot be mutual": one_way}
             scene = _Scene(tracks=tracks, reach=reach, sides=_sides(box, self.cell), dropped=dropped)
             surplus = scene.lonely(groups, active, self._people)
-            if not surplus.any():
-                surplus = scene.dominating(active, claim.owner_share)
+            for speed in dict.fromkeys(
+                (reach.speed, inf)
+            ):  # for an attacker who uses the top speed, and for one who does not
+                if not surplus.any():
+                    surplus = scene.dominating(active, claim.owner_share, speed)
             if not surplus.any():
                 break
             active = active & ~surplus
@@ -365,7 +368,7 @@ class _Scene:
         few: BoolArray = active & (np.bincount(met // codes, minlength=len(active)) < people - 1)
         return few
 
-    def dominating(self, active: BoolArray, share: Fraction) -> BoolArray:
+    def dominating(self, active: BoolArray, share: Fraction, speed: float) -> BoolArray:
         """Tell which trajectories are too many: of a person with more than a share of somebody's candidates.
 
         The candidates are those that are in a matching of all people with all trajectories; everybody with their own is
@@ -378,7 +381,7 @@ class _Scene:
             return surplus
         edges, all_listed = candidate_edges(
             self.tracks.samples, active, self.reach.t, self.reach.x, self.reach.y, self.sides,
-            self.reach.speed * (1 - _MARGIN / 2), self.dropped, _MOST_EDGES,
+            speed * (1 - _MARGIN / 2), self.dropped, _MOST_EDGES,
         )  # fmt: skip
         if not all_listed:  # too many to look at: the verdict will tell
             return surplus

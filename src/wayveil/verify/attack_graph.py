@@ -18,7 +18,7 @@ from wayveil.verify.boxes_at import MOST_ENTRIES
 from wayveil.verify.candidates import Candidates, Search
 from wayveil.verify.containment import exact_m, mismatch, touched
 from wayveil.verify.crowd import MOST_PEOPLE, Crowd
-from wayveil.verify.matchings import MOST_EDGES, Pruned, is_symmetric, prune, self_contained
+from wayveil.verify.matchings import MOST_EDGES, Left, Pruned, is_symmetric, prune, self_contained
 from wayveil.verify.ranges import distinct, expand
 from wayveil.verify.reachable import axis_speed, exceed_speed, within_reach
 from wayveil.verify.whole import columns_of, counted, people_of, refusal, same
@@ -44,7 +44,8 @@ def check_attack_graph(published: Regions, claim: AttackGraph, *, original: Poin
        trajectories of at least k distinct owners, and
     4. every trajectory has edges to at least k distinct people;
     5. of the trajectories that are left for a person, and of the people (one for each of their trajectories) who are
-       left for a trajectory, no more than a share `row_share` is one person's;
+       left for a trajectory, no more than a share `row_share` is one person's; with a top speed also of what is left
+       for an attacker who does not use it;
     6. with a top speed, nobody's recorded positions are faster, along an axis, than that;
     7. where the publication says which boxes are of declared times, at least k people (or trajectories, where owners
        are not known) have each of these, and every box of a person at a time that is known of the person is one.
@@ -129,6 +130,7 @@ class _Findings:
     true: BoolArray
     fast: BoolArray | None
     left: Pruned | None
+    left_without: Pruned | None = None
     shared: IntArray | None = None
     unmarked: BoolArray | None = None
 
@@ -140,7 +142,8 @@ class _Findings:
         search = Search.of(published, original, nodes, steps)
         if not isinstance(claim.top_speed, str):
             speed = axis_speed(claim.top_speed, original)
-            graph = _reachable(published, original, nodes, search.run(Work(MOST_EDGES)), speed, steps)
+            whole = search.run(Work(MOST_EDGES))
+            graph = _reachable(published, original, nodes, whole, speed, steps)
             return cls(
                 nodes=nodes,
                 edges=len(graph.candidate),
@@ -149,6 +152,7 @@ class _Findings:
                 true=true,
                 fast=exceed_speed(original, speed, exact_m(published))[nodes],
                 left=prune(graph, owner),
+                left_without=prune(whole, owner),
             )
         if search.most > MOST_EDGES and len(nodes) <= MOST_PEOPLE:  # perhaps too many to list, but few enough for bits
             crowd = Crowd.of(search)
@@ -171,6 +175,13 @@ class _Findings:
             fast=None,
             left=prune(graph, owner),
         )
+
+    @property
+    def sides(self) -> list[Left]:
+        """What is left for people and for trajectories, with the top speed and without it."""
+        return [
+            side for left in (self.left, self.left_without) if left for side in (left.of_person, left.of_trajectory)
+        ]
 
     def with_declared(self, published: Regions, original: Points) -> _Findings:
         """Return the same with what is found of boxes that are said to be of declared times, if any are."""
@@ -310,7 +321,7 @@ def _verdict(published: Regions, original: Points, claim: AttackGraph, found: _F
         "symmetric": "yes" if found.symmetric else "no",
         "not_contained": int((~found.contained).sum()),
         "boxes_untrue": int((~found.true).sum()),
-        "max_owner_share": None if left is None else max(left.of_person.share, left.of_trajectory.share),
+        "max_owner_share": None if left is None else max(side.share for side in found.sides),
         "too_fast": None if found.fast is None else int(found.fast.sum()),
         "min_declared": None if found.shared is None else _least(found.shared),
         "not_declared": None if found.unmarked is None else int(found.unmarked.sum()),
@@ -372,7 +383,7 @@ def _witness(published: Regions, claim: AttackGraph, found: _Findings) -> dict[s
         return {**_trajectory(published, found.nodes[left.rarest]), "people": left.least, "breaks": "people"}
     if left is not None:
         share = claim.owner_share
-        dominated = left.of_person.dominated(share) | left.of_trajectory.dominated(share)
+        dominated = np.any([side.dominated(share) for side in found.sides], axis=0)
         if dominated.any():
             return {**_trajectory(published, found.nodes[dominated]), "breaks": "share"}
     if found.shared is not None and found.unmarked is not None:

@@ -30,8 +30,9 @@ class AttackGraph(Claim):
     have been in every other box of O without being faster.  Take away every edge that is in no perfect matching of
     people with trajectories.  Then every person has edges to trajectories of at least `k` distinct owners, every
     trajectory has edges to at least `k` distinct people, and the trajectory of each person contains where that person
-    was.  Take any trajectories of one person: they are no more than `row_share` of these and of all trajectories of
-    others that one of them has an edge to; and the same for edges in the other direction.
+    was.  Of the trajectories that a person has edges to, no more than `row_share` are one person's; and so it is with
+    the people whom a trajectory has edges to, each counted once for each of their trajectories.  This also holds for
+    edges without the top speed.
 
     A speed is that along an axis, of which ``top_speed / sqrt(2)`` is allowed: whoever keeps that is never faster than
     `top_speed` in any direction, so an attacker who uses speeds in all directions rules out no more.
@@ -86,8 +87,7 @@ class AttackGraph(Claim):
         return (
             f"Whoever knows where everybody was at the times declared as known{self._and_speed} is left with at least "
             f"{self.k} people for every published trajectory, and with trajectories of as many people for every "
-            f"person; and nobody has more than {share_text(self.owner_share)} of the trajectories that can be taken "
-            "for theirs."
+            f"person; and nobody has more than {share_text(self.owner_share)} of the trajectories that are left."
         )
 
     @property
