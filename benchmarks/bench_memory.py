@@ -63,7 +63,7 @@ def row(options: argparse.Namespace, millions: int, folder: Path) -> list[str]:
     size = generate(table, millions * 10**6 // POINTS)
     recipe = folder / "recipe.toml"
     recipe.write_text(
-        f'seed = 1\nattacks = []\n[input]\npath = "{table.name}"\n[output]\npath = "out"\n'
+        f'seed = 1\nattacks = []\n[input]\npath = "{table.name}"\nowners = "each-trajectory"\n[output]\npath = "out"\n'
         f'[method]\nname = "{options.method}"\n{METHODS[options.method]}'
     )
     limit = parse_size(options.limit)

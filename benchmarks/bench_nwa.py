@@ -94,7 +94,7 @@ def measure(method: Nwa, trajectories: int, points: int) -> dict:
         def progress(step: str, done: int = 0, total: int | None = None) -> None:
             enter(STEPS[step.split()[0]])
 
-        data = replace(read_points(raw, ReadOptions(crs="planar")).data, time_format="epoch")
+        data = replace(read_points(raw, ReadOptions(crs="planar", owners="each-trajectory")).data, time_format="epoch")
         result = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine(progress=progress))
         enter("write")
         write_published(result.data, public, key=bytes([2]) * 32)

@@ -36,7 +36,11 @@ def test_columns_tell(tmp_path: Path, header: str, kind: str) -> None:
 def test_formats_tell(tmp_path: Path, name: str) -> None:
     (tmp_path / name).write_text("not looked at")
     assert guess_kind(tmp_path / name) == "points"
-    assert guess_kind(tmp_path) == "points"
+    if name in ("a.gpx", "a.plt"):
+        assert guess_kind(tmp_path) == "points"
+    else:  # a folder of these is not read
+        with pytest.raises(InputError, match="give a folder of tracks or of Parquet files"):
+            guess_kind(tmp_path)
 
 
 def test_mappings_tell(tmp_path: Path) -> None:

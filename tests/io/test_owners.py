@@ -168,3 +168,8 @@ def test_tracks_in_folders_may_be_told_apart_by_folder(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="'file', 'folder'"):
         read_points(tmp_path)
     assert read_points(tmp_path, ReadOptions(columns={"user_id": "folder"})).data.owners == "given"
+
+
+def test_one_suggestion_answers_both_questions(file) -> None:
+    with pytest.raises(InputError, match="--columns traj_id=trip,user_id=driver"):
+        read_visits(file("trip,t,location,driver\na,1,x,u\na,2,x,u\n"))

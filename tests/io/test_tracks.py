@@ -273,7 +273,7 @@ def test_a_flat_folder(tmp_path: Path) -> None:
 
 def test_errors_in_folders_name_no_file(tmp_path: Path) -> None:
     """Names of files and folders may be names of people."""
-    refused(tmp_path, "no .gpx or .plt file")
+    refused(tmp_path, "the folder is empty")
     plt(tmp_path, GOOD, name="SECRETA/Trajectory/a.plt")
     bad = plt(tmp_path, GOOD.replace("39.984702", "91"), name="SECRETB/Trajectory/b.plt")
     refused(tmp_path, "1 row, at line 7 of file 2 of 2 by name")

@@ -185,9 +185,10 @@ def test_parts_of_a_trajectory_are_of_one_person_in_every_piece(
     )
     outcome = run(make(table, prepare=[{"step": "split", "gap": "500"}], blocks={"by": "place", "rows": 40}))
     assert outcome.verdict.counted == "owners"
-    assert "counted" in outcome.counted or "people" in outcome.counted
+    assert "each of the 48 trajectories of the input, which were cut into 49" in outcome.counted
     manifest, _ = read_manifest(tmp_path / "out/public")
     assert manifest.table.owners == "hidden"
+    assert manifest.each_trajectory_is_a_person
     assert judge(tmp_path / "out").failures == ()
 
 
@@ -615,3 +616,12 @@ def test_a_memory_limit_cuts_into_blocks(
     asked = ["publish", "tga", tmp_path / "in.csv", "--k", 2, "--out", tmp_path / "limited", "--memory-limit", "2GB"]
     assert command(capsys, *asked)[0] == 0
     assert set(public_bytes(tmp_path / "limited")) == {"manifest.json", "published-00001.parquet"}
+
+
+def test_a_row_number_is_no_person_in_pieces_either(make: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
+    """Judged over all pieces: in a piece that is small enough, everybody has one row."""
+    table = points(owners=False).with_row_index("row").with_columns(device=pl.col("traj_id")).drop("traj_id")
+    content = make(table, blocks={"by": "place", "rows": 40})
+    content["input"]["columns"] = {"traj_id": "row"}
+    with pytest.raises(InputError, match=r"every trajectory has one row only.*'device'"):
+        run(content)

@@ -128,6 +128,12 @@ class Opened:
         moved = self.page.evaluate_handle(DROPPED, [path.name, path.read_text()])
         self.at("drop-zone").dispatch_event("drop", {"dataTransfer": moved})
 
+    def declare(self) -> None:
+        """Declare that each trajectory is another person, which nobody does unasked."""
+        self.page.get_by_text("Still to be said: who is behind a trajectory").wait_for()
+        assert self.at("next").is_disabled()
+        self.wait("person-each").check()
+
     def to_method(self, name: str) -> None:
         """Go from the columns to the settings of a method, without a look at the risk."""
         self.page.locator("[data-testid=next]:enabled").wait_for()
@@ -270,6 +276,7 @@ def test_runs_survive_a_reload_and_are_compared(link: str, browser: Any, tmp_pat
 def test_a_verdict_that_fails_publishes_nothing(link: str, browser: Any, tmp_path: Path) -> None:
     with Opened(browser, link) as opened:
         opened.upload(visits(tmp_path))
+        opened.declare()
         opened.to_method("kcl")
         opened.fill({"k": "2", "c": "1", "l": "3"})
         opened.page.get_by_text("More settings of the method").click()
@@ -304,6 +311,11 @@ def test_files_that_cannot_be_read_are_told_in_words(link: str, browser: Any, tm
             row = opened.page.locator(f"[data-testid=column-row][data-column={column}] select")
             if row.input_value() != role:
                 row.select_option(role)
+        # The column that looks like a person is offered, not taken; it can be the trajectory as well.
+        opened.wait("person-column-card")
+        assert not opened.at("person-column-card").is_checked()
+        assert opened.at("next").is_disabled()
+        opened.at("person-column-card").check()
         opened.page.locator("[data-testid=next]:enabled").wait_for()
         opened.at("next").click()
         told = opened.wait("error").inner_text()
@@ -315,6 +327,7 @@ def test_files_that_cannot_be_read_are_told_in_words(link: str, browser: Any, tm
 def test_a_wrong_setting_is_told_at_its_field(link: str, browser: Any, tmp_path: Path) -> None:
     with Opened(browser, link) as opened:
         opened.drop(visits(tmp_path))
+        opened.declare()
         opened.to_method("kcl")
         opened.fill({"k": "many", "l": "0"})
         opened.at("run-button").click()
@@ -352,6 +365,7 @@ def test_without_the_token_there_is_no_page(link: str, browser: Any) -> None:
 def test_the_flow_can_be_walked_with_the_keyboard(link: str, browser: Any, tmp_path: Path) -> None:
     with Opened(browser, link) as opened:
         opened.upload(visits(tmp_path))
+        opened.declare()
         opened.page.locator("[data-testid=next]:enabled").wait_for()
         for colours in ("light", "dark"):
             opened.page.emulate_media(color_scheme=colours)

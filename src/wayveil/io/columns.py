@@ -301,7 +301,11 @@ def _refuse_twice(table: Table, used: Mapping[str, int]) -> None:
 
 def _missing(missing: list[str], found: list[str], kind: Kind) -> str:
     word = "column is" if len(missing) == 1 else "columns are"
-    suggestion = ",".join(f"{ours}={_near(ours, found, kind) or 'NAME'}" for ours in missing)
+    near = {ours: _near(ours, found, kind) for ours in missing}
+    # Who the person is will be asked next; one answer to both questions is enough.
+    people = () if "user_id" in found else person_columns(found)
+    told = [*near.items(), *(("user_id", name) for name in people[:1])]
+    suggestion = ",".join(f"{ours}={name or 'NAME'}" for ours, name in told)
     return (
         f"the {word} missing: {', '.join(missing)}; the file has {listed(found)}. {_NEED[kind]}; if they have other "
         f"names, say so, for example --columns {suggestion}"
