@@ -15,6 +15,7 @@ line numbers, never a person's id, place or value.
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from typing import Any
 
@@ -61,6 +62,12 @@ class VerdictFailed(WayveilError):
     exit_code = 1
 
 
+LARGEST_INT = 10**15
+"""No parameter is larger: counts and seconds stay whole numbers in every calculation."""
+
+_NUMBER = re.compile(r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,2})?|[0-9]{1,40}/[0-9]{1,40}")
+
+
 def check_int(who: str, name: str, value: Any, *, low: int, high: int | None = None, why: str = "") -> int:
     """Return `value` if it is an integer in [low, high]; booleans are not integers here.
 
@@ -72,9 +79,11 @@ def check_int(who: str, name: str, value: Any, *, low: int, high: int | None = N
     Traceback (most recent call last):
     wayveil.errors.ParameterError: kcl: k must be an integer >= 1, got 0. Zero people hide nobody.
     """
-    inside = isinstance(value, int) and not isinstance(value, bool) and value >= low
+    inside = isinstance(value, int) and not isinstance(value, bool) and low <= value <= max(low, LARGEST_INT)
     if not inside or (high is not None and value > high):
         span = f">= {low}" if high is None else f"from {low} to {high}"
+        if isinstance(value, int) and abs(value) > LARGEST_INT:
+            value = "a number of more than fifteen digits"
         raise ParameterError(f"{who}: {name} must be an integer {span}, got {value!r}. {why}".rstrip())
     return int(value)
 
@@ -90,9 +99,13 @@ def check_fraction(who: str, name: str, value: Any, *, low: int, high: int, why:
     Fraction(1, 3)
     """
     try:
-        exact = Fraction(value) if isinstance(value, (int, Fraction)) else Fraction(str(value))
         if isinstance(value, bool):
             raise ValueError
+        text = str(value).strip()
+        # Only numbers that a person may mean: 1e-999999999 is one of a billion digits.
+        if not isinstance(value, (int, Fraction)) and not _NUMBER.fullmatch(text):
+            raise ValueError
+        exact: Fraction | None = Fraction(value) if isinstance(value, (int, Fraction)) else Fraction(text)
     except (ValueError, ZeroDivisionError):
         exact = None
     if exact is None or not low <= exact <= high:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,8 @@ def forge(public: Path, **changes: Any) -> None:
     manifest = json.loads(path.read_text())
     content = (public / "published.csv").read_bytes()
     manifest["files"]["published.csv"] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
-    path.write_text(json.dumps({**manifest, **changes}))
+    text = json.dumps({**manifest, **changes}, sort_keys=True, indent=2, ensure_ascii=False)
+    path.write_text(f"{text}\n")
 
 
 def test_an_untouched_folder_holds(public: Path) -> None:
@@ -115,6 +117,73 @@ def test_another_version_proves_nothing(owned: Path, tmp_path: Path, monkeypatch
     judgement = judge(owned, original=tmp_path / "named.csv")
     assert judgement.holds is None
     assert "another version" in judgement.not_judged[0]
+
+
+def test_a_manifest_in_another_form_fails(public: Path) -> None:
+    path = public / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text())))
+    assert judge(public).failures == ("manifest.json is not in the form in which it is written",)
+
+
+def test_a_name_that_stands_there_twice_is_refused(public: Path) -> None:
+    path = public / "manifest.json"
+    path.write_text(path.read_text().replace('"rows":', '"rows": 1,\n  "rows":', 1))
+    with pytest.raises(InputError, match="not valid JSON"):
+        judge(public)
+
+
+def test_only_plain_files_are_read(public: Path, tmp_path: Path) -> None:
+    table, manifest = public / "published.csv", public / "manifest.json"
+    elsewhere = tmp_path / "elsewhere.csv"
+    table.rename(elsewhere)
+    table.symlink_to(elsewhere)
+    assert any("published.csv is missing or cannot be read" in failure for failure in judge(public).failures)
+    table.unlink()
+    os.mkfifo(table)
+    assert any("published.csv is missing or cannot be read" in failure for failure in judge(public).failures)
+    manifest.unlink()
+    os.mkfifo(manifest)
+    with pytest.raises(InputError, match=r"nothing is published there"):
+        judge(public)
+
+
+def test_files_and_columns_are_a_closed_list(public: Path) -> None:
+    manifest = json.loads((public / "manifest.json").read_text())
+    (public / "names\x1b[2J.csv").write_text("somebody")
+    content = (public / "names\x1b[2J.csv").read_bytes()
+    facts = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    forge(public, files={**manifest["files"], "names\x1b[2J.csv": facts})
+    (failure,) = judge(public).failures
+    assert failure == "1 in the manifest that no publication has: 'names\\x1b[2J.csv'"
+    (public / "names\x1b[2J.csv").unlink()
+    columns = manifest["schema"]["columns"]
+    renamed = [{**columns[0], "type": "a name"}, *columns[1:]]
+    forge(public, files=manifest["files"], schema={**manifest["schema"], "columns": renamed})
+    assert judge(public).failures == ("the manifest lists other columns than data of this kind have",)
+
+
+def test_one_table_is_one_table(public: Path) -> None:
+    manifest = json.loads((public / "manifest.json").read_text())
+    (public / "published-00001.csv").write_bytes((public / "published.csv").read_bytes())
+    forge(public, files={**manifest["files"], "published-00001.csv": manifest["files"]["published.csv"]})
+    with pytest.raises(InputError, match="one table, and lists several"):
+        judge(public)
+    # The same trajectories in two parts: each keeps the claim, both together tell twice of one person.
+    (public / "published.csv").rename(public / "published-00002.csv")
+    files = {f"published-0000{part}.csv": manifest["files"]["published.csv"] for part in (1, 2)}
+    path = public / "manifest.json"
+    many = {"rows": 2 * manifest["rows"], "trajectories": 2 * manifest["trajectories"], "files": files}
+    forged = {**manifest, **many, "schema": {**manifest["schema"], "parts": "each"}}
+    path.write_text(json.dumps(forged, sort_keys=True, indent=2, ensure_ascii=False) + "\n")
+    assert any("stands in several parts" in failure for failure in judge(public).failures)
+
+
+@pytest.mark.parametrize("number", ["1e-999999999", "1/" + "9" * 5000, "0." + "1" * 5000, "nan", "1e-999"])
+def test_no_number_of_a_claim_keeps_anybody_waiting(public: Path, number: str) -> None:
+    manifest = json.loads((public / "manifest.json").read_text())
+    forge(public, claim={**manifest["claim"], "c": number})
+    with pytest.raises(InputError, match="c must be a number from 0 to 1"):
+        judge(public)
 
 
 def test_every_failure_is_reported(public: Path) -> None:

@@ -9,6 +9,8 @@ from typing import Any
 
 import typer
 
+from wayveil.cli.terminal import harmless
+
 __all__ = [
     "demo_lines",
     "generated_json",
@@ -235,7 +237,7 @@ def _between(name: str, measured: Mapping[str, Any]) -> str:
 def _row(label: str, text: str, *, width: int = 12) -> str:
     # A path or a hash must stay in one piece, so that it can be copied.
     return fill(
-        text,
+        harmless(text),
         width=110,
         initial_indent=f"  {label:<{width}}",
         subsequent_indent=" " * (width + 2),

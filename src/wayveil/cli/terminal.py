@@ -4,19 +4,32 @@ from __future__ import annotations
 
 import json
 import sys
+import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
 
 import typer
 
-__all__ = ["emit", "fail", "progress_bar"]
+__all__ = ["emit", "fail", "harmless", "progress_bar"]
 
 
 class Progress(Protocol):
     """What an engine calls while it works."""
 
     def __call__(self, step: str, done: int = 0, total: int | None = None) -> None: ...
+
+
+def harmless(text: str) -> str:
+    """Return a text without what steers a terminal or turns the direction of writing: names may come from strangers.
+
+    Examples
+    --------
+    >>> harmless("a\\x1b[2Jb"), harmless("50\\xa0%")
+    ('a\\\\x1b[2Jb', '50\\xa0%')
+    """
+    steering = {c for c in text if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")}
+    return "".join(ascii(c)[1:-1] if c in steering else c for c in text) if steering else text
 
 
 def emit(content: dict[str, Any], lines: Iterable[str], *, as_json: bool) -> None:
@@ -30,7 +43,7 @@ def emit(content: dict[str, Any], lines: Iterable[str], *, as_json: bool) -> Non
 
 def fail(message: str, code: int, *, as_json: bool) -> int:
     """Write an error as one line on stderr, as JSON too if asked, and return the exit code."""
-    sentence = " ".join(message.split())
+    sentence = harmless(" ".join(message.split()))
     if as_json:
         typer.echo(json.dumps({"error": sentence, "exit_code": code}, ensure_ascii=False))
     typer.echo(f"wayveil: {sentence}", err=True)

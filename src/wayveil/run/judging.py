@@ -11,8 +11,18 @@ import numpy as np
 from wayveil.engines import scratch_folder
 from wayveil.errors import InputError, UsageError
 from wayveil.model import Engine, Stops, Verdict
+from wayveil.model.ragged import IntArray
 from wayveil.run import catalog
-from wayveil.run.manifest import Manifest, file_facts, read_manifest, sentences, versions
+from wayveil.run.manifest import (
+    Manifest,
+    expected_columns,
+    file_facts,
+    is_published_name,
+    open_plain,
+    read_manifest,
+    sentences,
+    versions,
+)
 from wayveil.run.outcome import NotPublished
 from wayveil.run.pipeline import publish
 from wayveil.run.reading import find_public, load_boxes, load_parts
@@ -109,7 +119,7 @@ def judge(
     """
     public = find_public(Path(folder))
     manifest, sha256 = read_manifest(public)
-    failures = [*_file_failures(public, manifest), *_text_failures(manifest)]
+    failures = [*_form_failures(public, manifest), *_file_failures(public, manifest), *_text_failures(manifest)]
     not_judged: list[str] = []
     verdict = None
     try:
@@ -214,19 +224,38 @@ def _text_failures(manifest: Manifest) -> list[str]:
     ]
 
 
+def _shown(name: str) -> str:
+    """Return the name of a file as it can be shown: nothing in it steers a terminal."""
+    return name if name.isprintable() else ascii(name)
+
+
+def _form_failures(folder: Path, manifest: Manifest) -> list[str]:
+    """Compare the manifest with the one form in which it is written: nothing can hide in another."""
+    with open_plain(folder / MANIFEST) as file:
+        same = file.read() == manifest.to_bytes()
+    failures = [] if same else [f"{MANIFEST} is not in the form in which it is written"]
+    columns = expected_columns(manifest)
+    if [(column.name, column.type) for column in manifest.table.columns] != columns:
+        failures.append("the manifest lists other columns than data of this kind have")
+    return failures
+
+
 def _file_failures(folder: Path, manifest: Manifest) -> list[str]:
     failures = []
     for name, expected in sorted(manifest.files.items()):
         try:
             found = file_facts(folder / name)
         except OSError:
-            failures.append(f"{name} is missing or cannot be read")
+            failures.append(f"{_shown(name)} is missing or cannot be read")
             continue
         if found.bytes != expected.bytes:
-            failures.append(f"the size of {name} differs: {found.bytes:,} bytes instead of {expected.bytes:,}")
+            failures.append(f"the size of {_shown(name)} differs: {found.bytes:,} bytes instead of {expected.bytes:,}")
         if found.sha256 != expected.sha256:
-            failures.append(f"the hash of {name} differs: the file was changed after publication")
-    extra = sorted(path.name for path in folder.iterdir() if path.name not in (MANIFEST, *manifest.files))
+            failures.append(f"the hash of {_shown(name)} differs: the file was changed after publication")
+    unknown = sorted(name for name in manifest.files if not is_published_name(name))
+    if unknown:
+        failures.append(f"{len(unknown)} in the manifest that no publication has: {', '.join(map(_shown, unknown))}")
+    extra = sorted(_shown(path.name) for path in folder.iterdir() if path.name not in (MANIFEST, *manifest.files))
     if extra:
         failures.append(f"{len(extra)} unlisted in the manifest: {', '.join(extra)}")
     return failures
@@ -243,15 +272,25 @@ def _count_failures(rows: int, trajectories: int, manifest: Manifest) -> list[st
 
 def _judged(folder: Path, manifest: Manifest) -> tuple[Verdict | None, int, int]:
     """Return the verdict, if files alone can give one, and the number of rows and trajectories."""
+    for name in manifest.files:
+        try:
+            with open_plain(folder / name):
+                pass
+        except OSError:
+            raise InputError(f"{_shown(name)} is not there, or is no plain file.") from None
     claim, together = manifest.guarantee, manifest.table.parts == "together"
     verdicts, classes, rows, trajectories = [], [], 0, 0
+    ids: list[IntArray] = []  # hashed: of equal ids, two are equal here as well
     for number, part in enumerate(load_parts(folder, manifest)):
+        ids.append(part.ids.hash().to_numpy())
         rows, trajectories = rows + part.data.n_rows, trajectories + len(part.data)
         if claim.judged_alone and not together:
             boxes = load_boxes(folder, manifest, part, number)
             verdicts.append(catalog.verify(part.data, claim, boxes=boxes))
         if isinstance(part.data, Stops):
             classes.append(np.unique(class_keys(part.data)))
+    if len(ids) > 1 and len(np.unique(np.concatenate(ids))) < trajectories:
+        raise InputError("A traj_id stands in several parts, so it is not known what belongs together.")
     if not claim.judged_alone:
         return None, rows, trajectories
     if together:

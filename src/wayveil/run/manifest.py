@@ -6,13 +6,18 @@ seed give the same bytes.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
+import os
 import platform
 import re
-from collections.abc import Iterable
+import stat
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, Literal
 
@@ -30,8 +35,11 @@ __all__ = [
     "Manifest",
     "boxes_name",
     "described",
+    "expected_columns",
     "file_facts",
+    "is_published_name",
     "make_manifest",
+    "open_plain",
     "published_name",
     "read_manifest",
     "sentences",
@@ -43,6 +51,7 @@ __all__ = [
 FORMATS = ("parquet", "csv", "geojson")
 """The formats of a published table."""
 
+_LARGEST_BYTES = 8 << 20
 _TABLE = re.compile(rf"(published|boxes)(-[0-9]{{5,}})?\.({'|'.join(FORMATS)})")
 _COLUMNS = {
     "visits": {"traj_id": "text", "t": "time", "location": "text"},
@@ -221,12 +230,8 @@ def sentences(claim: Guarantee, each_trajectory: bool, attributes: Iterable[str]
 def make_manifest(folder: Path, *, method: Any, verdict: Verdict, table: Described, each_trajectory: bool) -> Manifest:
     """Describe the files in `folder`; `each_trajectory` as in `sentences`."""
     claim = verdict.claim
-    words = {"time": _time_type(table.time_format), "place": _place_type(table.frame or Frame())}
-    columns = [
-        *(Column(name=name, type=words.get(word, word)) for name, word in _COLUMNS[table.kind].items()),
-        *((_DECLARED,) if table.declared else ()),
-        *(Column(name=name, type="text") for name in table.attributes),
-    ]
+    named = _columns(table.kind, table.time_format, table.frame or Frame(), table.attributes, declared=table.declared)
+    columns = [Column(name=name, type=word) for name, word in named]
     return Manifest(
         format=FORMAT,
         versions=versions(),
@@ -255,15 +260,34 @@ def make_manifest(folder: Path, *, method: Any, verdict: Verdict, table: Describ
     )
 
 
+def _columns(
+    kind: catalog.Kind, time_format: TimeFormat, frame: Frame, attributes: Iterable[str], *, declared: bool
+) -> list[tuple[str, str]]:
+    """Return the columns of a published table with their types in words, in order."""
+    words = {"time": _time_type(time_format), "place": _place_type(frame)}
+    own = [(name, words.get(word, word)) for name, word in _COLUMNS[kind].items()]
+    more = [(_DECLARED.name, _DECLARED.type)] if declared else []
+    return [*own, *more, *((name, "text") for name in attributes)]
+
+
+def expected_columns(manifest: Manifest) -> list[tuple[str, str]]:
+    """Return the columns that a table has of which a manifest speaks, with their types; attributes are as it says."""
+    table = manifest.table
+    return _columns(table.kind, table.time_format, manifest.frame, manifest.attributes, declared=manifest.declared)
+
+
 def read_manifest(folder: Path) -> tuple[Manifest, str]:
     """Return the manifest of a public folder and the sha256 of its file; InputError if it is not one."""
     path = folder / MANIFEST
     try:
-        content = path.read_bytes()
+        with open_plain(path) as file:
+            content = file.read(_LARGEST_BYTES + 1)
     except OSError:
         raise InputError(f"There is no readable {MANIFEST} in {str(folder)!r}: it is not a published folder.") from None
+    if len(content) > _LARGEST_BYTES:
+        raise InputError(f"The {MANIFEST} in {str(folder)!r} is larger than {_LARGEST_BYTES:,} bytes; none is.")
     try:
-        parsed = json.loads(content)
+        parsed = json.loads(content, object_pairs_hook=_without_repetition)
     except (ValueError, RecursionError):
         raise InputError(f"The {MANIFEST} in {str(folder)!r} is not valid JSON.") from None
     if not isinstance(parsed, dict) or "format" not in parsed:
@@ -285,7 +309,41 @@ def read_manifest(folder: Path) -> tuple[Manifest, str]:
         raise InputError(f"The {MANIFEST} in {str(folder)!r} lists no published table.")
     if any(name != Path(name).name for name in manifest.files):
         raise InputError(f"The {MANIFEST} in {str(folder)!r} lists a file outside its folder.")
+    if manifest.table.parts == "one" and len(tables(manifest)) > 1:
+        raise InputError(f"The {MANIFEST} in {str(folder)!r} says that there is one table, and lists several.")
     return manifest, hashlib.sha256(content).hexdigest()
+
+
+def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object of JSON; of a name that stands there twice, two readers could see two values."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError
+    return found
+
+
+@contextmanager
+def open_plain(path: Path) -> Iterator[BufferedReader]:
+    """Open a plain file to read; OSError for anything else.
+
+    A pipe would wait for ever, and a link may lead out of the folder.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    with open(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "not a plain file")
+        yield file
+
+
+def is_published_name(name: str) -> bool:
+    """Return whether a file of this name can be part of a publication, besides the manifest.
+
+    Examples
+    --------
+    >>> [is_published_name(name) for name in ("published.csv", "boxes-00002.parquet", "taxonomy.csv", "names.csv")]
+    [True, True, True, False]
+    """
+    return _TABLE.fullmatch(name) is not None or any(name == taxonomy_name(form) for form in FORMATS)
 
 
 def published_name(form: str, part: int | None = None) -> str:
@@ -320,7 +378,7 @@ def _number(part: int | None) -> str:
 
 def file_facts(path: Path) -> FileFacts:
     """Return size and hash of a file, read in pieces."""
-    with open(path, "rb") as file:
+    with open_plain(path) as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         return FileFacts(sha256=digest, bytes=file.tell())
 
