@@ -37,7 +37,10 @@ _JUDGED = {
         "yellow",
     ),
 }
-_HEADLINES = ("identity_mean", "identity_max", "attribute_mean", "attribute_max", "exposed_people_share")
+_HEADLINES = (
+    *("identity_mean", "identity_max", "attribute_mean", "attribute_max", "exposed_people_share"),
+    *("posterior_max", "posterior_certain_share"),
+)
 _SHARES = ("identity_share_above", "attribute_share_above", "unique_share", "unmatched_share")
 
 
