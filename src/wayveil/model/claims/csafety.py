@@ -145,7 +145,11 @@ class CSafety(Claim):
             "an attacker who does not know whether the trip was published: trips that were left out are not counted",
         )
         if self._worst:
-            return always
+            return (
+                *always,
+                "an attacker who also knows the stops of many other people and repeats the grouping: who looks like "
+                "whom depends on their sensitive places",
+            )
         return (
             "an attacker who knows that some sensitive places are more popular than others, or learns it from the "
             "publication: the probability takes those below a node as equally likely",
