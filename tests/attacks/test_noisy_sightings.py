@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from wayveil.attacks.attack_graph import GraphAttack
 from wayveil.attacks.look_alikes import LookAlikes
+from wayveil.attacks.nearest_positions import NearestPositions
 from wayveil.attacks.noisy_sightings import NoisySightings
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
@@ -102,6 +104,19 @@ def test_offsets_that_depend_on_the_truth_are_found_though_curves_are_alike():
     assert found["member_success_mean"] > 0.9  # whoever does not
     assert found["member_success_at_least"] > 0.5
     assert found["member_success_mean_by_direction"] > 0.7
+
+
+@pytest.mark.parametrize("other", [NearestPositions, GraphAttack])
+def test_other_attackers_who_know_the_discs_guess_among_look_alikes(other):
+    """Without the width of the discs a lucky guess counts as certainty; what was placed near the truth has no alike."""
+    for placement, bound in (("random", 1 / 3), ("nearest", 1.0)):
+        truth, target = discs(3, 30, placement)
+        asked = {"sensitive": {}, "engine": ENGINE}
+        told = other(delta=DELTA).run(truth, target, rng=np.random.default_rng(1), **asked).measured
+        luck = other().run(truth, target, rng=np.random.default_rng(1), **asked).measured
+        assert told["identity_max"] == pytest.approx(bound)
+        assert luck["identity_max"] == 1
+        assert told["identity_mean"] == pytest.approx(luck["identity_mean"], abs=0.15)
 
 
 def test_somebody_with_most_of_the_trips_is_counted_by_trips():

@@ -13,6 +13,7 @@ import numpy as np
 
 from wayveil.attacks.assignments import CHAINS, Assignments, assign
 from wayveil.attacks.fitting import MOST_EDGES, fitting
+from wayveil.attacks.look_alikes import delta_parameter, look_alike_values, nearest_shares
 from wayveil.attacks.narrow_graphs import same_columns
 from wayveil.attacks.owners import owners_of
 from wayveil.attacks.positions import Array, Outcome, Tracks, check_matched, mean
@@ -58,6 +59,9 @@ class GraphAttack:
         Most assignments that are sampled, where they are too many to be counted.
     threshold : number from 0 to 1
         People who are found with a probability above this are counted in `identity_share_above`.
+    delta : number, >= 0
+        Width of the discs in which chance placed published points, in metres; 0 for none.  Then whoever takes the
+        nearest picks evenly among its look-alikes, as in `NoisySightings`.
 
     Notes
     -----
@@ -97,6 +101,7 @@ class GraphAttack:
         kind="int", low=10, high=100_000, default=200, help="most assignments sampled, where they cannot be counted"
     )
     threshold: Fraction = threshold_parameter("probability", default=Fraction(1, 5))
+    delta: float = delta_parameter()
 
     name: ClassVar[str] = "attack_graph"
     summary: ClassVar[str] = "an attacker who knows the declared positions of everybody and assigns all trajectories"
@@ -179,6 +184,11 @@ class GraphAttack:
         rows = np.minimum(rows, max(0, known.n_rows - 1))
         tasks = [slice(k, k + _NEAREST_PER_TASK) for k in range(0, len(chosen), _NEAREST_PER_TASK)]
         columns = (known.t[rows], known.x[rows], known.y[rows]) if known.n_rows else (rows, rows * 1.0, rows * 1.0)
+        if self.delta > 0 and isinstance(target, Points):
+            asked = (*columns, owner[chosen], count[:, None])
+            values = look_alike_values(truth, target, self.delta, tracks)
+            shares = engine.map(partial(nearest_shares, tracks, values, asked), tasks)
+            return np.concatenate([np.zeros((0, 1)), *shares])[:, 0]
         done = engine.map(partial(_nearest, tracks, columns, owner[chosen], count), tasks)
         none = np.zeros((0, 1), np.int64)
         tied, hit, many, own = (np.concatenate(parts)[:, 0] for parts in zip((none,) * 4, *done, strict=True))

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from wayveil.attacks.positions import Array
-from wayveil.model import Points
+from wayveil.attacks.owners import owners_of
+from wayveil.attacks.positions import Array, Tracks
+from wayveil.kernels.attack_positions import Values, nearest_values
+from wayveil.model import Points, parameter
 
-__all__ = ["LookAlikes"]
+__all__ = ["LookAlikes", "delta_parameter", "look_alike_values", "nearest_shares", "share_values"]
 
 _MOST_PAIRS = 4_000_000
 _TELLING = 4  # times at which trajectories are compared first
@@ -65,6 +68,41 @@ class LookAlikes:
             groups += int(near.max()) + 1
             shapes += int(alike.max()) + 1
         return cls(group=group, shape=shape)
+
+
+def share_values(shape: Array, owner: Array) -> Values:
+    """Return what it is worth to pick evenly among look-alikes: the owner's share of trajectories or of people."""
+    owners = int(owner.max(initial=0)) + 1
+    key, many = np.unique(shape * owners + owner, return_counts=True)
+    label = key // owners
+    people, size = np.bincount(label), np.bincount(label, many)
+    return Values(shape, owners, key, np.maximum(many / size[label], 1 / people[label]))
+
+
+def look_alike_values(truth: Points, target: Points, distance: float, tracks: Tracks) -> Values:
+    """Return what it is worth to pick evenly among the look-alikes of a published trajectory, for every slot."""
+    shape = LookAlikes.of(target, distance).shape
+    return share_values(shape[tracks.trajectory], owners_of(truth)[tracks.trajectory])
+
+
+def nearest_shares(tracks: Tracks, values: Values, known: tuple[Array, ...], part: slice) -> Array:
+    """Return, per attack of a part and level, the success of who picks evenly among look-alikes of the nearest.
+
+    `known` are (t, x, y, owner, depth) as the kernel takes them, one line per attack.
+    """
+    columns = (np.ascontiguousarray(column[part]) for column in known)
+    total, many, _ = nearest_values(tracks.rows, tracks.slots, values, *columns, tracks.speed, tracks.rounding)
+    return np.divide(total, many, out=np.zeros(total.shape), where=many > 0)
+
+
+def delta_parameter() -> Any:
+    """Declare the width of the discs in which chance placed what was published."""
+    return parameter(
+        kind="number",
+        low=0,
+        default=0.0,
+        help="width of the discs of the claim, in metres: curves that differ by a constant there are guessed among",
+    )
 
 
 def _tolerance(data: Points) -> float:

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from wayveil.attacks.look_alikes import delta_parameter, look_alike_values, nearest_shares
 from wayveil.attacks.person_risk import mean_bounds
 from wayveil.attacks.positions import Array, KnownSamples, Outcome, Tracks, check_matched, mean
 from wayveil.attacks.shared import OnPositions, auto_draws_parameter, threshold_parameter, victims_parameter
@@ -42,6 +43,9 @@ class NearestPositions(OnPositions):
         Attacks on each person, with samples drawn anew; "auto" makes up to `victims` attacks where people are fewer.
     threshold : number from 0 to 1
         Attacks that succeed with a probability above this are counted in `identity_share_above`.
+    delta : number, >= 0
+        Width of the discs in which chance placed published points, in metres; 0 for none.  Then whoever knows the
+        method picks evenly among the look-alikes of the nearest, as in `NoisySightings`.
 
     Notes
     -----
@@ -75,6 +79,7 @@ class NearestPositions(OnPositions):
     victims: int = victims_parameter(1000)
     draws: int | str = auto_draws_parameter("attacks on each person, with other samples")
     threshold: Fraction = threshold_parameter("success", counted="attacks")
+    delta: float = delta_parameter()
 
     name: ClassVar[str] = "nearest_positions"
     summary: ClassVar[str] = "an attacker who knows where a person was at some times and takes what is nearest"
@@ -98,8 +103,8 @@ class NearestPositions(OnPositions):
         tied, hit, many, own = (np.concatenate(parts).T for parts in zip((none,) * 4, *done, strict=True))
         published = (np.diff(target.offsets) > 0)[known.trajectory]
         outcomes = [
-            Outcome(fitting=tied[i], hit=hit[i], published=published, trajectories=(many[i], own[i]))
-            for i in range(len(self._levels))
+            Outcome(fitting=tied[i], hit=hit[i], published=published, trajectories=(many[i], own[i]), alike=one)
+            for i, one in enumerate(self._among_alikes(truth, target, tracks, known, tasks, engine))
         ]
         return AttackResult(
             name=self.name,
@@ -112,6 +117,24 @@ class NearestPositions(OnPositions):
             },
             charts=(self._chart(outcomes), outcomes[-1].chart()),
         )
+
+    def _among_alikes(
+        self,
+        truth: Points,
+        target: Points | Regions,
+        tracks: Tracks,
+        known: KnownSamples,
+        tasks: list[slice],
+        engine: Engine,
+    ) -> list[Array | None]:
+        """Return the success among look-alikes of the nearest, per level; None where there is no disc."""
+        if self.delta == 0 or isinstance(target, Regions):
+            return [None] * len(self._levels)
+        depth = np.minimum(np.array(self._levels), known.count[:, None])
+        columns = (known.t, known.x, known.y, known.owner, depth)
+        values = look_alike_values(truth, target, self.delta, tracks)
+        done = engine.map(partial(nearest_shares, tracks, values, columns), tasks)
+        return list(np.concatenate([np.zeros((0, len(self._levels))), *done]).T)
 
     @property
     def _levels(self) -> tuple[int, ...]:

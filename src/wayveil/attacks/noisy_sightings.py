@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from wayveil.attacks.look_alikes import LookAlikes
+from wayveil.attacks.look_alikes import LookAlikes, share_values
 from wayveil.attacks.owners import owners_of
 from wayveil.attacks.person_risk import mean_bounds
 from wayveil.attacks.positions import Array, Outcome, Tracks, check_matched, mean
@@ -121,7 +121,7 @@ class NoisySightings:
         alike = LookAlikes.of(target, self.delta)
         tracks = Tracks.of(truth, target)
         slot = tracks.trajectory
-        values = _shares(alike.shape[slot], owner[slot])
+        values = share_values(alike.shape[slot], owner[slot])
         depth = np.minimum(np.array(self._levels), seen.count[:, None])
         tasks = [slice(i, i + _ATTACKS_PER_TASK) for i in range(0, len(seen.count), _ATTACKS_PER_TASK)]
         done = engine.map(partial(_nearest, tracks, values, seen, owner[seen.trajectory], depth), tasks)
@@ -351,15 +351,6 @@ def _means(code: Array, values: Array) -> Array:
     np.maximum.at(peak, which, values)
     found: Array = np.minimum(np.bincount(which, values, len(codes)) / np.bincount(which, minlength=len(codes)), peak)
     return found
-
-
-def _shares(shape: Array, owner: Array) -> Values:
-    """Return what it is worth to pick evenly among look-alikes: the owner's share of trajectories or of people."""
-    owners = int(owner.max(initial=0)) + 1
-    key, many = np.unique(shape * owners + owner, return_counts=True)
-    label = key // owners
-    people, size = np.bincount(label), np.bincount(label, many)
-    return Values(shape, owners, key, np.maximum(many / size[label], 1 / people[label]))
 
 
 def _nearest(

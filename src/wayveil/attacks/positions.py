@@ -138,12 +138,14 @@ class Outcome:
     """How attacks went: how many people fit, 1 if the victim is one, and whether the trajectory known was published.
 
     `trajectories` has how many trajectories fit, and how many of them are the victim's, where this was counted.
+    `alike` is the success of who does not tell look-alikes apart, where it was asked for, in place of all that.
     """
 
     fitting: Array
     hit: Array
     published: Array
     trajectories: tuple[Array, Array] | None = None
+    alike: Array | None = None
 
     @property
     def success(self) -> Array:
@@ -157,6 +159,8 @@ class Outcome:
         >>> Outcome(fitting=2 * one, hit=one, published=there, trajectories=(21 * one, 20 * one)).success.round(3)
         array([0.952])
         """
+        if self.alike is not None:
+            return self.alike
         people = np.divide(self.hit, self.fitting, out=np.zeros(len(self.hit)), where=self.fitting > 0)
         if self.trajectories is None:
             return people

@@ -20,7 +20,11 @@ from wayveil.run.yardstick import Yardstick, make_yardstick
 
 __all__ = ["Finished", "headline", "line_up", "risk_headline", "with_yardstick"]
 
-_WITHOUT_EFFECT = ("threshold", "confidence")  # on the means that are compared
+_WITHOUT_EFFECT = (
+    "threshold",
+    "confidence",
+    "delta",
+)  # on the means that are compared, or on what they are expected to be
 _RISK_WORDS = {
     "identity_mean": "mean probability that a person is found",
     "attribute_mean": "mean confidence in a sensitive value of a person",

@@ -20,6 +20,7 @@ from wayveil.model import (
     Data,
     Engine,
     Guarantee,
+    KDelta,
     Method,
     Metric,
     Routes,
@@ -76,7 +77,11 @@ def default_attacks(
     elif isinstance(claim, CSafety):
         promised = {"threshold": claim.c}
     elif (people := getattr(claim, "k", None)) is not None:
-        promised = {"threshold": Fraction(1, people), "k": people, "delta": getattr(claim, "delta", None)}
+        promised = {
+            "threshold": Fraction(1, people),
+            "k": people,
+            **({"delta": claim.delta} if isinstance(claim, KDelta) else {}),
+        }
         if (top_speed := getattr(claim, "top_speed", "none")) != "none":
             promised["top_speed"] = top_speed
     found = []
