@@ -63,7 +63,11 @@ def test_what_is_not_ours_is_left_alone(tmp_path: Path) -> None:
     elsewhere.mkdir()
     (elsewhere / "file").touch()
     (tmp_path / "wayveil-link").symlink_to(elsewhere)
+    (elsewhere / "made by wayveil, removed by wayveil").touch()
     (tmp_path / "wayveil-file").touch()
+    (tmp_path / ".wayveil-scratch-mine").mkdir()
+    (tmp_path / ".wayveil-scratch-mine" / "publication").touch()
+    (tmp_path / "wayveil-out").mkdir()
     (tmp_path / "other-folder").mkdir()
     one = Scratch(tmp_path)
     two = Scratch(tmp_path)
@@ -72,5 +76,7 @@ def test_what_is_not_ours_is_left_alone(tmp_path: Path) -> None:
     one.close()
     assert two.path.is_dir()
     two.close()
-    assert sorted(os.listdir(tmp_path)) == ["elsewhere", "other-folder", "wayveil-file", "wayveil-link"]
+    assert sorted(os.listdir(tmp_path)) == [
+        ".wayveil-scratch-mine", "elsewhere", "other-folder", "wayveil-file", "wayveil-link", "wayveil-out",
+    ]  # fmt: skip
     assert (elsewhere / "file").exists()

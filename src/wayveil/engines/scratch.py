@@ -1,5 +1,7 @@
 """Folders for what a process sets down for a while: readable by their owner only, and gone at the end.
 
+They have a name and a mark of their own, so that nothing else is ever taken for one.
+
 A process that is killed cannot tidy up.  Each folder is therefore locked by the process that made it, and the lock dies
 with the process: the next one that needs such a folder removes those of the same user that nobody holds.
 """
@@ -17,8 +19,9 @@ from pathlib import Path
 
 __all__ = ["PREFIX", "Scratch", "scratch_folder"]
 
-PREFIX = "wayveil-"
+PREFIX = ".wayveil-scratch-"
 _UNLOCKED = "new-"
+_MARK = "made by wayveil, removed by wayveil"
 
 
 class Scratch:
@@ -40,6 +43,7 @@ class Scratch:
         self._lock = os.open(fresh, os.O_RDONLY | os.O_DIRECTORY)
         with suppress(OSError):  # a file system without locks: nobody can sweep there either, see `_sweep`
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        (fresh / _MARK).touch()
         self.path = fresh.with_name(fresh.name.replace(f"{prefix}{_UNLOCKED}", prefix, 1))
         fresh.rename(self.path)
 
@@ -82,6 +86,8 @@ def _sweep(base: Path, prefix: str) -> None:
         except OSError:
             continue
         try:
+            if _MARK not in os.listdir(handle):
+                continue  # whatever it is called: nobody but us removes what we did not make
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(folder, ignore_errors=True)
         except OSError:

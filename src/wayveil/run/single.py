@@ -322,13 +322,13 @@ def check_file(out: Path, *, overwrite: bool, endings: tuple[str, ...] = _POINT_
         raise OutputError(f"{str(out)!r} is a folder; --out must be a file.")
     if out.exists() and not overwrite:
         raise UsageError(f"{str(out)!r} already exists. Give --overwrite to replace it, or choose another --out.")
-    with reporting_disk_errors(out), scratch_folder(out.parent, prefix=".wayveil-"):
+    with reporting_disk_errors(out), scratch_folder(out.parent):
         pass
 
 
 def write_file(out: Path, write: Callable[[Path], object]) -> None:
     """Write a file beside its place and move it there in one step."""
-    with reporting_disk_errors(out), scratch_folder(out.parent, prefix=".wayveil-") as folder:
+    with reporting_disk_errors(out), scratch_folder(out.parent) as folder:
         whole = folder / out.name
         write(whole)
         os.replace(whole, out)
