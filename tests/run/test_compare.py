@@ -136,7 +136,8 @@ def test_settings_with_their_own_preparation_are_measured_against_the_same_origi
 
 
 def test_common_steps_belong_to_the_original(table: Path, tmp_path: Path, run: Run, write: Write) -> None:
-    text = '[[prepare]]\nstep = "bucket"\nwidth = 4\n' + KCL.format(k=1) + KCL.format(k=1)
+    one = KCL.format(k=1) + 'accept_absence = "yes"\n'
+    text = '[[prepare]]\nstep = "bucket"\nwidth = 4\n' + one + one
     text += '[[setting.prepare]]\nstep = "bucket"\nwidth = 12\n[compare]\nseed = 1\n'
     found = run(write(tmp_path, text))
     assert found.content["loss"]["against"] == "the input after bucket"

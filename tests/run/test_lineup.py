@@ -18,7 +18,7 @@ def recipe_of(path: Path, out: Path, method: dict[str, Any], **more: Any) -> Rec
     return make_recipe(
         {
             "seed": 1,
-            "input": {"path": str(path)},
+            "input": {"path": str(path), "owners": "each-trajectory"},
             "method": method,
             "output": {"path": str(out), "format": "csv"},
             **more,

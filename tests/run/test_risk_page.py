@@ -59,11 +59,11 @@ def test_an_attack_without_the_usual_numbers_and_no_attack() -> None:
 
 def test_the_command_writes_it_once(table1: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "risk.html"
-    assert main(["risk", str(table1), "--report", str(out)]) == 0
+    assert main(["risk", str(table1), "--each-trajectory-is-a-person", "--report", str(out)]) == 0
     assert "table1.csv" in out.read_text(encoding="utf-8")
     before = out.read_bytes()
-    assert main(["risk", str(table1), "--report", str(out)]) == 2
+    assert main(["risk", str(table1), "--each-trajectory-is-a-person", "--report", str(out)]) == 2
     assert "already exists" in capsys.readouterr().err
-    assert main(["risk", str(table1), "--report", str(tmp_path / "risk.csv")]) == 2
+    assert main(["risk", str(table1), "--each-trajectory-is-a-person", "--report", str(tmp_path / "risk.csv")]) == 2
     assert out.read_bytes() == before
-    assert main(["risk", str(table1), "--report", str(out), "--overwrite"]) == 0
+    assert main(["risk", str(table1), "--each-trajectory-is-a-person", "--report", str(out), "--overwrite"]) == 0

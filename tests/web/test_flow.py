@@ -80,7 +80,7 @@ def ended(client: httpx.Client, id: str) -> dict[str, Any]:
     return found
 
 
-def test_from_the_file_to_the_download(client: httpx.Client, tmp_path: Path) -> None:
+def test_from_the_file_to_the_download(server: Any, client: httpx.Client, tmp_path: Path) -> None:
     file = upload(client, "Table one.csv", TABLE.read_bytes())
     seen = client.get(f"/api/files/{file}/preview").json()
     assert (seen["kind"], seen["rows"], seen["problems"]) == ("visits", 34, [])
@@ -118,7 +118,8 @@ def test_from_the_file_to_the_download(client: httpx.Client, tmp_path: Path) -> 
     recipe = client.get(f"/api/runs/{publish}/recipe.toml")
     (tmp_path / "recipe.toml").write_bytes(recipe.content)
     (tmp_path / "Table one.csv").write_bytes(TABLE.read_bytes())
-    assert main(["run", str(tmp_path / "recipe.toml")]) == 0
+    secret = server.folder / "runs" / publish / "out/private/secret.txt"
+    assert main(["run", str(tmp_path / "recipe.toml"), "--secret", str(secret)]) == 0
     with zipfile.ZipFile(io.BytesIO(zipped)) as made:
         ours = {name: made.read(name) for name in made.namelist()}
     public = tmp_path / "publication/public"
