@@ -23,6 +23,7 @@ __all__ = ["NoisySightings"]
 
 _ATTACKS_PER_TASK = 128
 _DOUBT = 1e-6  # how likely `member_success_at_least` is too large
+_BOUNDS = 8  # of which it is the largest: two numbers of sightings, two ways to pick, two ways to count
 _LARGEST_GROUP = 4096
 _ROUNDING = 1e-9
 _CHUNK = 1 << 20
@@ -340,7 +341,7 @@ class _Attacks:
         bounds = []
         for weight in self.weights(self.published):
             ranges = np.bincount(shape[picks.trajectory], weight[picks.attack] * picks.probability)
-            bounds.append(float(weight @ success) - sqrt(log(1 / _DOUBT) * float(ranges @ ranges) / 2))
+            bounds.append(float(weight @ success) - sqrt(log(_BOUNDS / _DOUBT) * float(ranges @ ranges) / 2))
         return max(0.0, *bounds)
 
 
