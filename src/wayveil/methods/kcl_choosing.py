@@ -215,14 +215,14 @@ class Choosing:
             if spared is not None:
                 ways += engine.map(lambda way: mend(way, crowd, spared), ways)
         best = min(ways, key=Way.cost)
-        steps = self._steps(len(crowd.rows)) if self.gives_back and spared is None else 0
+        steps = self._steps(crowd.n_shared) if self.gives_back and spared is None else 0
         return improve(best, crowd, steps) if steps else best
 
     def _steps(self, n_visits: int) -> int:
         """Return how often the result is taken apart and put together again to lose less."""
         if isinstance(self.asked.improve, int):
             return self.asked.improve
-        return min(MOST_STEPS, MOST_VISITS // max(1, n_visits))
+        return min(MOST_STEPS, MOST_VISITS // 2 // max(1, n_visits))
 
     def check_people(self, people: int) -> None:
         """Refuse data of too few people."""

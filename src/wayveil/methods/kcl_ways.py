@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -113,6 +114,20 @@ class Crowd:
     longest: int
     bounds: Bounds
     counts_records: bool = False
+
+    @cached_property
+    def shared_items(self) -> IntArray:
+        """The items that at least k people have: all others are lost, whether they are here or were left out before."""
+        records = self.records
+        owner = np.repeat(records.owner, np.diff(records.offsets))
+        held = np.unique(owner * self.n_items + records.items) % max(1, self.n_items)
+        shared: IntArray = np.flatnonzero(np.bincount(held, minlength=self.n_items) >= self.bounds.k)
+        return shared
+
+    @cached_property
+    def n_shared(self) -> int:
+        """How many visits such items have: the size of the data, however rare visits were left out."""
+        return int(np.isin(self.records.items, self.shared_items).sum())
 
     @property
     def n_items(self) -> int:
@@ -270,7 +285,7 @@ def _restore_all(records: Records, crowd: Crowd, spared: Patterns | None, weight
         else:
             more = int(restore(records, order, crowd.longest, crowd.bounds, False))
         restored += more
-        if more == 0 and (alone or len(records.items) > MOST_ALONE):
+        if more == 0 and (alone or crowd.n_shared > MOST_ALONE):
             return restored
         alone = more == 0
 
@@ -297,15 +312,16 @@ def improve(way: Way, crowd: Crowd, steps: int) -> Way:
     of all, comes from a generator with a fixed seed, so the result does not depend on anything but the data.
     """
     rng, items, n_items = random.Random(0), crowd.records.items, crowd.n_items
+    shared = crowd.shared_items
     alive, kept = way.alive, int(way.alive.sum())
-    for _ in range(steps if kept < len(items) else 0):
+    for _ in range(steps if kept < crowd.n_shared else 0):
         share = rng.choice((0.05, 0.1, 0.2, 0.4))
-        taken = rng.sample(range(n_items), max(1, round(share * n_items)))
+        taken = shared[rng.sample(range(len(shared)), max(1, round(share * len(shared))))]
         off = np.zeros(n_items, np.bool_)
         off[taken] = True
         lost = np.where(off, 0, np.bincount(items[alive == 0], minlength=n_items))
         first = np.argsort(-lost, kind="stable")
-        order = np.concatenate([first[lost[first] > 0], np.array(taken)])
+        order = np.concatenate([first[lost[first] > 0], taken])
         own = crowd.records._replace(alive=np.where(off[items], 0, alive))
         restore(own, order, crowd.longest, crowd.bounds, False)
         if own.alive.sum() >= kept:
