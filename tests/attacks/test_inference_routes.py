@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from route_definitions import find_exposed
 
 from wayveil.attacks.inference_routes import InferenceRoutes
 from wayveil.engines import LocalEngine
@@ -28,35 +27,6 @@ def attack(data: Routes, k: int, row_share: str = "1/k") -> dict[str, float | No
     return dict(found.measured)
 
 
-def oracle(data: Routes, k: int, share: Fraction) -> tuple[set, set, set]:
-    """Definition 2, counted both ways: (intersections, pairs with a side, people), per slice; a dummy is one more."""
-    nodes, pairs, exposed = set(), set(), set()
-    for moment in set(zip(data.t_start.tolist(), data.t_end.tolist(), strict=True)):
-        on: dict[str, set[int]] = {name: set() for name, _, _ in ROADS}
-        for t in range(len(data)):
-            if (int(data.t_start[t]), int(data.t_end[t])) == moment:
-                for road in data.record(t):
-                    on[road].add(t)
-
-        def people(of: set[int]) -> set[int]:
-            return set(owners(of))
-
-        def owners(of: set[int]) -> Counter[int]:
-            return Counter(int(data.owner[t]) if data.owner[t] >= 0 else -1 - t for t in of)
-
-        for (i, _, node), (j, start, _) in product(ROADS, ROADS):
-            if node == start and len(people(on[i])) >= k and len(people(on[j])) >= k:
-                for side, these in (("i", on[i] - on[j]), ("j", on[j] - on[i])):
-                    few = people(these)
-                    if len(few) >= k:
-                        few = {one for one, n in owners(these).items() if one >= 0 and Fraction(n, len(these)) > share}
-                    if few:
-                        nodes.add((moment, node))
-                        pairs.add((moment, i, j, side))
-                        exposed |= {one for one in few if one >= 0}
-    return nodes, pairs, exposed
-
-
 @st.composite
 def routes(draw: st.DrawFn) -> Routes:
     ways = draw(st.lists(st.lists(st.sampled_from([r[0] for r in ROADS]), max_size=4), min_size=1, max_size=12))
@@ -71,7 +41,7 @@ def routes(draw: st.DrawFn) -> Routes:
 @settings(deadline=None, max_examples=200, derandomize=True)
 def test_matches_the_definition_and_the_verifier(data: Routes, k: int, row_share: str) -> None:
     share = Fraction(1, k) if row_share == "1/k" else Fraction(row_share)
-    nodes, pairs, exposed = oracle(data, k, share)
+    nodes, pairs, exposed = find_exposed(data, k, share)
     found = attack(data, k, row_share)
     assert found["intersections"] == len(nodes)
     assert found["pairs_of_roads"] == len(pairs)

@@ -1,20 +1,18 @@
 """Random road networks and people with one to six trips: the definitions, written out, against methods and verifiers.
 
-The definitions below are sets and counters and share no code with the package.  Every publication of every method is
+The definitions are sets and counters and share no code with the package.  Every publication of every method is
 judged by them and by the verifier, as it is and with something planted in it, and every sentence under "protects
 against" is attacked.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from dataclasses import replace
-from fractions import Fraction
-from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
 import pytest
+from route_definitions import is_shared, is_strict
 
 from wayveil.attacks import ATTACKS
 from wayveil.engines import LocalEngine
@@ -22,67 +20,11 @@ from wayveil.errors import InputError
 from wayveil.methods.cba import Cba
 from wayveil.methods.icba import Icba
 from wayveil.methods.prefix import Prefix
-from wayveil.model import RoadNetwork, Routes, StrictK, SubsequenceK
+from wayveil.model import RoadNetwork, Routes, StrictK
 from wayveil.verify.strict_k import check_strict_k
 from wayveil.verify.subsequence_k import check_subsequence_k
 
 ENGINE = LocalEngine(workers=1)
-
-
-def span(data: Routes, i: int) -> tuple[int, int]:
-    return int(data.t_start[i]), int(data.t_end[i])
-
-
-def is_path(data: Routes, i: int) -> bool:
-    ends = {name: (data.network.from_node[r], data.network.to_node[r]) for r, name in enumerate(data.network.roads)}
-    return all(ends[a][1] == ends[b][0] for a, b in pairwise(data.record(i)))
-
-
-def is_true(data: Routes, truth: Routes, k: int) -> bool:
-    """Owners drove on a road of theirs in that slice, routes are parts of trips, and k people are on each road."""
-    trips = defaultdict(list)
-    for j in range(len(truth)):
-        trips[span(truth, j)].append((int(truth.owner[j]), truth.record(j)))
-    for i in range(len(data)):
-        route, there = data.record(i), trips[span(data, i)]
-        n = len(route)
-        if data.owner[i] >= 0 and not any(who == data.owner[i] and set(trip) & set(route) for who, trip in there):
-            return False
-        if not any(trip[at : at + n] == route for _, trip in there for at in range(len(trip))):
-            return False
-        if any(len({who for who, trip in there if road in trip}) < k for road in route):
-            return False
-    return True
-
-
-def is_strict(data: Routes, truth: Routes, claim: StrictK) -> bool:
-    groups = defaultdict(list)
-    for i in range(len(data)):
-        groups[span(data, i), *data.record(i)].append(int(data.owner[i]))
-    for owners in groups.values():
-        people = Counter(who for who in owners if who >= 0)
-        dummies = len(owners) - sum(people.values())
-        if claim.pad == "no":
-            owners, dummies = [who for who in owners if who >= 0], 0
-        if len(people) + dummies < claim.k or (claim.pad == "yes" and 2 * len(people) <= claim.k):
-            return False
-        if any(Fraction(n, len(owners)) > claim.owner_share for n in people.values()):
-            return False
-    return bool(groups) and all(is_path(data, i) for i in range(len(data))) and is_true(data, truth, claim.k)
-
-
-def is_shared(data: Routes, truth: Routes, claim: SubsequenceK) -> bool:
-    having = defaultdict(list)
-    for i in range(len(data)):
-        route = data.record(i)
-        for part in {part for n in range(1, len(route) + 1) for part in combinations(route, n)}:
-            having[span(data, i), part].append(int(data.owner[i]))
-    for owners in having.values():
-        people = Counter(who for who in owners if who >= 0)
-        rows = sum(people.values())
-        if len(people) < claim.k or any(Fraction(n, rows) > claim.owner_share for n in people.values()):
-            return False
-    return bool(having) and all(is_path(data, i) for i in range(len(data))) and is_true(data, truth, claim.k)
 
 
 def random_truth(rng: np.random.Generator) -> Routes:
