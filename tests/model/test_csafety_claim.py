@@ -14,7 +14,7 @@ from wayveil.model import CSafety, guarantee_from_json
 def test_what_the_claim_says() -> None:
     claim = CSafety(c="0.3", m=5)
     assert "more than 30 %" in claim.promise
-    assert "whatever else is known of how popular places are and of the method" in claim.promise
+    assert "whatever else is known of how popular places are, and why a kind was published" in claim.promise
     assert "counted over people and over trips" in claim.promise
     assert "nobody has more than 1/5 of these trips" in claim.promise
     assert "stops of at least 5 people" in claim.promise

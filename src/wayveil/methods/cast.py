@@ -37,8 +37,8 @@ class Cast:
     row_share : number from 0 to 1, or "1/m"
         Largest share of the trajectories of a class that one person may own.
     weights : {"worst", "uniform"}
-        Whether the probability of a place holds whatever is known of popularity and of the method, or takes the places
-        below a published node as equally likely, as the paper does.
+        Whether the probability of a place holds whatever is known of popularity and of what was lifted or left out, or
+        takes the places below a published node as equally likely, as the paper does.
     place_people : int, >= 1, or "m"
         Smallest number of people with a published stop at the same sensitive node.
 

@@ -91,7 +91,8 @@ class CSafety(Claim):
 
     @property
     def promise(self) -> str:
-        whatever = " whatever else is known of how popular places are and of the method," if self._worst else ""
+        told = "whatever else is known of how popular places are, and why a kind was published or a stop left out"
+        whatever = f" {told}," if self._worst else ""
         weighed = "" if self._worst else " if all places of a published kind are equally likely,"
         people = "1 person" if self.least_people == 1 else f"{self.least_people} people"
         return (
@@ -124,9 +125,9 @@ class CSafety(Claim):
         if not self._worst:
             return linking, identity
         aware = Protection(
-            sentence="method-aware inference by the same attacker, who also knows how popular every place is, the "
-            "method and its parameters, and reasons about why a node was chosen or a stop left out: at most "
-            f"{percent(self.c)} for every sensitive place",
+            sentence="method-aware inference by the same attacker, who also knows how popular every place is, and "
+            f"reasons about why a kind was published or a stop left out: at most {percent(self.c)} for every sensitive "
+            "place",
             attack="place_posterior",
             settings=(("choice", "places"),),
             measured=("posterior_max", "composition_max"),
@@ -147,8 +148,9 @@ class CSafety(Claim):
         if self._worst:
             return (
                 *always,
-                "an attacker who also knows the stops of many other people and repeats the grouping: who looks like "
-                "whom depends on their sensitive places",
+                "an attacker who works out how groups were formed, for example because the stops of many other people "
+                "are known: people at the same sensitive place are put into different groups, so who began a group, "
+                "and who looks like whom, depends on sensitive places",
             )
         return (
             "an attacker who knows that some sensitive places are more popular than others, or learns it from the "
