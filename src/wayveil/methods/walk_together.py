@@ -42,6 +42,11 @@ class WalkTogether:
         check_radius(self.name, self.radius_max, self.radius_growth)
 
     @property
+    def hides_by_chance(self) -> bool:
+        """Whether chance hides who is who: then the random numbers must not follow from a seed that can be guessed."""
+        return self.placement == "random" and self.delta > 0
+
+    @property
     def kernels(self) -> tuple[str, ...]:
         return ()
 

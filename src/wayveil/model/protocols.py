@@ -48,6 +48,8 @@ class Method(Protocol):
     or adds dummies has a class variable `makes_parts` that is true, and returns `Published.source`.  One that may leave
     times out has a parameter `times`, which is "keep" where it does not.  `blocks` names what data that are too large
     for one machine may be cut by, the usual way first: see `BlockKey`.  Without it the method needs all data at once.
+    Where random numbers hide who is who, `hides_by_chance` is true: `rng` then comes from the secret of the run, and
+    not from the seed alone.
     """
 
     name: ClassVar[str]
