@@ -9,8 +9,11 @@ from typing import Any
 
 import pytest
 
+from wayveil.model import Verdict
+from wayveil.run.asked import attacks_of
 from wayveil.run.judging import judge
 from wayveil.run.pipeline import publish
+from wayveil.run.protections import plays
 from wayveil.run.recipe import Recipe, load_recipe
 from wayveil.run.single import generate
 
@@ -24,7 +27,7 @@ RECIPES = Path(__file__).parents[2] / "recipes"
         ("trucks_athens_boxes", "owners", 3),
         ("trucks_athens_matched", "owners", 3),
         ("trucks_athens_known", "owners", 3),
-        ("bikes_jersey_city", "trajectories", 5),
+        ("bikes_jersey_city", "owners", 5),
         ("bikes_jersey_city_stations", "owners", None),
         ("foursquare_nyc", "owners", 5),
     ],
@@ -36,12 +39,40 @@ def test_a_recipe_goes_from_the_raw_file_to_a_verified_publication(
     if not recipe.input.path.exists():
         pytest.skip("the data are not here")
     output = recipe.output.model_copy(update={"path": tmp_path / "out"})
-    outcome = publish(recipe.model_copy(update={"output": output, "seed": 1, "attacks": (), "metrics": ()}))
+    played = promised_attacks(recipe)
+    outcome = publish(recipe.model_copy(update={"output": output, "seed": 1, "attacks": played, "metrics": ()}))
+    assert len(outcome.attacks) >= len({protection.attack for protection in outcome.verdict.claim.protects})
+    assert_kept(outcome.verdict)
     assert outcome.verdict.counted == counted
     measured = outcome.verdict.measured
     if people is not None:
         assert measured.get("min_support", measured.get("min_candidates", measured.get("min_people"))) >= people  # type: ignore[operator]
-    assert judge(tmp_path / "out").failures == ()
+    judgement = judge(tmp_path / "out")
+    assert judgement.failures == ()
+    if judgement.verdict is not None:
+        assert_kept(judgement.verdict)
+
+
+def promised_attacks(recipe: Recipe) -> tuple[Any, ...]:
+    """Return the attacks that play whom the promise stops: if one breaks it, nothing is published."""
+    protects = recipe.method.claim.protects
+    return tuple(attack for attack in attacks_of(recipe) if any(plays(attack, one) for one in protects))
+
+
+def assert_kept(verdict: Verdict) -> None:
+    """Compare every number of a verdict that has a bound in the claim with it, over people and over trajectories."""
+    claim: Any = verdict.claim
+    most = {
+        "max_owner_share": getattr(claim, "owner_share", 1),
+        "max_confidence": getattr(claim, "c", 1),
+        "max_probability": getattr(claim, "c", 1),
+        "max_share": getattr(claim, "p", 1),
+        "max_inference": getattr(claim, "p", 1),
+    }
+    for name, value in verdict.measured.items():
+        bounds = [bound for start, bound in most.items() if name.startswith(start) and not name.endswith("_exact")]
+        if bounds and isinstance(value, (int, float)):
+            assert value <= float(bounds[0]) + 1e-9, name
 
 
 def test_points_of_cars_become_routes(tmp_path: Path) -> None:
