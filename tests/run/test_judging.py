@@ -257,3 +257,19 @@ def test_no_manifest_is_bad_input(tmp_path: Path) -> None:
         judge(tmp_path)
     with pytest.raises(InputError, match="nothing is published there"):
         judge(tmp_path / "missing")
+
+
+def test_with_the_original_only_what_files_never_show_is_left_open(tmp_path: Path) -> None:
+    rows = [f"{i},p{i},{t},{10 * i + t},{t}" for i in range(4) for t in range(3)]
+    (tmp_path / "points.csv").write_text("\n".join(["traj_id,user_id,t,x,y", *rows, ""]))
+    recipe = {
+        "input": {"path": str(tmp_path / "points.csv"), "crs": "planar"},
+        "method": {"name": "nwa", "k": 2, "delta": 5},
+        "attacks": [],
+        "metrics": [],
+        "output": {"path": str(tmp_path / "out"), "format": "csv"},
+    }
+    publish(make_recipe(recipe))
+    judgement = judge(tmp_path / "out", original=tmp_path / "points.csv")
+    assert judgement.holds is None
+    assert [part.split(":")[0] for part in judgement.not_judged] == ["how members were placed"]

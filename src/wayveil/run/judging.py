@@ -141,7 +141,7 @@ def judge(
         again, wrong, unknown = asked.run(manifest, engine)
         verdict = again or verdict
         failures += wrong
-        not_judged = [*unknown, *(not_judged if unknown else ())]
+        not_judged = [*unknown, *(not_judged if again is None and unknown else ())]
     elif recipe is not None or secret is not None:
         raise UsageError("A recipe or a secret is of use together with the original; give it with --original.")
     return Judgement(
