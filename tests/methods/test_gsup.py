@@ -11,16 +11,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+from breach_bound_definition import keeps_breach_bound
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from wayveil.attacks.counting import Counting
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
 from wayveil.methods.gsup import Gsup
 from wayveil.model import BreachBound, Published, Visits
+from wayveil.verify.breach_bound import check_breach_bound
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "gsup"
 HALF = Fraction(1, 2)
+MODES = ("class", "global")
 
 Record = tuple[Any, ...]
 
@@ -179,6 +183,7 @@ def test_the_claim_holds_and_only_visits_are_taken(instance: Any, mode: str, tim
     result = run(data, p=p, adversaries=owned, mode=mode, times=times)
     published = [tuple(result.data.record(i)) for i in range(len(data))]
     assert unsafe(published, owner, owned, p, times == "keep") == []
+    assert not result.data.n_visits or check_breach_bound(result.data, result.claim).holds
     for i, record in enumerate(published):
         true = data.record(i)
         rest = iter(true if times == "keep" else [place for place, _ in true])
@@ -188,8 +193,9 @@ def test_the_claim_holds_and_only_visits_are_taken(instance: Any, mode: str, tim
     assert result.facts["visits suppressed"] == data.n_visits - result.data.n_visits if data.n_visits else True
     if mode == "global":
         kept = {place for record in published for place, _ in record}
-        assert all(place not in kept or sum(place == x for x, _ in data.record(i)) == sum(place == x for x, _ in record)
-                   for i, record in enumerate(published) for place in data.locations)  # fmt: skip
+        for i, record in enumerate(published):
+            for place in kept if record else ():  # a trajectory may be left out as a whole
+                assert sum(place == x for x, _ in data.record(i)) == sum(place == x for x, _ in record)
 
 
 def test_a_place_visited_again_still_counts_when_the_first_visit_is_gone() -> None:
@@ -216,7 +222,13 @@ def test_the_output_survives_the_exact_counting_attack(instance: Any, mode: str,
         assert surest_by_counting(truth, published, set(places), times == "keep") <= p
 
 
-def test_the_loss_is_close_to_that_of_trying_everything_again() -> None:
+def suppress_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nobody's trips be left out."""
+    monkeypatch.setattr("wayveil.methods.gsup.leave_out", lambda state, *_: np.zeros(len(state.offsets) - 1, bool))
+
+
+def test_the_loss_is_close_to_that_of_trying_everything_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    suppress_only(monkeypatch)
     rng, ours, literal, same = np.random.default_rng(5), 0, 0, 0
     owned = {"A": ["a1", "a2", "a3"], "B": ["b1", "b2", "b3"]}
     places = np.array([*owned["A"], *owned["B"], "z"])
@@ -233,6 +245,108 @@ def test_the_loss_is_close_to_that_of_trying_everything_again() -> None:
         same += [made[i] for i in order] == [tuple(place for place, _ in r) for r in expected]
     assert same >= 10
     assert abs(ours - literal) <= 0.05 * literal, (ours, literal, same)
+
+
+# ------------------------------------------------------------------------------------------------- several trips each
+
+ANN_AND_BOB = visits([["a1", "clinic"], ["a1", "clinic"], ["a1", "park"], ["a1", "park"]], owner=[0, 0, 0, 1])
+
+
+def test_who_counts_does_not_find_ann_at_the_clinic(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ann owns three of four trips, and two were at the clinic: whoever hands them out gives her one of these."""
+    left = set()
+    for seed in range(40):
+        method = Gsup(adversaries={"A": ["a1"]})
+        result = method.run(ANN_AND_BOB, rng=np.random.default_rng(seed), engine=LocalEngine())
+        published = [result.data.record(i) for i in range(4)]
+        assert keeps_breach_bound(published, [0, 0, 0, 1], {"A": ["a1"]}, HALF, "order")
+        assert attack(ANN_AND_BOB, result) <= 0.5
+        left.add(tuple(bool(record) for record in published))
+    # One of hers is left, whichever: it is drawn.
+    assert left == {(True, False, False, True), (False, True, False, True), (False, False, True, True)}
+    assert Gsup.hides_by_chance
+    suppress_only(monkeypatch)
+    before = run(ANN_AND_BOB, adversaries={"A": ["a1"]})
+    assert attack(ANN_AND_BOB, before) == 1.0
+    assert not check_breach_bound(before.data, before.claim).holds
+
+
+def test_one_trip_each_is_published_as_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is drawn, nothing left out, and the bytes are those of suppression alone."""
+    rng = np.random.default_rng(8)
+    places = np.array(["a0", "a1", "b0", "b1", "z0", "z1"])
+    data = visits([tuple(places[rng.integers(0, 6, rng.integers(1, 6))]) for _ in range(60)])
+    owned = {"A": ["a0", "a1"], "B": ["b0", "b1"]}
+    nothing: Any = None
+    now = [Gsup(adversaries=owned, mode=mode).run(data, rng=nothing, engine=LocalEngine()) for mode in MODES]
+    suppress_only(monkeypatch)
+    before = [run(data, adversaries=owned, mode=mode) for mode in MODES]
+    for one, other in zip(now, before, strict=True):
+        assert one.facts == other.facts
+        assert one.facts["trajectories left out"] == 0
+        for column in ("offsets", "location", "t", "owner"):
+            assert getattr(one.data, column).tobytes() == getattr(other.data, column).tobytes()
+
+
+def attack(truth: Visits, result: Published) -> float:
+    claim = result.claim
+    assert isinstance(claim, BreachBound)
+    counting = Counting(adversaries=claim.adversaries, times=claim.times)
+    found = counting.run(truth, result.data, sensitive={}, rng=np.random.default_rng(0), engine=LocalEngine())
+    surest = found.measured["inference_max"]
+    assert found.measured["exact_share"] in (1.0, None)
+    return float(surest or 0.0)
+
+
+def campaign(seed: int, cases: int) -> int:
+    """Publish random trips of people with one to six each; return how often trips were left out."""
+    rng = np.random.default_rng(seed)
+    left_out = 0
+    for _ in range(cases):
+        n_places = int(rng.integers(3, 7))
+        places = np.array([f"p{i}" for i in range(n_places)])
+        n_trips = rng.integers(1, 7, rng.integers(1, 7))
+        owner = np.repeat(np.arange(len(n_trips)), n_trips)
+        records = [tuple(places[rng.integers(0, n_places, rng.integers(1, 4))]) for _ in owner]
+        used = sorted({place for record in records for place in record})
+        cut = int(rng.integers(1, len(used) + 1))
+        owned = {"A": used[:cut], **({"B": used[cut:]} if cut < len(used) and rng.integers(2) else {})}
+        p = (Fraction(1, 3), HALF, Fraction(2, 3), Fraction(9, 10))[rng.integers(4)]
+        times = ("order", "keep")[rng.integers(2)]
+        data = visits(records, rng.permutation(owner).tolist())
+        method = Gsup(p=p, adversaries=owned, mode=MODES[rng.integers(2)], times=times)
+        result = method.run(data, rng=rng, engine=LocalEngine())
+        left_out += result.facts["trajectories left out"] > 0
+        if not result.data.n_visits:
+            continue
+        verdict = check_breach_bound(result.data, result.claim)
+        assert verdict.holds, verdict.reason
+        assert attack(data, result) <= p + Fraction(1, 10**9)
+        if len(data) <= 6:
+            published = [result.data.record(i) for i in range(len(data))]
+            assert keeps_breach_bound(published, data.owner.tolist(), owned, p, times)
+    return left_out
+
+
+def test_no_adversary_infers_more_than_p_over_all_trips_of_a_person() -> None:
+    assert campaign(seed=1, cases=80) > 20
+
+
+@pytest.mark.slow
+def test_no_adversary_infers_more_than_p_over_all_trips_of_a_person_at_length() -> None:
+    assert campaign(seed=2, cases=3000) > 750
+
+
+def test_everybody_keeps_a_trip_that_is_not_empty_for_other_reasons() -> None:
+    """One person with 40 trips, 20 with one each: of the 40 as many stay as p allows, and nobody else loses any."""
+    records = [["a", f"z{i % 10}"] for i in range(60)]
+    owner = [0] * 40 + list(range(1, 21))
+    result = run(visits(records, owner), adversaries={"A": ["a"]})
+    there = np.diff(result.data.offsets) > 0
+    assert there[40:].all()
+    assert 1 < there[:40].sum() < 10
+    assert result.facts["trajectories left out"] == 40 - there[:40].sum()
+    assert check_breach_bound(result.data, result.claim).holds
 
 
 def test_class_mode_loses_less_than_global() -> None:
@@ -266,7 +380,8 @@ def test_owners_count_and_not_trajectories_alone() -> None:
     assert run(data, adversaries={"A": ["a"]}).facts["visits suppressed"] == 1
     # Half of the people have b, but three of four trajectories: who hands out trajectories finds 3/4.
     data = visits([["a", "b"], ["a", "b"], ["a", "b"], ["a"]], owner=[0, 0, 0, 1])
-    assert run(data, adversaries={"A": ["a"]}).facts["visits suppressed"] == 1
+    result = run(data, adversaries={"A": ["a"]})
+    assert (result.facts["trajectories left out"], result.facts["visits suppressed"]) == (2, 4)
 
 
 def test_the_empty_class_counts() -> None:
@@ -290,10 +405,11 @@ def test_large_classes_are_made_safe_too() -> None:
     weight = np.array([6, 2, 1, 4, 2, 1, 8, 1, 1]) / 26
     records = [tuple(places[rng.choice(9, rng.integers(1, 6), p=weight)]) for _ in range(400)]
     owned = {k: [f"{k}{i}" for i in range(3)] for k in "abc"}
-    for owner in (list(range(400)), rng.integers(0, 150, 400).tolist()):
+    for owner, most in ((list(range(400)), 0.2), (rng.integers(0, 150, 400).tolist(), 0.8)):
         result = run(visits(records, owner), adversaries=owned)
+        assert check_breach_bound(result.data, result.claim).holds
         assert unsafe([tuple(result.data.record(i)) for i in range(400)], owner, owned, HALF) == []
-        assert 0 < result.facts["visits suppressed"] < 0.7 * sum(map(len, records))
+        assert 0 < result.facts["visits suppressed"] < most * sum(map(len, records))
 
 
 def test_same_result_again_and_input_untouched() -> None:

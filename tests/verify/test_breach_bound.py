@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from breach_bound_definition import infer_by_handing_out
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -34,6 +35,22 @@ def oracle_shares(data, claim, owner):
     return found, len(classes)
 
 
+def oracle_inference(data, claim, owner):
+    """The largest chance of a person and a place, and of how many people with several trips one is above p."""
+    records = [data.record(i) for i in range(len(data))]
+    trips = Counter(who for who, record in zip(owner, records, strict=True) if record)
+    surest, above = Fraction(0), set()
+    for _, places in claim.adversaries:
+        for (who, _), chance in infer_by_handing_out(records, owner, places, claim.times).items():
+            surest = max(surest, chance)
+            above |= {who} if chance > claim.p and trips[who] > 1 else set()
+    return surest, len(above)
+
+
+def max_trajectories(each):
+    return max((Fraction(*counts) for counts in each.values()), default=Fraction(0))
+
+
 def assert_agrees(data, claim):
     owner = data.owner.tolist() if data.owners == "given" else list(range(len(data)))
     found, classes = oracle_shares(data, claim, owner)
@@ -45,14 +62,27 @@ def assert_agrees(data, claim):
     each = oracle_shares(data, claim, list(range(len(data))))[0]
     shares = {key: max(Fraction(*counts), Fraction(*each[key])) for key, counts in found.items()}
     largest = max(shares.values(), default=Fraction(0))
-    assert verdict.holds == (largest <= claim.p)
+    one_each = len(set(owner)) == len(owner)
+    surest, above = (max_trajectories(each), 0) if one_each else oracle_inference(data, claim, owner)
+    if data.owners == "hidden":
+        assert verdict.holds == (largest <= claim.p)
+        assert verdict.measured["max_inference"] is None
+        assert verdict.measured["unsafe_people"] is None
+    else:
+        assert verdict.holds == (max(largest, surest) <= claim.p)
+        assert verdict.measured["max_inference"] == float(surest)
+        assert verdict.measured["max_inference_exact"] == f"{surest.numerator}/{surest.denominator}"
+        assert verdict.measured["unsafe_people"] == above
     assert verdict.measured["max_share"] == float(largest)
     assert verdict.measured["max_share_exact"] == f"{largest.numerator}/{largest.denominator}"
-    assert verdict.measured["max_share_trajectories"] == float(max((Fraction(*c) for c in each.values()), default=0))
+    assert verdict.measured["max_share_trajectories"] == float(max_trajectories(each))
     assert verdict.measured["classes"] == classes
     assert verdict.measured["unsafe"] == sum(share > claim.p for share in shares.values())
     assert (verdict.witness is None) == verdict.holds
-    if verdict.witness:
+    if verdict.witness and "theirs" in verdict.witness:
+        assert largest <= claim.p
+        assert verdict.witness["share"] == verdict.measured["max_inference_exact"]
+    elif verdict.witness:
         keys = [key for key, share in shares.items() if share == largest]
         name, known, place = min(keys, key=lambda key: (len(key[1]), *key))
         knows = [list(visit) for visit in known] if claim.times == "keep" else list(known)
@@ -95,7 +125,7 @@ def claims(draw):
 @settings(deadline=None, max_examples=400)
 def test_verdict_is_the_definition(data, claim):
     verdict = assert_agrees(data, claim)
-    assert len(verdict.not_judged) == (data.owners == "hidden")
+    assert len(verdict.not_judged) == (2 if data.owners == "hidden" else 0)
 
 
 @given(visits(), claims(), st.randoms(use_true_random=False))
@@ -227,7 +257,8 @@ def test_owners_are_counted_once():
     assert verdict.measured["max_share_exact"] == "1/3"
     assert verdict.measured["max_share_trajectories"] == 0.25
     assert verdict.reason == (
-        "In 1 class, no place has a share of the people or of the trajectories above 1/3 (p = 1/2)."
+        "In 1 class, no place has a share of the people or of the trajectories above 1/3, and none is inferred of a "
+        "person with a chance above 1/2 (p = 1/2)."
     )
     odd = assert_agrees(in_order("a b", "a c", "a", "a", owner=[1, 1, 1, 1]), claim)  # one owner of all: certain
     assert (odd.witness["counts"], odd.witness["fit"], odd.witness["with_place"]) == ("people", 1, 1)
@@ -250,6 +281,62 @@ def test_one_person_with_many_trips_tells_of_the_trips():
     assert "Of the trajectories that fit" in verdict.reason
 
 
+def test_who_owns_three_of_four_trips_owns_one_of_two():
+    """Half of the people and of the trips were at the clinic, but by pigeonhole ann was there with certainty."""
+    claim = BreachBound(p=0.5, adversaries={"A": ["a1"]})
+    whole = assert_agrees(in_order("a1 clinic", "a1 clinic", "a1 park", "a1 park", owner=[0, 0, 0, 1]), claim)
+    assert not whole.holds  # both were in the park
+    trips = ["a1 clinic", "a1 clinic", "a1", "a1 park"]  # what was published of these four
+    verdict = assert_agrees(in_order(*trips, owner=[0, 0, 0, 1]), claim)
+    assert not verdict.holds
+    assert verdict.measured["max_share_exact"] == "1/2"
+    assert verdict.measured["max_inference_exact"] == "1/1"
+    assert verdict.measured["unsafe"] == 0
+    assert verdict.measured["unsafe_people"] == 1
+    assert verdict.witness == {
+        "adversary": "A", "place": "clinic", "counts": "trajectories of one person", "fit": [4], "with_place": [2],
+        "theirs": [3], "share": "1/1",
+    }  # fmt: skip
+    assert verdict.reason == (
+        "The adversary 'A' knows how many trajectories of each class are whose, and infers a place that is not his of "
+        "a person with several with a chance of 1/1, more than p = 1/2."
+    )
+    alone = assert_agrees(in_order(*trips, owner=[0, 1, 2, 3]), claim)
+    assert alone.holds
+    assert alone.measured["max_inference_exact"] == "1/2"
+
+
+def test_a_person_is_judged_over_all_classes():
+    """One trip in each of two classes, and the place in half of both: it is in one of the two trips with 3/4."""
+    data = in_order("a1 b", "a1", "a2 b", "a2", owner=[0, 1, 0, 2])
+    verdict = assert_agrees(data, BreachBound(p="74/100", adversaries={"A": ["a1", "a2"]}))
+    assert not verdict.holds
+    assert verdict.witness["theirs"] == [1, 1]
+    assert verdict.witness["share"] == "3/4"
+    assert assert_agrees(data, BreachBound(p="3/4", adversaries={"A": ["a1", "a2"]})).holds
+
+
+@pytest.mark.parametrize(("trips", "holds"), [(69, True), (70, False)])
+def test_chances_close_to_p_are_judged_exactly(trips, holds):
+    """1 of 100 trips has the place, so that n of them have it with n / 100: a p between 69 and 70 hundredths."""
+    owner = [0] * trips + list(range(1, 101 - trips))
+    data = in_order("a b", *["a"] * 99, owner=owner)
+    for p in (Fraction(69, 100), Fraction(7 * 10**29 - 1, 10**30)):
+        assert check_breach_bound(data, BreachBound(p=p, adversaries={"A": ["a"]})).holds == holds
+    assert check_breach_bound(data, BreachBound(p="0.7", adversaries={"A": ["a"]})).holds
+
+
+def test_large_numbers_are_told_in_short():
+    """One person with 300 of 3,000 trips; every tenth has the place."""
+    owner = np.where(np.arange(3000) % 10 == 3, 0, np.arange(3000) + 1).tolist()
+    data = in_order(*[f"a {'b' if i % 10 == 7 else 'c' if i % 2 else 'd'}" for i in range(3000)], owner=owner)
+    verdict = check_breach_bound(data, BreachBound(p="0.5", adversaries={"A": ["a"]}))
+    assert not verdict.holds
+    assert verdict.measured["max_inference"] == pytest.approx(1.0)
+    assert verdict.measured["max_inference_exact"].startswith("about 1 (a fraction of some ")
+    assert len(verdict.reason) < 300
+
+
 def test_hidden_owners():
     claim = BreachBound(p=0.5, adversaries={"A": ["a"]})
     one = replace(in_order("a b", "a c", owner=[1, 1]), owners="hidden")
@@ -258,6 +345,7 @@ def test_hidden_owners():
     assert verdict.not_judged == (
         "shares by owner: the owners are withheld, so it is known which share of trajectories has a place, but not of "
         "people",
+        "people over all their trajectories: the owners are withheld, so it is not known who has several",
     )
     assert verdict.reason == "In 1 class, no place has a share of the trajectories above 1/2 (p = 1/2)."
     certain = assert_agrees(replace(in_order("a b", "a b", "a c", owner=[1, 2, 3]), owners="hidden"), claim)

@@ -40,7 +40,7 @@ BOUNDS = {
     ),
     "at least": (
         *("max_confidence", "max_owner_share", "max_confidence_trajectories"),
-        *("max_share", "max_share_trajectories", "max_probability", "tolerance_m"),
+        *("max_share", "max_share_trajectories", "max_inference", "unsafe_people", "max_probability", "tolerance_m"),
         *("sequences", "groups", "classes", "unsafe", "routes", "slices", "roads", "foreign_roads"),
         "untrue",
         *("small_classes", "nested_classes", "dominated_classes", "rare_places"),
@@ -53,7 +53,8 @@ BOUNDS = {
     ),
     # sets that the judge of the union finds may be others
     "other": (
-        *("sets", "max_distance_m", "max_confidence_exact", "max_share_exact", "max_probability_exact"),
+        *("sets", "max_distance_m", "max_confidence_exact", "max_share_exact", "max_inference_exact"),
+        "max_probability_exact",
         *("max_owner_share_exact", "max_confidence_trajectories_exact"),
     ),
 }
@@ -230,9 +231,21 @@ BREACH = BreachBound(p="1/2", adversaries={"shop": ["a"]})
 
 @settings(deadline=None, max_examples=120)
 @given(visits(True), st.sampled_from(["1/2", "2/3", "3/4"]), st.sampled_from(["order", "keep"]))
-def test_breach_bound_with_people_apart(found, p, times):
+def test_breach_bound_with_one_trajectory_each(found, p, times):
+    data, parts = found
     claim = BreachBound(p=p, adversaries={"shop": ["a"]}, times=times)
-    assert_union_holds(claim, *found, met=["people apart"])
+    assert_union_holds(claim, replace(data, owner=np.arange(len(data))), parts, met=["one each"])
+
+
+def test_breach_bound_of_people_with_several_trajectories_says_nothing_in_parts():
+    """Person 0 owns two trips of a part without b; in another part half of the trips have it."""
+    data = Visits.from_records(
+        [[("a", 0)], [("a", 0)], *([("a", 0), (place, 1)] for place in "bcbdbe")], owner=[0, 0, 1, 2, 3, 4, 5, 6]
+    )
+    verdicts = [judge(BREACH, data.take(part)) for part in parts_of([2, 6])]
+    assert [verdict.holds for verdict in verdicts] == [True, True]
+    assert judge(BREACH, data).measured["max_inference_exact"] == "9/14"
+    assert not join_verdicts(verdicts, met=["people apart"]).holds
 
 
 @settings(deadline=None, max_examples=100)
@@ -510,16 +523,16 @@ def test_one_bad_part_makes_the_union_fail(claim, data, sizes, original):
     verdicts = [judge(claim, data.take(p), true) for p, true in zip(parts_of(sizes), truth, strict=True)]
     assert [verdict.holds for verdict in verdicts] == [True, False, True]
     assert not judge(claim, data, original).holds
-    joined = join_verdicts(verdicts, met=["people apart", "classes apart"])
+    joined = join_verdicts(verdicts, met=["people apart", "classes apart", "one each"])
     assert not joined.holds
     assert joined.reason == f"Part 2 of 3: {verdicts[1].reason}"
     assert joined.witness == {**verdicts[1].witness, "part": 2}
-    good = join_verdicts([verdicts[0], verdicts[2]], met=["people apart", "classes apart"])
+    good = join_verdicts([verdicts[0], verdicts[2]], met=["people apart", "classes apart", "one each"])
     assert good.holds
     assert good.reason.startswith("Each of the 2 parts keeps the claim by itself")
     # Parts tell all that the whole tells, but for what appears between them only.
     silent = {"AttackGraph": {"symmetric"}, "SubsequenceK": {"inference_routes"}}.get(claim.name, set())
-    for joined in (join_verdicts(verdicts, met=["people apart", "classes apart"]), good):
+    for joined in (join_verdicts(verdicts, met=["people apart", "classes apart", "one each"]), good):
         told = {key for key in joined.measured if not key.endswith("_note")}
         hidden = silent if joined.holds else silent | {"inference_routes"}
         assert told == {key for key in verdicts[0].measured if not key.endswith("_note")} - hidden
@@ -538,7 +551,7 @@ def measured(claim, *several, **options):
 
 def test_every_claim_says_what_its_parts_need():
     assert set(PARTS_NEED) == set(GUARANTEES) == set(VERIFIERS)
-    assert union_condition(BREACH) == "people apart"
+    assert union_condition(BREACH) == "one each"
     assert union_condition(replace(BREACH, p=1)) == "nothing"
     sick = {"ill": ["yes"]}
     assert union_condition(KCL(k=2, c="0.99", l="all", sensitive=sick)) == "people apart"
@@ -612,7 +625,7 @@ def test_values_are_joined_by_their_rules():
 def test_fractions_are_compared_exactly():
     close = [f"{2**60 - 2}/{2**60 - 1}", f"{2**60 - 1}/{2**60}"]
     for texts in (close, close[::-1]):
-        found = measured(BREACH, *({"max_share_exact": text} for text in texts), met=["people apart"])
+        found = measured(BREACH, *({"max_share_exact": text} for text in texts), met=["one each"])
         assert found == {"max_share_exact": close[1]}
 
 

@@ -6,7 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from functools import lru_cache
+from math import expm1, inf, log1p
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -15,7 +17,7 @@ from scipy.sparse.csgraph import connected_components, maximum_flow
 from wayveil.attacks.risk_chart import share_chart
 from wayveil.attacks.shared import OnVisits, threshold_parameter
 from wayveil.model import AttackResult, Chart, Engine, Sensitive, Visits, parameter
-from wayveil.model.ragged import FloatArray, IntArray, keep_rows, trajectory_of_row
+from wayveil.model.ragged import BoolArray, FloatArray, IntArray, keep_rows, trajectory_of_row
 
 __all__ = ["Counting"]
 
@@ -33,6 +35,9 @@ class Counting(OnVisits):
     The adversary knows what every person did at his places, that each trajectory was published once or not at all, and
     that visits were only deleted.  All ways to hand out the published trajectories that agree with this are equally
     likely to him.  He infers a place that is not his with the share of those ways in which the victim's has it.
+
+    Where people have several trajectories he even knows how many published ones of each look like what, and infers a
+    place with the share of the ways in which one of the victim's has it, over all that the victim has.
 
     Parameters
     ----------
@@ -52,6 +57,10 @@ class Counting(OnVisits):
     equal; for others the risk is bounded by the largest share in a class that is possible for the victim.  Where more
     than 12 visits to one adversary's places are known, or the published data cannot have been made by deleting, what is
     possible is not pruned.
+
+    Where somebody has several trajectories, how many published ones of each person look like what is more than an
+    adversary can work out, and makes the probability exact: see `_told`.  Where the owners of the published
+    trajectories are withheld, the risk of a person is bounded by the sum over their trajectories.
 
     References
     ----------
@@ -88,21 +97,23 @@ class Counting(OnVisits):
         rng: np.random.Generator,
         engine: Engine,
     ) -> AttackResult:
-        risk, known, attacks, exact = np.zeros(len(truth)), np.zeros(len(truth), bool), 0, 0
+        people, number = np.unique(truth.owner, return_inverse=True)
+        risk = np.zeros(len(people))
+        victims = np.zeros(len(people), bool)
+        attacks = 0
+        exact = 0
         for _, places in self.adversaries:
-            for of_type, probability, is_exact in _infer(truth, target, places, with_times=self.times == "keep"):
-                risk[of_type] = np.maximum(risk[of_type], probability)
-                known[of_type] = True
-                attacks += len(of_type)
-                exact += len(of_type) if is_exact else 0
-        people, number = np.unique(truth.owner[known], return_inverse=True)
-        worst = np.zeros(len(people))
-        np.maximum.at(worst, number, risk[known])
+            one = _attack(truth, target, number, places, with_times=self.times == "keep")
+            risk = np.maximum(risk, one.risk)
+            victims |= one.attacks > 0
+            attacks += int(one.attacks.sum())
+            exact += int(one.attacks[one.exact].sum())
+        worst = risk[victims]
         above = float(self.threshold) + _ROUNDING
         return AttackResult(
             name=self.name,
             adversary=self._adversary,
-            victims=len(people),
+            victims=len(worst),
             sampled=False,
             measured={
                 "inference_mean": float(worst.mean()) if len(worst) else None,
@@ -129,11 +140,78 @@ Part = tuple[Any, ...]
 Shares = dict[int, float]
 
 
+class _Risk(NamedTuple):
+    """What one adversary infers, by person: the surest inference, the trajectories that he knows, if it is exact."""
+
+    risk: FloatArray
+    attacks: IntArray
+    exact: BoolArray
+
+
+def _attack(truth: Visits, target: Visits, number: IntArray, places: Iterable[str], *, with_times: bool) -> _Risk:
+    """Let one adversary attack everybody; `number` is the person behind each true trajectory."""
+    code = {name: i for i, name in enumerate(places)}
+    n_people = int(number.max(initial=-1)) + 1
+    own = np.array([name in code for name in truth.locations], bool)
+    n_visits = np.diff(truth.offsets)
+    n_own = np.diff(keep_rows(truth.offsets, own[truth.location])) if len(own) else np.zeros_like(n_visits)
+    attacks = np.bincount(number[n_own > 0], minlength=n_people)
+    trips = np.bincount(number[n_visits > 0], minlength=n_people)
+    several = bool((trips > 1).any())
+    same = truth.owners == target.owners == "given" and np.array_equal(truth.owner, target.owner)
+    if several and same:
+        risk = _told(target, number, code, with_times=with_times)
+        return _Risk(np.where(attacks > 0, risk, 0.0), attacks, np.ones(n_people, bool))
+    risk = np.zeros(n_people)
+    exact = np.ones(n_people, bool)
+    for of_type, probability, is_exact in _infer(truth, target, code, with_times=with_times):
+        # With one trajectory per person this is their risk; else no more than the sum over all that they have.
+        np.add.at(risk, number[of_type], probability)
+        exact[number[of_type]] &= is_exact
+    risk = np.where(trips > 1, np.minimum(risk, 1.0), risk)
+    return _Risk(np.where(attacks > 0, risk, 0.0), attacks, exact & (trips <= 1))
+
+
+def _told(target: Visits, number: IntArray, code: Mapping[str, int], *, with_times: bool) -> FloatArray:
+    """Return the surest inference of each person by an adversary who knows how many of each class are theirs.
+
+    Of N trajectories that look alike n are theirs, and M have the place.  Handed out in any way, none of theirs has it
+    with a chance of C(N - M, n) / C(N, n); these are multiplied over what their trajectories look like.
+    """
+    classes = _types(target, code, with_times)
+    size = [len(members) for members in classes.values()]
+    having = _having(target, classes, code)
+    held: dict[int, dict[int, int]] = defaultdict(lambda: defaultdict(int))
+    for c, members in enumerate(classes.values()):
+        for person in number[members].tolist():
+            held[person][c] += 1
+    chances: dict[tuple[tuple[int, int], ...], float] = {}  # many people have the same number of the same classes
+    risk = np.zeros(int(number.max(initial=-1)) + 1)
+    for person, of_class in held.items():
+        key = tuple(sorted(of_class.items()))
+        if key not in chances:
+            none: dict[int, float] = defaultdict(float)
+            for c, mine in key:
+                for place, n in having[c].items():
+                    none[place] += _log_none(size[c], n, mine)
+            chances[key] = -expm1(min(none.values(), default=0.0))
+        risk[person] = chances[key]
+    return risk
+
+
+@lru_cache(maxsize=1 << 16)
+def _log_none(whole: int, having: int, mine: int) -> float:
+    """Return the logarithm of C(whole - having, mine) / C(whole, mine), factor by factor, which is precise."""
+    few, many = min(having, mine), max(having, mine)
+    if few + many > whole:
+        return -inf
+    return sum(log1p(-many / (whole - j)) for j in range(few))
+
+
 def _infer(
-    truth: Visits, target: Visits, places: Iterable[str], *, with_times: bool
+    truth: Visits, target: Visits, code: Mapping[str, int], *, with_times: bool
 ) -> Iterator[tuple[IntArray, float, bool]]:
     """Yield the true trajectories of which one adversary knows the same, the surest inference, and if it is exact."""
-    code = {name: i for i, name in enumerate(places)}
     people, classes = _types(truth, code, with_times), _types(target, code, with_times)
     if not people:
         return
@@ -142,7 +220,8 @@ def _infer(
     known, looks = list(people), list(classes)
     demand, supply = [len(people[part]) for part in known], [len(classes[part]) for part in looks]
     supply[looks.index(())] += max(0, n_people - n_published)  # what was not published looks empty, and is
-    shares = _shares(target, classes, code, supply)
+    having = _having(target, classes, code)
+    shares = [{place: n / supply[j] for place, n in one.items()} for j, one in enumerate(having)]
     edges = _possible(known, looks)
     possible, whole = _prune(edges, demand, supply) if n_published <= n_people else (edges, False)
     for part_people, part_looks in _components(possible, len(known), len(looks)):
@@ -150,8 +229,6 @@ def _infer(
         small = sum(demand[i] for i in part_people) <= _MOST_PEOPLE
         chances = _chances(part_people, possible, demand, supply) if whole and small and not alike else None
         for i in part_people:
-            if not known[i]:
-                continue  # he does not know these people
             if chances is None:
                 surest = max((max(shares[j].values(), default=0.0) for j in possible[i]), default=0.0)
             else:
@@ -173,10 +250,8 @@ def _types(data: Visits, code: Mapping[str, int], with_times: bool) -> dict[Part
     return {part: np.array(listed, np.int64) for part, listed in found.items()}
 
 
-def _shares(
-    target: Visits, classes: Mapping[Part, IntArray], code: Mapping[str, int], supply: list[int]
-) -> list[Shares]:
-    """Return per class the share of its trajectories with each place that is not the adversary's."""
+def _having(target: Visits, classes: Mapping[Part, IntArray], code: Mapping[str, int]) -> list[dict[int, int]]:
+    """Return per class how many of its trajectories have each place that is not the adversary's."""
     class_of = np.full(len(target), -1, np.int64)
     for number, members in enumerate(classes.values()):
         class_of[members] = number
@@ -185,10 +260,10 @@ def _shares(
     visited = np.stack([trajectory_of_row(target.offsets)[other], target.location[other]])
     trajectory, place = np.unique(visited, axis=1)
     pair, count = np.unique(np.stack([class_of[trajectory], place]), axis=1, return_counts=True)
-    shares: list[Shares] = [{} for _ in classes]
+    having: list[dict[int, int]] = [{} for _ in classes]
     for c, p, n in zip(pair[0].tolist(), pair[1].tolist(), count.tolist(), strict=True):
-        shares[c][p] = n / supply[c]
-    return shares
+        having[c][p] = n
+    return having
 
 
 def _possible(known: list[Part], looks: list[Part]) -> list[list[int]]:

@@ -7,24 +7,31 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from wayveil.errors import InputError
 from wayveil.kernels.gsup import loaded, suppress_everywhere, suppress_in_classes, unsafe
+from wayveil.kernels.gsup_people import leave_out
 from wayveil.model import BlockKey, BreachBound, Cut, Engine, Published, Sensitive, Visits, check_parameters, parameter
-from wayveil.model.ragged import IntArray, take
+from wayveil.model.ragged import BoolArray, IntArray, keep_rows, take, trajectory_of_row
 
 __all__ = ["Gsup"]
+
+_AGAIN = 50
+"""What was suppressed comes back before the next round where more than one of so many trajectories was left out."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Gsup:
     """Suppress visits until no adversary who knows all visits to places of his own can be sure of another place.
 
+    Of people with several trajectories some are left out, drawn at random, where over all of them too much is inferred.
+
     Parameters
     ----------
     p : number from 0 to 1
-        Largest share of the people who fit what an adversary knows who may have been at one other place; taken as the
-        exact decimal fraction.
+        Largest share of the people who fit what an adversary knows with one other place, and largest chance with which
+        he infers it of a person over all that is published of them; taken as the exact decimal fraction.
     adversaries : mapping of name to places
         The places of each adversary.  No place has two; places may have none.
     mode : {"class", "global"}
@@ -43,9 +50,12 @@ class Gsup:
     The paper's greedy algorithm as it is known from descriptions; operations, score and ties are written down in
     ``docs/methods/gsup.md``.  Repaired: the test is made on classes of *published* sequences, the empty one included;
     testing what people truly did misses an adversary who counts.  A place is also unsafe where too large a share of the
-    trajectories has it, and not only of the owners.  What an operation is worth follows from the classes that it
-    touches; in small classes it is looked up after each change, in large ones when it is their turn, so that the order
-    of operations can differ from that of a greedy choice that tries everything again after every step.
+    trajectories has it, and not only of the owners.  Who has several trajectories is looked at over all of them: who
+    owns three of four trips, of which two were at the clinic, was there.
+
+    What an operation is worth follows from the classes that it touches; in small classes it is looked up after each
+    change, in large ones when it is their turn, so that the order of operations can differ from that of a greedy choice
+    that tries everything again after every step.
 
     References
     ----------
@@ -88,6 +98,8 @@ class Gsup:
     publishes: ClassVar[type[Visits]] = Visits
     cut: ClassVar[Cut] = "none"
     blocks: ClassVar[tuple[BlockKey, ...]] = ()
+    hides_by_chance: ClassVar[bool] = True
+    """Which trajectories of a person are left out is drawn: who guesses the draw learns which are still theirs."""
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)
@@ -114,19 +126,43 @@ class Gsup:
         if data.place_x is not None and data.place_y is not None:
             at = (data.place_x[data.location[rows]], data.place_y[data.location[rows]])
             diameter = float(np.hypot(np.ptp(at[0]), np.ptp(at[1])))
-        engine.progress("finding what adversaries can infer")
-        state = loaded(offsets, place, item, data.owner[by_owner].astype(np.int64), adversary, allowed, at, diameter)
-        classes, pairs = unsafe(state)
-        engine.progress("suppressing visits")
-        state = (suppress_in_classes if self.mode == "class" else suppress_everywhere)(state)
-        keep = np.empty(data.n_visits, bool)
-        keep[rows] = state.alive == 1
+        owner = data.owner[by_owner].astype(np.int64)
+        alive = np.ones(data.n_visits, bool)
+        gone = np.zeros(len(data), bool)
+        draw = _draw(owner, rng)
+        first: tuple[int, int] | None = None
+        # Before each round the rows that are `alive` are published.  A round makes the shares in all classes safe, then
+        # looks at people over all their trajectories, and leaves some of these out if too much is inferred.  That makes
+        # classes smaller, so that shares in them can be too large again: another round.  Where much was left out it
+        # starts from the data without that, as much that was suppressed need not have been.  Each round but the last
+        # leaves out a trajectory at least, and everybody keeps one, so it ends; with one per person there is one round.
+        while True:
+            engine.progress("finding what adversaries can infer")
+            positions = None if at is None else (at[0][alive], at[1][alive])
+            ends = keep_rows(offsets, alive)
+            state = loaded(ends, place[alive], item[alive], owner, adversary, allowed, positions, diameter)
+            first = first or unsafe(state)
+            engine.progress("suppressing visits")
+            state = (suppress_in_classes if self.mode == "class" else suppress_everywhere)(state)
+            alive[alive] = state.alive == 1
+            engine.progress("leaving out trips of people who have many")
+            more = leave_out(state, owner, self.p, draw)
+            if not more.any():
+                break
+            gone |= more
+            if int(more.sum()) * _AGAIN >= len(data) - int(gone.sum()):
+                alive[:] = True
+            alive &= ~gone[trajectory_of_row(offsets)]
+        keep: BoolArray = np.empty(data.n_visits, bool)
+        keep[rows] = alive
         published = data.where(keep)
+        empty = (np.diff(published.offsets) == 0) & (np.diff(data.offsets) > 0)
         facts = {
-            "unsafe classes": classes,
-            "unsafe inferences": pairs,
+            "unsafe classes": first[0],
+            "unsafe inferences": first[1],
             "visits suppressed": int((~keep).sum()),
-            "trajectories without visits": int(((np.diff(published.offsets) == 0) & (np.diff(data.offsets) > 0)).sum()),
+            "trajectories left out": int(gone.sum()),
+            "trajectories without visits": int(empty.sum() - gone.sum()),
         }
         return Published(data=self._published(published), claim=self.claim, facts=facts)
 
@@ -161,6 +197,12 @@ def _owners_together(owner: IntArray) -> IntArray:
     _, first, number = np.unique(owner, return_index=True, return_inverse=True)
     order: IntArray = np.argsort(first[number], kind="stable")
     return order
+
+
+def _draw(owner: IntArray, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return in which order trajectories are left out where it has to be; nothing is drawn where nobody has several."""
+    several = len(np.unique(owner)) < len(owner)
+    return rng.permutation(len(owner)) if several else np.arange(len(owner))
 
 
 def _number(place: IntArray, t: IntArray) -> IntArray:

@@ -141,10 +141,11 @@ _PROMISES = (
     ("confidence", "c", "at most", "the largest share of them with one sensitive value; less is safer"),
     ("min_candidates", "k", "at least", "fewest {people} whose trajectory can be that of one person"),
     ("max_share", "p", "at most", "largest share of those who fit with one place that is not the adversary's"),
+    ("max_inference", "p", "at most", "how surely one such place is inferred of a person, over all their trajectories"),
     ("max_probability", "c", "at most", "the largest probability of one sensitive place; less is safer"),
     ("min_people", "m", "at least", "fewest {people} who share all places of a trip that are not sensitive"),
 )
-_SHARES = ("confidence", "max_share", "probability")
+_SHARES = ("confidence", "max_share", "max_inference", "probability")
 
 
 def _marks(context: ReportContext) -> list[_Mark]:

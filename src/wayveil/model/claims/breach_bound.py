@@ -23,6 +23,9 @@ class BreachBound(Claim):
     own occurs with more than a share `p` of the distinct owners, or of the trajectories.  With ``times="keep"`` he
     knows the times as well.
 
+    And over all trajectories of a person: he knows how many of those that agree are whose, and takes all ways to hand
+    them out for equally likely.  In at most a share `p` of them one of the person's shows the place.
+
     References
     ----------
     Terrovitis, Mamoulis: Privacy preservation in the publication of trajectories.  MDM 2008.
@@ -51,15 +54,18 @@ class BreachBound(Claim):
         known = "when and in which order" if self.times == "keep" else "in which order"
         return (
             f"Each of {len(self.adversaries)} adversaries knows who was at places of his own, and {known}. Of the "
-            f"people who fit what he knows, at most {float(self.p) * 100:.4g} % were at any one place that is not his."
+            f"people who fit what he knows, and of their trajectories, at most {percent(self.p)} are shown at any one "
+            f"place that is not his; and of nobody does he infer such a place with more than {percent(self.p)} from "
+            "all that is published of them."
         )
 
     @property
     def protects(self) -> tuple[Protection, ...]:
         return (
             Protection(
-                sentence="an adversary who knows everybody's visits to his own places, and counts: at most "
-                f"{percent(self.p)}",
+                sentence="an adversary who knows everybody's visits to his own places, and how many published "
+                "trajectories of each person look alike to him, and counts who can own which: he infers that one of a "
+                f"person's shows another place with at most {percent(self.p)}",
                 attack="counting",
                 settings=(("adversaries", self.adversaries), ("times", self.times)),
                 measured=("inference_max",),
@@ -73,8 +79,11 @@ class BreachBound(Claim):
             *(() if self.times == "keep" else ("an adversary who knows the times of visits, not only their order",)),
             "adversaries who put together what they know: declare them as one",
             "an adversary who was not declared, or who knows other places than declared",
-            "an attacker who can tell which trajectories belong to the same person",
+            "an attacker who can tell which trajectories belong to the same person, or do not because they overlap in "
+            "time",
             "an attacker who knows at which places a person was not",
+            "an attacker who reckons with visits that are not published: more people may have been at a place than are "
+            "shown there",
         )
 
 
