@@ -231,3 +231,19 @@ def test_the_promise_on_data_made_to_hurt(data: Stops, way: dict[str, Any]) -> N
 @settings(deadline=None, max_examples=3000, derandomize=True)
 def test_the_promise_on_much_data_made_to_hurt(data: Stops, way: dict[str, Any]) -> None:
     campaign(data, way)
+
+
+def test_over_people_only_those_with_the_same_places_keep_c() -> None:
+    """The smallest input on which several classes fit, and more of their people than c were at one place."""
+    ways = [["S1", "S2", "H1"], ["S1", "S2"], ["S1", "H1"], ["S1"]]
+    owner = [0, 1, 2, 1]
+    data = Stops.from_records(ways, taxonomy=TREE, owner=owner)
+    method = Cast(c="1/2", m=2)
+    made = run(method, data)
+    assert [made.record(i) for i in range(4)] == ways
+    assert VERIFIERS["CSafety"](made, method.claim, original=data).holds
+    at_h1 = [i for i, way in enumerate(ways) if "H1" in way]  # all four fit who knows S1
+    assert Fraction(len(at_h1), len(ways)) == Fraction(1, 2)
+    assert Fraction(len({owner[i] for i in at_h1}), len(set(owner))) == Fraction(2, 3)
+    assert "counted over all trips that fit" in method.claim.promise
+    assert any("picks a person, not a trip" in sentence for sentence in method.claim.not_covered)

@@ -15,7 +15,8 @@ def test_what_the_claim_says() -> None:
     claim = CSafety(c="0.3", m=5)
     assert "more than 30 %" in claim.promise
     assert "whatever else is known of how popular places are, and why a kind was published" in claim.promise
-    assert "counted over people and over trips" in claim.promise
+    assert "counted over all trips that fit, and over the people of those that are published with" in claim.promise
+    assert any("picks a person, not a trip" in sentence for sentence in claim.not_covered)
     assert "nobody has more than 1/5 of these trips" in claim.promise
     assert "stops of at least 5 people" in claim.promise
     assert [(p.attack, p.bound) for p in claim.protects] == [

@@ -272,6 +272,9 @@ def break_of_csafety(records, owners, truth, parents, sensitive, *, c, m, share,
             chances = [chance_of(place, nodes, up, leaves, worst) for nodes in stops.values()]
             if sum(chances, Fraction(0)) / len(chances) > c:
                 return f"a place has the probability {sum(chances, Fraction(0)) / len(chances)} over {unit}"
+    found = _break_by_known_places(records, truth, published, is_secret, up, leaves, c)
+    if found and worst:
+        return found
     if not worst:
         for members in classes.values():
             nodes = {node for i in members for node in records[i] if is_secret(node)}
@@ -281,6 +284,24 @@ def break_of_csafety(records, owners, truth, parents, sensitive, *, c, m, share,
         people = {owners[i] for i in published if node in records[i]}
         if len(people) < least_people:
             return f"{len(people)} people are at a sensitive node"
+    return ""
+
+
+def _break_by_known_places(records, truth, published, is_secret, up, leaves, c):
+    """Who knows any places of a trip that are not sensitive: of all trips that fit, at most a share `c` was there."""
+
+    def fits(known, nodes):
+        rest = iter(nodes)
+        return all(any(node in up(place) for node in rest) for place in known)
+
+    shown = {i: [node for node in records[i] if not is_secret(node)] for i in published}
+    told = [[place for place in truth[i] if not is_secret(place)] for i in published]
+    for known in {part for way in told for n in range(len(way) + 1) for part in combinations(way, n)}:
+        fitting = [i for i in published if fits(known, shown[i])]
+        for place in leaves if fitting else ():
+            there = sum(is_secret(place) and place in truth[i] for i in fitting)
+            if Fraction(there, len(fitting)) > c:
+                return f"{there} of {len(fitting)} trips that fit {len(known)} known places were at a place"
     return ""
 
 

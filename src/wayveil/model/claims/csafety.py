@@ -98,9 +98,10 @@ class CSafety(Claim):
         return (
             "Whoever knows places that are not sensitive and where a person stopped on a published trip, and in which "
             f"order, learns of no sensitive place of this trip with a probability of more than {percent(self.c)},"
-            f"{whatever}{weighed} counted over people and over trips; at least {self.m} people share all the places of "
-            f"a trip that are not sensitive, nobody has more than {share_text(self.owner_share)} of these trips, and "
-            f"a sensitive place or kind is published only with stops of at least {people}."
+            f"{whatever}{weighed} counted over all trips that fit, and over the people of those that are published "
+            f"with the same places; at least {self.m} people share all the places of a trip that are not sensitive, "
+            f"nobody has more than {share_text(self.owner_share)} of these trips, and a sensitive place or kind is "
+            f"published only with stops of at least {people}."
         )
 
     @property
@@ -110,7 +111,7 @@ class CSafety(Claim):
         equally = "" if self._worst else " if those below a node are equally likely,"
         linking = Protection(
             sentence=f"semantic trajectory linking: {known}: at most {percent(self.c)} for every sensitive place,"
-            f"{equally} and for every set of them",
+            f"{equally} and for every set of them, counted over trips",
             attack="known_places",
             measured=("attribute_max",),
             bound=self.c,
@@ -144,6 +145,9 @@ class CSafety(Claim):
             "that a person was at some sensitive place of a kind: only the single place is hidden",
             "an attacker who can tell which trajectories belong to the same person, or knows several trips of one",
             "an attacker who does not know whether the trip was published: trips that were left out are not counted",
+            "an attacker who picks a person, not a trip, where what is known fits trips that are published with "
+            "different places: whoever has several of them counts once, so that a larger share of people than of trips "
+            "may have been at a sensitive place",
         )
         if self._worst:
             return (

@@ -29,6 +29,7 @@ class KAnonymity(Claim):
 
     Examples
     --------
+    >>> from wayveil.model import guarantee_from_json
     >>> claim = KAnonymity(k=3)
     >>> guarantee_from_json(claim.to_json()) == claim
     True

@@ -30,6 +30,7 @@ class KDelta(Claim):
 
     Examples
     --------
+    >>> from wayveil.model import guarantee_from_json
     >>> claim = KDelta(k=5, delta=100)
     >>> guarantee_from_json(claim.to_json()) == claim
     True
