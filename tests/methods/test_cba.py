@@ -69,6 +69,14 @@ def test_the_error_of_figure_6_is_what_the_threshold_is_compared_with() -> None:
         assert Counter(len(made.data.record(i)) for i in range(len(made.data))) == lengths
 
 
+def test_who_shares_no_road_with_the_representative_is_left_out() -> None:
+    """The cluster of ab has the road c because of abc; who drove c alone would be published as ab."""
+    network = RoadNetwork.from_roads([("a", "0", "1"), ("b", "1", "2"), ("c", "2", "3")])
+    made = run(Cba(k=2), Routes.from_records([["a", "b"], ["a", "b"], ["a", "b", "c"], ["c"]], network=network))
+    assert [made.data.record(i) for i in range(len(made.data))] == [["a", "b"]] * 3
+    assert made.facts["parts left out"] == 1
+
+
 def test_bad_input_is_refused() -> None:
     network = RoadNetwork.from_roads([("ab", "a", "b")])
     for records in ([], [["ab"]]):
