@@ -27,13 +27,15 @@ TO_REPAIR: dict[str, str] = {}
 
 
 def variants() -> list[Any]:
-    """Return every method, and where there is a radius, also without one: only then is somebody stopped."""
+    """Return every method, and also with what stops somebody else: no radius, or hiding what absence tells."""
     found = []
     for name, method in sorted(METHODS.items()):
         marks = pytest.mark.xfail(strict=False, reason=TO_REPAIR[name]) if name in TO_REPAIR else ()
         found.append(pytest.param(method, {}, id=name, marks=marks))
         if any(p.name == "delta" for p in parameters_of(method)):
             found.append(pytest.param(method, {"delta": 0}, id=f"{name}-0", marks=marks))
+        if any(p.name == "hide_absence" for p in parameters_of(method)):
+            found.append(pytest.param(method, {"hide_absence": "yes"}, id=f"{name}-hidden", marks=marks))
     return found
 
 

@@ -191,6 +191,24 @@ def test_claims_on_points_have_limits(cls: Any, given: dict[str, Any]) -> None:
         cls(**given)
 
 
+def test_what_is_promised_where_absence_is_hidden() -> None:
+    claim = KCL(k=2, c="3/10", l=2, sensitive={"ill": ["HIV"]}, hide_absence="yes")
+    assert guarantee_from_json(claim.to_json()) == claim
+    assert claim.to_json()["hide_absence"] == "yes"
+    assert "hide_absence" not in KCL(k=2, c=1, l=1).to_json()
+    hidden = claim.protects[-1]
+    assert hidden.attack == "absence"
+    assert hidden.measured == ("posterior_excess",)
+    assert hidden.bound == 0
+    assert hidden.is_broken_by(0.01)
+    assert not hidden.is_broken_by(0.0)
+    assert "one visit, or 2 visits, of a random person that fit nothing" in hidden.sentence
+    assert "at most 30 %, or the share of all" in hidden.sentence
+    assert "absence" not in claim.unbounded
+    assert any("'absence'" in sentence for sentence in claim.not_covered)
+    assert len(KCL(k=2, c=1, l=2, hide_absence="yes").protects) == 1
+
+
 def test_what_stands_beside_the_promise_on_visits() -> None:
     claim = KCL(k=2, c=0.5, l=2, sensitive={"ill": ["HIV"]})
     assert claim.unbounded[0] == "absence"

@@ -205,6 +205,13 @@ def test_pieces_publish_what_one_machine_publishes(asked: dict[str, Any], tmp_pa
         assert published(tmp_path, asked) == (visits, told)
 
 
+def test_absence_cannot_be_hidden_in_pieces(tmp_path: Path) -> None:
+    frame(0).write_csv(tmp_path / "in.csv")
+    with pytest.raises(InputError, match="hide_absence must be no where the data are published in pieces, got yes"):
+        published(tmp_path, {"k": 3, "c": "0.5", "l": 2, "sensitive": ONE, "hide_absence": "yes"})
+    assert not (tmp_path / "out").exists()
+
+
 def test_large_data_are_built_up_in_pieces_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kcl_choosing, "MOST_VISITS", 10)
     located: list[Any] = []

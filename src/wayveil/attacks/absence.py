@@ -57,10 +57,11 @@ class Absence(OnVisits):
     `posterior_aggregate` is what the attacker knows who has no more than the method and how often values are left out:
     the probability of the value, given that what is known of a random person fits nothing.  It is counted over people
     and over trajectories; the value and the count whose posterior is furthest above both `confidence` and its
-    `base_rate` are told.  `posterior_mean` and `posterior_max` are those of an attacker who also knows, of each set of
-    visits that was left out, how many people had it and how many of them with the value: no attacker can know more, and
-    a rare visit of somebody with the value always tells him all.  They are None where nothing was left out, and where
-    the data are asked in pieces.
+    `base_rate` are told.  `posterior_excess` is how far it is above, 0 where it is not; where people were drawn, it is
+    lowered by what chance may have added, so that it is too large once in a million.  `posterior_mean` and
+    `posterior_max` are those of an attacker who also knows, of each set of visits that was left out, how many people
+    had it and how many of them with the value: no attacker can know more, and a rare visit of somebody with the value
+    always tells him all.  They are None where nothing was left out, and where the data are asked in pieces.
 
     Examples
     --------
@@ -190,6 +191,7 @@ class Absence(OnVisits):
         measured: dict[str, int | float | None] = {
             "posterior_aggregate": None,
             "base_rate": None,
+            "posterior_excess": None,
             "posterior_mean": None,
             "posterior_max": None,
             "attribute_threshold": float(self.confidence) if asked.values else None,
@@ -204,6 +206,10 @@ class Absence(OnVisits):
             known = float(posterior.ravel()[worst])
             measured["posterior_aggregate"] = None if np.isnan(known) else known
             measured["base_rate"] = float(base.ravel()[worst])
+            if not np.isnan(known):
+                chance = questions.chance(absent) if asked.sampled else 0.0
+                above = float((excess - chance).max())
+                measured["posterior_excess"] = above if above > _ROUNDING else 0.0
             if told is not None and asked.people:
                 measured |= _of_people(told, absent, asked, allowed.max(axis=(0, 1)))
         return AttackResult(
@@ -273,6 +279,21 @@ class AskedAbsence:
                     found[size, way] = np.minimum(left @ self.carries / left.sum(), 1.0)
         base = np.stack([counts[1:] / max(1, counts[0]) for counts in (self.everybody, self.everything)])
         return found, np.broadcast_to(base, found.shape)
+
+    def chance(self, absent: Array) -> Array:
+        """Return by how much a posterior of people who were drawn is below its estimate at most, once in a million.
+
+        Hoeffding's inequality for a mean of shares, each with the weight of one person.  Sizes x ways to count x 1.
+        """
+        sizes = range(int(self.several.max(initial=0)) + 1)
+        found = np.zeros((len(sizes), 2, 1))
+        for size in sizes:
+            for way, weight in enumerate((self.sets.weight, self.sets.weight * self.trips)):
+                left = np.where(absent & (self.several == size), weight, 0.0)
+                each = np.bincount(self.sets.person, left, self.sets.people)
+                if each.sum() > 0:
+                    found[size, way] = np.sqrt(np.log(1e6) / 2 * (each**2).sum()) / each.sum()
+        return found
 
     def suppressed(self, absent: Array) -> float | None:
         """Return how often what is known fits nothing; the larger of knowing one visit and several."""

@@ -51,11 +51,14 @@ class Kcl:
         for small data, less often for larger, and never above 1,500,000 visits.  Not with ``preserve="mfs"``.
     accept_absence : {"no", "yes"}
         Whether `k` may be 1: a known visit that fits nothing then tells the sensitive value with certainty.
+    hide_absence : {"no", "yes"}
+        Whether further visits are taken out, everywhere, until known visits that fit nothing tell no sensitive value
+        with more than `c`, or than its share among all where that is more.
 
     Guarantee
     ---------
-    ``KCL(k, c, l, sensitive, row_share)``, over people and over trajectories.  An attacker who knows more than
-    `l` visits, or where a person was not, is not covered.
+    ``KCL(k, c, l, sensitive, row_share, hide_absence)``, over people and over trajectories.  An attacker who knows more
+    than `l` visits, or where a person was not, is not covered.
 
     Notes
     -----
@@ -137,6 +140,12 @@ class Kcl:
         default="no",
         help="yes: allow k=1, where a known visit that fits nothing tells the sensitive value",
     )
+    hide_absence: str = parameter(
+        kind="choice",
+        choices=("no", "yes"),
+        default="no",
+        help="yes: take out more, until known visits that fit nothing tell no value with more than c or its base rate",
+    )
 
     name: ClassVar[str] = "kcl"
     summary: ClassVar[str] = "(K,C)_L-privacy by local and global suppression of visits"
@@ -154,6 +163,16 @@ class Kcl:
                 "kcl: k must be an integer >= 2 unless accept_absence is yes, got 1. With k=1 a visit is suppressed "
                 "only because of a sensitive value, so a known visit that fits nothing tells that value with certainty."
             )
+        if self.hide_absence == "yes" and self.l == "all":
+            raise ParameterError(
+                "kcl: l must be an integer with hide_absence=yes, got 'all'. What fits nothing is counted for each "
+                "number of known visits."
+            )
+        if self.hide_absence == "yes" and self.preserve == "mfs":
+            raise ParameterError(
+                "kcl: preserve must be instances with hide_absence=yes, got 'mfs'. What is taken out to hide absence "
+                "does not spare frequent sequences."
+            )
 
     @property
     def kernels(self) -> tuple[str, ...]:
@@ -163,10 +182,21 @@ class Kcl:
 
     @property
     def claim(self) -> KCL:
-        return KCL(k=self.k, c=self.c, l=self.l, sensitive=self.sensitive, row_share=self.row_share)
+        return KCL(
+            k=self.k,
+            c=self.c,
+            l=self.l,
+            sensitive=self.sensitive,
+            row_share=self.row_share,
+            hide_absence=self.hide_absence,
+        )
 
     def run(self, data: Visits, *, rng: np.random.Generator, engine: Engine) -> Published:
         choosing = Choosing(asked=self)
-        crowd = choosing.crowd(choosing.numbered(data), people=data.n_owners)
+        numbered = choosing.numbered(data)
+        crowd = choosing.crowd(numbered, people=data.n_owners)
         choice = choosing.choose(crowd, partial(choosing.find, crowd), engine)
+        if self.hide_absence == "yes" and self.sensitive:
+            engine.progress("hiding what absence tells")
+            choice = choosing.hide(choice, numbered, crowd.longest)
         return Published(data=data.where(choice.keep), claim=self.claim, facts=choice.facts)

@@ -14,6 +14,7 @@ from wayveil.errors import InputError
 from wayveil.kernels.kcl_find import find_sequences
 from wayveil.kernels.kcl_patterns import Patterns
 from wayveil.kernels.kcl_restore import Bounds
+from wayveil.methods.kcl_absence import items_to_hide
 from wayveil.methods.kcl_ways import (
     Choice,
     Crowd,
@@ -186,6 +187,23 @@ class Choosing:
             facts["frequent sequences"] = len(spared.support)
             facts["frequent sequences lost"] = way.patterns_lost
         return Choice(keep=keep, gone=way.gone, facts=facts)
+
+    def hide(self, choice: Choice, numbered: Numbered, longest: int) -> Choice:
+        """Return a choice that keeps less, so that what fits nothing tells no more than is allowed."""
+        hidden = items_to_hide(numbered, choice.keep, longest=longest, c=self.asked.c)
+        keep = choice.keep & ~np.isin(numbered.item, hidden)
+        lost = int(choice.keep.sum() - keep.sum())
+        facts = {**choice.facts, "visits suppressed to hide absence": lost}
+        facts["visits suppressed"] = int(facts["visits suppressed"]) + lost
+        return Choice(keep=keep, gone=choice.gone, facts=facts)
+
+    def check_pieces(self) -> None:
+        """Refuse what can only be done with all visits at hand."""
+        if self.asked.hide_absence == "yes":
+            raise InputError(
+                "kcl: hide_absence must be no where the data are published in pieces, got yes: it counts every visit "
+                "of everybody at once. Give more memory (or no limit), so that the data stay whole."
+            )
 
     def _build_up(self, crowd: Crowd) -> tuple[Way | None, Patterns | None]:
         """Return the sequences that are to be spared, and for large data everything given back from nothing."""

@@ -89,10 +89,17 @@ def default_attacks(
         if fits(cls, original, published, matched=matched, timed=timed) and is_ready(cls, promised):
             known = {p.name: p for p in parameters_of(cls)}
             given = {key: value for key, value in promised.items() if key in known}
+            given |= _whom(name, claim)
             choices = [{"choice": choice} for choice in known["choice"].choices] if "choice" in known else [{}]
             found += [catalog.build("attack", name, {**given, **choice}) for choice in choices]
     found += [] if claim is None else _missing(found, claim, original, published, matched=matched, timed=timed)
     return tuple(found)
+
+
+def _whom(name: str, claim: Guarantee | None) -> dict[str, Any]:
+    """Return how many people an attack must try, where the claim says so of this attacker."""
+    settings = [dict(p.settings) for p in (() if claim is None else claim.protects) if p.attack == name]
+    return {"victims": one["victims"] for one in settings if "victims" in one}
 
 
 def _missing(

@@ -42,6 +42,7 @@ _PHRASES = {
     "max_confidence_trajectories": "Largest confidence, of trajectories",
     "posterior_aggregate": "Probability of a sensitive value where nothing fits",
     "base_rate": "Share of all who have the value",
+    "posterior_excess": "By how much that is above both what is allowed and this share",
     "posterior_mean": "The same, knowing who had what was left out: mean",
     "posterior_max": "The same, knowing who had what was left out: largest",
     "share_above": "People of whom a value is told with more than is allowed",

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from wayveil.model.claims.base import Claim, Protection
 from wayveil.model.claims.counting import percent, row_share_parameter, share_text, share_value
 from wayveil.model.parameters import Sensitive, parameter
 
 __all__ = ["KCL"]
+
+EVERYBODY = 10**9
+"""How many people are attacked where nobody may be left out: a share of people who are drawn is only about right."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +23,10 @@ class KCL(Claim):
     Every non-empty sequence of at most `l` visits that occurs in the published data occurs in trajectories of at
     least `k` distinct owners, none of whom owns more than a share `row_share` of these trajectories; and for every
     sensitive value at most a share `c` of these owners, and of these trajectories, have it.
+
+    With `hide_absence` the sets of one visit, and of `l`, that fit nothing tell no sensitive value with more than `c`,
+    or than its share among all where that is more.  This is about the original as well, so it is confirmed by the
+    attack that is run when data are published, not by the verdict on the published data.
 
     References
     ----------
@@ -43,6 +50,12 @@ class KCL(Claim):
     )
     sensitive: Sensitive = parameter(kind="sensitive", default=(), help="attributes and their sensitive values")
     row_share: Fraction | str = row_share_parameter()
+    hide_absence: str = parameter(
+        kind="choice",
+        choices=("no", "yes"),
+        default="no",
+        help="yes: known visits that fit nothing tell no value with more than c or its share among all",
+    )
 
     name: ClassVar[str] = "KCL"
 
@@ -92,16 +105,39 @@ class KCL(Claim):
                     bound=self.c,
                 )
             )
+        if self._hides_absence:
+            several = "" if self.l == 1 else f", or {self.l} visits,"
+            found.append(
+                Protection(
+                    sentence=f"attribute linkage by someone who knows one visit{several} of a random person that fit "
+                    f"nothing, and how often such people have a value: at most {percent(self.c)}, or the share of all "
+                    "who have it where that is more",
+                    attack="absence",
+                    settings=(("m", self.l), ("confidence", self.c), ("victims", EVERYBODY)),
+                    measured=("posterior_excess",),
+                    bound=Fraction(0),
+                )
+            )
         return tuple(found)
+
+    @property
+    def _hides_absence(self) -> bool:
+        return self.hide_absence == "yes" and bool(self.sensitive)
 
     @property
     def not_covered(self) -> tuple[str, ...]:
         known = f"more than {self._known('').removeprefix('at most ')}"
+        missing = (
+            "an attacker who reasons about what is missing and knows more of this very place and time, such as who "
+            "goes there: a known visit that fits nothing may tell a sensitive value; attack 'absence' measures it"
+            if self._hides_absence
+            else "an attacker who reasons about what is missing: a known visit that fits nothing was suppressed, which "
+            "may tell a sensitive value; attack 'absence' measures it"
+        )
         return (
             *(() if self.l == "all" else (f"an attacker who knows {known} of the victim",)),
             "an attacker who knows where the victim was not: only presence counts as knowledge here",
-            "an attacker who reasons about what is missing: a known visit that fits nothing was suppressed, which may "
-            "tell a sensitive value; attack 'absence' measures it",
+            missing,
             "an attacker who knows that a visit was the first or the last of a trip; attack 'first_last_visits' "
             "measures it",
             "an attacker who knows how often the victim is at a place, or which places the victim visits most; attacks "
@@ -114,7 +150,14 @@ class KCL(Claim):
     @property
     def unbounded(self) -> tuple[str, ...]:
         others = ("first_last_visits", "known_frequencies", "top_places", "home_work")
-        return ("absence", *others) if self.sensitive else others
+        return ("absence", *others) if self.sensitive and not self._hides_absence else others
+
+    def to_json(self) -> dict[str, Any]:
+        """The claim as JSON can hold it; what it does not promise is not mentioned."""
+        told = super().to_json()
+        if self.hide_absence == "no":
+            del told["hide_absence"]
+        return told
 
     def _known(self, everything: str) -> str:
         if self.l == "all":

@@ -68,6 +68,7 @@ class _Kept:
 def number_doublets(job: Job, pieces: Pieces, engine: Engine) -> Path:
     """Write the doublets that at least k people have, numbered in the order of time and name."""
     choosing = Choosing(asked=job.recipe.method)
+    choosing.check_pieces()
     choosing.check_people(pieces.people)
     counts = engine.map(_count_doublets, list(pieces.files))
     total = pl.concat(counts).group_by("t", "location").agg(pl.col("people").sum())
