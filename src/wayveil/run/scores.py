@@ -98,8 +98,11 @@ def default_attacks(
 
 def _whom(name: str, claim: Guarantee | None) -> dict[str, Any]:
     """Return how many people an attack must try, where the claim says so of this attacker."""
-    settings = [dict(p.settings) for p in (() if claim is None else claim.protects) if p.attack == name]
-    return {"victims": one["victims"] for one in settings if "victims" in one}
+    for protection in () if claim is None else claim.protects:
+        settings = dict(protection.settings)
+        if protection.attack == name and "victims" in settings:
+            return {"victims": settings["victims"]}
+    return {}
 
 
 def _missing(
