@@ -57,7 +57,7 @@ def back(path: Path, data: Visits) -> Loaded:
 @settings(deadline=None, max_examples=150)
 def test_round_trip(tmp_path_factory: pytest.TempPathFactory, form: str, data: Visits, seed: int) -> None:
     path = tmp_path_factory.getbasetemp() / f"round.{form}"
-    source = write_published(data, path, key=bytes([seed]) * 32)
+    source = write_published(data, path, key=seed.to_bytes(32))
     loaded = back(path, data)
     filled = [i for i in range(len(data)) if data.record(i)]
     assert sorted(source.tolist()) == filled
@@ -84,7 +84,7 @@ def test_same_seed_same_bytes_other_seed_other_ids(tmp_path: Path, form: str) ->
     data = crowd()
     written = []
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-        source = write_published(data, tmp_path / f"{name}.{form}", key=bytes([seed]) * 32)
+        source = write_published(data, tmp_path / f"{name}.{form}", key=seed.to_bytes(32))
         written.append(((tmp_path / f"{name}.{form}").read_bytes(), source.tolist()))
     assert written[0] == written[1]
     assert written[0][0] != written[2][0]
