@@ -329,12 +329,12 @@ def campaign(seed: int, cases: int) -> int:
 
 
 def test_no_adversary_infers_more_than_p_over_all_trips_of_a_person() -> None:
-    assert campaign(seed=1, cases=80) > 20
+    assert campaign(seed=1, cases=80) > 12
 
 
 @pytest.mark.slow
 def test_no_adversary_infers_more_than_p_over_all_trips_of_a_person_at_length() -> None:
-    assert campaign(seed=2, cases=3000) > 750
+    assert campaign(seed=2, cases=3000) > 450
 
 
 def test_everybody_keeps_a_trip_that_is_not_empty_for_other_reasons() -> None:

@@ -21,12 +21,15 @@ Ints = NDArray[np.int64]
 
 
 def loaded(
-    offsets: Any, place: Any, item: Any, owner: Any, adversary: Any, allowed: Any, at: Any, diameter: float
-) -> State:
+    offsets: Any, place: Any, item: Any, owner: Any, adversary: Any, allowed: Any, at: Any, diameter: float,
+    allowed_trips: Any = None,
+) -> State:  # fmt: skip
     """Return the state of these trajectories, with every visit alive and every class counted.
 
     Trajectories of one owner must follow each other.  `place` and `item` are numbered in the order of their names,
-    `adversary` says whose a place is, or -1; `at` is x and y per row, or None.  O(adversaries x rows) time and memory.
+    `adversary` says whose a place is, or -1; `at` is x and y per row, or None.  `allowed` is how many
+    of n people may have one place, and of n trajectories where `allowed_trips` does not say fewer.  O(adversaries x
+    rows) time and memory.
     """
     n, n_rows, m = len(offsets) - 1, len(place), int(adversary.max(initial=-1)) + 1
     trajectories = np.unique(owner, return_inverse=True, return_counts=True)
@@ -43,6 +46,7 @@ def loaded(
     state = State(
         offsets, place, item, _earlier(offsets, place), np.ones(n_rows, np.int64), x, y, multi, deviation,
         np.full(m * n, -1), _zeros(m * n), _zeros(m * n), adversary, allowed,
+        allowed if allowed_trips is None else allowed_trips,
         new_table(0), new_table(0), new_table(0), node, np.zeros((0, columns.ENTRY_COLUMNS), np.int64), _zeros(0),
         _zeros(m), _zeros(n_rows), np.zeros((n, 2), np.int64), _zeros(n), _zeros(m), meta,
     )  # fmt: skip
@@ -112,7 +116,7 @@ def _first_unsafe(state: State) -> int:
     c = int(np.flatnonzero(state.node[: _used(state), columns.UNSAFE])[0])
     entry = state.entry[: state.counts.used[0]]
     entry = entry[entry[:, columns.CLASS] == c]
-    people, records = (state.allowed[state.node[c, column]] for column in (columns.OWNERS, columns.RECORDS))
+    people, records = state.allowed[state.node[c, columns.OWNERS]], state.allowed_trips[state.node[c, columns.RECORDS]]
     too_many = (entry[:, columns.N_OWNERS] > people) | (entry[:, columns.N_RECORDS] > records)
     return int(entry[too_many, columns.PLACE].min())
 

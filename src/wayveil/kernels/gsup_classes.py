@@ -18,15 +18,16 @@ __all__ = ["State", "comes_or_goes", "count_place", "new_node", "recount", "touc
 
 State = namedtuple(
     "State",
-    "offsets place item earlier alive x y multi deviation cls after before adversary allowed "
+    "offsets place item earlier alive x y multi deviation cls after before adversary allowed allowed_trips "
     "trie counts pairs node entry times dirty log done members others meta",
 )
 """Rows: `place`; `item`, the place or the place and time; `earlier`, the last row of the trajectory with this place or
 -1; `alive`; `x` and `y`, empty where nobody knows.  Trajectories: `multi`, the number of the owner among those with
 several, or -1; `deviation`, and at the end that of a trajectory without rows; and per adversary `cls`, the class or -1
-without rows, and the neighbours in the list of that class.  Places: `adversary`, or -1.  `allowed[n]` of n may have one
-place.  Then the tables (`trie`: node and item; `counts`: node and place; `pairs`: either of these and an owner of
-several trajectories) with what belongs to their keys, scratch arrays, and numbers."""
+without rows, and the neighbours in the list of that class.  Places: `adversary`, or -1.  `allowed[n]` of n people and
+`allowed_trips[n]` of n trajectories may have one place.  Then the tables (`trie`: node and item; `counts`: node and
+place; `pairs`: either of these and an owner of several trajectories) with what belongs to their keys, scratch arrays,
+and numbers."""
 
 # Columns of `node`: the node above and the item that leads here; owners, trajectories and unsafe places; a bound on the
 # counts of the cold places, the first cold and the first hot one, the first trajectory; notes of the operation under
@@ -60,7 +61,7 @@ def touch(state, c, moved):
         node[c, BEFORE] = node[c, OWNERS] * node[c, UNSAFE]
         state.dirty[meta[N_DIRTY]] = c
         meta[N_DIRTY] += 1
-        if node[c, TOP] > state.allowed[node[c, OWNERS]]:
+        if node[c, TOP] > min(state.allowed[node[c, OWNERS]], state.allowed_trips[node[c, RECORDS]]):
             _sort_out(state, c)
     node[c, MOVED] |= moved
 
@@ -105,10 +106,10 @@ def recount(state, c):
 def unsafe_places(state, c, out, most):
     """Return how many places of a class are unsafe, and write the first `most` of them to `out`."""
     node, entry, n = state.node, state.entry, np.int64(0)
-    people, records = state.allowed[node[c, OWNERS]], state.allowed[node[c, RECORDS]]
+    people, records = state.allowed[node[c, OWNERS]], state.allowed_trips[node[c, RECORDS]]
     for hot in range(2):
-        if hot == 0 and node[c, TOP] <= people:
-            continue  # no cold place has more trajectories than owners are allowed, so neither has too many owners
+        if hot == 0 and node[c, TOP] <= min(people, records):
+            continue  # no cold place has more trajectories than are allowed, so neither has too many owners
         e = node[c, HOT] if hot else node[c, COLD]
         while e >= 0:
             if entry[e, N_OWNERS] > people or entry[e, N_RECORDS] > records:
@@ -126,7 +127,8 @@ def _sort_out(state, c):
     Only before an operation adds to the class: what it added must stay at the front of the cold ones, for `undo`.
     """
     node, entry = state.node, state.entry
-    bar, hot, cold, top = state.allowed[node[c, OWNERS]] // 2, np.int64(-1), np.int64(-1), np.int64(0)
+    bar = min(state.allowed[node[c, OWNERS]], state.allowed_trips[node[c, RECORDS]]) // 2
+    hot, cold, top = np.int64(-1), np.int64(-1), np.int64(0)
     for chain in range(2):
         e = node[c, HOT] if chain else node[c, COLD]
         while e >= 0:

@@ -134,7 +134,7 @@ def _is_fresh(state, c):
     if node[c, KIND] == 0:
         return True
     e = find(state.counts.slots, state.counts.keys, c * state.meta[PLACES] + node[c, WHAT])
-    people, records = state.allowed[node[c, OWNERS]], state.allowed[node[c, RECORDS]]
+    people, records = state.allowed[node[c, OWNERS]], state.allowed_trips[node[c, RECORDS]]
     return entry[e, N_OWNERS] > people or entry[e, N_RECORDS] > records
 
 
@@ -210,7 +210,7 @@ def _operate(state, c, n, kind, what):
             if (
                 remove(state, record, True, what) > 0
                 and entry[e, N_OWNERS] <= state.allowed[node[c, OWNERS]]
-                and entry[e, N_RECORDS] <= state.allowed[node[c, RECORDS]]
+                and entry[e, N_RECORDS] <= state.allowed_trips[node[c, RECORDS]]
             ):
                 return
 

@@ -13,7 +13,7 @@ from wayveil.errors import InputError
 from wayveil.kernels.gsup import loaded, suppress_everywhere, suppress_in_classes, unsafe
 from wayveil.kernels.gsup_people import leave_out
 from wayveil.model import BlockKey, BreachBound, Cut, Engine, Published, Sensitive, Visits, check_parameters, parameter
-from wayveil.model.ragged import BoolArray, IntArray, keep_rows, take, trajectory_of_row
+from wayveil.model.ragged import BoolArray, FloatArray, IntArray, keep_rows, take, trajectory_of_row
 
 __all__ = ["Gsup"]
 
@@ -127,9 +127,39 @@ class Gsup:
             at = (data.place_x[data.location[rows]], data.place_y[data.location[rows]])
             diameter = float(np.hypot(np.ptp(at[0]), np.ptp(at[1])))
         owner = data.owner[by_owner].astype(np.int64)
-        alive = np.ones(data.n_visits, bool)
-        gone = np.zeros(len(data), bool)
+        table = _Table(offsets, place, item, owner, adversary, allowed, at, diameter)
         draw = _draw(owner, rng)
+        best = self._suppress(table, allowed, draw, engine)
+        # Who has many trajectories keeps few of them where places are as frequent in classes as p allows.  Where some
+        # were left out it is therefore tried if more stays with smaller shares, such that n trajectories of a person
+        # together tell no more than p: for n = 2, 4, 8, ... as long as that helps.
+        n_trips = 2
+        while best.gone.any() and n_trips <= np.bincount(np.unique(owner, return_inverse=True)[1]).max():
+            smaller = _most_allowed(_share_of_each(self.p, n_trips), len(data))
+            other = self._suppress(table, smaller, draw, engine)
+            if other.alive.sum() <= best.alive.sum():
+                break
+            best = replace(other, classes=best.classes, pairs=best.pairs)
+            n_trips *= 2
+        keep: BoolArray = np.empty(data.n_visits, bool)
+        keep[rows] = best.alive
+        published = data.where(keep)
+        empty = (np.diff(published.offsets) == 0) & (np.diff(data.offsets) > 0)
+        facts = {
+            "unsafe classes": best.classes,
+            "unsafe inferences": best.pairs,
+            "visits suppressed": int((~keep).sum()),
+            "trajectories left out": int(best.gone.sum()),
+            "trajectories without visits": int(empty.sum() - best.gone.sum()),
+        }
+        return Published(data=self._published(published), claim=self.claim, facts=facts)
+
+    def _suppress(self, table: _Table, allowed_trips: IntArray, draw: NDArray[np.int64], engine: Engine) -> _Outcome:
+        """Take visits and trajectories out until nothing is unsafe; of n trajectories so many may have one place."""
+        owner = table.owner
+        trajectory = trajectory_of_row(table.offsets)
+        alive = np.ones(len(table.place), bool)
+        gone = np.zeros(len(owner), bool)
         first: tuple[int, int] | None = None
         # Before each round the rows that are `alive` are published.  A round makes the shares in all classes safe, then
         # looks at people over all their trajectories, and leaves some of these out if too much is inferred.  That makes
@@ -138,9 +168,12 @@ class Gsup:
         # leaves out a trajectory at least, and everybody keeps one, so it ends; with one per person there is one round.
         while True:
             engine.progress("finding what adversaries can infer")
-            positions = None if at is None else (at[0][alive], at[1][alive])
-            ends = keep_rows(offsets, alive)
-            state = loaded(ends, place[alive], item[alive], owner, adversary, allowed, positions, diameter)
+            at = None if table.at is None else (table.at[0][alive], table.at[1][alive])
+            ends = keep_rows(table.offsets, alive)
+            state = loaded(
+                ends, table.place[alive], table.item[alive], owner, table.adversary, table.allowed, at, table.diameter,
+                allowed_trips,
+            )  # fmt: skip
             first = first or unsafe(state)
             engine.progress("suppressing visits")
             state = (suppress_in_classes if self.mode == "class" else suppress_everywhere)(state)
@@ -148,23 +181,11 @@ class Gsup:
             engine.progress("leaving out trips of people who have many")
             more = leave_out(state, owner, self.p, draw)
             if not more.any():
-                break
+                return _Outcome(alive=alive, gone=gone, classes=first[0], pairs=first[1])
             gone |= more
-            if int(more.sum()) * _AGAIN >= len(data) - int(gone.sum()):
+            if int(more.sum()) * _AGAIN >= len(owner) - int(gone.sum()):
                 alive[:] = True
-            alive &= ~gone[trajectory_of_row(offsets)]
-        keep: BoolArray = np.empty(data.n_visits, bool)
-        keep[rows] = alive
-        published = data.where(keep)
-        empty = (np.diff(published.offsets) == 0) & (np.diff(data.offsets) > 0)
-        facts = {
-            "unsafe classes": first[0],
-            "unsafe inferences": first[1],
-            "visits suppressed": int((~keep).sum()),
-            "trajectories left out": int(gone.sum()),
-            "trajectories without visits": int(empty.sum() - gone.sum()),
-        }
-        return Published(data=self._published(published), claim=self.claim, facts=facts)
+            alive &= ~gone[trajectory]
 
     def _places(self, data: Visits) -> tuple[IntArray, IntArray]:
         """Return the rank of each place among the sorted names, and per rank the number of its adversary, or -1."""
@@ -192,6 +213,30 @@ class Gsup:
         return replace(data, t=position, time_format="integer")
 
 
+@dataclass(frozen=True)
+class _Table:
+    """The trajectories, those of an owner together, as kernels take them: see `loaded`."""
+
+    offsets: IntArray
+    place: IntArray
+    item: IntArray
+    owner: NDArray[np.int64]
+    adversary: IntArray
+    allowed: IntArray
+    at: tuple[FloatArray, FloatArray] | None
+    diameter: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Outcome:
+    """Which rows stay and which trajectories are left out; the classes and inferences that were unsafe at first."""
+
+    alive: BoolArray
+    gone: BoolArray
+    classes: int
+    pairs: int
+
+
 def _owners_together(owner: IntArray) -> IntArray:
     """Return an order in which the trajectories of an owner follow each other, the owner of the first one first."""
     _, first, number = np.unique(owner, return_index=True, return_inverse=True)
@@ -213,6 +258,17 @@ def _number(place: IntArray, t: IntArray) -> IntArray:
     number = np.empty(len(order), np.int64)
     number[order] = np.cumsum(new) - 1
     return number
+
+
+def _share_of_each(p: Fraction, n: int) -> Fraction:
+    """Return a share that n trajectories may each have so that one of them has it with p, rounded down.
+
+    Examples
+    --------
+    >>> _share_of_each(Fraction(3, 4), 2)
+    Fraction(1, 2)
+    """
+    return Fraction(int((1 - float(1 - p) ** (1 / n)) * 10**6 + 1e-6), 10**6)
 
 
 def _most_allowed(p: Fraction, most: int) -> IntArray:
