@@ -27,7 +27,7 @@ from wayveil.attacks import ATTACKS
 from wayveil.engines import LocalEngine
 from wayveil.errors import WayveilError
 from wayveil.methods import METHODS
-from wayveil.model import Points, Published, Regions, RoadNetwork, Routes, Stops, Taxonomy, Visits
+from wayveil.model import Points, Published, Regions, RoadNetwork, Routes, Stops, Taxonomy, Verdict, Visits
 from wayveil.verify import VERIFIERS
 
 __all__ = ["PROMISES", "Case", "draw_case", "find_break", "shrink"]
@@ -82,16 +82,61 @@ def find_break(case: Case) -> str | None:
     published: Any = made.data
     if not published.n_rows:
         return None
+    verdict = _judge(data, made)
+    if not verdict.holds:
+        return f"verdict: {verdict.reason}"
+    found = PROMISES[made.claim.name](case, data, made)
+    if found:
+        return f"promise: {found}"
+    return _attack(case, data, made) or _find_blindness(case, data, made)
+
+
+def _judge(data: Any, made: Published) -> Verdict:
+    """Return the verdict of the verifier, with all that it can be given."""
     claim: Any = made.claim
     more: dict[str, Any] = {"original": data} if claim.about_truth else {}
     more |= {} if made.boxes is None else {"boxes": made.boxes}
-    verdict = VERIFIERS[claim.name](published, claim, **more)
-    if not verdict.holds:
-        return f"verdict: {verdict.reason}"
-    found = PROMISES[claim.name](case, data, made)
-    if found:
-        return f"promise: {found}"
-    return _attack(case, data, made)
+    return VERIFIERS[claim.name](made.data, claim, **more)
+
+
+def _find_blindness(case: Case, data: Any, made: Published) -> str:
+    """Change the publication a little, three times; return how verifier and promise differ on it, or ""."""
+    if made.source is not None:
+        return ""  # routes, which `test_routes_campaign` changes
+    draw = random.Random(case.seed)
+    for _ in range(3):
+        other, original, changed = _change(draw, case, data, made)
+        if not changed.data.n_rows:
+            continue
+        verdict = _judge(original, changed)
+        found = PROMISES[made.claim.name](other, original, changed)
+        # That of AttackGraph asks for more than the promise: that boxes of declared times are shared.
+        differs = verdict.holds if found else not verdict.holds and made.claim.name != "AttackGraph"
+        if differs:
+            return f"changed: the verifier says {verdict.reason!r}, the promise {found!r}, of {_records(changed.data)}"
+    return ""
+
+
+def _change(draw: Draw, case: Case, data: Any, made: Published) -> tuple[Case, Any, Published]:
+    """Return the same with a trajectory or a row less, or with the owner of one trajectory changed for another."""
+    published: Any = made.data
+    rows = published.offsets.tolist()
+    at = draw.choice([i for i in range(len(published)) if rows[i] < rows[i + 1]])
+    kind = draw.randrange(3)
+    if kind == 0:
+        owner = list(case.owner)
+        owner[at] = draw.choice([*owner, 99])
+        codes = np.array(owner, np.int64)
+        boxes = None if made.boxes is None else replace(made.boxes, owner=codes)
+        changed = replace(made, data=replace(published, owner=codes), boxes=boxes, groups=None)
+        return replace(case, owner=owner), replace(data, owner=codes), changed
+    keep = np.ones(published.n_rows, np.bool_)
+    one = draw.randrange(rows[at], rows[at + 1])
+    # Published numbers of visits must stay 1, 2, 3, ...
+    whole = kind == 1 or made.claim.name == "BreachBound"
+    keep[slice(rows[at], rows[at + 1]) if whole else slice(one, one + 1)] = False
+    boxes = None if made.boxes is None else made.boxes.where(keep)
+    return case, data, replace(made, data=published.where(keep), boxes=boxes, groups=None)
 
 
 def shrink(case: Case, breaks: Callable[[Case], bool]) -> Case:
@@ -288,6 +333,8 @@ def _repeats(draw: Draw, owner: list[int], make: Callable[[], Any]) -> list[Any]
     often = draw.choice([0.2, 0.5, 0.8])
     for _ in owner:
         records.append(draw.choice(records) if records and draw.random() < often else make())
+    if draw.random() < 0.1:
+        records[draw.randrange(len(records))] = []
     return records
 
 
@@ -361,13 +408,14 @@ def _tracks(draw: Draw, owner: list[int], *, together: bool) -> list[Any]:
     span = draw.choice([0, 2, 10, 60])
     length = draw.randint(1, 4)
     off = draw.choice([0.0, 0.0, 0.3])
+    origin = draw.choice([0, 0, 0, -7, 500_000.25])
 
     def track() -> list[tuple[int, float, float]]:
         start = 0 if together else draw.randint(0, 2)
         rows = length if together else draw.randint(1, 4)
         step = 1 if together else draw.choice([1, 1, 2])
         return [
-            (start + step * t, draw.randint(0, span) + off * draw.random(), draw.randint(0, span) + off * draw.random())
+            (start + step * t, *(origin + draw.randint(0, span) + off * draw.random() for _ in "xy"))
             for t in range(rows)
         ]
 

@@ -32,6 +32,7 @@ class BreachBound(Claim):
 
     Examples
     --------
+    >>> from wayveil.model import guarantee_from_json
     >>> claim = BreachBound(p=0.5, adversaries={"shop": ["a", "b"], "bank": ["c"]})
     >>> guarantee_from_json(claim.to_json()) == claim
     True
