@@ -11,7 +11,7 @@ import pytest
 
 from wayveil.attacks import ATTACKS
 from wayveil.methods import Kcl
-from wayveil.model import KCL, AttackResult, Protection, Verdict
+from wayveil.model import KCL, AttackResult, Protection, Verdict, Visits
 from wayveil.run.pipeline import NotPublished, publish
 from wayveil.run.protections import confirm_protections, plays
 from wayveil.run.recipe import make_recipe
@@ -48,6 +48,18 @@ def test_an_attacker_who_was_not_promised_breaks_nothing() -> None:
     stronger = attack(m=3, choice="worst")
     assert not any(plays(stronger, protection) for protection in CLAIM.protects)
     assert confirm_protections(VERDICT, [stronger], [found(identity_max=1.0)]).holds
+
+
+def test_where_absence_is_hidden_it_is_confirmed_over_everybody() -> None:
+    claim = replace(CLAIM, hide_absence="yes")
+    for promise, victims in ((CLAIM, 2000), (claim, 10**9)):
+        (absence,) = [one for one in default_attacks(Visits, Visits, claim=promise) if one.name == "absence"]
+        assert absence.victims == victims
+    assert plays(absence, claim.protects[-1])
+    verdict = replace(VERDICT, claim=claim)
+    for excess, holds in ((None, True), (0.0, True), (0.01, False)):
+        result = replace(found(posterior_excess=excess), name="absence")
+        assert confirm_protections(verdict, [absence], [result]).holds is holds
 
 
 def test_a_failed_verdict_keeps_its_own_reason() -> None:

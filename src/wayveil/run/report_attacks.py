@@ -31,7 +31,7 @@ _GROUPS = {
     "identity": "Finding the person (identity linkage); lower is safer",
     "attribute": "Inferring a sensitive value (attribute linkage); lower is safer",
     "inference": "Inferring where a person was; lower is safer",
-    "posterior": "Inferring a sensitive place, knowing the method; lower is safer",
+    "posterior": "Inferring something sensitive, knowing the method; lower is safer",
     "": "Reach of the attack",
 }
 _SHORT = {
