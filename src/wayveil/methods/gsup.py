@@ -132,14 +132,16 @@ class Gsup:
         best = self._suppress(table, allowed, draw, engine)
         # Who has many trajectories keeps few of them where places are as frequent in classes as p allows.  Where some
         # were left out it is therefore tried if more stays with smaller shares, such that n trajectories of a person
-        # together tell no more than p: for n = 2, 4, 8, ... as long as that helps.
+        # together tell no more than p: for n = 2, 4, 8, ... until two of these in a row did not help.
+        most_trips = np.bincount(np.unique(owner, return_inverse=True)[1]).max()
         n_trips = 2
-        while best.gone.any() and n_trips <= np.bincount(np.unique(owner, return_inverse=True)[1]).max():
+        in_vain = 0
+        while best.gone.any() and n_trips <= most_trips and in_vain < 2:
             smaller = _most_allowed(_share_of_each(self.p, n_trips), len(data))
             other = self._suppress(table, smaller, draw, engine)
-            if other.alive.sum() <= best.alive.sum():
-                break
-            best = replace(other, classes=best.classes, pairs=best.pairs)
+            in_vain = 0 if other.alive.sum() > best.alive.sum() else in_vain + 1
+            if in_vain == 0:
+                best = replace(other, classes=best.classes, pairs=best.pairs)
             n_trips *= 2
         keep: BoolArray = np.empty(data.n_visits, bool)
         keep[rows] = best.alive
