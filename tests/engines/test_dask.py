@@ -249,15 +249,18 @@ def test_an_interrupt_cancels_what_runs(engine: DaskEngine, tmp_path: Path) -> N
             time.sleep(0.01)
 
     def interrupt() -> None:
-        while not any(begun.iterdir()):
+        # Only once everything is sent does the caller wait: while Dask sends, it may pass over an interrupt.
+        while not any(begun.iterdir()) or len(engine._client.futures) < sent:
             time.sleep(0.01)
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        while not over.wait(10):
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
-    items = 60 * engine.workers
+    items, sent, over = 60 * engine.workers, module._WAITING * engine.workers, threading.Event()
     other = threading.Thread(target=interrupt)
     other.start()
     with pytest.raises(KeyboardInterrupt):
         engine.map(waiting, range(items))
+    over.set()
     other.join()
     go_on.touch()  # what runs ends; what waited to begin is cancelled by now
     assert engine.map(abs, range(-items, 0)) == list(range(items, 0, -1))
