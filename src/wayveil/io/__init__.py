@@ -19,7 +19,7 @@ from wayveil.io.pieces import Span, Spans, gather_piece, open_spans, scatter_spa
 from wayveil.io.place_nodes import attach_places, taxonomy_of_places
 from wayveil.io.places import read_places
 from wayveil.io.points import read_points
-from wayveil.io.published import read_published, write_published
+from wayveil.io.published import public_frame, read_extent, read_published, write_published
 from wayveil.io.roads import read_network, write_network
 from wayveil.io.routes import read_routes, write_routes
 from wayveil.io.side_tables import locate, mark_known, name_owners, read_groups
@@ -48,6 +48,8 @@ __all__ = [
     "name_owners",
     "open_spans",
     "parquet_parts",
+    "public_frame",
+    "read_extent",
     "read_groups",
     "read_network",
     "read_places",

@@ -8,14 +8,23 @@ from typing import Any, overload
 import numpy as np
 
 from wayveil.model import Data, Frame, Points, Regions, RoadNetwork, Routes, Stops, Visits
-from wayveil.model.ragged import FloatArray
+from wayveil.model.ragged import FloatArray, IntArray
 
-__all__ = ["SLACK_DEG", "as_published", "boxes_to_file", "boxes_to_metres"]
+__all__ = ["DECIMALS", "SLACK_DEG", "as_published", "boxes_to_file", "boxes_to_metres", "points_to_file"]
 
-SLACK_DEG = 1e-9
-"""How far a side of a box may lie beyond a pole or the far meridian: a tenth of a millimetre, for rounding."""
+DECIMALS = 9
+"""Decimals of published degrees: a tenth of a millimetre.
 
-_MARGIN_DEG = 2.0**-42  # 25 nanometres; eight times the distance of neighbouring floats at 180
+Metres and back change the last bits of a number in a way that depends on the frame, and so on where everybody was who
+is in the input.  These bits are not published.
+"""
+
+SLACK_DEG = 2e-9
+"""How far a side of a box may lie beyond a pole or the far meridian: a fifth of a millimetre, for rounding."""
+
+_ROUNDING_M = 1e-7
+_UNITS = 10**DECIMALS
+_AROUND = 360 * _UNITS
 
 
 @overload
@@ -31,8 +40,9 @@ def as_published(data: Stops) -> Stops: ...
 def as_published(data: Data) -> Data:
     """Return the data as they are, bit by bit, after `write_published` and `read_published`.
 
-    Of visits, points and regions only degrees make a difference: x and y go through the coordinates of the file, which
-    moves a point by less than a micrometre, and moves the sides of a box outwards by as little.  Of routes, the network
+    Of visits, points and regions only degrees make a difference: x and y are rounded to `DECIMALS`, which moves a point
+    by less than a tenth of a millimetre, and the sides of a box outwards by about as little.  Where the frame of points
+    has `decimals`, they are rounded to these.  Of routes, the network
     is that of the roads in use, in the order of their names and without places, and times are those of the slice.
     Stops keep their places and their order; their times are 0.
 
@@ -47,11 +57,15 @@ def as_published(data: Data) -> Data:
     if isinstance(data, Stops):
         nothing = np.zeros(data.n_rows, np.int64)
         return replace(data, t=nothing, t_end=nothing)
-    if isinstance(data, Visits) or not data.frame.degrees:
+    if isinstance(data, Visits):
         return data
     if isinstance(data, Points):
-        x, y = data.frame.to_metres(*data.frame.to_file(data.x, data.y))
+        if not data.frame.degrees and data.frame.decimals is None:
+            return data
+        x, y = data.frame.to_metres(*points_to_file(data))
         return replace(data, x=x, y=y)
+    if not data.frame.degrees:
+        return data
     sides: dict[str, Any] = dict(boxes_to_metres(data.frame, boxes_to_file(data)))
     return replace(data, **sides)
 
@@ -74,45 +88,86 @@ def _on_used_roads(data: Routes) -> Routes:
     return replace(data, road=road[data.road], t=t, network=known)
 
 
+def points_to_file(data: Points) -> tuple[FloatArray, FloatArray]:
+    """Return points as coordinates of a public file.
+
+    Examples
+    --------
+    >>> frame = Frame.for_degrees(np.array([23.7]), np.array([38.0]))
+    >>> x, y = frame.to_metres(np.array([23.7123456]), np.array([38.1 + 1e-12]))
+    >>> [column.tolist() for column in points_to_file(Points.from_records([[(0, x[0], y[0])]], frame=frame))]
+    [[23.7123456], [38.1]]
+    """
+    frame = data.frame
+    x, y = frame.to_file(data.x, data.y)
+    if frame.degrees:
+        decimals = DECIMALS if frame.decimals is None else min(DECIMALS, frame.decimals)
+    elif frame.decimals is None:
+        return x, y
+    else:
+        decimals = frame.decimals
+    unit = 10.0**decimals
+    # of two whole numbers the quotient is the float next to the decimal number; adding 0 leaves no negative zero
+    return np.rint(x * unit) / unit + 0.0, np.rint(y * unit) / unit + 0.0
+
+
 def boxes_to_file(data: Regions) -> dict[str, FloatArray]:
     """Return the sides of boxes as coordinates of the file: x_min, x_max, y_min, y_max.
 
-    Longitudes are not wrapped: a box across the antimeridian goes from 179 to 181, so that x_min <= x_max always.
+    A box begins between -180 and 180 and may end beyond: one across the antimeridian goes from 179 to 181, so that
+    x_min <= x_max always.  The numbers do not depend on the middle of the frame.
 
     Guarantee
     ---------
-    Read back with `boxes_to_metres`, every box contains the box that was written, and also what `Frame.to_file` and
-    `Frame.to_metres` make of the points inside.  Equal sides stay equal: each follows from its own value alone.
+    Read back with `boxes_to_metres`, every box contains the box that was written, and also what `points_to_file` and
+    `Frame.to_metres` make of the points inside, up to a tenth of a micrometre.  Equal boxes stay equal.
     """
     if not data.frame.degrees:
         return {name: getattr(data, name) for name in ("x_min", "x_max", "y_min", "y_max")}
     frame = data.frame
-    east = {"scale": frame.x_scale, "zero": frame.lon_0, "low": -180.0, "high": 180.0}
     north = {"scale": frame.y_scale, "zero": frame.lat_0, "low": -90.0 - frame.lat_0, "high": 90.0 - frame.lat_0}
-    return {
-        "x_min": _outwards(data.x_min, -1, **east),
-        "x_max": _outwards(data.x_max, 1, **east),
-        "y_min": _outwards(data.y_min, -1, **north),
-        "y_max": _outwards(data.y_max, 1, **north),
+    east = {"scale": frame.x_scale, "zero": frame.lon_0, "low": -180.0, "high": 180.0}
+    nowhere = np.zeros(data.n_rows, np.int64)
+    west = _outwards(data.x_min, -1, nowhere, **east)
+    turns = -((west + _AROUND // 2) // _AROUND)
+    sides = {
+        "x_min": _outwards(data.x_min, -1, turns, **east) + turns * _AROUND,
+        "x_max": _outwards(data.x_max, 1, turns, **east) + turns * _AROUND,
+        "y_min": _outwards(data.y_min, -1, nowhere, **north),
+        "y_max": _outwards(data.y_max, 1, nowhere, **north),
     }
+    return {name: side / _UNITS for name, side in sides.items()}
 
 
 def boxes_to_metres(frame: Frame, sides: dict[str, FloatArray]) -> dict[str, FloatArray]:
-    """Return the sides of boxes in metres, from coordinates of the file."""
+    """Return the sides of boxes in metres, from coordinates of the file; a box is where its middle is nearest."""
     if not frame.degrees:
         return sides
+    middle = (sides["x_min"] + sides["x_max"]) / 2 - frame.lon_0
+    turns = np.where(np.abs(middle) > 180.0 + SLACK_DEG, np.floor((middle + 180.0) / 360.0), 0.0)
     scale = {"x": (frame.lon_0, frame.x_scale), "y": (frame.lat_0, frame.y_scale)}
-    return {name: (side - scale[name[0]][0]) * scale[name[0]][1] for name, side in sides.items()}
+    return {
+        name: ((side - 360.0 * turns if name[0] == "x" else side) - scale[name[0]][0]) * scale[name[0]][1]
+        for name, side in sides.items()
+    }
 
 
-def _outwards(side: FloatArray, sign: int, *, scale: float, zero: float, low: float, high: float) -> FloatArray:
-    """Return degrees that read back as `side` or, by the last bits, further out; the ends of the earth cut."""
-    # No point lies beyond the ends, so that cutting there loses none; half the slack is left for rounding.
-    cut = np.clip(side, (low - SLACK_DEG / 2) * scale, (high + SLACK_DEG / 2) * scale)
-    # Wrapping at the antimeridian rounds the points once more, by less than the margin.
-    goal = cut + sign * _MARGIN_DEG * scale
-    value = goal / scale + zero
-    step = sign * 4 * np.spacing(np.maximum(np.abs(value), 180.0))
-    while (short := sign * ((value - zero) * scale - goal) < 0).any():
-        value = np.where(short, value + step, value)
-    return value
+def _outwards(
+    side: FloatArray, sign: int, turns: IntArray, *, scale: float, zero: float, low: float, high: float
+) -> IntArray:
+    """Return units of the last decimal that, `turns` further around the earth, read back as `side` or beyond.
+
+    What lies beyond the ends of the earth is cut there.
+    """
+    # No point lies beyond the ends, so that cutting there loses none; what is left of the slack is for rounding.
+    cut = np.clip(side, (low - SLACK_DEG / 4) * scale, (high + SLACK_DEG / 4) * scale)
+    value = cut / scale + zero
+    units = np.rint(value * _UNITS).astype(np.int64)
+    # The first unit is the nearest one; each round takes the next one outwards where it is not far enough.  It ends
+    # after two, because each changes a number by more than rounding does.  What rounding alone lacks is not looked at:
+    # it depends on the frame, and a unit more would tell.
+    while (
+        short := sign * (((units + turns * _AROUND) / _UNITS - 360.0 * turns - zero) * scale - cut) < -_ROUNDING_M
+    ).any():
+        units = np.where(short, units + sign, units)
+    return units

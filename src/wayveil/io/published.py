@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any, Literal
@@ -23,6 +23,7 @@ from wayveil.io.times import parse_times, time_type
 from wayveil.io.words import listed
 from wayveil.model import (
     Coded,
+    Extent,
     Frame,
     Owners,
     Points,
@@ -36,7 +37,7 @@ from wayveil.model import (
 )
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray
 
-__all__ = ["read_published", "write_published"]
+__all__ = ["public_frame", "read_extent", "read_published", "write_published"]
 
 _FORMS = {"integer": ("integer", "epoch"), "epoch": ("integer", "epoch"), "utc": ("utc",), "local": ("local",)}
 _GEOMETRY = {"visits": None, "points": ("x", "y"), "regions": SIDES, "routes": None, "stops": None}
@@ -90,7 +91,7 @@ def write_published(
         if not isinstance(table, (Visits, Routes, Stops)):
             check_geojson(table, file)
         public = table.take(source)
-        frame = data_frame(public, file, {"traj_id": names})
+        frame = data_frame(public, file, {"traj_id": names}, public=True)
         write_table(frame, file, pattern_of(public), geometry=_GEOMETRY[kind_of(table)])
     return source
 
@@ -171,6 +172,47 @@ def read_published(
     return Loaded(data=data, rows=len(rows), notes=(), ids=ids.gather(start))
 
 
+def read_extent(
+    path: str | Path,
+    *,
+    kind: Literal["points", "regions"],
+    time_format: TimeFormat,
+    attributes: Sequence[str],
+    declared: bool = False,
+) -> Extent:
+    """Return where the degrees of a published table are, from the very numbers in the file; see `read_published`.
+
+    Raises
+    ------
+    InputError
+        If the file does not have the columns of published points or boxes, or something in them is no number.
+    """
+    own = (*COLUMNS[kind], *((DECLARED,) if declared else ()))
+    expected = (*own, *attributes)
+    table = _open(path, kind, expected, time_format, len(own))
+    if table.names != expected:
+        raise table.wrong(f"not a published table: the columns must be {listed(expected)}, in this order.")
+    names = ("x", "y") if kind == "points" else SIDES
+    rows = table.read(tuple(own.index(name) for name in names))
+    column = {name: _numbers(rows, own.index(name)) for name in names}
+    for name, values in column.items():
+        far = np.abs(values) > (540.0 if name[0] == "x" else 90.0) + SLACK_DEG
+        _refuse(rows, far, f"{name} is not a {'longitude' if name[0] == 'x' else 'latitude'}")
+    if kind == "points":
+        return Extent.of(column["x"], column["y"])
+    latitudes = np.concatenate([column["y_min"], column["y_max"]])
+    return Extent.of(column["x_min"], latitudes, lon_end=column["x_max"])
+
+
+def public_frame(extents: Iterable[Extent], *, crs: str) -> Frame:
+    """Return the frame that a manifest tells of published degrees: that of where the published rows are.
+
+    The frame in which a method works may be that of more rows, some of which are not published.  Its scales are no
+    smaller, because they are the largest of a larger range: what is near there is near here.
+    """
+    return Frame.for_extent(Extent.join(extents), crs=crs)
+
+
 def _open(path: str | Path, kind: str, expected: Sequence[str], time_format: TimeFormat, own: int) -> Table:
     if kind in ("visits", "routes", "stops") or Path(path).suffix.lower() not in (*GEOJSON_WHOLE, *GEOJSON_LINES):
         return open_table(path)
@@ -220,8 +262,11 @@ def _regions(rows: Rows, again: BoolArray, time_format: TimeFormat, frame: Frame
         _refuse(rows, back & again, f"{name} decreases inside a trajectory")
     if frame.degrees:
         for name, side in sides.items():
-            far = np.abs(side - frame.lon_0) > 180 + SLACK_DEG if name[0] == "x" else np.abs(side) > 90 + SLACK_DEG
+            least, most = (-90.0, 90.0) if name[0] == "y" else (-180.0, 180.0 if name == "x_min" else 540.0)
+            far = (side < least - SLACK_DEG) | (side > most + SLACK_DEG)
             _refuse(rows, far, f"{name} is not a {'longitude' if name[0] == 'x' else 'latitude'}")
+        wide = sides["x_max"] - sides["x_min"] > 360 + 2 * SLACK_DEG
+        _refuse(rows, wide, "a box goes around the earth more than once")
     return {**t, **boxes_to_metres(frame, sides), "frame": frame}
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import OutputError
-from wayveil.io.degrees import boxes_to_file
+from wayveil.io.degrees import boxes_to_file, points_to_file
 from wayveil.io.times import time_column, time_pattern
 from wayveil.model import Coded, Data, Points, Regions, Routes, Stops, Visits
 from wayveil.model.ragged import IntArray, trajectory_of_row
@@ -45,18 +45,23 @@ def pattern_of(data: Tabular) -> str | None:
 
 
 def data_frame(
-    data: Tabular, path: str | Path, first: Mapping[str, pl.Series], names: Mapping[str, str] | None = None
+    data: Tabular,
+    path: str | Path,
+    first: Mapping[str, pl.Series],
+    names: Mapping[str, str] | None = None,
+    *,
+    public: bool = False,
 ) -> pl.DataFrame:
     """Return one row per visit, point, box, road or stop: `first` (one value per trajectory), the rest, attributes.
 
-    Places are in the coordinates of the file.  `names` renames columns.  Text columns are plain text, never
-    dictionaries: a dictionary would carry names that occur in no row.
+    Places are in the coordinates of the file, those of points rounded if they are `public`.  `names` renames columns.
+    Text columns are plain text, never dictionaries: a dictionary would carry names that occur in no row.
     """
     kind = kind_of(data)
     renamed = {name: (names or {}).get(name, name) for name in COLUMNS[kind]}
     trajectory = trajectory_of_row(data.offsets)
     columns = {name: values.gather(trajectory) for name, values in first.items()}
-    said = _places(data, path)
+    said = _places(data, path, public=public)
     said["seq"] = pl.Series(np.arange(data.n_rows) - data.offsets[:-1][trajectory], dtype=pl.Int64)
     for name in _TIMES[kind]:
         t = getattr(data, name)
@@ -96,12 +101,12 @@ _TIMES: dict[str, tuple[str, ...]] = {
 }
 
 
-def _places(data: Tabular, path: str | Path) -> dict[str, pl.Series]:
+def _places(data: Tabular, path: str | Path, *, public: bool) -> dict[str, pl.Series]:
     if isinstance(data, Visits):
         _refuse_empty(path, "location", data.locations)
         return {"location": pl.Series(data.locations, dtype=pl.String).gather(data.location)}
     if isinstance(data, Points):
-        x, y = data.frame.to_file(data.x, data.y)
+        x, y = points_to_file(data) if public else data.frame.to_file(data.x, data.y)
         return {"x": pl.Series(x, dtype=pl.Float64), "y": pl.Series(y, dtype=pl.Float64)}
     if isinstance(data, Routes):
         return _on_roads(data, path)

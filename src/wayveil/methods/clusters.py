@@ -25,6 +25,7 @@ __all__ = [
     "half_width",
     "members_of",
     "relax",
+    "rounding_m",
     "semi_diagonal",
 ]
 
@@ -35,7 +36,7 @@ EXTRA = -4
 """Label of trajectories that are not published because their person owns too many of a cluster."""
 
 _FARTHEST = 1e15
-_DEGREE_MARGIN_M = 1e-6
+_DEGREE_MARGIN_M = 1e-4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,14 +90,31 @@ def semi_diagonal(data: Points) -> float:
 def half_width(delta: float, frame: Frame) -> float:
     """Return how far a point may be from the centre, so that any two stay within `delta` when written and read back.
 
-    Planar coordinates are written exactly; degrees take a little more.  Where this leaves nothing, all become one.
+    Planar coordinates are written exactly, degrees to a tenth of a millimetre, and both less exactly where the frame
+    has `decimals`.  Where this leaves nothing, all become one.
 
     Examples
     --------
     >>> half_width(2.0, Frame()), half_width(2.0, Frame(degrees=True)), half_width(0.0, Frame(degrees=True))
-    (1.0, 0.999999, 0.0)
+    (1.0, 0.9999, 0.0)
+    >>> round(half_width(2.0, Frame(decimals=1)), 4)
+    0.9293
     """
-    return max(0.0, delta / 2 - (_DEGREE_MARGIN_M if frame.degrees else 0.0))
+    margin = _DEGREE_MARGIN_M if frame.degrees else 0.0
+    return max(0.0, delta / 2 - max(margin, rounding_m(frame)))
+
+
+def rounding_m(frame: Frame) -> float:
+    """Return how far rounding to the decimals of a frame moves a point, in metres; 0 where it has none.
+
+    Examples
+    --------
+    >>> rounding_m(Frame()), round(rounding_m(Frame(decimals=0)), 3)
+    (0.0, 0.707)
+    """
+    if frame.decimals is None:
+        return 0.0
+    return 0.5 * 10.0**-frame.decimals * float(np.hypot(frame.x_scale, frame.y_scale)) * (1 + 1e-6)
 
 
 def members_of(label: IntArray) -> tuple[IntArray, IntArray]:

@@ -140,6 +140,7 @@ class Nwa(WalkTogether):
 
     def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> Published:
         check_data(self.name, data, self.k)
+        data = self.rounded(data)
         engine.progress("finding classes")
         begin, end = self._cut(data)
         members, first = classes_of(data.t, begin, end)

@@ -74,8 +74,8 @@ class Qid:
         Whether two people must be candidates for each other or not at all.  The claim does not need it.
     top_speed : number > 0, in metres per second, "auto" or "none"
         An attacker who knows that nobody is faster must not rule out more: positions before and after a declared time
-        are published in boxes of the group, too, as far as the cells would tell.  `auto` is the largest speed of the
-        data, rounded up; `none` leaves all cells as they are.  Trajectories that are faster are left out.
+        are published in boxes of the group, too, as far as the cells would tell.  `auto` is the largest speed of those
+        who are published, rounded up; `none` leaves all cells as they are.  Trajectories that are faster are left out.
     guard : duration, "none" or "all"
         For so long before and after declared times the group's boxes are published in any case; "all": at all times.
     row_share : fraction or "1/k"
@@ -191,8 +191,18 @@ class Qid:
         return max(self.k, ceil(1 / self.claim.owner_share))
 
     def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> Published:
+        made = self._run(data, self._claim_on(data), engine)
+        # A top speed that is found in the data is published, and must not be that of somebody who is left out.  Each
+        # round takes that of the people who are published.  Nobody among them is faster than before, so it only falls.
+        while self.top_speed == "auto" and made.data.n_rows:
+            claim = self._claim_on(data.take(np.flatnonzero(np.diff(made.data.offsets))))
+            if claim == made.claim:
+                break
+            made = self._run(data, claim, engine)
+        return made
+
+    def _run(self, data: Points, claim: AttackGraph, engine: Engine) -> Published:
         engine.progress("finding candidates")
-        claim = self._claim_on(data)
         tracks = _tracks(data, self._people, self.cell)
         reach = _Reach.of(data, claim, self.guard)
         space = tracks.space(self._by_area(len(tracks.which)))

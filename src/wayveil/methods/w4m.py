@@ -182,6 +182,7 @@ class W4m(WalkTogether):
 
     def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> Published:
         check_data(self.name, data, self.k)
+        data = self.rounded(data)
         engine.progress("comparing trajectories")
         start = self._first_radius(data)
         unit = self.delta or 1e-3 * start or 1.0

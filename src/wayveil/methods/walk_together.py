@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
 
-from wayveil.methods.clusters import check_radius, half_width
+from wayveil.methods.clusters import check_radius, half_width, rounding_m
 from wayveil.methods.dominance import people_needed
 from wayveil.methods.offsets_in_disc import Offsets, draw_offsets
 from wayveil.model import Cut, KDelta, Points, check_parameters, parameter
@@ -58,6 +59,26 @@ class WalkTogether:
     def people(self) -> int:
         """How many people a cluster has at least: `k`, or more where `row_share` takes more."""
         return people_needed(self.k, self.claim.owner_share)
+
+    @property
+    def keeps_points(self) -> bool:
+        """Whether points may be published where they were recorded: then all must look as if they were computed."""
+        return self.placement == "nearest" or self.delta == 0
+
+    def rounded(self, data: Points) -> Points:
+        """Return data whose frame says to how many decimals points are published.
+
+        What is given are the decimals of the file.  With a small `delta` there are more, so that rounding takes at most
+        a quarter of it; and where all points are moved, those of a computed number.
+        """
+        frame = data.frame
+        if frame.decimals is None:
+            return data
+        if not self.keeps_points:
+            return replace(data, frame=replace(frame, decimals=None))
+        while self.delta > 0 and frame.decimals is not None and rounding_m(frame) > self.delta / 8:
+            frame = replace(frame, decimals=frame.decimals + 1)
+        return replace(data, frame=frame)
 
     def place(self, data: Points, rng: np.random.Generator) -> Offsets:
         """Return where in the disc around the centre of its cluster each trajectory is published, if that is drawn."""

@@ -14,7 +14,7 @@ from wayveil.model.claims import (
     SubsequenceK,
     guarantee_from_json,
 )
-from wayveil.model.frame import Frame
+from wayveil.model.frame import Extent, Frame
 from wayveil.model.parameters import (
     Parameter,
     Sensitive,
@@ -48,6 +48,7 @@ __all__ = [
     "Cut",
     "Data",
     "Engine",
+    "Extent",
     "Frame",
     "Guarantee",
     "KAnonymity",

@@ -3,19 +3,75 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
 from wayveil.errors import UsageError
-from wayveil.model.ragged import FloatArray
+from wayveil.model.ragged import FloatArray, IntArray
 
-__all__ = ["Frame"]
+__all__ = ["Extent", "Frame"]
 
 _WGS84_A, _WGS84_E2 = 6_378_137.0, 0.00669437999014
 _STEP_DEG = 0.1
+_STEPS_AROUND = 3600
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Extent:
+    """Where degrees are, as far as a frame depends on it; extents of parts can be joined.
+
+    Parameters
+    ----------
+    tenths : int64
+        The tenths of a degree of longitude in which there is something, east of Greenwich from 0 to 3599, ascending.
+    south, north : float
+        The smallest and the largest latitude; of nothing, the first is the larger one.
+    """
+
+    tenths: IntArray
+    south: float
+    north: float
+
+    @classmethod
+    def of(cls, lon: FloatArray, lat: FloatArray, *, lon_end: FloatArray | None = None) -> Extent:
+        """Return the extent of positions; with `lon_end`, of ranges of longitudes from `lon` eastwards to `lon_end`.
+
+        Examples
+        --------
+        >>> Extent.of(np.array([23.55, -0.01]), np.array([38.0, 51.5])).tenths.tolist()
+        [235, 3599]
+        >>> wide = Extent.of(np.array([179.85]), np.array([-17.0]), lon_end=np.array([180.05]))
+        >>> wide.tenths.tolist()
+        [1798, 1799, 1800]
+        """
+        if not len(lon):
+            return cls(tenths=np.zeros(0, np.int64), south=math.inf, north=-math.inf)
+        first = np.floor(np.mod(lon, 360.0) / _STEP_DEG).astype(np.int64)
+        south, north = float(lat.min()), float(lat.max())
+        if lon_end is None:
+            return cls(tenths=np.unique(first), south=south, north=north)
+        # Ranges cover the steps from their first to their last one; those beyond the end of the circle begin it again.
+        width = np.floor(lon_end / _STEP_DEG).astype(np.int64) - np.floor(lon / _STEP_DEG).astype(np.int64)
+        last = first + np.clip(width, 0, _STEPS_AROUND - 1)
+        change = np.zeros(2 * _STEPS_AROUND + 2, np.int64)
+        np.add.at(change, first, 1)
+        np.add.at(change, last + 1, -1)
+        covered = np.cumsum(change)[: 2 * _STEPS_AROUND] > 0
+        either = covered[:_STEPS_AROUND] | covered[_STEPS_AROUND:]
+        return cls(tenths=np.flatnonzero(either), south=south, north=north)
+
+    @classmethod
+    def join(cls, extents: Iterable[Extent]) -> Extent:
+        """Return the extent of all that these are extents of."""
+        given = list(extents)
+        return cls(
+            tenths=np.unique(np.concatenate([np.zeros(0, np.int64), *(extent.tenths for extent in given)])),
+            south=min((extent.south for extent in given), default=math.inf),
+            north=max((extent.north for extent in given), default=-math.inf),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +90,9 @@ class Frame:
         Whether the file has degrees.
     lon_0, lat_0, x_scale, y_scale : float
         The projection, where `degrees` is true.
+    decimals : int, optional
+        To how many decimals the coordinates of a public file are rounded, so that a number does not tell whether it was
+        computed or recorded.  Frames that differ in nothing else are equal, and JSON does not have it.
 
     Guarantee
     ---------
@@ -59,20 +118,26 @@ class Frame:
     x_scale: float = 1.0
     y_scale: float = 1.0
     overstatement: float = 0.0
+    decimals: int | None = field(default=None, compare=False)
 
     @classmethod
     def for_degrees(cls, lon: FloatArray, lat: FloatArray, *, crs: str = "EPSG:4326") -> Frame:
         """Return the frame for these longitudes and latitudes; the range is rounded outwards to tenths of a degree."""
-        if not len(lon):
+        return cls.for_extent(Extent.of(lon, lat), crs=crs)
+
+    @classmethod
+    def for_extent(cls, extent: Extent, *, crs: str = "EPSG:4326") -> Frame:
+        """Return the frame for degrees of this extent."""
+        if not len(extent.tenths):
             return cls(crs=crs, degrees=True, x_scale=_east_scale(0.0), y_scale=_north_scale(0.0))
-        south, north = _outwards(float(lat.min()), float(lat.max()))
+        south, north = _outwards(extent.south, extent.north)
         nearest = 0.0 if south <= 0.0 <= north else min(abs(south), abs(north))
         farthest = min(max(abs(south), abs(north)), 90.0)
         largest, smallest = _east_scale(nearest), _east_scale(farthest)
         return cls(
             crs=crs,
             degrees=True,
-            lon_0=_middle_longitude(lon),
+            lon_0=_middle_longitude(extent.tenths),
             lat_0=round((south + north) / 2, 6),
             x_scale=largest,
             y_scale=_north_scale(farthest),
@@ -93,7 +158,9 @@ class Frame:
 
     def to_json(self) -> dict[str, Any]:
         """The frame as JSON can hold it; planar coordinates need no more than their name."""
-        return asdict(self) if self.degrees else {"crs": self.crs, "degrees": False}
+        if not self.degrees:
+            return {"crs": self.crs, "degrees": False}
+        return {name: value for name, value in asdict(self).items() if name != "decimals"}
 
     @classmethod
     def from_json(cls, found: Any) -> Frame:
@@ -103,6 +170,7 @@ class Frame:
             frame = cls(**given)
             numbers = (frame.lon_0, frame.lat_0, frame.x_scale, frame.y_scale, frame.overstatement)
             sound = all(math.isfinite(float(n)) for n in numbers) and frame.x_scale > 0 and frame.y_scale > 0
+            sound = sound and "decimals" not in given
         except (TypeError, ValueError):
             sound = False
         if not sound or not isinstance(frame.crs, str) or not isinstance(frame.degrees, bool):
@@ -128,12 +196,11 @@ def _outwards(low: float, high: float) -> tuple[float, float]:
     )
 
 
-def _middle_longitude(lon: FloatArray) -> float:
-    """Return the middle of the shortest arc that holds all longitudes, to a tenth of a degree."""
-    tenths = np.unique(np.floor(np.mod(lon, 360.0) / _STEP_DEG).astype(np.int64))
-    gaps = np.diff(np.append(tenths, tenths[0] + 3600))
+def _middle_longitude(tenths: IntArray) -> float:
+    """Return the middle of the shortest arc that holds all tenths of degrees of longitude."""
+    gaps = np.diff(np.append(tenths, tenths[0] + _STEPS_AROUND))
     widest = int(np.argmax(gaps))
-    start, arc = int(tenths[(widest + 1) % len(tenths)]), 3600 - int(gaps[widest])
+    start, arc = int(tenths[(widest + 1) % len(tenths)]), _STEPS_AROUND - int(gaps[widest])
     return round(float(_wrap(np.array([(start + arc // 2) * _STEP_DEG]))[0]), 6)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from wayveil.engines import scratch_folder
 from wayveil.errors import InputError, UsageError
+from wayveil.io.crs import crs_name
 from wayveil.model import Engine, Stops, Verdict
 from wayveil.model.ragged import IntArray
 from wayveil.run import catalog
@@ -17,6 +18,7 @@ from wayveil.run.manifest import (
     Manifest,
     expected_columns,
     file_facts,
+    frame_of_files,
     is_published_name,
     open_plain,
     read_manifest,
@@ -127,7 +129,7 @@ def judge(
     except InputError as error:
         failures.append(f"the table cannot be read: {error}")
     else:
-        failures += _count_failures(rows, trajectories, manifest)
+        failures += [*_count_failures(rows, trajectories, manifest), *_frame_failures(public, manifest)]
         if verdict is None:
             not_judged.append(_NOT_ALONE)
         elif not verdict.holds:
@@ -259,6 +261,25 @@ def _file_failures(folder: Path, manifest: Manifest) -> list[str]:
     if extra:
         failures.append(f"{len(extra)} unlisted in the manifest: {', '.join(extra)}")
     return failures
+
+
+def _frame_failures(folder: Path, manifest: Manifest) -> list[str]:
+    """Compare the frame of coordinates with the one that the published numbers have: another makes other metres."""
+    placed = manifest.table.kind in ("points", "regions")
+    if (manifest.table.frame is not None) != placed:
+        return ["the manifest has a frame of coordinates for data without coordinates, or none for data with them"]
+    if not placed:
+        return []
+    if manifest.frame.to_json() != manifest.table.frame:
+        return ["the manifest's frame of coordinates is not in the form in which it is written"]
+    named = crs_name(manifest.frame.crs).degrees
+    in_degrees = {True} if any(name.endswith(".geojson") for name in manifest.files) else {True, False}
+    if manifest.frame.degrees not in (in_degrees if named is None else in_degrees & {named}):
+        return ["the manifest says of its coordinates that they are degrees, or that they are metres, and is wrong"]
+    right = frame_of_files(folder, manifest.table, manifest.files, manifest.attributes)
+    if right != manifest.frame:
+        return ["the manifest's frame of coordinates is not that of the published coordinates"]
+    return []
 
 
 def _count_failures(rows: int, trajectories: int, manifest: Manifest) -> list[str]:

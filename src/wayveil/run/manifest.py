@@ -24,6 +24,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from wayveil.errors import InputError, UsageError
+from wayveil.io import public_frame, read_extent
 from wayveil.model import Data, Frame, Guarantee, Owners, TimeFormat, Verdict, guarantee_from_json
 from wayveil.run import catalog
 from wayveil.run.staging import MANIFEST
@@ -37,6 +38,7 @@ __all__ = [
     "described",
     "expected_columns",
     "file_facts",
+    "frame_of_files",
     "is_published_name",
     "make_manifest",
     "open_plain",
@@ -66,6 +68,40 @@ _COLUMNS = {
     },
     "stops": {"traj_id": "text", "seq": "integer", "place": "text"},
 }  # fmt: skip
+
+_OF_ROUTES = (
+    "min_support", "min_support_note", "max_owner_share", "max_owner_share_note", "routes", "slices", "trajectories",
+    "roads", "rows", "broken", "inference_routes",
+)  # fmt: skip
+_PUBLIC_NUMBERS: dict[str, tuple[str, ...]] = {
+    "KCL": (
+        "min_support", "min_support_note", "max_owner_share", "max_owner_share_exact", "max_owner_share_note",
+        "max_confidence", "max_confidence_exact", "max_confidence_note", "max_confidence_trajectories",
+        "max_confidence_trajectories_exact", "max_confidence_trajectories_note", "sequences", "trajectories", "visits",
+    ),
+    "KDelta": (
+        "min_support", "certified", "sets", "max_distance_m", "max_owner_share", "tolerance_m", "trajectories",
+        "points",
+    ),
+    "KAnonymity": (
+        "min_support", "max_owner_share", "groups", "points_outside", "trajectories", "boxes", "points",
+    ),
+    "AttackGraph": ("min_declared", "trajectories", "boxes", "points"),
+    "BreachBound": (
+        "max_share", "max_share_exact", "max_share_trajectories", "classes", "unsafe", "trajectories", "visits",
+    ),
+    "StrictK": (*_OF_ROUTES, "min_people"),
+    "SubsequenceK": (*_OF_ROUTES, "exact_match_min_support"),
+    "CSafety": (
+        "max_probability", "max_probability_exact", "max_probability_people", "max_probability_trajectories",
+        "min_people", "max_owner_share", "min_place_people", "classes", "small_classes", "dominated_classes",
+        "rare_places", "nested_classes", "trajectories", "rows", "sensitive_rows", "generalized_rows",
+    ),
+}  # fmt: skip
+"""What of a verdict is public: numbers that follow from the published rows and from who is behind them.
+
+What compares them with the original (rows that are left out, boxes that are not true) is in the private report alone.
+"""
 
 Parts = Literal["one", "each", "together"]
 """Whether the table is one file, or several: of which each keeps the claim by itself, or only all of them together."""
@@ -101,6 +137,11 @@ class Schema(_Strict):
     owners: Withheld
     frame: dict[str, str | float | bool] | None = None
     parts: Parts = "one"
+
+
+def _is_declared(table: Schema) -> bool:
+    """Return whether a column says which boxes are of declared times."""
+    return table.columns[len(_COLUMNS[table.kind]) :][:1] == [_DECLARED]
 
 
 class Judged(_Strict):
@@ -146,7 +187,7 @@ class Manifest(_Strict):
     @property
     def declared(self) -> bool:
         """Whether a column says which boxes are of declared times."""
-        return self.table.columns[len(_COLUMNS[self.table.kind]) :][:1] == [_DECLARED]
+        return _is_declared(self.table)
 
     @property
     def people_declared(self) -> bool:
@@ -227,11 +268,44 @@ def sentences(claim: Guarantee, each_trajectory: bool, attributes: Iterable[str]
     }
 
 
+def frame_of_files(folder: Path, table: Schema, names: Iterable[str], attributes: tuple[str, ...]) -> Frame | None:
+    """Return the frame that a manifest must have: for degrees, it follows from the numbers in the published files.
+
+    Where points were drawn from boxes, the boxes count as well.  Planar coordinates have the frame that is there.
+    """
+    known = None if table.frame is None else Frame.from_json(table.frame)
+    if known is None or not known.degrees:
+        return known
+    declared = _is_declared(table)
+    extents = []
+    for name in sorted(name for name in names if _TABLE.fullmatch(name)):
+        own = name.startswith("published")
+        extents.append(
+            read_extent(
+                folder / name,
+                kind="regions" if table.kind == "regions" or not own else "points",
+                time_format=table.time_format,
+                attributes=attributes if own else (),
+                declared=declared and own,
+            )
+        )
+    return public_frame(extents, crs=known.crs)
+
+
 def make_manifest(folder: Path, *, method: Any, verdict: Verdict, table: Described, each_trajectory: bool) -> Manifest:
     """Describe the files in `folder`; `each_trajectory` as in `sentences`."""
     claim = verdict.claim
     named = _columns(table.kind, table.time_format, table.frame or Frame(), table.attributes, declared=table.declared)
-    columns = [Column(name=name, type=word) for name, word in named]
+    schema = Schema(
+        kind=table.kind,
+        columns=[Column(name=name, type=word) for name, word in named],
+        time_format=table.time_format,
+        owners=table.owners,
+        frame=None if table.frame is None else table.frame.to_json(),
+        parts=table.parts,
+    )
+    files = {path.name: file_facts(path) for path in sorted(folder.iterdir()) if path.name != MANIFEST}
+    frame = frame_of_files(folder, schema, files, table.attributes)
     return Manifest(
         format=FORMAT,
         versions=versions(),
@@ -243,21 +317,18 @@ def make_manifest(folder: Path, *, method: Any, verdict: Verdict, table: Describ
         verdict=Judged(
             holds=verdict.holds,
             counted=verdict.counted,
-            measured=dict(verdict.measured),
+            measured={name: value for name, value in verdict.measured.items() if name in _public_numbers(claim)},
             not_judged=list(verdict.not_judged),
         ),
-        schema=Schema(
-            kind=table.kind,
-            columns=columns,
-            time_format=table.time_format,
-            owners=table.owners,
-            frame=None if table.frame is None else table.frame.to_json(),
-            parts=table.parts,
-        ),
+        schema=schema.model_copy(update={"frame": None if frame is None else frame.to_json()}),
         rows=table.rows,
         trajectories=table.trajectories,
-        files={path.name: file_facts(path) for path in sorted(folder.iterdir()) if path.name != MANIFEST},
+        files=files,
     )
+
+
+def _public_numbers(claim: Guarantee) -> tuple[str, ...]:
+    return _PUBLIC_NUMBERS[str(claim.to_json()["name"])]
 
 
 def _columns(

@@ -25,6 +25,7 @@ from wayveil.run.reading import Prepared, check_sensitive, load, prepare
 from wayveil.run.recipe import Recipe
 from wayveil.run.scores import measure, run_attacks
 from wayveil.run.secret import Secret
+from wayveil.run.settling import settle
 from wayveil.run.staging import open_workspace
 from wayveil.run.views import balance, views
 from wayveil.run.warming import compile_kernels
@@ -70,7 +71,13 @@ def publish(
         with clock("compile kernels"):
             compile_kernels(recipe.method, attacks_of(recipe), metrics_of(recipe), engine)
         with clock("run the method"):
-            made = recipe.method.run(source.data, rng=method_rng(recipe.method, seed, secret), engine=engine)
+            data, made = settle(
+                recipe.method,
+                source.data,
+                lambda data: recipe.method.run(data, rng=method_rng(recipe.method, seed, secret), engine=engine),
+                one_slice=not any(step.name == "slices" for step in recipe.prepare),
+            )
+            source = replace(source, data=data)
             check_made(recipe.method, source.data, made)
             if made.data.n_rows == 0:
                 raise refuse_nothing(type(made.data))

@@ -44,8 +44,10 @@ from wayveil.model import (
     Sensitive,
     Stops,
     Taxonomy,
+    TimeFormat,
     seconds_per_unit,
 )
+from wayveil.model.ragged import IntArray
 from wayveil.run import catalog
 from wayveil.run.joining import join_data
 from wayveil.run.manifest import FORMATS, Manifest, read_manifest, tables, taxonomy_name
@@ -66,6 +68,7 @@ __all__ = [
     "prepare",
     "read_any",
     "read_options",
+    "whole_days",
 ]
 
 
@@ -300,24 +303,30 @@ def _in_tree_order(data: Stops) -> Stops:
 def _one_slice(data: Routes) -> tuple[Routes, tuple[str, ...]]:
     """Return routes as of one slice of time, in which everybody can be confused with everybody.
 
-    The slice is published.  It is of whole days, so that it does not tell the exact first and last time of the data,
-    which may be those of somebody who is left out; where times are plain integers, of whole numbers of a power of ten
-    that is no smaller than all the time there is.
+    What is published is the slice of those trips of which something is published; see `run.settling`.
     """
-    first, last = (int(data.t.min()), int(data.t.max())) if data.n_rows else (0, 0)
-    if first == last == 0:  # no times are known
-        begin, end, width = 0, 0, ""
-    else:
-        seconds = seconds_per_unit(data.time_format)
-        unit = 10 ** len(str(last - first)) if seconds is None else round(86_400 / seconds)
-        begin, end = first // unit * unit, (last // unit + 1) * unit
-        width = f"multiples of {unit:,}" if seconds is None else "whole days"
-    limits = np.iinfo(np.int64)
-    if not limits.min <= begin <= end <= limits.max:
-        raise InputError("Routes: a time is too close to the limits of 64-bit integers; shift the times.")
+    begin, end, width = whole_days(data.t, data.time_format)
     whole = replace(data, t_start=np.full(len(data), begin), t_end=np.full(len(data), end))
     told = f"No slices of time were asked for (step slices): all routes are taken to be of one, of {width}."
     return whole, (told,) if width else ()
+
+
+def whole_days(t: IntArray, time_format: TimeFormat) -> tuple[int, int, str]:
+    """Return where a slice of whole days around all these times begins and ends, and what it is made of.
+
+    It does not tell the exact first and last time.  Where times are plain integers, it is of whole numbers of a power
+    of ten that is no smaller than all the time there is.  Where no times are known, all are 0, and so is the slice.
+    """
+    first, last = (int(t.min()), int(t.max())) if len(t) else (0, 0)
+    if first == last == 0:
+        return 0, 0, ""
+    seconds = seconds_per_unit(time_format)
+    unit = 10 ** len(str(last - first)) if seconds is None else round(86_400 / seconds)
+    begin, end = first // unit * unit, (last // unit + 1) * unit
+    limits = np.iinfo(np.int64)
+    if not limits.min <= begin <= end <= limits.max:
+        raise InputError("Routes: a time is too close to the limits of 64-bit integers; shift the times.")
+    return begin, end, f"multiples of {unit:,}" if seconds is None else "whole days"
 
 
 def check_sensitive(data: Data, sensitive: Sensitive, *, keep: Iterable[str] = ()) -> None:

@@ -64,7 +64,7 @@ def check_kdelta(published: Points, claim: KDelta) -> Verdict:
 
     Notes
     -----
-    Distances are compared with delta + `tolerance_m`: a billionth of the largest coordinate, at least a micrometre
+    Distances are compared with delta + `tolerance_m`: a billionth of the largest coordinate, at least 0.15 millimetres
     where the file has degrees, never more than a millimetre.  With delta = 0 only equal positions are together.
     Degrees are judged in metres of the frame; one that understates distances is stretched until it does not.
 

@@ -20,6 +20,9 @@ FARTHEST_M = 1e100
 TOLERANCE_CAP_M = 1e-3
 """No tolerance is ever larger than a millimetre."""
 
+DEGREES_M = 1.5e-4
+"""What rounding to nine decimals of a degree may do to the distance of two positions."""
+
 
 def refusal(data: Points | Regions) -> str | None:
     """Why the data cannot be judged, or None; trusts nothing that a constructor may have checked.
@@ -121,7 +124,7 @@ def tolerance_m(data: Points | Regions) -> float:
     (5e-05, 0.001)
     """
     largest = max(float(np.abs(column).max(initial=1.0)) for column in _places(data))
-    return min(TOLERANCE_CAP_M, max(1e-9 * largest, 1e-6 if data.frame.degrees else 0.0))
+    return min(TOLERANCE_CAP_M, max(1e-9 * largest, DEGREES_M if data.frame.degrees else 0.0))
 
 
 def _times(data: Points | Regions) -> list[IntArray]:

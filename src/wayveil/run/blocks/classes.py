@@ -76,11 +76,12 @@ def _rows_of(shared: IntArray, made: Sequence[tuple[IntArray, IntArray]]) -> Int
 def _make(job: Job, number: int) -> tuple[IntArray, IntArray]:
     """Run the method on a block, keep what it made, and return its classes and the rows of each."""
     data = read_block(job, number)
-    made = make_block(job, data, number)
+    result = make_block(job, data, number)
     save_data(data, job.scratch / "original" / f"{number}.pickle")
-    if isinstance(made, Done):
-        save(made, job.scratch / "made" / f"{number}.pickle")
+    if isinstance(result, Done):
+        save(result, job.scratch / "made" / f"{number}.pickle")
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
+    made = result[1]  # stops have no coordinates, so the data stay as they are
     save(replace(made, data=None), job.scratch / "made" / f"{number}.pickle")  # type: ignore[arg-type]
     save_data(made.data, job.scratch / "result" / f"{number}.pickle")
     published: Any = made.data

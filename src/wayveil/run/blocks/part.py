@@ -24,6 +24,7 @@ from wayveil.run.matching import aligned
 from wayveil.run.recipe import Recipe
 from wayveil.run.scores import run_attacks
 from wayveil.run.secret import Secret
+from wayveil.run.settling import settle
 from wayveil.run.views import balance, views
 from wayveil.run.writing import Written, check_made, write_and_read_back
 
@@ -126,9 +127,10 @@ def _by_number(numbers: IntArray) -> Iterator[tuple[int, IntArray]]:
 def run_block(job: Job, number: int) -> Done:
     """Publish one block into the staging folder, and tell what came of it."""
     data = read_block(job, number)
-    made = make_block(job, data, number)
-    if isinstance(made, Done):
-        return made
+    result = make_block(job, data, number)
+    if isinstance(result, Done):
+        return result
+    data, made = result
     written, verdict = publish_part(job, data, made, number)
     order = written.order if made.source is None else made.source[written.order]
     matched = aligned(written.data, order, data) if made.source is None else written.data
@@ -143,17 +145,21 @@ def read_block(job: Job, number: int) -> Any:
     return join_data([load_data(file, shared) for file in files])
 
 
-def make_block(job: Job, data: Any, number: int) -> Published | Done:
-    """Return what the method makes of a block, or what is to be told where it can make nothing."""
+def make_block(job: Job, data: Any, number: int) -> tuple[Any, Published] | Done:
+    """Return a block and what the method makes of it, or what is to be told where it can make nothing."""
     method = job.recipe.method
     try:
-        made: Published = method.run(
-            data, rng=method_rng(method, job.seed, job.secret, number), engine=LocalEngine(workers=1)
+        data, made = settle(
+            method,
+            data,
+            lambda some: method.run(
+                some, rng=method_rng(method, job.seed, job.secret, number), engine=LocalEngine(workers=1)
+            ),
         )
     except InputError as error:
         return Done(number=number, balance=_nothing_left(data), why=str(error))
     check_made(method, data, made)
-    return made if made.data.n_rows else Done(number=number, balance=_nothing_left(data), why=NOTHING_LEFT)
+    return (data, made) if made.data.n_rows else Done(number=number, balance=_nothing_left(data), why=NOTHING_LEFT)
 
 
 def publish_part(job: Job, data: Any, made: Published, number: int) -> tuple[Written, Verdict]:

@@ -1,0 +1,271 @@
+"""Everything public is a function of the published rows and of what was declared.
+
+Somebody is added to the input of whom nothing is published: far away, on another day, at places and with values that
+nobody else has.  With the same seed and secret, not a byte of the public files may change, ids included: these follow
+from the order of the trajectories that are written.
+
+What is no leak, and is kept out of here by what is asked for:
+
+- Numbers that a method finds in its input where none are declared (the first radius of `nwa` and `w4m`, half a per cent
+  of the diagonal of the data) decide who is grouped with whom, and are not published.  The radius is declared here.
+- Where members are placed at random, all draws come from a hash of all points.  Other draws are no other knowledge: the
+  bytes differ in nothing but these.  Here all members become one (`delta` = 0), or go to the nearest place.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from wayveil.methods import METHODS
+from wayveil.model import Points, Routes, Stops, Visits
+from wayveil.run.judging import judge
+from wayveil.run.pipeline import publish
+from wayveil.run.recipe import make_recipe
+from wayveil.run.secret import Secret
+
+PEOPLE = 12
+SECRET = Secret(bytes(32))
+Rows = list[tuple[Any, ...]]
+
+GIVEN: dict[str, list[dict[str, Any]]] = {
+    "kcl": [{"k": 2, "c": "0.9", "l": 2, "sensitive": {"ill": ["yes"]}}],
+    "nwa": [
+        {"k": 4, "delta": 0, "radius_max": 3000},
+        {"k": 4, "delta": 20, "placement": "nearest", "radius_max": 3000},
+    ],
+    "w4m": [
+        {"k": 4, "delta": 0, "radius_max": 3000},
+        {"k": 4, "delta": 20, "placement": "nearest", "radius_max": 3000},
+    ],
+    "knode": [{"k": 4, "window": "1h"}],
+    "qid": [{"k": 2, "cell": 100.0}],
+    "cba": [{"k": 2}],
+    "icba": [{"k": 2}],
+    "prefix": [{"k": 2}],
+    "cast": [{"c": "0.9", "m": 2}],
+}
+"""What is asked of each method; every registered one must be here or in `EVERYBODY`."""
+
+EVERYBODY = {
+    "gsup": "it takes places out of trajectories that are published, and looks at nothing but these",
+    "tga": "it publishes everybody: who is far away is in a box with others",
+}
+"""Methods that leave nobody out whom they could tell of."""
+
+DRAWN = {"w4m"}
+"""Methods whose draws depend on the number of trajectories: which member of a cluster leads it is another one then."""
+
+
+def visits(*, stranger: bool) -> tuple[str, Rows]:
+    found: Rows = []
+    for person in range(PEOPLE):
+        way = person % 3
+        found += [(f"T{person:02d}", f"P{person:02d}", t, f"stop-{(way + t) % 4}", "no") for t in range(1, 4)]
+    # one visit is published, because a sensitive value must occur; what is not is another one
+    found += [("TX", "PX", 1, "stop-1", "yes")]
+    found += (
+        [("TX", "PX", t, f"lighthouse-{t}", "yes") for t in range(900, 903)]
+        if stranger
+        else [("TX", "PX", 2, "hut", "yes")]
+    )
+    return "traj_id,user_id,t,location,ill", found
+
+
+def points(*, stranger: bool, digits: int = 6) -> tuple[str, Rows]:
+    """People in Athens, in pairs a few metres apart, and perhaps somebody in Tromsoe, faster, at other times."""
+    rng = np.random.default_rng(3)
+    found: Rows = []
+    for person in range(PEOPLE):
+        way = person % 3
+        for t in range(5):
+            lon = round(23.70 + 0.01 * way + 0.001 * t + rng.uniform(0, 5e-4), digits)
+            lat = round(37.95 + 0.01 * way + rng.uniform(0, 5e-4), digits)
+            found.append((f"T{person:02d}", f"P{person:02d}", f"2024-05-06T08:0{t}:00Z", lon, lat, "no"))
+    if stranger:
+        found += [
+            ("TX", "PX", f"2024-11-30T23:1{t}:30Z", round(18.95531 + 0.3 * t, 5), round(69.6489137, 7), "yes")
+            for t in range(3)
+        ]
+    return "traj_id,user_id,t,lon,lat,ill", found
+
+
+def routes(*, stranger: bool) -> tuple[str, Rows]:
+    found: Rows = []
+    for person in range(PEOPLE):
+        way = person % 3
+        found += [
+            (
+                f"T{person:02d}",
+                f"P{person:02d}",
+                seq,
+                f"road-{way}-{seq}",
+                f"2024-05-06T08:{10 * way + seq:02d}:00Z",
+                "no",
+            )
+            for seq in range(4)
+        ]
+    if stranger:
+        found += [("TX", "PX", seq, f"road-3-{seq}", f"2024-11-30T23:1{seq}:00Z", "yes") for seq in range(4)]
+    return "traj_id,user_id,seq,road,t,ill", found
+
+
+def stops(*, stranger: bool) -> tuple[str, Rows]:
+    found: Rows = []
+    for person in range(PEOPLE):
+        places = ["shop-0", f"park-{person % 2}", *(["clinic-0"] if person % 6 == 0 else [])]
+        found += [(f"T{person:02d}", f"P{person:02d}", seq, place, "no") for seq, place in enumerate(places)]
+    if stranger:
+        places = ["shop-2", "park-2", "clinic-2", "shop-1", "park-2", "clinic-1", "shop-2"]
+        found += [("TX", "PX", seq, place, "yes") for seq, place in enumerate(places)]
+    return "traj_id,user_id,seq,place,ill", found
+
+
+TABLES: dict[type, Callable[..., tuple[str, Rows]]] = {Visits: visits, Points: points, Routes: routes, Stops: stops}
+
+
+def beside(kind: type, folder: Path) -> dict[str, str]:
+    """Write what a kind of data needs beside it: it is declared, and the same with and without the stranger."""
+    if kind is Routes:
+        roads = [f"road-{way}-{i},{f'{way}-{i}' if i else 'start'},{way}-{i + 1}" for way in range(4) for i in range(5)]
+        (folder / "network.csv").write_text("\n".join(["road,from_node,to_node", *roads]) + "\n")
+        return {"network": str(folder / "network.csv")}
+    if kind is Stops:
+        leaves = [f"{name}-{i},{name}," for name in ("shop", "park", "clinic") for i in range(3)]
+        tree = ["node,parent,sensitive", "place,,", "shop,place,", "park,place,", "clinic,place,yes", *leaves]
+        (folder / "taxonomy.csv").write_text("\n".join(tree) + "\n")
+        return {"taxonomy": str(folder / "taxonomy.csv")}
+    return {}
+
+
+def published(
+    name: str, given: dict[str, Any], table: tuple[str, Rows], folder: Path, **more: Any
+) -> tuple[Path, dict[str, bytes]]:
+    """Publish a table; return the public folder and its files."""
+    folder.mkdir()
+    header, rows = table
+    (folder / "input.csv").write_text("\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n")
+    recipe = make_recipe(
+        {
+            "seed": 5,
+            "input": {"path": str(folder / "input.csv"), **beside(METHODS[name].accepts, folder)},
+            "method": {"name": name, **given},
+            "attacks": [],
+            "metrics": [],
+            "output": {"path": str(folder / "out"), "format": "csv"},
+            **more,
+        }
+    )
+    outcome = publish(recipe, secret=SECRET)
+    assert outcome.public is not None
+    return outcome.public, {path.name: path.read_bytes() for path in sorted(outcome.public.iterdir())}
+
+
+def cases() -> Iterator[Any]:
+    for name in sorted(METHODS):
+        for number, given in enumerate(GIVEN.get(name, [] if name in EVERYBODY else [{}])):
+            yield pytest.param(name, given, id=f"{name}-{number}")
+
+
+@pytest.mark.parametrize(("name", "given"), list(cases()))
+def test_who_is_not_published_changes_no_public_byte(name: str, given: dict[str, Any], tmp_path: Path) -> None:
+    assert name in GIVEN, "a new method needs a line here"
+    table = TABLES[METHODS[name].accepts]
+    _, without = published(name, given, table(stranger=False), tmp_path / "without")
+    public, beyond = published(name, given, table(stranger=True), tmp_path / "with")
+    told = b"".join(beyond.values())
+    assert not any(word in told for word in (b"lighthouse", b"2024-11-30", b"road-3")), "the stranger is published"
+    assert sorted(beyond) == sorted(without)
+    if name in DRAWN:
+        manifests = [json.loads(files["manifest.json"]) for files in (without, beyond)]
+        for manifest in manifests:
+            del manifest["files"]
+            manifest["verdict"]["measured"].pop("max_distance_m")
+        assert manifests[0] == manifests[1]
+        assert decimals(beyond) == decimals(without)
+    else:
+        for file, content in without.items():
+            assert beyond[file] == content, f"{file} tells of somebody who is not published"
+    assert judge(public).holds is not False
+
+
+def decimals(files: dict[str, bytes]) -> int:
+    """Return the most decimals of a coordinate of published points."""
+    rows = files["published.csv"].decode().splitlines()[1:]
+    return max(len(number.partition(".")[2]) for row in rows for number in row.split(",")[2:4])
+
+
+FAR = ("TX", "PX", "2024-11-30T23:10:30Z", 18.95531, 69.64891, "yes")
+
+
+def test_cells_and_the_frame_are_those_of_who_is_published(tmp_path: Path) -> None:
+    """The width of a cell in degrees, the middle of the frame and the top speed would tell where somebody was."""
+    public, _ = published("qid", GIVEN["qid"][0], points(stranger=True), tmp_path / "with")
+    manifest = json.loads((public / "manifest.json").read_text())
+    frame = manifest["schema"]["frame"]
+    assert (frame["lon_0"], frame["lat_0"]) == (23.6, 37.95)
+    assert manifest["claim"]["top_speed"] == 5.0
+    assert manifest["verdict"]["measured"].keys() == {"min_declared", "trajectories", "boxes"}
+
+
+FORGED: list[dict[str, Any]] = [
+    {"lon_0": 1e20, "lat_0": 1e20},
+    {"x_scale": 1.0, "y_scale": 1.0},
+    {"lon_0": 23.8},
+    {"overstatement": 0.0},
+    {"crs": "planar"},
+    {"degrees": False},
+]
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "geojson"])
+def test_a_forged_frame_fails(form: str, tmp_path: Path) -> None:
+    output = {"path": str(tmp_path / "made" / "out"), "format": form}
+    made = published("nwa", GIVEN["nwa"][0], points(stranger=False), tmp_path / "made", output=output)[0]
+    text = (made / "manifest.json").read_text()
+    assert judge(made).failures == ()
+    for forged in FORGED:
+        content = json.loads(text)
+        content["schema"]["frame"] |= forged
+        (made / "manifest.json").write_bytes(_as_written(content))
+        judged = judge(made)
+        assert judged.holds is False
+        assert any("coordinates" in failure or "cannot be read" in failure for failure in judged.failures)
+
+
+def _as_written(content: dict[str, Any]) -> bytes:
+    return f"{json.dumps(content, sort_keys=True, indent=2, ensure_ascii=False)}\n".encode()
+
+
+@pytest.mark.parametrize("lon", [179.9998, -179.9999, 23.7])
+def test_frames_at_the_antimeridian_and_of_one_point(lon: float, tmp_path: Path) -> None:
+    """What a manifest says is what verify finds, whatever side of a border points are on."""
+    for name, given in (("nwa", GIVEN["nwa"][0]), ("knode", GIVEN["knode"][0])):
+        rows: Rows = []
+        for person in range(4):
+            x = round((lon + 0.0001 * person + 180) % 360 - 180, 6)
+            rows.append((f"T{person}", f"P{person}", "2024-05-06T08:00:00Z", x, -17.5, "no"))
+        table = ("traj_id,user_id,t,lon,lat,ill", rows)
+        _, without = published(name, given, table, tmp_path / f"{name}-without")
+        public, beyond = published(name, given, (table[0], [*rows, FAR]), tmp_path / f"{name}-with")
+        assert beyond == without
+        assert judge(public).failures == ()
+
+
+def test_blocks_have_one_frame_of_what_is_published(tmp_path: Path) -> None:
+    header, rows = points(stranger=True)
+    again = [(f"Z{row[0]}", f"Z{row[1]}", row[2].replace("05-06", "05-07"), row[3] + 1, *row[4:]) for row in rows]
+    table = (header, [*rows, *again])
+    public, files = published("nwa", GIVEN["nwa"][0], table, tmp_path / "made", blocks={"by": "times", "rows": 60})
+    manifest = json.loads(files["manifest.json"])
+    assert len(manifest["files"]) > 1
+    assert manifest["schema"]["frame"]["lat_0"] == 37.95
+    assert judge(public).failures == ()
+    manifest["schema"]["frame"]["lat_0"] = 53.8
+    (public / "manifest.json").write_bytes(_as_written(manifest))
+    assert judge(public).holds is False
