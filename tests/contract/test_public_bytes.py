@@ -269,3 +269,18 @@ def test_blocks_have_one_frame_of_what_is_published(tmp_path: Path) -> None:
     manifest["schema"]["frame"]["lat_0"] = 53.8
     (public / "manifest.json").write_bytes(_as_written(manifest))
     assert judge(public).holds is False
+
+
+@pytest.mark.parametrize("name", ["nwa", "w4m"])
+@pytest.mark.parametrize("number", [0, 1])
+def test_digits_do_not_tell_true_points_from_moved_ones(name: str, number: int, tmp_path: Path) -> None:
+    """A twentieth of the input has six decimals, so that nothing has more; without, nothing has more than seven."""
+    table = points(stranger=False)
+    recorded = {(lon, lat) for *_, lon, lat, _ in table[1]}
+    _, files = published(name, GIVEN[name][number], table, tmp_path / "six")
+    rows = [line.split(",") for line in files["published.csv"].decode().splitlines()[1:]]
+    kept = sum((float(row[2]), float(row[3])) in recorded for row in rows)
+    assert kept < len(rows) or (name, number) == ("w4m", 0)  # where all become the one who leads, nobody is moved
+    assert decimals(files) == 6
+    _, files = published(name, GIVEN[name][number], points(stranger=False, digits=12), tmp_path / "twelve")
+    assert decimals(files) == 7

@@ -268,8 +268,9 @@ def test_points_outside_the_range_of_degrees(tmp_path: Path, old: str, new: str)
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("7.0,8.0", "7.0,192", "x_max is not a longitude"),
-        ("7.0,8.0", "-169,8.0", "x_min is not a longitude"),
+        ("7.0,8.0", "7.0,541", "x_max is not a longitude"),
+        ("7.0,8.0", "7.0,368", "a box goes around the earth more than once"),
+        ("7.0,8.0", "-181,8.0", "x_min is not a longitude"),
         ("0.0,0.0", "-90.1,0.0", "y_min is not a latitude"),
         ("0.0,0.0", "0.0,91", "y_max is not a latitude"),
     ],

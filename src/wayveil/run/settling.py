@@ -8,6 +8,7 @@ decimals, and of the days of routes that no step cut into slices.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -145,14 +146,27 @@ def _decimals(columns: tuple[FloatArray, FloatArray], degrees: bool) -> int:
 
     One row in a hundred has a digit less in both coordinates by chance; where a twentieth has, it was recorded so.
     """
-    for decimals in range(_COARSEST[degrees], _FINEST[degrees]):
+    more = 0 if degrees else _more_decimals(columns)
+    for decimals in range(_COARSEST[degrees] + more, _FINEST[degrees] + more):
         unit = 10.0**decimals
         enough = np.ones(len(columns[0]), np.bool_)
         for column in columns:
             enough &= np.abs(np.rint(column * unit) / unit - column) <= 1e-12 * np.maximum(1.0, np.abs(column))
         if len(enough) and enough.mean() >= _COMMON:
             return decimals
-    return _FINEST[degrees]
+    return _FINEST[degrees] + more
+
+
+def _more_decimals(columns: tuple[FloatArray, FloatArray]) -> int:
+    """Return how many decimals planar coordinates have beyond those of metres in a city of ten kilometres.
+
+    Examples
+    --------
+    >>> [_more_decimals((np.array([0.0, width]), np.zeros(2))) for width in (0.0, 1.0, 300.0, 10_000.0, 1e6)]
+    [0, 4, 2, 0, 0]
+    """
+    diagonal = float(np.hypot(*(np.ptp(column) for column in columns))) if len(columns[0]) else 0.0
+    return max(0, math.ceil(-math.log10(diagonal)) + 4) if diagonal > 0 else 0
 
 
 def _of_published_days(data: Routes, made: Published) -> tuple[Routes, Published]:
