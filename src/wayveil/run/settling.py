@@ -165,7 +165,8 @@ def _more_decimals(columns: tuple[FloatArray, FloatArray]) -> int:
     >>> [_more_decimals((np.array([0.0, width]), np.zeros(2))) for width in (0.0, 1.0, 300.0, 10_000.0, 1e6)]
     [0, 4, 2, 0, 0]
     """
-    diagonal = float(np.hypot(*(np.ptp(column) for column in columns))) if len(columns[0]) else 0.0
+    x, y = columns
+    diagonal = float(np.hypot(np.ptp(x), np.ptp(y))) if len(x) else 0.0
     return max(0, math.ceil(-math.log10(diagonal)) + 4) if diagonal > 0 else 0
 
 
