@@ -68,6 +68,7 @@ class Case:
 
 def draw_case(method: str, seed: int) -> Case:
     """Return the random publication of a method with this number: always the same one."""
+    assert method in _DRAWERS, "a new method needs random data and parameters here, and its claim a promise in PROMISES"
     draw = random.Random(f"{method} {seed}")
     return _DRAWERS[method](draw, method, seed)
 
