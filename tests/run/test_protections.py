@@ -12,6 +12,7 @@ import pytest
 from wayveil.attacks import ATTACKS
 from wayveil.methods import Kcl
 from wayveil.model import KCL, AttackResult, Protection, Verdict, Visits
+from wayveil.run.asked import attacks_of
 from wayveil.run.pipeline import NotPublished, publish
 from wayveil.run.protections import confirm_protections, plays
 from wayveil.run.recipe import make_recipe
@@ -92,3 +93,12 @@ def test_nothing_is_published_where_a_sentence_would_be_false(
     with pytest.raises(NotPublished, match=r"known_visits reaches 0\.9"):
         publish(make_recipe(content))
     assert not (tmp_path / "out/public").exists()
+
+
+def test_an_attack_that_alone_judges_a_sentence_is_never_left_out(content: dict[str, Any]) -> None:
+    content["method"]["hide_absence"] = "yes"
+    content["attacks"] = []
+    found = attacks_of(make_recipe(content))
+    assert [one.name for one in found] == ["absence"]
+    content["method"]["hide_absence"] = "no"
+    assert attacks_of(make_recipe(content)) == ()

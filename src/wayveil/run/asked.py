@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from wayveil.model import Attack, Metric, Sensitive
+from wayveil.run.protections import deciding_attacks
 from wayveil.run.recipe import Recipe
 from wayveil.run.scores import default_attacks, default_metrics
 from wayveil.run.secret import Secret
@@ -56,9 +57,9 @@ def sensitive_of(recipe: Recipe) -> Sensitive:
 
 
 def attacks_of(recipe: Recipe) -> tuple[Attack, ...]:
-    """Return the attacks that are asked for, or all that fit."""
+    """Return the attacks that are asked for, or all that fit; those on which the promise depends are never left out."""
     if recipe.attacks is not None:
-        return recipe.attacks
+        return (*recipe.attacks, *deciding_attacks(recipe.method.claim, recipe.attacks))
     method = recipe.method
     return default_attacks(method.accepts, method.publishes, claim=method.claim, **comparable(method))
 

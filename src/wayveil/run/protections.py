@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from wayveil.model import AttackResult, Protection, Verdict
+from wayveil.model import AttackResult, Guarantee, Protection, Verdict
 from wayveil.model.claims.counting import share_text
 from wayveil.run import catalog
 
-__all__ = ["confirm_protections", "plays"]
+__all__ = ["confirm_protections", "deciding_attacks", "plays"]
 
 
 def plays(attack: Any, protection: Protection) -> bool:
@@ -28,6 +28,15 @@ def plays(attack: Any, protection: Protection) -> bool:
     exact = catalog.build("attack", protection.attack, dict(protection.settings))
     # What is "auto" the attack takes from the data by the same rule as the claim did.
     return all(getattr(attack, name) in (getattr(exact, name), "auto") for name, _ in protection.settings)
+
+
+def deciding_attacks(claim: Guarantee, attacks: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the attacks, besides these, that are the only judges of a sentence of the claim."""
+    return tuple(
+        catalog.build("attack", protection.attack, dict(protection.settings))
+        for protection in claim.protects
+        if not protection.judged and not any(plays(attack, protection) for attack in attacks)
+    )
 
 
 def confirm_protections(verdict: Verdict, attacks: Sequence[Any], published: Sequence[AttackResult]) -> Verdict:

@@ -31,6 +31,9 @@ class Protection:
         What these numbers must keep.
     keeps : {"at most", "at least"}
         On which side of the bound they stay.
+    judged : bool
+        Whether the verdict implies the sentence.  If not, its attack is the only judge, and is run with every
+        publication, whatever attacks are asked for.
     """
 
     sentence: str
@@ -39,6 +42,7 @@ class Protection:
     bound: Fraction
     keeps: Literal["at most", "at least"] = "at most"
     settings: tuple[tuple[str, Any], ...] = field(default=())
+    judged: bool = True
 
     def is_broken_by(self, value: float | int | None) -> bool:
         """Return whether a measured number is beyond the bound; None is nothing measured, which breaks nothing.

@@ -116,6 +116,7 @@ class KCL(Claim):
                     settings=(("m", self.l), ("confidence", self.c), ("victims", EVERYBODY)),
                     measured=("posterior_excess",),
                     bound=Fraction(0),
+                    judged=False,
                 )
             )
         return tuple(found)
