@@ -85,6 +85,7 @@ class BreachBound(Claim):
             "an attacker who knows at which places a person was not",
             "an attacker who reckons with visits that are not published: more people may have been at a place than are "
             "shown there",
+            "an attacker who repeats the method on guesses of the original and compares what it publishes",
         )
 
 
