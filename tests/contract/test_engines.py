@@ -48,7 +48,7 @@ def public_bytes(out: Path) -> dict[str, bytes]:
 def published(content: dict[str, Any], engine: Engine) -> dict[str, bytes]:
     if content["method"]["name"] == "w4m":
         content["method"]["chunk_size"] = 40
-    publish(make_recipe(content), engine=engine, secret=Secret(bytes(32)))
+    publish(make_recipe(content), engine=engine, secret=Secret(bytes([content["seed"]]) * 32))
     return public_bytes(Path(content["output"]["path"]))
 
 
