@@ -112,7 +112,8 @@ def test_a_row_that_was_added_is_judged_whatever_the_hashes_say(tmp_path: Path, 
     content = table.read_bytes()
     manifest["files"]["published.csv"] = {"sha256": sha256(content).hexdigest(), "bytes": len(content)}
     manifest["rows"], manifest["trajectories"] = manifest["rows"] + 2, manifest["trajectories"] + 1
-    (public / "manifest.json").write_text(json.dumps(manifest))
+    text = json.dumps(manifest, sort_keys=True, indent=2, ensure_ascii=False)
+    (public / "manifest.json").write_text(f"{text}\n")
     found = judge(tmp_path / "out")
     assert len(found.failures) == 1
     assert "do not keep the claim" in found.failures[0]
