@@ -379,7 +379,7 @@ def test_too_many_sets_are_sampled_and_said_to_be():
 
 def test_long_trajectories_known_in_full_are_exact():
     data = random_data(20, 40)
-    result = attack(data, data, m=10**30)
+    result = attack(data, data, m=10**15)
     assert not result.sampled
     assert result.measured["identity_mean"] == 1
 

@@ -119,4 +119,4 @@ def test_parameters_are_checked_and_the_adversary_is_told():
     assert attack(data, data).adversary == "knows the 3 places that a person visits most"
     assert attack(data, data, n=2, order="yes").adversary == "knows the 2 places that a person visits most, in order"
     assert attack(data, data, n=1).adversary == "knows the place that a person visits most"
-    assert attack(data, data, n=10**30).measured["identity_max"] == 1
+    assert attack(data, data, n=10**15).measured["identity_max"] == 1
