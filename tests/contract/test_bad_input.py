@@ -44,7 +44,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "NaN time": (times("NaN"), "t"),
     "infinite time": (times("inf"), "t"),
     "time with a fraction": (times("1.5"), "t"),
-    "time beyond 64 bits": (times("999999999999999"), "t"),
+    "time beyond 64 bits": (times("99999999999999999999"), "t"),
     "time in words": (times("yesterday"), "t"),
     "impossible date": (HEADER + f"id1,2024-02-30T00:00:00,{SECRET},yes\n", "t"),
     "mixed time zones": (
