@@ -187,12 +187,12 @@ def test_integers_have_no_weekdays() -> None:
         Workplaces().run(data)
 
 
-def test_owners_that_are_assumed_are_told() -> None:
+def test_declared_owners_are_told() -> None:
     times = [[(1_704_099_600 + 86_400 * day, 1_704_130_000 + 86_400 * day)] for day in range(5)]
     data = Stops.from_records([["C1"]] * 5, taxonomy=TREE, times=times, time_format="epoch")
     rest, notes = Workplaces().run(data)
     assert rest.n_rows == 5
-    assert notes[1].startswith("Nobody said who owns which trajectory")
+    assert notes[1].startswith("Each trajectory counts as another person")
 
 
 @pytest.mark.parametrize("records", [[], [[]], [[], []]])
