@@ -101,11 +101,11 @@ def check_fraction(who: str, name: str, value: Any, *, low: int, high: int, why:
     try:
         if isinstance(value, bool):
             raise ValueError
-        text = str(value).strip()
-        # Only numbers that a person may mean: 1e-999999999 is one of a billion digits.
-        if not isinstance(value, (int, Fraction)) and not _NUMBER.fullmatch(text):
+        # Of text, only numbers that a person may mean: 1e-999999999 is one of a billion digits.
+        text = "" if isinstance(value, (int, Fraction)) else str(value).strip()
+        if text and not _NUMBER.fullmatch(text):
             raise ValueError
-        exact: Fraction | None = Fraction(value) if isinstance(value, (int, Fraction)) else Fraction(text)
+        exact: Fraction | None = Fraction(text or value)
     except (ValueError, ZeroDivisionError):
         exact = None
     if exact is None or not low <= exact <= high:

@@ -25,6 +25,7 @@ from wayveil.run.judging import judge
 from wayveil.run.pipeline import publish
 from wayveil.run.recipe import make_recipe
 from wayveil.run.recipe_text import recipe_text
+from wayveil.run.secret import Secret
 from wayveil.run.sizing import (
     LimitedBlocks,
     check_class,
@@ -242,7 +243,7 @@ def test_groups_of_pieces_and_of_blocks_change_nothing(tmp_path: Path, monkeypat
         monkeypatch.setattr(pieces, "MOST_FILES", most)
         content = tomllib.loads(RECIPE) | {"blocks": {"by": "place", "rows": 600}}
         content["input"]["path"], content["output"]["path"] = str(tmp_path / "in.csv"), str(tmp_path / str(most))
-        publish(make_recipe(content), engine=LocalEngine(workers=2))
+        publish(make_recipe(content), engine=LocalEngine(workers=2), secret=Secret(bytes(32)))
         found.append({file.name: file.read_bytes() for file in (tmp_path / str(most) / "public").iterdir()})
     assert len(found[0]) > 10
     assert found[0] == found[1]

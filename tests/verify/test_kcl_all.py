@@ -411,7 +411,7 @@ def test_nothing_to_judge_fails(records, owners):
 def test_an_absent_attribute_fails_and_k_beyond_the_data_fails():
     data = Visits.from_records(base(3, 2))
     assert "'job'" in check_kcl(data, KCL(k=1, c=1, l="all", sensitive={"job": ["spy"]})).reason
-    assert check_kcl(data, KCL(k=10**30, c=1, l="all")).witness["support"] == 2
+    assert check_kcl(data, KCL(k=10**15, c=1, l="all")).witness["support"] == 2
 
 
 @pytest.mark.parametrize("sign", [-1, 0, 1])

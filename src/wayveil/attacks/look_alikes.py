@@ -21,6 +21,7 @@ __all__ = ["LookAlikes", "delta_parameter", "look_alike_values", "nearest_shares
 _MOST_PAIRS = 4_000_000
 _TELLING = 4  # times at which trajectories are compared first
 _CHUNK = 1 << 20
+_DEGREES_M = 1.5e-4  # nine decimals of a degree
 _TOLERANCE_M = 1e-3  # no two curves that differ by more have one shape
 
 
@@ -108,7 +109,7 @@ def delta_parameter() -> Any:
 def _tolerance(data: Points) -> float:
     """Return what writing and reading may do to a difference of coordinates, in metres."""
     largest = max(float(np.abs(column).max(initial=1.0)) for column in (data.x, data.y))
-    return min(_TOLERANCE_M, max(1e-9 * largest, 1e-6 if data.frame.degrees else 0.0))
+    return min(_TOLERANCE_M, max(1e-9 * largest, _DEGREES_M if data.frame.degrees else 0.0))
 
 
 def _same_times(data: Points) -> list[Array]:
