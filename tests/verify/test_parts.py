@@ -36,7 +36,7 @@ from wayveil.verify.parts import PARTS_NEED, apart, class_keys, join_verdicts, u
 BOUNDS = {
     "at most": (
         *("min_support", "min_candidates", "min_people", "exact_match_min_support", "edges", "edges_left"),
-        "min_place_people",
+        *("min_place_people", "min_declared"),
     ),
     "at least": (
         *("max_confidence", "max_owner_share", "max_confidence_trajectories"),
@@ -48,6 +48,7 @@ BOUNDS = {
     ),
     "exact": (
         *("trajectories", "visits", "points", "boxes", "rows", "certified", "boxes_untrue", "points_outside"),
+        *("too_fast", "not_declared"),
         *("not_contained", "too_fast", "broken", "dummies", "sensitive_rows", "generalized_rows", "suppressed_rows"),
         *("false_trajectories", "inference_routes"),
     ),
