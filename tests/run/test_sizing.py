@@ -187,7 +187,7 @@ def peak(*arguments: str) -> int:
     """Run the program in a process of its own, and return the most bytes that it had in memory."""
     command = [sys.executable, "-c", SCRIPT, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, timeout=3600, check=False)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode in (0, 3), done.stderr  # 3: verify cannot judge owners from files
     return int(done.stdout.rsplit("peak ", 1)[1])
 
 
