@@ -441,7 +441,7 @@ def test_what_was_started_ends(monkeypatch: pytest.MonkeyPatch) -> None:
         [process] = processes(engine)
         [folder] = engine._client.run(lambda dask_worker: dask_worker.local_directory).values()
         assert Path(folder).exists()
-        assert any(part.startswith("wayveil-") for part in Path(folder).parts)
+        assert any(part.startswith(".wayveil-scratch-") for part in Path(folder).parts)
     assert engine._client.status == "closed"
     assert (id(engine._client), "running") in closed  # before the scheduler that it would look for
     engine.close()
