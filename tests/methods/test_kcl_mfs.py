@@ -285,7 +285,7 @@ def asked_of(text: str) -> set[str]:
 
 def test_table_1_with_k_2(tmp_path: Path) -> None:
     options = ["--k", "2", "--c", "0.5", "--l", "2", "--sensitive", "diagnosis=HIV,Hepatitis", "--format", "csv"]
-    more = ["--preserve", "mfs", "--min-support", "2", "--out", str(tmp_path / "out")]
+    more = ["--preserve", "mfs", "--min-support", "2", "--each-trajectory-is-a-person", "--out", str(tmp_path / "out")]
     assert main(["publish", "kcl", str(TABLE_1), *options, *more]) == 0
     left = published_records(tmp_path / "out" / "public" / "published.csv")
     lost = [q for q in GOLDEN["table_1_mfs"] if sum(asked_of(q) <= asked_of(record) for record in left) < 2]
@@ -302,7 +302,7 @@ def test_table_1_with_k_2(tmp_path: Path) -> None:
 def test_the_sequences_that_are_spared_are_those_that_are_measured(tmp_path: Path) -> None:
     def used(**more: Any) -> Any:
         content = {
-            "input": {"path": str(TABLE_1)},
+            "input": {"path": str(TABLE_1), "owners": "each-trajectory"},
             "method": {"name": "kcl", "k": 2, "c": 0.5, "l": 2, "sensitive": ILL, **more},
             "output": {"path": str(tmp_path / "out"), "overwrite": True},
         }
