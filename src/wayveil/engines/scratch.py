@@ -30,21 +30,20 @@ class Scratch:
     Parameters
     ----------
     where : Path, optional
-        The folder to make it in; that of the system for temporary files by default.
-    prefix : str
-        How its name begins; folders of the same beginning that a killed process left are removed first.
+        The folder to make it in; that of the system for temporary files by default.  What killed processes left there
+        is removed first.
     """
 
-    def __init__(self, where: Path | None = None, *, prefix: str = PREFIX) -> None:
+    def __init__(self, where: Path | None = None) -> None:
         base = Path(tempfile.gettempdir()) if where is None else where
-        _sweep(base, prefix)
+        _sweep(base)
         # Between being made and being locked it has a name that nobody sweeps.
-        fresh = Path(tempfile.mkdtemp(prefix=f"{prefix}{_UNLOCKED}", dir=base))
+        fresh = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{_UNLOCKED}", dir=base))
         self._lock = os.open(fresh, os.O_RDONLY | os.O_DIRECTORY)
         with suppress(OSError):  # a file system without locks: nobody can sweep there either, see `_sweep`
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         (fresh / _MARK).touch()
-        self.path = fresh.with_name(fresh.name.replace(f"{prefix}{_UNLOCKED}", prefix, 1))
+        self.path = fresh.with_name(fresh.name.replace(f"{PREFIX}{_UNLOCKED}", PREFIX, 1))
         fresh.rename(self.path)
 
     def close(self) -> None:
@@ -56,7 +55,7 @@ class Scratch:
 
 
 @contextmanager
-def scratch_folder(where: Path | None = None, *, prefix: str = PREFIX) -> Iterator[Path]:
+def scratch_folder(where: Path | None = None) -> Iterator[Path]:
     """Give a scratch folder for the time of a ``with`` statement.
 
     Examples
@@ -66,17 +65,17 @@ def scratch_folder(where: Path | None = None, *, prefix: str = PREFIX) -> Iterat
     >>> before, folder.exists()
     (True, False)
     """
-    scratch = Scratch(where, prefix=prefix)
+    scratch = Scratch(where)
     try:
         yield scratch.path
     finally:
         scratch.close()
 
 
-def _sweep(base: Path, prefix: str) -> None:
+def _sweep(base: Path) -> None:
     """Remove what killed processes of this user left; whatever cannot be looked at or locked is left alone."""
-    for folder in base.glob(f"{prefix}*"):
-        if folder.name.startswith(f"{prefix}{_UNLOCKED}"):
+    for folder in base.glob(f"{PREFIX}*"):
+        if folder.name.startswith(f"{PREFIX}{_UNLOCKED}"):
             continue
         try:
             facts = os.lstat(folder)

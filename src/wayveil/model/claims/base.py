@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, Protocol
@@ -110,7 +111,7 @@ class Guarantee(Protocol):
         """The claim as JSON can hold it; `guarantee_from_json` reads it back."""
 
 
-class Claim:
+class Claim(ABC):
     """What every claim does in the same way; a claim that differs says so."""
 
     name: ClassVar[str]
@@ -123,15 +124,15 @@ class Claim:
             raise ParameterError(f"{self.name}: row_share must be larger than 0, got 0. Nobody could own anything.")
 
     @property
-    def promise(self) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def promise(self) -> str: ...
 
     def statement(self, owners: str) -> str:
         return f"{self.promise} {each_trajectory()}" if owners == "declared" else self.promise
 
     @property
-    def protects(self) -> tuple[Protection, ...]:
-        raise NotImplementedError
+    @abstractmethod
+    def protects(self) -> tuple[Protection, ...]: ...
 
     @property
     def covered(self) -> tuple[str, ...]:
