@@ -1,4 +1,4 @@
-"""Small tables of every kind of data, a network and a taxonomy, and settings under which every method publishes them."""
+"""Small tables of every kind of data, a network, a taxonomy, and settings under which every method publishes them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What every method publishes and measures on small tables, as hashes in a table that is kept: `frozen_bytes.json`.
 
-A change that is meant to move code, not results, leaves the table alone.  A change that is meant to alter results writes
+A change that moves code, not results, leaves the table alone.  A change that is meant to alter results writes
 it anew (``python tests/contract/test_frozen_bytes.py``) and says in its message which lines changed, and why.
 
 Public files are hashed as they are; Parquet by its content, because other versions of Polars lay out the same content
