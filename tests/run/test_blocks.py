@@ -438,7 +438,7 @@ import os, resource, signal, sys
 step, limit, *command = sys.argv[1:]
 from wayveil.cli import main
 from wayveil.run.secret import Secret
-import wayveil.run.blocks.publishing, wayveil.run.blocks.files as files, wayveil.io.pieces as pieces
+import wayveil.run.blocks.publishing, wayveil.run.blocks.files as files, wayveil.io.scatter as pieces
 from pathlib import Path
 seen = 0
 real = Path.replace

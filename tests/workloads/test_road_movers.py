@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import heapq
-import os
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from shared_data import DATA
 
 from wayveil.errors import InputError, ParameterError
 from wayveil.model import RoadNetwork, Routes
 from wayveil.workloads.road_map import file_map, largest_piece, random_map, road_ways
 from wayveil.workloads.road_movers import RoadMovers
 
-DATA = Path(os.environ.get("WAYVEIL_DATA", Path(__file__).parents[3] / "shared" / "data"))
 MIDNIGHT = 1_704_067_200
 
 

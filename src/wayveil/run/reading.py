@@ -32,8 +32,8 @@ from wayveil.io import (
     read_visits,
     taxonomy_of_places,
 )
-from wayveil.io.columns import EACH_TRAJECTORY
-from wayveil.io.source import holds_tracks
+from wayveil.io.formats.registry import holds_tracks
+from wayveil.io.tabular.columns import EACH_TRAJECTORY
 from wayveil.model import (
     Data,
     Frame,

@@ -11,7 +11,7 @@ import numpy as np
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
-from wayveil.io.pieces import groups_of
+from wayveil.io.scatter import groups_of
 from wayveil.model import AttackResult, Chart, Data, Published, Verdict
 from wayveil.model.ragged import IntArray
 from wayveil.run import catalog

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from wayveil.errors import InputError, UsageError
-from wayveil.io.pieces import groups_of
+from wayveil.io.scatter import groups_of
 from wayveil.model import AttackResult, Engine
 from wayveil.model.ragged import IntArray
 from wayveil.model.sums import join_results

@@ -1,0 +1,1 @@
+"""File formats, one table of endings, and what opens each."""

@@ -1,0 +1,158 @@
+"""Road networks from OpenStreetMap extracts: the highways that cars may use, cut at intersections."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wayveil.errors import InputError
+from wayveil.io.network.assemble import BACK, Lines, put_together, turned
+from wayveil.io.tabular.crs import WGS84
+from wayveil.io.tabular.table import peek
+from wayveil.model import RoadNetwork
+from wayveil.model.ragged import offsets_of
+
+__all__ = ["car_directions", "node_places", "open_osm", "read_osm"]
+
+_CLASSES = ("motorway", "trunk", "primary", "secondary", "tertiary")
+_HIGHWAYS = {*_CLASSES, *(f"{name}_link" for name in _CLASSES), "unclassified", "residential", "living_street", "road"}
+_VEHICLES = ("motorcar", "motor_vehicle", "vehicle")
+_CLOSED = {"no", "private", "agricultural", "forestry", "emergency", "military"}
+_FORWARD, _BACKWARD = {"yes", "true", "1"}, {"-1", "reverse"}
+_READ = ("highway", "area", "access", "junction", "oneway", *_VEHICLES, *(f"oneway:{name}" for name in _VEHICLES))
+
+
+def read_osm(path: str) -> RoadNetwork:
+    """Read an extract (.osm.pbf, .osm, .osm.xml, also .gz and .bz2); needs the library osmium (wayveil[roads]).
+
+    A way is cut where two ways meet or one meets itself; part 2 of way 17 is the road ``17.2``, and ``17.2-back`` in
+    the other direction where traffic may go there.  Nodes are called by their ids.  Where the extract cuts a way, the
+    part outside is left out.
+    """
+    with open_osm(path, "give the network as a table of roads") as osmium:
+        ways, places = _ways(osmium, path), {}
+        if ways:
+            places = node_places(osmium, path, sorted({node for way in ways for node in way.nodes}))
+    return _network(path, ways, places)
+
+
+@contextmanager
+def open_osm(path: str, instead: str) -> Iterator[Any]:
+    """Give the library osmium to a block that reads this file; what goes wrong there becomes an InputError.
+
+    `instead` is what to do without the library.
+    """
+    if peek(path, Path(path))[2] == 0:
+        raise InputError(f"{path}: the file is empty; an OpenStreetMap extract is needed.")
+    try:
+        import osmium
+    except ImportError:
+        raise InputError(
+            f"{path}: reading OpenStreetMap needs the library osmium; install wayveil[roads], or {instead}."
+        ) from None
+    try:
+        yield osmium
+    except (RuntimeError, ValueError, OSError):
+        raise InputError(
+            f"{path}: this is not an OpenStreetMap extract, or it is cut short or damaged; download or copy it again."
+        ) from None
+
+
+def car_directions(tags: Mapping[str, str]) -> tuple[bool, bool]:
+    """Return whether cars may go along a way with these tags, and whether they may go back along it.
+
+    The most special tag decides: ``motorcar`` before ``motor_vehicle``, ``vehicle`` and ``access``.  Motorways and
+    roundabouts are one-way unless they say otherwise.  A way whose direction changes with the time of day
+    (``oneway=reversible`` or ``alternating``) goes both ways.
+
+    Examples
+    --------
+    >>> car_directions({"highway": "residential", "oneway": "-1"}), car_directions({"highway": "footway"})
+    ((False, True), (False, False))
+    """
+    access = next((tags[name] for name in (*_VEHICLES, "access") if name in tags), "yes")
+    if tags.get("highway") not in _HIGHWAYS or access in _CLOSED or tags.get("area") == "yes":
+        return False, False
+    implied = "yes" if tags["highway"] == "motorway" or tags.get("junction") in ("roundabout", "circular") else "no"
+    oneway = next((tags[name] for name in (*(f"oneway:{v}" for v in _VEHICLES), "oneway") if name in tags), implied)
+    return oneway not in _BACKWARD, oneway not in _FORWARD
+
+
+@dataclass(frozen=True)
+class _Way:
+    name: int
+    nodes: tuple[int, ...]
+    forward: bool
+    back: bool
+
+
+def _ways(osmium: Any, path: str) -> list[_Way]:
+    ways = []
+    for way in osmium.FileProcessor(path, osmium.osm.WAY).with_filter(osmium.filter.KeyFilter("highway")):
+        tags = {name: way.tags[name] for name in _READ if name in way.tags}
+        forward, back = car_directions(tags)
+        if forward or back:
+            ways.append(_Way(way.id, tuple(node.ref for node in way.nodes), forward, back))
+    return ways
+
+
+def node_places(osmium: Any, path: str, wanted: list[int]) -> dict[int, tuple[float, float]]:
+    """Return longitude and latitude of these nodes, as far as the extract has them."""
+    reader = osmium.FileProcessor(path, osmium.osm.NODE).with_filter(osmium.filter.IdFilter(wanted))
+    return {node.id: (node.location.lon, node.location.lat) for node in reader if node.location.valid()}
+
+
+def _network(path: str, ways: list[_Way], places: Mapping[int, tuple[float, float]]) -> RoadNetwork:
+    runs = [(way, run) for way in ways for run in _known_runs(way.nodes, places)]
+    # A node is where roads meet if it is used twice; ends of ways count as two uses.
+    uses = Counter(node for _, run in runs for node in run)
+    uses.update(node for _, run in runs for node in (run[0], run[-1]))
+    parts: list[tuple[str, _Way, tuple[int, ...]]] = []
+    number: Counter[int] = Counter()
+    for way, run in runs:
+        cuts = [i for i, node in enumerate(run) if uses[node] > 1]
+        for a, b in pairwise(cuts):
+            number[way.name] += 1
+            parts.append((f"{way.name}.{number[way.name]}", way, run[a : b + 1]))
+    if not parts:
+        raise InputError(f"{path}: the extract has no highway that cars may use; give one with roads.")
+    nodes = sorted({node for _, _, run in parts for node in (run[0], run[-1])})
+    code = {node: i for i, node in enumerate(nodes)}
+    directions = [
+        (i, turn)
+        for i, (_, way, _) in enumerate(parts)
+        for turn, may in ((False, way.forward), (True, way.back))
+        if may
+    ]
+    source, back = np.array([i for i, _ in directions], np.int64), np.array([turn for _, turn in directions])
+    first, last = (np.array([code[run[at]] for _, _, run in parts], np.int64)[source] for at in (0, -1))
+    xy = np.array([places[node] for _, _, run in parts for node in run])
+    lines = Lines(offsets=offsets_of(np.array([len(run) for _, _, run in parts])), x=xy[:, 0], y=xy[:, 1])
+    at = np.array([places[node] for node in nodes])
+    return put_together(
+        roads=[parts[i][0] + (BACK if turn else "") for i, turn in directions],
+        from_node=np.where(back, last, first),
+        to_node=np.where(back, first, last),
+        nodes=[str(node) for node in nodes],
+        places=(at[:, 0], at[:, 1]),
+        lines=turned(lines, source, back),
+        crs=WGS84,
+    )
+
+
+def _known_runs(nodes: tuple[int, ...], places: Mapping[int, tuple[float, float]]) -> list[tuple[int, ...]]:
+    """Return the parts of a way, of two nodes or more, whose places are known; a node after itself is left out."""
+    runs: list[list[int]] = [[]]
+    for node in nodes:
+        if node not in places:
+            runs.append([])
+        elif not runs[-1] or runs[-1][-1] != node:
+            runs[-1].append(node)
+    return [tuple(run) for run in runs if len(run) > 1]

@@ -1,0 +1,105 @@
+"""Files with places: every format as one table, with what the file itself says of its coordinates."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import polars as pl
+
+from wayveil.errors import InputError, UsageError
+from wayveil.io.formats.geojson import open_geojson
+from wayveil.io.formats.tracks import open_tracks
+from wayveil.io.tabular.crs import WGS84, Crs, crs_from_json
+from wayveil.io.tabular.messages import listed
+from wayveil.io.tabular.table import Table, open_table, parquet_parts
+
+__all__ = ["Source", "holds_points", "holds_tracks", "open_source"]
+
+_TABLES = (".csv", ".csv.gz", ".parquet")
+_GEOJSON = (".geojson", ".json", ".geojsonl", ".geojsons", ".ndjson", ".jsonl")
+_TRACKS = (".gpx", ".plt")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """A table, and the coordinate system that its file says.
+
+    `assumed` is the system where the file says none but its format has a rule, which ``--crs`` may overrule.  A file
+    that is `unsure` says that nobody knows its system.
+    """
+
+    table: Table
+    crs: Crs | None = None
+    assumed: Crs | None = None
+    unsure: bool = False
+
+
+def holds_points(path: str | Path) -> bool:
+    """Whether the format alone says that a file or folder holds points."""
+    file = Path(path)
+    if file.is_dir():
+        return not parquet_parts(file) and holds_tracks(file)
+    return file.name.lower().endswith((*_GEOJSON, *_TRACKS))
+
+
+def holds_tracks(folder: Path) -> bool:
+    """Whether a folder, or a folder in it, holds tracks."""
+    return any(path.suffix.lower() in _TRACKS for path in folder.rglob("*"))
+
+
+def open_source(path: str | Path) -> Source:
+    """Open a file of any format that can hold points, or a folder of tracks or of Parquet files."""
+    shown, file = str(path), Path(path)
+    try:
+        folder = file.is_dir()
+    except (OSError, ValueError):
+        folder = False
+    parts = parquet_parts(file) if folder else []
+    if parts:
+        return _geoparquet(open_table(path), parts[0])
+    name = file.name.lower()
+    if folder or name.endswith(_TRACKS):
+        return Source(table=open_tracks(shown, file, folder=folder), crs=WGS84)
+    if name.endswith(_GEOJSON):
+        table, crs = open_geojson(shown, file)
+        return Source(table=table, crs=crs, assumed=WGS84)
+    if not name.endswith(_TABLES) and file.exists():
+        raise InputError(
+            f"{shown}: the format is told by the suffix; give a .csv, .csv.gz, .parquet, .geojson, .geojsonl, .gpx or "
+            ".plt file, or a folder of .gpx, .plt or .parquet files."
+        )
+    table = open_table(path)
+    return _geoparquet(table, file) if table.csv is None else Source(table=table)
+
+
+def _geoparquet(table: Table, file: Path) -> Source:
+    """Return a Parquet table with what its ``geo`` metadata say, if it has any."""
+    try:
+        text = pl.read_parquet_metadata(file).get("geo")
+        if text is None:
+            return Source(table=table)
+        geo = json.loads(text)
+        name = geo["primary_column"]
+        column = geo["columns"][name]
+        encoding = str(column.get("encoding")).upper()
+    except (ValueError, KeyError, TypeError, AttributeError, OSError, pl.exceptions.PolarsError):
+        raise table.wrong("the GeoParquet metadata are damaged; write the file again.") from None
+    if name not in table.names:
+        raise table.wrong(f"the GeoParquet metadata name the column {listed([str(name)])}, which is not there.")
+    if encoding not in ("WKB", "POINT"):
+        raise table.wrong("the geometry is neither WKB nor points, so there are no points to read.")
+    table = replace(table, geometry=name)
+    if "crs" not in column:
+        return Source(table=table, crs=WGS84)
+    if column["crs"] is None:
+        return Source(table=table, unsure=True)
+    try:
+        return Source(table=table, crs=crs_from_json(column["crs"]))
+    except UsageError as error:
+        raise table.wrong(f"the file cannot be used as it is: {error}.") from None
+    except (KeyError, TypeError, AttributeError, IndexError):
+        raise table.wrong(
+            "the coordinate system in the GeoParquet metadata is damaged; write the file again."
+        ) from None

@@ -1,0 +1,1 @@
+"""Road networks: read, assembled from what files hold, written."""

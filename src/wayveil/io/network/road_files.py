@@ -1,0 +1,70 @@
+"""Road networks from and to files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from wayveil.errors import InputError
+from wayveil.io.formats.graphml import read_graphml
+from wayveil.io.formats.node_edge_text import EDGES, NODES, read_road_text
+from wayveil.io.formats.osm import read_osm
+from wayveil.io.network.network_output import write_network
+from wayveil.io.network.road_table import read_road_table
+from wayveil.model import RoadNetwork
+
+__all__ = ["read_network", "write_network"]
+
+_TABLES = (".csv", ".csv.gz", ".parquet")
+_GRAPHML = (".graphml", ".graphml.xml")
+_OSM = (".pbf", ".osm", ".osm.xml", ".osm.gz", ".osm.bz2", ".osm.xml.gz", ".osm.xml.bz2")
+
+
+def read_network(path: str | Path, *, crs: str | None = None) -> RoadNetwork:
+    """Read a road network; the suffix tells the format.
+
+    Parameters
+    ----------
+    path : str or Path
+        A table of directed roads (.csv, .csv.gz, .parquet) with the columns road, from_node, to_node, and as far as
+        known length_m, geometry (LINESTRING as WKT, or WKB) and from_x, from_y, to_x, to_y (or from_lon, from_lat,
+        to_lon, to_lat); a GraphML file (.graphml); an OpenStreetMap extract (.osm.pbf, .osm, .osm.xml); or the path
+        before ``.cnode.txt`` and ``.cedge.txt``, or one of these two files.
+    crs : str, optional
+        The coordinate system of tables and GraphML, as in `ReadOptions`, where they do not say it themselves.
+
+    Returns
+    -------
+    RoadNetwork
+        Places and lengths in metres.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or breaks a rule; says what, how often, and where first.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "roads.csv")
+    ...     _ = file.write_text("road,from_node,to_node,from_x,from_y,to_x,to_y\\nr,a,b,0,0,30,40\\ns,b,a,30,40,0,0\\n")
+    ...     network = read_network(file)
+    >>> network.roads, network.nodes, network.length_m.tolist()
+    (('r', 's'), ('a', 'b'), [50.0, 50.0])
+    """
+    shown, name = str(path), Path(path).name.lower()
+    for ending in (NODES, EDGES):
+        if name.endswith(ending):
+            return read_road_text(shown[: -len(ending)])
+    if name.endswith(_TABLES):
+        return read_road_table(path, crs)
+    if name.endswith(_GRAPHML):
+        return read_graphml(shown, crs)
+    if name.endswith(_OSM):
+        return read_osm(shown)
+    if any(Path(shown + ending).exists() for ending in (NODES, EDGES)):
+        return read_road_text(shown)
+    raise InputError(
+        f"{shown}: the format of a road network is told by the suffix; give a .csv, .csv.gz, .parquet, .graphml, "
+        f".osm.pbf, .osm or .osm.xml file, or the path before {NODES} and {EDGES}."
+    )

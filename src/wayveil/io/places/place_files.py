@@ -1,0 +1,242 @@
+"""Places from files: points with a radius and polygons, with what kind of place each is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from wayveil.errors import InputError
+from wayveil.io.formats.geojson import features, system_of
+from wayveil.io.formats.osm_places import places_of_osm
+from wayveil.io.places.place_shapes import Shape, Shapes, centroids, shape_of_geojson, shape_of_wkt, shapes
+from wayveil.io.read.trajectory_tables import refuse_missing, required
+from wayveil.io.tabular.columns import looks_like
+from wayveil.io.tabular.crs import WGS84, Crs, crs_name, settle_crs
+from wayveil.io.tabular.messages import count, listed
+from wayveil.io.tabular.table import Rows, Table, as_text, open_table
+from wayveil.model import Frame
+from wayveil.model.places import Places
+from wayveil.model.ragged import BoolArray, FloatArray
+
+__all__ = ["read_places"]
+
+_TABLES = (".csv", ".csv.gz", ".parquet")
+_GEOJSON = (".geojson", ".json", ".geojsonl", ".geojsons", ".ndjson", ".jsonl")
+_OSM = (".pbf", ".osm", ".osm.xml", ".osm.gz", ".osm.bz2", ".osm.xml.gz", ".osm.xml.bz2")
+_SAID = ("place", "node", "radius_m", "min_stay")
+_LARGEST_M = 1e13
+_CORRECT = "Correct or remove these rows."
+
+
+def read_places(path: str | Path, *, crs: str | None = None) -> Places:
+    """Read places; the suffix tells the format.
+
+    Parameters
+    ----------
+    path : str or Path
+        A table (.csv, .csv.gz, .parquet) with the column place, where it is (x and y, lon and lat, or geometry with
+        POINT, POLYGON or MULTIPOLYGON as WKT), and as far as known node (what kind of place it is), radius_m and
+        min_stay (seconds); GeoJSON points and polygons with these properties, where ``name`` serves for ``place``; or
+        an OpenStreetMap extract (.osm.pbf, .osm, .osm.xml), see `places_of_osm`.
+    crs : str, optional
+        The coordinate system, as in `ReadOptions`.  Without it lon and lat and GeoJSON are degrees, x and y metres, and
+        a geometry is degrees if all of it can be.
+
+    Returns
+    -------
+    Places
+        In metres.  Holes of polygons are left out: they count as inside.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or breaks a rule; says what, how often, and where first.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "places.csv")
+    ...     _ = file.write_text("place;node;geometry\\nMain Park;Park;POLYGON ((0 0, 900 0, 900 600, 0 600, 0 0))\\n")
+    ...     places = read_places(file)
+    >>> places.name, places.x.tolist(), places.y.tolist(), places.is_polygon.tolist()
+    (('Main Park',), [450.0], [300.0], [True])
+    """
+    shown, name = str(path), Path(path).name.lower()
+    if name.endswith(_TABLES):
+        return _places(open_table(path), crs, None, None)
+    if name.endswith(_GEOJSON):
+        table, drawn, found = _features(shown, Path(path))
+        return _places(table, crs, found, drawn)
+    if name.endswith(_OSM):
+        table, drawn = places_of_osm(shown)
+        return _places(table, None, WGS84, drawn)
+    raise InputError(
+        f"{shown}: the format of places is told by the suffix; give a .csv, .csv.gz, .parquet, .geojson, .geojsonl, "
+        ".osm.pbf, .osm or .osm.xml file."
+    )
+
+
+def _places(table: Table, given: str | None, said: Crs | None, drawn: Sequence[Shape] | None) -> Places:
+    """Return the places of a table; where `drawn` has their shapes, they are degrees unless somebody says otherwise."""
+    at = {name: i for i, name in enumerate(table.names) if name}
+    where = [] if drawn is not None else _where(table, at)
+    if "place" not in at:
+        raise table.wrong(f"places need the column 'place', their name; the file has {listed(at)}.")
+    rows = table.read([at[name] for name in (*(n for n in _SAID if n in at), *where)])
+    if not len(rows):
+        raise table.wrong("there are no places; at least one is needed.")
+    names = required(rows, at["place"])
+    rows.refuse(~names.is_first_distinct(), "a place has the name of another place", "Give each a name of its own.")
+    kinds = as_text(rows, at["node"]).fill_null("").to_list() if "node" in at else [""] * len(rows)
+    radius, stay = (_amounts(rows, at.get(name)) for name in ("radius_m", "min_stay"))
+    found = shapes(drawn) if drawn is not None else _drawn(rows, [at[name] for name in where])
+    system = _system(table, given, said, where, found)
+    frame, found = _in_metres(rows, found, system)
+    middle_x, middle_y = centroids(found, len(rows))
+    return Places(
+        name=tuple(names.to_list()),
+        node=tuple(kinds),
+        x=np.where(np.isnan(found.x), middle_x, found.x),
+        y=np.where(np.isnan(found.y), middle_y, found.y),
+        radius_m=np.nan_to_num(radius, nan=0.0),
+        min_stay=stay,
+        ring_place=found.ring_place,
+        ring_offsets=found.ring_offsets,
+        ring_x=found.ring_x,
+        ring_y=found.ring_y,
+        frame=frame,
+    )
+
+
+def _where(table: Table, at: dict[str, int]) -> list[str]:
+    """Return the columns that say where: one with a geometry, or two with x and y."""
+    known = {what: name for name in reversed(at) if (what := looks_like(name, "lon", "lat", "geometry", whole=True))}
+    for pair in (("x", "y"), (known.get("lon"), known.get("lat"))):
+        if all(name in at for name in pair):
+            return [str(name) for name in pair]
+    if "geometry" in known:
+        return [known["geometry"]]
+    raise table.wrong(
+        f"places need the columns x and y, or lon and lat, or geometry, which say where; the file has {listed(at)}."
+    )
+
+
+def _drawn(rows: Rows, where: list[int]) -> Shapes:
+    if len(where) == 2:
+        x, y = (_numbers(rows, position) for position in where)
+        none = shapes([])
+        return Shapes(
+            x=x, y=y, ring_place=none.ring_place, ring_offsets=none.ring_offsets, ring_x=none.ring_x, ring_y=none.ring_y
+        )
+    name = rows.table.names[where[0]]
+    if rows.frame[str(where[0])].dtype != pl.String:
+        raise rows.table.wrong(f"column '{name}' is no text; store POINT (x y) or POLYGON ((x y, x y, x y)) as WKT.")
+    refuse_missing(rows, where[0])
+    found = [shape_of_wkt(text) for text in rows.frame[str(where[0])].to_list()]
+    bad = np.array([shape is None for shape in found], np.bool_)
+    rows.refuse(bad, f"column '{name}' is no POINT, POLYGON or MULTIPOLYGON of finite numbers", _CORRECT)
+    return shapes([shape for shape in found if shape is not None])
+
+
+def _numbers(rows: Rows, position: int) -> FloatArray:
+    refuse_missing(rows, position)
+    numbers = as_text(rows, position).str.strip_chars().cast(pl.Float64, strict=False)
+    bad = numbers.is_null() | ~numbers.is_finite().fill_null(False)
+    rows.refuse(bad, f"column '{rows.table.names[position]}' is not a finite number", _CORRECT)
+    return numbers.to_numpy()
+
+
+def _amounts(rows: Rows, position: int | None) -> FloatArray:
+    """Return numbers >= 0, NaN where nothing is said."""
+    if position is None:
+        return np.full(len(rows), np.nan)
+    text = as_text(rows, position)
+    numbers = text.str.strip_chars().cast(pl.Float64, strict=False)
+    sound = numbers.is_finite().fill_null(False) & (numbers >= 0).fill_null(False)
+    rows.refuse(
+        text.is_not_null() & ~sound,
+        f"column '{rows.table.names[position]}' is not a number >= 0",
+        "Write metres and seconds without a unit.",
+    )
+    return numbers.fill_null(np.nan).to_numpy()
+
+
+def _system(table: Table, given: str | None, said: Crs | None, where: list[str], found: Shapes) -> Crs | None:
+    settled = settle_crs(table, given, said)
+    if settled is not None or not where:
+        return settled or WGS84
+    if len(where) == 2:
+        return WGS84 if looks_like(where[0], "lon") else None
+    x, y = np.append(found.x, found.ring_x), np.append(found.y, found.ring_y)
+    return WGS84 if _in_degrees(x[~np.isnan(x)], y[~np.isnan(y)]).all() else None
+
+
+def _in_metres(rows: Rows, found: Shapes, crs: Crs | None) -> tuple[Frame, Shapes]:
+    degrees = crs is not None and bool(crs.degrees)
+    corner = found.ring_place[np.repeat(np.arange(len(found.ring_place)), np.diff(found.ring_offsets))]
+    bad = _outside(found.x, found.y, degrees) & ~np.isnan(found.x)
+    bad |= np.bincount(corner[_outside(found.ring_x, found.ring_y, degrees)], minlength=len(rows)) > 0
+    form = "longitudes from -180 to 180 with latitudes from -90 to 90" if degrees else "metres below 10^13"
+    rows.refuse(bad, f"coordinates are not {form}", _CORRECT)
+    if not degrees:
+        return Frame(crs="" if crs is None else crs.name), found
+    points = ~np.isnan(found.x)
+    every_x, every_y = np.append(found.x[points], found.ring_x), np.append(found.y[points], found.ring_y)
+    frame = Frame.for_degrees(every_x, every_y, crs=WGS84.name if crs is None else crs.name)
+    x, y = frame.to_metres(found.x, found.y)
+    ring_x, ring_y = frame.to_metres(found.ring_x, found.ring_y)
+    return frame, Shapes(
+        x=x, y=y, ring_place=found.ring_place, ring_offsets=found.ring_offsets, ring_x=ring_x, ring_y=ring_y
+    )
+
+
+def _in_degrees(x: FloatArray, y: FloatArray) -> BoolArray:
+    return (x >= -180) & (x <= 360) & (np.abs(y) <= 90)
+
+
+def _outside(x: FloatArray, y: FloatArray, degrees: bool) -> BoolArray:
+    return ~_in_degrees(x, y) if degrees else (np.abs(x) > _LARGEST_M) | (np.abs(y) > _LARGEST_M)
+
+
+def _features(shown: str, file: Path) -> tuple[Table, list[Shape], Crs | None]:
+    """Return the properties of GeoJSON features as a table, their shapes, and the coordinate system."""
+    columns: dict[str, list[Any]] = {name: [] for name in _SAID}
+    drawn: list[Shape] = []
+    numbers: list[int] = []
+    bad: list[int] = []
+    systems: set[str] = set()
+    noun = "feature"
+    for where, feature, around in features(shown, file):
+        noun, number = where
+        shape = shape_of_geojson(feature.get("geometry")) if isinstance(feature, dict) else None
+        properties = (feature.get("properties") or {}) if isinstance(feature, dict) else None
+        if shape is None or not isinstance(properties, dict):
+            bad.append(number)
+            continue
+        said = {"place": properties.get("name"), **properties}
+        for name in _SAID:
+            value = said.get(name)
+            columns[name].append(None if value is None or isinstance(value, (dict, list)) else str(value))
+        systems.update(system_of(shown, owner) for owner in (around, feature) if owner and "crs" in owner)
+        drawn.append(shape)
+        numbers.append(number)
+    if bad:
+        raise InputError(
+            f"{shown}: {count(len(bad), 'feature')} that {'is' if len(bad) == 1 else 'are'} no point or polygon of "
+            f"finite numbers, {'at' if len(bad) == 1 else 'first at'} {noun} {bad[0]:,}; correct or remove them."
+        )
+    table = Table(
+        path=shown,
+        names=_SAID,
+        lazy=pl.DataFrame({str(i): pl.Series(columns[name], dtype=pl.String) for i, name in enumerate(_SAID)}).lazy(),
+        csv=None,
+        places=lambda row: f"{noun} {numbers[row]:,}",
+    )
+    if len(systems) > 1:
+        raise table.wrong("the file mixes several coordinate systems; convert it to one of them.")
+    return table, drawn, crs_name(systems.pop()) if systems else None

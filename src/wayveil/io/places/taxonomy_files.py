@@ -1,0 +1,225 @@
+"""Taxonomies from and to files: which place is a kind of what, and which kinds are sensitive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from wayveil.errors import InputError
+from wayveil.io.places.taxonomy_build import in_tree_order, labelled, with_own_leaves
+from wayveil.io.places.taxonomy_json import read_json, read_keys
+from wayveil.io.publish.writer import write_table
+from wayveil.io.read.trajectory_tables import required
+from wayveil.io.tabular.messages import count, listed
+from wayveil.io.tabular.table import Rows, as_text, open_table
+from wayveil.model import Taxonomy
+from wayveil.model.ragged import BoolArray, IntArray
+
+__all__ = ["in_tree_order", "read_published_taxonomy", "read_taxonomy", "with_own_leaves", "write_taxonomy"]
+
+_COLUMNS = ("node", "parent", "sensitive")
+_SCHEMA = [pl.String(), pl.String(), pl.Boolean()]
+_YES, _NO = ("1", "true", "yes", "1.0"), ("0", "false", "no", "0.0")
+_AGAIN = "Publish again; a published file must not be edited."
+
+
+def read_taxonomy(path: str | Path, *, sensitive_nodes: Sequence[str] = ()) -> Taxonomy:
+    """Read a tree of places; the suffix tells the format.
+
+    Parameters
+    ----------
+    path : str or Path
+        A table (.csv, .csv.gz, .parquet) with the columns node, parent (empty for the root) and, if any node is
+        sensitive, sensitive (1, true or yes; 0, false, no or empty); nested JSON (.json, .json.gz) of objects with
+        ``name`` and ``categories`` or ``children``; or slash-separated keys such as amenity/restaurant/pizza, as the
+        keys of a JSON object or as lines of a text (.txt), where keys that begin with @ are left out.
+    sensitive_nodes : sequence of str
+        Names of nodes that are sensitive, besides those that the file labels.
+
+    Returns
+    -------
+    Taxonomy
+        Its nodes are in an order that depends on the tree alone.  Nested JSON with several nodes at the top, and keys,
+        get a root "Place".  In nested JSON a name that repeats gets the names above it, as many as are needed:
+        "Bar (Hotel)" and "Bar (Nightlife)".
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or there is not one root, a cycle, a parent that is no node, a node twice or without
+        a name, a label that cannot be read, or a sensitive root.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "tree.csv")
+    ...     _ = file.write_text("node,parent,sensitive\\nPlace,,\\nClinic,Place,yes\\nBar,Place,no\\n")
+    ...     tree = read_taxonomy(file, sensitive_nodes=["Bar"])
+    >>> tree.nodes, tree.sensitive.tolist()
+    (('Place', 'Bar', 'Clinic'), [False, True, True])
+    """
+    shown, file = str(path), Path(path)
+    name = file.name.lower()
+    if name.endswith((".csv", ".csv.gz", ".parquet")):
+        found = _table(path)
+    elif name.endswith((".json", ".json.gz")):
+        found = read_json(shown, file)
+    elif name.endswith((".txt", ".txt.gz")):
+        found = read_keys(shown, file)
+    else:
+        raise InputError(
+            f"{shown}: the format of a taxonomy is told by the suffix; give a .csv, .csv.gz, .parquet, .json, .json.gz "
+            "or .txt file."
+        )
+    return in_tree_order(labelled(shown, found, sensitive_nodes))
+
+
+def write_taxonomy(taxonomy: Taxonomy, path: str | Path) -> None:
+    """Write the columns node, parent and sensitive, for the public.
+
+    Parameters
+    ----------
+    taxonomy : Taxonomy
+        All of it is written.  Rows are in an order that depends on the tree alone; a node below a sensitive one is
+        written as sensitive, too.
+    path : str or Path
+        Ends in .csv or .parquet.
+
+    Raises
+    ------
+    OutputError
+        If the file cannot be written.
+    """
+    tree = in_tree_order(taxonomy)
+    names = pl.Series(tree.nodes, dtype=pl.String)
+    above = pl.Series(tree.parent)
+    frame = pl.DataFrame(
+        {"node": names, "parent": names.gather(above.set(above < 0, None)), "sensitive": pl.Series(tree.sensitive)}
+    )
+    write_table(frame, path, None)
+
+
+def read_published_taxonomy(path: str | Path) -> Taxonomy:
+    """Read back what `write_taxonomy` wrote; anything else is refused, also other labels and another order of rows.
+
+    Raises
+    ------
+    InputError
+        If the file is not as `write_taxonomy` writes it.
+    """
+    table = open_table(path)
+    if table.names != _COLUMNS:
+        raise table.wrong(
+            f"not a published taxonomy: the columns must be {listed(_COLUMNS)}, but are {listed(table.names)}. {_AGAIN}"
+        )
+    if table.csv is None and list(table.lazy.collect_schema().values()) != _SCHEMA:
+        raise table.wrong(f"not a published taxonomy: the type of a column is not the one written. {_AGAIN}")
+    found, rows = _table(path), table.read(range(3))
+    said = as_text(rows, 2)
+    if rows.blank or not said.is_in(["true", "false"]).fill_null(False).all():
+        raise table.wrong(f"not a published taxonomy: 'sensitive' must be true or false in every row. {_AGAIN}")
+    if ((said == "true").to_numpy() != found.sensitive).any():
+        raise table.wrong(
+            f"not a published taxonomy: a node below a sensitive one is not labelled as sensitive. {_AGAIN}"
+        )
+    tree = in_tree_order(found)
+    if tree.nodes != found.nodes:
+        raise table.wrong(f"not a published taxonomy: the rows are not in the order of the tree. {_AGAIN}")
+    return tree
+
+
+def _table(path: str | Path) -> Taxonomy:
+    table = open_table(path)
+    at = {name: i for i, name in enumerate(table.names) if name}
+    missing = [name for name in _COLUMNS[:2] if name not in at]
+    if missing:
+        raise table.wrong(
+            f"a taxonomy has the columns node, parent and sensitive, but {listed(missing)} "
+            f"{'is' if len(missing) == 1 else 'are'} missing; the file has {listed(at)}."
+        )
+    rows = table.read([at[name] for name in _COLUMNS if name in at])
+    if not len(rows):
+        raise table.wrong("the file has a header but no nodes; at least the root is needed.")
+    nodes = required(rows, at["node"])
+    rows.refuse(nodes.str.strip_chars() == "", "column 'node' is blank", "Give every node a name.")
+    names = nodes.to_list()
+    twice = np.flatnonzero(~nodes.is_first_distinct().to_numpy())
+    if len(twice):
+        raise table.wrong(
+            f"the node {names[twice[0]]!r} comes twice, the second time at {rows.place(int(twice[0]))}"
+            f"{_and_more(len(twice))}; give every node once, with one parent."
+        )
+    parent = _parents(rows, as_text(rows, at["parent"]), names)
+    labels = _labels(rows, at["sensitive"]) if "sensitive" in at else np.zeros(len(names), np.bool_)
+    root = int(np.flatnonzero(parent < 0)[0])
+    if labels[root]:
+        raise table.wrong(
+            f"the root {names[root]!r} at {rows.place(root)} is sensitive, so every place would be; label the "
+            "sensitive kinds below it."
+        )
+    return Taxonomy(nodes=tuple(names), parent=parent, sensitive=labels)
+
+
+def _parents(rows: Rows, above: pl.Series, names: list[str]) -> IntArray:
+    """Return the parents as codes; one root, no orphan and no cycle."""
+    code = {name: i for i, name in enumerate(names)}
+    parent = np.array([-1 if name is None else code.get(name, -2) for name in above.to_list()], np.int64)
+    orphans = np.flatnonzero(parent == -2)
+    if len(orphans):
+        first = int(orphans[0])
+        raise rows.table.wrong(
+            f"the parent {above[first]!r} of {names[first]!r} at {rows.place(first)} is not a node"
+            f"{_and_more(len(orphans))}; add a row for it, or correct the name."
+        )
+    roots = np.flatnonzero(parent == -1)
+    if not len(roots):
+        raise rows.table.wrong("the taxonomy has no root; exactly one node must have an empty parent.")
+    if len(roots) > 1:
+        first, second = (int(i) for i in roots[:2])
+        raise rows.table.wrong(
+            f"the taxonomy has {len(roots):,} roots, the first two {names[first]!r} at {rows.place(first)} and "
+            f"{names[second]!r} at {rows.place(second)}; exactly one node must have an empty parent."
+        )
+    round_ = _cycle(parent)
+    if round_:
+        first = min(round_)
+        raise rows.table.wrong(
+            f"the taxonomy has a cycle of {count(len(round_), 'node')}: {names[first]!r} at {rows.place(first)} is "
+            "below itself; correct the parents."
+        )
+    return parent
+
+
+def _cycle(parent: IntArray) -> list[int]:
+    """Return the nodes of one cycle, or none."""
+    above, seen_from = parent.tolist(), [-1] * len(parent)
+    for start in range(len(above)):
+        node = start
+        while node >= 0 and seen_from[node] < 0:
+            seen_from[node] = start
+            node = above[node]
+        if node >= 0 and seen_from[node] == start:
+            found = [node]
+            while above[found[-1]] != node:
+                found.append(above[found[-1]])
+            return found
+    return []
+
+
+def _labels(rows: Rows, position: int) -> BoolArray:
+    said = as_text(rows, position).fill_null("0").str.strip_chars().str.to_lowercase()
+    said = said.set(said == "", "0")
+    rows.refuse(
+        ~said.is_in([*_YES, *_NO]),
+        "column 'sensitive' is neither yes nor no",
+        "Write 1, true or yes; or 0, false, no or nothing.",
+    )
+    return said.is_in(list(_YES)).to_numpy()
+
+
+def _and_more(number: int) -> str:
+    return f" ({number - 1:,} more like it)" if number > 1 else ""

@@ -1,0 +1,1 @@
+"""Published tables: written in one canonical form, and read back."""

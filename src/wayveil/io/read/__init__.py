@@ -1,0 +1,1 @@
+"""A table of each kind of data to the model, with what lies beside it."""

@@ -1,0 +1,308 @@
+"""Data frames of pandas, polars, GeoPandas and MovingPandas to the model and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from wayveil.errors import InputError, UsageError
+from wayveil.io.formats.registry import Source
+from wayveil.io.publish.published_rows import data_frame
+from wayveil.io.publish.writer import first_columns
+from wayveil.io.read.point_tables import points_of
+from wayveil.io.read.visit_tables import visits_of
+from wayveil.io.tabular.columns import EACH_TRAJECTORY, ReadOptions
+from wayveil.io.tabular.crs import Crs, crs_from_json
+from wayveil.io.tabular.detect import kind_of_table
+from wayveil.io.tabular.messages import count, listed
+from wayveil.io.tabular.table import Table
+from wayveil.model import Data, Points, Regions, Visits
+
+__all__ = [
+    "from_geopandas",
+    "from_movingpandas",
+    "from_pandas",
+    "from_polars",
+    "to_geopandas",
+    "to_movingpandas",
+    "to_pandas",
+    "to_polars",
+]
+
+_NAME = "the data frame"
+
+
+def from_pandas(
+    frame: Any,
+    *,
+    kind: Literal["visits", "points"] | None = None,
+    columns: Mapping[str, str] | None = None,
+    crs: str | None = None,
+    on_duplicate_time: Literal["first", "last"] | None = None,
+    attributes: Sequence[str] | None = None,
+    owners: Literal["each-trajectory"] | None = None,
+) -> Visits | Points:
+    """Return the visits or points in a pandas frame, by the rules that hold for files.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per visit or point.  An index with a name, or of times, counts as a column; that of times is called t.
+    kind : {"visits", "points"}, optional
+        Guessed from the columns by default.
+    columns, crs, on_duplicate_time, attributes
+        As in `ReadOptions`.
+    owners : "each-trajectory", optional
+        Declares that each trajectory is another person; needed where no column is ``user_id``.
+
+    Raises
+    ------
+    InputError
+        If the frame breaks a rule; the first row is row 1.
+    """
+    _import("pandas")
+    return _in_table(_table(frame), kind, _options(columns, crs, on_duplicate_time, attributes, owners))
+
+
+def from_polars(
+    frame: pl.DataFrame | pl.LazyFrame,
+    *,
+    kind: Literal["visits", "points"] | None = None,
+    columns: Mapping[str, str] | None = None,
+    crs: str | None = None,
+    on_duplicate_time: Literal["first", "last"] | None = None,
+    attributes: Sequence[str] | None = None,
+    owners: Literal["each-trajectory"] | None = None,
+) -> Visits | Points:
+    """Return the visits or points in a polars frame, by the rules that hold for files; see `from_pandas`.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"traj_id": [7, 7], "user_id": ["ann", "ann"], "t": [2, 1], "location": ["b", "a"]})
+    >>> from_polars(frame).record(0)
+    [('a', 1), ('b', 2)]
+    """
+    whole = frame.lazy().collect()
+    lazy = pl.DataFrame([whole.to_series(i).alias(str(i)) for i in range(whole.width)]).lazy()
+    table = Table(path=_NAME, names=tuple(whole.columns), lazy=lazy, csv=None, places=_row_of)
+    return _in_table(table, kind, _options(columns, crs, on_duplicate_time, attributes, owners))
+
+
+def to_pandas(data: Data, *, ids: Sequence[str] | None = None) -> Any:
+    """Return a pandas frame with one row per visit, point or box, in the coordinates of the file.
+
+    The columns are those of the written tables; points in degrees have lon and lat.  Times with a date are timestamps,
+    in UTC where they have a zone.  `user_id` is there where the owners are given.
+    """
+    pandas = _import("pandas")
+    table = to_polars(data, ids=ids)
+    return pandas.DataFrame({name: _to_pandas(pandas, table[name]) for name in table.columns})
+
+
+def to_polars(data: Data, *, ids: Sequence[str] | None = None) -> pl.DataFrame:
+    """Return a polars frame with one row per visit, point, box, road or stop; see `to_pandas`.
+
+    Examples
+    --------
+    >>> to_polars(Visits.from_records([[("a", 1), ("b", 2)]])).rows()
+    [('0', 1, 'a'), ('0', 2, 'b')]
+    """
+    names = {"x": "lon", "y": "lat"} if isinstance(data, Points) and data.frame.degrees else {}
+    return data_frame(data, "the data frame", first_columns(data, "the data frame", ids, "to_polars"), names)
+
+
+def from_geopandas(
+    frame: Any,
+    *,
+    columns: Mapping[str, str] | None = None,
+    crs: str | None = None,
+    on_duplicate_time: Literal["first", "last"] | None = None,
+    attributes: Sequence[str] | None = None,
+    owners: Literal["each-trajectory"] | None = None,
+) -> Points:
+    """Return the points in a GeoPandas frame whose geometries are points; see `from_pandas`.
+
+    The coordinate system is that of the frame; `crs` is needed only where the frame has none.
+    """
+    _import("geopandas")
+    name = str(frame.geometry.name)
+    kinds = frame.geometry.geom_type
+    other = int((kinds.notna() & (kinds != "Point")).sum())
+    if other:
+        raise InputError(f"{_NAME}: {count(other, 'geometry')} {'is' if other == 1 else 'are'} not points.")
+    table = _table(frame.drop(columns=frame.geometry.name))
+    place = pl.DataFrame({"x": frame.geometry.x.to_numpy(), "y": frame.geometry.y.to_numpy()}).to_struct()
+    lazy = table.lazy.collect().with_columns(place.alias(str(len(table.names)))).lazy()
+    table = Table(path=_NAME, names=(*table.names, name), lazy=lazy, csv=None, geometry=name, places=table.places)
+    said = _said(frame.crs)
+    options = _options(columns, crs, on_duplicate_time, attributes, owners)
+    data = points_of(Source(table=table, crs=said, unsure=said is None), options).data
+    return data  # type: ignore[return-value]
+
+
+def to_geopandas(data: Points | Regions, *, ids: Sequence[str] | None = None) -> Any:
+    """Return a GeoPandas frame: points, or the boxes of regions, in the coordinates of the file."""
+    geopandas, shapely = _import("geopandas"), _import("shapely")
+    if isinstance(data, Visits):
+        raise UsageError("to_geopandas: visits have names of places, not coordinates; use to_pandas.")
+    frame = to_pandas(data, ids=ids)
+    if isinstance(data, Points):
+        names = ["lon", "lat"] if data.frame.degrees else ["x", "y"]
+        geometry = shapely.points(*(frame[name].to_numpy() for name in names))
+    else:
+        names = ["x_min", "y_min", "x_max", "y_max"]
+        geometry = shapely.box(*(frame[name].to_numpy() for name in names))
+    crs = None if data.frame.crs in ("", "planar") else data.frame.crs
+    return geopandas.GeoDataFrame(frame.drop(columns=names), geometry=geometry, crs=crs)
+
+
+def from_movingpandas(
+    trajectories: Any,
+    *,
+    columns: Mapping[str, str] | None = None,
+    crs: str | None = None,
+    attributes: Sequence[str] | None = None,
+    owners: Literal["each-trajectory"] | None = None,
+) -> Points:
+    """Return the points of a MovingPandas TrajectoryCollection or Trajectory; see `from_geopandas`.
+
+    MovingPandas drops time zones, so that the times are those of the clock on the wall, unless it remembers the zone.
+    The object id of the trajectories, where all have one, is the owner.
+    """
+    _import("movingpandas")
+    pandas = _import("pandas")
+    listed_ = list(getattr(trajectories, "trajectories", [trajectories]))
+    if not listed_:
+        raise InputError("the trajectories: the collection is empty; at least one trajectory is needed.")
+    parts = []
+    for trajectory in listed_:
+        part = trajectory.to_point_gdf(return_orig_tz=True)
+        part = part.rename_axis("t").rename(columns={trajectory.get_traj_id_col(): "traj_id"})
+        obj_id = getattr(trajectory, "obj_id", None)
+        parts.append(part if obj_id is None else part.assign(user_id=obj_id))
+    whole = pandas.concat(parts)
+    if "user_id" in whole and bool(whole["user_id"].isna().any()):
+        whole = whole.drop(columns="user_id")
+    return from_geopandas(whole, columns=columns, crs=crs, attributes=attributes, owners=owners)
+
+
+def to_movingpandas(data: Points, *, ids: Sequence[str] | None = None) -> Any:
+    """Return a MovingPandas TrajectoryCollection; times are in UTC or on the clock on the wall, without a zone.
+
+    MovingPandas has no trajectories of fewer than two points: these are left out.
+    """
+    movingpandas = _import("movingpandas")
+    if not isinstance(data, Points):
+        raise UsageError("to_movingpandas: only points can become MovingPandas trajectories.")
+    if data.time_format == "integer":
+        raise InputError("to_movingpandas: the times are plain integers without a unit, and MovingPandas needs dates.")
+    frame = to_geopandas(data, ids=ids)
+    unit = "s" if data.time_format == "epoch" else "us"
+    frame["t"] = data.t.astype(f"datetime64[{unit}]").astype("datetime64[us]")
+    frame = frame[frame.groupby("traj_id")["traj_id"].transform("size") > 1]
+    owner = "user_id" if "user_id" in frame else None
+    return movingpandas.TrajectoryCollection(frame.set_index("t"), traj_id_col="traj_id", obj_id_col=owner)
+
+
+def _import(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError:
+        raise UsageError(f"This needs {name}, which is not installed: install wayveil[geo].") from None
+
+
+def _options(
+    columns: Mapping[str, str] | None,
+    crs: str | None,
+    on_duplicate_time: Literal["first", "last"] | None,
+    attributes: Sequence[str] | None,
+    owners: Literal["each-trajectory"] | None,
+) -> ReadOptions:
+    if owners not in (None, EACH_TRAJECTORY):
+        raise UsageError(
+            f'{_NAME}: owners must be "{EACH_TRAJECTORY}" or left out; name a column with columns={{"user_id": ...}}.'
+        )
+    return ReadOptions(
+        columns=columns or {},
+        crs=crs,
+        on_duplicate_time=on_duplicate_time,
+        attributes=None if attributes is None else tuple(attributes),
+        owners=owners,
+    )
+
+
+def _in_table(table: Table, kind: Literal["visits", "points"] | None, options: ReadOptions) -> Visits | Points:
+    """Return the visits or points in a table in memory."""
+    chosen = kind or kind_of_table(table, options, ("visits", "points"))
+    data = (visits_of(table, options) if chosen == "visits" else points_of(Source(table=table), options)).data
+    return data  # type: ignore[return-value]
+
+
+def _row_of(row: int) -> str:
+    return f"row {row + 1:,}"
+
+
+def _said(crs: Any) -> Crs | None:
+    if crs is None:
+        return None
+    try:
+        return crs_from_json(crs.to_json_dict())
+    except UsageError as error:
+        raise InputError(f"{_NAME}: it cannot be used as it is: {error}.") from None
+
+
+def _table(frame: Any) -> Table:
+    pandas = import_module("pandas")
+    columns = [(str(name), frame.iloc[:, i]) for i, name in enumerate(frame.columns)]
+    if isinstance(frame.index, pandas.DatetimeIndex):
+        columns.insert(0, (str(frame.index.name or "t"), frame.index.to_series()))
+    elif not isinstance(frame.index, pandas.MultiIndex) and frame.index.name is not None:
+        columns.insert(0, (str(frame.index.name), frame.index.to_series()))
+    names = [name for name, _ in columns]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InputError(f"{_NAME}: more than one column is called {listed(twice)}; rename all but one.")
+    series = {str(i): _from_pandas(pandas, values) for i, (_, values) in enumerate(columns)}
+    return Table(
+        path=_NAME,
+        names=tuple(names),
+        lazy=pl.DataFrame(series).lazy(),
+        csv=None,
+        places=_row_of,
+    )
+
+
+def _from_pandas(pandas: Any, values: Any) -> pl.Series:
+    """Return a column of pandas as polars has it, without the detour over pyarrow."""
+    kind = pandas.api.types
+    if kind.is_datetime64_any_dtype(values.dtype):
+        zone = getattr(values.dtype, "tz", None)
+        plain = values.dt.tz_convert("UTC").dt.tz_localize(None) if zone is not None else values
+        moments = plain.to_numpy()
+        moments = moments if moments.dtype == "datetime64[ns]" else moments.astype("datetime64[us]")
+        found = pl.Series(moments)
+        return found.dt.replace_time_zone("UTC") if zone is not None else found
+    if isinstance(values.dtype, np.dtype) and values.dtype.kind in "biu":
+        return pl.Series(values.to_numpy())
+    if isinstance(values.dtype, np.dtype) and values.dtype.kind == "f":
+        return pl.Series(values.to_numpy().astype(np.float64))
+    missing = values.isna().to_numpy()
+    listed_ = values.astype(object).tolist()
+    if any(isinstance(value, bytes) for value in listed_[:1]):
+        return pl.Series(
+            [None if gone else bytes(v) for v, gone in zip(listed_, missing, strict=True)], dtype=pl.Binary
+        )
+    return pl.Series([None if gone else str(v) for v, gone in zip(listed_, missing, strict=True)], dtype=pl.String)
+
+
+def _to_pandas(pandas: Any, values: pl.Series) -> Any:
+    if values.dtype == pl.String:
+        return pandas.Series(values.to_list(), dtype=object)
+    if isinstance(values.dtype, pl.Datetime):
+        moments = pandas.Series(values.to_physical().to_numpy().astype("datetime64[us]"))
+        return moments.dt.tz_localize("UTC") if values.dtype.time_zone else moments
+    return values.to_numpy()

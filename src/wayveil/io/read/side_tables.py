@@ -1,0 +1,212 @@
+"""Tables beside the data: who people are, what is known of whom, where places are, and which belong to whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from wayveil.errors import InputError, closest
+from wayveil.io.read.loaded import Loaded
+from wayveil.io.read.trajectory_tables import refuse_missing, required
+from wayveil.io.tabular.codes import by_first_appearance
+from wayveil.io.tabular.column_slice import split_name
+from wayveil.io.tabular.messages import count, listed, was
+from wayveil.io.tabular.table import Rows, Table, open_table
+from wayveil.io.tabular.timestamps import parse_times
+from wayveil.model import Frame, Points, Visits
+from wayveil.model.ragged import FloatArray, trajectory_of_row
+
+__all__ = ["locate", "mark_known", "name_owners", "read_groups", "read_owners"]
+
+
+def name_owners(loaded: Loaded, paths: Sequence[str | Path], columns: Mapping[str, str] | None = None) -> Loaded:
+    """Return data of any kind with the owners of their trajectories from other tables; see `read_owners`.
+
+    Trajectories that only the tables have do no harm.
+
+    Raises
+    ------
+    InputError
+        If the data have owners already, or the tables give a trajectory of the data two owners or none.
+    """
+    if loaded.data.owners != "declared":
+        raise InputError("The input says itself who is behind a trajectory; leave out the tables of owners.")
+    said = read_owners(paths, columns)
+    shown = ", ".join(str(path) for path in paths)
+    own = pl.DataFrame({"traj_id": loaded.ids.cast(pl.String)})
+    found = own.join(said.group_by("traj_id").agg("user_id"), on="traj_id", how="left", maintain_order="left")
+    owners = found["user_id"].list.len().fill_null(0).to_numpy()
+    several, without = int((owners > 1).sum()), int((owners == 0).sum())
+    if several:
+        raise InputError(
+            f"{shown}: {count(several, 'trajectory')} of the input {was(several)} given more than one owner; a "
+            "trajectory belongs to one person."
+        )
+    if without:
+        raise InputError(
+            f"{shown}: {count(without, 'trajectory')} of the {len(owners):,} of the input {was(without)} given no "
+            "owner; give the tables that name all of them."
+        )
+    people = found["user_id"].list.first()
+    codes = by_first_appearance(people)[0] if len(people) else np.zeros(0, np.int64)
+    note = (
+        f"The owners, {count(people.n_unique(), 'different one')}, were taken from {count(len(paths), 'other table')}."
+    )
+    return replace(loaded, data=replace(loaded.data, owner=codes, owners="given"), notes=(*loaded.notes, note))
+
+
+def read_owners(paths: Sequence[str | Path], columns: Mapping[str, str] | None = None) -> pl.DataFrame:
+    """Return who is behind which trajectory, from tables that have the columns traj_id and user_id.
+
+    Parameters
+    ----------
+    paths : sequence of str or Path
+        The tables (.csv, .csv.gz, .parquet).  Other columns are not read; rows may repeat.
+    columns : mapping, optional
+        From traj_id and user_id to the names in the files, or to a part such as ``tid[:-2]``; other keys are not looked
+        at.
+
+    Returns
+    -------
+    polars.DataFrame
+        Each different pair of traj_id and user_id once, in the order of the files.  Private: never publish or log it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "who.csv")
+    ...     _ = file.write_text("tid,label\\n1,6\\n1,6\\n2,7\\n")
+    ...     read_owners([file], {"traj_id": "tid", "user_id": "label"}).rows()
+    [('1', '6'), ('2', '7')]
+    """
+    if not paths:
+        raise InputError("No table of owners was given; give at least one.")
+    parts = []
+    for path in paths:
+        table = open_table(path)
+        text = {}
+        wanted = {ours: split_name((columns or {}).get(ours, ours), table.names) for ours in ("traj_id", "user_id")}
+        for ours, (name, _) in wanted.items():
+            if name not in table.names:
+                raise table.wrong(
+                    f"a table of owners needs the column '{name}' for {ours}, but the file has "
+                    f"{listed(n for n in table.names if n)}.{closest(name, list(table.names))}"
+                )
+        rows = table.read([_at(table, name) for name, _ in wanted.values()])
+        for ours, (name, part) in wanted.items():
+            text[ours] = required(rows, _at(table, name), part)
+        parts.append(pl.DataFrame(text))
+    return pl.concat(parts).unique(maintain_order=True)
+
+
+def mark_known(loaded: Loaded, path: str | Path) -> Loaded:
+    """Return points with the rows marked that a table `traj_id, t` names: those that an attacker may know.
+
+    Raises
+    ------
+    InputError
+        If the table has other columns, or names a trajectory and a time that the data do not have.
+    """
+    if not isinstance(loaded.data, Points):
+        raise InputError("A table of what is known goes with points only; the input holds no points.")
+    data, table = loaded.data, open_table(path)
+    rows = table.read(_columns(table, ("traj_id", "t")))
+    ids, times = required(rows, _at(table, "traj_id")), _at(table, "t")
+    refuse_missing(rows, times)
+    if len(rows):
+        t, time_format, _ = parse_times(rows, times)
+        if {time_format, data.time_format} not in ({time_format}, {"integer", "epoch"}):
+            raise table.wrong(
+                f"column 't' must be of the form '{data.time_format}' like the input, not '{time_format}'."
+            )
+    else:
+        t = np.zeros(0, np.int64)
+    named = pl.DataFrame({"id": ids, "t": t})
+    own = loaded.ids.cast(pl.String).gather(trajectory_of_row(data.offsets))
+    there = pl.DataFrame({"id": own, "t": data.t})
+    absent = ~named.join(
+        there.with_columns(pl.lit(True).alias("there")), on=["id", "t"], how="left", maintain_order="left"
+    )["there"].fill_null(False)
+    rows.refuse(absent, "a trajectory and a time that the input does not have", "Correct or remove these rows.")
+    named = named.unique().with_columns(pl.lit(True).alias("known"))
+    known = there.join(named, on=["id", "t"], how="left", maintain_order="left")["known"].fill_null(False).to_numpy()
+    marked = int(known.sum())
+    note = f"{count(marked, 'position')} of {data.n_rows:,} {was(marked)} marked as known to an attacker."
+    return replace(loaded, data=replace(data, known=known), notes=(*loaded.notes, note))
+
+
+def locate(loaded: Loaded, path: str | Path) -> Loaded:
+    """Return visits with the places of their locations from a table `location, x, y` (metres) or `location, lon, lat`.
+
+    Raises
+    ------
+    InputError
+        If the table has other columns, names a location twice, or does not name one that occurs in the data.
+    """
+    if not isinstance(loaded.data, Visits):
+        raise InputError("A table of places goes with visits only; the input holds no visits.")
+    data, table = loaded.data, open_table(path)
+    degrees = {"lon", "lat"} <= set(table.names)
+    sides = ("lon", "lat") if degrees else ("x", "y")
+    rows = table.read(_columns(table, ("location", *sides)))
+    names = required(rows, _at(table, "location"))
+    rows.refuse(names.is_duplicated(), "a location that is named twice", "Give every location one place.")
+    x, y = (_numbers(rows, _at(table, side)) for side in sides)
+    if degrees:
+        rows.refuse((np.abs(x) > 180) | (np.abs(y) > 90), "not a longitude and a latitude", "Correct these rows.")
+        if len(x):
+            x, y = Frame.for_degrees(x, y, crs="EPSG:4326").to_metres(x, y)
+    row_of = {name: row for row, name in enumerate(names.to_list())}
+    found = np.array([row_of.get(name, -1) for name in data.locations], np.int64)
+    if (missing := int((found < 0).sum())) > 0:
+        raise table.wrong(
+            f"{count(missing, 'location')} of the input {was(missing)} not found; give every one a place."
+        )
+    return replace(loaded, data=replace(data, place_x=x[found], place_y=y[found]))
+
+
+def read_groups(path: str | Path) -> dict[str, list[str]]:
+    """Return the locations of every adversary from a table `location, adversary`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "adversaries.csv")
+    ...     _ = file.write_text("location,adversary\\na1,shop\\nb1,bank\\na2,shop\\n")
+    ...     read_groups(file)
+    {'shop': ['a1', 'a2'], 'bank': ['b1']}
+    """
+    table = open_table(path)
+    rows = table.read(_columns(table, ("location", "adversary")))
+    found: dict[str, list[str]] = {}
+    places, names = (required(rows, _at(table, name)) for name in ("location", "adversary"))
+    for place, name in zip(places.to_list(), names.to_list(), strict=True):
+        found.setdefault(name, []).append(place)
+    if not found:
+        raise table.wrong("there are no rows; name at least one location and its adversary.")
+    return found
+
+
+def _columns(table: Table, wanted: Sequence[str]) -> list[int]:
+    missing = [name for name in wanted if name not in table.names]
+    if missing:
+        raise table.wrong(f"the columns must be {listed(wanted)}; {listed(missing)} {was(len(missing))} not found.")
+    return [_at(table, name) for name in wanted]
+
+
+def _at(table: Table, name: str) -> int:
+    return table.names.index(name)
+
+
+def _numbers(rows: Rows, position: int) -> FloatArray:
+    refuse_missing(rows, position)
+    numbers = rows.frame[str(position)].cast(pl.Float64, strict=False)
+    bad = numbers.is_null() | ~numbers.is_finite().fill_null(False)
+    rows.refuse(bad, f"column '{rows.table.names[position]}' is not a finite number", "Correct or remove these rows.")
+    return numbers.to_numpy()

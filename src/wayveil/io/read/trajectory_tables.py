@@ -1,0 +1,146 @@
+"""What every kind of table has: trajectories, their owners and attributes, and times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from wayveil.io.tabular.codes import by_first_appearance, by_name
+from wayveil.io.tabular.column_slice import cut_text
+from wayveil.io.tabular.columns import Columns, ReadOptions, lone_rows_error
+from wayveil.io.tabular.messages import count, listed, was
+from wayveil.io.tabular.table import Rows, as_text
+from wayveil.io.tabular.timestamps import parse_times
+from wayveil.model import Coded, Owners, TimeFormat
+from wayveil.model.ragged import BoolArray, IntArray
+
+__all__ = ["Trajectories", "read_trajectories", "refuse_missing", "required"]
+
+_ONE_PERSON = "A trajectory belongs to one person; give the part of each person a traj_id of its own."
+_ONE_VALUE = "Correct the data, or give each part with a value of its own a traj_id of its own."
+_ONE_VALUE_OR_NONE = "Correct the data, or name the columns to take with --attributes and leave this one out."
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trajectories:
+    """One trajectory code and time per row, in the order of the file; ids, owners and attributes per trajectory.
+
+    Without a column of times all are 0.
+    """
+
+    trajectory: IntArray
+    t: IntArray
+    time_format: TimeFormat
+    ids: pl.Series
+    owner: IntArray
+    owners: Owners
+    attributes: Mapping[str, Coded]
+    notes: tuple[str, ...]
+
+
+def read_trajectories(rows: Rows, columns: Columns, options: ReadOptions, *, drop_varying: bool) -> Trajectories:
+    """Read what every kind of table has.
+
+    `drop_varying` says what happens to columns that nobody named as attributes and that vary inside a trajectory:
+    they are left out, with a note, or refused.
+    """
+    if not len(rows):
+        raise rows.table.wrong("the file has a header but no rows; at least one row is needed.")
+    notes = [*rows.table.notes, *columns.notes]
+    if rows.blank:
+        notes.append(f"{count(rows.blank, 'blank line')} {was(rows.blank)} skipped.")
+    trajectory, first_row, ids = by_first_appearance(required(rows, columns.traj_id, columns.parts.get("traj_id")))
+    judged = not options.piece and options.owners not in ("elsewhere", "not-asked")
+    if columns.suspects and judged and 1 < len(ids) == len(rows):
+        raise lone_rows_error(rows.table.path, columns.suspects)
+    t: IntArray = np.zeros(len(rows), np.int64)
+    time_format: TimeFormat = "integer"
+    if columns.t is not None:
+        refuse_missing(rows, columns.t)
+        t, time_format, told = parse_times(rows, columns.t)
+        notes.extend(told)
+    owner: IntArray = np.arange(len(ids))
+    if columns.user_id is not None:
+        people = by_first_appearance(required(rows, columns.user_id, columns.parts.get("user_id")))[0]
+        owner = people[first_row]
+        _refuse_varying(rows, columns.user_id, people != owner[trajectory], trajectory, _ONE_PERSON)
+    attributes, left_out = {}, []
+    remedy = _ONE_VALUE_OR_NONE if options.attributes is None else _ONE_VALUE
+    for name, position in columns.attributes.items():
+        values = as_text(rows, position)
+        value = values.gather(first_row)
+        varies = values.ne_missing(value.gather(trajectory)).to_numpy()
+        if drop_varying and options.attributes is None and varies.any():
+            left_out.append(name)
+            continue
+        _refuse_varying(rows, position, varies, trajectory, remedy)
+        codes, labels = by_name(value)
+        attributes[name] = Coded(codes=codes, labels=labels)
+    if left_out:
+        notes.append(f"Column {listed(left_out)} varies inside trajectories and was left out.")
+    if attributes and options.attributes is None:
+        notes.append(f"Taken as attributes: {listed(attributes)}.")
+    notes.extend(note for name, coded in attributes.items() for note in _identifying(name, coded))
+    return Trajectories(
+        trajectory=trajectory,
+        t=t,
+        time_format=time_format,
+        ids=ids,
+        owner=owner,
+        owners="declared" if columns.user_id is None else "given",
+        attributes=attributes,
+        notes=tuple(notes),
+    )
+
+
+def required(rows: Rows, position: int, part: slice | None = None) -> pl.Series:
+    """Return a column as text, or the part of its text that is asked for; refuse missing values."""
+    text = as_text(rows, position)
+    _refuse(rows, position, text.is_null())
+    text = cut_text(text, part)
+    rows.refuse(
+        text.is_null(),
+        f"column '{rows.table.names[position]}' is too short for the part that --columns takes of it",
+        "Correct these rows, or take another part.",
+    )
+    return text
+
+
+def refuse_missing(rows: Rows, position: int) -> None:
+    """Raise InputError if a column has missing values."""
+    values = rows.frame[str(position)]
+    missing = values.is_null()
+    if values.dtype == pl.String:
+        missing |= (values.str.len_bytes() == 0).fill_null(True)
+    _refuse(rows, position, missing)
+
+
+def _refuse(rows: Rows, position: int, missing: pl.Series) -> None:
+    rows.refuse(
+        missing,
+        f"column '{rows.table.names[position]}' is empty",
+        "Every row needs a value there; fill it in or remove these rows.",
+    )
+
+
+def _refuse_varying(rows: Rows, position: int, varies: BoolArray, trajectory: IntArray, remedy: str) -> None:
+    other = np.flatnonzero(varies)
+    if len(other):
+        varying = len(np.unique(trajectory[other]))
+        raise rows.table.wrong(
+            f"column '{rows.table.names[position]}' must be constant in a trajectory, but varies inside "
+            f"{count(varying, 'trajectory')}, first seen at {rows.place(int(other[0]))}. {remedy}"
+        )
+
+
+def _identifying(name: str, coded: Coded) -> tuple[str, ...]:
+    n = len(coded.codes)
+    if n < 20 or 2 * len(coded.labels) <= n:
+        return ()
+    return (
+        f"Attribute '{name}' has {count(len(coded.labels), 'different value')} in {count(n, 'trajectory')}: "
+        "if it is published, it may identify people.",
+    )

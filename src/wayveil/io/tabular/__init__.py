@@ -1,0 +1,1 @@
+"""Tables as people have them: columns, times, coordinates, order, and where in a file something is wrong."""

@@ -1,0 +1,414 @@
+"""Which column of a file is what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Literal
+
+from wayveil.errors import InputError, check_choice, closest
+from wayveil.io.tabular.column_slice import split_name
+from wayveil.io.tabular.messages import listed
+from wayveil.io.tabular.owner_columns import looks_like_person, person_columns
+from wayveil.io.tabular.table import Table
+from wayveil.model import Frame
+
+__all__ = [
+    "EACH_TRAJECTORY",
+    "Columns",
+    "Kind",
+    "ReadOptions",
+    "choose_columns",
+    "lone_rows_error",
+    "looks_like",
+    "place_columns",
+    "suggested",
+]
+
+EACH_TRAJECTORY = "each-trajectory"
+"""What a publisher writes who declares that each trajectory is another person."""
+
+Kind = Literal["visits", "points", "routes", "stops"]
+"""What a table of raw data can hold."""
+
+_NEEDED = {
+    "visits": ("traj_id", "t", "location"),
+    "points": ("traj_id", "t", "x", "y"),
+    "routes": ("traj_id", "seq", "road"),
+    "stops": ("traj_id", "t", "place"),  # or seq in place of t
+}
+_KNOWN = {
+    "visits": ("traj_id", "t", "location", "user_id"),
+    "points": ("traj_id", "t", "x", "y", "geometry", "user_id"),
+    "routes": ("traj_id", "seq", "road", "t", "user_id"),
+    "stops": ("traj_id", "seq", "t", "place", "t_end", "user_id"),
+}
+_NEED = {
+    "visits": "Visits need traj_id, t and location",
+    "points": "Points need traj_id, t, x and y (or lon and lat, or geometry)",
+    "routes": "Routes need traj_id, seq and road",
+    "stops": "Stops need traj_id, place, and seq or t",
+}
+_PLACES = {"visits": ("location",), "routes": ("seq", "road"), "stops": ("place",)}
+_PLACES_MAYBE = {"stops": ("seq", "t_end")}
+_SAID_OF_ROADS = ("from_node", "to_node", "t_start", "t_end")  # what a published table says of a road or its trajectory
+_MAY_BE_CUT = ("traj_id", "user_id")
+
+# Names under which people keep what we call traj_id, t, ...; used to suggest a --columns option.
+_ALSO_CALLED = {
+    "traj_id": ("traj", "trajectory", "trajectoryid", "trajid", "tid", "trip", "tripid", "card", "cardid", "id"),
+    "t": ("time", "timestamp", "datetime", "ts", "when", "date", "hour", "epoch"),
+    "seq": ("sequence", "order", "step", "position", "index", "number", "nr", "rank"),
+    "road": (
+        "roadid",
+        "edge",
+        "edgeid",
+        "link",
+        "linkid",
+        "segment",
+        "segmentid",
+        "street",
+        "streetid",
+        "way",
+        "wayid",
+    ),
+    "place": (
+        "placename",
+        "node",
+        "category",
+        "type",
+        "kind",
+        "poi",
+        "venue",
+        "stop",
+        "location",
+        "placeid",
+    ),
+    "location": ("loc", "place", "station", "stop", "cell", "poi", "site", "zone", "venue", "locationid", "placeid"),
+    "x": ("easting", "east", "xcoord", "coordx", "posx", "xm"),
+    "y": ("northing", "north", "ycoord", "coordy", "posy", "ym"),
+}
+
+# Names that say by themselves where the place is.
+_PLACE_NAMES = {
+    "lon": ("lon", "longitude", "lng", "long"),
+    "lat": ("lat", "latitude"),
+    "geometry": ("geometry", "geom", "thegeom", "wkt", "wkb"),
+    "latlon": ("latlon", "latlng", "latlong", "latitudelongitude"),
+    "lonlat": ("lonlat", "lnglat", "longlat", "longitudelatitude"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions:
+    """How to read a file.
+
+    Parameters
+    ----------
+    columns : mapping
+        From our names (``traj_id``, ``t``, ``user_id``; ``location`` of visits; ``x``, ``y`` or ``geometry`` of points;
+        ``seq`` and ``road`` of routes; ``seq``, ``place`` and ``t_end`` of stops) to the names in the file.  For
+        ``traj_id`` and ``user_id`` a part of the text can be taken: ``tid[:-2]``.
+    on_duplicate_time : {"first", "last"} or None
+        Which of several rows of one trajectory at one time to keep, in the order of the file; None refuses them.
+    attributes : tuple of str or None
+        The other columns to take along as attributes; None takes all of them.
+    crs : str or None
+        The coordinate system of points: "EPSG:4326", another EPSG code, "degrees", or "planar" for metres.
+    frame : Frame or None
+        How degrees become metres, where that is known already: a piece of a file must be read like the whole.
+    owners : {"each-trajectory", "elsewhere", "not-asked"} or None
+        Who is behind a trajectory where no column says it.  None refuses the file.  "each-trajectory" is the
+        declaration of the publisher that each is another person; "elsewhere" means that another table will say it;
+        "not-asked" is for whoever counts no people.
+    piece : bool
+        Whether the file is a piece of a table, of which only what is true of every row can be judged.
+
+    Examples
+    --------
+    >>> ReadOptions(columns={"traj_id": "card", "t": "time"}).on_duplicate_time is None
+    True
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    on_duplicate_time: Literal["first", "last"] | None = None
+    attributes: tuple[str, ...] | None = None
+    crs: str | None = None
+    frame: Frame | None = None
+    owners: Literal["each-trajectory", "elsewhere", "not-asked"] | None = None
+    piece: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
+        if self.owners is not None:
+            check_choice("read", "owners", self.owners, (EACH_TRAJECTORY, "elsewhere", "not-asked"))
+        if self.on_duplicate_time is not None:
+            check_choice("read", "on_duplicate_time", self.on_duplicate_time, ("first", "last"))
+        if self.attributes is not None:
+            object.__setattr__(self, "attributes", tuple(self.attributes))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns:
+    """Positions of the columns in the file.
+
+    `place` has the key location, or x and y, or one of geometry, latlon and lonlat, or seq and road, or place with seq
+    and t_end as far as they are there.  `t` is None where routes or stops have no times.  `parts` has what to take of
+    the text of ``traj_id`` and ``user_id``, where it is not all.  `suspects` are the names of columns that look like a
+    person where neither ``user_id`` nor ``traj_id`` does.
+    """
+
+    traj_id: int
+    t: int | None
+    place: Mapping[str, int]
+    user_id: int | None
+    attributes: Mapping[str, int]
+    parts: Mapping[str, slice] = field(default_factory=dict)
+    suspects: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def positions(self) -> list[int]:
+        """Every column that is needed."""
+        maybe = [position for position in (self.t, self.user_id) if position is not None]
+        return [self.traj_id, *maybe, *self.place.values(), *self.attributes.values()]
+
+
+def choose_columns(table: Table, options: ReadOptions, kind: Kind = "visits") -> Columns:
+    """Find the columns in a table, or raise an InputError that suggests what to type."""
+    position = {name: i for i, name in enumerate(table.names) if name}
+    _check_mapping(table, options, position, kind)
+    place = place_columns(table, options, kind) or {}
+    whole = ("traj_id", "t", "user_id", *(_PLACES[kind] if kind in ("routes", "stops") else ()))
+    named = {ours: split_name(options.columns.get(ours, ours), position)[0] for ours in whole}
+    ordered = kind == "stops" and options.columns.get("seq", "seq") in position
+    needed = [ours for ours in _NEEDED[kind] if not (ordered and ours == "t")]
+    missing = [ours for ours in needed if (named[ours] not in position if ours in named else not place)]
+    if missing:
+        raise table.wrong(_missing(missing, list(position), kind))
+    used = {ours: position[named[ours]] for ours in ("traj_id", "t") if named[ours] in position} | place
+    _refuse_twice(table, used)
+    user_id = position.get(named["user_id"])
+    free = [name for name, i in position.items() if i not in used.values() and i != user_id]
+    _check_owners(table, options, named, user_id, [name for name in (named["traj_id"], *free) if name in position])
+    taken = {table.names[i] for i in used.values()} | ({named["user_id"]} & set(position))
+    if options.attributes is None:
+        attributes, notes = _all_others(table, options, taken, place.values(), kind)
+    else:
+        attributes, notes = _listed_only(table, position, taken, options.attributes, kind), ()
+    if user_id is None and options.owners == EACH_TRAJECTORY:
+        notes += (_declaration(person_columns(free)),)
+    who = named["traj_id"] if user_id is None else named["user_id"]
+    cuts = {ours: split_name(options.columns.get(ours, ours), position)[1] for ours in _MAY_BE_CUT}
+    return Columns(
+        traj_id=position[named["traj_id"]],
+        t=position.get(named["t"]),
+        place=place,
+        user_id=user_id,
+        attributes=attributes,
+        parts={ours: part for ours, part in cuts.items() if part is not None},
+        suspects=() if looks_like_person(who) else person_columns(free),
+        notes=notes,
+    )
+
+
+def place_columns(table: Table, options: ReadOptions, kind: Kind) -> dict[str, int] | None:
+    """Return the columns that say where, or None where the table has none for this kind."""
+    position = {name: i for i, name in enumerate(table.names) if name}
+    if kind != "points":
+        wanted = {ours: options.columns.get(ours, ours) for ours in (*_PLACES[kind], *_PLACES_MAYBE.get(kind, ()))}
+        found = {ours: position[name] for ours, name in wanted.items() if name in position}
+        ordered = kind != "stops" or "seq" in found or options.columns.get("t", "t") in position
+        return found if ordered and all(ours in found for ours in _PLACES[kind]) else None
+    mapped = options.columns
+    if "geometry" in mapped:
+        if "x" in mapped or "y" in mapped:
+            raise InputError("--columns: give either geometry or x and y, not both.")
+        name = mapped["geometry"]
+        return {looks_like(name, "latlon", "lonlat") or "geometry": position[name]} if name in position else None
+    if "x" in mapped or "y" in mapped:
+        names = [mapped.get(ours, ours) for ours in ("x", "y")]
+        return {ours: position[name] for ours, name in zip("xy", names, strict=True)} if _all(names, position) else None
+    if table.geometry is not None:
+        return {"geometry": position[table.geometry]}
+    if _all("xy", position):
+        return {"x": position["x"], "y": position["y"]}
+    known = {what: name for name in reversed(position) if (what := looks_like(name, *_PLACE_NAMES, whole=True))}
+    if "lon" in known and "lat" in known:
+        return {"x": position[known["lon"]], "y": position[known["lat"]]}
+    one = [what for what in ("geometry", "latlon", "lonlat") if what in known]
+    return {one[0]: position[known[one[0]]]} if one else None
+
+
+def looks_like(name: str, *kinds: str, whole: bool = False) -> str | None:
+    """Return which of these the name of a column says that it holds: lon, lat, geometry, latlon or lonlat.
+
+    Examples
+    --------
+    >>> looks_like("Start Station Longitude", "lon"), looks_like("x", "lon"), looks_like("lng", "lon", whole=True)
+    ('lon', None, 'lon')
+    """
+    last = _bare(re.split(r"[\W_]+", name.strip())[-1])
+    for kind in kinds:
+        if _bare(name) in _PLACE_NAMES[kind] or (not whole and last in _PLACE_NAMES[kind]):
+            return kind
+    return None
+
+
+def suggested(found: Iterable[str], kind: Kind) -> str:
+    """Return a --columns option to try for a file with these columns."""
+    names = list(found)
+    here = {*names, *(("t",) if kind == "stops" and "seq" in names else ())}
+    missing = [ours for ours in _NEEDED[kind] if ours not in here]
+    return ",".join(f"{ours}={_near(ours, names, kind) or 'NAME'}" for ours in missing)
+
+
+def _all(names: Iterable[str], position: Mapping[str, int]) -> bool:
+    return all(name in position for name in names)
+
+
+def _check_mapping(table: Table, options: ReadOptions, position: Mapping[str, int], kind: Kind) -> None:
+    known = _KNOWN[kind]
+    for ours, theirs in options.columns.items():
+        if ours not in known:
+            raise InputError(
+                f"--columns: '{ours}' is not a column of {kind}; give {', '.join(known)} as OURS=NAME_IN_THE_FILE."
+                f"{closest(ours, list(known))}"
+            )
+        name, part = split_name(theirs, position)
+        if part is not None and ours not in _MAY_BE_CUT:
+            raise InputError(
+                f"--columns: {ours} must be a whole column; only {' and '.join(_MAY_BE_CUT)} can be a part such as "
+                "NAME[:-2]."
+            )
+        if name not in position:
+            raise table.wrong(
+                f"--columns says that {ours} is the column '{name}', but the file has the columns "
+                f"{listed(position)}.{closest(name, list(position))}"
+            )
+
+
+def _refuse_twice(table: Table, used: Mapping[str, int]) -> None:
+    # One column may say both which trajectory and who, so user_id is not in `used`.
+    positions = list(used.values())
+    twice = sorted({table.names[i] for i in positions if positions.count(i) > 1})
+    if twice:
+        raise table.wrong(f"--columns uses the column {listed(twice)} for two things; give each its own column.")
+
+
+def _missing(missing: list[str], found: list[str], kind: Kind) -> str:
+    word = "column is" if len(missing) == 1 else "columns are"
+    near = {ours: _near(ours, found, kind) for ours in missing}
+    # Who the person is will be asked next; one answer to both questions is enough.
+    people = () if "user_id" in found else person_columns(found)
+    told = [*near.items(), *(("user_id", name) for name in people[:1])]
+    suggestion = ",".join(f"{ours}={name or 'NAME'}" for ours, name in told)
+    return (
+        f"the {word} missing: {', '.join(missing)}; the file has {listed(found)}. {_NEED[kind]}; if they have other "
+        f"names, say so, for example --columns {suggestion}"
+    )
+
+
+def _near(ours: str, found: list[str], kind: Kind) -> str | None:
+    """Return the column that probably is meant, or None."""
+    others = [name for name in found if name not in _KNOWN[kind]]
+    bare = {_bare(name): name for name in others}
+    for word in (_bare(ours), *_ALSO_CALLED[ours]):
+        if word in bare:
+            return bare[word]
+    if ours in ("x", "y"):
+        return next((name for name in others if looks_like(name, "lon" if ours == "x" else "lat")), None)
+    near = get_close_matches(ours, others, n=1, cutoff=0.7)
+    return near[0] if near else None
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).lower()
+
+
+def _all_others(
+    table: Table, options: ReadOptions, taken: set[str], place: Iterable[int], kind: Kind
+) -> tuple[dict[str, int], tuple[str, ...]]:
+    notes = []
+    others = {name: i for i, name in enumerate(table.names) if name and name not in taken and name not in table.aside}
+    hidden = [name for name in others if name in options.columns]
+    if hidden:
+        notes.append(f"Column {listed(hidden)} was left out: --columns names another column for it.")
+    # A second copy of the place must not leave as an attribute.
+    copies = [name for name in others if name not in hidden and _says_where(name, kind)]
+    if copies:
+        told = listed(table.names[i] for i in place)
+        what = "where a point is" if kind == "points" else "where and when somebody was"
+        notes.append(f"Column {listed(copies)} was left out: {what}, is told by {told}.")
+    unnamed = [str(i + 1) for i, name in enumerate(table.names) if not name]
+    if unnamed:
+        notes.append(f"Column number {', '.join(unnamed)} has no name and was left out.")
+    attributes = {name: i for name, i in others.items() if name not in hidden and name not in copies}
+    return attributes, tuple(notes)
+
+
+def _says_where(name: str, kind: Kind) -> bool:
+    if kind in ("points", "stops"):
+        return name in ("x", "y") or looks_like(name, *_PLACE_NAMES) is not None
+    return kind == "routes" and name in _SAID_OF_ROADS
+
+
+def _declaration(unused: tuple[str, ...]) -> str:
+    note = "Each trajectory was declared to be another person."
+    if not unused:
+        return note
+    verb = "looks" if len(unused) == 1 else "look"
+    return f"{note} Column {listed(unused)} {verb} like a person and was not used for that."
+
+
+def _check_owners(
+    table: Table, options: ReadOptions, named: Mapping[str, str], user_id: int | None, candidates: list[str]
+) -> None:
+    """Refuse a table of which nobody said who is behind a trajectory, or for which both was said."""
+    if user_id is not None and options.owners == EACH_TRAJECTORY:
+        raise table.wrong(
+            f"column {listed([named['user_id']])} says who is behind a trajectory, and --each-trajectory-is-a-person "
+            "says that nobody has two; give one of them: leave the declaration out, or rename the column."
+        )
+    if user_id is not None or options.owners is not None:
+        return
+    likely = person_columns(candidates) or tuple(name for name in table.aside if name in ("folder", "file"))
+    if len(likely) == 1:
+        look = f"column {listed(likely)} looks like a person"
+    elif likely:
+        look = f"columns {listed(likely)} look like a person"
+    else:
+        look = "no column looks like one"
+    raise table.wrong(
+        "nobody said who the person behind a trajectory is: give the column as --columns "
+        f"user_id={likely[0] if likely else 'NAME'} ({look}) or a table with --owners FILE, or declare "
+        '--each-trajectory-is-a-person (in a recipe and in Python: owners = "each-trajectory").'
+    )
+
+
+def lone_rows_error(shown: str, suspects: tuple[str, ...]) -> InputError:
+    """Return the error for a table in which every trajectory has one row, although columns look like a person."""
+    verb = "looks" if len(suspects) == 1 else "look"
+    return InputError(
+        f"{shown}: every trajectory has one row only, so that traj_id seems to number rows, and column "
+        f"{listed(suspects)} {verb} like a person: say who it is with --columns user_id={suspects[0]}, or rename the "
+        "column if it names nobody."
+    )
+
+
+def _listed_only(
+    table: Table, position: Mapping[str, int], taken: set[str], wanted: tuple[str, ...], kind: Kind
+) -> dict[str, int]:
+    for name in wanted:
+        if name in taken or name in _KNOWN[kind]:
+            raise table.wrong(f"column '{name}' cannot be an attribute: the column or its name is used otherwise.")
+        if name not in position:
+            others = [other for other in position if other not in taken]
+            raise table.wrong(
+                f"there is no column '{name}' to take as an attribute; the file has {listed(position)}."
+                f"{closest(name, others)}"
+            )
+    return {name: position[name] for name in wanted}

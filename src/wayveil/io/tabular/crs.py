@@ -1,0 +1,139 @@
+"""Coordinate systems: whether x and y are degrees or metres, and what they are called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from wayveil.errors import UsageError
+from wayveil.io.tabular.table import Table
+
+__all__ = ["WGS84", "Crs", "crs_from_json", "crs_name", "settle_crs"]
+
+_CODE = re.compile(
+    r"(?:urn:(?:x-)?ogc:def:crs:|https?://www\.opengis\.net/def/crs/)?([A-Za-z]+)[:/]+(?:[\d.]*[:/]+)?(\w+)"
+)
+_WGS84_NAMES = {"EPSG:4326", "EPSG:4979", "OGC:CRS84", "OGC:CRS84H", "CRS84", "WGS84"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Crs:
+    """A coordinate system by name; `degrees` is None where only a look-up can tell."""
+
+    name: str
+    degrees: bool | None
+
+
+WGS84 = Crs(name="EPSG:4326", degrees=True)
+"""Longitude and latitude; OGC:CRS84 and EPSG:4326 are one here, because x is always the longitude."""
+
+_GENERIC = {"planar": Crs(name="planar", degrees=False), "degrees": WGS84}
+
+
+def crs_name(text: str) -> Crs:
+    """Return the coordinate system of this name, without looking it up.
+
+    Examples
+    --------
+    >>> crs_name("urn:ogc:def:crs:OGC:1.3:CRS84") == crs_name("epsg:4326") == crs_name("WGS 84") == WGS84
+    True
+    >>> crs_name("http://www.opengis.net/def/crs/EPSG/0/2100")
+    Crs(name='EPSG:2100', degrees=None)
+    """
+    bare = text.strip()
+    if bare.lower() in _GENERIC:
+        return _GENERIC[bare.lower()]
+    found = _CODE.fullmatch(bare)
+    name = f"{found.group(1)}:{found.group(2)}".upper() if found else f"EPSG:{bare}" if bare.isdecimal() else bare
+    if name in _WGS84_NAMES or re.sub(r"[\s_-]", "", bare).upper() in _WGS84_NAMES:
+        return WGS84
+    return Crs(name=name, degrees=None)
+
+
+def crs_from_json(found: Any) -> Crs:
+    """Return the coordinate system that a PROJJSON object describes; UsageError where it is not degrees or metres."""
+    system = found
+    while isinstance(system, Mapping) and (system.get("source_crs") or system.get("components")):
+        system = system.get("source_crs") or system["components"][0]
+    if not isinstance(system, Mapping):
+        raise UsageError("the coordinate system in the metadata is not PROJJSON")
+    code = system.get("id")
+    code = code if isinstance(code, Mapping) else {}
+    named = {"authority", "code"} <= set(code)
+    name = "{authority}:{code}".format(**code) if named else str(system.get("name", ""))
+    axes = (system.get("coordinate_system") or {}).get("axis") or []
+    units = {_unit(axis.get("unit")) for axis in axes[:2]}
+    if units == {"degree"}:
+        known = crs_name(name)
+        return known if known.degrees else Crs(name=known.name, degrees=True)
+    if units == {"metre"}:
+        return Crs(name=crs_name(name).name, degrees=False)
+    raise UsageError(f"its coordinate system has the unit {_words(units)}, not degrees or metres")
+
+
+def settle_crs(table: Table, given: str | None, found: Crs | None) -> Crs | None:
+    """Return the coordinate system of a file, from what the user says and what the file says; None where nobody does.
+
+    Raises
+    ------
+    UsageError
+        If ``--crs`` is unknown, or is neither degrees nor metres.
+    InputError
+        If the file contradicts ``--crs``, or its own system cannot be used.
+    """
+    if given is None:
+        if found is None or found.degrees is not None:
+            return found
+        try:
+            return _look_up(found)
+        except UsageError as error:
+            raise table.wrong(f"the file says that its coordinate system is '{found.name}', but {error}.") from None
+    asked = crs_name(given)
+    generic = given.strip().lower() in _GENERIC
+    if found is not None and found.degrees is None and (generic or asked.name == found.name):
+        # What the user says of degrees or metres decides where the file has only a name.
+        found = Crs(name=found.name, degrees=asked.degrees) if generic else None
+    if asked.degrees is None:
+        try:
+            asked = _look_up(asked)
+        except UsageError as error:
+            raise UsageError(f"--crs {given}: {error}.") from None
+    if found is not None and not (found.degrees == asked.degrees if generic else found.name == asked.name):
+        raise table.wrong(
+            f"--crs says '{given}', but the file says that its coordinate system is '{found.name}'; leave --crs out, "
+            "or correct the file."
+        )
+    return found if found is not None and generic else asked
+
+
+def _look_up(crs: Crs) -> Crs:
+    """Return the system with `degrees` known; UsageError, worded as the end of a sentence, where that is impossible."""
+    try:
+        import pyproj
+    except ImportError:
+        raise UsageError(
+            "looking it up needs pyproj: install wayveil[geo], or say --crs planar if x and y are metres"
+        ) from None
+    try:
+        known = pyproj.CRS.from_user_input(crs.name)
+    except pyproj.exceptions.CRSError:
+        raise UsageError("this is not a coordinate system that is known; write for example EPSG:4326") from None
+    if not (known.is_geographic or known.is_projected):
+        raise UsageError("this is neither a geographic nor a projected coordinate system")
+    units = {_unit(axis.unit_name) for axis in known.axis_info[:2]}
+    if known.is_geographic and units == {"degree"}:
+        return WGS84 if known.equals("EPSG:4326", ignore_axis_order=True) else Crs(name=crs.name, degrees=True)
+    if known.is_projected and units == {"metre"}:
+        return Crs(name=crs.name, degrees=False)
+    raise UsageError(f"its unit is {_words(units)}; only degrees and metres can be used, so convert the file")
+
+
+def _unit(unit: Any) -> str:
+    name = unit.get("name", "") if isinstance(unit, Mapping) else unit
+    return {"meter": "metre", "m": "metre", "degrees": "degree"}.get(str(name).lower(), str(name).lower())
+
+
+def _words(units: set[str]) -> str:
+    return " and ".join(sorted(unit for unit in units if unit)) or "unknown"

@@ -1,0 +1,66 @@
+"""What a file holds, told from its name and the names of its columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from wayveil.io.formats.registry import holds_points, open_source
+from wayveil.io.tabular.columns import Kind, ReadOptions, choose_columns, place_columns, suggested
+from wayveil.io.tabular.messages import listed
+from wayveil.io.tabular.table import Table
+
+__all__ = ["guess_kind", "kind_of_table"]
+
+_DEFAULTS = ReadOptions()
+
+
+def guess_kind(path: str | Path, options: ReadOptions = _DEFAULTS) -> Kind:
+    """Return "visits", "points", "routes" or "stops".
+
+    Tracks (.gpx, .plt), GeoJSON and folders of tracks hold points.  A table holds visits if it has a column
+    ``location``, points if it has x and y, lon and lat, or a geometry, routes if it has ``seq`` and ``road``, and stops
+    if it has ``place`` and one of ``seq`` and ``t``; ``--columns`` counts.
+
+    Raises
+    ------
+    InputError
+        If the columns fit no kind, or several: names the columns found, and options to try.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "a.csv")
+    ...     _ = file.write_text("traj_id,t,lon,lat\\na,1,16.4,48.2\\n")
+    ...     guess_kind(file)
+    'points'
+    """
+    if holds_points(path):
+        return "points"
+    return kind_of_table(open_source(path).table, options)
+
+
+def kind_of_table(
+    table: Table, options: ReadOptions, kinds: tuple[Kind, ...] = ("visits", "points", "routes", "stops")
+) -> Kind:
+    """Return which of these kinds a table holds, told from its columns; see `guess_kind`."""
+    mapped = {"visits": {"location"}, "points": {"x", "y", "geometry"}, "routes": {"road"}, "stops": {"place"}}
+    said = [kind for kind in kinds if mapped[kind] & set(options.columns)]
+    fitting = said if len(said) == 1 else [kind for kind in kinds if place_columns(table, options, kind)]
+    if len(fitting) == 1:
+        choose_columns(table, replace(options, owners="not-asked"), fitting[0])
+        return fitting[0]
+    if fitting:
+        both = "both " if len(fitting) == 2 else ""
+        raise table.wrong(
+            f"the columns fit {both}{' and '.join(fitting)}; say which with "
+            f"{' or '.join(f'--kind {kind}' for kind in fitting)}."
+        )
+    found = [name for name in table.names if name]
+    raise table.wrong(
+        f"the columns fit neither visits (traj_id, t, location) nor points (traj_id, t, x, y) nor routes (traj_id, "
+        f"seq, road) nor stops (traj_id, seq or t, place); the file has {listed(found)}. Say what is what, for visits "
+        f"for example --columns {suggested(found, 'visits')}, for points --columns {suggested(found, 'points')}, for "
+        f"stops --columns {suggested(found, 'stops')} and for routes --columns {suggested(found, 'routes')}"
+    )
