@@ -1,4 +1,4 @@
-"""Where the real data lie that some tests use: beside the project, or where WAYVEIL_DATA says; such tests skip without."""
+"""Where real data lie that some tests use: beside the project, or where WAYVEIL_DATA says; they skip without them."""
 
 from __future__ import annotations
 
