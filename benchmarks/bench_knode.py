@@ -30,7 +30,7 @@ from wayveil.kernels.knode_graph import edge_weights
 from wayveil.kernels.knode_partition import partition
 from wayveil.methods.knode import Knode
 from wayveil.model import Points
-from wayveil.verify.kanonymity import check_kanonymity
+from wayveil.verify.kanonymity.kanonymity_verifier import check_kanonymity
 from wayveil.workloads.network_movers import NetworkMovers
 
 PHASES = ("classes", "group", "boxes", "verify")

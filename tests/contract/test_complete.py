@@ -29,7 +29,8 @@ def needed() -> list[str]:
                   f"docs/methods/{name}.md", f"benchmarks/bench_{name}.py"]  # fmt: skip
     for name in GUARANTEES:
         lower = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
-        found += [f"src/wayveil/verify/{lower}.py", f"tests/verify/test_{lower}.py", f"docs/guarantees/{lower}.md"]
+        found += [f"src/wayveil/verify/{lower}/{lower}_verifier.py", f"tests/verify/{lower}/test_{lower}_verifier.py",
+                  f"docs/guarantees/{lower}.md"]
     for name in ATTACKS:
         found += [f"src/wayveil/attacks/{name}.py", f"tests/attacks/test_{name}.py", f"docs/attacks/{name}.md"]
     for name in METRICS:

@@ -1,0 +1,1 @@
+"""k candidates for declared positions: the graph of who may be whom."""

@@ -1,0 +1,1 @@
+"""The bound on what adversaries with projections learn."""

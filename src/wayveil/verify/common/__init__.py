@@ -1,0 +1,1 @@
+"""What several verifiers count with; none of it is shared with a method."""

@@ -1,0 +1,1 @@
+"""c-safety over a taxonomy of places."""

@@ -1,0 +1,1 @@
+"""k-anonymity of boxes."""

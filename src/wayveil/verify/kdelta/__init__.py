@@ -1,0 +1,1 @@
+"""(k,delta)-anonymity: sets of trajectories that stay within delta of each other."""

@@ -1,0 +1,181 @@
+"""Sets of trajectories that are all close to each other, and belong to enough people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from wayveil.model.ragged import BoolArray
+from wayveil.verify.common.step_budget import Work
+
+__all__ = ["STARTS", "People", "gather", "grow", "search"]
+
+STARTS = 64
+"""So many second members are tried before a set is searched for exactly."""
+
+People = frozenset[int]
+"""The people behind a trajectory: more than one where several published the same."""
+
+
+def gather(
+    close: BoolArray, people: Sequence[People], k: int, order: Iterable[int], *, first: int = 0
+) -> list[int] | None:
+    """Return a set around `first` whose members are pairwise close and belong to `k` people, or None if none is met.
+
+    Members are taken in the given order, those with new people first, and never given back, so None proves nothing.
+    Once there are k people, everything else that is close to all members is added.
+
+    Examples
+    --------
+    >>> close = np.array([[1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 1]], bool)
+    >>> alone = [frozenset({i}) for i in range(4)]
+    >>> gather(close, alone, 2, [2, 1, 3]), gather(close, alone, 3, [2, 1, 3])
+    ([0, 2], None)
+    """
+    members, have, order = [first], set(people[first]), list(order)
+    fits = close[first].copy()
+    fits[first] = False
+    for only_new in (True, False):
+        for one in order:
+            if fits[one] and not (only_new and people[one] <= have):
+                members.append(one)
+                have |= people[one]
+                fits &= close[one]
+                fits[one] = False
+        if len(have) < k:
+            return None
+    return members
+
+
+def grow(close: BoolArray, people: Sequence[People], k: int, work: Work, *, first: int = 0) -> list[int] | None:
+    """Return a set around `first` whose members are pairwise close and belong to `k` people, or None if none is met.
+
+    From `first` and each of the `STARTS` trajectories close to it that have most others close to them, a set is grown
+    by the one that leaves most to choose from.  None proves nothing.  Finds what hides in a crowd, for which
+    `search` may need very long; costs O(n^2) per start.
+
+    Examples
+    --------
+    >>> close = np.array([[1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 1]], bool)
+    >>> alone = [frozenset({i}) for i in range(4)]
+    >>> grow(close, alone, 2, Work(100)), grow(close, alone, 3, Work(100))
+    ([0, 1], None)
+    """
+    owned: dict[int, list[int]] = {}
+    for one, owners in enumerate(people):
+        for person in owners:
+            owned.setdefault(person, []).append(one)
+    around = close[first].copy()
+    around[first] = False
+    company = (close & around).sum(axis=1)
+    starts = np.flatnonzero(around)
+    for second in starts[np.argsort(-company[starts], kind="stable")][:STARTS].tolist():
+        members, have = [first], set(people[first])
+        fits, left, one = around.copy(), company.copy(), second
+        while True:
+            work.spend(1 + len(people) // 16)
+            members.append(one)
+            have |= people[one]
+            if len(have) >= k:
+                return members
+            gone = fits & ~close[one]
+            gone[one] = True
+            fits &= ~gone
+            for other in {other for person in people[one] for other in owned[person]}:
+                if fits[other] and people[other] <= have:  # brings nobody new
+                    gone[other], fits[other] = True, False
+            if not fits.any():
+                break
+            left -= close[:, gone].sum(axis=1)
+            one = int(np.where(fits, left, -1).argmax())
+    return None
+
+
+def search(close: BoolArray, people: Sequence[People], k: int, work: Work, *, first: int = 0) -> list[int] | None:
+    """Return a set around `first` whose members are pairwise close and belong to `k` people, or None if there is none.
+
+    Exact: branch and bound over sets of trajectories that are all close to each other.  `work` is spent by one step
+    per pair at the start and per trajectory looked at later; LimitReached is raised when it runs out.
+
+    Notes
+    -----
+    Of two trajectories where the people of one are among those of the other, a smallest set needs only the other, so
+    such pairs are treated as not close.  The trajectories that are left at a node are put into classes in which no two
+    are close; a set takes at most one of each class, so the sum over classes of the most new people that one member
+    brings is a bound.  Time is exponential in the worst case; memory is O(n^2).
+
+    Examples
+    --------
+    >>> close = np.array([[1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 1]], bool)
+    >>> alone = [frozenset({i}) for i in range(4)]
+    >>> search(close, alone, 2, Work(100)), search(close, alone, 3, Work(100))
+    ([0, 2], None)
+    """
+    work.spend(len(people) ** 2 // 2)
+    graph = _Graph(close, people, first)
+    have = graph.owners[first]
+    members: tuple[int, ...] = (first,)
+    stack = [(have, members, graph.branches(have, graph.close[first], k, work))]
+    while stack:
+        have, members, branches = stack[-1]
+        if have.bit_count() >= k:
+            return sorted(members)
+        if not branches:
+            stack.pop()
+            continue
+        one, left = branches.pop()
+        more = have | graph.owners[one]
+        stack.append((more, (*members, one), graph.branches(more, left & graph.close[one], k, work)))
+    return None
+
+
+class _Graph:
+    """Who is close to whom, and who owns what, as bits of integers."""
+
+    def __init__(self, close: BoolArray, people: Sequence[People], first: int) -> None:
+        number = {person: i for i, person in enumerate(sorted(frozenset[int]().union(*people)))}
+        self.owners = [sum(1 << number[person] for person in owned) for owned in people]
+        rows = np.packbits(close, axis=1, bitorder="little")
+        self.close = [int.from_bytes(row.tobytes(), "little") & ~(1 << i) for i, row in enumerate(rows)]
+        for i, owned in enumerate(self.owners):
+            for j in range(i):
+                both = owned & self.owners[j]
+                if first not in (i, j) and (both == owned or both == self.owners[j]):
+                    self.close[i] &= ~(1 << j)
+                    self.close[j] &= ~(1 << i)
+
+    def branches(self, have: int, left: int, k: int, work: Work) -> list[tuple[int, int]]:
+        """Return (next member, what is left to choose from before it), the most promising last; none beyond hope."""
+        useful = [one for one in _bits(left) if self.owners[one] & ~have]
+        work.spend(1 + len(useful))
+        found = []
+        bound = have.bit_count()
+        waiting, before = sum(1 << one for one in useful), 0
+        while waiting:
+            free, members, most = waiting, [], 0
+            while free:
+                one = (free & -free).bit_length() - 1
+                members.append(one)
+                most = max(most, (self.owners[one] & ~have).bit_count())
+                free &= ~(self.close[one] | 1 << one)
+            bound += most
+            for one in members:
+                if bound >= k:
+                    found.append((one, before))
+                before |= 1 << one
+                waiting &= ~(1 << one)
+        return found
+
+
+def _bits(mask: int) -> list[int]:
+    """Return the positions of the ones.
+
+    Examples
+    --------
+    >>> _bits(0b10110)
+    [1, 2, 4]
+    """
+    return np.flatnonzero(
+        np.unpackbits(np.frombuffer(mask.to_bytes(mask.bit_length() // 8 + 1, "little"), np.uint8), bitorder="little")
+    ).tolist()

@@ -1,0 +1,1 @@
+"""Strict k-anonymity of routes."""
