@@ -1,0 +1,53 @@
+"""Every claim as a short program that restates its definition, for small data: what the fast verifiers are held to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from wayveil.errors import UsageError
+from wayveil.verify.attack_graph.definition import find_break_of_attack_graph
+from wayveil.verify.breach_bound.definition import find_break_of_breach_bound
+from wayveil.verify.csafety.definition import find_break_of_csafety
+from wayveil.verify.kanonymity.definition import find_break_of_kanonymity
+from wayveil.verify.kcl.definition import find_break_of_kcl
+from wayveil.verify.kdelta.definition import find_break_of_kdelta
+from wayveil.verify.strict_k.definition import find_break_of_strict_k
+from wayveil.verify.subsequence_k.definition import find_break_of_subsequence_k
+
+__all__ = ["DEFINITIONS", "MOST_ROWS_OF_ONE", "MOST_TRAJECTORIES", "find_break_by_definition"]
+
+DEFINITIONS: dict[str, Any] = {
+    "KCL": find_break_of_kcl,
+    "KDelta": find_break_of_kdelta,
+    "KAnonymity": find_break_of_kanonymity,
+    "AttackGraph": find_break_of_attack_graph,
+    "BreachBound": find_break_of_breach_bound,
+    "StrictK": find_break_of_strict_k,
+    "SubsequenceK": find_break_of_subsequence_k,
+    "CSafety": find_break_of_csafety,
+}
+"""The definition of each guarantee, by its name: from published data and the claim to how it is broken, "" if not."""
+
+MOST_TRAJECTORIES = 300
+MOST_ROWS_OF_ONE = 12
+"""Definitions try every subset and every pair: beyond this they would not end."""
+
+
+def find_break_by_definition(published: Any, claim: Any, *, original: Any = None, boxes: Any = None) -> str:
+    """Return how a publication breaks its claim by the definition alone, "" if it keeps it.
+
+    Raises
+    ------
+    UsageError
+        If the data are too large for a program that tries everything.
+    """
+    longest = max((int(n) for n in published.offsets[1:] - published.offsets[:-1]), default=0)
+    if len(published) > MOST_TRAJECTORIES or longest > MOST_ROWS_OF_ONE:
+        raise UsageError(
+            f"The definition tries every combination, so it judges at most {MOST_TRAJECTORIES} trajectories of at most "
+            f"{MOST_ROWS_OF_ONE} rows; these are {len(published):,} of up to {longest:,}. Verify without "
+            "--by-definition."
+        )
+    more = {name: value for name, value in (("original", original), ("boxes", boxes)) if value is not None}
+    found: str = DEFINITIONS[claim.name](published, claim, **more)
+    return found
