@@ -18,14 +18,14 @@ from tables import CONFIGURED, PEOPLE, write_inputs
 
 from wayveil.engines import DaskEngine, LocalEngine
 from wayveil.methods import METHODS
-from wayveil.run import catalog
+from wayveil.recipe import catalog
+from wayveil.recipe.recipe import make_recipe
 from wayveil.run.blocks import part, whole
 from wayveil.run.joining import join_data
 from wayveil.run.judging import judge
 from wayveil.run.manifest import read_manifest, tables
 from wayveil.run.pipeline import publish
 from wayveil.run.reading import load_boxes, load_parts, load_published
-from wayveil.run.recipe import make_recipe
 from wayveil.run.secret import Secret
 from wayveil.run.writing import write_and_read_back
 

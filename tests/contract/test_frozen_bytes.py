@@ -23,8 +23,8 @@ from tables import CONFIGURED, write_inputs
 
 from wayveil.engines import LocalEngine
 from wayveil.methods import METHODS
+from wayveil.recipe.recipe import make_recipe
 from wayveil.run.pipeline import publish
-from wayveil.run.recipe import make_recipe
 from wayveil.run.secret import Secret
 
 TABLE = Path(__file__).parent / "frozen_bytes.json"

@@ -13,10 +13,10 @@ import pytest
 from wayveil.engines import LocalEngine
 from wayveil.errors import WayveilError
 from wayveil.model import Routes, Stops
-from wayveil.run import catalog
+from wayveil.recipe import catalog
+from wayveil.recipe.recipe import make_recipe
 from wayveil.run.judging import judge
 from wayveil.run.pipeline import publish
-from wayveil.run.recipe import make_recipe
 from wayveil.run.secret import Secret
 from wayveil.run.single import read
 

@@ -15,7 +15,7 @@ from wayveil.attacks import ATTACKS
 from wayveil.engines import LocalEngine
 from wayveil.methods import METHODS
 from wayveil.model import Protection, parameters_of
-from wayveil.run import catalog
+from wayveil.recipe import catalog
 from wayveil.run.single import read
 
 ENGINE = LocalEngine(workers=1)

@@ -24,9 +24,9 @@ import pytest
 
 from wayveil.methods import METHODS
 from wayveil.model import Points, Routes, Stops, Visits
+from wayveil.recipe.recipe import make_recipe
 from wayveil.run.judging import judge
 from wayveil.run.pipeline import publish
-from wayveil.run.recipe import make_recipe
 from wayveil.run.secret import Secret
 
 PEOPLE = 12

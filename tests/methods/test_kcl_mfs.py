@@ -20,9 +20,9 @@ from wayveil.errors import InputError
 from wayveil.methods import kcl_choosing, kcl_ways
 from wayveil.methods.kcl import Kcl
 from wayveil.model import Published, Visits
+from wayveil.recipe.recipe import make_recipe
 from wayveil.run import scores
 from wayveil.run.pipeline import publish
-from wayveil.run.recipe import make_recipe
 from wayveil.verify import check_kcl
 
 ROOT = Path(__file__).parents[2]

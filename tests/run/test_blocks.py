@@ -21,6 +21,8 @@ from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, OutputError, UsageError
 from wayveil.methods import METHODS
 from wayveil.model import Published
+from wayveil.recipe.recipe import load_recipe, make_recipe
+from wayveil.recipe.toml import recipe_text
 from wayveil.run.blocks import publishing
 from wayveil.run.blocks.files import load_value, reporting_full_disks, save
 from wayveil.run.judging import judge
@@ -28,8 +30,6 @@ from wayveil.run.manifest import read_manifest
 from wayveil.run.outcome import NotPublished, Outcome
 from wayveil.run.pipeline import publish
 from wayveil.run.reading import load_published
-from wayveil.run.recipe import load_recipe, make_recipe
-from wayveil.run.recipe_text import recipe_text
 from wayveil.run.secret import Secret
 
 PEOPLE, TRIPS, ROWS = 24, 2, 5

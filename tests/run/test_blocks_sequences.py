@@ -17,11 +17,11 @@ from wayveil.methods.kcl import Kcl
 from wayveil.methods.kcl_choosing import Choosing
 from wayveil.methods.kcl_ways import Numbered
 from wayveil.model.ragged import offsets_of
+from wayveil.recipe.recipe import make_recipe
 from wayveil.run.blocks import deciding, sequences
 from wayveil.run.blocks.files import load_value, save
 from wayveil.run.blocks.sequences import Counting, count_sequences, joined_sequences, locate, save_threats
 from wayveil.run.pipeline import publish
-from wayveil.run.recipe import make_recipe
 
 ENGINE = LocalEngine(workers=1)
 ONE, TWO = {"ill": ["flu", "hiv"]}, {"ill": ["flu"], "job": ["nurse"]}

@@ -18,6 +18,7 @@ from wayveil.errors import InputError
 from wayveil.methods.kcl_choosing import Choosing
 from wayveil.methods.kcl_ways import Choice
 from wayveil.model import KCL, Visits
+from wayveil.recipe.recipe import make_recipe
 from wayveil.run.blocks import whole
 from wayveil.run.joining import join_data
 from wayveil.run.judging import judge
@@ -25,7 +26,6 @@ from wayveil.run.manifest import read_manifest
 from wayveil.run.outcome import NotPublished, Outcome
 from wayveil.run.pipeline import publish
 from wayveil.run.reading import load_published
-from wayveil.run.recipe import make_recipe
 from wayveil.run.secret import Secret
 from wayveil.run.writing import write_and_read_back
 from wayveil.verify import check_kcl

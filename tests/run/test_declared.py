@@ -13,10 +13,10 @@ import pytest
 from wayveil.cli import main
 from wayveil.errors import InputError, OutputError, UsageError
 from wayveil.model import KCL, AttackGraph, BreachBound, Points, Published, Regions, Visits
-from wayveil.run import catalog
+from wayveil.recipe import catalog
+from wayveil.recipe.recipe import load_recipe, make_recipe
 from wayveil.run.judging import judge
 from wayveil.run.pipeline import NotPublished, publish
-from wayveil.run.recipe import load_recipe, make_recipe
 from wayveil.run.scores import default_attacks, default_metrics
 from wayveil.run.single import read
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from wayveil.errors import InputError, UsageError
+from wayveil.recipe.recipe import make_recipe
 from wayveil.run.judging import judge
 from wayveil.run.pipeline import publish
-from wayveil.run.recipe import make_recipe
 from wayveil.run.secret import Secret
 
 

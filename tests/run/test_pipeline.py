@@ -13,10 +13,11 @@ import pytest
 
 from wayveil.errors import InputError, OutputError, UsageError
 from wayveil.model import Verdict
-from wayveil.run import catalog, writing
+from wayveil.recipe import catalog
+from wayveil.recipe.recipe import make_recipe
+from wayveil.run import writing
 from wayveil.run.judging import judge
 from wayveil.run.pipeline import NotPublished, Outcome, publish
-from wayveil.run.recipe import make_recipe
 from wayveil.run.secret import Secret
 
 TABLE_2 = [

@@ -13,9 +13,9 @@ import pytest
 
 from wayveil.engines import LocalEngine
 from wayveil.kernels import jit
+from wayveil.recipe.recipe import make_recipe
 from wayveil.run.outcome import Outcome
 from wayveil.run.pipeline import publish
-from wayveil.run.recipe import make_recipe
 from wayveil.run.secret import Secret
 
 PEOPLE, ROWS, K = 36, 6, 3

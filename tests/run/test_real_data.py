@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from wayveil.model import Verdict
-from wayveil.run.asked import attacks_of
+from wayveil.recipe.defaults import attacks_of
+from wayveil.recipe.protections import plays
+from wayveil.recipe.recipe import Recipe, load_recipe
 from wayveil.run.judging import judge
 from wayveil.run.pipeline import publish
-from wayveil.run.protections import plays
-from wayveil.run.recipe import Recipe, load_recipe
 from wayveil.run.single import generate
 
 RECIPES = Path(__file__).parents[2] / "recipes"

@@ -12,9 +12,9 @@ import pytest
 from wayveil.cli import main
 from wayveil.errors import UsageError
 from wayveil.model import Routes
+from wayveil.recipe.recipe import make_recipe
 from wayveil.run.judging import judge
 from wayveil.run.pipeline import NotPublished, publish
-from wayveil.run.recipe import make_recipe
 from wayveil.run.single import read
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from wayveil.errors import UsageError
-from wayveil.run.asked import method_rng
+from wayveil.recipe.defaults import method_rng
+from wayveil.recipe.recipe import make_recipe
 from wayveil.run.pipeline import publish
-from wayveil.run.recipe import make_recipe
 from wayveil.run.secret import Secret
 
 

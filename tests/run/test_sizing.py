@@ -20,11 +20,11 @@ from wayveil.errors import UsageError
 from wayveil.io import pieces
 from wayveil.methods import METHODS
 from wayveil.model import parameters_of
+from wayveil.recipe.recipe import make_recipe
+from wayveil.recipe.toml import recipe_text
 from wayveil.run import sizing
 from wayveil.run.judging import judge
 from wayveil.run.pipeline import publish
-from wayveil.run.recipe import make_recipe
-from wayveil.run.recipe_text import recipe_text
 from wayveil.run.secret import Secret
 from wayveil.run.sizing import (
     LimitedBlocks,

@@ -12,9 +12,9 @@ import pytest
 from wayveil.cli import main
 from wayveil.errors import InputError, UsageError
 from wayveil.model import Stops
+from wayveil.recipe.recipe import make_recipe
 from wayveil.run.judging import judge
 from wayveil.run.pipeline import NotPublished, publish
-from wayveil.run.recipe import make_recipe
 from wayveil.run.single import read
 
 TREE = """node,parent,sensitive

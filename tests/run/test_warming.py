@@ -12,9 +12,9 @@ from wayveil.engines import LocalEngine
 from wayveil.kernels import jit, warm
 from wayveil.methods import METHODS, Kcl
 from wayveil.model import Visits, parameters_of
+from wayveil.recipe.recipe import make_recipe
 from wayveil.run import warming
 from wayveil.run.pipeline import publish
-from wayveil.run.recipe import make_recipe
 from wayveil.run.scores import default_attacks, default_metrics
 from wayveil.run.warming import compile_kernels
 

@@ -90,7 +90,7 @@ def demo(out: Annotated[Path, typer.Option("--out", metavar="DIR", parser=named_
                                            help="Folder to write to.")] = Path("wayveil-demo"),
          as_json: Json = False) -> None:  # fmt: skip
     """Do the main job on generated data and show where the report is."""
-    from wayveil.run.catalog import make_engine
+    from wayveil.recipe.catalog import make_engine
     from wayveil.run.demo import demo as run_demo
 
     with progress_bar() as progress:
@@ -102,7 +102,7 @@ def demo(out: Annotated[Path, typer.Option("--out", metavar="DIR", parser=named_
 def methods(name: Annotated[str | None, typer.Argument(help="A method, to see all of it.")] = None,
             as_json: Json = False) -> None:  # fmt: skip
     """Show what there is: claims, attackers covered and not covered, parameters."""
-    from wayveil.run import catalog
+    from wayveil.recipe import catalog
 
     if name is None:
         listed = [catalog.describe(known) for known in catalog.entries("method")]
@@ -123,7 +123,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Publish what a recipe declares."""
-    from wayveil.run.recipe import load_recipe
+    from wayveil.recipe.recipe import load_recipe
 
     loaded = load_recipe(recipe)
     if overwrite:
@@ -163,7 +163,7 @@ def compare(
 ) -> None:
     """Try several methods and parameters on one data set: risk against loss, and which to take."""
     from wayveil.cli.show_compare import compare_json, compare_lines
-    from wayveil.run.catalog import make_engine
+    from wayveil.recipe.catalog import make_engine
     from wayveil.run.compare import compare as run_compare
 
     with progress_bar() as progress:
@@ -181,7 +181,7 @@ def _utility(
     as_json: Json = False,
 ) -> None:
     """Measure what a publication lost."""
-    from wayveil.run import catalog
+    from wayveil.recipe import catalog
     from wayveil.run.scores import results_json
     from wayveil.run.single import loss
 

@@ -197,7 +197,7 @@ def prepared_lines(out: Path, prepared: Any) -> Iterator[str]:
 
 
 def _rows(data: Any) -> str:
-    from wayveil.run.catalog import rows_word
+    from wayveil.recipe.catalog import rows_word
 
     return rows_word(data)
 

@@ -1,9 +1,9 @@
 """The straight line from a recipe to a verified publication, and each of its steps on its own."""
 
+from wayveil.recipe.recipe import Recipe, load_recipe, make_recipe
 from wayveil.run.judging import Judgement, judge
 from wayveil.run.pipeline import NotPublished, Outcome
 from wayveil.run.publication import Publication, publish
-from wayveil.run.recipe import Recipe, load_recipe, make_recipe
 from wayveil.run.single import generate, loss, prepare_table, read, risk
 
 __all__ = [

@@ -16,7 +16,7 @@ from typing import Any
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, UsageError, check_fraction
 from wayveil.model import Data, Engine, Progress
-from wayveil.run.catalog import kind_needed, plain_parameters
+from wayveil.recipe.catalog import kind_needed, plain_parameters
 from wayveil.run.cells import Cell, input_hashes, make_cell, private_text, ready_to_run, run_cell
 from wayveil.run.comparison_files import spots_of, write_comparison
 from wayveil.run.frontier import advice, choose, dominated

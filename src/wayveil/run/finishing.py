@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from wayveil.model import AttackResult, Chart, Engine, Score, Verdict, parameters_of, plain
-from wayveil.run import catalog, facts
-from wayveil.run.asked import sensitive_of
+from wayveil.recipe import catalog
+from wayveil.recipe.defaults import sensitive_of
+from wayveil.recipe.recipe import Recipe
+from wayveil.recipe.toml import recipe_text
+from wayveil.run import facts
 from wayveil.run.drawing import Drawing
 from wayveil.run.manifest import Described, make_manifest, versions
 from wayveil.run.outcome import NotPublished, Outcome
-from wayveil.run.recipe import Recipe
-from wayveil.run.recipe_text import recipe_text
 from wayveil.run.report import ReportContext, render_report
 from wayveil.run.scores import charts_json, results_json, to_text, verdict_json
 from wayveil.run.secret import SECRET_FILE, Secret

@@ -13,7 +13,8 @@ from wayveil.errors import InputError, UsageError
 from wayveil.io.crs import crs_name
 from wayveil.model import Engine, Stops, Verdict
 from wayveil.model.ragged import IntArray
-from wayveil.run import catalog
+from wayveil.recipe import catalog
+from wayveil.recipe.recipe import Recipe, load_recipe
 from wayveil.run.manifest import (
     Manifest,
     expected_columns,
@@ -28,7 +29,6 @@ from wayveil.run.manifest import (
 from wayveil.run.outcome import NotPublished
 from wayveil.run.pipeline import publish
 from wayveil.run.reading import find_public, load_boxes, load_parts
-from wayveil.run.recipe import Recipe, load_recipe
 from wayveil.run.scores import verdict_json
 from wayveil.run.secret import SECRET_FILE, Secret
 from wayveil.run.shares import judge_together

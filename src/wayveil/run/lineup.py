@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from wayveil.errors import UsageError
-from wayveil.run.asked import attacks_of, metrics_of
-from wayveil.run.catalog import plain_parameters
+from wayveil.recipe.catalog import plain_parameters
+from wayveil.recipe.defaults import attacks_of, metrics_of
+from wayveil.recipe.recipe import Recipe
 from wayveil.run.frontier import Spot, dominated
 from wayveil.run.grid import Setting
-from wayveil.run.recipe import Recipe
 from wayveil.run.yardstick import Yardstick, make_yardstick
 
 __all__ = ["Finished", "headline", "line_up", "risk_headline", "with_yardstick"]

@@ -11,8 +11,11 @@ import polars as pl
 from wayveil.engines import LocalEngine
 from wayveil.model import AttackResult, Data, Engine, Verdict
 from wayveil.model.ragged import IntArray
-from wayveil.run import catalog, facts
-from wayveil.run.asked import attacks_of, method_rng, metrics_of, sensitive_of, sequence_for
+from wayveil.recipe import catalog
+from wayveil.recipe.defaults import attacks_of, method_rng, metrics_of, sensitive_of, sequence_for
+from wayveil.recipe.protections import confirm_protections
+from wayveil.recipe.recipe import Recipe
+from wayveil.run import facts
 from wayveil.run.blocks import publish_blocks
 from wayveil.run.drawing import drawings
 from wayveil.run.finishing import Clock, Run, finish
@@ -20,9 +23,7 @@ from wayveil.run.guarding import guarded
 from wayveil.run.manifest import described
 from wayveil.run.matching import aligned
 from wayveil.run.outcome import NotPublished, Outcome
-from wayveil.run.protections import confirm_protections
 from wayveil.run.reading import Prepared, check_sensitive, load, prepare
-from wayveil.run.recipe import Recipe
 from wayveil.run.scores import measure, run_attacks
 from wayveil.run.secret import Secret
 from wayveil.run.settling import settle

@@ -27,13 +27,13 @@ from wayveil.model import (
     Visits,
     parameters_of,
 )
-from wayveil.run import catalog
+from wayveil.recipe import catalog
+from wayveil.recipe.recipe import EACH_TRAJECTORY, InputSpec, Recipe, make_recipe
 from wayveil.run.manifest import read_manifest
 from wayveil.run.numbers import format_number, format_percent
 from wayveil.run.pipeline import Outcome
 from wayveil.run.pipeline import publish as publish_recipe
 from wayveil.run.reading import Prepared, load_published, prepare
-from wayveil.run.recipe import EACH_TRAJECTORY, InputSpec, Recipe, make_recipe
 from wayveil.run.secret import Secret
 from wayveil.run.single import attack_data
 from wayveil.run.wording import adversary_words

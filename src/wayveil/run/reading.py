@@ -48,10 +48,10 @@ from wayveil.model import (
     seconds_per_unit,
 )
 from wayveil.model.ragged import IntArray
-from wayveil.run import catalog
+from wayveil.recipe import catalog
+from wayveil.recipe.recipe import InputSpec
 from wayveil.run.joining import join_data
 from wayveil.run.manifest import FORMATS, Manifest, read_manifest, tables, taxonomy_name
-from wayveil.run.recipe import InputSpec
 from wayveil.run.staging import MANIFEST
 
 __all__ = [

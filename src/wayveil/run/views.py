@@ -9,8 +9,8 @@ import numpy as np
 
 from wayveil.model import Chart, Data, Points, Regions, Routes, Series, Stops, Visits, seconds_per_unit
 from wayveil.model.ragged import FloatArray, IntArray, trajectory_of_row
+from wayveil.recipe.catalog import rows_word
 from wayveil.run.alike import alike
-from wayveil.run.catalog import rows_word
 from wayveil.run.guarding import FEWEST
 from wayveil.run.where import where
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from wayveil.errors import UsageError
 from wayveil.model import Data, Points, Regions, Score, Stops, Visits, duration_units
-from wayveil.run import catalog
+from wayveil.recipe import catalog
 from wayveil.run.grid import Measure, Setting
 from wayveil.run.manifest import read_manifest
 from wayveil.run.reading import load_published

@@ -14,14 +14,14 @@ from wayveil.errors import InputError
 from wayveil.io.pieces import groups_of
 from wayveil.model import AttackResult, Chart, Data, Published, Verdict
 from wayveil.model.ragged import IntArray
-from wayveil.run import catalog
-from wayveil.run.asked import attacks_of, method_rng, metrics_of, sensitive_of, sequence_for
+from wayveil.recipe import catalog
+from wayveil.recipe.defaults import attacks_of, method_rng, metrics_of, sensitive_of, sequence_for
+from wayveil.recipe.recipe import Recipe
 from wayveil.run.blocks.files import load_data, load_value, save, save_data
 from wayveil.run.drawing import Drawing, drawings
 from wayveil.run.joining import join_data
 from wayveil.run.manifest import Described, described
 from wayveil.run.matching import aligned
-from wayveil.run.recipe import Recipe
 from wayveil.run.scores import run_attacks
 from wayveil.run.secret import Secret
 from wayveil.run.settling import settle

@@ -15,8 +15,10 @@ from wayveil.io.pieces import groups_of
 from wayveil.model import AttackResult, Engine
 from wayveil.model.ragged import IntArray
 from wayveil.model.sums import join_results
+from wayveil.recipe.defaults import attacks_of, metrics_of, sensitive_of
+from wayveil.recipe.protections import confirm_protections
+from wayveil.recipe.recipe import Recipe
 from wayveil.run import facts
-from wayveil.run.asked import attacks_of, metrics_of, sensitive_of
 from wayveil.run.blocks.adding import add_balances, described_input, left_out_note, score_files
 from wayveil.run.blocks.classes import publish_classes
 from wayveil.run.blocks.files import reporting_full_disks
@@ -27,9 +29,7 @@ from wayveil.run.blocks.whole import publish_whole
 from wayveil.run.finishing import Clock, Run, finish
 from wayveil.run.manifest import boxes_name, published_name
 from wayveil.run.outcome import Outcome
-from wayveil.run.protections import confirm_protections
 from wayveil.run.reading import check_values
-from wayveil.run.recipe import Recipe
 from wayveil.run.secret import Secret
 from wayveil.run.sizing import check_planning, limit_of
 from wayveil.run.staging import Workspace, open_workspace

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from wayveil.model import KCL, Chart, Engine, Published, Verdict, Visits
+from wayveil.recipe.defaults import attacks_of, metrics_of, sensitive_of, sequence_for
+from wayveil.recipe.protections import confirm_protections
 from wayveil.run import facts
-from wayveil.run.asked import attacks_of, metrics_of, sensitive_of, sequence_for
 from wayveil.run.blocks.adding import add_balances, add_counts, described_input, left_out_note, score_all
 from wayveil.run.blocks.asking import attack_pieces
 from wayveil.run.blocks.deciding import block_rows, decide, kept_visits, number_doublets
@@ -27,7 +28,6 @@ from wayveil.run.drawing import Drawing, drawings
 from wayveil.run.finishing import Clock, Run
 from wayveil.run.joining import join_data
 from wayveil.run.manifest import described
-from wayveil.run.protections import confirm_protections
 from wayveil.run.shares import count_pairs, count_times, spans_of_time
 from wayveil.run.views import balance, views
 from wayveil.run.writing import refuse_nothing, write_and_read_back

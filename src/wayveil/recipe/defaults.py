@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 
 from wayveil.model import Attack, Metric, Sensitive
-from wayveil.run.protections import deciding_attacks
-from wayveil.run.recipe import Recipe
+from wayveil.recipe.protections import deciding_attacks
+from wayveil.recipe.recipe import Recipe
 from wayveil.run.scores import default_attacks, default_metrics
 from wayveil.run.secret import Secret
 

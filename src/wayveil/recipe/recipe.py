@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from wayveil.errors import UsageError, closest
 from wayveil.io.columns import EACH_TRAJECTORY
-from wayveil.run import catalog
+from wayveil.recipe import catalog
 
 __all__ = [
     "EACH_TRAJECTORY",
