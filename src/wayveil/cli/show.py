@@ -203,7 +203,7 @@ def _rows(data: Any) -> str:
 
 
 def _effects(outcome: Any) -> Iterator[str]:
-    from wayveil.run.wording import adversary_words
+    from wayveil.report.text.wording import adversary_words
 
     if outcome.attacks:
         yield _row("risk", "before -> after; the report has more numbers")

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from wayveil.errors import ParameterError, UsageError, check_fraction, closest
 from wayveil.recipe import catalog
 from wayveil.recipe.recipe import InputSpec, make_input
-from wayveil.run.facts import value_text
+from wayveil.report.text.summary import value_text
 
 __all__ = ["MOST_SETTINGS", "Measure", "Plan", "Setting", "load_plan"]
 

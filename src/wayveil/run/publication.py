@@ -29,14 +29,14 @@ from wayveil.model import (
 )
 from wayveil.recipe import catalog
 from wayveil.recipe.recipe import EACH_TRAJECTORY, InputSpec, Recipe, make_recipe
+from wayveil.report.text.number_format import format_number, format_percent
+from wayveil.report.text.wording import adversary_words
 from wayveil.run.manifest import read_manifest
-from wayveil.run.numbers import format_number, format_percent
 from wayveil.run.pipeline import Outcome
 from wayveil.run.pipeline import publish as publish_recipe
 from wayveil.run.reading import Prepared, load_published, prepare
 from wayveil.run.secret import Secret
 from wayveil.run.single import attack_data
-from wayveil.run.wording import adversary_words
 
 __all__ = ["Publication", "publish", "risk"]
 

@@ -19,11 +19,11 @@ from wayveil.io import write_network, write_points, write_routes, write_stops, w
 from wayveil.model import AttackResult, Data, Engine, Points, Routes, Score, Sensitive, Stops, Visits, parameters_of
 from wayveil.recipe import catalog
 from wayveil.recipe.recipe import InputSpec, make_input
+from wayveil.report.risk_page import render_risk
 from wayveil.run.blocks.adding import left_out_note
 from wayveil.run.blocks.asking import attack_pieces
 from wayveil.run.blocks.reading import Wanted, found_kind, read_pieces
 from wayveil.run.reading import Prepared, check_sensitive, check_values, load, prepare, read_any
-from wayveil.run.risk_page import render_risk
 from wayveil.run.scores import default_metrics, fits, is_ready, measure, run_attacks
 from wayveil.run.staging import reporting_disk_errors
 

@@ -17,15 +17,15 @@ from wayveil.model.ragged import IntArray
 from wayveil.recipe import catalog
 from wayveil.recipe.defaults import attacks_of, method_rng, metrics_of, sensitive_of, sequence_for
 from wayveil.recipe.recipe import Recipe
+from wayveil.report.charts.drawings import Drawing, drawings
+from wayveil.report.views.overview import balance, views
 from wayveil.run.blocks.files import load_data, load_value, save, save_data
-from wayveil.run.drawing import Drawing, drawings
 from wayveil.run.joining import join_data
 from wayveil.run.manifest import Described, described
 from wayveil.run.matching import aligned
 from wayveil.run.scores import run_attacks
 from wayveil.run.secret import Secret
 from wayveil.run.settling import settle
-from wayveil.run.views import balance, views
 from wayveil.run.writing import Written, check_made, write_and_read_back
 
 __all__ = [

@@ -18,7 +18,7 @@ from wayveil.model.sums import join_results
 from wayveil.recipe.defaults import attacks_of, metrics_of, sensitive_of
 from wayveil.recipe.protections import confirm_protections
 from wayveil.recipe.recipe import Recipe
-from wayveil.run import facts
+from wayveil.report.text import summary
 from wayveil.run.blocks.adding import add_balances, described_input, left_out_note, score_files
 from wayveil.run.blocks.classes import publish_classes
 from wayveil.run.blocks.files import reporting_full_disks
@@ -133,7 +133,7 @@ def _told(job: Job, pieces: Pieces, done: list[Done], met: Sequence[Need], clock
         shown=tuple(replace(score, charts=()) for score in scores),
         timings=clock.seconds,
         notes=(*pieces.notes, *_notes(told, metrics)),
-        counted=facts.counted_note(
+        counted=summary.counted_note(
             pieces.example.owners,
             people=pieces.people,
             trajectories=pieces.trajectories,
@@ -144,7 +144,7 @@ def _told(job: Job, pieces: Pieces, done: list[Done], met: Sequence[Need], clock
             "Trajectories": f"{trajectories:,}",
             "Rows": f"{rows:,}",
             "Parts": f"{len(published):,}, made of {len(told):,} {word}",
-            **{name: facts.value_text(value) for name, value in _facts(told).items()},
+            **{name: summary.value_text(value) for name, value in _facts(told).items()},
         },
         views=told[0].views,
         balance=add_balances([one.balance for one in told]),

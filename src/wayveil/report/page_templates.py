@@ -7,7 +7,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from wayveil.run.numbers import clean
+from wayveil.report.text.number_format import clean
 
 __all__ = ["environment"]
 
@@ -16,7 +16,7 @@ __all__ = ["environment"]
 def environment() -> Environment:
     """Return the templates of all pages: everything that is filled in is escaped, and a missing name is an error."""
     return Environment(
-        loader=PackageLoader("wayveil.run", "templates"),
+        loader=PackageLoader("wayveil.report", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
