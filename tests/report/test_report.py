@@ -18,11 +18,11 @@ import pytest
 from wayveil.errors import UsageError
 from wayveil.io import Loaded
 from wayveil.model import KCL, AttackResult, Chart, CSafety, Data, KDelta, Points, Score, Series, Verdict, Visits
+from wayveil.pipeline.input import prepare
+from wayveil.pipeline.publish import NotPublished, Outcome, publish
 from wayveil.recipe.catalog import kind_of_data
 from wayveil.recipe.recipe import make_recipe
 from wayveil.report.report import ReportContext, render_report
-from wayveil.run.pipeline import NotPublished, Outcome, publish
-from wayveil.run.reading import prepare
 from wayveil.workloads import WORKLOADS
 
 NASTY = "<script>alert('x')</script> & \"Söhne\" 北京西站 " + "very long name " * 12

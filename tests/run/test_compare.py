@@ -15,10 +15,10 @@ import pytest
 
 from wayveil.cli.show_compare import compare_json, compare_lines
 from wayveil.errors import ParameterError, UsageError
+from wayveil.pipeline.publish import publish
 from wayveil.recipe.recipe import load_recipe
 from wayveil.run.compare import Comparison, _row
 from wayveil.run.grid import load_plan
-from wayveil.run.pipeline import publish
 
 Run = Callable[..., Comparison]
 Write = Callable[..., Path]

@@ -8,10 +8,10 @@ import pytest
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import UsageError
+from wayveil.pipeline.publish import publish
 from wayveil.recipe.catalog import describe, entries
 from wayveil.recipe.recipe import Recipe, make_recipe
 from wayveil.run.lineup import Finished, headline, line_up, risk_headline, with_yardstick
-from wayveil.run.pipeline import publish
 
 
 def recipe_of(path: Path, out: Path, method: dict[str, Any], **more: Any) -> Recipe:

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from wayveil.errors import InputError, OutputError, UsageError
+from wayveil.pipeline.publish import publish
 from wayveil.recipe import catalog
 from wayveil.recipe.recipe import InputSpec, make_recipe
 from wayveil.run.demo import demo
-from wayveil.run.pipeline import publish
 from wayveil.run.single import generate, loss, prepare_table, read, risk
 
 

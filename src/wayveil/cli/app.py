@@ -142,7 +142,7 @@ def verify(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A publish
            secret: SecretFile = None,
            as_json: Json = False) -> None:  # fmt: skip
     """Judge a published folder again: it holds (exit code 0), fails (1), or cannot be judged from these files (3)."""
-    from wayveil.run.judging import judge
+    from wayveil.pipeline.folder.verify_folder import judge
 
     judgement = judge(folder, original=original, recipe=recipe, secret=secret)
     emit(judgement.to_json(), show.judgement_lines(judgement), as_json=as_json)
@@ -181,8 +181,8 @@ def _utility(
     as_json: Json = False,
 ) -> None:
     """Measure what a publication lost."""
+    from wayveil.pipeline.evaluate import results_json
     from wayveil.recipe import catalog
-    from wayveil.run.scores import results_json
     from wayveil.run.single import loss
 
     with progress_bar() as progress:
@@ -216,7 +216,7 @@ def serve(
     as_json: Json = False,
 ) -> None:
     """Open Wayveil in a browser, on this machine only."""
-    from wayveil.run.sizing import parse_size
+    from wayveil.pipeline.blocks.memory import parse_size
     from wayveil.web import read_token
     from wayveil.web import serve as run_server
 

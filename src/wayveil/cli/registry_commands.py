@@ -96,16 +96,16 @@ def publish_recipe(
     recipe: Any, scheduler: str | None, memory_limit: str | None, as_json: bool, *, secret: Path | None = None
 ) -> None:
     """Publish what a recipe says, and show what came of it, also where the promise was not kept."""
+    from wayveil.pipeline.blocks import memory
+    from wayveil.pipeline.folder.secret import Secret
+    from wayveil.pipeline.publish import NotPublished, publish
     from wayveil.recipe.catalog import make_engine
-    from wayveil.run import sizing
-    from wayveil.run.pipeline import NotPublished, publish
-    from wayveil.run.secret import Secret
 
     key = None if secret is None else Secret.read(secret)
     workers = None
     if memory_limit is not None:
-        recipe, workers = sizing.within(recipe, sizing.parse_size(memory_limit)), sizing.WORKERS
-    name = sizing.choose_engine(recipe, scheduler=scheduler)
+        recipe, workers = memory.within(recipe, memory.parse_size(memory_limit)), memory.WORKERS
+    name = memory.choose_engine(recipe, scheduler=scheduler)
     address = None if recipe.engine == "auto" and name == "local" else scheduler
     try:
         with (
@@ -150,8 +150,8 @@ def _risk(
     scheduler: Scheduler = None,
     as_json: Json = False,
 ) -> None:
+    from wayveil.pipeline.evaluate import results_json
     from wayveil.recipe import catalog
-    from wayveil.run.scores import results_json
     from wayveil.run.single import check_file, risk, write_risk_page
 
     if report is not None:

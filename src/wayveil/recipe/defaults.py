@@ -7,10 +7,10 @@ from typing import Any, Literal
 import numpy as np
 
 from wayveil.model import Attack, Metric, Sensitive
+from wayveil.pipeline.evaluate import default_attacks, default_metrics
+from wayveil.pipeline.folder.secret import Secret
 from wayveil.recipe.protections import deciding_attacks
 from wayveil.recipe.recipe import Recipe
-from wayveil.run.scores import default_attacks, default_metrics
-from wayveil.run.secret import Secret
 
 __all__ = [
     "attacks_of",

@@ -7,9 +7,9 @@ from typing import Any
 
 from wayveil.errors import OutputError
 from wayveil.model import Engine
+from wayveil.pipeline.publish import Outcome, publish
 from wayveil.recipe.recipe import make_recipe
 from wayveil.run import single
-from wayveil.run.pipeline import Outcome, publish
 
 __all__ = ["DEMO_RECORDS", "DEMO_SEED", "demo"]
 

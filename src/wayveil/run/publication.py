@@ -27,15 +27,15 @@ from wayveil.model import (
     Visits,
     parameters_of,
 )
+from wayveil.pipeline.folder.manifest import read_manifest
+from wayveil.pipeline.folder.secret import Secret
+from wayveil.pipeline.input import Prepared, load_published, prepare
+from wayveil.pipeline.publish import Outcome
+from wayveil.pipeline.publish import publish as publish_recipe
 from wayveil.recipe import catalog
 from wayveil.recipe.recipe import EACH_TRAJECTORY, InputSpec, Recipe, make_recipe
 from wayveil.report.text.number_format import format_number, format_percent
 from wayveil.report.text.wording import adversary_words
-from wayveil.run.manifest import read_manifest
-from wayveil.run.pipeline import Outcome
-from wayveil.run.pipeline import publish as publish_recipe
-from wayveil.run.reading import Prepared, load_published, prepare
-from wayveil.run.secret import Secret
 from wayveil.run.single import attack_data
 
 __all__ = ["Publication", "publish", "risk"]

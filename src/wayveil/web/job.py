@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from wayveil.errors import WayveilError
+from wayveil.pipeline.evaluate import results_json, to_text
+from wayveil.pipeline.publish import NotPublished, publish
 from wayveil.recipe.catalog import build, make_engine
 from wayveil.recipe.recipe import make_input, make_recipe
 from wayveil.run.lineup import headline, risk_headline
-from wayveil.run.pipeline import NotPublished, publish
-from wayveil.run.scores import results_json, to_text
 from wayveil.run.single import risk, write_risk_page
 from wayveil.web.answers import plainly, unexpected
 from wayveil.web.asked import with_uploads
