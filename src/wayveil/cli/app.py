@@ -163,8 +163,8 @@ def compare(
 ) -> None:
     """Try several methods and parameters on one data set: risk against loss, and which to take."""
     from wayveil.cli.show_compare import compare_json, compare_lines
+    from wayveil.compare.compare import compare as run_compare
     from wayveil.recipe.catalog import make_engine
-    from wayveil.run.compare import compare as run_compare
 
     with progress_bar() as progress:
         comparison = run_compare(recipe, out=out, max_risk=max_risk, engine=make_engine(progress=progress))

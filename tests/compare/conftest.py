@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from wayveil.compare.compare import Comparison, compare
 from wayveil.engines import LocalEngine
-from wayveil.run.compare import Comparison, compare
 
 
 @pytest.fixture(scope="session")

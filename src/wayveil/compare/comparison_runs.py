@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from wayveil.compare.comparison_measures import Yardstick
+from wayveil.compare.comparison_recipe import Plan, Setting
 from wayveil.errors import InputError, OutputError, WayveilError
 from wayveil.model import Data, Engine, Progress
 from wayveil.pipeline.evaluate import results_json, to_text, verdict_json
@@ -27,8 +29,6 @@ from wayveil.pipeline.publish import NotPublished, Outcome, publish
 from wayveil.recipe.catalog import plain_parameters
 from wayveil.recipe.recipe import InputSpec, Recipe, make_recipe
 from wayveil.recipe.toml import recipe_text
-from wayveil.run.grid import Plan, Setting
-from wayveil.run.yardstick import Yardstick
 
 __all__ = ["RESULT", "Cell", "input_hashes", "make_cell", "private_text", "ready_to_run", "run_cell"]
 

@@ -13,6 +13,11 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from wayveil.compare.comparison_files import spots_of, write_comparison
+from wayveil.compare.comparison_measures import Yardstick, make_yardstick
+from wayveil.compare.comparison_recipe import Plan, Setting, load_plan
+from wayveil.compare.comparison_runs import Cell, input_hashes, make_cell, private_text, ready_to_run, run_cell
+from wayveil.compare.frontier import advice, choose, dominated
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, UsageError, check_fraction
 from wayveil.model import Data, Engine, Progress
@@ -22,11 +27,6 @@ from wayveil.pipeline.input import load, prepare
 from wayveil.recipe.catalog import kind_needed, plain_parameters
 from wayveil.report.text.number_format import format_percent, format_value
 from wayveil.report.text.wording import duration, is_share, sentence, words
-from wayveil.run.cells import Cell, input_hashes, make_cell, private_text, ready_to_run, run_cell
-from wayveil.run.comparison_files import spots_of, write_comparison
-from wayveil.run.frontier import advice, choose, dominated
-from wayveil.run.grid import Plan, Setting, load_plan
-from wayveil.run.yardstick import Yardstick, make_yardstick
 
 __all__ = ["Comparison", "compare"]
 
