@@ -10,16 +10,15 @@ from typing import Any, cast
 
 import polars as pl
 
-from wayveil.engines import scratch_folder
 from wayveil.errors import InputError, UsageError, WayveilError
 from wayveil.io import ReadOptions, read_points, read_taxonomy, read_visits
 from wayveil.io.columns import Columns, Kind, choose_columns, looks_like, place_columns, suggested
 from wayveil.io.kinds import kind_of_table
 from wayveil.io.people import person_columns
+from wayveil.io.sample import ROWS, sample_of
 from wayveil.io.source import holds_points, open_source
 from wayveil.io.table import Rows, Table, as_text
 from wayveil.io.times import parse_times
-from wayveil.run.sample import ROWS, sample_of
 
 __all__ = ["preview"]
 
@@ -32,6 +31,7 @@ _PROBLEMS = (InputError, UsageError)
 
 def preview(
     path: Path,
+    folder: Path,
     *,
     role: str = "data",
     kind: str | None = None,
@@ -45,6 +45,8 @@ def preview(
     ----------
     path : Path
         The file.
+    folder : Path
+        Where the head of it may be written.
     role : str
         "data", or what else the file is for; only data have roles of columns.
     kind : str, optional
@@ -63,10 +65,11 @@ def preview(
 
     Examples
     --------
-    >>> with scratch_folder() as folder:
-    ...     file = folder / "a.csv"
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as name:
+    ...     file = Path(name, "a.csv")
     ...     _ = file.write_text("card,time,station\\n1,8,north\\n1,9,\\n")
-    ...     seen = preview(file)
+    ...     seen = preview(file, Path(name))
     >>> seen["kind"], seen["mapping"], [column["role"] for column in seen["columns"]]
     ('visits', {'traj_id': 'card', 't': 'time', 'location': 'station'}, ['traj_id', 't', 'location'])
     >>> seen["people"]
@@ -77,19 +80,18 @@ def preview(
     if kind is not None and kind not in _KINDS:
         raise UsageError(f"There is no kind of data {kind!r}; known: {', '.join(_KINDS)}.")
     how = ReadOptions(crs=crs, on_duplicate_time=cast(Any, on_duplicate_time), owners="not-asked")
-    with scratch_folder() as folder:
-        try:
-            nodes = _nodes(path) if role == "taxonomy" else {}
-            if role != "data" and not path.name.lower().endswith(_TABLES):
-                return {**_nothing(), **nodes}
-            sample = sample_of(path, folder)
-            look = _Look(table=open_source(sample.path).table, path=sample.path, role=role, how=how)
-            seen = look.all(kind, columns)
-        except WayveilError as error:
-            return _nothing(_bare(str(error), path, Path(folder)))
-        seen["at_least"] = seen["rows"] if sample.rows is None else sample.rows
-        seen["rows"] = sample.rows if not sample.whole else seen["rows"]
-        return {**cast(dict[str, Any], _without(seen, path, Path(folder))), **nodes}
+    try:
+        nodes = _nodes(path) if role == "taxonomy" else {}
+        if role != "data" and not path.name.lower().endswith(_TABLES):
+            return {**_nothing(), **nodes}
+        sample = sample_of(path, folder)
+        look = _Look(table=open_source(sample.path).table, path=sample.path, role=role, how=how)
+        seen = look.all(kind, columns)
+    except WayveilError as error:
+        return _nothing(_bare(str(error), path, folder))
+    seen["at_least"] = seen["rows"] if sample.rows is None else sample.rows
+    seen["rows"] = sample.rows if not sample.whole else seen["rows"]
+    return {**cast(dict[str, Any], _without(seen, path, folder)), **nodes}
 
 
 def _nodes(path: Path) -> dict[str, Any]:
