@@ -394,7 +394,7 @@ def test_help_does_not_wait_for_the_compiler() -> None:
 
 def test_demo(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("wayveil.run.demo.DEMO_RECORDS", 2000)
+    monkeypatch.setattr("wayveil.commands.demo.DEMO_RECORDS", 2000)
     code, text, error = run("demo")
     assert (code, error) == (0, "")
     assert "wayveil-demo/private/report.html" in text

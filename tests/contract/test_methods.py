@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from wayveil.commands.single_steps import read
 from wayveil.engines import LocalEngine
 from wayveil.errors import WayveilError
 from wayveil.model import Routes, Stops
@@ -18,7 +19,6 @@ from wayveil.pipeline.folder.verify_folder import judge
 from wayveil.pipeline.publish import publish
 from wayveil.recipe import catalog
 from wayveil.recipe.recipe import make_recipe
-from wayveil.run.single import read
 
 Content = Callable[..., dict[str, Any]]
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from wayveil.cli import main
+from wayveil.commands.single_steps import read
 from wayveil.errors import InputError, OutputError, UsageError
 from wayveil.model import KCL, AttackGraph, BreachBound, Points, Published, Regions, Visits
 from wayveil.pipeline.evaluate import default_attacks, default_metrics
@@ -18,7 +19,6 @@ from wayveil.pipeline.folder.verify_folder import judge
 from wayveil.pipeline.publish import NotPublished, publish
 from wayveil.recipe import catalog
 from wayveil.recipe.recipe import load_recipe, make_recipe
-from wayveil.run.single import read
 
 
 @pytest.fixture

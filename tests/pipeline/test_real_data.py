@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from wayveil.commands.single_steps import generate
 from wayveil.model import Verdict
 from wayveil.pipeline.folder.verify_folder import judge
 from wayveil.pipeline.publish import publish
 from wayveil.recipe.defaults import attacks_of
 from wayveil.recipe.protections import plays
 from wayveil.recipe.recipe import Recipe, load_recipe
-from wayveil.run.single import generate
 
 RECIPES = Path(__file__).parents[2] / "recipes"
 

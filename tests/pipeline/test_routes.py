@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from wayveil.cli import main
+from wayveil.commands.single_steps import read
 from wayveil.errors import UsageError
 from wayveil.model import Routes
 from wayveil.pipeline.folder.verify_folder import judge
 from wayveil.pipeline.publish import NotPublished, publish
 from wayveil.recipe.recipe import make_recipe
-from wayveil.run.single import read
 
 
 @pytest.fixture

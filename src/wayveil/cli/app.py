@@ -90,8 +90,8 @@ def demo(out: Annotated[Path, typer.Option("--out", metavar="DIR", parser=named_
                                            help="Folder to write to.")] = Path("wayveil-demo"),
          as_json: Json = False) -> None:  # fmt: skip
     """Do the main job on generated data and show where the report is."""
+    from wayveil.commands.demo import demo as run_demo
     from wayveil.recipe.catalog import make_engine
-    from wayveil.run.demo import demo as run_demo
 
     with progress_bar() as progress:
         table, outcome = run_demo(out, engine=make_engine(progress=progress))
@@ -181,9 +181,9 @@ def _utility(
     as_json: Json = False,
 ) -> None:
     """Measure what a publication lost."""
+    from wayveil.commands.single_steps import loss
     from wayveil.pipeline.evaluate import results_json
     from wayveil.recipe import catalog
-    from wayveil.run.single import loss
 
     with progress_bar() as progress:
         engine = catalog.make_engine(progress=progress)

@@ -150,9 +150,9 @@ def _risk(
     scheduler: Scheduler = None,
     as_json: Json = False,
 ) -> None:
+    from wayveil.commands.single_steps import check_file, risk, write_risk_page
     from wayveil.pipeline.evaluate import results_json
     from wayveil.recipe import catalog
-    from wayveil.run.single import check_file, risk, write_risk_page
 
     if report is not None:
         check_file(report, overwrite=overwrite, endings=(".html",))
@@ -191,8 +191,8 @@ def _generator(workload: str) -> Any:
     def generate(
         out: OutFile, typed: dict[str, Any], overwrite: Overwrite = False, seed: Seed = None, as_json: Json = False
     ) -> None:
+        from wayveil.commands.single_steps import generate as run_generate
         from wayveil.recipe import catalog
-        from wayveil.run import generate as run_generate
 
         given = catalog.parse("workload", workload, typed)
         made = run_generate(workload, given, out, seed=seed, overwrite=overwrite)
@@ -217,8 +217,8 @@ def _preparer(step: str) -> Any:
         overwrite: Overwrite = False,
         as_json: Json = False,
     ) -> None:
+        from wayveil.commands.single_steps import prepare_table
         from wayveil.recipe import catalog
-        from wayveil.run import prepare_table
 
         configured = catalog.build("step", step, catalog.parse("step", step, typed))
         taken = None if attributes is None else tuple(name for name in attributes.split(",") if name)

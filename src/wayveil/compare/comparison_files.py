@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from wayveil.commands.single_steps import write_file
 from wayveil.compare.frontier import Spot, draw_frontier
 from wayveil.pipeline.evaluate import to_text
 from wayveil.report.page_templates import environment
 from wayveil.report.text.wording import date_words, words
-from wayveil.run.single import write_file
 
 __all__ = ["spots_of", "write_comparison"]
 

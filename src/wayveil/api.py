@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from markupsafe import Markup, escape
 
+from wayveil.commands.single_steps import attack_data
 from wayveil.engines import Scratch
 from wayveil.errors import UsageError
 from wayveil.io import Loaded, from_geopandas, from_pandas, from_polars, to_geopandas, to_pandas, to_polars
@@ -36,7 +37,6 @@ from wayveil.recipe import catalog
 from wayveil.recipe.recipe import EACH_TRAJECTORY, InputSpec, Recipe, make_recipe
 from wayveil.report.text.number_format import format_number, format_percent
 from wayveil.report.text.wording import adversary_words
-from wayveil.run.single import attack_data
 
 __all__ = ["Publication", "publish", "risk"]
 

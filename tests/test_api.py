@@ -9,14 +9,14 @@ import numpy as np
 import polars as pl
 import pytest
 
+from wayveil.api import _FIRST, publish, risk
 from wayveil.cli import main
 from wayveil.errors import InputError, UsageError
 from wayveil.methods import Kcl, Knode
 from wayveil.model import GUARANTEES, KCL, CSafety, Points, Regions, Stops, Taxonomy, Visits
+from wayveil.pipeline.outcome import NotPublished
 from wayveil.prepare import Bucket
 from wayveil.recipe.recipe import make_recipe
-from wayveil.run import NotPublished, publish
-from wayveil.run.publication import _FIRST, risk
 
 VISITS = Visits.from_records([[("a", 1), ("b", 2)], [("a", 1)], [("a", 1), ("b", 2), ("c", 3)]])
 
