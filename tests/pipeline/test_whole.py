@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
-from wayveil.methods.kcl_choosing import Choosing
-from wayveil.methods.kcl_ways import Choice
+from wayveil.methods.kcl.kcl_choosing import Choosing
+from wayveil.methods.kcl.kcl_ways import Choice
 from wayveil.model import KCL, Visits
 from wayveil.pipeline.blocks import whole
 from wayveil.pipeline.folder.manifest import read_manifest

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from wayveil.methods.kcl.kcl_pieces import block_rows, decide, kept_visits, number_doublets
 from wayveil.model import KCL, Chart, Engine, Published, Verdict, Visits
 from wayveil.pipeline.blocks.block import Job, counting
 from wayveil.pipeline.blocks.combine import add_balances, add_counts, described_input, left_out_note, score_all
-from wayveil.pipeline.blocks.deciding import block_rows, decide, kept_visits, number_doublets
 from wayveil.pipeline.blocks.input_pieces import Pieces
 from wayveil.pipeline.blocks.queries import attack_pieces
 from wayveil.pipeline.blocks.task_files import load_data, save_data
