@@ -14,8 +14,8 @@ from wayveil.methods import METHODS, Kcl
 from wayveil.model import Visits, parameters_of
 from wayveil.pipeline import compile
 from wayveil.pipeline.compile import compile_kernels
-from wayveil.pipeline.evaluate import default_attacks, default_metrics
 from wayveil.pipeline.publish import publish
+from wayveil.recipe.defaults import default_attacks, default_metrics
 from wayveil.recipe.recipe import make_recipe
 
 METHOD = Kcl(k=2, l=2)

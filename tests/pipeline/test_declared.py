@@ -14,10 +14,10 @@ from wayveil.cli import main
 from wayveil.commands.single_steps import read
 from wayveil.errors import InputError, OutputError, UsageError
 from wayveil.model import KCL, AttackGraph, BreachBound, Points, Published, Regions, Visits
-from wayveil.pipeline.evaluate import default_attacks, default_metrics
 from wayveil.pipeline.folder.verify_folder import judge
 from wayveil.pipeline.publish import NotPublished, publish
 from wayveil.recipe import catalog
+from wayveil.recipe.defaults import default_attacks, default_metrics
 from wayveil.recipe.recipe import load_recipe, make_recipe
 
 

@@ -12,7 +12,7 @@ import pytest
 from wayveil.errors import UsageError
 from wayveil.pipeline.folder.secret import Secret
 from wayveil.pipeline.publish import publish
-from wayveil.recipe.defaults import method_rng
+from wayveil.pipeline.seeds import method_rng
 from wayveil.recipe.recipe import make_recipe
 
 

@@ -12,9 +12,8 @@ import pytest
 from wayveil.attacks import ATTACKS
 from wayveil.methods import Kcl
 from wayveil.model import KCL, AttackResult, Protection, Verdict, Visits
-from wayveil.pipeline.evaluate import default_attacks
 from wayveil.pipeline.publish import NotPublished, publish
-from wayveil.recipe.defaults import attacks_of
+from wayveil.recipe.defaults import attacks_of, default_attacks
 from wayveil.recipe.protections import confirm_protections, plays
 from wayveil.recipe.recipe import make_recipe
 

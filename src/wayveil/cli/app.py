@@ -182,8 +182,8 @@ def _utility(
 ) -> None:
     """Measure what a publication lost."""
     from wayveil.commands.single_steps import loss
-    from wayveil.pipeline.evaluate import results_json
     from wayveil.recipe import catalog
+    from wayveil.report.results_json import results_json
 
     with progress_bar() as progress:
         engine = catalog.make_engine(progress=progress)

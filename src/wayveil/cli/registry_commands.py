@@ -151,8 +151,8 @@ def _risk(
     as_json: Json = False,
 ) -> None:
     from wayveil.commands.single_steps import check_file, risk, write_risk_page
-    from wayveil.pipeline.evaluate import results_json
     from wayveil.recipe import catalog
+    from wayveil.report.results_json import results_json
 
     if report is not None:
         check_file(report, overwrite=overwrite, endings=(".html",))

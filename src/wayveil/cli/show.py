@@ -46,7 +46,7 @@ _SHARES = ("identity_share_above", "attribute_share_above", "unique_share", "unm
 
 def outcome_json(outcome: Any) -> dict[str, Any]:
     """Return a publication as JSON can hold it; the witness of a failed verdict is for the data owner."""
-    from wayveil.pipeline.evaluate import results_json, verdict_json
+    from wayveil.report.results_json import results_json, verdict_json
 
     return {
         "published": outcome.public is not None,

@@ -20,10 +20,11 @@ from wayveil.model import AttackResult, Data, Engine, Points, Routes, Score, Sen
 from wayveil.pipeline.blocks.combine import left_out_note
 from wayveil.pipeline.blocks.input_pieces import Wanted, found_kind, read_pieces
 from wayveil.pipeline.blocks.queries import attack_pieces
-from wayveil.pipeline.evaluate import default_metrics, fits, is_ready, measure, run_attacks
+from wayveil.pipeline.evaluate import measure, run_attacks
 from wayveil.pipeline.folder.staging import reporting_disk_errors
 from wayveil.pipeline.input import Prepared, check_sensitive, check_values, load, prepare, read_any
 from wayveil.recipe import catalog
+from wayveil.recipe.defaults import default_metrics, fits, is_ready
 from wayveil.recipe.recipe import InputSpec, make_input
 from wayveil.report.risk_page import render_risk
 

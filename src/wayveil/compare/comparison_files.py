@@ -10,8 +10,8 @@ from typing import Any
 
 from wayveil.commands.single_steps import write_file
 from wayveil.compare.frontier import Spot, draw_frontier
-from wayveil.pipeline.evaluate import to_text
 from wayveil.report.page_templates import environment
+from wayveil.report.results_json import to_text
 from wayveil.report.text.wording import date_words, words
 
 __all__ = ["spots_of", "write_comparison"]

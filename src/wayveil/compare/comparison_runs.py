@@ -22,13 +22,13 @@ from wayveil.compare.comparison_measures import Yardstick
 from wayveil.compare.comparison_recipe import Plan, Setting
 from wayveil.errors import InputError, OutputError, WayveilError
 from wayveil.model import Data, Engine, Progress
-from wayveil.pipeline.evaluate import results_json, to_text, verdict_json
 from wayveil.pipeline.folder.manifest import versions
 from wayveil.pipeline.folder.staging import MANIFEST, reporting_disk_errors, write_private
 from wayveil.pipeline.publish import NotPublished, Outcome, publish
 from wayveil.recipe.catalog import plain_parameters
 from wayveil.recipe.recipe import InputSpec, Recipe, make_recipe
 from wayveil.recipe.toml import recipe_text
+from wayveil.report.results_json import results_json, to_text, verdict_json
 
 __all__ = ["RESULT", "Cell", "input_hashes", "make_cell", "private_text", "ready_to_run", "run_cell"]
 

@@ -23,8 +23,9 @@ from wayveil.pipeline.outcome import NotPublished, Outcome
 from wayveil.pipeline.output_frame import settle
 from wayveil.pipeline.readback import check_made, refuse_nothing, write_and_read_back
 from wayveil.pipeline.release import Clock, Run, finish
+from wayveil.pipeline.seeds import method_rng, sequence_for
 from wayveil.recipe import catalog
-from wayveil.recipe.defaults import attacks_of, method_rng, metrics_of, sensitive_of, sequence_for
+from wayveil.recipe.defaults import attacks_of, metrics_of, sensitive_of
 from wayveil.recipe.protections import confirm_protections
 from wayveil.recipe.recipe import Recipe
 from wayveil.report.charts.drawings import drawings

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from wayveil.model import AttackResult, Chart, Engine, Score, Verdict, parameters_of, plain
-from wayveil.pipeline.evaluate import charts_json, results_json, to_text, verdict_json
 from wayveil.pipeline.folder.manifest import Described, make_manifest, versions
 from wayveil.pipeline.folder.secret import SECRET_FILE, Secret
 from wayveil.pipeline.folder.staging import MANIFEST, RECIPE_FILE, Workspace, reporting_disk_errors
@@ -22,6 +21,7 @@ from wayveil.recipe.recipe import Recipe
 from wayveil.recipe.toml import recipe_text
 from wayveil.report.charts.drawings import Drawing
 from wayveil.report.report import ReportContext, render_report
+from wayveil.report.results_json import charts_json, results_json, to_text, verdict_json
 from wayveil.report.text import summary
 
 __all__ = ["Clock", "Run", "finish"]

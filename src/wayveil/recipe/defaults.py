@@ -1,53 +1,39 @@
-"""What a recipe asks for beyond its method: random numbers, attacks and metrics."""
+"""Which attacks and metrics a recipe asks for, or which fit where it asks for none."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
 
-import numpy as np
-
-from wayveil.model import Attack, Metric, Sensitive
-from wayveil.pipeline.evaluate import default_attacks, default_metrics
-from wayveil.pipeline.folder.secret import Secret
-from wayveil.recipe.protections import deciding_attacks
+from wayveil.model import (
+    KCL,
+    Attack,
+    BreachBound,
+    CSafety,
+    Guarantee,
+    KDelta,
+    Method,
+    Metric,
+    Routes,
+    Sensitive,
+    parameters_of,
+)
+from wayveil.recipe import catalog
+from wayveil.recipe.protections import deciding_attacks, plays
 from wayveil.recipe.recipe import Recipe
 
 __all__ = [
     "attacks_of",
     "comparable",
+    "default_attacks",
+    "default_metrics",
+    "fits",
+    "is_ready",
     "makes_parts",
-    "method_rng",
     "metrics_of",
-    "rng_for",
     "sensitive_of",
-    "sequence_for",
 ]
-
-Purpose = Literal["method", "attacks"]
-_SPAWN_KEY: dict[Purpose, int] = {"method": 0, "attacks": 2}
-
-
-def rng_for(seed: int, purpose: Purpose, *block: int) -> np.random.Generator:
-    """Return the random numbers of one purpose; those of one do not depend on how many another takes.
-
-    They follow from a seed that may have been typed: nothing that hides anybody may come from them, see `method_rng`.
-    """
-    return np.random.default_rng(sequence_for(seed, purpose, *block))
-
-
-def method_rng(method: Any, seed: int, secret: Secret, *block: int) -> np.random.Generator:
-    """Return the random numbers of a method: of the seed alone, unless what it draws hides people.
-
-    Such a method says so by a true `hides_by_chance`; then who guesses the seed must not be able to draw the same.
-    """
-    if getattr(method, "hides_by_chance", False):
-        return secret.rng("method", *block, seed=seed)
-    return rng_for(seed, "method", *block)
-
-
-def sequence_for(seed: int, purpose: Purpose, *block: int) -> np.random.SeedSequence:
-    """Return the seed of one purpose; a block has one of its own."""
-    return np.random.SeedSequence(seed, spawn_key=(_SPAWN_KEY[purpose], *block))
 
 
 def sensitive_of(recipe: Recipe) -> Sensitive:
@@ -80,3 +66,99 @@ def comparable(method: Any) -> dict[str, bool]:
 def makes_parts(method: Any) -> bool:
     """Return whether the published trajectories are parts of the original ones: then they cannot be matched."""
     return getattr(method, "makes_parts", False)
+
+
+def fits(cls: Any, original: type, published: type, *, matched: bool, timed: bool = True) -> bool:
+    """Return whether an attack or a metric can compare these kinds of data.
+
+    `matched` says whether it is known which trajectories belong together, `timed` whether both have the same times.
+    """
+    kinds = cls.accepts is original and published in cls.targets
+    return kinds and (matched or not cls.matched) and (timed or not getattr(cls, "timed", False))
+
+
+def is_ready(cls: Any, given: Mapping[str, Any]) -> bool:
+    """Return whether an attack has what it cannot do without: `asks` names a parameter without a useful default."""
+    asks = getattr(cls, "asks", None)
+    return asks is None or bool(given.get(asks))
+
+
+def default_attacks(
+    original: type, published: type, *, claim: Guarantee | None = None, matched: bool = True, timed: bool = True
+) -> tuple[Attack, ...]:
+    """Return every attack on these kinds of data, as strong as the claim says it withstands.
+
+    An attacker of `m` visits knows as many as the claim allows, and people count as at risk above what it promises.
+    An attack with a choice of what is known (at random, worst case) is run for each.
+    """
+    promised: dict[str, Any] = {}
+    if isinstance(claim, KCL):
+        promised = {"m": claim.l, "threshold": claim.owner_share, "confidence": claim.c}
+    elif isinstance(claim, BreachBound):
+        promised = {"threshold": claim.p, "adversaries": claim.adversaries, "times": claim.times}
+    elif isinstance(claim, CSafety):
+        promised = {"threshold": claim.c}
+    elif (people := getattr(claim, "k", None)) is not None:
+        promised = {
+            "threshold": Fraction(1, people),
+            "k": people,
+            **({"delta": claim.delta} if isinstance(claim, KDelta) else {}),
+        }
+        if (top_speed := getattr(claim, "top_speed", "none")) != "none":
+            promised["top_speed"] = top_speed
+    found = []
+    for name, cls in catalog.entries("attack").items():
+        if fits(cls, original, published, matched=matched, timed=timed) and is_ready(cls, promised):
+            known = {p.name: p for p in parameters_of(cls)}
+            given = {key: value for key, value in promised.items() if key in known}
+            given |= _whom(name, claim)
+            choices = [{"choice": choice} for choice in known["choice"].choices] if "choice" in known else [{}]
+            found += [catalog.build("attack", name, {**given, **choice}) for choice in choices]
+    found += [] if claim is None else _missing(found, claim, original, published, matched=matched, timed=timed)
+    return tuple(found)
+
+
+def _whom(name: str, claim: Guarantee | None) -> dict[str, Any]:
+    """Return how many people an attack must try, where the claim says so of this attacker."""
+    for protection in () if claim is None else claim.protects:
+        settings = dict(protection.settings)
+        if protection.attack == name and "victims" in settings:
+            return {"victims": settings["victims"]}
+    return {}
+
+
+def _missing(
+    found: Sequence[Attack], claim: Guarantee, original: type, published: type, *, matched: bool, timed: bool
+) -> list[Attack]:
+    """Return the attacks that play the attackers whom the claim stops, where none of those found does."""
+    wanted: list[Attack] = []
+    for protection in claim.protects:
+        cls = catalog.entry("attack", protection.attack)
+        played = any(plays(attack, protection) for attack in (*found, *wanted))
+        if not played and fits(cls, original, published, matched=matched, timed=timed):
+            wanted.append(catalog.build("attack", protection.attack, dict(protection.settings)))
+    return wanted
+
+
+def default_metrics(
+    original: type, published: type, *, method: Method | None = None, matched: bool = True, timed: bool = True
+) -> tuple[Metric, ...]:
+    """Return every metric on these kinds of data, with its default parameters.
+
+    Where the method spared frequent sequences of a given support, the same sequences are looked for; where it takes a
+    radius of uncertainty, queries take the same.
+    """
+    asked = getattr(method, "min_support", None)
+    if getattr(method, "preserve", None) != "mfs" or not isinstance(asked, int):
+        asked = None
+    given: dict[str, dict[str, Any]] = {"frequent_sequences": {"min_support": asked}} if asked is not None else {}
+    if method is not None and method.accepts is Routes:
+        people = getattr(method, "k", 2)
+        given |= {"road_error": {"k": people}, "road_patterns": {"min_support": people}}
+    if delta := getattr(method, "delta", 0):
+        given["range_queries"] = {"radius": delta}
+    return tuple(
+        catalog.build("metric", name, given.get(name, {}))
+        for name, cls in catalog.entries("metric").items()
+        if fits(cls, original, published, matched=matched, timed=timed)
+    )

@@ -17,10 +17,10 @@ from typing import Any
 from wayveil.commands.single_steps import risk, write_risk_page
 from wayveil.compare.finished_runs import headline, risk_headline
 from wayveil.errors import WayveilError
-from wayveil.pipeline.evaluate import results_json, to_text
 from wayveil.pipeline.publish import NotPublished, publish
 from wayveil.recipe.catalog import build, make_engine
 from wayveil.recipe.recipe import make_input, make_recipe
+from wayveil.report.results_json import results_json, to_text
 from wayveil.web.answers import plainly, unexpected
 from wayveil.web.asked import with_uploads
 from wayveil.web.disk import read_json, write_json

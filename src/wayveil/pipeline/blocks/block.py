@@ -22,8 +22,9 @@ from wayveil.pipeline.folder.secret import Secret
 from wayveil.pipeline.joining import join_data
 from wayveil.pipeline.output_frame import settle
 from wayveil.pipeline.readback import Written, check_made, write_and_read_back
+from wayveil.pipeline.seeds import method_rng, sequence_for
 from wayveil.recipe import catalog
-from wayveil.recipe.defaults import attacks_of, method_rng, metrics_of, sensitive_of, sequence_for
+from wayveil.recipe.defaults import attacks_of, metrics_of, sensitive_of
 from wayveil.recipe.recipe import Recipe
 from wayveil.report.charts.drawings import Drawing, drawings
 from wayveil.report.views.overview import balance, views

@@ -26,7 +26,8 @@ from wayveil.pipeline.folder.shares import count_pairs, count_times, spans_of_ti
 from wayveil.pipeline.joining import join_data
 from wayveil.pipeline.readback import refuse_nothing, write_and_read_back
 from wayveil.pipeline.release import Clock, Run
-from wayveil.recipe.defaults import attacks_of, metrics_of, sensitive_of, sequence_for
+from wayveil.pipeline.seeds import sequence_for
+from wayveil.recipe.defaults import attacks_of, metrics_of, sensitive_of
 from wayveil.recipe.protections import confirm_protections
 from wayveil.report.charts.drawings import Drawing, drawings
 from wayveil.report.text import summary

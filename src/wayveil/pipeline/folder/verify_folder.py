@@ -13,7 +13,6 @@ from wayveil.errors import InputError, UsageError
 from wayveil.io.crs import crs_name
 from wayveil.model import Engine, Stops, Verdict
 from wayveil.model.ragged import IntArray
-from wayveil.pipeline.evaluate import verdict_json
 from wayveil.pipeline.folder.manifest import (
     Manifest,
     expected_columns,
@@ -33,6 +32,7 @@ from wayveil.pipeline.outcome import NotPublished
 from wayveil.pipeline.publish import publish
 from wayveil.recipe import catalog
 from wayveil.recipe.recipe import Recipe, load_recipe
+from wayveil.report.results_json import verdict_json
 from wayveil.verify import Need, apart, class_keys, join_verdicts
 
 __all__ = ["Judgement", "judge"]
