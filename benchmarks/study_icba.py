@@ -37,7 +37,7 @@ from wayveil.attacks import SeenOnRoads
 from wayveil.engines import LocalEngine
 from wayveil.methods import Cba, Icba, Prefix
 from wayveil.model import Chart, Routes, Series
-from wayveil.run.charts import draw
+from wayveil.report.charts.bars import draw
 from wayveil.utility import RoadError, RoadPatterns, Traffic
 from wayveil.verify import VERIFIERS
 from wayveil.verify.common.route_inference import RouteGroups, find_inference_routes

@@ -29,7 +29,7 @@ import wayveil
 from wayveil.engines import LocalEngine
 from wayveil.methods import Kcl
 from wayveil.model import Chart, Series, Visits
-from wayveil.run.charts import draw
+from wayveil.report.charts.bars import draw
 from wayveil.utility import FrequentSequences
 from wayveil.verify import VERIFIERS
 from wayveil.workloads import City, Transit

@@ -20,7 +20,9 @@ from importlib import import_module
 from typing import Any
 
 _HOMES = {
+    "wayveil.api": ("Publication", "publish", "risk"),
     "wayveil.attacks": ("ATTACKS",),
+    "wayveil.commands.single_steps": ("read",),
     "wayveil.engines": ("DaskEngine", "LocalEngine"),
     "wayveil.errors": ("InputError", "OutputError", "ParameterError", "UsageError", "VerdictFailed", "WayveilError"),
     "wayveil.io": (
@@ -55,9 +57,10 @@ _HOMES = {
         "Verdict",
         "Visits",
     ),
+    "wayveil.pipeline.folder.verify_folder": ("judge",),
+    "wayveil.pipeline.outcome": ("NotPublished",),
     "wayveil.prepare": ("STEPS",),
-    "wayveil.run": ("NotPublished", "Publication", "Recipe", "judge", "load_recipe", "make_recipe", "publish", "read"),
-    "wayveil.run.publication": ("risk",),
+    "wayveil.recipe.recipe": ("Recipe", "load_recipe", "make_recipe"),
     "wayveil.utility": ("METRICS",),
     "wayveil.verify": ("VERIFIERS", "check_kanonymity", "check_kcl", "check_kdelta"),
     "wayveil.workloads": ("WORKLOADS",),

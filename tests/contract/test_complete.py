@@ -25,7 +25,9 @@ SOURCE = Path(wayveil.__file__).parent
 def needed() -> list[str]:
     found = []
     for name in METHODS:
-        found += [f"src/wayveil/methods/{name}.py", f"tests/methods/test_{name}.py", f"tests/golden/{name}",
+        home = f"src/wayveil/methods/{name}"  # a file, or a folder where there is more of it
+        own = f"{home}/{name}.py" if (ROOT / home).is_dir() else f"{home}.py"
+        found += [own, f"tests/methods/test_{name}.py", f"tests/golden/{name}",
                   f"docs/methods/{name}.md", f"benchmarks/bench_{name}.py"]  # fmt: skip
     for name in GUARANTEES:
         lower = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()

@@ -17,12 +17,11 @@ import pytest
 from wayveil.cli import main
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
-from wayveil.methods import kcl_choosing, kcl_ways
-from wayveil.methods.kcl import Kcl
+from wayveil.methods.kcl import Kcl, kcl_choosing, kcl_ways
 from wayveil.model import Published, Visits
-from wayveil.run import scores
-from wayveil.run.pipeline import publish
-from wayveil.run.recipe import make_recipe
+from wayveil.pipeline.publish import publish
+from wayveil.recipe import defaults
+from wayveil.recipe.recipe import make_recipe
 from wayveil.verify import check_kcl
 
 ROOT = Path(__file__).parents[2]
@@ -317,8 +316,8 @@ def test_the_sequences_that_are_spared_are_those_that_are_measured(tmp_path: Pat
 
 def test_default_metrics_follow_the_method() -> None:
     def asked(method: Kcl | None) -> Any:
-        found = scores.default_metrics(Visits, Visits, method=method)
-        assert [m.name for m in found] == [m.name for m in scores.default_metrics(Visits, Visits)]
+        found = defaults.default_metrics(Visits, Visits, method=method)
+        assert [m.name for m in found] == [m.name for m in defaults.default_metrics(Visits, Visits)]
         [metric] = [m for m in found if m.name == "frequent_sequences"]
         return metric.min_support  # type: ignore[attr-defined]
 

@@ -1,4 +1,4 @@
-"""The command line: options in, a few lines or one JSON object out; all work is done by `wayveil.run`."""
+"""The command line: options in, a few lines or one JSON object out; the pipeline and the commands do all work."""
 
 from wayveil.cli.app import main
 

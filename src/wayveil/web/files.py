@@ -17,8 +17,8 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
+from wayveil.commands.first_look import refuse_large
 from wayveil.errors import WayveilError
-from wayveil.run.unpacked import refuse_large
 from wayveil.web.answers import Refused
 from wayveil.web.disk import bytes_of, is_id, new_id, now, read_json, write_json
 

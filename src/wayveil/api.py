@@ -1,0 +1,381 @@
+"""Publishing from Python: data in memory in, a verified publication out that notebooks can show."""
+
+from __future__ import annotations
+
+import shutil
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, overload
+
+import numpy as np
+import polars as pl
+from markupsafe import Markup, escape
+
+from wayveil.commands.single_steps import attack_data
+from wayveil.engines import Scratch
+from wayveil.errors import UsageError
+from wayveil.io import Loaded, from_geopandas, from_pandas, from_polars, to_geopandas, to_pandas, to_polars
+from wayveil.model import (
+    GUARANTEES,
+    Data,
+    Engine,
+    Points,
+    Regions,
+    Routes,
+    Stops,
+    Visits,
+    parameters_of,
+)
+from wayveil.pipeline.folder.manifest import read_manifest
+from wayveil.pipeline.folder.secret import Secret
+from wayveil.pipeline.input import Prepared, load_published, prepare
+from wayveil.pipeline.publish import Outcome
+from wayveil.pipeline.publish import publish as publish_recipe
+from wayveil.recipe import catalog
+from wayveil.recipe.recipe import EACH_TRAJECTORY, InputSpec, Recipe, make_recipe
+from wayveil.report.text.number_format import format_number, format_percent
+from wayveil.report.text.wording import adversary_words
+
+__all__ = ["Publication", "publish", "risk"]
+
+_FIRST = {
+    "KCL": "kcl",
+    "KDelta": "nwa",
+    "KAnonymity": "knode",
+    "AttackGraph": "qid",
+    "BreachBound": "gsup",
+    "StrictK": "icba",
+    "SubsequenceK": "prefix",
+    "CSafety": "cast",
+}
+"""The method that is taken where somebody asks for a claim."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Publication:
+    """A publication that kept its promise, as whoever gets the files sees it.
+
+    Parameters
+    ----------
+    data : Data
+        The published data, read back from the files: fresh ids, no owners.
+    ids : polars.Series
+        The published ids, one per trajectory.
+    outcome : Outcome
+        The verdict, the attacks, the losses, and where the files are.
+    """
+
+    data: Data
+    ids: pl.Series
+    outcome: Outcome
+
+    @property
+    def verdict(self) -> Any:
+        """What the verifier said."""
+        return self.outcome.verdict
+
+    @property
+    def promise(self) -> str:
+        """What is promised, in words; says so where the publisher declared that each trajectory is another person."""
+        return self.outcome.promise
+
+    @property
+    def report(self) -> str:
+        """The private report as HTML."""
+        return self.outcome.report.read_text(encoding="utf-8")
+
+    @property
+    def risk(self) -> pl.DataFrame:
+        """What attackers learn: one row per attack and number, from the raw and from the published data."""
+        rows = [
+            {"attack": raw.name, "adversary": adversary_words(raw.adversary, published.adversary), "number": name,
+             "raw": raw.measured.get(name), "published": published.measured.get(name)}
+            for raw, published in self.outcome.attacks
+            for name in dict.fromkeys((*raw.measured, *published.measured))
+        ]  # fmt: skip
+        return _frame(rows, ("attack", "adversary", "number"), ("raw", "published"))
+
+    @property
+    def loss(self) -> pl.DataFrame:
+        """What was lost: one row per metric."""
+        rows = [
+            {"metric": score.name, "meaning": score.meaning, "better": score.better, "value": score.value}
+            for score in self.outcome.scores
+        ]
+        return _frame(rows, ("metric", "meaning", "better"), ("value",))
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return the published table."""
+        return to_polars(self.data, ids=self.ids.to_list())
+
+    def to_pandas(self) -> Any:
+        """Return the published table as a pandas frame (extra `geo`)."""
+        return to_pandas(self.data, ids=self.ids.to_list())
+
+    def to_geopandas(self) -> Any:
+        """Return published points or boxes as a GeoPandas frame (extra `geo`)."""
+        return to_geopandas(self.data, ids=self.ids.to_list())  # type: ignore[arg-type]
+
+    def save(self, folder: str | Path) -> Path:
+        """Copy the public and the private files into a new folder; return that of the public ones."""
+        target = Path(folder)
+        if target.exists():
+            raise UsageError(f"{str(target)!r} already exists; choose another folder.")
+        public = self.outcome.public
+        if public is None:
+            raise UsageError("Nothing was published, so there is nothing to save.")
+        for source in (public, self.outcome.private):
+            shutil.copytree(source, target / source.name)
+        return target / public.name
+
+    def __repr__(self) -> str:
+        rows = f"{len(self.data):,} trajectories, {self.data.n_rows:,} {catalog.rows_word(self.data)}"
+        claim = self.verdict.claim
+        declared = "" if self.promise == claim.promise else ", each trajectory declared to be another person"
+        return f"Publication({rows}, verified: {claim.to_json()}{declared})"
+
+    def _repr_html_(self) -> str:
+        shown = []
+        for name, value in self.verdict.measured.items():
+            shown.append((name.replace("_", " "), str(value) if isinstance(value, str) else format_number(value)))
+        for score in self.outcome.scores:
+            if score.value is not None:
+                text = format_percent(score.value) if score.percent else format_number(score.value)
+                label = "lost" if score.better == "lower" else "kept"
+                shown.append((f"{label}: {score.name.replace('_', ' ')}", text))
+        rows = Markup("").join(
+            Markup("<tr><th style='text-align:left'>{}</th><td>{}</td></tr>").format(name, text) for name, text in shown
+        )
+        head = Markup("<p><strong>Published and verified.</strong> {}</p>").format(escape(self.promise))
+        return str(head + Markup("<table>{}</table>").format(rows))
+
+
+@overload
+def publish(what: Recipe, method: None = None, *, engine: Engine | None = None) -> Outcome: ...
+
+
+@overload
+def publish(
+    what: Any,
+    method: Any,
+    *,
+    prepare: Sequence[Any] = (),
+    attacks: Sequence[Any] | None = None,
+    metrics: Sequence[Any] | None = None,
+    keep: Sequence[str] = (),
+    owners: Literal["each-trajectory"] | None = None,
+    out: str | Path | None = None,
+    title: str = "",
+    seed: int | None = None,
+    secret: str | Path | None = None,
+    engine: Engine | None = None,
+) -> Publication: ...
+
+
+def publish(what: Any, method: Any = None, *, engine: Engine | None = None, **how: Any) -> Any:
+    """Publish data with a method, or what a recipe says, if it keeps its promise; `NotPublished` if it does not.
+
+    Parameters
+    ----------
+    what : Data, data frame, or Recipe
+        Visits, points, routes or stops; a pandas, polars or GeoPandas frame of visits or points; or a whole recipe.
+    method : Method or claim
+        A configured method such as ``Kcl(k=10, l=3)``, or a claim such as ``KCL(k=10, c=0.5, l=3)``, for which the
+        method is taken that is made for it.
+    prepare : sequence of configured steps, optional
+        What is done to the data first.
+    attacks, metrics : sequences, optional
+        What is measured; by default all that fit.
+    keep : sequence of str, optional
+        Attributes that are published as they are.
+    owners : "each-trajectory", optional
+        Declares that each trajectory is another person; needed for a frame without a column ``user_id``.  Whoever
+        builds data without owners declares the same.  The promise then says so.
+    out : str or Path, optional
+        Folder for the files; by default they stay in a temporary one until the publication is forgotten.
+    title : str, optional
+        Heading of the report.
+    seed : int, optional
+        Repeats method and measurements; fresh and secret by default.
+    secret : str or Path, optional
+        The ``secret.txt`` of an earlier run, from its private folder: with it and the seed, the same bytes come out.
+    engine : Engine, optional
+        Where the work runs.
+
+    Returns
+    -------
+    Publication
+        For a recipe the `Outcome`.
+
+    Examples
+    --------
+    >>> from wayveil.model import KCL, Visits
+    >>> data = Visits.from_records([[("a", 1), ("b", 2)], [("a", 1)], [("a", 1), ("b", 2), ("c", 3)]])
+    >>> made = publish(data, KCL(k=2, c=1, l=2), seed=1)
+    >>> made.verdict.holds, made.to_polars().columns, made.to_polars().height
+    (True, ['traj_id', 't', 'location'], 5)
+    """
+    if isinstance(what, Recipe):
+        if method is not None or how:
+            raise UsageError("publish: a recipe says everything; give no method and no options beside it.")
+        return publish_recipe(what, engine=engine)
+    data, chosen = _data_of(what, how.pop("owners", None)), _method_of(method)
+    out, file = how.pop("out", None), how.pop("secret", None)
+    if out is not None and str(out) == "":
+        raise UsageError("publish: out must be a folder, or left out; got an empty name.")
+    secret = None if file is None else Secret.read(Path(file))
+    return _publish_data(data, chosen, _Asked(**how), out=out, engine=engine, secret=secret)
+
+
+def risk(
+    what: Any,
+    *,
+    attack: str | None = None,
+    sensitive: Mapping[str, Sequence[str]] | None = None,
+    owners: Literal["each-trajectory"] | None = None,
+    seed: int | None = None,
+    engine: Engine | None = None,
+    **parameters: Any,
+) -> pl.DataFrame:
+    """Return what attackers learn from data as they are: one row per attack and number.
+
+    Parameters
+    ----------
+    what : Data or data frame
+        Visits, points, routes or stops.
+    attack : str, optional
+        One attack by name; all that fit by default.
+    sensitive : mapping, optional
+        Sensitive values by attribute.
+    owners : "each-trajectory", optional
+        Declares that each trajectory is another person; needed for a frame without a column ``user_id``.
+    seed : int, optional
+        Repeats the draws.
+    engine : Engine, optional
+        Where the work runs.
+    **parameters
+        Parameters of the attacks; each takes those that it has.
+
+    Examples
+    --------
+    >>> from wayveil.model import Visits
+    >>> data = Visits.from_records([[("a", 1), ("b", 2)], [("a", 1)]])
+    >>> found = risk(data, attack="known_visits", m=1, choice="worst", seed=1)
+    >>> found.filter(found["number"] == "identity_mean")["value"].item()
+    0.75
+    """
+    data = _data_of(what, owners)
+    found = attack_data(
+        data,
+        attack=attack,
+        given=parameters,
+        sensitive=tuple((name, tuple(values)) for name, values in (sensitive or {}).items()),
+        seed=seed,
+        engine=engine,
+    )
+    rows = [
+        {"attack": result.name, "adversary": result.adversary, "number": name, "value": value}
+        for result in found
+        for name, value in result.measured.items()
+    ]
+    return _frame(rows, ("attack", "adversary", "number"), ("value",))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """What `publish` is asked for besides the data, the method and the folder."""
+
+    prepare: Sequence[Any] = ()
+    attacks: Sequence[Any] | None = None
+    metrics: Sequence[Any] | None = None
+    keep: Sequence[str] = ()
+    title: str = ""
+    seed: int | None = None
+
+    def recipe(self, data: Data, method: Any, target: Path) -> Recipe:
+        """Return the same as a recipe for data in memory."""
+        owners: Any = EACH_TRAJECTORY if data.owners == "declared" else ()
+        return make_recipe(
+            {
+                "input": {"path": "data in memory", "kind": catalog.kind_of_data(data), "owners": owners},
+                "output": {"path": str(target), "keep": list(self.keep)},
+                "prepare": tuple(self.prepare),
+                "method": method,
+                "attacks": None if self.attacks is None else tuple(self.attacks),
+                "metrics": None if self.metrics is None else tuple(self.metrics),
+                "title": self.title or "Publication of data in memory",
+                "seed": self.seed,
+            }
+        )
+
+
+def _publish_data(
+    data: Data, method: Any, asked: _Asked, *, out: str | Path | None, engine: Engine | None, secret: Secret | None
+) -> Publication:
+    if isinstance(data, Regions):
+        raise UsageError("publish: boxes are what methods make; give visits, points, routes or stops.")
+    scratch = Scratch() if out is None else None
+    target = Path(out or "") if scratch is None else scratch.path / "publication"
+    try:
+        made = _run(data, asked.recipe(data, method, target), engine, secret)
+    except BaseException:
+        if scratch is not None:
+            scratch.close()
+        raise
+    if scratch is not None:
+        weakref.finalize(made, scratch.close)
+    return made
+
+
+def _run(data: Data, recipe: Recipe, engine: Engine | None, secret: Secret | None) -> Publication:
+    source = _prepared(data, recipe.prepare, recipe.input)
+    outcome = publish_recipe(recipe, engine=engine, source=source, secret=secret)
+    if outcome.public is None:
+        raise UsageError("publish: the publication has no public folder.")
+    loaded = load_published(outcome.public, read_manifest(outcome.public)[0])
+    return Publication(data=loaded.data, ids=loaded.ids, outcome=outcome)
+
+
+def _prepared(data: Data, steps: Sequence[Any], spec: InputSpec) -> Prepared:
+    ids = pl.Series(np.arange(len(data))).cast(pl.String)
+    return prepare(Loaded(data=data, rows=data.n_rows, notes=(), ids=ids), steps, spec)
+
+
+def _data_of(what: Any, owners: Literal["each-trajectory"] | None) -> Data:
+    """Return data, or those in a frame; `owners` is what the caller declares of them."""
+    if isinstance(what, (Visits, Points, Regions, Routes, Stops)):
+        if owners is not None and (owners != EACH_TRAJECTORY or what.owners != "declared"):
+            raise UsageError(
+                f"publish: owners must be {EACH_TRAJECTORY!r} or left out, and left out where the data say themselves "
+                "who is behind a trajectory."
+            )
+        return what
+    if isinstance(what, (pl.DataFrame, pl.LazyFrame)):
+        return from_polars(what, owners=owners)
+    module = type(what).__module__.partition(".")[0]
+    if module == "geopandas":
+        return from_geopandas(what, owners=owners)
+    if module == "pandas":
+        return from_pandas(what, owners=owners)
+    raise UsageError(f"publish: data, a data frame or a recipe is needed, not {type(what).__name__}.")
+
+
+def _method_of(wanted: Any) -> Any:
+    if type(wanted) in catalog.entries("method").values():
+        return wanted
+    if type(wanted) in GUARANTEES.values():
+        name = _FIRST[wanted.name]
+        known = {p.name for p in parameters_of(catalog.entry("method", name))}
+        said = {p.name: getattr(wanted, p.name) for p in parameters_of(type(wanted)) if p.name in known}
+        return catalog.build("method", name, said)
+    raise UsageError(
+        "publish: give a configured method such as Kcl(k=10, l=3), or a claim such as KCL(k=10, c=0.5, l=3)."
+    )
+
+
+def _frame(rows: list[dict[str, Any]], texts: tuple[str, ...], numbers: tuple[str, ...]) -> pl.DataFrame:
+    schema: dict[str, Any] = {**dict.fromkeys(texts, pl.String), **dict.fromkeys(numbers, pl.Float64)}
+    plain = [{k: float(v) if k in numbers and v is not None else v for k, v in row.items()} for row in rows]
+    return pl.DataFrame(plain, schema=schema)

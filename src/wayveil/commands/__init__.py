@@ -1,0 +1,1 @@
+"""Each step of the line on its own, and the demonstration."""

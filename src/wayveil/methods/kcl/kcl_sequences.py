@@ -1,0 +1,286 @@
+"""Common and violating sequences of records in pieces: workers count, add up, judge and locate them.
+
+Everybody is whole in one piece, so the owners of a sequence add up.  Sequences are counted length by length: every
+piece is counted once, and all that begins with the same items is added up by one task.  What it finds common is known
+to all tasks of the next length.  No task holds more than a piece, the sequences of a range, and what is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from shutil import rmtree
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy.special import comb
+
+from wayveil.kernels.kcl_count import (
+    CLEAN,
+    COMMON,
+    THREAT,
+    count_candidates,
+    fill_table,
+    judge_candidates,
+    locate_threats,
+)
+from wayveil.kernels.kcl_find import Common, Violating
+from wayveil.kernels.kcl_lists import inverted
+from wayveil.methods.kcl.kcl_choosing import Choosing
+from wayveil.methods.kcl.kcl_ways import Numbered, Sequences
+from wayveil.model import Engine
+from wayveil.model.ragged import BoolArray, FloatArray, IntArray, offsets_of
+from wayveil.pipeline.blocks.task_files import load_value, save
+
+__all__ = ["Counted", "Counting", "Hits", "count_sequences", "joined_sequences", "locate", "save_threats"]
+
+_MOST_RANGES = 256
+"""Every range is one more walk through the records of a piece."""
+
+_MANY = 1e15
+"""So many sequences that it does not matter how many more they are."""
+
+Cells = NDArray[np.int32]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counting:
+    """What is counted: the sequences of `Numbered` pieces in files, as `choosing` asks for, among so many people.
+
+    About `occurrences` of sequences begin with the items of a range, so that a task can hold them.
+    """
+
+    choosing: Choosing
+    people: int
+    n_items: int
+    n_values: int
+    occurrences: int
+    scratch: Path
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Level:
+    """Common sequences of one length, one per row: items, owners, owners of each sensitive value, whether clean."""
+
+    items: Cells
+    support: Cells
+    having: Cells
+    clean: BoolArray
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Counted:
+    """What all pieces have together; without violating sequences where only their number was wanted."""
+
+    longest: int
+    n_violating: int
+    common: tuple[Level, ...]
+    violating: tuple[Cells, ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Hits:
+    """Where violating sequences occur in a piece: threat ``threat[i]`` in record ``record[i]``."""
+
+    threat: IntArray
+    record: IntArray
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Piece:
+    """What the task of a piece tells: the longest record, and how many longer sequences can begin with each item."""
+
+    longest: int
+    ahead: FloatArray
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Added:
+    """What the task of a range tells."""
+
+    n_common: int
+    n_violating: int
+    common: Level
+    violating: Cells
+
+
+def count_sequences(counting: Counting, files: Sequence[Path], engine: Engine, *, listed: bool) -> Counted:
+    """Count the sequences of all pieces; violating ones are `listed`, or only their number is told."""
+    choosing, common, violating = counting.choosing, list[Level](), list[Cells]()
+    n_common, n_violating, length, longest = 0, 0, 1, 1
+    ahead: FloatArray = np.ones(counting.n_items)
+    while length <= longest:
+        ranges = _ranges(ahead, counting.occurrences)
+        folder = counting.scratch / "sequences" / str(length)
+        known = save(tuple(common), folder / "known.pickle")
+        pieces: list[_Piece] = engine.map(partial(_count_piece, folder, known, length, ranges), list(enumerate(files)))
+        longest = choosing.longest(max(piece.longest for piece in pieces))
+        wanted = listed, listed or length < longest
+        added: list[_Added] = engine.map(
+            partial(_add_up, counting, folder, known, length, wanted), list(range(len(ranges)))
+        )
+        rmtree(folder)
+        n_common += sum(one.n_common for one in added)
+        n_violating += sum(one.n_violating for one in added)
+        choosing.refuse_too_many(n_common, choosing.most_common(longest, counting.n_values))
+        common.append(_joined([one.common for one in added]))
+        violating.append(np.concatenate([one.violating for one in added]))
+        if not len(common[-1].items):
+            break
+        ahead = np.sum([piece.ahead for piece in pieces], axis=0)
+        length += 1
+    return Counted(longest=longest, n_violating=n_violating, common=tuple(common), violating=tuple(violating))
+
+
+def _ranges(ahead: FloatArray, occurrences: int) -> list[tuple[int, int]]:
+    """Cut the items into ranges with which about so many occurrences of sequences begin.
+
+    Examples
+    --------
+    >>> _ranges(np.array([3.0, 1.0, 1.0, 3.0]), 4)
+    [(0, 2), (2, 4)]
+    """
+    total = float(ahead.sum())
+    n = int(np.clip(np.ceil(total / occurrences), 1, _MOST_RANGES))
+    ends = np.searchsorted(np.cumsum(ahead), total * np.arange(1, n) / n) + 1
+    cuts = np.unique([0, *np.minimum(ends, len(ahead)).tolist(), len(ahead)]).tolist()
+    return list(pairwise(cuts))
+
+
+def _count_piece(
+    folder: Path, known: Path, length: int, ranges: Sequence[tuple[int, int]], numbered: tuple[int, Path]
+) -> _Piece:
+    """Count the candidates of one length in a piece, and write them range by range."""
+    number, file = numbered
+    piece: Numbered = load_value(file)
+    records, _ = piece.records()
+    table, _ = _table(load_value(known))
+    where = inverted(records)
+    for part, (first, until) in enumerate(ranges):
+        counts = count_candidates(records, where, table, length, first, until)
+        n = len(counts.support)
+        if n:
+            columns = counts.items.reshape(n, length), counts.support[:, None], counts.having.reshape(n, piece.n_values)
+            cells = np.hstack(columns, dtype=np.int32, casting="same_kind")
+            save(cells, folder / str(part) / f"{number:06d}.pickle")
+    lengths = np.diff(records.offsets)
+    left = np.repeat(records.offsets[1:], lengths) - 1 - np.arange(len(records.items))
+    ahead: FloatArray = np.bincount(
+        records.items, np.minimum(comb(left, length), _MANY), minlength=piece.n_items
+    ).astype(np.float64)
+    return _Piece(longest=int(lengths.max(initial=1)), ahead=ahead)
+
+
+def _add_up(counting: Counting, folder: Path, known: Path, length: int, wanted: tuple[bool, bool], part: int) -> _Added:
+    """Add up what all pieces counted in a range, and judge it."""
+    choosing, width = counting.choosing, length + 1 + counting.n_values
+    files = sorted((folder / str(part)).glob("[0-9]*.pickle"))
+    cells: Cells = np.concatenate([np.empty((0, width), np.int32), *(load_value(file) for file in files)])
+    if len(files) > 1:
+        names = [str(i) for i in range(width)]
+        frame = pl.from_numpy(cells, schema=names)
+        cells = frame.group_by(names[:length], maintain_order=True).agg(pl.all().sum()).select(names).to_numpy()
+    table, clean = _table(load_value(known))
+    items, support, having = (np.ascontiguousarray(some) for some in np.hsplit(cells, [length, length + 1]))
+    verdict = judge_candidates(
+        items.astype(np.int64).ravel(), length, support.astype(np.int64).ravel(), having.astype(np.int64).ravel(),
+        table, clean, choosing.asked.k, choosing.allowed(counting.people),
+    )  # fmt: skip
+    common, threat = verdict & COMMON > 0, verdict & THREAT > 0
+    list_threats, list_common = wanted
+    shown = common if list_common else np.zeros_like(common)
+    return _Added(
+        n_common=int(common.sum()),
+        n_violating=int(threat.sum()),
+        common=Level(
+            items=items[shown], support=support[shown, 0], having=having[shown], clean=(verdict & CLEAN > 0)[shown]
+        ),
+        violating=items[threat & list_threats],
+    )
+
+
+def _joined(levels: Sequence[Level]) -> Level:
+    return Level(
+        items=np.concatenate([level.items for level in levels]),
+        support=np.concatenate([level.support for level in levels]),
+        having=np.concatenate([level.having for level in levels]),
+        clean=np.concatenate([level.clean for level in levels]),
+    )
+
+
+def _table(levels: Sequence[Level]) -> tuple[Any, IntArray]:
+    """Return the table of common sequences that kernels look into, and which of them are clean."""
+    clean = np.concatenate([np.zeros(0, bool), *(level.clean for level in levels)])
+    return _filled([level.items for level in levels], max(1, len(levels))), clean.astype(np.int64)
+
+
+def _filled(levels: Sequence[Cells], longest: int) -> Any:
+    return fill_table(_laid_out(levels, longest).ravel(), longest)
+
+
+def _laid_out(levels: Sequence[Cells], longest: int) -> IntArray:
+    """Return sequences as tables have them: the length, then the items."""
+    rows = np.zeros((sum(len(items) for items in levels), longest + 1), np.int64)
+    begin = 0
+    for items in levels:
+        n, length = items.shape
+        rows[begin : begin + n, 0] = length
+        rows[begin : begin + n, 1 : 1 + length] = items
+        begin += n
+    return rows
+
+
+def save_threats(counting: Counting, counted: Counted) -> Path:
+    """Write the violating sequences in the order in which one search through everything finds them."""
+    rows = _laid_out(counted.violating, counted.longest)
+    value = rows[_search_order(rows)].ravel(), counted
+    return save(value, counting.scratch / "sequences" / "threats.pickle")
+
+
+def _search_order(rows: IntArray) -> IntArray:
+    """Return the order of a depth-first search that takes items descending, and lists them before it goes deeper."""
+    n, longest = len(rows), rows.shape[1] - 1
+    length, item = rows[:, 0], -rows[:, 1:]
+    before = np.int64(np.iinfo(np.int64).min)
+    inner = np.arange(longest)[None, 1:] < length[:, None] - 1
+    path = np.where(inner, item[:, 1:], before)
+    last = np.where(length > 1, item[np.arange(n), length - 1], before)
+    order: IntArray = np.lexsort((last, *path.T[::-1], item[:, 0]))
+    return order
+
+
+def locate(threats: Path, numbered: Numbered) -> Hits:
+    """Return where the violating sequences occur, by record."""
+    rows, counted = load_value(threats)
+    table, clean = _table(counted.common)
+    records, _ = numbered.records()
+    threat, record = locate_threats(records, table, clean, fill_table(rows, counted.longest), counted.longest)
+    return Hits(threat=threat, record=record)
+
+
+def joined_sequences(threats: Path, hits: Sequence[Hits], n_records: Sequence[int]) -> Sequences:
+    """Return everything that was counted and located, with records numbered one piece after the other."""
+    rows, counted = load_value(threats)
+    begin = offsets_of(np.array(n_records))
+    threat = np.concatenate([one.threat for one in hits])
+    record = np.concatenate([one.record + at for one, at in zip(hits, begin[:-1], strict=True)])
+    order = np.lexsort((record, threat))
+    n = len(rows) // (counted.longest + 1)
+    found = Violating(fill_table(rows, counted.longest), offsets_of(np.bincount(threat, minlength=n)), record[order])
+    level = [level.items for level in counted.common]
+    having = np.concatenate([level.having for level in counted.common]).astype(np.int64)
+    entry, value = np.nonzero(having)
+    common = Common(
+        _filled(level, counted.longest),
+        np.concatenate([level.clean for level in counted.common]).astype(np.int64),
+        np.concatenate([level.support for level in counted.common]).astype(np.int64),
+        offsets_of(np.bincount(entry, minlength=len(having))),
+        value,
+        having[entry, value],
+    )
+    return Sequences(n_violating=counted.n_violating, found=found, common=common)

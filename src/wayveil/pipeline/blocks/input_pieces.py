@@ -1,0 +1,318 @@
+"""The input in pieces: scattered so that everybody is whole in one, read and prepared piece by piece."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from wayveil.errors import InputError, UsageError
+from wayveil.io import (
+    Kind,
+    Loaded,
+    ReadOptions,
+    Spans,
+    gather_piece,
+    guess_kind,
+    in_tree_order,
+    open_spans,
+    scatter_span,
+)
+from wayveil.io.scatter import groups_of, scatter_group
+from wayveil.io.tabular.columns import lone_rows_error
+from wayveil.model import BlockKey, Data, Engine, Frame, Owners, Points, Routes, Stops, TimeFormat
+from wayveil.model.ragged import FloatArray, IntArray
+from wayveil.pipeline.blocks.memory import check_groups, check_growth, limit_of
+from wayveil.pipeline.blocks.plan import Keys, keys_of
+from wayveil.pipeline.blocks.task_files import load_data, load_value, save, save_data
+from wayveil.pipeline.input import load, prepare, read_options
+from wayveil.pipeline.joining import join_taxonomies, with_taxonomy
+from wayveil.recipe import catalog
+from wayveil.recipe.defaults import sensitive_of
+from wayveil.recipe.recipe import InputSpec, Recipe
+
+__all__ = ["Pieces", "Wanted", "found_kind", "read_pieces", "wanted"]
+
+_PERSON_BITS = 32
+"""The code of a person is the number of the piece and, in so many lower bits, the number of the person in it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What is to be read: a table of a kind, the steps that prepare it, and how it is cut into pieces and blocks.
+
+    `limit` is the memory, in bytes, into which that has to fit, where somebody asked for one.
+    """
+
+    spec: InputSpec
+    kind: Kind
+    steps: tuple[Any, ...]
+    attributes: tuple[str, ...]
+    by: BlockKey
+    rows: int
+    limit: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Pieces:
+    """Prepared data on disk, and what is known of them.
+
+    Parameters
+    ----------
+    files : tuple of Path
+        One file per piece, as `save_data` writes it.
+    keys : tuple of Keys
+        Of the trajectories of each piece.
+    shared : Path
+        What all pieces share: the network of routes, the taxonomy of stops.
+    example : Data
+        Data without trajectories: kind, times, frame and attributes are those of all.
+    values : mapping
+        The values of each attribute that occur, and whether one is missing.
+    """
+
+    files: tuple[Path, ...]
+    keys: tuple[Keys, ...]
+    shared: Path
+    example: Any
+    values: dict[str, tuple[tuple[str, ...], int]]
+    trajectories: int
+    people: int
+    rows: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Piece:
+    """What one task tells of the piece that it prepared; `lone_rows` is whether each trajectory had one row only."""
+
+    file: Path
+    keys: Keys
+    example: Data | None
+    time_format: TimeFormat
+    owners: Owners
+    ids: IntArray
+    values: dict[str, tuple[tuple[str, ...], int]]
+    lone_rows: bool
+    notes: tuple[str, ...]
+
+
+def wanted(recipe: Recipe) -> Wanted:
+    """Return what a recipe with blocks wants to be read; refuse what cannot be done in pieces."""
+    if recipe.blocks is None:
+        raise UsageError("The recipe names no blocks.")
+    if recipe.output.keep_mapping:
+        raise UsageError("With blocks there is no table of new ids and input ids; leave --keep-mapping out.")
+    if recipe.output.format == "geojson":
+        raise UsageError("With blocks the published tables are parquet or csv, not geojson.")
+    needs_slices = catalog.kind_of(type(recipe.method)) == "routes"
+    if needs_slices and not any(step.name == "slices" for step in recipe.prepare):
+        raise UsageError(
+            "Blocks of routes are slices of time: say how long they are with the step slices, such as "
+            "--prepare 'slices width=1d'."
+        )
+    names = [*(attribute for attribute, _ in sensitive_of(recipe)), *recipe.output.keep]
+    return Wanted(
+        spec=recipe.input,
+        kind=found_kind(recipe.input, catalog.kind_needed(recipe.prepare, recipe.method)),
+        steps=recipe.prepare,
+        attributes=tuple(dict.fromkeys(names)),
+        by=recipe.blocks.by,
+        rows=recipe.blocks.rows,
+        limit=limit_of(recipe.blocks),
+    )
+
+
+def found_kind(spec: InputSpec, needed: str | None = None) -> Any:
+    """Return what an input holds; InputError if something else is needed."""
+    found = spec.kind or guess_kind(spec.path, ReadOptions(columns=spec.columns))
+    if needed is not None and found != needed:
+        advice = catalog.advice(found, needed)
+        raise InputError(f"The input {str(spec.path)!r} holds {found}, but {needed} are needed.{advice}")
+    return found
+
+
+def read_pieces(want: Wanted, *, seed: int, scratch: Path, engine: Engine) -> Pieces:
+    """Scatter, read and prepare a table on an engine; nobody ever holds all of it."""
+    spec, found = want.spec, want.kind
+    if spec.owner_tables or spec.known is not None:
+        name = "--owners" if spec.owner_tables else "--known"
+        raise UsageError(f"A table given with {name} cannot be cut into blocks; put its column into the input table.")
+    options = read_options(spec, attributes=want.attributes)
+    engine.progress("scattering rows")
+    spans = open_spans(spec.path, found, options, rows=want.rows, scratch=scratch)
+    check_groups(want.limit, spans.group_bytes)
+    n_pieces = max(1, -(-spans.rows // want.rows))
+    raw = scratch / "raw"
+    secret = int(np.random.SeedSequence(seed, spawn_key=(3,)).generate_state(1, np.uint64)[0] >> np.uint64(2))
+    counts = engine.map(
+        partial(scatter_span, spans, pieces=n_pieces, secret=secret, folder=raw), range(len(spans.spans))
+    )
+    regroup = partial(scatter_group, spans, pieces=n_pieces, secret=secret, folder=raw, rows=want.rows)
+    engine.map(regroup, range(len(groups_of(n_pieces))))
+    held = np.flatnonzero(np.sum(counts, axis=0)).tolist()
+    engine.progress("reading pieces")
+    files = engine.map(partial(gather_piece, spans, folder=raw), held)
+    frame = _frame(engine.map(partial(_extent, spec, found), files)) if found == "points" else None
+    task = partial(_prepare_piece, want, frame, secret, scratch)
+    pieces: list[_Piece] = engine.map(task, list(enumerate(files)))
+    return _joined(pieces, spans, scratch, engine)
+
+
+def _piece_spec(spec: InputSpec, file: Path, kind: str) -> InputSpec:
+    return spec.model_copy(update={"path": file, "kind": kind})
+
+
+def _extent(spec: InputSpec, kind: str, file: Path) -> tuple[FloatArray, FloatArray, str] | None:
+    """Return where the degrees of a piece are: the outermost in every whole degree of longitude."""
+    data = load(_piece_spec(spec, file, kind), attributes=(), kind=kind, piece=True).data
+    if not isinstance(data, Points) or not data.frame.degrees:
+        return None
+    lon, lat = data.frame.to_file(data.x, data.y)
+    box = np.unique(np.floor(lon), return_inverse=True)[1]
+    low, high = np.full(box.max() + 1, np.inf), np.full(box.max() + 1, -np.inf)
+    np.minimum.at(low, box, lon)
+    np.maximum.at(high, box, lon)
+    ends = np.array([lat.min(), lat.max()])
+    return np.concatenate([low, high]), np.resize(ends, 2 * len(low)), data.frame.crs
+
+
+def _frame(extents: Sequence[tuple[FloatArray, FloatArray, str] | None]) -> Frame | None:
+    known = [extent for extent in extents if extent is not None]
+    if not known:
+        return None
+    lon, lat = (np.concatenate([extent[axis] for extent in known]) for axis in (0, 1))
+    return Frame.for_degrees(lon, lat, crs=known[0][2])
+
+
+def _prepare_piece(want: Wanted, frame: Frame | None, secret: int, scratch: Path, numbered: tuple[int, Path]) -> _Piece:
+    number, file = numbered
+    spec = _piece_spec(want.spec, file, want.kind)
+    loaded = load(spec, attributes=want.attributes, kind=want.kind, frame=frame, piece=True)
+    _look_ahead(want, loaded)
+    ready = prepare(loaded, want.steps, want.spec)
+    data: Any = ready.data
+    data = replace(data, owner=data.owner + (number << _PERSON_BITS))
+    if isinstance(data, Stops):
+        save(data.taxonomy, _tree_file(scratch, number))
+    elif isinstance(data, Routes) and number == 0:
+        save(data.network, scratch / "shared.pickle")
+    target = save_data(data, scratch / "prepared" / f"{number}.pickle")
+    return _Piece(
+        file=target,
+        keys=keys_of(data, want.by),
+        # One is enough, and each would hold a network, a taxonomy or the names of places of its own.
+        example=data.take(np.zeros(0, np.int64)) if number == 0 else None,
+        time_format=data.time_format,
+        owners=data.owners,
+        ids=_hashed(loaded.ids, secret) if data.owners == "given" else np.zeros(0, np.int64),
+        values={name: _present(data, name) for name in data.attributes},
+        lone_rows=loaded.rows == len(loaded.ids),
+        notes=ready.notes,
+    )
+
+
+def _look_ahead(want: Wanted, loaded: Loaded) -> None:
+    """Prepare a twentieth of a piece, to refuse a step that makes so many rows of it that they do not fit."""
+    if want.limit is None or not any(step.name == "resample" for step in want.steps):
+        return
+    some = np.arange(0, len(loaded.data), 20)
+    sample: Any = loaded.data.take(some)
+    try:
+        ready = prepare(replace(loaded, data=sample, ids=loaded.ids.gather(some)), want.steps, want.spec)
+    except InputError:
+        return  # what is wrong is told of the whole piece
+    check_growth(want.limit, sample.n_rows, ready.data.n_rows)
+
+
+def _hashed(ids: pl.Series, secret: int) -> IntArray:
+    return ids.hash(secret ^ 1).to_numpy().view(np.int64)
+
+
+def _present(data: Data, name: str) -> tuple[tuple[str, ...], int]:
+    column = data.attributes[name]
+    codes = np.unique(column.codes).tolist()
+    return tuple(column.labels[code] for code in codes if code >= 0), int((column.codes < 0).sum())
+
+
+def _joined(pieces: list[_Piece], spans: Spans, scratch: Path, engine: Engine) -> Pieces:
+    example: Any = pieces[0].example
+    for piece in pieces:
+        if piece.time_format != example.time_format:
+            raise InputError(f"{spans.shown}: times are written in different ways; write all in one way.")
+    if spans.suspects and all(piece.lone_rows for piece in pieces) and spans.rows > 1:
+        raise lone_rows_error(spans.shown, spans.suspects)
+    ids = np.concatenate([piece.ids for piece in pieces])
+    if len(np.unique(ids)) < len(ids):
+        raise InputError(
+            f"{spans.shown}: a traj_id occurs with more than one user_id. A trajectory belongs to one person; give the "
+            "part of each person a traj_id of its own."
+        )
+    shared, files = scratch / "shared.pickle", [piece.file for piece in pieces]
+    if isinstance(example, Stops):
+        tree = in_tree_order(join_taxonomies([load_value(_tree_file(scratch, i)) for i in range(len(pieces))]))
+        save(tree, shared)
+        files = engine.map(partial(_renumbered, scratch, shared), list(range(len(pieces))))
+        example = with_taxonomy(example, tree)
+    elif not isinstance(example, Routes):
+        save(None, shared)
+    if len({piece.owners for piece in pieces}) > 1:
+        # A trajectory that was cut has parts of one person, who counts once; so nobody is assumed in any piece.
+        files = engine.map(partial(_with_owners, shared), list(enumerate(files)))
+        example = replace(example, owners="given")
+    names = tuple(example.attributes)
+    return Pieces(
+        files=tuple(files),
+        keys=tuple(piece.keys for piece in pieces),
+        shared=shared,
+        example=example,
+        values={
+            name: (
+                tuple(sorted({value for piece in pieces for value in piece.values[name][0]})),
+                sum(piece.values[name][1] for piece in pieces),
+            )
+            for name in names
+        },
+        trajectories=sum(len(piece.keys.rows) for piece in pieces),
+        people=sum(len(np.unique(piece.keys.person)) for piece in pieces),
+        rows=sum(int(piece.keys.rows.sum()) for piece in pieces),
+        notes=(*spans.notes, *_notes(pieces)),
+    )
+
+
+def _tree_file(scratch: Path, number: int) -> Path:
+    return scratch / "taxonomies" / f"{number}.pickle"
+
+
+def _renumbered(scratch: Path, shared: Path, number: int) -> Path:
+    """Write stops with the codes of the taxonomy of all pieces, to a file of their own: the task may run twice."""
+    data = load_data(scratch / "prepared" / f"{number}.pickle", load_value(_tree_file(scratch, number)))
+    return save_data(with_taxonomy(data, load_value(shared)), scratch / "renumbered" / f"{number}.pickle")
+
+
+def _with_owners(shared: Path, numbered: tuple[int, Path]) -> Path:
+    """Write data whose owners are known, to a file of their own: the task may run twice."""
+    number, file = numbered
+    data = replace(load_data(file, load_value(shared)), owners="given")
+    return save_data(data, file.parent.with_name("owned") / f"{number}.pickle")
+
+
+def _notes(pieces: Sequence[_Piece]) -> tuple[str, ...]:
+    """Return what was assumed or cleaned: notes of all pieces as they are, others as those of the first piece."""
+    told: dict[str, tuple[str, int, set[str]]] = {}
+    for piece in pieces:
+        for note in piece.notes:
+            shape = "".join("#" if letter.isdigit() or letter == "," else letter for letter in note)
+            while "##" in shape:
+                shape = shape.replace("##", "#")
+            first, times, texts = told.get(shape, (note, 0, set()))
+            told[shape] = first, times + 1, texts | {note}
+    return tuple(
+        first if len(texts) == 1 else f"{first[:-1]}, in the first of {times} pieces of the input that were alike."
+        for first, times, texts in told.values()
+    )

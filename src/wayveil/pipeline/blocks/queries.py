@@ -1,0 +1,69 @@
+"""Attacks on data in pieces: victims are drawn in every piece, and everybody in every piece is compared with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wayveil.model import AttackResult, Engine, Sensitive
+from wayveil.pipeline.blocks.combine import add_counts
+from wayveil.pipeline.blocks.input_pieces import Pieces
+from wayveil.pipeline.blocks.task_files import load_data, load_value
+
+__all__ = ["attack_pieces"]
+
+
+def attack_pieces(
+    attacks: Sequence[Any],
+    pieces: Pieces,
+    targets: Sequence[Sequence[Path]],
+    *,
+    sensitive: Sensitive,
+    seed: np.random.SeedSequence,
+    engine: Engine,
+) -> tuple[tuple[tuple[AttackResult, ...], ...], list[str]]:
+    """Return, for every attack, the results on each target, and the names of attacks that cannot be asked in pieces.
+
+    A target is data in pieces, such as the raw data and what was published of them.
+    """
+    results, without = [], []
+    for position, attack in enumerate(attacks):
+        if not hasattr(attack, "ask"):
+            without.append(attack.name)
+            continue
+        engine.progress(f"attack {attack.name}")
+        drawn = _victims(attack, pieces)
+        asked = [(i, file, n) for i, (file, n) in enumerate(zip(pieces.files, drawn, strict=True)) if n]
+        own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, position))
+        questions = attack.join_questions(engine.map(partial(_ask, attack, pieces.shared, sensitive, own), asked))
+        answer = partial(_answer, attack, pieces.shared, questions)
+        results.append(
+            tuple(attack.conclude(questions, add_counts(engine.map(answer, list(files)))) for files in targets)
+        )
+    return tuple(results), without
+
+
+def _victims(attack: Any, pieces: Pieces) -> list[int]:
+    """Return how many victims are drawn in each piece: in proportion to its people, at least one in all."""
+    people = np.array([len(np.unique(keys.person)) for keys in pieces.keys])
+    wanted = min(int(getattr(attack, "victims", people.sum())), int(people.sum()))
+    upto = np.rint(np.cumsum(people) * wanted / people.sum()).astype(np.int64)
+    found: list[int] = np.diff(upto, prepend=0).tolist()
+    return found
+
+
+def _ask(
+    attack: Any, shared: Path, sensitive: Sensitive, seed: np.random.SeedSequence, asked: tuple[int, Path, int]
+) -> Any:
+    number, file, victims = asked
+    values = {name: list(listed) for name, listed in sensitive}
+    rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, number)))
+    return attack.ask(load_data(file, load_value(shared)), sensitive=values, rng=rng, victims=victims)
+
+
+def _answer(attack: Any, shared: Path, questions: Any, file: Path) -> Any:
+    return attack.answer(questions, load_data(file, load_value(shared)))

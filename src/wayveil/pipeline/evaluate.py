@@ -1,0 +1,49 @@
+"""What an attacker learns and what the publication lost: run the attacks and metrics."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from wayveil.model import Attack, AttackResult, Data, Engine, Metric, Score, Sensitive
+
+__all__ = ["measure", "run_attacks"]
+
+
+def run_attacks(
+    attacks: tuple[Attack, ...],
+    truth: Data,
+    target: Data,
+    *,
+    sensitive: Sensitive,
+    seed: np.random.SeedSequence,
+    engine: Engine,
+    boxes: Data | None = None,
+) -> tuple[AttackResult, ...]:
+    """Run every attack; the same seed picks the same victims for raw and for published data.
+
+    Where points were drawn from `boxes` that are published beside them, attacks that can see boxes see these: they are
+    public as well, and the points in them, which are there by chance, say nothing more.
+    """
+    values = {attribute: list(listed) for attribute, listed in sensitive}
+    results = []
+    for position, attack in enumerate(attacks):
+        engine.progress(f"attack {attack.name}")
+        own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, position))
+        beside = boxes is not None and type(boxes) in attack.targets
+        seen = boxes if beside else target
+        result = attack.run(truth, seen, sensitive=values, rng=np.random.default_rng(own), engine=engine)
+        if beside:
+            result = replace(result, adversary=f"{result.adversary}; sees the boxes beside the published points")
+        results.append(result)
+    return tuple(results)
+
+
+def measure(metrics: tuple[Metric, ...], original: Data, published: Data, engine: Engine) -> tuple[Score, ...]:
+    """Run every metric."""
+    scores = []
+    for metric in metrics:
+        engine.progress(f"measure {metric.name}")
+        scores.append(metric.run(original, published))
+    return tuple(scores)

@@ -1,0 +1,320 @@
+"""Judge a published folder again: from its files alone, or with the original by whoever has it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from wayveil.engines import scratch_folder
+from wayveil.errors import InputError, UsageError
+from wayveil.io.tabular.crs import crs_name
+from wayveil.model import Engine, Stops, Verdict
+from wayveil.model.ragged import IntArray
+from wayveil.pipeline.folder.manifest import (
+    Manifest,
+    expected_columns,
+    file_facts,
+    frame_of_files,
+    is_published_name,
+    open_plain,
+    read_manifest,
+    sentences,
+    versions,
+)
+from wayveil.pipeline.folder.secret import SECRET_FILE, Secret
+from wayveil.pipeline.folder.shares import judge_together
+from wayveil.pipeline.folder.staging import MANIFEST, RECIPE_FILE
+from wayveil.pipeline.input import find_public, load_boxes, load_parts
+from wayveil.pipeline.outcome import NotPublished
+from wayveil.pipeline.publish import publish
+from wayveil.recipe import catalog
+from wayveil.recipe.recipe import Recipe, load_recipe
+from wayveil.report.results_json import verdict_json
+from wayveil.verify import Need, apart, class_keys, join_verdicts
+
+__all__ = ["Judgement", "judge"]
+
+
+_NOT_ALONE = (
+    "the claim itself: it speaks of true positions, which published files do not show; whoever has the original can "
+    "judge it with --original"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """What was found wrong with a folder, what could not be judged from what was given, and the verdict on its data."""
+
+    folder: Path
+    manifest: Manifest
+    manifest_sha256: str
+    failures: tuple[str, ...]
+    not_judged: tuple[str, ...]
+    verdict: Verdict | None
+    repeated: bool = False
+
+    @property
+    def holds(self) -> bool | None:
+        """True: everything was judged and is right; False: something is wrong; None: a part cannot be judged."""
+        if self.failures:
+            return False
+        return None if self.not_judged else True
+
+    @property
+    def promise(self) -> str:
+        """What the claim of the manifest promises: from the claim, never from the manifest's own words."""
+        return self.manifest.guarantee.statement("declared" if self.manifest.people_declared else "given")
+
+    @property
+    def exit_code(self) -> int:
+        """0 holds, 1 fails, 3 cannot be judged from what was given."""
+        return {True: 0, False: 1, None: 3}[self.holds]
+
+    def to_json(self) -> dict[str, Any]:
+        """The judgement as JSON can hold it."""
+        return {
+            "holds": self.holds,
+            "failures": list(self.failures),
+            "not_judged": list(self.not_judged),
+            "with_original": self.repeated,
+            "manifest_sha256": self.manifest_sha256,
+            "method": self.manifest.method,
+            "promise": self.promise,
+            "each_trajectory_is_a_person": self.manifest.people_declared,
+            "verdict": None if self.verdict is None else verdict_json(self.verdict, witness=True),
+            "verdict_at_publication": self.manifest.verdict.model_dump(mode="json"),
+        }
+
+
+def judge(
+    folder: str | Path,
+    *,
+    original: str | Path | None = None,
+    recipe: str | Path | None = None,
+    secret: str | Path | None = None,
+    engine: Engine | None = None,
+) -> Judgement:
+    """Check every file against the manifest and judge the claim; every failure is reported, not just the first.
+
+    The claim is judged from the data even when a hash differs, and a correct hash does not excuse data that violate
+    the claim.  Whoever can change the folder can also change the manifest: its own sha256 should travel separately.
+
+    Parameters
+    ----------
+    folder : str or Path
+        A published folder, or the folder above it.
+    original : str or Path, optional
+        The original table, of which only its owner disposes.  It is published again with the recipe, the seed and the
+        secret of the run; the very same files must come out, and they are judged with owners and true positions.
+    recipe, secret : str or Path, optional
+        Those of the run; by default what it left in its private folder.
+    engine : Engine, optional
+        Where the work runs.
+
+    Returns
+    -------
+    Judgement
+        Its `holds` is None where a part of the claim cannot be judged from what was given.
+    """
+    public = find_public(Path(folder))
+    manifest, sha256 = read_manifest(public)
+    failures = [*_form_failures(public, manifest), *_file_failures(public, manifest), *_text_failures(manifest)]
+    not_judged: list[str] = []
+    verdict = None
+    try:
+        verdict, rows, trajectories = _judged(public, manifest)
+    except InputError as error:
+        failures.append(f"the table cannot be read: {error}")
+    else:
+        failures += [*_count_failures(rows, trajectories, manifest), *_frame_failures(public, manifest)]
+        if verdict is None:
+            not_judged.append(_NOT_ALONE)
+        elif not verdict.holds:
+            failures.append(f"the data do not keep the claim: {verdict.reason}")
+        else:
+            not_judged += verdict.not_judged
+    if not manifest.verdict.holds:
+        failures.append("the manifest itself says that the claim did not hold")
+    if original is not None:
+        asked = _Repetition(public=public, original=Path(original), recipe=recipe, secret=secret)
+        again, wrong, unknown = asked.run(manifest, engine)
+        verdict = again or verdict
+        failures += wrong
+        not_judged = [*unknown, *(not_judged if again is None and unknown else ())]
+    elif recipe is not None or secret is not None:
+        raise UsageError("A recipe or a secret is of use together with the original; give it with --original.")
+    return Judgement(
+        folder=public,
+        manifest=manifest,
+        manifest_sha256=sha256,
+        failures=tuple(failures),
+        not_judged=tuple(not_judged),
+        verdict=verdict,
+        repeated=original is not None,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Repetition:
+    """A publication of the original once more, to be compared with a public folder."""
+
+    public: Path
+    original: Path
+    recipe: str | Path | None
+    secret: str | Path | None
+
+    def run(self, manifest: Manifest, engine: Engine | None) -> tuple[Verdict | None, list[str], list[str]]:
+        """Return the verdict with the original, what is wrong, and what cannot be said."""
+        private = self.public.parent / "private"
+        recipe = load_recipe(_given(self.recipe, private / RECIPE_FILE, "--recipe"))
+        secret = Secret.read(_given(self.secret, private / SECRET_FILE, "--secret"))
+        if manifest.versions != versions():
+            return None, [], [f"the repetition: {_other_versions(manifest)}, so other bytes would prove nothing"]
+        with scratch_folder() as scratch:
+            try:
+                outcome = publish(self._repeating(recipe, scratch / "out"), engine=engine, secret=secret)
+            except NotPublished as refusal:
+                return None, [f"the original, published again with this recipe, keeps no promise: {refusal}"], []
+            differing = _differing(self.public, scratch / "out" / "public")
+        if differing:
+            return None, [f"published again from the original, other files come out: {', '.join(differing)}"], []
+        return outcome.verdict, [], list(outcome.verdict.not_judged)
+
+    def _repeating(self, recipe: Recipe, out: Path) -> Recipe:
+        output = recipe.output.model_copy(update={"path": out, "overwrite": False, "keep_mapping": False})
+        source = recipe.input.model_copy(update={"path": self.original})
+        return recipe.model_copy(update={"input": source, "output": output, "attacks": (), "metrics": ()})
+
+
+def _given(path: str | Path | None, usual: Path, option: str) -> Path:
+    """Return what was given, or what the run left in its private folder."""
+    if path is not None:
+        return Path(path)
+    if not usual.is_file():
+        raise UsageError(f"There is no {usual.name} in a private folder beside the publication; give it with {option}.")
+    return usual
+
+
+def _other_versions(manifest: Manifest) -> str:
+    here = versions()
+    differing = sorted(name for name in {*here, *manifest.versions} if here.get(name) != manifest.versions.get(name))
+    return f"the folder was made with another version of {', '.join(differing)} than is installed here"
+
+
+def _differing(one: Path, other: Path) -> list[str]:
+    """Return the names of files that the two folders do not have alike."""
+    names = sorted({path.name for folder in (one, other) for path in folder.iterdir()})
+    return [
+        name
+        for name in names
+        if not (one / name).is_file()
+        or not (other / name).is_file()
+        or file_facts(one / name) != file_facts(other / name)
+    ]
+
+
+def _text_failures(manifest: Manifest) -> list[str]:
+    """Compare what the manifest says in words with what its claim says: whoever forged one did not forge the other."""
+    expected = sentences(manifest.guarantee, manifest.people_declared, manifest.attributes)
+    return [
+        f"the manifest's own words under {name!r} are not those of its claim"
+        for name, words in expected.items()
+        if getattr(manifest, name) != words
+    ]
+
+
+def _shown(name: str) -> str:
+    """Return the name of a file as it can be shown: nothing in it steers a terminal."""
+    return name if name.isprintable() else ascii(name)
+
+
+def _form_failures(folder: Path, manifest: Manifest) -> list[str]:
+    """Compare the manifest with the one form in which it is written: nothing can hide in another."""
+    with open_plain(folder / MANIFEST) as file:
+        same = file.read() == manifest.to_bytes()
+    failures = [] if same else [f"{MANIFEST} is not in the form in which it is written"]
+    columns = expected_columns(manifest)
+    if [(column.name, column.type) for column in manifest.table.columns] != columns:
+        failures.append("the manifest lists other columns than data of this kind have")
+    return failures
+
+
+def _file_failures(folder: Path, manifest: Manifest) -> list[str]:
+    failures = []
+    for name, expected in sorted(manifest.files.items()):
+        try:
+            found = file_facts(folder / name)
+        except OSError:
+            failures.append(f"{_shown(name)} is missing or cannot be read")
+            continue
+        if found.bytes != expected.bytes:
+            failures.append(f"the size of {_shown(name)} differs: {found.bytes:,} bytes instead of {expected.bytes:,}")
+        if found.sha256 != expected.sha256:
+            failures.append(f"the hash of {_shown(name)} differs: the file was changed after publication")
+    unknown = sorted(name for name in manifest.files if not is_published_name(name))
+    if unknown:
+        failures.append(f"{len(unknown)} in the manifest that no publication has: {', '.join(map(_shown, unknown))}")
+    extra = sorted(_shown(path.name) for path in folder.iterdir() if path.name not in (MANIFEST, *manifest.files))
+    if extra:
+        failures.append(f"{len(extra)} unlisted in the manifest: {', '.join(extra)}")
+    return failures
+
+
+def _frame_failures(folder: Path, manifest: Manifest) -> list[str]:
+    """Compare the frame of coordinates with the one that the published numbers have: another makes other metres."""
+    placed = manifest.table.kind in ("points", "regions")
+    if (manifest.table.frame is not None) != placed:
+        return ["the manifest has a frame of coordinates for data without coordinates, or none for data with them"]
+    if not placed:
+        return []
+    if manifest.frame.to_json() != manifest.table.frame:
+        return ["the manifest's frame of coordinates is not in the form in which it is written"]
+    named = crs_name(manifest.frame.crs).degrees
+    in_degrees = {True} if any(name.endswith(".geojson") for name in manifest.files) else {True, False}
+    if manifest.frame.degrees not in (in_degrees if named is None else in_degrees & {named}):
+        return ["the manifest says of its coordinates that they are degrees, or that they are metres, and is wrong"]
+    right = frame_of_files(folder, manifest.table, manifest.files, manifest.attributes)
+    if right != manifest.frame:
+        return ["the manifest's frame of coordinates is not that of the published coordinates"]
+    return []
+
+
+def _count_failures(rows: int, trajectories: int, manifest: Manifest) -> list[str]:
+    failures = []
+    if rows != manifest.rows:
+        failures.append(f"the table has {rows:,} rows instead of {manifest.rows:,}")
+    if trajectories != manifest.trajectories:
+        failures.append(f"the table has {trajectories:,} trajectories instead of {manifest.trajectories:,}")
+    return failures
+
+
+def _judged(folder: Path, manifest: Manifest) -> tuple[Verdict | None, int, int]:
+    """Return the verdict, if files alone can give one, and the number of rows and trajectories."""
+    for name in manifest.files:
+        try:
+            with open_plain(folder / name):
+                pass
+        except OSError:
+            raise InputError(f"{_shown(name)} is not there, or is no plain file.") from None
+    claim, together = manifest.guarantee, manifest.table.parts == "together"
+    verdicts, classes, rows, trajectories = [], [], 0, 0
+    ids: list[IntArray] = []  # hashed: of equal ids, two are equal here as well
+    for number, part in enumerate(load_parts(folder, manifest)):
+        ids.append(part.ids.hash().to_numpy())
+        rows, trajectories = rows + part.data.n_rows, trajectories + len(part.data)
+        if claim.judged_alone and not together:
+            boxes = load_boxes(folder, manifest, part, number)
+            verdicts.append(catalog.verify(part.data, claim, boxes=boxes))
+        if isinstance(part.data, Stops):
+            classes.append(np.unique(class_keys(part.data)))
+    if len(ids) > 1 and len(np.unique(np.concatenate(ids))) < trajectories:
+        raise InputError("A traj_id stands in several parts, so it is not known what belongs together.")
+    if not claim.judged_alone:
+        return None, rows, trajectories
+    if together:
+        return judge_together(folder, manifest), rows, trajectories
+    met: list[Need] = ["classes apart"] if classes and apart(classes) else []
+    return join_verdicts(verdicts, met=met), rows, trajectories

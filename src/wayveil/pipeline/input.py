@@ -1,0 +1,367 @@
+"""Tables and published folders -> data, with the checks that every method needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from wayveil.errors import InputError, UsageError, closest
+from wayveil.io import (
+    Loaded,
+    ReadOptions,
+    attach_places,
+    guess_kind,
+    in_tree_order,
+    locate,
+    mark_known,
+    name_owners,
+    parquet_parts,
+    read_network,
+    read_places,
+    read_points,
+    read_published,
+    read_published_taxonomy,
+    read_routes,
+    read_stops,
+    read_taxonomy,
+    read_visits,
+    taxonomy_of_places,
+)
+from wayveil.io.formats.registry import holds_tracks
+from wayveil.io.tabular.columns import EACH_TRAJECTORY
+from wayveil.model import (
+    Data,
+    Frame,
+    Places,
+    Regions,
+    RoadNetwork,
+    Routes,
+    Sensitive,
+    Stops,
+    Taxonomy,
+    TimeFormat,
+    seconds_per_unit,
+)
+from wayveil.model.ragged import IntArray
+from wayveil.pipeline.folder.manifest import FORMATS, Manifest, read_manifest, tables, taxonomy_name
+from wayveil.pipeline.folder.staging import MANIFEST
+from wayveil.pipeline.joining import join_data
+from wayveil.recipe import catalog
+from wayveil.recipe.recipe import InputSpec
+
+__all__ = [
+    "Prepared",
+    "check_sensitive",
+    "check_values",
+    "find_public",
+    "load",
+    "load_boxes",
+    "load_network",
+    "load_parts",
+    "load_places",
+    "load_published",
+    "prepare",
+    "read_any",
+    "read_options",
+    "whole_days",
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """Data after the preparation steps, the ids of its trajectories, and what was assumed or changed."""
+
+    data: Data
+    ids: pl.Series
+    notes: tuple[str, ...]
+
+
+def load(
+    spec: InputSpec,
+    *,
+    attributes: tuple[str, ...] | None,
+    kind: str | None = None,
+    frame: Frame | None = None,
+    piece: bool = False,
+    counts_people: bool = True,
+) -> Loaded:
+    """Read an input table; `attributes` limits what is read (None: all), `kind` is what is needed (None: any).
+
+    `frame` is given for a `piece` of a table, so that its degrees become the same metres as those of the whole.  Where
+    nobody said who is behind a trajectory, the table is refused, unless the caller `counts_people` in no way.
+    """
+    options = read_options(spec, attributes=attributes, frame=frame, piece=piece, counts_people=counts_people)
+    found = spec.kind or guess_kind(spec.path, options)
+    if kind is not None and found != kind:
+        advice = catalog.advice(found, kind)
+        raise InputError(f"The input {str(spec.path)!r} holds {found}, but {kind} are needed.{advice}")
+    loaded = _READERS[found](spec, options)
+    if spec.owner_tables:
+        loaded = name_owners(loaded, spec.owner_tables, spec.columns)
+    if spec.known is not None:
+        loaded = mark_known(loaded, spec.known)
+    return loaded if spec.places is None or found != "visits" else locate(loaded, spec.places)
+
+
+def read_options(
+    spec: InputSpec,
+    *,
+    attributes: tuple[str, ...] | None = None,
+    frame: Frame | None = None,
+    piece: bool = False,
+    counts_people: bool = True,
+) -> ReadOptions:
+    """Return how to read the table of an input; what the columns of the tables of owners are called is left out."""
+    owners: Any = "not-asked" if not counts_people else None
+    if spec.each_trajectory:
+        owners = EACH_TRAJECTORY
+    elif spec.owner_tables:
+        owners = "elsewhere"
+    return ReadOptions(
+        columns={ours: name for ours, name in spec.columns.items() if ours != "user_id" or not spec.owner_tables},
+        on_duplicate_time=spec.on_duplicate_time,
+        attributes=attributes,
+        crs=spec.crs,
+        frame=frame,
+        owners=owners,
+        piece=piece,
+    )
+
+
+def _routes(spec: InputSpec, options: ReadOptions) -> Loaded:
+    return read_routes(spec.path, load_network(spec, "The input holds routes"), options)
+
+
+def _stops(spec: InputSpec, options: ReadOptions) -> Loaded:
+    if spec.taxonomy is None:
+        raise UsageError("The input holds stops, so the taxonomy of their places is needed: give it with --taxonomy.")
+    taxonomy = read_taxonomy(spec.taxonomy, sensitive_nodes=spec.sensitive_nodes)
+    return read_stops(spec.path, taxonomy, options, unknown_places=spec.unknown_places)
+
+
+_READERS: dict[str, Callable[[InputSpec, ReadOptions], Loaded]] = {
+    "visits": lambda spec, options: read_visits(spec.path, options),
+    "points": lambda spec, options: read_points(spec.path, options),
+    "routes": _routes,
+    "stops": _stops,
+}
+
+
+def load_network(spec: InputSpec, why: str) -> RoadNetwork:
+    """Read the road network of an input; UsageError with the reason `why` it is needed if none is given."""
+    if spec.network is None:
+        raise UsageError(f"{why}, so the road network is needed: give it with --network.")
+    return read_network(spec.network, crs=spec.crs)
+
+
+def load_places(spec: InputSpec, why: str) -> tuple[Places, Taxonomy]:
+    """Read where people can stop, and the taxonomy with these places as leaves; UsageError if there are none."""
+    if spec.places is None:
+        raise UsageError(f"{why}, so a table of places is needed: give it with --places.")
+    places = read_places(spec.places, crs=spec.crs)
+    if spec.taxonomy is None:
+        return places, taxonomy_of_places(places, sensitive_nodes=spec.sensitive_nodes)
+    return places, attach_places(read_taxonomy(spec.taxonomy, sensitive_nodes=spec.sensitive_nodes), places)
+
+
+def find_public(folder: Path) -> Path:
+    """Return the public folder that `folder` is or has; InputError if there is none."""
+    for candidate in (folder, folder / "public"):
+        if (candidate / MANIFEST).is_file():
+            return candidate
+    raise InputError(f"There is no {MANIFEST} in {str(folder)!r} or its folder 'public': nothing is published there.")
+
+
+def _holds_raw(folder: Path) -> bool:
+    """Return whether a folder holds raw data, as GPS tracks or Parquet files, and no publication."""
+    if any((candidate / MANIFEST).is_file() for candidate in (folder, folder / "public")):
+        return False
+    return bool(parquet_parts(folder)) or holds_tracks(folder)
+
+
+def load_published(folder: Path, manifest: Manifest) -> Loaded:
+    """Read the table of a public folder as its manifest describes it; its parts, if it has any, become one."""
+    parts = list(load_parts(folder, manifest))
+    if len(parts) == 1:
+        return parts[0]
+    first = np.cumsum([0, *(len(part.data) for part in parts)])
+    owned: list[Any] = [replace(p.data, owner=p.data.owner + a) for p, a in zip(parts, first.tolist(), strict=False)]
+    return Loaded(
+        data=join_data(owned),
+        rows=sum(part.rows for part in parts),
+        notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        ids=pl.concat([part.ids for part in parts]),
+    )
+
+
+def load_parts(folder: Path, manifest: Manifest) -> Iterator[Loaded]:
+    """Read the parts of the table of a public folder, one after the other."""
+    taxonomy = _published_taxonomy(folder, manifest)
+    for name in tables(manifest):
+        yield read_published(
+            folder / name,
+            kind=manifest.table.kind,
+            time_format=manifest.table.time_format,
+            attributes=manifest.attributes,
+            owners=manifest.table.owners,
+            frame=manifest.frame,
+            taxonomy=taxonomy,
+            declared=manifest.declared,
+        )
+
+
+def _published_taxonomy(folder: Path, manifest: Manifest) -> Taxonomy | None:
+    """Return the taxonomy that was published with stops."""
+    if manifest.table.kind != "stops":
+        return None
+    names = [name for form in FORMATS if (name := taxonomy_name(form)) in manifest.files]
+    if not names:
+        raise InputError("The manifest lists no taxonomy, without which stops mean nothing.")
+    return read_published_taxonomy(folder / names[0])
+
+
+def load_boxes(folder: Path, manifest: Manifest, points: Loaded, part: int = 0) -> Regions | None:
+    """Read the boxes from which published points were drawn, where there are any; their ids must be the same."""
+    names = tables(manifest, "boxes")
+    if not names:
+        return None
+    if len(names) != len(tables(manifest)):
+        raise InputError("The manifest lists another number of tables of boxes than of points.")
+    loaded = read_published(
+        folder / names[part],
+        kind="regions",
+        time_format=manifest.table.time_format,
+        attributes=(),
+        owners=manifest.table.owners,
+        frame=manifest.frame,
+    )
+    if not loaded.ids.equals(points.ids) or not isinstance(loaded.data, Regions):
+        raise InputError(f"The trajectories of {names[part]} are not those of the published points.")
+    return loaded.data
+
+
+def read_any(
+    spec: InputSpec, *, attributes: tuple[str, ...] | None = None, counts_people: bool = True
+) -> tuple[Loaded, Sensitive]:
+    """Read a table or a published folder; return it with what its claim calls sensitive."""
+    if not spec.path.is_dir() or _holds_raw(spec.path):
+        return load(spec, attributes=attributes, counts_people=counts_people), ()
+    try:
+        folder = find_public(spec.path)
+    except InputError:
+        raise InputError(
+            f"{spec.path}: the folder holds neither a publication nor data: no {MANIFEST}, no .gpx or .plt files, and "
+            "not Parquet files alone. Give a table, a folder of such files, or a published folder."
+        ) from None
+    manifest, _ = read_manifest(folder)
+    return load_published(folder, manifest), getattr(manifest.guarantee, "sensitive", ())
+
+
+def prepare(loaded: Loaded, steps: Sequence[Any], spec: InputSpec) -> Prepared:
+    """Run the preparation steps in order; a trajectory that is split hands its id to its parts."""
+    data, ids, notes = loaded.data, loaded.ids, list(loaded.notes)
+    for step in steps:
+        accepted = catalog.kind_of(type(step))
+        if catalog.kind_of_data(data) != accepted:
+            raise InputError(f"The step {step.name} needs {accepted}, but the data are {catalog.kind_of_data(data)}.")
+        more_data: dict[str, Any] = {}
+        if getattr(step, "needs_network", False):
+            more_data = {"network": load_network(spec, f"The step {step.name} puts points on roads")}
+        if getattr(step, "needs_places", False):
+            places, taxonomy = load_places(spec, f"The step {step.name} looks where people stopped")
+            more_data = {"places": places, "taxonomy": taxonomy}
+        if hasattr(step, "run_with_origin"):
+            data, more, source = step.run_with_origin(data, **more_data)
+            ids = ids.gather(source)
+        else:
+            data, more = step.run(data, **more_data)
+        notes += more
+    if data.owners == "declared" and data.n_owners < len(data):
+        # Every trajectory of the input was declared to be a person; its parts are of the same one, and count once.
+        data = replace(data, owners="given")
+    if isinstance(data, Stops):
+        data = _in_tree_order(data)
+    if isinstance(data, Routes) and not any(step.name == "slices" for step in steps):
+        data, more = _one_slice(data)
+        notes += more
+    return Prepared(data=data, ids=ids, notes=tuple(notes))
+
+
+def _in_tree_order(data: Stops) -> Stops:
+    """Return stops whose taxonomy is numbered as in its published file, so that codes stay the same."""
+    ordered = in_tree_order(data.taxonomy)
+    code = {name: i for i, name in enumerate(ordered.nodes)}
+    translate = np.array([code[name] for name in data.taxonomy.nodes], np.int64)
+    return replace(data, place=translate[data.place], taxonomy=ordered)
+
+
+def _one_slice(data: Routes) -> tuple[Routes, tuple[str, ...]]:
+    """Return routes as of one slice of time, in which everybody can be confused with everybody.
+
+    What is published is the slice of those trips of which something is published; see `run.settling`.
+    """
+    begin, end, width = whole_days(data.t, data.time_format)
+    whole = replace(data, t_start=np.full(len(data), begin), t_end=np.full(len(data), end))
+    told = f"No slices of time were asked for (step slices): all routes are taken to be of one, of {width}."
+    return whole, (told,) if width else ()
+
+
+def whole_days(t: IntArray, time_format: TimeFormat) -> tuple[int, int, str]:
+    """Return where a slice of whole days around all these times begins and ends, and what it is made of.
+
+    It does not tell the exact first and last time.  Where times are plain integers, it is of whole numbers of a power
+    of ten that is no smaller than all the time there is.  Where no times are known, all are 0, and so is the slice.
+    """
+    first, last = (int(t.min()), int(t.max())) if len(t) else (0, 0)
+    if first == last == 0:
+        return 0, 0, ""
+    seconds = seconds_per_unit(time_format)
+    unit = 10 ** len(str(last - first)) if seconds is None else round(86_400 / seconds)
+    begin, end = first // unit * unit, (last // unit + 1) * unit
+    limits = np.iinfo(np.int64)
+    if not limits.min <= begin <= end <= limits.max:
+        raise InputError("Routes: a time is too close to the limits of 64-bit integers; shift the times.")
+    return begin, end, f"multiples of {unit:,}" if seconds is None else "whole days"
+
+
+def check_sensitive(data: Data, sensitive: Sensitive, *, keep: Iterable[str] = ()) -> None:
+    """Refuse sensitive attributes and values that the data do not have, and missing values."""
+    values = {
+        name: (
+            tuple(column.labels[code] for code in np.unique(column.codes).tolist() if code >= 0),
+            int(np.count_nonzero(column.codes < 0)),
+        )
+        for name, column in data.attributes.items()
+    }
+    check_values(values, len(data), sensitive, keep=keep)
+
+
+def check_values(
+    values: Mapping[str, tuple[tuple[str, ...], int]],
+    trajectories: int,
+    sensitive: Sensitive,
+    *,
+    keep: Iterable[str] = (),
+) -> None:
+    """Refuse the same, for attributes of which it is known what values occur and how often one is missing."""
+    for name in (*(attribute for attribute, _ in sensitive), *keep):
+        if name not in values:
+            known = sorted(values)
+            raise UsageError(f"The input has no attribute column {name!r}.{closest(name, known)}")
+    for name, wanted in sensitive:
+        present, missing = values[name]
+        if missing:
+            raise InputError(
+                f"The sensitive attribute {name!r} has no value in {missing:,} of {trajectories:,} trajectories. "
+                "Fill in a value such as 'unknown', or remove these trajectories."
+            )
+        for value in wanted:
+            if value not in present:
+                raise InputError(
+                    f"The sensitive value {value!r} never occurs in the attribute {name!r}; check its spelling."
+                )

@@ -1,0 +1,183 @@
+"""What a method works with follows from whom it publishes, not from everybody who is in the input.
+
+Published coordinates show the frame in which a method worked: the width of cells and the distance by which points were
+moved are metres of it.  The frame of all rows of the input would tell where somebody was of whom nothing is published.
+So what is published is made in a frame that follows from what is published.  The same is true of the number of
+decimals, and of the days of routes that no step cut into slices.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from wayveil.errors import InputError
+from wayveil.io.publish.canonical import points_to_file
+from wayveil.model import AttackGraph, Data, Extent, Frame, Points, Published, Regions, Routes
+from wayveil.model.ragged import BoolArray, FloatArray, IntArray, take
+from wayveil.pipeline.input import whole_days
+
+__all__ = ["settle"]
+
+_ROUNDS = 4
+_ROUNDING_DEG = 1e-11
+_COARSEST = {True: 5, False: 0}  # decimals of degrees and of metres: about a metre
+_FINEST = {True: 7, False: 2}  # about a centimetre
+_COMMON = 0.05
+
+
+def settle(
+    method: Any, data: Any, run: Callable[[Any], Published], *, one_slice: bool = False
+) -> tuple[Any, Published]:
+    """Run a method so that how it worked follows from what it publishes; return the data it worked on, and the result.
+
+    Parameters
+    ----------
+    method : Method
+        What is run; one that may publish points as they were recorded says so by a true `keeps_points`.
+    data : Data
+        The input.
+    run : callable
+        Runs the method on data; the same data must give the same result.
+    one_slice : bool
+        Whether routes are of one slice of time that nobody asked for.
+
+    Notes
+    -----
+    Data in degrees are published once more in the frame of what was published, until that is the frame of the result:
+    mostly at once, because somebody is left out at the border of the data or nobody is.  Where it does not end, or the
+    method refuses the data in another frame, the first result stands.
+    """
+    if isinstance(data, Routes):
+        made = run(data)
+        return _of_published_days(data, made) if one_slice else (data, made)
+    if not isinstance(data, Points) or not (data.frame.degrees or getattr(method, "keeps_points", False)):
+        return data, run(data)
+    everybody = np.ones(len(data), np.bool_)
+    data = _with_decimals(method, data, everybody)
+    first = data, run(data)
+    now = first
+    # Before each round `now` is a result and the data from which it was made.  If frame and decimals are those of the
+    # people in it, it is what we want; otherwise the method runs on data with these.
+    for _ in range(_ROUNDS):
+        data, made = now
+        who = _published(data, made)
+        if not who.any():
+            return now
+        fitting = _with_decimals(method, _in_frame(data, _frame(data, made, who)), who)
+        if fitting.frame == data.frame and fitting.frame.decimals == data.frame.decimals:
+            return now
+        try:
+            now = fitting, run(fitting)
+        except InputError:
+            break
+    return first
+
+
+def _published(data: Data, made: Published) -> BoolArray:
+    """Return of which trajectories of the input something is published."""
+    rows = np.diff(made.data.offsets) > 0
+    if made.source is None:
+        return rows
+    found = np.zeros(len(data), np.bool_)
+    found[made.source[rows & (made.source >= 0)]] = True
+    return found
+
+
+def _frame(data: Points, made: Published, who: BoolArray) -> Frame:
+    """Return the frame of what is published.
+
+    A claim about the true positions of these people is judged in it, so that it must not understate them either.
+    """
+    if not data.frame.degrees:
+        return data.frame
+    extents = [_extent(part) for part in (made.data, made.boxes) if part is not None]
+    if isinstance(made.claim, AttackGraph):
+        rows = take(data.offsets, np.flatnonzero(who))[1]
+        extents.append(Extent.of(*_recorded(data.frame, data.x[rows], data.y[rows])))
+    return Frame.for_extent(Extent.join(extents), crs=data.frame.crs)
+
+
+def _extent(made: Any) -> Extent:
+    if isinstance(made, Regions):
+        west, south = made.frame.to_file(made.x_min, made.y_min)
+        width = (made.x_max - made.x_min) / made.frame.x_scale
+        north = made.frame.to_file(made.x_max, made.y_max)[1]
+        return Extent.of(west, np.concatenate([south, north]), lon_end=west + width)
+    return Extent.of(*points_to_file(made))
+
+
+def _recorded(frame: Frame, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return degrees as they were in the file: exactly up to nine decimals, and more of them but for rounding."""
+    found = []
+    for degrees in frame.to_file(x, y):
+        near = np.rint(degrees * 1e9) / 1e9
+        found.append(np.where(np.abs(near - degrees) < _ROUNDING_DEG, near, degrees))
+    return found[0], found[1]
+
+
+def _in_frame(data: Points, frame: Frame) -> Points:
+    if frame == data.frame:
+        return data
+    x, y = frame.to_metres(*_recorded(data.frame, data.x, data.y))
+    return replace(data, x=x, y=y, frame=replace(frame, decimals=data.frame.decimals))
+
+
+def _with_decimals(method: Any, data: Points, who: BoolArray) -> Points:
+    """Return data whose frame says how many decimals the file has, where points may be published as they are."""
+    if not getattr(method, "keeps_points", False):
+        return data
+    rows = take(data.offsets, np.flatnonzero(who))[1]
+    columns = (data.x[rows], data.y[rows])
+    if data.frame.degrees:
+        columns = _recorded(data.frame, *columns)
+    decimals = _decimals(columns, data.frame.degrees)
+    if decimals == data.frame.decimals:
+        return data
+    return replace(data, frame=replace(data.frame, decimals=decimals))
+
+
+def _decimals(columns: tuple[FloatArray, FloatArray], degrees: bool) -> int:
+    """Return the fewest decimals that are enough for a twentieth of the rows, or for fewer than that at random.
+
+    One row in a hundred has a digit less in both coordinates by chance; where a twentieth has, it was recorded so.
+    """
+    more = 0 if degrees else _more_decimals(columns)
+    for decimals in range(_COARSEST[degrees] + more, _FINEST[degrees] + more):
+        unit = 10.0**decimals
+        enough = np.ones(len(columns[0]), np.bool_)
+        for column in columns:
+            enough &= np.abs(np.rint(column * unit) / unit - column) <= 1e-12 * np.maximum(1.0, np.abs(column))
+        if len(enough) and enough.mean() >= _COMMON:
+            return decimals
+    return _FINEST[degrees] + more
+
+
+def _more_decimals(columns: tuple[FloatArray, FloatArray]) -> int:
+    """Return how many decimals planar coordinates have beyond those of metres in a city of ten kilometres.
+
+    Examples
+    --------
+    >>> [_more_decimals((np.array([0.0, width]), np.zeros(2))) for width in (0.0, 1.0, 300.0, 10_000.0, 1e6)]
+    [0, 4, 2, 0, 0]
+    """
+    x, y = columns
+    diagonal = float(np.hypot(np.ptp(x), np.ptp(y))) if len(x) else 0.0
+    return max(0, math.ceil(-math.log10(diagonal)) + 4) if diagonal > 0 else 0
+
+
+def _of_published_days(data: Routes, made: Published) -> tuple[Routes, Published]:
+    """Return routes and what was made of them as of the days of those trips of which something is published."""
+    rows = take(data.offsets, np.flatnonzero(_published(data, made)))[1]
+    if not len(rows) or not data.t.any():
+        return data, made
+    begin, end, _ = whole_days(data.t[rows], data.time_format)
+
+    def moved(routes: Any, t: IntArray) -> Any:
+        return replace(routes, t=t, t_start=np.full(len(routes), begin), t_end=np.full(len(routes), end))
+
+    return moved(data, data.t), replace(made, data=moved(made.data, np.full(made.data.n_rows, begin)))

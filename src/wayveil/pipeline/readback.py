@@ -1,0 +1,107 @@
+"""From what a method made to what the files hold: written, read back, and compared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from wayveil.errors import OutputError
+from wayveil.io import Loaded, read_published, read_published_taxonomy, write_published, write_taxonomy
+from wayveil.model import Data, Frame, Published, Stops, Visits
+from wayveil.model.ragged import IntArray
+from wayveil.pipeline.alignment import join_owners
+from wayveil.pipeline.folder.manifest import boxes_name, published_name, taxonomy_name
+from wayveil.pipeline.folder.staging import reporting_disk_errors
+from wayveil.pipeline.outcome import NotPublished
+from wayveil.recipe import catalog
+from wayveil.recipe.defaults import makes_parts
+from wayveil.recipe.recipe import Recipe
+
+__all__ = ["Written", "check_made", "refuse_nothing", "write_and_read_back"]
+
+
+def check_made(method: Any, data: Data, made: Published) -> None:
+    """Refuse what a method must not return."""
+    expected = len(data) if made.source is None else len(made.source)
+    if len(made.data) != expected or (made.source is None) == makes_parts(method):
+        raise OutputError("The method returned another number of trajectories than it was given; this is a bug.")
+    if made.groups is not None and len(made.groups) != len(made.data):
+        raise OutputError("The method returned another number of groups than of trajectories; this is a bug.")
+    if made.boxes is not None and not np.array_equal(made.boxes.offsets, made.data.offsets):
+        raise OutputError("The method returned other boxes than points; this is a bug.")
+
+
+def refuse_nothing(kind: type) -> NotPublished:
+    """Return the error for a publication without rows."""
+    if kind is Visits:
+        return NotPublished(
+            "Nothing was published: no visit is left after suppression, because too few people share a place and a "
+            "time. Make times coarser with --time-bucket, or ask for a smaller k or l or a larger c."
+        )
+    if kind is Stops:
+        return NotPublished(
+            "Nothing was published: no stop is left, because too few people visit as many places as others. Ask for a "
+            "smaller m or a larger c."
+        )
+    return NotPublished(
+        "Nothing was published: no trajectory is left, because too few people move at the same times and places. "
+        "Bring trajectories to common times with the step resample, or ask for a smaller k."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """What the files hold, read back, with the true owners; `order` and `ids` say which trajectory is which."""
+
+    data: Any
+    boxes: Any
+    order: IntArray
+    ids: pl.Series
+
+
+def write_and_read_back(
+    recipe: Recipe, folder: Path, data: Data, made: Published, key: bytes, part: int | None = None
+) -> Written:
+    """Write what a method made, and return what the files hold; new ids follow from `key`, `part` numbers a block."""
+    form = recipe.output.format
+    path, beside = folder / published_name(form, part), folder / boxes_name(form, part)
+    boxes = None if made.boxes is None else replace(made.boxes, attributes={})
+    owner = data.owner if made.source is None else _owner_of_parts(data.owner, made.source)
+    with reporting_disk_errors(recipe.output.path):
+        order = write_published(made.data, path, key=key, beside=None if boxes is None else (boxes, beside))
+        if isinstance(made.data, Stops):
+            write_taxonomy(made.data.taxonomy, path.with_name(taxonomy_name(form)))
+        loaded = _read_back(path, made.data, data)
+        joined = join_owners(loaded.data, made.data, order, owner)
+        joined_boxes = None
+        if boxes is not None:
+            again = _read_back(beside, boxes, data)
+            joined_boxes = join_owners(again.data, boxes, order, owner) if again.ids.equals(loaded.ids) else None
+    if joined is None or (boxes is not None and joined_boxes is None):
+        raise OutputError("The file written does not read back as it was written, so nothing was published.")
+    return Written(data=joined, boxes=joined_boxes, order=order, ids=loaded.ids)
+
+
+def _owner_of_parts(owner: IntArray, source: IntArray) -> IntArray:
+    """Return the owners of parts of trajectories; every dummy gets a negative number of its own."""
+    dummy = source < 0
+    number: IntArray = np.cumsum(dummy, dtype=np.int64)
+    return np.where(dummy, -number, owner[np.where(dummy, 0, source)])
+
+
+def _read_back(path: Path, written: Data, source: Data) -> Loaded:
+    tree = path.with_name(taxonomy_name(path.suffix.removeprefix(".")))
+    return read_published(
+        path,
+        kind=catalog.kind_of_data(written),
+        time_format=written.time_format,
+        attributes=tuple(written.attributes),
+        owners=source.owners,
+        frame=getattr(written, "frame", Frame()),
+        taxonomy=read_published_taxonomy(tree) if isinstance(written, Stops) else None,
+        declared=getattr(written, "declared", None) is not None,
+    )

@@ -1,0 +1,182 @@
+"""The end of every run: manifest, report and private files, and the one step that makes them public."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from wayveil.model import AttackResult, Chart, Engine, Score, Verdict, parameters_of, plain
+from wayveil.pipeline.folder.manifest import Described, make_manifest, versions
+from wayveil.pipeline.folder.secret import SECRET_FILE, Secret
+from wayveil.pipeline.folder.staging import MANIFEST, RECIPE_FILE, Workspace, reporting_disk_errors
+from wayveil.pipeline.outcome import NotPublished, Outcome
+from wayveil.recipe import catalog
+from wayveil.recipe.defaults import sensitive_of
+from wayveil.recipe.recipe import Recipe
+from wayveil.recipe.toml import recipe_text
+from wayveil.report.charts.drawings import Drawing
+from wayveil.report.report import ReportContext, render_report
+from wayveil.report.results_json import charts_json, results_json, to_text, verdict_json
+from wayveil.report.text import summary
+
+__all__ = ["Clock", "Run", "finish"]
+
+
+@dataclass(kw_only=True)
+class Clock:
+    """Times the steps and tells the engine's progress about them."""
+
+    engine: Engine
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def __call__(self, step: str) -> Iterator[None]:
+        self.engine.progress(step)
+        began = time.perf_counter()
+        yield
+        self.seconds[step] = time.perf_counter() - began
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """Everything that is known when the verdict is in; `shown` are the scores with the charts that may be drawn."""
+
+    recipe: Recipe
+    seed: int
+    secret: Secret
+    verdict: Verdict
+    attacks: tuple[tuple[AttackResult, AttackResult], ...]
+    scores: tuple[Score, ...]
+    shown: tuple[Score, ...]
+    timings: Mapping[str, float]
+    notes: tuple[str, ...]
+    counted: str
+    input_facts: Mapping[str, str]
+    output_facts: Mapping[str, str]
+    views: tuple[Chart, ...]
+    balance: Mapping[str, Mapping[str, int | None]]
+    drawings: tuple[Drawing, ...]
+    table: Described
+    mapping: str | None = None
+
+
+def finish(space: Workspace, run: Run) -> Outcome:
+    """Publish what was staged if the verdict holds, and raise NotPublished otherwise; the report is written anyway."""
+    recipe, verdict = run.recipe, run.verdict
+    unprotected = summary.unprotected(recipe.output.keep, sensitive_of(recipe))
+    sha256 = None
+    declared = recipe.input.each_trajectory or run.table.owners == "declared"
+    promise = verdict.claim.statement("declared" if declared else "given")
+    if verdict.holds:
+        with reporting_disk_errors(recipe.output.path):
+            manifest = make_manifest(
+                space.staged, method=recipe.method, verdict=verdict, table=run.table, each_trajectory=declared
+            )
+            content = manifest.to_bytes()
+            (space.staged / MANIFEST).write_bytes(content)
+        sha256 = summary.sha256(content)
+    outcome = Outcome(
+        public=space.public if verdict.holds else None,
+        private=space.private,
+        verdict=verdict,
+        promise=promise,
+        attacks=run.attacks,
+        scores=run.scores,
+        notes=(
+            *run.notes,
+            *summary.prepare_notes(recipe.prepare),
+            *(f"The attribute {name!r} is published as it is; the promise does not cover it." for name in unprotected),
+        ),
+        counted=run.counted,
+        output_facts=run.output_facts,
+        timings=dict(run.timings),
+        manifest_sha256=sha256,
+    )
+    private = _private_files(run, outcome)
+    if verdict.holds:
+        space.publish(private)
+        return outcome
+    folder = space.refuse(private)
+    raise NotPublished(
+        f"Nothing was published: {verdict.reason} The report is in {str(folder)!r}.",
+        replace(outcome, private=folder),
+    )
+
+
+def _private_files(run: Run, outcome: Outcome) -> dict[str, str]:
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+    scores = {
+        "manifest_sha256": outcome.manifest_sha256,
+        "method": run.recipe.method.name,
+        "parameters": catalog.plain_parameters(run.recipe.method),
+        "promise": outcome.promise,
+        "verdict": verdict_json(run.verdict, witness=True),
+        "attacks": [
+            {"raw": raw, "published": published}
+            for raw, published in zip(
+                results_json(tuple(a for a, _ in run.attacks)),
+                results_json(tuple(b for _, b in run.attacks)),
+                strict=True,
+            )
+        ],
+        "scores": results_json(run.scores),
+        "views": charts_json(run.views),
+        "input_facts": dict(run.input_facts),
+        "output_facts": dict(outcome.output_facts),
+        "balance": run.balance,
+        "timings_s": dict(outcome.timings),
+        "total_s": sum(outcome.timings.values()),
+        "versions": versions(),
+        "notes": list(outcome.notes),
+    }
+    return {
+        "report.html": render_report(_report_context(run, outcome, created)),
+        "scores.json": to_text(scores),
+        "log.txt": summary.log_text(created, outcome.timings, outcome.notes, run.verdict),
+        "seed.txt": f"{run.seed}\n",
+        SECRET_FILE: run.secret.text,
+        RECIPE_FILE: recipe_text(_repeating(run)),
+        **({} if run.mapping is None else {"mapping.csv": run.mapping}),
+    }
+
+
+def _repeating(run: Run) -> Recipe:
+    """Return the recipe as it can be run again from anywhere: with its seed, and with whole paths."""
+    here = Path.cwd()
+    output = run.recipe.output.model_copy(update={"path": here / run.recipe.output.path})
+    return run.recipe.model_copy(update={"seed": run.seed, "input": run.recipe.input.below(here), "output": output})
+
+
+def _report_context(run: Run, outcome: Outcome, created: str) -> ReportContext:
+    method: Any = run.recipe.method
+    return ReportContext(
+        title=run.recipe.title or f"Publication of {run.recipe.input.path.name}",
+        method_name=method.name,
+        method_summary=method.summary,
+        parameters=tuple(
+            (p.name, summary.value_text(plain(getattr(method, p.name))), p.help) for p in parameters_of(type(method))
+        ),
+        claim=run.verdict.claim,
+        promise=outcome.promise,
+        verdict=run.verdict,
+        counted=outcome.counted,
+        notes=outcome.notes,
+        input_facts=run.input_facts,
+        output_facts=outcome.output_facts,
+        attacks=outcome.attacks,
+        scores=run.shown,
+        timings=outcome.timings,
+        versions=versions(),
+        created=created,
+        published_ok=run.verdict.holds,
+        manifest_sha256=outcome.manifest_sha256,
+        views=run.views,
+        balance=run.balance,
+        drawings=run.drawings,
+        recipe=recipe_text(run.recipe, seed=False, names_only=True),
+    )

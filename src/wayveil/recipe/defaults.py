@@ -1,0 +1,164 @@
+"""Which attacks and metrics a recipe asks for, or which fit where it asks for none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from wayveil.model import (
+    KCL,
+    Attack,
+    BreachBound,
+    CSafety,
+    Guarantee,
+    KDelta,
+    Method,
+    Metric,
+    Routes,
+    Sensitive,
+    parameters_of,
+)
+from wayveil.recipe import catalog
+from wayveil.recipe.protections import deciding_attacks, plays
+from wayveil.recipe.recipe import Recipe
+
+__all__ = [
+    "attacks_of",
+    "comparable",
+    "default_attacks",
+    "default_metrics",
+    "fits",
+    "is_ready",
+    "makes_parts",
+    "metrics_of",
+    "sensitive_of",
+]
+
+
+def sensitive_of(recipe: Recipe) -> Sensitive:
+    """Return the values whose inference the claim bounds."""
+    found: Sensitive = getattr(recipe.method.claim, "sensitive", ())
+    return found
+
+
+def attacks_of(recipe: Recipe) -> tuple[Attack, ...]:
+    """Return the attacks that are asked for, or all that fit; those on which the promise depends are never left out."""
+    if recipe.attacks is not None:
+        return (*recipe.attacks, *deciding_attacks(recipe.method.claim, recipe.attacks))
+    method = recipe.method
+    return default_attacks(method.accepts, method.publishes, claim=method.claim, **comparable(method))
+
+
+def metrics_of(recipe: Recipe) -> tuple[Metric, ...]:
+    """Return the metrics that are asked for, or all that fit."""
+    if recipe.metrics is not None:
+        return recipe.metrics
+    method = recipe.method
+    return default_metrics(method.accepts, method.publishes, method=method, **comparable(method))
+
+
+def comparable(method: Any) -> dict[str, bool]:
+    """Return what of a publication can be compared with the original: which trajectory is which, and times."""
+    return {"matched": not makes_parts(method), "timed": getattr(method, "times", "keep") == "keep"}
+
+
+def makes_parts(method: Any) -> bool:
+    """Return whether the published trajectories are parts of the original ones: then they cannot be matched."""
+    return getattr(method, "makes_parts", False)
+
+
+def fits(cls: Any, original: type, published: type, *, matched: bool, timed: bool = True) -> bool:
+    """Return whether an attack or a metric can compare these kinds of data.
+
+    `matched` says whether it is known which trajectories belong together, `timed` whether both have the same times.
+    """
+    kinds = cls.accepts is original and published in cls.targets
+    return kinds and (matched or not cls.matched) and (timed or not getattr(cls, "timed", False))
+
+
+def is_ready(cls: Any, given: Mapping[str, Any]) -> bool:
+    """Return whether an attack has what it cannot do without: `asks` names a parameter without a useful default."""
+    asks = getattr(cls, "asks", None)
+    return asks is None or bool(given.get(asks))
+
+
+def default_attacks(
+    original: type, published: type, *, claim: Guarantee | None = None, matched: bool = True, timed: bool = True
+) -> tuple[Attack, ...]:
+    """Return every attack on these kinds of data, as strong as the claim says it withstands.
+
+    An attacker of `m` visits knows as many as the claim allows, and people count as at risk above what it promises.
+    An attack with a choice of what is known (at random, worst case) is run for each.
+    """
+    promised: dict[str, Any] = {}
+    if isinstance(claim, KCL):
+        promised = {"m": claim.l, "threshold": claim.owner_share, "confidence": claim.c}
+    elif isinstance(claim, BreachBound):
+        promised = {"threshold": claim.p, "adversaries": claim.adversaries, "times": claim.times}
+    elif isinstance(claim, CSafety):
+        promised = {"threshold": claim.c}
+    elif (people := getattr(claim, "k", None)) is not None:
+        promised = {
+            "threshold": Fraction(1, people),
+            "k": people,
+            **({"delta": claim.delta} if isinstance(claim, KDelta) else {}),
+        }
+        if (top_speed := getattr(claim, "top_speed", "none")) != "none":
+            promised["top_speed"] = top_speed
+    found = []
+    for name, cls in catalog.entries("attack").items():
+        if fits(cls, original, published, matched=matched, timed=timed) and is_ready(cls, promised):
+            known = {p.name: p for p in parameters_of(cls)}
+            given = {key: value for key, value in promised.items() if key in known}
+            given |= _whom(name, claim)
+            choices = [{"choice": choice} for choice in known["choice"].choices] if "choice" in known else [{}]
+            found += [catalog.build("attack", name, {**given, **choice}) for choice in choices]
+    found += [] if claim is None else _missing(found, claim, original, published, matched=matched, timed=timed)
+    return tuple(found)
+
+
+def _whom(name: str, claim: Guarantee | None) -> dict[str, Any]:
+    """Return how many people an attack must try, where the claim says so of this attacker."""
+    for protection in () if claim is None else claim.protects:
+        settings = dict(protection.settings)
+        if protection.attack == name and "victims" in settings:
+            return {"victims": settings["victims"]}
+    return {}
+
+
+def _missing(
+    found: Sequence[Attack], claim: Guarantee, original: type, published: type, *, matched: bool, timed: bool
+) -> list[Attack]:
+    """Return the attacks that play the attackers whom the claim stops, where none of those found does."""
+    wanted: list[Attack] = []
+    for protection in claim.protects:
+        cls = catalog.entry("attack", protection.attack)
+        played = any(plays(attack, protection) for attack in (*found, *wanted))
+        if not played and fits(cls, original, published, matched=matched, timed=timed):
+            wanted.append(catalog.build("attack", protection.attack, dict(protection.settings)))
+    return wanted
+
+
+def default_metrics(
+    original: type, published: type, *, method: Method | None = None, matched: bool = True, timed: bool = True
+) -> tuple[Metric, ...]:
+    """Return every metric on these kinds of data, with its default parameters.
+
+    Where the method spared frequent sequences of a given support, the same sequences are looked for; where it takes a
+    radius of uncertainty, queries take the same.
+    """
+    asked = getattr(method, "min_support", None)
+    if getattr(method, "preserve", None) != "mfs" or not isinstance(asked, int):
+        asked = None
+    given: dict[str, dict[str, Any]] = {"frequent_sequences": {"min_support": asked}} if asked is not None else {}
+    if method is not None and method.accepts is Routes:
+        people = getattr(method, "k", 2)
+        given |= {"road_error": {"k": people}, "road_patterns": {"min_support": people}}
+    if delta := getattr(method, "delta", 0):
+        given["range_queries"] = {"radius": delta}
+    return tuple(
+        catalog.build("metric", name, given.get(name, {}))
+        for name, cls in catalog.entries("metric").items()
+        if fits(cls, original, published, matched=matched, timed=timed)
+    )

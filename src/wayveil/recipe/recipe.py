@@ -1,0 +1,292 @@
+"""A recipe: everything that decides a publication, checked before any data is read.
+
+A recipe file is TOML; ``wayveil publish`` builds the same object from its options, so there is one code path.
+Method, preparation steps, attacks and metrics are checked against their own declared parameters.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from wayveil.errors import UsageError, closest
+from wayveil.io.tabular.columns import EACH_TRAJECTORY
+from wayveil.recipe import catalog
+
+__all__ = [
+    "EACH_TRAJECTORY",
+    "BlocksSpec",
+    "InputSpec",
+    "OutputSpec",
+    "Recipe",
+    "load_recipe",
+    "make_input",
+    "make_recipe",
+]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, arbitrary_types_allowed=True)
+
+
+class InputSpec(_Strict):
+    """The table to read: where it is, what it holds and how its columns are called.
+
+    `owners` says who is behind the trajectories where no column does: tables, or "each-trajectory", the declaration
+    that each is another person.
+    """
+
+    path: Path
+    kind: Literal["visits", "points", "routes", "stops"] | None = None
+    columns: dict[str, str] = Field(default_factory=dict)
+    on_duplicate_time: Literal["first", "last"] | None = None
+    crs: str | None = None
+    known: Path | None = None
+    places: Path | None = None
+    network: Path | None = None
+    taxonomy: Path | None = None
+    sensitive_nodes: tuple[str, ...] = ()
+    unknown_places: Literal["refuse", "drop"] = "refuse"
+    owners: Literal["each-trajectory"] | tuple[Path, ...] = ()
+
+    @field_validator("path", "known", "places", "network", "taxonomy", mode="before")
+    @classmethod
+    def _path(cls, value: Any) -> Any:
+        return _as_path(value)
+
+    @field_validator("owners", mode="before")
+    @classmethod
+    def _paths(cls, value: Any) -> Any:
+        if value == EACH_TRAJECTORY or value is None:
+            return value or ()
+        if isinstance(value, (str, Path)):
+            value = [value]
+        if not isinstance(value, (list, tuple)) or not all(isinstance(item, (str, Path)) for item in value):
+            raise ValueError(f'owners must be "{EACH_TRAJECTORY}", a table or a list of tables')
+        if EACH_TRAJECTORY in value:
+            raise ValueError(f'owners must be tables or "{EACH_TRAJECTORY}", not both')
+        return tuple(_as_path(item) for item in value)
+
+    @model_validator(mode="after")
+    def _one_answer(self) -> InputSpec:
+        if self.each_trajectory and "user_id" in self.columns:
+            raise UsageError(
+                "Recipe: [input] names the column of the person (user_id) and declares that each trajectory is another "
+                f"person (owners = {EACH_TRAJECTORY!r}); give one of them."
+            )
+        return self
+
+    @property
+    def each_trajectory(self) -> bool:
+        """Whether the publisher declared that each trajectory is another person."""
+        return self.owners == EACH_TRAJECTORY
+
+    @property
+    def owner_tables(self) -> tuple[Path, ...]:
+        """The tables that say who is behind a trajectory."""
+        return () if isinstance(self.owners, str) else self.owners
+
+    @field_validator("sensitive_nodes", mode="before")
+    @classmethod
+    def _names(cls, value: Any) -> Any:
+        return tuple(value) if isinstance(value, list) else value
+
+    def below(self, folder: Path) -> InputSpec:
+        """Return the same, with its paths relative to a folder."""
+        files = ("path", "known", "places", "network", "taxonomy")
+        beside: dict[str, Any] = {name: folder / file for name in files if (file := getattr(self, name))}
+        return self.model_copy(update=beside).with_owner_tables(lambda file: folder / file)
+
+    def with_owner_tables(self, place: Callable[[Path], Path]) -> InputSpec:
+        """Return the same with the tables of owners elsewhere; a declaration stays."""
+        if self.each_trajectory:
+            return self
+        return self.model_copy(update={"owners": tuple(place(file) for file in self.owner_tables)})
+
+
+class OutputSpec(_Strict):
+    """Where the result goes and what of it is kept."""
+
+    path: Path
+    format: Literal["parquet", "csv", "geojson"] = "parquet"
+    keep: tuple[str, ...] = ()
+    keep_mapping: bool = False
+    with_raw: bool = False
+    overwrite: bool = False
+
+    @field_validator("path", mode="before")
+    @classmethod
+    def _path(cls, value: Any) -> Any:
+        return _as_path(value)
+
+    @field_validator("keep", mode="before")
+    @classmethod
+    def _keep(cls, value: Any) -> Any:
+        return tuple(value) if isinstance(value, list) else value
+
+
+class BlocksSpec(_Strict):
+    """How data are cut that are too large for one machine: `by` what, and about how many rows are in a block."""
+
+    by: Literal["times", "slice", "length", "place", "whole"]
+    rows: int = Field(default=2_000_000, ge=1)
+
+
+class Recipe(_Strict):
+    """A checked recipe; `method`, `prepare`, `attacks` and `metrics` are configured objects.
+
+    `attacks` and `metrics` that are None mean: all that fit the kind of data, with their default parameters.
+    """
+
+    input: InputSpec
+    output: OutputSpec
+    method: Any
+    prepare: tuple[Any, ...] = ()
+    attacks: tuple[Any, ...] | None = None
+    metrics: tuple[Any, ...] | None = None
+    title: str = ""
+    seed: int | None = Field(default=None, ge=0)
+    engine: Literal["local", "dask", "auto"] = "local"
+    blocks: BlocksSpec | None = None
+
+    @field_validator("method", mode="before")
+    @classmethod
+    def _method(cls, value: Any) -> Any:
+        return _configured("method", "name", value)
+
+    @field_validator("prepare", mode="before")
+    @classmethod
+    def _prepare(cls, value: Any) -> Any:
+        return _all_configured("step", "step", value)
+
+    @field_validator("attacks", mode="before")
+    @classmethod
+    def _attacks(cls, value: Any) -> Any:
+        return None if value is None else _all_configured("attack", "name", value)
+
+    @field_validator("metrics", mode="before")
+    @classmethod
+    def _metrics(cls, value: Any) -> Any:
+        return None if value is None else _all_configured("metric", "name", value)
+
+
+def load_recipe(path: str | Path) -> Recipe:
+    """Read a recipe file; its input and output paths are relative to the file."""
+    path = Path(path)
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"The recipe {str(path)!r} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise UsageError(f"The recipe {str(path)!r} is not UTF-8 text.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"The recipe {str(path)!r} is not valid TOML: {error}.") from None
+    base = path.parent
+    recipe = make_recipe(_with_tables(content, base))
+    return recipe.model_copy(
+        update={
+            "input": recipe.input.below(base),
+            "output": recipe.output.model_copy(update={"path": base / recipe.output.path}),
+        }
+    )
+
+
+def _with_tables(content: dict[str, Any], base: Path) -> dict[str, Any]:
+    """Return the recipe with the tables read in that stand for groups, such as ``adversaries = "@adversaries.csv"``."""
+
+    def filled(part: Any) -> Any:
+        if not isinstance(part, dict):
+            return part
+        tables = {k: v for k, v in part.items() if isinstance(v, str) and v.startswith("@")}
+        return {**part, **{key: catalog.read_table(value, base) for key, value in tables.items()}}
+
+    attacks = content.get("attacks")
+    return {
+        **content,
+        **({"method": filled(content["method"])} if "method" in content else {}),
+        **({"attacks": [filled(a) for a in attacks]} if isinstance(attacks, list) else {}),
+    }
+
+
+def make_recipe(content: dict[str, Any]) -> Recipe:
+    """Check the content of a recipe; the first thing that is wrong becomes a UsageError of one sentence."""
+    try:
+        recipe = Recipe.model_validate(content)
+    except ValidationError as error:
+        raise UsageError(_sentence(error)) from None
+    needed = catalog.kind_needed(recipe.prepare, recipe.method)
+    if recipe.input.kind not in (None, needed):
+        first = (*recipe.prepare, recipe.method)[0]
+        raise UsageError(f"{first.name} needs {needed}, the input is said to be {recipe.input.kind}.")
+    published = catalog.kind_published(recipe.method)
+    if recipe.output.format == "geojson" and published not in ("points", "regions"):
+        raise UsageError(f"GeoJSON holds points and boxes; {published} are published as parquet or csv.")
+    _check_blocks(recipe)
+    return recipe
+
+
+def _check_blocks(recipe: Recipe) -> None:
+    ways: tuple[str, ...] = getattr(recipe.method, "blocks", ())
+    if recipe.blocks is None or recipe.blocks.by in ways:
+        return
+    name = recipe.method.name
+    if not ways:
+        raise UsageError(f"{name} needs all data at once, so there can be no blocks; leave them out.")
+    raise UsageError(f"{name} cannot be cut by {recipe.blocks.by}; blocks may be by {' or '.join(ways)}.")
+
+
+def make_input(content: dict[str, Any]) -> InputSpec:
+    """Check the description of an input table on its own."""
+    try:
+        return InputSpec.model_validate(content)
+    except ValidationError as error:
+        raise UsageError(_sentence(error, "input")) from None
+
+
+def _as_path(value: Any) -> Any:
+    if value == "":
+        raise ValueError("a path must not be empty")
+    return Path(value) if isinstance(value, str) else value
+
+
+def _configured(family: catalog.Family, key: str, value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value if type(value) in catalog.entries(family).values() else _not_a_table(family, key)
+    rest = dict(value)
+    name = rest.pop(key, None)
+    if not isinstance(name, str):
+        return _not_a_table(family, key)
+    return catalog.build(family, name, rest)
+
+
+def _all_configured(family: catalog.Family, key: str, value: Any) -> tuple[Any, ...]:
+    if not isinstance(value, (list, tuple)):
+        value = [_not_a_table(family, key)]
+    return tuple(_configured(family, key, item) for item in value)
+
+
+def _not_a_table(family: str, key: str) -> Any:
+    raise UsageError(f"Recipe: every {family} must be a table with the key {key!r} that names it.")
+
+
+def _sentence(error: ValidationError, *above: str) -> str:
+    first = error.errors(include_url=False)[0]
+    *where, last = [*above, *(str(part) for part in first["loc"])]
+    place = f"[{'.'.join(where)}]" if where else "the recipe"
+    if first["type"] == "extra_forbidden":
+        known = _known_keys(where)
+        return f"Recipe: there is no key {last!r} in {place}; known: {', '.join(known)}.{closest(last, known)}"
+    if first["type"] == "missing":
+        return f"Recipe: {place} must have the key {last!r}."
+    said = first["msg"].removeprefix("Value error, ")
+    return f"Recipe: {last!r} in {place} is wrong: {said[:1].lower()}{said[1:]}, got {first['input']!r}."
+
+
+def _known_keys(where: list[str]) -> list[str]:
+    tables: dict[str, type[BaseModel]] = {"input": InputSpec, "output": OutputSpec, "blocks": BlocksSpec}
+    model = tables.get(where[0], Recipe) if where else Recipe
+    return list(model.model_fields)

@@ -1,0 +1,1 @@
+"""What came of it, for people: the report and the pages beside it."""

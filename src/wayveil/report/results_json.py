@@ -1,0 +1,58 @@
+"""Results as JSON can hold them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from wayveil.model import AttackResult, Chart, Score, Verdict
+
+__all__ = ["charts_json", "results_json", "to_text", "verdict_json"]
+
+
+def results_json(results: tuple[AttackResult, ...] | tuple[Score, ...]) -> list[dict[str, Any]]:
+    """Return attack results or scores as JSON can hold them."""
+    return [_plain(result) for result in results]
+
+
+def charts_json(charts: tuple[Chart, ...]) -> list[dict[str, Any]]:
+    """Return charts as JSON can hold them."""
+    return [_plain(chart) for chart in charts]
+
+
+def verdict_json(verdict: Verdict, *, witness: bool) -> dict[str, Any]:
+    """Return a verdict as JSON can hold it; the witness only for the data owner's eyes."""
+    found: dict[str, Any] = {
+        "holds": verdict.holds,
+        "claim": verdict.claim.to_json(),
+        "counted": verdict.counted,
+        "measured": _plain(dict(verdict.measured)),
+        "reason": verdict.reason,
+        "not_judged": list(verdict.not_judged),
+    }
+    if witness:
+        found["witness"] = None if verdict.witness is None else _plain(dict(verdict.witness))
+    return found
+
+
+def to_text(value: Any) -> str:
+    """Return results as JSON text with sorted keys; what is not a finite number becomes null."""
+    return json.dumps(_plain(value), sort_keys=True, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        return {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)

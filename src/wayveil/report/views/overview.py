@@ -1,0 +1,218 @@
+"""What the data look like before and after, summed up so that nobody can be seen in it: by place, time and length."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from wayveil.model import Chart, Data, Points, Regions, Routes, Series, Stops, Visits, seconds_per_unit
+from wayveil.model.ragged import FloatArray, IntArray, trajectory_of_row
+from wayveil.recipe.catalog import rows_word
+from wayveil.report.suppression import FEWEST
+from wayveil.report.views.equivalence_groups import alike
+from wayveil.report.views.spatial import where
+
+__all__ = ["balance", "views"]
+
+_LENGTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512)
+_SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30, 50, 100, 200, 500)
+
+
+def views(
+    before: Data, after: Data, groups: IntArray | None = None, *, names: tuple[str, str], published: bool = True
+) -> tuple[Chart, ...]:
+    """Return charts of the original and the published data, under these names, beside each other.
+
+    Parameters
+    ----------
+    before, after : Data
+        Their trajectories need not be in the same order.
+    groups : int64, one per trajectory of `after`, optional
+        The groups in which people hide, negative for none.  By default trajectories that are published alike, where
+        boxes, roads or stops are published.
+    published : bool
+        Whether `after` kept its promise.  If not, it is treated like the original.
+
+    Notes
+    -----
+    Where only one of the two has times or places of a kind, there is no such chart.  Places of the original at which
+    fewer than `FEWEST` people were are not shown.
+    """
+    fewest = 0 if published else FEWEST
+    found = [where(before, after, names, fewest), _when(before, after, names), _lengths(before, after, names)]
+    together = groups if groups is not None else alike(after)
+    if together is not None:
+        found.append(_group_sizes(after, together))
+    return tuple(chart for chart in found if chart is not None)
+
+
+def balance(before: Data, after: Data, source: IntArray | None = None) -> dict[str, dict[str, int | None]]:
+    """Return what went in, what came out, what was suppressed on the way and what was invented, in numbers.
+
+    Parameters
+    ----------
+    before, after : Data
+        The original and the published data, trajectory by trajectory.
+    source : int64, one per trajectory of `after`, optional
+        The trajectory of `before` that each is a part of, negative for one that is invented; by default the same.
+
+    Notes
+    -----
+    A visit is the same where its place is, a point where its time is, a road where it is the same road; stops are
+    counted, as their places may be replaced.  A point is suppressed under boxes if it is in the time of none of them.
+
+    Examples
+    --------
+    >>> data = Visits.from_records([[("a", 1), ("b", 2)], [("a", 1)]])
+    >>> found = balance(data, data.where(np.array([True, False, False])))
+    >>> found["trajectories"]
+    {'in': 2, 'out': 1, 'suppressed': 1, 'invented': 0}
+    >>> found["visits"]
+    {'in': 3, 'out': 1, 'suppressed': 2, 'invented': 0}
+    """
+    origin = np.arange(len(after)) if source is None else source
+    there, left = np.diff(before.offsets) > 0, np.diff(after.offsets) > 0
+    kept = np.unique(origin[left & (origin >= 0)])
+    invented = int((left & (origin < 0)).sum())
+    n = int(there.sum())
+    found = {"trajectories": _entry(n, int(left.sum()), n - int(there[kept].sum()), invented)}
+    if before.owners == "given":
+        people = len(np.unique(before.owner[there]))
+        still = len(np.unique(before.owner[kept]))
+        found["people"] = _entry(people, still, people - still, invented)
+    found[rows_word(before)] = _entry(before.n_rows, after.n_rows, *_changed_rows(before, after, origin))
+    return found
+
+
+def _when(before: Data, after: Data, names: tuple[str, str]) -> Chart | None:
+    """Return how rows spread over the hours of the day, or over the time that the data span."""
+    one, other = _times(before), _times(after)
+    if one is None or other is None or before.time_format != after.time_format or len(one) == 0 or not one.any():
+        return None
+    unit = seconds_per_unit(before.time_format)
+    if unit is not None and (one.max() - one.min()) * unit > 6 * 3600:
+        hours = [np.floor(t * unit / 3600).astype(np.int64) % 24 for t in (one, other)]
+        labels = tuple(f"{hour} h" for hour in range(24))
+        title, told = "When people move: hour of the day", "hour of the day, as the times of the data say"
+    else:
+        low, high = int(one.min()), int(one.max())
+        wide = max(1, -(-(high - low + 1) // 24))
+        bins = -(-(high - low + 1) // wide)
+        hours = [np.clip((t - low) // wide, 0, bins - 1) for t in (one, other)]
+        labels = tuple(str(i + 1) for i in range(bins))
+        title, told = "When people move", f"equal parts of the time that the {names[0]} span"
+    shares = [np.bincount(hour, minlength=len(labels)) / max(len(hour), 1) for hour in hours]
+    return _shares(title, labels, shares, names, told, "share of rows")
+
+
+def _lengths(before: Data, after: Data, names: tuple[str, str]) -> Chart | None:
+    lengths = [np.diff(data.offsets) for data in (before, after)]
+    lengths = [length[length > 0] for length in lengths]
+    if not len(lengths[0]):
+        return None
+    top = max((int(length.max()) for length in lengths if len(length)), default=1)
+    labels, shares = _classes(lengths, _LENGTHS, top)
+    first = int(np.flatnonzero(shares[0] + shares[1])[0])  # where all are long, the short ones need no room
+    labels, shares = labels[first:], [share[first:] for share in shares]
+    return _shares("How long trajectories are", labels, shares, names, "rows of a trajectory", "share of trajectories")
+
+
+def _group_sizes(after: Data, groups: IntArray) -> Chart | None:
+    inside = groups >= 0
+    if not inside.any():
+        return None
+    pairs = np.unique(np.stack([groups[inside], after.owner[inside]]), axis=1)
+    _, sizes = np.unique(pairs[0], return_counts=True)
+    labels, (counts,) = _classes([sizes], _SIZES, int(sizes.max()), share=False)
+    return Chart(
+        title="How many people hide in a group",
+        kind="bars",
+        labels=labels,
+        series=(Series(name="groups", values=tuple(counts.tolist())),),
+        x_label="people in the group",
+        y_label="groups",
+    )
+
+
+def _classes(
+    values: Sequence[IntArray], bounds: tuple[int, ...], top: int, *, share: bool = True
+) -> tuple[tuple[str, ...], list[FloatArray]]:
+    """Return classes that end at these bounds, and how many values, or what share of them, are in each."""
+    used = [bound for bound in bounds if bound < top] + [top]
+    labels, low = [], 1
+    for bound in used:
+        labels.append(str(bound) if low == bound else f"{low} to {bound}")
+        low = bound + 1
+    found: list[FloatArray] = []
+    for numbers in values:
+        counts = np.bincount(np.searchsorted(used, numbers), minlength=len(used)).astype(np.float64)
+        found.append(counts / max(len(numbers), 1) if share else counts)
+    return tuple(labels), found
+
+
+def _shares(
+    title: str, labels: tuple[str, ...], shares: Sequence[FloatArray], names: tuple[str, str], x: str, y: str
+) -> Chart:
+    return Chart(
+        title=title,
+        kind="bars",
+        labels=labels,
+        series=tuple(Series(name=n, values=tuple(s.tolist())) for n, s in zip(names, shares, strict=True)),
+        x_label=x,
+        y_label=y,
+        percent=True,
+    )
+
+
+def _entry(before: int, after: int, suppressed: int, invented: int | None) -> dict[str, int | None]:
+    return {"in": before, "out": after, "suppressed": suppressed, "invented": invented}
+
+
+def _changed_rows(before: Data, after: Data, origin: IntArray) -> tuple[int, int | None]:
+    rows, later = trajectory_of_row(before.offsets), origin[trajectory_of_row(after.offsets)]
+    later = np.where(later < 0, len(before), later)
+    if isinstance(after, Regions):
+        return _outside(rows, _times(before), later, after), None
+    if isinstance(before, Visits) and isinstance(after, Visits):
+        what = _same_codes(before.locations, before.location, after.locations, after.location)
+    elif isinstance(before, Routes) and isinstance(after, Routes):
+        what = _same_codes(before.network.roads, before.road, after.network.roads, after.road)
+    elif isinstance(before, Points) and isinstance(after, Points):
+        what = (before.t, after.t)
+    else:
+        what = (np.zeros(len(rows), np.int64), np.zeros(len(later), np.int64))
+    _, code = np.unique(np.concatenate(what), return_inverse=True)
+    _, key = np.unique(np.concatenate([rows, later]) * (code.max(initial=0) + 1) + code, return_inverse=True)
+    counts = [np.bincount(part, minlength=key.max(initial=-1) + 1) for part in (key[: len(rows)], key[len(rows) :])]
+    gone = counts[0] - counts[1]
+    return int(gone[gone > 0].sum()), int(-gone[gone < 0].sum())
+
+
+def _same_codes(names: Sequence[str], code: Any, others: Sequence[str], other: Any) -> tuple[IntArray, IntArray]:
+    number = {name: i for i, name in enumerate(names)}
+    translate = np.array([number.setdefault(name, len(number)) for name in others], np.int64)
+    return code.astype(np.int64), translate[other]
+
+
+def _outside(rows: IntArray, t: IntArray | None, later: IntArray, boxes: Regions) -> int:
+    """Return how many rows are at a time that no box of their trajectory has."""
+    if t is None or not len(boxes.t_min):
+        return len(rows)
+    known, rank = np.unique(np.concatenate([t, boxes.t_min, boxes.t_max]), return_inverse=True)
+    at, begin, end = np.split(rank, [len(t), len(t) + len(boxes.t_min)])
+    order = np.argsort(later * len(known) + begin, kind="stable")
+    starts, ends = ((later * len(known) + moment)[order] for moment in (begin, end))
+    moment = rows * len(known) + at
+    box = np.searchsorted(starts, moment, side="right") - 1
+    inside = (box >= 0) & (ends[np.maximum(box, 0)] >= moment)  # the last one that has begun also ends last
+    return len(rows) - int(inside.sum())
+
+
+def _times(data: Data) -> IntArray | None:
+    if isinstance(data, Routes):
+        return None  # published routes have the slice of a trip, not its times
+    if isinstance(data, Stops):
+        return data.t if data.t.any() else None
+    return (data.t_min + data.t_max) // 2 if isinstance(data, Regions) else data.t

@@ -1,0 +1,275 @@
+"""A published folder, judged again: every change is found, and a right hash excuses nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wayveil.errors import InputError, UsageError
+from wayveil.pipeline.folder.secret import Secret
+from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.publish import publish
+from wayveil.recipe.recipe import make_recipe
+
+
+@pytest.fixture
+def public(content: dict[str, Any]) -> Path:
+    found = publish(make_recipe(content)).public
+    assert found is not None
+    return found
+
+
+def drop_row(public: Path) -> None:
+    path = public / "published.csv"
+    lines = path.read_text().splitlines(keepends=True)
+    row = next(i for i, line in enumerate(lines) if ",3,b," in line)  # two people were at b, now one
+    path.write_text("".join(lines[:row] + lines[row + 1 :]))
+
+
+def forge(public: Path, **changes: Any) -> None:
+    path = public / "manifest.json"
+    manifest = json.loads(path.read_text())
+    content = (public / "published.csv").read_bytes()
+    manifest["files"]["published.csv"] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    text = json.dumps({**manifest, **changes}, sort_keys=True, indent=2, ensure_ascii=False)
+    path.write_text(f"{text}\n")
+
+
+def test_an_untouched_folder_holds(public: Path) -> None:
+    for folder in (public, public.parent, str(public)):
+        judgement = judge(folder)
+        assert judgement.holds
+        assert judgement.manifest_sha256 == hashlib.sha256((public / "manifest.json").read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("key", ["promise", "covered", "not_covered", "protects"])
+def test_the_words_of_a_manifest_must_be_those_of_its_claim(public: Path, key: str) -> None:
+    said = json.loads((public / "manifest.json").read_text())[key]
+    better = said.replace("2 people", "1000 people") if isinstance(said, str) else said[:-1]
+    assert better != said
+    forge(public, **{key: better})
+    judgement = judge(public)
+    assert judgement.failures == (f"the manifest's own words under '{key}' are not those of its claim",)
+    assert "1000" not in judgement.promise
+    assert judgement.exit_code == 1
+
+
+@pytest.fixture
+def owned(content: dict[str, Any], tmp_path: Path) -> Path:
+    """The same with owners, who are not published: files alone cannot show how many people there are."""
+    path = Path(content["input"]["path"])
+    header, *rows = path.read_text().splitlines()
+    named = tmp_path / "named.csv"
+    named.write_text("\n".join([f"{header},user_id", *(f"{row},u{row.split(',')[0]}" for row in rows)]) + "\n")
+    content["input"]["path"] = str(named)
+    content["input"].pop("owners", None)
+    publish(make_recipe(content), secret=Secret(b"7" * 16))
+    return tmp_path / "out"
+
+
+def test_what_files_do_not_show_is_neither_held_nor_failed(owned: Path) -> None:
+    judgement = judge(owned)
+    assert judgement.failures == ()
+    assert judgement.holds is None
+    assert judgement.exit_code == 3
+    assert judgement.to_json()["holds"] is None
+    assert any("owner" in part for part in judgement.not_judged)
+
+
+def test_the_owner_judges_everything_again(owned: Path, tmp_path: Path) -> None:
+    judgement = judge(owned, original=tmp_path / "named.csv")
+    assert judgement.failures == judgement.not_judged == ()
+    assert judgement.holds is True
+    assert judgement.verdict is not None
+    assert judgement.verdict.counted == "owners"
+
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for name in ("recipe.toml", "secret.txt"):
+        (owned / "private" / name).rename(elsewhere / name)
+    with pytest.raises(UsageError, match="give it with --recipe"):
+        judge(owned, original=tmp_path / "named.csv")
+    given = {"recipe": elsewhere / "recipe.toml", "secret": elsewhere / "secret.txt"}
+    assert judge(owned, original=tmp_path / "named.csv", **given).holds
+    with pytest.raises(UsageError, match="--original"):
+        judge(owned, secret=given["secret"])
+
+
+def test_another_original_or_secret_gives_other_files(owned: Path, tmp_path: Path) -> None:
+    lines = (tmp_path / "named.csv").read_text().splitlines(keepends=True)
+    other = tmp_path / "other.csv"
+    other.write_text("".join(line for line in lines if not line.startswith("4,")))
+    judgement = judge(owned, original=other)
+    assert judgement.holds is False
+    assert "other files come out" in judgement.failures[0]
+    wrong = tmp_path / "wrong.txt"
+    wrong.write_text("ab" * 16)
+    assert judge(owned, original=tmp_path / "named.csv", secret=wrong).holds is False
+
+
+def test_another_version_proves_nothing(owned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wayveil.pipeline.folder.verify_folder.versions", lambda: {"wayveil": "0"})
+    judgement = judge(owned, original=tmp_path / "named.csv")
+    assert judgement.holds is None
+    assert "another version" in judgement.not_judged[0]
+
+
+def test_a_manifest_in_another_form_fails(public: Path) -> None:
+    path = public / "manifest.json"
+    path.write_text(json.dumps(json.loads(path.read_text())))
+    assert judge(public).failures == ("manifest.json is not in the form in which it is written",)
+
+
+def test_a_name_that_stands_there_twice_is_refused(public: Path) -> None:
+    path = public / "manifest.json"
+    path.write_text(path.read_text().replace('"rows":', '"rows": 1,\n  "rows":', 1))
+    with pytest.raises(InputError, match="not valid JSON"):
+        judge(public)
+
+
+def test_only_plain_files_are_read(public: Path, tmp_path: Path) -> None:
+    table, manifest = public / "published.csv", public / "manifest.json"
+    elsewhere = tmp_path / "elsewhere.csv"
+    table.rename(elsewhere)
+    table.symlink_to(elsewhere)
+    assert any("published.csv is missing or cannot be read" in failure for failure in judge(public).failures)
+    table.unlink()
+    os.mkfifo(table)
+    assert any("published.csv is missing or cannot be read" in failure for failure in judge(public).failures)
+    manifest.unlink()
+    os.mkfifo(manifest)
+    with pytest.raises(InputError, match=r"nothing is published there"):
+        judge(public)
+
+
+def test_files_and_columns_are_a_closed_list(public: Path) -> None:
+    manifest = json.loads((public / "manifest.json").read_text())
+    (public / "names\x1b[2J.csv").write_text("somebody")
+    content = (public / "names\x1b[2J.csv").read_bytes()
+    facts = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    forge(public, files={**manifest["files"], "names\x1b[2J.csv": facts})
+    (failure,) = judge(public).failures
+    assert failure == "1 in the manifest that no publication has: 'names\\x1b[2J.csv'"
+    (public / "names\x1b[2J.csv").unlink()
+    columns = manifest["schema"]["columns"]
+    renamed = [{**columns[0], "type": "a name"}, *columns[1:]]
+    forge(public, files=manifest["files"], schema={**manifest["schema"], "columns": renamed})
+    assert judge(public).failures == ("the manifest lists other columns than data of this kind have",)
+
+
+def test_one_table_is_one_table(public: Path) -> None:
+    manifest = json.loads((public / "manifest.json").read_text())
+    (public / "published-00001.csv").write_bytes((public / "published.csv").read_bytes())
+    forge(public, files={**manifest["files"], "published-00001.csv": manifest["files"]["published.csv"]})
+    with pytest.raises(InputError, match="one table, and lists several"):
+        judge(public)
+    # The same trajectories in two parts: each keeps the claim, both together tell twice of one person.
+    (public / "published.csv").rename(public / "published-00002.csv")
+    files = {f"published-0000{part}.csv": manifest["files"]["published.csv"] for part in (1, 2)}
+    path = public / "manifest.json"
+    many = {"rows": 2 * manifest["rows"], "trajectories": 2 * manifest["trajectories"], "files": files}
+    forged = {**manifest, **many, "schema": {**manifest["schema"], "parts": "each"}}
+    path.write_text(json.dumps(forged, sort_keys=True, indent=2, ensure_ascii=False) + "\n")
+    assert any("stands in several parts" in failure for failure in judge(public).failures)
+
+
+@pytest.mark.parametrize("number", ["1e-999999999", "1/" + "9" * 5000, "0." + "1" * 5000, "nan", "1e-999"])
+def test_no_number_of_a_claim_keeps_anybody_waiting(public: Path, number: str) -> None:
+    manifest = json.loads((public / "manifest.json").read_text())
+    forge(public, claim={**manifest["claim"], "c": number})
+    with pytest.raises(InputError, match="c must be a number from 0 to 1"):
+        judge(public)
+
+
+def test_every_failure_is_reported(public: Path) -> None:
+    drop_row(public)
+    (public / "notes.txt").touch()
+    judgement = judge(public)
+    assert not judgement.holds
+    text = "\n".join(judgement.failures)
+    for words in ("size of published.csv differs", "hash of published.csv differs", "notes.txt", "28 rows", "claim"):
+        assert words in text
+    assert judgement.verdict is not None
+    assert judgement.verdict.witness is not None
+
+
+def test_a_forged_hash_does_not_help(public: Path) -> None:
+    drop_row(public)
+    forge(public, rows=28)
+    judgement = judge(public)
+    assert [failure for failure in judgement.failures if "claim" not in failure] == []
+    assert not judgement.holds
+    assert judgement.verdict is not None
+    assert judgement.verdict.witness is not None
+
+
+def test_a_table_that_is_gone_or_garbled_is_a_failure(public: Path) -> None:
+    (public / "published.csv").write_bytes(b"\x00\xff")
+    judgement = judge(public)
+    assert any("cannot be read" in failure for failure in judgement.failures)
+    (public / "published.csv").unlink()
+    judgement = judge(public)
+    assert any("missing" in failure for failure in judgement.failures)
+    assert judgement.verdict is None
+
+
+def test_a_manifest_that_admits_failure_does_not_hold(public: Path) -> None:
+    manifest = json.loads((public / "manifest.json").read_text())
+    forge(public, verdict={**manifest["verdict"], "holds": False})
+    assert judge(public).failures
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda m: "{", "not valid JSON"),
+        (lambda m: "[" * 100_000, "not valid JSON"),
+        (lambda m: "\ud800", "not valid JSON"),
+        (lambda m: [], "no format number"),
+        (lambda m: {**m, "format": 1}, "format 1; this version reads format 2"),
+        (lambda m: {**m, "format": {}}, "this version reads format 2"),
+        (lambda m: {**m, "rows": "29"}, "garbled at 'rows'"),
+        (lambda m: {**m, "extra": 1}, "garbled at 'extra'"),
+        (lambda m: {k: v for k, v in m.items() if k != "claim"}, "garbled at 'claim'"),
+        (lambda m: {**m, "claim": {**m["claim"], "name": "KCLL"}}, "names no guarantee"),
+        (lambda m: {**m, "claim": {**m["claim"], "k": 0}}, "k must be an integer"),
+        (lambda m: {**m, "claim": {**m["claim"], "q": 0}}, "missing or unknown parameters"),
+        (lambda m: {**m, "files": {}}, "lists no published table"),
+        (lambda m: {**m, "files": {**m["files"], "../x": m["files"]["published.csv"]}}, "outside its folder"),
+    ],
+)
+def test_a_wrong_manifest_is_bad_input(public: Path, change: Any, sentence: str) -> None:
+    path = public / "manifest.json"
+    changed = change(json.loads(path.read_text()))
+    text = changed if isinstance(changed, str) else json.dumps(changed)
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    with pytest.raises(InputError, match=sentence):
+        judge(public)
+
+
+def test_no_manifest_is_bad_input(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="nothing is published there"):
+        judge(tmp_path)
+    with pytest.raises(InputError, match="nothing is published there"):
+        judge(tmp_path / "missing")
+
+
+def test_with_the_original_only_what_files_never_show_is_left_open(tmp_path: Path) -> None:
+    rows = [f"{i},p{i},{t},{10 * i + t},{t}" for i in range(4) for t in range(3)]
+    (tmp_path / "points.csv").write_text("\n".join(["traj_id,user_id,t,x,y", *rows, ""]))
+    recipe = {
+        "input": {"path": str(tmp_path / "points.csv"), "crs": "planar"},
+        "method": {"name": "nwa", "k": 2, "delta": 5},
+        "attacks": [],
+        "metrics": [],
+        "output": {"path": str(tmp_path / "out"), "format": "csv"},
+    }
+    publish(make_recipe(recipe))
+    judgement = judge(tmp_path / "out", original=tmp_path / "points.csv")
+    assert judgement.holds is None
+    assert [part.split(":")[0] for part in judgement.not_judged] == ["how members were placed"]

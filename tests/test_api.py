@@ -1,0 +1,146 @@
+"""Publishing from Python: data in memory in, a verified publication out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from wayveil.api import _FIRST, publish, risk
+from wayveil.cli import main
+from wayveil.errors import InputError, UsageError
+from wayveil.methods import Kcl, Knode
+from wayveil.model import GUARANTEES, KCL, CSafety, Points, Regions, Stops, Taxonomy, Visits
+from wayveil.pipeline.outcome import NotPublished
+from wayveil.prepare import Bucket
+from wayveil.recipe.recipe import make_recipe
+
+VISITS = Visits.from_records([[("a", 1), ("b", 2)], [("a", 1)], [("a", 1), ("b", 2), ("c", 3)]])
+
+
+def test_a_claim_takes_the_method_that_is_made_for_it() -> None:
+    one = publish(VISITS, KCL(k=2, c=1, l=2), seed=1)
+    other = publish(VISITS, Kcl(k=2, c=1, l=2), seed=1, secret=one.outcome.private / "secret.txt")
+    assert one.verdict.claim == KCL(k=2, c=1, l=2)
+    assert one.to_polars().equals(other.to_polars())
+    assert one.data.owners != "given"
+    assert set(_FIRST) == set(GUARANTEES)
+
+
+def test_what_comes_out_is_what_the_files_hold(tmp_path: Path) -> None:
+    made = publish(VISITS, Kcl(k=2, l=2), seed=1, out=tmp_path / "out")
+    assert made.outcome.public == tmp_path / "out/public"
+    assert made.to_polars().columns == ["traj_id", "t", "location"]
+    assert main(["verify", str(tmp_path / "out")]) == 0
+    assert "Published and verified" in made.report
+    assert made.risk.columns == ["attack", "adversary", "number", "raw", "published"]
+    assert "instance_loss" in made.loss["metric"].to_list()
+    assert "known_visits" in made.risk["attack"].to_list()
+
+
+def test_files_live_as_long_as_the_publication_and_can_be_saved(tmp_path: Path) -> None:
+    made = publish(VISITS, Kcl(k=2, l=2), seed=1)
+    public = made.save(tmp_path / "kept")
+    assert sorted(path.name for path in public.iterdir()) == ["manifest.json", "published.parquet"]
+    assert (tmp_path / "kept/private/report.html").exists()
+    with pytest.raises(UsageError, match="already exists"):
+        made.save(tmp_path / "kept")
+    folder = made.outcome.private
+    del made
+    assert not folder.exists()
+
+
+def test_steps_keep_and_the_same_seed() -> None:
+    data = Visits.from_records([[("a", 11)], [("a", 12)]], attributes={"age": ["old", "young"]})
+    how: dict[str, Any] = {"prepare": [Bucket(width="10")], "keep": ["age"], "seed": 3}
+    made = [publish(data, Kcl(k=2, l=1), **how)]
+    made.append(publish(data, Kcl(k=2, l=1), **how, secret=str(made[0].outcome.private / "secret.txt")))
+    assert made[0].to_polars().equals(made[1].to_polars())
+    assert made[0].to_polars()["t"].to_list() == [10, 10]
+    assert sorted(made[0].to_polars()["age"]) == ["old", "young"]
+
+
+def test_points_become_boxes_and_frames() -> None:
+    data = Points.from_records([[(0, 0.0, 0.0), (1, 10.0, 0.0)], [(0, 0.0, 3.0), (1, 10.0, 1.0)]])
+    made = publish(data, Knode(k=2, window="10"), seed=1)
+    assert isinstance(made.data, Regions)
+    frame = pytest.importorskip("geopandas") and made.to_geopandas()
+    assert len(frame) == made.data.n_rows
+    assert list(made.to_pandas().columns)[:2] == ["traj_id", "seq"]
+
+
+def test_stops_whose_taxonomy_is_in_another_order() -> None:
+    tree = Taxonomy.from_parents([("Zoo", "Place"), ("C", "Place"), ("Bar", "Place"), ("Place", "")], sensitive=["C"])
+    data = Stops.from_records([["Zoo", "C"], ["Bar"], ["Bar"]], taxonomy=tree)
+    made = publish(data, CSafety(c="1/3", m=3), seed=1)
+    assert sorted(made.data.record(i)[0] for i in range(3)) == ["Place"] * 3
+    assert made.loss.height >= 2
+
+
+def test_a_frame_of_pandas_is_data_too() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"traj_id": ["x", "y"], "t": [1, 1], "location": ["a", "a"]})
+    claim = KCL(k=2, c=1, l=1)
+    for table in (frame, pl.DataFrame(frame.to_dict("list"))):
+        with pytest.raises(InputError, match="nobody said who"):
+            publish(table, claim)
+        with pytest.raises(InputError, match="nobody said who"):
+            risk(table, attack="known_visits", m=1)
+        made = publish(table, claim, owners="each-trajectory", attacks=[], metrics=[])
+        assert made.data.n_rows == 2
+        assert "The publisher declared that each trajectory is another person" in made.promise
+        assert "each trajectory declared to be another person" in repr(made)
+        assert "The publisher declared" in made._repr_html_()
+        assert not risk(table, owners="each-trajectory", attack="known_visits", m=1).is_empty()
+    named = publish(frame.assign(user_id=["p", "q"]), claim, attacks=[], metrics=[])
+    assert named.promise == claim.promise
+    assert "declared" not in repr(named)
+    with pytest.raises(InputError, match="give one of them"):
+        publish(frame.assign(user_id=["p", "q"]), claim, owners="each-trajectory")
+
+
+def test_a_notebook_shows_promise_and_numbers() -> None:
+    shown = publish(VISITS, KCL(k=2, c=1, l=2), seed=1)._repr_html_()
+    assert "at least 2 people" in shown
+    assert "instance loss" in shown
+
+
+def test_what_is_not_kept_is_not_published() -> None:
+    with pytest.raises(NotPublished):
+        publish(Visits.from_records([[("a", 1)], [("b", 2)]]), KCL(k=2, c=1, l=1))
+
+
+@pytest.mark.parametrize(
+    ("what", "method", "said"),
+    [
+        ([1, 2], Kcl(k=2, l=1), "not list"),
+        (VISITS, "kcl", "a configured method"),
+        (VISITS, None, "a configured method"),
+        (Regions.from_records([]), Knode(k=2, window="10"), "boxes are what methods make"),
+        (VISITS, CSafety(c=1), "cast needs stops"),
+    ],
+)
+def test_what_cannot_be_published_is_said(what: object, method: object, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        publish(what, method)
+
+
+def test_a_recipe_says_everything(table1: Path, tmp_path: Path) -> None:
+    recipe = make_recipe(
+        {
+            "input": {"path": str(table1), "owners": "each-trajectory"},
+            "method": {"name": "kcl", "k": 2, "l": 2},
+            "output": {"path": str(tmp_path / "o")},
+        }
+    )
+    with pytest.raises(UsageError, match="a recipe says everything"):
+        publish(recipe, Kcl(k=2, l=1))
+    assert publish(recipe).verdict.holds
+    assert np.isfinite(
+        publish(recipe.model_copy(update={"output": recipe.output.model_copy(update={"overwrite": True})})).timings[
+            "verify"
+        ]
+    )
