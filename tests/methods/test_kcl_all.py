@@ -13,8 +13,8 @@ import pytest
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
-from wayveil.kernels.kcl_find import find_sequences
-from wayveil.kernels.kcl_lists import Records
+from wayveil.kernels.kcl.projected_lists import Records
+from wayveil.kernels.kcl.violating_sequences import find_sequences
 from wayveil.methods import kcl_choosing
 from wayveil.methods.kcl import Kcl
 from wayveil.model import Published, Visits

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from wayveil.engines import LocalEngine
-from wayveil.kernels import jit
+from wayveil.kernels.common import jit
 from wayveil.run.outcome import Outcome
 from wayveil.run.pipeline import publish
 from wayveil.run.recipe import make_recipe
