@@ -111,7 +111,7 @@ def traffic(data: Routes) -> np.ndarray:
 
 def n_distinct(data: Routes) -> int:
     """Return how many trips are unlike all before."""
-    from wayveil.kernels.equal_sequences import first_equal
+    from wayveil.kernels.common.equal_sequences import first_equal
 
     return len(np.unique(first_equal(data.offsets, (data.road.astype(np.int64),))))
 

@@ -13,7 +13,7 @@ import pytest
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
-from wayveil.methods.kcl import Kcl
+from wayveil.methods.kcl.kcl import Kcl
 from wayveil.model import KCL, Published, Visits
 from wayveil.verify import check_kcl
 from wayveil.workloads import City, Transit

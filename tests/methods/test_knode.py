@@ -12,7 +12,7 @@ import pytest
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
-from wayveil.kernels.knode_graph import NO_EDGE, edge_weights
+from wayveil.kernels.knode.overlap_graph import NO_EDGE, edge_weights
 from wayveil.methods import knode
 from wayveil.methods.knode import Knode
 from wayveil.methods.trajectory_graph import s_overlap, trajectory_distance

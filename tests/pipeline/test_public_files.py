@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from wayveil.engines import LocalEngine
-from wayveil.kernels import jit
+from wayveil.kernels.common import jit
 from wayveil.pipeline.folder.secret import Secret
 from wayveil.pipeline.outcome import Outcome
 from wayveil.pipeline.publish import publish

@@ -19,7 +19,7 @@ from wayveil.attacks.owners import owners_of
 from wayveil.attacks.positions import Array, Outcome, Tracks, check_matched, mean
 from wayveil.attacks.risk_chart import share_chart
 from wayveil.attacks.shared import threshold_parameter
-from wayveil.kernels.attack_positions import nearest_owners
+from wayveil.kernels.attacks.position_matching import nearest_owners
 from wayveil.model import AttackResult, Chart, Engine, Points, Regions, check_parameters, parameter
 
 __all__ = ["GraphAttack"]

@@ -14,7 +14,7 @@ from wayveil.attacks.look_alikes import delta_parameter, look_alike_values, near
 from wayveil.attacks.person_risk import mean_bounds
 from wayveil.attacks.positions import Array, KnownSamples, Outcome, Tracks, check_matched, mean
 from wayveil.attacks.shared import OnPositions, auto_draws_parameter, threshold_parameter, victims_parameter
-from wayveil.kernels.attack_positions import nearest_owners
+from wayveil.kernels.attacks.position_matching import nearest_owners
 from wayveil.model import AttackResult, Chart, Engine, Points, Regions, Series, parameter
 
 __all__ = ["NearestPositions"]

@@ -16,7 +16,7 @@ from wayveil.attacks.owners import owners_of
 from wayveil.attacks.person_risk import mean_bounds
 from wayveil.attacks.positions import Array, Outcome, Tracks, check_matched, mean
 from wayveil.attacks.shared import draws_parameter, threshold_parameter
-from wayveil.kernels.attack_positions import Values, nearest_values
+from wayveil.kernels.attacks.position_matching import Values, nearest_values
 from wayveil.model import AttackResult, Chart, Engine, Points, Series, check_parameters, parameter
 
 __all__ = ["NoisySightings"]

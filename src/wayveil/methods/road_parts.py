@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from wayveil.kernels.equal_sequences import first_equal
-from wayveil.kernels.road_parts import cut_parts, people_on_roads
+from wayveil.kernels.common.equal_sequences import first_equal
+from wayveil.kernels.routes.frequent_roads import cut_parts, people_on_roads
 from wayveil.methods.picked import Picked
 from wayveil.model import BlockKey, Cut, Engine, Guarantee, Published, Routes, check_parameters
 from wayveil.model.ragged import IntArray, offsets_of, take

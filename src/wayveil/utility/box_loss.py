@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.kernels.box_cover import smallest_cover
-from wayveil.kernels.equal_sequences import first_equal
+from wayveil.kernels.common.equal_sequences import first_equal
+from wayveil.kernels.metrics.box_cover import smallest_cover
 from wayveil.model import Points, Regions, Score, parameter, seconds_per_unit
 from wayveil.model.ragged import take
 from wayveil.model.sums import Same, Tally

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.kernels.box_cover import smallest_cover
+from wayveil.kernels.metrics.box_cover import smallest_cover
 from wayveil.model import Points, Regions, Score, parameter
 from wayveil.utility.classes import distribution
 from wayveil.utility.movement import check_comparable, finite

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.kernels.deviation import deviations, embedded
+from wayveil.kernels.metrics.line_deviation import deviations, embedded
 from wayveil.model import Chart, Score, Visits
 from wayveil.utility.aligned import aligned_locations
 from wayveil.utility.classes import LENGTHS, distribution

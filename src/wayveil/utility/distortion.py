@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wayveil.kernels.displacement import displacements
+from wayveil.kernels.metrics.displacement import displacements
 from wayveil.model import Points, Score, check_parameters, parameter, seconds_per_unit
 from wayveil.model.sums import Highest
 from wayveil.utility.classes import LENGTHS, distribution, tally_of_sizes

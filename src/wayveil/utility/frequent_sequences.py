@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.kernels.frequent import mine_maximal_within, most_frequent, sequence_supports
-from wayveil.kernels.matching import doublet_codes
+from wayveil.kernels.attacks.visit_matching import doublet_codes
+from wayveil.kernels.frequent.maximal_sequences import mine_maximal_within, most_frequent, sequence_supports
 from wayveil.model import Chart, Score, Series, Visits, parameter
 from wayveil.utility.aligned import aligned_locations, check_times, time_label
 from wayveil.utility.shared import OnVisits

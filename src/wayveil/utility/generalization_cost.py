@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.errors import InputError
-from wayveil.kernels.stop_alignment import align_stops
+from wayveil.kernels.metrics.stop_alignment import align_stops
 from wayveil.model import Chart, Score, Series, Stops, Taxonomy
 from wayveil.model.ragged import keep_rows, trajectory_of_row
 from wayveil.model.sums import Same, Tally

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.kernels.range_query import DAI, PSI, Boxes, Queries, count_inside
+from wayveil.kernels.metrics.range_query import DAI, PSI, Boxes, Queries, count_inside
 from wayveil.model import Chart, Points, Regions, Score, Series, parameter
 from wayveil.utility.movement import bounding_box, check_comparable, finite, longer_side, with_rows
 from wayveil.utility.shared import OnPositions

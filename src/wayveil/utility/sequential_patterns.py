@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.errors import ParameterError
-from wayveil.kernels.pattern_cover import cover_patterns
-from wayveil.kernels.prefix_span import mine_patterns
+from wayveil.kernels.frequent.pattern_cover import cover_patterns
+from wayveil.kernels.frequent.prefix_span import mine_patterns
 from wayveil.model import Chart, Score, Series, Stops, Taxonomy, parameter
 from wayveil.model.ragged import offsets_of
 from wayveil.utility.nodes import aligned_nodes, height_of

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.kernels.kcl_find import find_sequences
-from wayveil.kernels.kcl_patterns import Patterns
-from wayveil.kernels.kcl_restore import Bounds
+from wayveil.kernels.kcl.pattern_loss import Patterns
+from wayveil.kernels.kcl.restoration import Bounds
+from wayveil.kernels.kcl.violating_sequences import find_sequences
 from wayveil.methods.kcl.kcl_absence import items_to_hide
 from wayveil.methods.kcl.kcl_ways import (
     Choice,

@@ -1,0 +1,1 @@
+"""Who fits what an attacker knows."""

@@ -1,0 +1,1 @@
+"""Groups of stops that are near to each other in a taxonomy, and generalization of sensitive stops."""

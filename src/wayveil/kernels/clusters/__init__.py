@@ -1,0 +1,1 @@
+"""Clusters of trajectories around pivots, for nwa and w4m."""

@@ -1,0 +1,104 @@
+"""Compile kernels before they are needed, the slowest one in a process of its own.
+
+numba compiles under one lock, so threads do not help, but two processes that share a cache folder do.  Each job calls a
+kernel with the smallest input of the types that its users pass; a file in the cache folder says that it is done.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from wayveil.kernels.common.jit import cache_folder
+
+__all__ = ["JOBS", "is_warm", "mark_warm", "start_warming", "warm"]
+
+
+def is_warm(name: str) -> bool:
+    """Return whether a job was done with these kernels, or whether doing it would be of no use."""
+    folder = cache_folder()
+    return folder is None or Path(folder, f"{name}.warm").exists()
+
+
+def mark_warm(name: str) -> None:
+    """Note that a job is done."""
+    folder = cache_folder()
+    if folder is not None:
+        Path(folder, f"{name}.warm").touch()
+
+
+def warm(name: str) -> None:
+    """Do a job here."""
+    JOBS[name]()
+    mark_warm(name)
+
+
+def start_warming(names: Sequence[str]) -> subprocess.Popen[bytes] | None:
+    """Do jobs in another process; wait for it before the kernels are used.  None where there is nothing to do."""
+    cold = [name for name in names if not is_warm(name)]
+    if not cold:
+        return None
+    code = f"from wayveil.kernels.common.warm import warm\nfor name in {cold!r}: warm(name)"
+    quiet = subprocess.DEVNULL
+    try:
+        return subprocess.Popen([sys.executable, "-c", code], stdin=quiet, stdout=quiet, stderr=quiet)
+    except OSError:
+        return None
+
+
+def _kcl_find() -> None:
+    from wayveil.kernels.kcl.violating_sequences import find_sequences
+
+    find_sequences(_one_record(), 1, 1, np.zeros(2, np.int64))
+
+
+def _kcl_suppress() -> None:
+    from wayveil.kernels.common.sequence_table import new_table
+    from wayveil.kernels.kcl.greedy_suppression import suppress
+    from wayveil.kernels.kcl.violating_sequences import Common, Violating
+
+    def some() -> np.ndarray:
+        return np.zeros(2, np.int64)
+
+    found = Violating(new_table(1, 1), some(), some())
+    common = Common(new_table(1, 1), some(), some(), some(), some(), some())
+    suppress(_one_record(), some(), found, common, 1, 1, some(), True, None, None)
+
+
+def _kcl_restore() -> None:
+    from wayveil.kernels.kcl.restoration import Bounds, restore, restore_singly
+
+    bounds = Bounds(1, np.zeros(2, np.int64), np.zeros(2, np.int64))
+    restore(_one_record(), np.zeros(1, np.int64), 1, bounds, False)
+    restore_singly(_one_record(), np.zeros(1, np.int64), 1, bounds)
+
+
+def _kcl_count() -> None:
+    from wayveil.kernels.kcl.candidate_counts import count_candidates, fill_table, judge_candidates, locate_threats
+    from wayveil.kernels.kcl.projected_lists import inverted
+
+    one, records, zero = np.ones(1, np.int64), _one_record(), np.zeros(1, np.int64)
+    table = fill_table(np.zeros(0, np.int64), 1)
+    count_candidates(records, inverted(records), table, 1, 0, 1)
+    judge_candidates(zero, 1, one, zero, table, one, 1, np.zeros(2, np.int64))
+    locate_threats(records, table, one, table, 1)
+
+
+def _one_record() -> object:
+    from wayveil.kernels.kcl.projected_lists import Records
+
+    zero, one = np.zeros(1, np.int64), np.ones(1, np.int64)
+    ends = np.array([0, 1])
+    return Records(ends, zero, one, zero.copy(), ends.copy(), zero.copy() - 1, np.array([1, 1, 1]))
+
+
+JOBS: dict[str, Callable[[], None]] = {
+    "kcl_count": _kcl_count,
+    "kcl_find": _kcl_find,
+    "kcl_suppress": _kcl_suppress,
+    "kcl_restore": _kcl_restore,
+}

@@ -1,0 +1,1 @@
+"""Frequent sequences and sequential patterns."""

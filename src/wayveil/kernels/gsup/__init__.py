@@ -1,0 +1,1 @@
+"""Greedy suppression against adversaries who hold parts of all trajectories."""

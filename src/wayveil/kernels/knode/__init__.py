@@ -1,0 +1,1 @@
+"""Groups of trajectories in a trajectory graph, and the boxes around them."""

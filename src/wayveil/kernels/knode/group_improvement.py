@@ -1,0 +1,146 @@
+"""Groups at a low loss: grown, leftovers absorbed, then trajectories moved and interchanged while the loss falls."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from wayveil.kernels.common.jit import inner, kernel
+from wayveil.kernels.knode.cost_guesses import guess_more, keep_on_list
+from wayveil.kernels.knode.group_boxes import (
+    NEVER,
+    Tracks,
+    count_of_owner,
+    enclose,
+    join,
+    keeps_shares,
+    leave,
+    loss_if,
+    new_boxes,
+)
+from wayveil.kernels.knode.group_growth import absorb, grow_groups
+
+__all__ = ["low_loss_groups"]
+
+_PASSES = 4  # the fourth gains less than half a percent
+_TRY = 6  # groups for which the loss is computed, the others' is guessed
+_NEAR = 2  # groups whose members are tried for an interchange
+_SAMPLES = 16  # timestamps of a first look at an interchange
+_SLACK = 1.03  # what such a look may be wrong by
+_LEAST = 1e-9  # what a change must gain, in samples: rounding gains nothing
+
+
+@kernel
+def low_loss_groups(first, start, end, owner, x, y, k, share):
+    """Return the group of every trajectory, -1 where it is left out; groups have k to 2k - 1 owners.
+
+    The trajectories are as in `Tracks`, with positions in the unit square and owners as codes below n.  `share` is a
+    numerator and a denominator, of at least 1 / k: nobody owns more than this share of any group.  Left
+    out are those that share no timestamp with a group that has room, and all if they have fewer than k owners.  Time
+    O(n^2 + n x k x timestamps), memory about 200 / k bytes per sample: cut large classes before.
+    """
+    tracks = Tracks(first, start, end, owner, x, y)
+    n, longest = first.size, np.int64(1)
+    for v in range(n):
+        longest = max(longest, end[v] - start[v] + 1)
+    boxes = new_boxes(n, n // k, longest)
+    groups = grow_groups(tracks, boxes, k)
+    changed, passes = True, np.int64(0)
+    while True:
+        # After every pass, as groups may have come to share more time; and again as long as somebody finds a group, as
+        # a larger group has room for more trips of one person.
+        absorbed = True
+        while absorbed:
+            absorbed = False
+            for v in range(n):
+                if boxes.label[v] < 0 and absorb(tracks, boxes, groups, v, k, share):
+                    absorbed = True
+        if passes == _PASSES or not changed:
+            return boxes.label
+        changed, passes = False, passes + 1
+        for v in range(n):
+            if boxes.label[v] >= 0 and _improve(tracks, boxes, groups, v, k, share):
+                changed = True
+
+
+@inner
+def _improve(tracks, boxes, groups, v, k, share):
+    """Move v, or interchange it with another trajectory, if this lowers the loss; return whether it did."""
+    a = boxes.label[v]
+    here = loss_if(tracks, boxes, a, v, -1, NEVER, 1)
+    free = boxes.owners[a] > k or count_of_owner(tracks, boxes, a, tracks.owner[v]) > 1
+    free = free and keeps_shares(tracks, boxes, a, v, -1, share)
+    who, cost, held = _nearest(tracks, boxes, groups, v)
+    to, other, best = np.int64(-1), np.int64(-1), -_LEAST
+    for i in range(held):
+        g = who[i]
+        room = boxes.owners[g] < 2 * k - 1 or count_of_owner(tracks, boxes, g, tracks.owner[v]) > 0
+        cheaper = here - boxes.loss[a] + cost[i] < best
+        if free and room and cheaper and keeps_shares(tracks, boxes, g, -1, v, share):
+            to, other, best = g, -1, here - boxes.loss[a] + cost[i]
+        u = boxes.head[g]
+        while u >= 0:
+            change = _change(tracks, boxes, v, u, here, best)
+            if change < best and _may_interchange(tracks, boxes, v, u, k, share):
+                to, other, best = g, u, change
+            u = boxes.follow[u]
+    if to < 0:
+        return False
+    leave(tracks, boxes, v)
+    if other >= 0:
+        leave(tracks, boxes, other)
+        join(tracks, boxes, a, other)
+    join(tracks, boxes, to, v)
+    enclose(tracks, boxes, a)
+    enclose(tracks, boxes, to)
+    return True
+
+
+@inner
+def _change(tracks, boxes, v, u, here, best):
+    """Return how the loss changes if v and u take each other's places, or `NEVER` where it does not fall below `best`.
+
+    `here` is the loss of v's group without v.  Long trajectories are first looked at in few timestamps.
+    """
+    a, g = boxes.label[v], boxes.label[u]
+    now = boxes.loss[a] + boxes.loss[g]
+    step = 1 + (boxes.span[g, 1] - boxes.span[g, 0]) // _SAMPLES
+    if step > 1:
+        about = loss_if(tracks, boxes, g, u, v, _SLACK * now, step)
+        if about + loss_if(tracks, boxes, a, v, u, _SLACK * now - about, step) > _SLACK * now:
+            return NEVER
+    there = loss_if(tracks, boxes, g, u, v, now + best - here, 1)
+    if here + there >= now + best:
+        return NEVER
+    return there + loss_if(tracks, boxes, a, v, u, now + best - there, 1) - now
+
+
+@inner
+def _nearest(tracks, boxes, groups, v):
+    """Return the groups, other than its own, where v costs least, with the costs and their number."""
+    who, cost, held = np.empty(_TRY, np.int64), np.empty(_TRY, np.float64), np.int64(0)
+    for g in range(groups):
+        if g != boxes.label[v]:
+            guess = guess_more(tracks, boxes, g, v)
+            if guess < NEVER:
+                held = keep_on_list(who, cost, held, g, guess)
+    near, more, n = np.empty(_NEAR, np.int64), np.empty(_NEAR, np.float64), np.int64(0)
+    for i in range(held):
+        g, most = who[i], more[n - 1] if n == _NEAR else NEVER
+        n = keep_on_list(near, more, n, g, loss_if(tracks, boxes, g, -1, v, boxes.loss[g] + most, 1) - boxes.loss[g])
+    return near, more, n
+
+
+@inner
+def _may_interchange(tracks, boxes, v, u, k, share):
+    """Return whether both groups keep k to 2k - 1 owners, none of them with more than a share."""
+    if tracks.owner[v] == tracks.owner[u]:
+        return True
+    a, g, mine, yours = boxes.label[v], boxes.label[u], tracks.owner[v], tracks.owner[u]
+    here, there = boxes.owners[a], boxes.owners[g]
+    here -= 1 if count_of_owner(tracks, boxes, a, mine) == 1 else 0
+    here += 1 if count_of_owner(tracks, boxes, a, yours) == 0 else 0
+    there -= 1 if count_of_owner(tracks, boxes, g, yours) == 1 else 0
+    there += 1 if count_of_owner(tracks, boxes, g, mine) == 0 else 0
+    if not (k <= here < 2 * k and k <= there < 2 * k):
+        return False
+    return keeps_shares(tracks, boxes, a, v, u, share) and keeps_shares(tracks, boxes, g, u, v, share)

@@ -1,0 +1,1 @@
+"""What published data lose, for the metrics of utility."""

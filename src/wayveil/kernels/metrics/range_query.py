@@ -1,0 +1,139 @@
+"""How many trajectories are inside each of many regions, in its interval of time.
+
+The queries are few and the rows are many, so the queries are indexed: a grid over place and time lists in every cell
+the queries that touch it.  The rows then stream by once, in their order in memory.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayveil.kernels.common.jit import inner, kernel
+from wayveil.kernels.metrics.moving_box import is_near, piece_at
+from wayveil.kernels.metrics.range_predicates import DAI, PAI, PSI, SDI, Boxes, Queries, decide
+
+__all__ = ["DAI", "PAI", "PSI", "SDI", "Boxes", "Queries", "count_inside"]
+
+Ints = NDArray[np.int64]
+
+_MOST_CELLS, _SLICES = 64, 32
+_TINY = 1e-100
+
+
+def count_inside(
+    boxes: Boxes, queries: Queries, *, radius: float, disc: bool, wanted: int = PSI | PAI | SDI | DAI
+) -> Ints:
+    """Return for every query how many trajectories satisfy it, in columns PSI, PAI, SDI, DAI; those not wanted are 0.
+
+    O(rows + queries x cells each touches + rows near a query's place and time) time, and O(cells + queries) memory
+    beside the data.
+
+    Examples
+    --------
+    >>> t, x = np.array([0, 20, 0, 20]), np.array([-5.0, 15.0, 4.0, 6.0])
+    >>> boxes = Boxes(np.array([0, 2, 4]), t, t, x, x, x, x)
+    >>> five, zero, end = np.array([5.0]), np.array([0.0]), np.array([20.0])
+    >>> count_inside(boxes, Queries(five, five, five, zero, end), radius=1.0, disc=False).tolist()
+    [[2, 1, 2, 1]]
+    """
+    if not len(queries.x) or not len(boxes.t_min):
+        return np.zeros((len(queries.x), 4), np.int64)
+    reach = queries.half + radius
+    x_low, y_low, t_low = (queries.x - reach).min(), (queries.y - reach).min(), queries.begin.min()
+    extent = max((queries.x + reach).max() - x_low, (queries.y + reach).max() - y_low)
+    duration, typical = queries.end.max() - t_low, 2 * float(reach.mean())
+    side = int(min(_MOST_CELLS, max(1.0, extent / max(typical, _TINY))))
+    grid = np.array([x_low, y_low, t_low, side / max(extent, _TINY), _SLICES / max(1.0, duration)])
+    first, listed = _index(queries, reach, grid, side)
+    first_of_time, listed_of_time = _index(queries, reach, grid, 1)
+    every_list = np.concatenate([listed, listed_of_time])
+    first_of_time += len(listed)
+    return _count(boxes, queries, float(radius), int(disc), wanted, grid, side, first, first_of_time, every_list)
+
+
+def _index(q: Queries, reach: Any, grid: Any, side: int) -> tuple[Ints, Ints]:
+    """Return where the list of queries of each cell starts (time slice, then y, then x), and the lists."""
+    spans = [
+        (_cells(q.begin, grid[2], grid[4], _SLICES), _cells(q.end, grid[2], grid[4], _SLICES)),
+        (_cells(q.y - reach, grid[1], grid[3], side), _cells(q.y + reach, grid[1], grid[3], side)),
+        (_cells(q.x - reach, grid[0], grid[3], side), _cells(q.x + reach, grid[0], grid[3], side)),
+    ]
+    query, cell = np.arange(len(q.x)), np.zeros(len(q.x), np.int64)
+    for n, (low, high) in zip((_SLICES, side, side), spans, strict=True):
+        width = (high - low + 1)[query]
+        step = np.arange(width.sum()) - np.repeat(np.cumsum(width) - width, width)
+        query = np.repeat(query, width)
+        cell = np.repeat(cell, width) * n + low[query] + step
+    first = np.zeros(_SLICES * side * side + 1, np.int64)
+    np.cumsum(np.bincount(cell, minlength=len(first) - 1), out=first[1:])
+    return first, query[np.argsort(cell, kind="stable")]
+
+
+def _cells(values: Any, low: float, scale: float, n: int) -> Ints:
+    """The cells of values, computed as `_cell` does."""
+    return np.clip((values - low) * scale, 0, n - 1).astype(np.int64)
+
+
+@inner
+def _cell(value, low, scale, n):
+    """The cell of a value; what lies outside belongs to the first or the last."""
+    place = (value - low) * scale
+    if place >= n:
+        return n - 1
+    return np.int64(place) if place > 0.0 else np.int64(0)
+
+
+@kernel
+def _count(b, q, radius, disc, wanted, grid, side, first, first_of_time, listed):
+    slices = first_of_time.size - 1
+    counts, seen = np.zeros((q.x.size, 4), np.int64), np.empty(q.x.size, np.int64)
+    t_last = q.end[0]
+    for i in range(q.x.size):
+        seen[i], t_last = -1, max(t_last, q.end[i])
+    for trajectory in range(b.offsets.size - 1):
+        last = b.offsets[trajectory + 1] - 1
+        for row in range(b.offsets[trajectory], last + 1):
+            way = row < last and b.t_max[row] < b.t_min[row + 1]
+            for moves in range(2):
+                # Resting for no time is the start of the way that follows.
+                if (moves == 1 and not way) or (moves == 0 and way and b.t_min[row] == b.t_max[row]):
+                    continue
+                to = row + moves
+                begin, end = float(b.t_max[row]), float(b.t_min[to])
+                if moves == 0:
+                    begin, end = end, begin
+                if end < grid[2] or begin > t_last:
+                    continue
+                box = b.x_min[row], b.x_max[row], b.y_min[row], b.y_max[row]
+                next_box = b.x_min[to], b.x_max[to], b.y_min[to], b.y_max[to]
+                west, east = min(box[0], next_box[0]), max(box[1], next_box[1])
+                south, north = min(box[2], next_box[2]), max(box[3], next_box[3])
+                left, right = _cell(west, grid[0], grid[3], side), _cell(east, grid[0], grid[3], side)
+                low, high = _cell(south, grid[1], grid[3], side), _cell(north, grid[1], grid[3], side)
+                for s in range(_cell(begin, grid[2], grid[4], slices), _cell(end, grid[2], grid[4], slices) + 1):
+                    # Where a box covers more cells than there are queries at that time, all of these are looked at.
+                    by_time = (right - left + 1) * (high - low + 1) > first_of_time[s + 1] - first_of_time[s]
+                    for line in range(low, low + 1 if by_time else high + 1):
+                        at = (s * side + line) * side
+                        start = first_of_time[s] if by_time else first[at + left]
+                        stop = first_of_time[s + 1] if by_time else first[at + right + 1]
+                        for k in range(start, stop):
+                            i = listed[k]
+                            if seen[i] == trajectory or q.begin[i] > end or q.end[i] < begin:
+                                continue
+                            reach = q.half[i] + radius
+                            if q.x[i] - reach > east or q.x[i] + reach < west:
+                                continue
+                            if q.y[i] - reach > north or q.y[i] + reach < south:
+                                continue
+                            p = piece_at(begin, end, box, next_box, q.begin[i], q.end[i])
+                            if not is_near(p, q.x[i], q.y[i], q.half[i], radius, disc):
+                                continue
+                            seen[i] = trajectory
+                            found = PSI | decide(b, trajectory, q, i, radius, disc, wanted)
+                            for bit in range(4):
+                                counts[i, bit] += (found & wanted) >> bit & 1
+    return counts

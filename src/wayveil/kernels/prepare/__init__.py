@@ -1,0 +1,1 @@
+"""Where people stop, and which rows a top speed allows, for preparing raw data."""

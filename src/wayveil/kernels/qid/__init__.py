@@ -1,0 +1,1 @@
+"""Trajectories that hide one another at the times that are quasi-identifiers."""

@@ -1,0 +1,1 @@
+"""Positions on a road network: map matching, shortest paths and walks."""

@@ -1,0 +1,1 @@
+"""Routes on a road network: clusters, frequent roads and shared prefixes, for icba, cba and prefix."""

@@ -1,0 +1,1 @@
+"""Matching the points of trajectories, and bounds of what it costs."""
