@@ -42,6 +42,7 @@ def start_warming(names: Sequence[str]) -> subprocess.Popen[bytes] | None:
     cold = [name for name in names if not is_warm(name)]
     if not cold:
         return None
+    # a process of its own, not a fork: threads of this one may hold numba's lock
     code = f"from wayveil.kernels.common.warm import warm\nfor name in {cold!r}: warm(name)"
     quiet = subprocess.DEVNULL
     try:

@@ -165,6 +165,7 @@ def _lose_owner(records, common, row, who, group, start, end, scratch):
     n_attributes = records.n_attributes
     for e in range(common.entry[row], common.entry[row + 1]):
         scratch.flags[common.value[e]] = 0
+    # Both lists are ascending: g is the next record of the owner that leaves.
     keeps = False
     g = start
     for r in range(records.owner_first[who], records.owner_first[who + 1]):
@@ -198,7 +199,7 @@ def settle(common, scratch, apply):
 def is_violating(common, row, scratch, privacy):
     """Return whether a common sequence is violating once it has lost what `scratch` says (Definition 4.1)."""
     owners = common.support[row] - scratch.lost[row]
-    violating = 0 < owners < privacy.k
+    violating = 0 < owners < privacy.k  # what nobody has any more is no sequence of T
     for e in range(common.entry[row], common.entry[row + 1]):
         violating |= common.having[e] - scratch.lost_having[e] > privacy.allowed[owners]
     return violating

@@ -276,6 +276,7 @@ def _gain(records, threats, item, m, hits):
 
     The paper counts those with T(m') = T(m) (line 7); those with fewer records are removed as well.
     """
+    # A threat is hit once per record of m that has it: it is removed if it is hit as often as it occurs.
     gain = np.int64(0)
     begin = threats.first[m]
     end = threats.first[m] + threats.listed[m]
@@ -364,6 +365,7 @@ def _take_out(records, common, threats, item, group, marks, privacy, scratch):
 @inner
 def _unlist(threats, v, m):
     """Take threat m out of the list of visit v."""
+    # The last one takes its place: the order in these lists is of no meaning.
     at = threats.visit_first[v]
     last = threats.visit_first[v] + threats.visit_n[v] - 1
     while threats.visit_threat[at] != m:
@@ -384,7 +386,7 @@ def _push_raised(records, threats, changed, n_changed, scores, heap):
         if threats.live[m] == 0:
             continue
         # One record of m is enough to look at: a group that covers all records of m covers this one.
-        at = threats.first[m]
+        at = threats.first[m]  # its list need not be compact
         while not contains(records, threats.record[at], rows, m * width + 1, rows[m * width]):
             at += 1
         for i in range(m * width + 1, m * width + 1 + rows[m * width]):
@@ -401,7 +403,7 @@ def _push_raised(records, threats, changed, n_changed, scores, heap):
             for x in range(threats.visit_first[v], threats.visit_first[v] + threats.visit_n[v]):
                 other = threats.visit_threat[x]
                 if threats.live[other] < max(2, threats.live[m]):
-                    continue
+                    continue  # too few records to cover those of m; those with one have a speaker
                 if other == m or _covers(records, threats, other, m, at, rows[i]):
                     cell = _cell(threats, other, rows[i])
                     gain[cell] += other != m
@@ -446,6 +448,6 @@ def _push_reopened(records, threats, touched, n_touched, scores, heap):
                 if singles > 0:
                     cell = _cell(threats, speaker, records.items[v])
                     scores.gain[cell] = singles
-                    scores.cost[cell] = 0
+                    scores.cost[cell] = 0  # never too high; the right one is found when the entry comes up
                     heap = _push_local(threats, scores.gain, scores.cost, cell, heap)
     return heap

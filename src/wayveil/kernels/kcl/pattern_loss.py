@@ -36,6 +36,7 @@ min_support : int
 @kernel
 def new_patterns(first, item, support, n_items, min_support):
     """Index maximal frequent sequences by item."""
+    # A counting sort by item: count, add up, fill.
     n = first.size - 1
     of_first = np.zeros(n_items + 1, np.int64)
     n_of_item = np.zeros(n_items, np.int64)
@@ -80,7 +81,7 @@ def lose_patterns(records, patterns, item, group, begin, n, dead):
     enough = patterns.min_support
     for x in range(patterns.of_first[item], patterns.of_first[item + 1]):
         q = patterns.of_pattern[x]
-        if patterns.support[q] >= enough:
+        if patterns.support[q] >= enough:  # what is lost already does not count again
             patterns.support[q] -= _owners_lost(records, patterns, q, group, begin, n)
             if patterns.support[q] < enough:
                 dead[n_dead] = q

@@ -92,6 +92,7 @@ def inverted(records):
     """Return, per item, where it occurs: offsets into the other two, records in order, visits."""
     n_items = records.n_items
     n_visits = records.items.size
+    # A counting sort by item: count, add up, fill.  Records are filled in their order, so they stay in order per item.
     first = np.zeros(n_items + 1, np.int64)
     for visit in range(n_visits):
         first[records.items[visit] + 1] += 1
@@ -209,7 +210,7 @@ def count_next(records, lists, span, counters, seen):
                 counters[item, LAST_OWNER] = who
                 counters[item, OWNERS] += 1
             for a in range(r * n_attributes, r * n_attributes + n_attributes):
-                column = VALUES + PER_VALUE * records.sensitive[a]
+                column = VALUES + PER_VALUE * records.sensitive[a]  # before VALUES where there is no value
                 if column >= VALUES and counters[item, column + LAST_HAVING] != who:
                     counters[item, column + LAST_HAVING] = who
                     counters[item, column + HAVING] += 1

@@ -50,7 +50,7 @@ def new_threats(violating, common, records, elsewhere):
     for item in range(n_items):
         n_records[item] = elsewhere[item]
     for v in range(n_visits):
-        n_records[records.items[v]] += 1
+        n_records[records.items[v]] += 1  # an item comes once in a record
 
     # First count the threats through each visit, then make room for them, then list them.
     row = np.empty(n, np.int64)
@@ -115,6 +115,7 @@ def position(records, record, item):
 @inner
 def contains(records, record, sequence, begin, n):
     """Return whether the record still has every item of ``sequence[begin:begin + n]``."""
+    # Both are ascending: one walk along the record.
     at = records.offsets[record]
     end = records.offsets[record + 1]
     for i in range(begin, begin + n):
