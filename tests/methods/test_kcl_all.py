@@ -13,7 +13,7 @@ import pytest
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
-from wayveil.kernels.kcl.projected_lists import Records
+from wayveil.kernels.kcl.projected_lists import NO_LIMIT, Records
 from wayveil.kernels.kcl.violating_sequences import find_sequences
 from wayveil.methods.kcl.kcl import Kcl, kcl_choosing
 from wayveil.model import Published, Visits
@@ -141,10 +141,10 @@ def kernel_records(data: Visits) -> Records:
     code = {v: i for i, v in enumerate(visit)}
     items = np.array([code[v] for r in range(len(data)) for v in data.record(r)], np.int64)
     n = len(data)
-    meta = np.array([len(visit), 1, 1], np.int64)
     value = np.where(np.array([v == "HIV" for v in data.attributes["ill"].values()]), 0, -1)
     ends = data.offsets.astype(np.int64)
-    return Records(ends, items, np.ones(len(items), np.int64), np.arange(n), np.arange(n + 1), value, meta)
+    alive = np.ones(len(items), np.int64)
+    return Records(ends, items, alive, np.arange(n), np.arange(n + 1), value, len(visit), 1, 1, NO_LIMIT)
 
 
 def test_minimal_violating_sequences_of_all_lengths() -> None:
@@ -158,7 +158,7 @@ def test_minimal_violating_sequences_of_all_lengths() -> None:
         longest = max(1, *(len(path) for path in paths)) if n > 1 else max(1, len(paths[0]))
         allowed = np.array([c.numerator * m // c.denominator for m in range(n + 1)], np.int64)
         table = find_sequences(records, longest, k, allowed)[0].table
-        rows = table.rows[: table.meta[0] * table.meta[1]].reshape(-1, table.meta[1]).tolist()
+        rows = table.rows[: table.n_rows[0] * table.width].reshape(-1, table.width).tolist()
         found = sorted(tuple(row[1 : 1 + row[0]]) for row in rows)
         times_of = sorted({t for path in paths for _, t in path})
         bad = [tuple(times_of.index(t) for _, t in q) for q in violating(data, k, str(c), {"ill": ["HIV"]})]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wayveil.kernels.cast.stop_groups import near_groups
-from wayveil.kernels.cast.taxonomy_cover import cheapest_cover
+from wayveil.kernels.cast.taxonomy_cover import WeightedTree, cheapest_cover
 from wayveil.methods.cast_shares import Shares
 from wayveil.methods.cast_tree import Preorder
 from wayveil.model import Engine
@@ -127,12 +127,12 @@ def _level(
     m, most = shares.group_size, shares.most_alike
     block = max(_BLOCK, 32 * m)
 
-    last, parent = tree.last, tree.parent
+    weighted = WeightedTree(tree.last, tree.parent, weight)
 
     def one(part: tuple[IntArray, IntArray, IntArray]) -> IntArray:
         owner = np.unique(part[1], return_inverse=True)[1].astype(np.int64)
         secrets = np.unique(np.append(part[2], -1), return_inverse=True)[1][:-1].reshape(part[2].shape) - 1
-        return near_groups(part[0], owner, secrets.astype(np.int64), most, m, last, parent, weight, _ROUNDS, block)
+        return near_groups(part[0], owner, secrets.astype(np.int64), most, m, weighted, _ROUNDS, block)
 
     before, mixed = -1, False  # where secrets keep people apart, those left over may be many and make no group any more
     while known.people(pool[rest]) >= m and not (mixed and n_groups == before):

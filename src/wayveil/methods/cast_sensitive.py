@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from wayveil.kernels.cast.safe_stops import safe_nodes
+from wayveil.kernels.cast.safe_stops import ClassStops, SensitiveTree, safe_nodes
 from wayveil.kernels.common.equal_sequences import first_equal
 from wayveil.methods.cast_levels import Groups
 from wayveil.methods.cast_shares import Shares, dominated, reach
@@ -180,13 +180,13 @@ class Sensitive:
         cuts = np.unique(np.searchsorted(first, np.arange(0, len(stop), _CHUNK)))
         spans = list(pairwise([*np.unique([0, *cuts, len(people)]).tolist()]))
         parts = [
-            (first[a : b + 1] - first[a], stop[some], owner[some], _codes(of[some]), people[a:b], trips[a:b])
+            ClassStops(first[a : b + 1] - first[a], stop[some], owner[some], _codes(of[some]), people[a:b], trips[a:b])
             for a, b in spans
             for some in [order[first[a] : first[b]]]
         ]
-        shared = tree.last, tree.parent, tree.leaves, tree.sensitive, bound, m
+        nodes = SensitiveTree(tree.last, tree.parent, tree.leaves, tree.sensitive)
         found = np.empty(len(stop), np.int64)
-        made = engine.map(lambda part: safe_nodes(*part, *shared), parts)
+        made = engine.map(lambda part: safe_nodes(part, nodes, bound, m), parts)
         found[order] = np.concatenate([np.zeros(0, np.int64), *made])
         node = self.node.copy()
         node[rows] = found

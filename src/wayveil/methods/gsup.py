@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.errors import InputError
-from wayveil.kernels.gsup.driver import loaded, suppress_everywhere, suppress_in_classes, unsafe
+from wayveil.kernels.gsup.driver import count_unsafe, new_state, suppress_everywhere, suppress_in_classes
 from wayveil.kernels.gsup.person_inference import leave_out
 from wayveil.model import BlockKey, BreachBound, Cut, Engine, Published, Sensitive, Visits, check_parameters, parameter
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray, keep_rows, take, trajectory_of_row
@@ -172,11 +172,11 @@ class Gsup:
             engine.progress("finding what adversaries can infer")
             at = None if table.at is None else (table.at[0][alive], table.at[1][alive])
             ends = keep_rows(table.offsets, alive)
-            state = loaded(
+            state = new_state(
                 ends, table.place[alive], table.item[alive], owner, table.adversary, table.allowed, at, table.diameter,
                 allowed_trips,
             )  # fmt: skip
-            first = first or unsafe(state)
+            first = first or count_unsafe(state)
             engine.progress("suppressing visits")
             state = (suppress_in_classes if self.mode == "class" else suppress_everywhere)(state)
             alive[alive] = state.alive == 1
@@ -217,7 +217,7 @@ class Gsup:
 
 @dataclass(frozen=True)
 class _Table:
-    """The trajectories, those of an owner together, as kernels take them: see `loaded`."""
+    """The trajectories, those of an owner together, as kernels take them: see `new_state`."""
 
     offsets: IntArray
     place: IntArray

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.cast.safe_stops import safe_nodes
+from wayveil.kernels.cast.safe_stops import ClassStops, SensitiveTree, safe_nodes
 
 # 0( 1*(2(3 4) 5 6(7 8 9))  10(11*(12 13)  14)  15* ), sensitive below the stars
 PARENT = [-1, 0, 1, 2, 2, 1, 1, 6, 6, 6, 0, 10, 11, 11, 10, 0]
@@ -50,17 +50,19 @@ def oracle(stops: list[Stop], people: int, c: Fraction, m: int) -> list[int]:
             now = [-1 if node <= v < LAST[node] else v for v in now]
 
 
+TREE = SensitiveTree(np.array(LAST), np.array(PARENT), np.array(LEAVES), np.array(SENSITIVE))
+
+
 def run(classes: list[tuple[list[Stop], int]], c: Fraction, m: int) -> list[list[int]]:
     """The kernel on classes of (stops, people), the nodes in the order of the stops."""
     orders = [sorted(range(len(stops)), key=lambda i: stops[i][0]) for stops, _ in classes]
     rows = [stops[i] for (stops, _), order in zip(classes, orders, strict=True) for i in order]
     first = np.cumsum([0, *(len(stops) for stops, _ in classes)])
-    found = safe_nodes(
-        first, np.array([r[0] for r in rows], np.int64), np.array([r[1] for r in rows], np.int64),
-        np.array([r[1] for r in rows], np.int64), np.array([people for _, people in classes]),
-        np.array([people for _, people in classes]), np.array(LAST), np.array(PARENT), np.array(LEAVES),
-        np.array(SENSITIVE), np.array([c.numerator, c.denominator]), m,
-    )  # fmt: skip
+    stop = np.array([r[0] for r in rows], np.int64)
+    owner = np.array([r[1] for r in rows], np.int64)
+    people = np.array([people for _, people in classes])
+    all_stops = ClassStops(first, stop, owner, owner, people, people)
+    found = safe_nodes(all_stops, TREE, np.array([c.numerator, c.denominator]), m)
     made = []
     for number, order in enumerate(orders):
         nodes = [0] * len(order)
@@ -141,11 +143,12 @@ def test_a_crowd() -> None:
 
 def test_both_means_count() -> None:
     """Nine of ten trips of two people were at one place, all of one of them; or two of ten, one of each."""
-    shared = (np.array(LAST), np.array(PARENT), np.array(LEAVES), np.array(SENSITIVE), np.array([1, 2]), 2)
+    half = np.array([1, 2])
     stop = np.full(9, 15)
     first, people, trips = np.array([0, 9]), np.array([2]), np.array([10])
     one, trip = np.zeros(9, np.int64), np.arange(9)
-    assert safe_nodes(first, stop, one, one, people, np.array([2]), *shared).tolist() == [15] * 9
-    assert safe_nodes(first, stop, one, trip, people, trips, *shared).tolist() != [15] * 9
+    assert safe_nodes(ClassStops(first, stop, one, one, people, np.array([2])), TREE, half, 2).tolist() == [15] * 9
+    assert safe_nodes(ClassStops(first, stop, one, trip, people, trips), TREE, half, 2).tolist() != [15] * 9
     both = np.array([0, 1])
-    assert safe_nodes(np.array([0, 2]), stop[:2], both, both, people, trips, *shared).tolist() != [15] * 2
+    two = ClassStops(np.array([0, 2]), stop[:2], both, both, people, trips)
+    assert safe_nodes(two, TREE, half, 2).tolist() != [15] * 2

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.kernels.cast.stop_groups import near_groups
+from wayveil.kernels.cast.taxonomy_cover import WeightedTree
 
 PARENT = [-1, 0, 1, 1, 0, 4, 5, 5, 4, 0]  # 0(1(2 3) 4(5(6 7) 8) 9)
 LAST = [10, 4, 3, 4, 9, 8, 7, 8, 9, 10]
@@ -37,10 +38,10 @@ def cost(groups: list[list[int]], places: list[list[int]], weight: list[int], n:
 
 
 def run(places: list[list[int]], owner: list[int], m: int, weight: list[int], rounds: int, tries: int) -> list[int]:
-    arrays = (np.array(LAST), np.array(PARENT), np.array(weight))
+    tree = WeightedTree(np.array(LAST), np.array(PARENT), np.array(weight))
     codes = np.unique(owner, return_inverse=True)[1].astype(np.int64)
     nothing = np.empty((len(places), 0), np.int64)
-    return near_groups(np.array(places), codes, nothing, m, m, *arrays, rounds, tries).tolist()
+    return near_groups(np.array(places), codes, nothing, m, m, tree, rounds, tries).tolist()
 
 
 @st.composite
@@ -112,8 +113,8 @@ def test_no_secret_is_that_of_too_many(
     secrets = [data.draw(st.sets(st.integers(0, 2), max_size=2)) for _ in places]
     padded = np.array([[*sorted(one), -1, -1][:2] for one in secrets])
     codes = np.unique(owner, return_inverse=True)[1].astype(np.int64)
-    arrays = (np.array(LAST), np.array(PARENT), np.array(weight))
-    label = near_groups(np.array(places), codes, padded, most, m, *arrays, rounds, tries).tolist()
+    tree = WeightedTree(np.array(LAST), np.array(PARENT), np.array(weight))
+    label = near_groups(np.array(places), codes, padded, most, m, tree, rounds, tries).tolist()
     for group in members(label):
         assert len(group) == m == len({owner[i] for i in group})
         assert all(sum(secret in secrets[i] for i in group) <= most for secret in range(3))
@@ -124,7 +125,7 @@ def test_no_secret_is_that_of_too_many(
 def test_a_group_that_nobody_may_complete_is_given_up() -> None:
     """The first three have the same secret: the first takes the last in, the others are left over."""
     places, secrets = np.array([[2], [2], [2], [9]]), np.array([[0], [0], [0], [-1]])
-    arrays = (np.array(LAST), np.array(PARENT), np.array(WEIGHTS[0]))
-    assert near_groups(places, np.arange(4), secrets, 1, 2, *arrays, 0, 1).tolist() == [0, -1, -1, 0]
-    assert near_groups(places, np.arange(4), secrets, 0, 2, *arrays, 0, 1).tolist() == [-1] * 4
-    assert near_groups(places, np.arange(4), secrets, 2, 2, *arrays, 0, 1).tolist() == [0, 0, 1, 1]
+    tree = WeightedTree(np.array(LAST), np.array(PARENT), np.array(WEIGHTS[0]))
+    assert near_groups(places, np.arange(4), secrets, 1, 2, tree, 0, 1).tolist() == [0, -1, -1, 0]
+    assert near_groups(places, np.arange(4), secrets, 0, 2, tree, 0, 1).tolist() == [-1] * 4
+    assert near_groups(places, np.arange(4), secrets, 2, 2, tree, 0, 1).tolist() == [0, 0, 1, 1]

@@ -26,7 +26,7 @@ def test_a_table_is_a_dictionary(known, asked):
             table = roomy(table, 1)
             rows[tuple(q)] = insert_row(table, array([9, *q]), 1, len(q))
     assert list(rows.values()) == list(range(len(rows)))
-    assert table.meta.tolist() == [len(rows), 5]
+    assert (table.n_rows.tolist(), table.width) == ([len(rows)], 5)
     for q in known + asked:
         assert find_row(table, array([8, *q, 7]), 1, len(q)) == rows.get(tuple(q), -1)
 
@@ -38,7 +38,7 @@ def test_a_table_grows_and_keeps_its_rows():
     for n, q in enumerate(known):
         table = roomy(table, 1)
         assert insert_row(table, array(q), 0, len(q)) == n
-        assert 2 * table.meta[0] <= table.slots.size  # at most half full
+        assert 2 * table.n_rows[0] <= table.slots.size  # at most half full
     for n, q in enumerate(known):
         assert find_row(table, array(q), 0, len(q)) == n
         assert table.rows[n * 4 : n * 4 + 1 + len(q)].tolist() == [len(q), *q]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from wayveil.kernels.gsup import adversary_classes as columns
 from wayveil.kernels.gsup.class_heap import larger_heap, pop, push
-from wayveil.kernels.gsup.driver import _with_room, loaded, unsafe
+from wayveil.kernels.gsup.driver import _with_room, count_unsafe, new_state
 from wayveil.kernels.gsup.greedy_choice import delete_everywhere
 from wayveil.kernels.gsup.key_table import add, drop_last, find, larger_table, new_table
 
@@ -70,7 +70,7 @@ def test_a_heap_returns_the_smallest_key_and_tie_first(pairs: list[tuple[int, in
     heap = larger_heap(larger_heap(None, 1), len(pairs))
     push_all(heap, np.array([float(k) for k, _ in pairs]), np.array([t for _, t in pairs]))
     out = np.empty(len(pairs), np.int64)
-    assert heap.size.tolist() == [len(pairs), len(pairs)]
+    assert (heap.size.tolist(), heap.n_tickets.tolist()) == ([len(pairs)], [len(pairs)])
     pop_all(heap, out)
     assert [pairs[i] for i in out.tolist()] == sorted(pairs)
     assert heap.size[0] == 0
@@ -123,8 +123,8 @@ def test_counts_stay_true_and_come_back(
     place = np.array([x for r in records for x in r], np.int64)
     offsets = np.concatenate([[0], np.cumsum([len(r) for r in records])]).astype(np.int64)
     allowed = np.arange(len(records) + 1) // 2
-    state = loaded(offsets, place, place, np.array(owner), ADVERSARY, allowed, None, 0.0)
-    unsafe(state)
+    state = new_state(offsets, place, place, np.array(owner), ADVERSARY, allowed, None, 0.0)
+    count_unsafe(state)
     for what, commit in steps:
         before = counted(records, owner)
         assert held(state) == before

@@ -19,7 +19,7 @@ from wayveil.kernels.kcl.candidate_counts import (
     judge_candidates,
     locate_threats,
 )
-from wayveil.kernels.kcl.projected_lists import Records, inverted
+from wayveil.kernels.kcl.projected_lists import NO_LIMIT, Records, inverted
 
 # A table is a list of (owner, items, sensitive values), sorted by owner; items ascend, -1 is a value that is not
 # sensitive.
@@ -32,8 +32,8 @@ def records_of(table, n_items, n_values):
     items = np.array([i for _, items, _ in table for i in items], np.int64)
     first = np.searchsorted(owner, np.arange(owner[-1] + 2)).astype(np.int64)
     values = np.array([v for _, _, values in table for v in values], np.int64)
-    meta = np.array([n_items, n_values, n_attributes], np.int64)
-    return Records(offsets, items, np.ones(len(items), np.int64), owner, first, values, meta)
+    alive = np.ones(len(items), np.int64)
+    return Records(offsets, items, alive, owner, first, values, n_items, n_values, n_attributes, NO_LIMIT)
 
 
 def table_of(sequences, longest):
@@ -59,7 +59,7 @@ def owners_of(table, q):
 
 def counted(records, known, length, first, until):
     counts = count_candidates(records, inverted(records), known, length, first, until)
-    n, n_values = len(counts.support), int(records.meta[1])
+    n, n_values = len(counts.support), records.n_values
     sequences = [tuple(q) for q in counts.items.reshape(n, length).tolist()]
     assert len(set(sequences)) == n
     having = counts.having.reshape(n, n_values).tolist()
@@ -150,5 +150,5 @@ def test_threats_are_located_as_defined() -> None:
 
 def test_an_empty_table_has_nothing() -> None:
     table = fill_table(np.zeros(0, np.int64), 2)
-    assert table.meta.tolist() == [0, 3]
+    assert (table.n_rows.tolist(), table.width) == ([0], 3)
     assert find_row(table, np.array([0], np.int64), 0, 1) == -1

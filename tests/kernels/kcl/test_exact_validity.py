@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from wayveil.kernels.kcl.exact_validity import is_valid, new_scratch
 from wayveil.kernels.kcl.literal_validity import is_valid_as_printed
-from wayveil.kernels.kcl.projected_lists import Records
+from wayveil.kernels.kcl.projected_lists import NO_LIMIT, Privacy, Records
 from wayveil.kernels.kcl.suppression_state import new_threats
 from wayveil.kernels.kcl.violating_sequences import find_sequences
 
@@ -34,25 +34,25 @@ def records_of(table, n_items, n_values):
     items = np.array([i for _, items, _ in table for i in items], np.int64)
     first = np.searchsorted(owner, np.arange(owner[-1] + 2)).astype(np.int64)
     values = np.array([v for _, _, values in table for v in values], np.int64)
-    meta = np.array([n_items, n_values, n_attributes], np.int64)
-    return Records(offsets, items, np.ones(len(items), np.int64), owner, first, values, meta)
+    alive = np.ones(len(items), np.int64)
+    return Records(offsets, items, alive, owner, first, values, n_items, n_values, n_attributes, NO_LIMIT)
 
 
 @numba.njit
 def ask(records, longest, k, allowed):
     """Return the threats, and one row per threat and item of it: threat, item, exact answer, printed answer."""
     found, common = find_sequences(records, longest, k, allowed)
-    elsewhere = np.zeros(records.meta[0], np.int64)
-    threats, scratch = new_threats(found, common, records, elsewhere), new_scratch(common, records.meta[1], longest)
+    elsewhere = np.zeros(records.n_items, np.int64)
+    threats, scratch = new_threats(found, common, records, elsewhere), new_scratch(common, records.n_values, longest)
     table, n = found.table, 0
     said = np.empty((table.rows.size, 4), np.int64)
-    for m in range(table.meta[0]):
-        begin = m * table.meta[1]
+    for m in range(table.n_rows[0]):
+        begin = m * table.width
         for i in range(begin + 1, begin + 1 + table.rows[begin]):
             item = table.rows[i]
             said[n, 0], said[n, 1] = m, item
-            said[n, 2] = is_valid(records, common, threats, item, m, longest, k, allowed, scratch)
-            said[n, 3] = is_valid_as_printed(records, threats, item, m, longest, k, allowed, scratch)
+            said[n, 2] = is_valid(records, common, threats, item, m, Privacy(longest, k, allowed), scratch)
+            said[n, 3] = is_valid_as_printed(records, threats, item, m, Privacy(longest, k, allowed), scratch)
             n += 1
     return table, said[:n]
 
@@ -63,7 +63,7 @@ def answers(table, n_items, n_values, longest, k, c):
     records = records_of(table, n_items, n_values)
     found, said = ask(records, longest, k, allowed)
     assert records.alive.all()  # asking changes nothing
-    rows = found.rows[: found.meta[0] * found.meta[1]].reshape(-1, found.meta[1]).tolist()
+    rows = found.rows[: found.n_rows[0] * found.width].reshape(-1, found.width).tolist()
     threats = [tuple(row[1 : 1 + row[0]]) for row in rows]
     return {(threats[m], item): (bool(exact), bool(printed)) for m, item, exact, printed in said.tolist()}
 

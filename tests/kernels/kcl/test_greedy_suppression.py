@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.kernels.kcl.greedy_suppression import suppress
-from wayveil.kernels.kcl.projected_lists import Records
+from wayveil.kernels.kcl.projected_lists import NO_LIMIT, Privacy, Records
 from wayveil.kernels.kcl.violating_sequences import find_sequences
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "kcl"
@@ -30,8 +30,8 @@ def records_of(table, n_items, n_values):
     items = np.array([i for _, items, _ in table for i in items], np.int64)
     first = np.searchsorted(owner, np.arange(owner[-1] + 2)).astype(np.int64)
     values = np.array([v for _, _, values in table for v in values], np.int64)
-    meta = np.array([n_items, n_values, n_attributes], np.int64)
-    return Records(offsets, items, np.ones(len(items), np.int64), owner, first, values, meta)
+    alive = np.ones(len(items), np.int64)
+    return Records(offsets, items, alive, owner, first, values, n_items, n_values, n_attributes, NO_LIMIT)
 
 
 def run(table, n_items, n_values, longest, k, c, local, printed=None):
@@ -40,10 +40,10 @@ def run(table, n_items, n_values, longest, k, c, local, printed=None):
     allowed = np.array([c.numerator * n // c.denominator for n in range(n_owners + 1)], np.int64)
     records = records_of(table, n_items, n_values)
     found, common = find_sequences(records, longest, k, allowed)
-    width = found.table.meta[1]
-    rows = found.table.rows[: found.table.meta[0] * width].reshape(-1, width).tolist()
-    nowhere = np.zeros(int(records.meta[0]), np.int64)
-    log = suppress(records, nowhere, found, common, longest, k, allowed, local, printed, None)
+    width = found.table.width
+    rows = found.table.rows[: found.table.n_rows[0] * width].reshape(-1, width).tolist()
+    nowhere = np.zeros(records.n_items, np.int64)
+    log = suppress(records, nowhere, found, common, Privacy(longest, k, allowed), local, printed, None)
     left = [
         (o, tuple(int(records.items[v]) for v in range(*records.offsets[r : r + 2]) if records.alive[v]), values)
         for r, (o, _, values) in enumerate(table)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from wayveil.kernels.kcl.greedy_suppression import suppress
 from wayveil.kernels.kcl.pattern_loss import lose_patterns, new_patterns, pattern_loss, visits_to_mend
-from wayveil.kernels.kcl.projected_lists import Records
+from wayveil.kernels.kcl.projected_lists import NO_LIMIT, Privacy, Records
 from wayveil.kernels.kcl.violating_sequences import find_sequences
 
 # A table is a list of (owner, items, sensitive values), sorted by owner; items ascend, and -1 is a value that is not
@@ -26,8 +26,8 @@ def records_of(table, n_items, n_values):
     items = np.array([i for _, items, _ in table for i in items], np.int64)
     first = np.searchsorted(owner, np.arange(owner[-1] + 2)).astype(np.int64)
     values = np.array([v for _, _, values in table for v in values], np.int64)
-    meta = np.array([n_items, n_values, len(table[0][2])], np.int64)
-    return Records(offsets, items, np.ones(len(items), np.int64), owner, first, values, meta)
+    alive = np.ones(len(items), np.int64)
+    return Records(offsets, items, alive, owner, first, values, n_items, n_values, len(table[0][2]), NO_LIMIT)
 
 
 def patterns_of(sequences, n_items, bar):
@@ -133,11 +133,11 @@ def compare(table, n_items, n_values, longest, k, c, local, bar):
     allowed = np.array([c.numerator * n // c.denominator for n in range(n_owners + 1)], np.int64)
     records, patterns = records_of(table, n_items, n_values), patterns_of(mfs, n_items, bar)
     found, common = find_sequences(records, longest, k, allowed)
-    width = found.table.meta[1]
-    rows = found.table.rows[: found.table.meta[0] * width].reshape(-1, width).tolist()
+    width = found.table.width
+    rows = found.table.rows[: found.table.n_rows[0] * width].reshape(-1, width).tolist()
     order = [tuple(row[1 : 1 + row[0]]) for row in rows]
-    nowhere = np.zeros(int(records.meta[0]), np.int64)
-    flat = suppress(records, nowhere, found, common, longest, k, allowed, local, None, patterns)
+    nowhere = np.zeros(records.n_items, np.int64)
+    flat = suppress(records, nowhere, found, common, Privacy(longest, k, allowed), local, None, patterns)
     log = [tuple(step) for step in flat.reshape(-1, 5).tolist()]
     left = [
         (o, tuple(int(records.items[v]) for v in range(*records.offsets[r : r + 2]) if records.alive[v]), values)
@@ -309,5 +309,5 @@ def test_patterns_are_indexed_by_item():
     first, of = patterns.of_first.tolist(), patterns.of_pattern.tolist()
     assert [of[first[i] : first[i + 1]] for i in range(5)] == [[0], [], [0, 1, 2], [1], []]
     assert patterns.n_of_item.tolist() == [1, 0, 3, 1, 0]
-    assert patterns.bar.tolist() == [3]
+    assert patterns.min_support == 3
     assert patterns_of({}, 2, 1).of_first.tolist() == [0, 0, 0]

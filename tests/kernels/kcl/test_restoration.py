@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.kcl.projected_lists import Records
+from wayveil.kernels.kcl.projected_lists import NO_LIMIT, Records
 from wayveil.kernels.kcl.restoration import Bounds, restore
 
 # A table is a list of (owner, {item: present}, sensitive values), sorted by owner; -1 is a value that is not sensitive.
@@ -28,7 +28,10 @@ def run(table, order, longest, k, c=Fraction(1), share=Fraction(1), whole=False)
         owner,
         np.searchsorted(owner, np.arange(owner[-1] + 2)).astype(np.int64),
         np.array(values, np.int64),
-        np.array([max([*flat.tolist(), *order], default=0) + 1, max(values, default=-1) + 1, len(table[0][2])]),
+        max([*flat.tolist(), *order], default=0) + 1,
+        max(values, default=-1) + 1,
+        len(table[0][2]),
+        NO_LIMIT,
     )
     numbers = range(len(table) + 1)
     allowed = np.array([c.numerator * n // c.denominator for n in numbers], np.int64)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.kcl.projected_lists import Records
+from wayveil.kernels.kcl.projected_lists import NO_LIMIT, Records
 from wayveil.kernels.kcl.violating_sequences import find_sequences
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "kcl"
@@ -30,8 +30,8 @@ def records_of(table, n_items, n_values):
     items = np.array([i for _, items, _ in table for i in items], np.int64)
     first = np.searchsorted(owner, np.arange(owner[-1] + 2)).astype(np.int64)
     values = np.array([v for _, _, values in table for v in values], np.int64)
-    meta = np.array([n_items, n_values, n_attributes], np.int64)
-    return Records(offsets, items, np.ones(len(items), np.int64), owner, first, values, meta)
+    alive = np.ones(len(items), np.int64)
+    return Records(offsets, items, alive, owner, first, values, n_items, n_values, n_attributes, NO_LIMIT)
 
 
 def search(table, n_items, n_values, longest, k, c):
@@ -42,19 +42,19 @@ def search(table, n_items, n_values, longest, k, c):
     threats = {
         q: found.record[found.first[m] : found.first[m + 1]].tolist() for m, q in enumerate(sequences_in(found.table))
     }
-    assert len(threats) == found.table.meta[0]
+    assert len(threats) == found.table.n_rows[0]
     known = {}
     for row, q in enumerate(sequences_in(common.table)):
         entries = range(common.entry[row], common.entry[row + 1])
         having = {int(common.value[e]): int(common.having[e]) for e in entries}
         assert len(having) == len(entries)
         known[q] = bool(common.clean[row]), int(common.support[row]), having
-    assert len(known) == common.table.meta[0]
+    assert len(known) == common.table.n_rows[0]
     return threats, known
 
 
 def sequences_in(table):
-    rows = table.rows[: table.meta[0] * table.meta[1]].reshape(-1, table.meta[1]).tolist()
+    rows = table.rows[: table.n_rows[0] * table.width].reshape(-1, table.width).tolist()
     return [tuple(row[1 : 1 + row[0]]) for row in rows]
 
 

@@ -11,13 +11,24 @@ from wayveil.kernels.common.jit import inner
 __all__ = ["Heap", "new_heap", "pop", "push"]
 
 Heap = namedtuple("Heap", ["key", "order", "size"])
-"""The pair at the top is ``key[0], order[0]``; `size[0]` counts the pairs."""
+"""A heap as it lies in memory; only `push` and `pop` write to it.
+
+key : float64, (capacity,)
+    The pair at node i; its children are at ``2 * i + 1`` and ``2 * i + 2``, and neither comes before it.
+order : int64, (capacity,)
+    What decides between equal keys; also what the caller recognizes a pair by.
+size : int64, (1,)
+    How many pairs there are: an array, so that a heap which is not full can be changed in place.
+"""
 
 
 @inner
 def new_heap(capacity):
     """Return an empty heap with room for `capacity` pairs."""
-    return Heap(np.empty(capacity, np.float64), np.empty(capacity, np.int64), np.zeros(1, np.int64))
+    key = np.empty(capacity, np.float64)
+    order = np.empty(capacity, np.int64)
+    size = np.zeros(1, np.int64)
+    return Heap(key, order, size)
 
 
 @inner
@@ -25,19 +36,21 @@ def push(heap, key, order):
     """Add a pair; return the heap, which is a larger copy when it was full.  O(log n)."""
     n = heap.size[0]
     if n == heap.order.size:
-        bigger = new_heap(2 * n + 16)
-        for i in range(n):
-            bigger.key[i], bigger.order[i] = heap.key[i], heap.order[i]
-        bigger.size[0] = n
-        heap = bigger
-    keys, orders, at = heap.key, heap.order, n
-    while at > 0:
-        up = (at - 1) >> 1
-        if keys[up] < key or (keys[up] == key and orders[up] <= order):
+        heap = _larger_copy(heap)
+    keys = heap.key
+    orders = heap.order
+    # Sift up: the new leaf is a hole that rises.  Before each round everything but the hole is a heap; a round moves
+    # the parent down into the hole if the new pair comes before it, and ends at the root or at a parent that may stay.
+    hole = n
+    while hole > 0:
+        parent = (hole - 1) >> 1
+        if keys[parent] < key or (keys[parent] == key and orders[parent] <= order):
             break
-        keys[at], orders[at] = keys[up], orders[up]
-        at = up
-    keys[at], orders[at] = key, order
+        keys[hole] = keys[parent]
+        orders[hole] = orders[parent]
+        hole = parent
+    keys[hole] = key
+    orders[hole] = order
     heap.size[0] = n + 1
     return heap
 
@@ -45,18 +58,42 @@ def push(heap, key, order):
 @inner
 def pop(heap):
     """Remove and return the pair at the top.  O(log n)."""
-    keys, orders, n = heap.key, heap.order, heap.size[0] - 1
+    keys = heap.key
+    orders = heap.order
+    n = heap.size[0] - 1
     heap.size[0] = n
-    top_key, top_order, key, order = keys[0], orders[0], keys[n], orders[n]
-    at, down = np.int64(0), np.int64(1)
-    while down < n:
-        if down + 1 < n and (
-            keys[down + 1] < keys[down] or (keys[down + 1] == keys[down] and orders[down + 1] < orders[down])
+    top_key = keys[0]
+    top_order = orders[0]
+    # The last leaf has to go somewhere else, as the array gets shorter.
+    key = keys[n]
+    order = orders[n]
+    # Sift down: the root is a hole that sinks.  A round moves the smaller child up into the hole, and ends where the
+    # pair of the last leaf fits above both children, or where there are none.
+    hole = np.int64(0)
+    child = np.int64(1)
+    while child < n:
+        if child + 1 < n and (
+            keys[child + 1] < keys[child] or (keys[child + 1] == keys[child] and orders[child + 1] < orders[child])
         ):
-            down += 1
-        if key < keys[down] or (key == keys[down] and order <= orders[down]):
+            child += 1
+        if key < keys[child] or (key == keys[child] and order <= orders[child]):
             break
-        keys[at], orders[at] = keys[down], orders[down]
-        at, down = down, 2 * down + 1
-    keys[at], orders[at] = key, order
+        keys[hole] = keys[child]
+        orders[hole] = orders[child]
+        hole = child
+        child = 2 * hole + 1
+    keys[hole] = key
+    orders[hole] = order
     return top_key, top_order
+
+
+@inner
+def _larger_copy(heap):
+    """Return the same heap with more than twice the room: adding n pairs copies O(n) in all."""
+    n = heap.size[0]
+    larger = new_heap(2 * n + 16)
+    for i in range(n):
+        larger.key[i] = heap.key[i]
+        larger.order[i] = heap.order[i]
+    larger.size[0] = n
+    return larger

@@ -11,22 +11,34 @@ __all__ = ["hilbert_index"]
 
 @kernel
 def hilbert_index(x, y, order):
-    """Return the place of cells (x, y) on the curve of 2**order by 2**order cells, in O(cells x order) time.
+    """Return the position of cells (x, y) on the curve of 2**order by 2**order cells, in O(cells x order) time.
 
     The curve starts at (0, 0) and ends at (2**order - 1, 0); that of order 1 is (0, 0), (0, 1), (1, 1), (1, 0).
+
+    Parameters
+    ----------
+    x, y : int64, one per cell
+        Column and row, from 0 to 2**order - 1; they are only read.
     """
-    found = np.zeros(x.size, np.int64)
+    position = np.zeros(x.size, np.int64)
     top = (np.int64(1) << order) - 1
+    # From the largest square down: a square of `side` cells has four quarters, which the curve goes through one after
+    # the other.  The bits of this size say in which quarter the cell is, so side * side cells of the curve lie in each
+    # quarter before it.  The curve inside the two lower quarters is turned over, and the cell is turned with it, so
+    # that the next round sees a curve of the usual orientation.  Ends when a square is a cell.
     for i in range(x.size):
-        cx, cy = x[i], y[i]
+        column = x[i]
+        row = y[i]
         side = np.int64(1) << order >> 1
         while side > 0:
-            right, upper = cx & side != 0, cy & side != 0
+            right = column & side != 0
+            upper = row & side != 0
             quarter = (3 if right else 0) ^ (1 if upper else 0)
-            found[i] += side * side * quarter
+            position[i] += side * side * quarter
             if not upper:
                 if right:
-                    cx, cy = top - cx, top - cy
-                cx, cy = cy, cx
+                    column = top - column
+                    row = top - row
+                column, row = row, column
             side >>= 1
-    return found
+    return position

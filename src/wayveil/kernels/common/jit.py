@@ -54,6 +54,8 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
     njit: Any = numba.njit
     if folder is None:
         return njit(nogil=True, **options)(function)
+    # numba reads these two when a function is decorated, and nowhere else; other functions of this process must not see
+    # them.
     config: Any = numba.config
     before = config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES
     config.CACHE_DIR = folder
@@ -64,7 +66,7 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
         config.CACHE_DIR, config.CACHE_LOCATOR_CLASSES = before
 
 
-_folder: list[str | None] = []
+_folder: list[str | None] = []  # once it is known: reading all files takes a moment
 
 
 def cache_folder() -> str | None:
@@ -76,6 +78,7 @@ def cache_folder() -> str | None:
 
 def code_folder(source: Path) -> str | None:
     """Return the folder of the machine code of a file's kernels, or None where none can be written."""
+    # the length in front: otherwise a line that moves from one file to the next would not be seen
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
     for file in sorted(_imported(source), key=lambda path: (path.name, str(path))):
         content = file.read_bytes()
@@ -118,6 +121,7 @@ def _made(name: str) -> str | None:
     folder = Path(base, "wayveil", name)
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        # a folder that exists may still be read-only: try
         with TemporaryFile(dir=folder):
             return str(folder)
     except OSError:

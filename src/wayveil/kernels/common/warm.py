@@ -42,6 +42,7 @@ def start_warming(names: Sequence[str]) -> subprocess.Popen[bytes] | None:
     cold = [name for name in names if not is_warm(name)]
     if not cold:
         return None
+    # a process of its own, not a fork: threads of this one may hold numba's lock
     code = f"from wayveil.kernels.common.warm import warm\nfor name in {cold!r}: warm(name)"
     quiet = subprocess.DEVNULL
     try:
@@ -59,6 +60,7 @@ def _kcl_find() -> None:
 def _kcl_suppress() -> None:
     from wayveil.kernels.common.sequence_table import new_table
     from wayveil.kernels.kcl.greedy_suppression import suppress
+    from wayveil.kernels.kcl.projected_lists import Privacy
     from wayveil.kernels.kcl.violating_sequences import Common, Violating
 
     def some() -> np.ndarray:
@@ -66,7 +68,7 @@ def _kcl_suppress() -> None:
 
     found = Violating(new_table(1, 1), some(), some())
     common = Common(new_table(1, 1), some(), some(), some(), some(), some())
-    suppress(_one_record(), some(), found, common, 1, 1, some(), True, None, None)
+    suppress(_one_record(), some(), found, common, Privacy(1, 1, some()), True, None, None)
 
 
 def _kcl_restore() -> None:
@@ -81,7 +83,9 @@ def _kcl_count() -> None:
     from wayveil.kernels.kcl.candidate_counts import count_candidates, fill_table, judge_candidates, locate_threats
     from wayveil.kernels.kcl.projected_lists import inverted
 
-    one, records, zero = np.ones(1, np.int64), _one_record(), np.zeros(1, np.int64)
+    zero = np.zeros(1, np.int64)
+    one = np.ones(1, np.int64)
+    records = _one_record()
     table = fill_table(np.zeros(0, np.int64), 1)
     count_candidates(records, inverted(records), table, 1, 0, 1)
     judge_candidates(zero, 1, one, zero, table, one, 1, np.zeros(2, np.int64))
@@ -89,11 +93,20 @@ def _kcl_count() -> None:
 
 
 def _one_record() -> object:
-    from wayveil.kernels.kcl.projected_lists import Records
+    from wayveil.kernels.kcl.projected_lists import NO_LIMIT, Records
 
-    zero, one = np.zeros(1, np.int64), np.ones(1, np.int64)
-    ends = np.array([0, 1])
-    return Records(ends, zero, one, zero.copy(), ends.copy(), zero.copy() - 1, np.array([1, 1, 1]))
+    return Records(
+        offsets=np.array([0, 1]),
+        items=np.zeros(1, np.int64),
+        alive=np.ones(1, np.int64),
+        owner=np.zeros(1, np.int64),
+        owner_first=np.array([0, 1]),
+        sensitive=np.full(1, -1, np.int64),
+        n_items=1,
+        n_values=1,
+        n_attributes=1,
+        most_common=NO_LIMIT,
+    )
 
 
 JOBS: dict[str, Callable[[], None]] = {

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.kernels.attacks.visit_matching import inverted_lists, match_sets
-from wayveil.kernels.common.jit import kernel
+from wayveil.kernels.common.jit import inner, kernel
 from wayveil.kernels.frequent.occurrence_search import Occurrences, Records, search_best, search_maximal
 
 __all__ = ["mine_maximal", "mine_maximal_within", "most_frequent", "sequence_supports"]
@@ -56,6 +56,8 @@ def most_frequent(offsets: Any, items: Any, owner: Any, n_items: int, most: int)
     """
     support = np.sort(np.bincount(items, minlength=1))
     bar = max(1, int(support[-min(len(support), 8 * most)]))  # a guess: rare items cost time, and are not needed
+    # Before each round, items of less than `bar` owners are left out.  If enough sequences reach the bar without them,
+    # nothing better was left out; otherwise the bar is lowered, down to 1.
     while True:
         records, occurs, item_of = _ranked(offsets, items, owner, n_items, bar)
         longest = int(np.diff(records.offsets).max(initial=1))
@@ -89,7 +91,9 @@ def sequence_supports(offsets: Any, items: Any, owner: Any, n_items: int, first:
     item_of = np.argsort(np.diff(starts), kind="stable")
     rank = np.empty(n_items, np.int64)
     rank[item_of] = np.arange(n_items)
-    lengths, supports = np.diff(first), np.zeros(len(first) - 1, np.int64)
+    lengths = np.diff(first)
+    supports = np.zeros(len(first) - 1, np.int64)
+    # Sequences of one length at a time, those that begin alike together: what they share is intersected once.
     nothing = np.empty((len(owner), 0), np.int64)
     for length in np.unique(lengths[lengths > 0]).tolist():
         which = np.flatnonzero(lengths == length)
@@ -101,13 +105,17 @@ def sequence_supports(offsets: Any, items: Any, owner: Any, n_items: int, first:
 
 
 def _ranked(offsets: Any, items: Any, owner: Any, n_items: int, min_support: int) -> tuple[Records, Occurrences, Ints]:
+    """Return the records by rank, where the ranks are, and the item of each rank.
+
+    Ranks are by (support, item), so that rare items come first and the search below them is short.
+    """
     offsets, items, owner = (np.require(a, np.int64, ["C", "W"]) for a in (offsets, items, owner))
     support = _owners_per_item(offsets, items, owner, n_items)
     item_of = np.argsort(support, kind="stable")
     item_of = item_of[np.searchsorted(support[item_of], max(min_support, 1)) :]
     rank = np.full(n_items, -1, np.int64)
     rank[item_of] = np.arange(len(item_of))
-    merge = bool((owner[1:] != owner[:-1]).all())
+    merge = bool((owner[1:] != owner[:-1]).all())  # nobody has two records: equal ones may be counted together
     starts, ranks, weight, first, record, at = _sorted_by_rank(offsets, items, rank, len(item_of), merge)
     records = Records(starts, ranks, np.arange(len(weight)) if merge else owner, weight)
     return records, Occurrences(first, record, at, support[item_of]), item_of
@@ -115,7 +123,8 @@ def _ranked(offsets: Any, items: Any, owner: Any, n_items: int, min_support: int
 
 def _in_order(first: Ints, rank: Ints, support: Ints, item_of: Ints) -> Sequences:
     """Return sequences of ranks as sequences of ascending items, in lexicographic order."""
-    lengths, item = np.diff(first), item_of[rank]
+    lengths = np.diff(first)
+    item = item_of[rank]
     item = item[np.lexsort((item, np.repeat(np.arange(len(lengths)), lengths)))].tolist()
     bounds = first.tolist()
     parts = [item[bounds[s] : bounds[s + 1]] for s in range(len(lengths))]
@@ -126,13 +135,15 @@ def _in_order(first: Ints, rank: Ints, support: Ints, item_of: Ints) -> Sequence
 
 @kernel
 def _owners_per_item(offsets, items, owner, n_items):
-    support, last = np.zeros(n_items, np.int64), np.empty(n_items, np.int64)
+    """Return how many owners each item has.  O(rows)."""
+    support = np.zeros(n_items, np.int64)
+    last_owner = np.empty(n_items, np.int64)  # records are sorted by owner, so nobody is counted twice
     for i in range(n_items):
-        last[i] = -1
+        last_owner[i] = -1
     for r in range(offsets.size - 1):
         for at in range(offsets[r], offsets[r + 1]):
-            if last[items[at]] != owner[r]:
-                last[items[at]] = owner[r]
+            if last_owner[items[at]] != owner[r]:
+                last_owner[items[at]] = owner[r]
                 support[items[at]] += 1
     return support
 
@@ -141,60 +152,94 @@ def _owners_per_item(offsets, items, owner, n_items):
 def _sorted_by_rank(offsets, items, rank, n, merge):
     """Return the columns of `Records` and `Occurrences`; with `merge`, records with the same items become one.
 
-    O(rows) time and memory: what is transposed twice is sorted, and on the way every record walks down a tree in which
-    equal records end at the same node.
+    `rank` (int64, one per item) is that of the n frequent items, and -1 for the others.  O(rows) time and memory: what
+    is transposed twice is sorted.
     """
+    # Transpose once: the records of each rank, record[first[j]:free[j]].
     n_records = offsets.size - 1
-    occurs, fill = np.zeros(n + 1, np.int64), np.zeros(n + 1, np.int64)
+    first = np.zeros(n + 1, np.int64)
     for r in range(n_records):
         for at in range(offsets[r], offsets[r + 1]):
             if rank[items[at]] >= 0:
-                occurs[rank[items[at]] + 1] += 1
+                first[rank[items[at]] + 1] += 1
+    free = np.zeros(n + 1, np.int64)
     for j in range(n):
-        occurs[j + 1] += occurs[j]
-        fill[j + 1] = occurs[j + 1]
-    record = np.empty(occurs[n], np.int64)
+        first[j + 1] += first[j]
+        free[j + 1] = first[j + 1]
+    record = np.empty(first[n], np.int64)
     for r in range(n_records):
         for at in range(offsets[r], offsets[r + 1]):
             j = rank[items[at]]
             if j >= 0:
-                record[fill[j]] = r
-                fill[j] += 1
-    node, child = np.zeros(n_records, np.int64), np.empty(occurs[n] + 1, np.int64)
-    new, n_new, weight = np.empty(n_records, np.int64), np.int64(0), np.zeros(n_records, np.int64)
+                record[free[j]] = r
+                free[j] += 1
+
+    number, weight, n_new = _number_records(first, record, n_records, merge)
+
+    # Leave out the records that were merged into others; those of a rank still lie at its old place, before free[j].
+    new_offsets = np.zeros(n_new + 1, np.int64)
+    size = np.int64(0)
+    begin = np.int64(0)
+    for j in range(n):
+        first[j] = size
+        for o in range(begin, free[j]):
+            if number[record[o]] >= 0:
+                record[size] = number[record[o]]
+                new_offsets[record[size] + 1] += 1
+                size += 1
+        begin = free[j]
+    first[n] = size
+    for r in range(n_new):
+        new_offsets[r + 1] += new_offsets[r]
+
+    # Transpose again: ranks come in ascending order, so every record gets them so.
+    next_at = new_offsets.copy()
+    ranks = np.empty(size, np.int64)
+    row = np.empty(size, np.int64)
+    for j in range(n):
+        for o in range(first[j], first[j + 1]):
+            at = next_at[record[o]]
+            ranks[at] = j
+            row[o] = at
+            next_at[record[o]] = at + 1
+    return new_offsets, ranks, weight[:n_new].copy(), first, record[:size].copy(), row
+
+
+@inner
+def _number_records(first, record, n_records, merge):
+    """Return the new number of each record (-1: merged into an earlier one), how many each stands for, and how many.
+
+    Rank j is in the records ``record[first[j]:first[j + 1]]``.
+    """
+    n_rows = first[first.size - 1]
+    node = np.zeros(n_records, np.int64)
     if merge:
-        child_item, n_nodes = np.zeros(occurs[n] + 1, np.int64), np.int64(1)
-        for j in range(n):
-            for o in range(occurs[j], occurs[j + 1]):
+        # Every record walks down a tree by its ranks, all records at once, rank by rank; equal ones end at the same
+        # node.  A node needs only the child of the rank under way: no record comes back to an earlier rank.
+        child = np.empty(n_rows + 1, np.int64)
+        child_rank = np.zeros(n_rows + 1, np.int64)  # one more than the rank, so that 0 is none
+        n_nodes = np.int64(1)
+        for j in range(first.size - 1):
+            for o in range(first[j], first[j + 1]):
                 at = node[record[o]]
-                if child_item[at] != j + 1:
-                    child_item[at], child[at] = j + 1, n_nodes
+                if child_rank[at] != j + 1:
+                    child_rank[at] = j + 1
+                    child[at] = n_nodes
                     n_nodes += 1
                 node[record[o]] = child[at]
-        for at in range(n_nodes):
-            child[at] = -1
+    record_at = np.empty(n_rows + 1, np.int64)  # the number of the first record that ends there
+    for at in range(n_rows + 1):
+        record_at[at] = -1
+    number = np.empty(n_records, np.int64)
+    weight = np.zeros(n_records, np.int64)
+    n_new = np.int64(0)
     for r in range(n_records):
-        if merge and child[node[r]] >= 0:
-            new[r] = -1
-            weight[child[node[r]]] += 1
+        if merge and record_at[node[r]] >= 0:
+            number[r] = -1
+            weight[record_at[node[r]]] += 1
         else:
-            child[node[r]], new[r], weight[n_new] = n_new, n_new, 1
+            record_at[node[r]] = n_new
+            number[r] = n_new
+            weight[n_new] = 1
             n_new += 1
-    kept, size = np.zeros(n_new + 1, np.int64), np.int64(0)
-    for j in range(n):
-        begin, occurs[j] = occurs[j] if j == 0 else fill[j - 1], size
-        for o in range(begin, fill[j]):
-            if new[record[o]] >= 0:
-                record[size] = new[record[o]]
-                kept[record[size] + 1] += 1
-                size += 1
-    occurs[n] = size
-    for r in range(n_new):
-        kept[r + 1] += kept[r]
-    next_at, sorted_items, where = kept.copy(), np.empty(size, np.int64), np.empty(size, np.int64)
-    for j in range(n):
-        for o in range(occurs[j], occurs[j + 1]):
-            at = next_at[record[o]]
-            sorted_items[at], where[o] = j, at
-            next_at[record[o]] = at + 1
-    return kept, sorted_items, weight[:n_new].copy(), occurs, record[:size].copy(), where
+    return number, weight, n_new

@@ -1,7 +1,8 @@
-"""The loops behind `frequent`: a depth-first search over lists of occurrences.
+"""The loops behind `maximal_sequences`: a depth-first search over lists of occurrences.
 
 Every record is sorted by rising support of its items.  A sequence is grown by items that come later in the records that
-hold it, its *occurrences*, so every frequent sequence has one way to be met, from its rarest item on.
+hold it, its *occurrences*, so every frequent sequence has one way to be met, from its rarest item on.  The paper mines
+maximal frequent sequences with MAFIA; this is the same search, with lists instead of bitmaps.
 """
 
 from __future__ import annotations
@@ -16,215 +17,309 @@ from wayveil.kernels.common.sequence_table import grown
 __all__ = ["Occurrences", "Records", "search_best", "search_maximal"]
 
 Records = namedtuple("Records", ["offsets", "items", "owner", "weight"])
-"""Records without their infrequent items; the others are ranks by (support, item), ascending.  Record r stands for
-``weight[r]`` owners: more than one only where equal records of owners who have no other record were merged."""
+"""Records without their infrequent items; nobody writes to them.  All arrays are int64.
+
+offsets, items
+    Record r has ``items[offsets[r]:offsets[r + 1]]``: ranks by (support, item), ascending.
+owner : one per record
+    Whose it is; records of one owner are neighbours.
+weight : one per record
+    For how many owners it stands: more than one only where equal records of owners who have no other were merged.
+"""
 
 Occurrences = namedtuple("Occurrences", ["first", "record", "at", "support"])
-"""Rank j has ``support[j]`` owners and is in the rows ``at[o]`` of ``record[o]`` for o in ``first[j]:first[j + 1]``."""
+"""Where single items are: rank j has ``support[j]`` owners and is in the rows ``at[o]`` of ``record[o]`` for o in
+``first[j]:first[j + 1]``.  All arrays are int64."""
 
 Counters = namedtuple("Counters", ["owners", "last", "n", "seen", "job"])
-"""Per item: owners, the last of them, occurrences, and the job that takes these (-1: none); `seen` lists the items."""
+"""What follows a sequence, int64, one entry per item; cleared after each use.
 
-_JOB, _DEPTH, _OWNERS, _FROM, _TO = 5, 1, 2, 3, 4
-# A job is (item, its place in the path, owners, begin and end of its occurrences), an occurrence (record, row); jobs
-# and lists of occurrences are stacks in one flat array each, as fewer arrays compile faster.
+owners, last, n : its owners, the last of them, and its occurrences
+seen : the items that were counted, listed
+job : the job that takes the occurrences, -1 for none
+"""
+
+# Jobs and lists of occurrences are stacks in one flat array each, as fewer arrays compile faster.
+# A job is a sequence that waits to be grown; these are its numbers.
+_ITEM = 0  # its last item; those before it are on the path
+_DEPTH = 1  # where that item is on the path
+_OWNERS = 2
+_FROM = 3  # where its occurrences begin
+_TO = 4  # and end
+_JOB = 5  # how many numbers a job has
+
+# An occurrence is a record and a row in it.
+_RECORD = 0
+_ROW = 1
+_OCCURRENCE = 2
+
+_ROOM = np.int64(1024)  # entries of an array that grows
 
 
 @kernel
 def search_maximal(records, occurs, min_support, most_steps):
     """Return (first, items, supports, steps) of the maximal frequent sequences; incomplete if steps > most_steps.
 
-    All that a path can grow to lies inside the path and its *tail*, the items that are frequent after it.  If path and
-    tail together are frequent, nothing else in there is maximal, and the search need not go on; they are maximal
-    if no other item is frequent with them.  So that a sequence is maximal is counted, and found ones are not looked up.
+    Sequence s is ``items[first[s]:first[s + 1]]``; a step is a look at a row.
     """
-    start, n_items = np.int64(1024), occurs.first.size - 1
-    c, inside = _new_counters(n_items), np.zeros(n_items, np.int64)
-    first, out, support = np.zeros(start, np.int64), np.empty(start, np.int64), np.empty(start, np.int64)
-    lists, job, path = np.empty(start, np.int64), np.empty(start, np.int64), np.empty(start, np.int64)
-    n_out, steps = np.int64(0), np.int64(0)
+    n_items = occurs.first.size - 1
+    counters = _new_counters(n_items)
+    inside = np.zeros(n_items, np.int64)  # 1 for the items of a path and its tail
+    first = np.zeros(_ROOM, np.int64)
+    out = np.empty(_ROOM, np.int64)
+    support = np.empty(_ROOM, np.int64)
+    n_out = np.int64(0)
+    lists = np.empty(_ROOM, np.int64)
+    job = np.empty(_ROOM, np.int64)
+    path = np.empty(_ROOM, np.int64)
+    steps = np.int64(0)
+    # All that a path can grow to lies inside the path and its *tail*, the items that are frequent after it.  A round
+    # takes the last job, counts its tail, and looks whether path and tail together are frequent.  If so, nothing else
+    # in there is maximal, and the search need not go on below (the FHUT pruning of MAFIA); path and tail are maximal
+    # if no other item is frequent with them.  Otherwise the path with each item of the tail becomes a job.  So that a
+    # sequence is maximal is counted, and found ones are not looked up.
     for item in range(n_items):
         lists = _first_job(occurs, item, lists, job)
-        jobs = np.int64(1)
-        while jobs > 0 and steps <= most_steps:
-            jobs -= 1
-            now = _JOB * jobs
-            depth, begin, end = job[now + _DEPTH], job[now + _FROM], job[now + _TO]
+        n_jobs = np.int64(1)
+        while n_jobs > 0 and steps <= most_steps:
+            n_jobs -= 1
+            now = _JOB * n_jobs
+            depth = job[now + _DEPTH]
+            begin = job[now + _FROM]
+            end = job[now + _TO]
             path = grown(path, depth + 1)
-            path[depth] = job[now]
-            n_seen, longest, looks = _count(records, lists, begin, end, c)
+            path[depth] = job[now + _ITEM]
+
+            # The tail: jobs from here on, of which the first takes the place of this one.
+            n_seen, longest, looks = _count(records, lists, begin, end, counters)
             job = grown(job, now + _JOB * n_seen)
-            kept, top = jobs, end
+            n_kept = n_jobs
+            top = end
             for x in range(n_seen):
-                if c.owners[c.seen[x]] >= min_support:
-                    top = _push(job, jobs, c.seen[x], depth + 1, top, c)
-                    jobs += 1
-            _clear(c, n_seen)
-            owners, n_tail = np.int64(0), jobs - kept
+                if counters.owners[counters.seen[x]] >= min_support:
+                    top = _push(job, n_jobs, counters.seen[x], depth + 1, top, counters)
+                    n_jobs += 1
+            _clear(counters, n_seen)
+            n_tail = n_jobs - n_kept
+
+            # Path and tail together; no need to look if no record is long enough.
+            owners = np.int64(0)
             if n_tail <= longest:
-                at, n = first[n_out], depth + 1 + n_tail
+                at = first[n_out]
+                n = depth + 1 + n_tail
                 out = grown(out, at + n)
                 for d in range(n):
-                    out[at + d] = path[d] if d <= depth else job[now + _JOB * (d - depth - 1)]
+                    out[at + d] = path[d] if d <= depth else job[now + _JOB * (d - depth - 1) + _ITEM]
                     inside[out[at + d]] = 1
-                owners, maximal, more = _together(records, lists, begin, end, c, n_tail, inside, min_support)
+                owners, maximal, more = _together(records, lists, begin, end, counters, n_tail, inside, min_support)
                 looks += more
                 for d in range(n):
                     inside[out[at + d]] = 0
                 if owners >= min_support and maximal:
-                    first, support = grown(first, n_out + 2), grown(support, n_out + 1)
-                    support[n_out], first[n_out + 1] = owners, at + n
+                    first = grown(first, n_out + 2)
+                    support = grown(support, n_out + 1)
+                    support[n_out] = owners
+                    first[n_out + 1] = at + n
                     n_out += 1
             steps += looks
+
             if owners < min_support:
-                lists = grown(lists, 2 * top)
-                _hand_out(records, lists, begin, end, c, job)
-            for x in range(kept, jobs):
-                c.job[job[_JOB * x]] = -1
+                lists = grown(lists, _OCCURRENCE * top)
+                _hand_out(records, lists, begin, end, counters, job)
+            for x in range(n_kept, n_jobs):
+                counters.job[job[_JOB * x + _ITEM]] = -1
             if owners >= min_support:
-                jobs = kept
+                n_jobs = n_kept
     return first[: n_out + 1].copy(), out[: first[n_out]].copy(), support[:n_out].copy(), steps
+
+
+# Where the numbers of a row of `search_best` are.
+_BEST_SUPPORT = 0
+_BEST_LENGTH = 1
+_BEST_ITEMS = 2
 
 
 @kernel
 def search_best(records, occurs, most, longest):
-    """Return `most` rows, or as many as there are, of (support, length, items and room up to `longest`), flat.
-
-    The most frequent items come first, and what does not beat the worst of `most` sequences is not looked at.
-    """
-    start, n_items, width = np.int64(1024), occurs.first.size - 1, longest + 2
-    c, best = _new_counters(n_items), np.zeros(most * width, np.int64)
-    lists, job, path = np.empty(start, np.int64), np.empty(start, np.int64), np.empty(longest, np.int64)
-    n_best, worst, bar = np.int64(0), np.int64(0), np.int64(0)
+    """Return `most` rows, or as many as there are, of (support, length, items and room up to `longest`), flat."""
+    n_items = occurs.first.size - 1
+    width = longest + _BEST_ITEMS
+    counters = _new_counters(n_items)
+    best = np.zeros(most * width, np.int64)
+    n_best = np.int64(0)
+    worst = np.int64(0)  # the row that makes room for a better one, once there are enough
+    bar = np.int64(0)  # its support
+    lists = np.empty(_ROOM, np.int64)
+    job = np.empty(_ROOM, np.int64)
+    path = np.empty(longest, np.int64)
+    # A longer sequence has no more owners than a shorter one, so that what does not beat the worst of `most` sequences
+    # need not be grown.  The most frequent items come first: then the bar is high soon, and when an item does not reach
+    # it, neither does any that follows.
     for item in range(n_items - 1, -1, -1):
         if occurs.support[item] <= bar:
             break
         lists = _first_job(occurs, item, lists, job)
-        jobs = np.int64(1)
-        while jobs > 0:
-            jobs -= 1
-            now = _JOB * jobs
-            depth, begin, end = job[now + _DEPTH], job[now + _FROM], job[now + _TO]
-            path[depth] = job[now]
+        n_jobs = np.int64(1)
+        while n_jobs > 0:
+            n_jobs -= 1
+            now = _JOB * n_jobs
+            depth = job[now + _DEPTH]
+            begin = job[now + _FROM]
+            end = job[now + _TO]
+            path[depth] = job[now + _ITEM]
             if job[now + _OWNERS] <= bar:
-                continue
-            n_seen, _, _ = _count(records, lists, begin, end, c)
+                continue  # the bar has risen since
+            n_seen, _, _ = _count(records, lists, begin, end, counters)
             job = grown(job, now + _JOB * n_seen)
-            kept, top = jobs, end
+            n_kept = n_jobs
+            top = end
             for j in range(path[depth] + 1, n_items):
-                if c.owners[j] > bar:
-                    at = (n_best if n_best < most else worst) * width
-                    best[at], best[at + 1], best[at + 3 + depth] = c.owners[j], depth + 2, j
+                if counters.owners[j] > bar:
+                    row = (n_best if n_best < most else worst) * width
+                    best[row + _BEST_SUPPORT] = counters.owners[j]
+                    best[row + _BEST_LENGTH] = depth + 2
                     for d in range(depth + 1):
-                        best[at + 2 + d] = path[d]
+                        best[row + _BEST_ITEMS + d] = path[d]
+                    best[row + _BEST_ITEMS + depth + 1] = j
                     n_best = min(n_best + 1, most)
                     if n_best == most:
                         worst = np.int64(0)
                         for b in range(most):
                             worst = b if best[b * width] <= best[worst * width] else worst
                         bar = best[worst * width]
-                    top = _push(job, jobs, j, depth + 1, top, c)
-                    jobs += 1
-            _clear(c, n_seen)
-            lists = grown(lists, 2 * top)
-            _hand_out(records, lists, begin, end, c, job)
-            for x in range(kept, jobs):
-                c.job[job[_JOB * x]] = -1
+                    top = _push(job, n_jobs, j, depth + 1, top, counters)
+                    n_jobs += 1
+            _clear(counters, n_seen)
+            lists = grown(lists, _OCCURRENCE * top)
+            _hand_out(records, lists, begin, end, counters, job)
+            for x in range(n_kept, n_jobs):
+                counters.job[job[_JOB * x + _ITEM]] = -1
     return best[: n_best * width].copy()
 
 
 @kernel
 def _new_counters(n_items):
-    last, job = np.empty(n_items, np.int64), np.empty(n_items, np.int64)
+    """Return counters with nothing counted."""
+    last = np.empty(n_items, np.int64)
+    job = np.empty(n_items, np.int64)
     for i in range(n_items):
-        last[i], job[i] = -1, -1
+        last[i] = -1
+        job[i] = -1
     return Counters(np.zeros(n_items, np.int64), last, np.zeros(n_items, np.int64), np.empty(n_items, np.int64), job)
 
 
 @kernel
 def _first_job(occurs, item, lists, job):
     """Make one item the only job; return `lists` with its occurrences."""
-    begin, n = occurs.first[item], occurs.first[item + 1] - occurs.first[item]
-    lists = grown(lists, 2 * n)
+    begin = occurs.first[item]
+    n = occurs.first[item + 1] - begin
+    lists = grown(lists, _OCCURRENCE * n)
     for o in range(n):
-        lists[2 * o], lists[2 * o + 1] = occurs.record[begin + o], occurs.at[begin + o]
-    job[0], job[_DEPTH], job[_OWNERS], job[_FROM], job[_TO] = item, 0, occurs.support[item], 0, n
+        lists[_OCCURRENCE * o + _RECORD] = occurs.record[begin + o]
+        lists[_OCCURRENCE * o + _ROW] = occurs.at[begin + o]
+    job[_ITEM] = item
+    job[_DEPTH] = 0
+    job[_OWNERS] = occurs.support[item]
+    job[_FROM] = 0
+    job[_TO] = n
     return lists
 
 
 @kernel
-def _push(job, jobs, item, depth, top, c):
+def _push(job, n_jobs, item, depth, top, counters):
     """Add a job whose occurrences begin at `top`; return where they end."""
-    at = _JOB * jobs
-    job[at], job[at + _DEPTH], job[at + _OWNERS] = item, depth, c.owners[item]
-    job[at + _FROM], job[at + _TO], c.job[item] = top, top, jobs
-    return top + c.n[item]
+    at = _JOB * n_jobs
+    job[at + _ITEM] = item
+    job[at + _DEPTH] = depth
+    job[at + _OWNERS] = counters.owners[item]
+    job[at + _FROM] = top
+    job[at + _TO] = top
+    counters.job[item] = n_jobs
+    return top + counters.n[item]
 
 
 @kernel
-def _clear(c, n_seen):
+def _clear(counters, n_seen):
+    """Clear what was counted of the items that were seen."""
     for x in range(n_seen):
-        c.owners[c.seen[x]], c.last[c.seen[x]], c.n[c.seen[x]] = 0, -1, 0
+        item = counters.seen[x]
+        counters.owners[item] = 0
+        counters.last[item] = -1
+        counters.n[item] = 0
 
 
 @kernel
-def _count(records, lists, begin, end, c):
+def _count(records, lists, begin, end, counters):
     """Count owners and occurrences of the items that follow; return (items seen, longest rest of a record, looks)."""
-    n_seen, longest, looks = np.int64(0), np.int64(0), np.int64(0)
+    n_seen = np.int64(0)
+    longest = np.int64(0)
+    looks = np.int64(0)
     for o in range(begin, end):
-        r, here = lists[2 * o], lists[2 * o + 1]
-        who, stop = records.owner[r], records.offsets[r + 1]
-        longest = max(longest, stop - here - 1)
-        looks += stop - here
-        for at in range(here + 1, stop):
-            j = records.items[at]
-            if c.n[j] == 0:
-                c.seen[n_seen] = j
+        r = lists[_OCCURRENCE * o + _RECORD]
+        row = lists[_OCCURRENCE * o + _ROW]
+        who = records.owner[r]
+        stop = records.offsets[r + 1]
+        longest = max(longest, stop - row - 1)
+        looks += stop - row
+        for at in range(row + 1, stop):
+            item = records.items[at]
+            if counters.n[item] == 0:
+                counters.seen[n_seen] = item
                 n_seen += 1
-            c.n[j] += 1
-            if c.last[j] != who:
-                c.last[j] = who
-                c.owners[j] += records.weight[r]
+            counters.n[item] += 1
+            if counters.last[item] != who:
+                counters.last[item] = who
+                counters.owners[item] += records.weight[r]
     return n_seen, longest, looks
 
 
 @kernel
-def _together(records, lists, begin, end, c, n_tail, inside, min_support):
+def _together(records, lists, begin, end, counters, n_tail, inside, min_support):
     """Return (owners with path and whole tail, whether no item outside is frequent with them, looks)."""
-    owners, last, n_seen, looks, maximal = np.int64(0), np.int64(-1), np.int64(0), np.int64(0), True
+    owners = np.int64(0)
+    last_owner = np.int64(-1)
+    n_seen = np.int64(0)
+    looks = np.int64(0)
     for o in range(begin, end):
-        r, here = lists[2 * o], lists[2 * o + 1]
-        who, stop, found = records.owner[r], records.offsets[r + 1], np.int64(0)
-        looks += stop - here
-        for at in range(here + 1, stop):
-            found += inside[records.items[at]]
-        if found == n_tail:
-            if who != last:
-                last = who
-                owners += records.weight[r]
-            looks += stop - records.offsets[r]
-            for at in range(records.offsets[r], stop):
-                j = records.items[at]
-                if inside[j] == 0 and c.last[j] != who:
-                    if c.owners[j] == 0:
-                        c.seen[n_seen] = j
-                        n_seen += 1
-                    c.last[j] = who
-                    c.owners[j] += records.weight[r]
+        r = lists[_OCCURRENCE * o + _RECORD]
+        row = lists[_OCCURRENCE * o + _ROW]
+        who = records.owner[r]
+        stop = records.offsets[r + 1]
+        looks += stop - row
+        n_inside = np.int64(0)
+        for at in range(row + 1, stop):
+            n_inside += inside[records.items[at]]
+        if n_inside < n_tail:
+            continue
+        if who != last_owner:
+            last_owner = who
+            owners += records.weight[r]
+        # the items outside, also those before the path: they were not in any tail
+        looks += stop - records.offsets[r]
+        for at in range(records.offsets[r], stop):
+            item = records.items[at]
+            if inside[item] == 0 and counters.last[item] != who:
+                if counters.owners[item] == 0:
+                    counters.seen[n_seen] = item
+                    n_seen += 1
+                counters.last[item] = who
+                counters.owners[item] += records.weight[r]
+    maximal = True
     for x in range(n_seen):
-        maximal &= c.owners[c.seen[x]] < min_support
-    _clear(c, n_seen)
+        maximal &= counters.owners[counters.seen[x]] < min_support
+    _clear(counters, n_seen)
     return owners, maximal, looks
 
 
 @kernel
-def _hand_out(records, lists, begin, end, c, job):
-    """Give each job its occurrences."""
+def _hand_out(records, lists, begin, end, counters, job):
+    """Give each job its occurrences, which lie behind those of the list ``begin:end``."""
     for o in range(begin, end):
-        r = lists[2 * o]
-        for at in range(lists[2 * o + 1] + 1, records.offsets[r + 1]):
-            to = c.job[records.items[at]]
+        r = lists[_OCCURRENCE * o + _RECORD]
+        for at in range(lists[_OCCURRENCE * o + _ROW] + 1, records.offsets[r + 1]):
+            to = counters.job[records.items[at]]
             if to >= 0:
                 free = job[_JOB * to + _TO]
-                lists[2 * free], lists[2 * free + 1] = r, at
+                lists[_OCCURRENCE * free + _RECORD] = r
+                lists[_OCCURRENCE * free + _ROW] = at
                 job[_JOB * to + _TO] = free + 1

@@ -15,32 +15,63 @@ def mine_patterns(offsets, item, n_items, support, longest, most_patterns, most_
     """Return the patterns of 1 to `longest` items that at least `support` sequences have: before, last, supports.
 
     Pattern `p` is pattern ``before[p] < p`` (-1: none) and then item ``last[p]``; those with the same one before follow
-    each other.  PrefixSpan (Pei et al. 2004), depth first: `rows` holds, for the patterns that wait, the row where each
-    sequence first has the pattern.  O(rows behind these, over all patterns) time, O(rows * longest) memory.  The fourth
-    value is their number, as the columns may be longer; it is -1 where there are more than `most_patterns`, or more
-    than `most_steps` rows would have to be read.
+    each other.  The fourth value is their number, as the columns may be longer; it is -1 where there are more than
+    `most_patterns`, or more than `most_steps` rows would have to be read.
+
+    Parameters
+    ----------
+    offsets : int64, one more than there are sequences
+        Sequence s is ``item[offsets[s]:offsets[s + 1]]``.
+    item : int64
+        From 0 to `n_items` - 1; an item may come again.
+
+    Notes
+    -----
+    PrefixSpan (Pei et al. 2004).  O(rows behind the projections, over all patterns) time, O(rows * longest) memory.
     """
-    end, rows = np.empty(item.size, np.int64), np.empty(offsets.size + 64, np.int64)
-    n_rows = np.int64(0)  # in use
+    # The projection of the empty pattern: every sequence from its first row on.
+    end = np.empty(item.size, np.int64)  # per row, where its sequence ends
+    rows = np.empty(offsets.size + 64, np.int64)  # projections, on a stack
+    n_rows = np.int64(0)  # of these in use
     for s in range(offsets.size - 1):
         for row in range(offsets[s], offsets[s + 1]):
             end[row] = offsets[s + 1]
         if offsets[s] < offsets[s + 1]:
             rows[n_rows] = offsets[s]
             n_rows += 1
-    before, last = np.empty(64, np.int64), np.empty(64, np.int64)
-    count, at = np.empty(64, np.int64), np.empty(64, np.int64)  # `at` is where the rows of a pattern begin
-    met, seen_in, slot = np.empty(n_items, np.int64), np.zeros(n_items, np.int64), np.zeros(n_items, np.int64)
-    number = np.zeros(n_items, np.int64)  # of sequences that have an item behind the pattern
-    following, stop = np.empty(longest + 1, np.int64), np.empty(longest + 1, np.int64)  # patterns that wait, by length
+    # Per pattern.
+    before = np.empty(64, np.int64)
+    last = np.empty(64, np.int64)
+    count = np.empty(64, np.int64)  # its support, and the length of its projection
+    at = np.empty(64, np.int64)  # where its projection begins in `rows`
+    n = np.int64(0)
+    # Per item that follows a pattern.
+    met = np.empty(n_items, np.int64)  # the items, listed
+    number = np.zeros(n_items, np.int64)  # of sequences that have it
+    seen_in = np.zeros(n_items, np.int64)  # the last sequence in which it was seen, by its mark
+    slot = np.zeros(n_items, np.int64)  # where the next row of its projection goes, or -1
+    # Per length: the patterns that wait are following:stop, and their projections begin at `base`.
+    following = np.empty(longest + 1, np.int64)
+    stop = np.empty(longest + 1, np.int64)
     base = np.empty(longest + 1, np.int64)
-    n, steps, mark, depth, pattern = np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(-1)
+
+    steps = np.int64(0)
+    mark = np.int64(0)
+    depth = np.int64(0)
+    pattern = np.int64(-1)
+    # Depth first.  Before each round, `pattern` has `depth` items and is frequent, and its projection says where each
+    # sequence first has it.  The round counts what follows there, once per sequence; items that are frequent make
+    # patterns with one item more, whose projections are written behind all others.  When no pattern of a length waits
+    # any more, its projections are given up.  It ends, as patterns have at most `longest` items.
     while True:
-        # Count what follows the pattern, once per sequence.
-        skip = np.int64(pattern >= 0)
-        begin, until = np.int64(0), n_rows
+        skip = np.int64(pattern >= 0)  # the row of the last item does not follow itself
+        begin = np.int64(0)
+        until = n_rows
         if pattern >= 0:
-            begin, until = at[pattern], at[pattern] + count[pattern]
+            begin = at[pattern]
+            until = at[pattern] + count[pattern]
+
+        # Count what follows the pattern, once per sequence.
         n_met = np.int64(0)
         for i in range(begin, until):
             mark += 1
@@ -53,15 +84,22 @@ def mine_patterns(offsets, item, n_items, support, longest, most_patterns, most_
                         n_met += 1
                     number[x] += 1
             steps += end[rows[i]] - rows[i]
+
         # Patterns with one item more.
-        following[depth], base[depth] = n, n_rows
-        before, last = grown(before, n + n_met), grown(last, n + n_met)
-        count, at = grown(count, n + n_met), grown(at, n + n_met)
+        following[depth] = n
+        base[depth] = n_rows
+        before = grown(before, n + n_met)
+        last = grown(last, n + n_met)
+        count = grown(count, n + n_met)
+        at = grown(at, n + n_met)
         for j in range(n_met):
             x = met[j]
             slot[x] = -1
             if number[x] >= support:
-                before[n], last[n], count[n], at[n] = pattern, x, number[x], n_rows
+                before[n] = pattern
+                last[n] = x
+                count[n] = number[x]
+                at[n] = n_rows
                 slot[x] = n_rows
                 n += 1
                 if depth + 1 < longest:
@@ -70,6 +108,8 @@ def mine_patterns(offsets, item, n_items, support, longest, most_patterns, most_
         stop[depth] = n
         if n > most_patterns or steps > most_steps:
             return before, last, count, np.int64(-1)
+
+        # Their projections: the first row of each item in each sequence.
         if depth + 1 < longest:
             rows = grown(rows, n_rows)
             for i in range(begin, until):
@@ -82,7 +122,8 @@ def mine_patterns(offsets, item, n_items, support, longest, most_patterns, most_
                             rows[slot[x]] = row
                             slot[x] += 1
         else:
-            following[depth] = n
+            following[depth] = n  # they are long enough: none of them waits
+
         # The next pattern that was not looked at.
         while depth >= 0 and following[depth] == stop[depth]:
             n_rows = base[depth]

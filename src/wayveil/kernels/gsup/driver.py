@@ -15,12 +15,12 @@ from wayveil.kernels.gsup.class_heap import larger_heap
 from wayveil.kernels.gsup.greedy_choice import SMALL, delete_everywhere, enlist, load, suppress
 from wayveil.kernels.gsup.key_table import larger_table, new_table
 
-__all__ = ["loaded", "suppress_everywhere", "suppress_in_classes", "unsafe"]
+__all__ = ["count_unsafe", "new_state", "suppress_everywhere", "suppress_in_classes"]
 
 Ints = NDArray[np.int64]
 
 
-def loaded(
+def new_state(
     offsets: Any, place: Any, item: Any, owner: Any, adversary: Any, allowed: Any, at: Any, diameter: float,
     allowed_trips: Any = None,
 ) -> State:  # fmt: skip
@@ -31,12 +31,11 @@ def loaded(
     of n people may have one place, and of n trajectories where `allowed_trips` does not say fewer.  O(adversaries x
     rows) time and memory.
     """
-    n, n_rows, m = len(offsets) - 1, len(place), int(adversary.max(initial=-1)) + 1
-    trajectories = np.unique(owner, return_inverse=True, return_counts=True)
-    several = trajectories[2] > 1
-    multi = np.where(several, np.cumsum(several) - 1, -1)[trajectories[1]].astype(np.int64)
-    meta = np.zeros(columns.META_SIZE, np.int64)
-    meta[: columns.SERIAL] = n, m, item.max(initial=0) + 1, len(adversary), several.sum()
+    n = len(offsets) - 1
+    n_rows = len(place)
+    m = int(adversary.max(initial=-1)) + 1
+    _, whose, n_trips = np.unique(owner, return_inverse=True, return_counts=True)
+    several = n_trips > 1
     x, y = (np.zeros(0), np.zeros(0)) if at is None else at
     deviation = np.zeros(n + 1)
     if at is not None:
@@ -44,20 +43,50 @@ def loaded(
     node = np.zeros((m, columns.NODE_COLUMNS), np.int64)
     node[:, [columns.PARENT, columns.COLD, columns.HOT, columns.FIRST]] = -1
     state = State(
-        offsets, place, item, _earlier(offsets, place), np.ones(n_rows, np.int64), x, y, multi, deviation,
-        np.full(m * n, -1), _zeros(m * n), _zeros(m * n), adversary, allowed,
-        allowed if allowed_trips is None else allowed_trips,
-        new_table(0), new_table(0), new_table(0), node, np.zeros((0, columns.ENTRY_COLUMNS), np.int64), _zeros(0),
-        _zeros(m), _zeros(n_rows), np.zeros((n, 2), np.int64), _zeros(n), _zeros(m), meta,
-    )  # fmt: skip
-    record, room = 0, m * _longest(state)
+        offsets=offsets,
+        place=place,
+        item=item,
+        earlier=_earlier(offsets, place),
+        alive=np.ones(n_rows, np.int64),
+        x=x,
+        y=y,
+        multi=np.where(several, np.cumsum(several) - 1, -1)[whose].astype(np.int64),
+        deviation=deviation,
+        cls=np.full(m * n, -1),
+        after=_zeros(m * n),
+        before=_zeros(m * n),
+        adversary=adversary,
+        allowed=allowed,
+        allowed_trips=allowed if allowed_trips is None else allowed_trips,
+        trie=new_table(0),
+        counts=new_table(0),
+        pairs=new_table(0),
+        node=node,
+        entry=np.zeros((0, columns.ENTRY_COLUMNS), np.int64),
+        times=_zeros(0),
+        dirty=_zeros(m),
+        log=_zeros(n_rows),
+        done=np.zeros((n, 2), np.int64),
+        members=_zeros(n),
+        others=_zeros(m),
+        n_trajectories=n,
+        n_adversaries=m,
+        n_items=int(item.max(initial=0)) + 1,
+        n_places=len(adversary),
+        n_multi=int(several.sum()),
+        numbers=_zeros(columns.N_NUMBERS),
+    )
+    # Nobody knows how many classes there will be: kernels stop where a table could become full, and go on in a larger
+    # one.
+    record = 0
+    room = m * _longest(state)
     while record < n:
         state = _with_room(state, room)
         record = load(state, record, room)
     return state
 
 
-def unsafe(state: State) -> tuple[int, int]:
+def count_unsafe(state: State) -> tuple[int, int]:
     """Count what is unsafe; return how many classes, and how many pairs of class and place."""
     classes, pairs = enlist(state, larger_heap(None, 0))
     return int(classes), int(pairs)
@@ -65,8 +94,10 @@ def unsafe(state: State) -> tuple[int, int]:
 
 def suppress_in_classes(state: State) -> State:
     """Make all classes safe by suppressions in single classes; return the state after that."""
-    m, longest = int(state.meta[columns.ADVERSARIES]), _longest(state)
-    heap = larger_heap(None, unsafe(state)[0] + 1024)
+    m = state.n_adversaries
+    longest = _longest(state)
+    n_classes, _ = count_unsafe(state)
+    heap = larger_heap(None, n_classes + 1024)
     enlist(state, heap)
     while (need := int(suppress(state, heap, longest))) > 0:
         state = _with_room(state, (need + SMALL) * longest)
@@ -81,6 +112,7 @@ def suppress_everywhere(state: State) -> State:
 
     The best place first; what the others are worth is looked up again only when it is their turn.
     """
+    # The trajectories of each place.
     order = np.argsort(state.place, kind="stable")
     record_of = np.repeat(np.arange(len(state.offsets) - 1), np.diff(state.offsets))[order]
     ends = np.searchsorted(state.place[order], np.arange(len(state.adversary) + 1))
@@ -88,13 +120,17 @@ def suppress_everywhere(state: State) -> State:
     lengths = np.diff(state.offsets)
     heap: list[tuple[float, int, int, int]] = []
     left = {place for place, found in enumerate(records) if len(found)}
-    unsafe(state)
+    count_unsafe(state)
     commits = 0
 
     def worth(place: int) -> tuple[float, int, int, int]:
         gain, loss, visits = delete_everywhere(state, records[place], place, False)
         return (-gain / loss if gain > 0 else np.inf, int(visits), place, commits)
 
+    # The global mode of the specification (3.4).  Before each round, the heap has places with what they were worth
+    # after so many commits.  What is at the top is looked up again until it is up to date; then it leaves all
+    # trajectories.  If none gains, all places are looked up; if still none does, the first unsafe one goes.  Every
+    # round takes a place out for good, so it ends.
     while state.node[: _used(state), columns.UNSAFE].any():
         state = _with_room(state, 2 * max(int(lengths[found].sum()) for found in records))
         while heap and heap[0][3] < commits:
@@ -116,30 +152,34 @@ def _first_unsafe(state: State) -> int:
     c = int(np.flatnonzero(state.node[: _used(state), columns.UNSAFE])[0])
     entry = state.entry[: state.counts.used[0]]
     entry = entry[entry[:, columns.CLASS] == c]
-    people, records = state.allowed[state.node[c, columns.OWNERS]], state.allowed_trips[state.node[c, columns.RECORDS]]
+    people = state.allowed[state.node[c, columns.OWNERS]]
+    records = state.allowed_trips[state.node[c, columns.RECORDS]]
     too_many = (entry[:, columns.N_OWNERS] > people) | (entry[:, columns.N_RECORDS] > records)
     return int(entry[too_many, columns.PLACE].min())
 
 
 def _with_room(state: State, need: int) -> State:
     """Return the state with room for `need` more nodes and entries."""
-    m, grown = int(state.meta[columns.ADVERSARIES]), {}
+    larger = {}
     for name, room, beside in (
         ("trie", need, ("node", "dirty", "others")),
         ("counts", need, ("entry",)),
-        ("pairs", 2 * need if state.meta[columns.MULTI] else 0, ("times",)),
+        ("pairs", 2 * need if state.n_multi else 0, ("times",)),
     ):
         table = getattr(state, name)
-        used, size = int(table.used[0]), len(table.keys)
+        used = int(table.used[0])
+        size = len(table.keys)
         if size - used < room:
             size = max(used + room, 2 * size)
-            grown[name] = larger_table(table, size)
+            larger[name] = larger_table(table, size)
             for column in beside:
-                grown[column] = _longer(getattr(state, column), size + (m if name == "trie" else 0))
-    return state._replace(**grown) if grown else state
+                # the roots of the tree are nodes without a key
+                larger[column] = _longer(getattr(state, column), size + (state.n_adversaries if name == "trie" else 0))
+    return state._replace(**larger) if larger else state
 
 
 def _longer(values: NDArray[Any], size: int) -> NDArray[Any]:
+    """Return the values with zeros behind them."""
     longer = np.zeros((size, *values.shape[1:]), values.dtype)
     longer[: len(values)] = values
     return longer
@@ -150,10 +190,12 @@ def _zeros(size: int) -> Ints:
 
 
 def _used(state: State) -> int:
-    return int(state.trie.used[0] + state.meta[columns.ADVERSARIES])
+    """Return how many classes there are, with the roots."""
+    return int(state.trie.used[0]) + state.n_adversaries
 
 
 def _longest(state: State) -> int:
+    """Return the rows of the longest trajectory, which is how many nodes or entries it can need for an adversary."""
     return int(np.diff(state.offsets).max(initial=1))
 
 

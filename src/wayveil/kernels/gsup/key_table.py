@@ -11,7 +11,17 @@ from wayveil.kernels.common.jit import inner, kernel
 __all__ = ["Table", "add", "drop_last", "find", "larger_table", "new_table"]
 
 Table = namedtuple("Table", ["slots", "keys", "used"])
-"""Key number i is ``keys[i]``; `used[0]` counts them.  `slots` is at least twice as long and holds numbers, or -1."""
+"""A table as it lies in memory; `add` and `drop_last` write to it.
+
+slots : int64, (a power of two,)
+    Open addressing: the number of a key, or -1 where the slot is empty.  At least twice as long as `keys`.
+keys : int64, (capacity,)
+    Key number i is ``keys[i]``.
+used : int64, (1,)
+    How many keys there are.
+"""
+
+_MIXER = 0x2545F4914F6CDD1D  # an odd number without a pattern: keys are products of small numbers, and much alike
 
 
 def new_table(capacity):
@@ -22,9 +32,9 @@ def new_table(capacity):
 
 def larger_table(table, capacity):
     """Return a table with the same numbers and room for `capacity` keys."""
-    grown = new_table(capacity)
-    _refill(grown, table.keys[: table.used[0]])
-    return grown
+    larger = new_table(capacity)
+    _refill(larger, table.keys[: table.used[0]])
+    return larger
 
 
 @inner
@@ -34,20 +44,20 @@ def find(slots, keys, key):
     The arrays of a table are passed one by one: a tuple of arrays costs a count of references for each, every time.
     """
     mask = slots.size - 1
-    code = key * 0x2545F4914F6CDD1D  # overflow wraps, which is what mixes
-    at = (code ^ (code >> 29)) & mask
-    while slots[at] >= 0:
-        if keys[slots[at]] == key:
-            return slots[at]
-        at = (at + 1) & mask
-    return -1 - at
+    code = key * _MIXER  # overflow wraps, which is what mixes
+    slot = (code ^ (code >> 29)) & mask
+    while slots[slot] >= 0:
+        if keys[slots[slot]] == key:
+            return slots[slot]
+        slot = (slot + 1) & mask
+    return -1 - slot
 
 
 @inner
-def add(table, key, found):
-    """Add a key that `find` did not find (`found` is what it returned) and return its number."""
+def add(table, key, missing):
+    """Add a key that `find` did not find (`missing` is what it returned) and return its number."""
     number = table.used[0]
-    table.slots[-1 - found] = number
+    table.slots[-1 - missing] = number
     table.keys[number] = key
     table.used[0] = number + 1
     return number
@@ -55,18 +65,19 @@ def add(table, key, found):
 
 @inner
 def drop_last(table):
-    """Take the last key out; no key that came before it has its slot on the way."""
+    """Take the last key out; no key that came before it has its slot on the way, so nothing else has to move."""
     number = table.used[0] - 1
     mask = table.slots.size - 1
-    code = table.keys[number] * 0x2545F4914F6CDD1D
-    at = (code ^ (code >> 29)) & mask
-    while table.slots[at] != number:
-        at = (at + 1) & mask
-    table.slots[at] = -1
+    code = table.keys[number] * _MIXER
+    slot = (code ^ (code >> 29)) & mask
+    while table.slots[slot] != number:
+        slot = (slot + 1) & mask
+    table.slots[slot] = -1
     table.used[0] = number
 
 
 @kernel
 def _refill(table, keys):
+    """Add keys to an empty table."""
     for key in keys:
         add(table, key, find(table.slots, table.keys, key))

@@ -7,6 +7,7 @@ classes of the person these are multiplied.  What is left to 1 is the chance tha
 
 from __future__ import annotations
 
+from collections import namedtuple
 from fractions import Fraction
 from math import comb, inf, log
 
@@ -20,6 +21,17 @@ from wayveil.kernels.gsup.adversary_classes import State
 __all__ = ["leave_out"]
 
 Ints = NDArray[np.int64]
+
+ClassCounts = namedtuple("ClassCounts", ["size", "starts", "place", "having"])
+"""The classes of all adversaries, from which `take_out` takes trajectories.  All arrays are int64.
+
+size : one per class
+    Its trajectories.
+starts : one more than there are classes
+    Class c has the entries ``starts[c]:starts[c + 1]`` of the next two.
+place, having : one per entry
+    So many trajectories of the class have the place; places are ascending within a class.
+"""
 
 
 def leave_out(state: State, owner: Ints, p: Fraction, draw: Ints) -> NDArray[np.bool_]:
@@ -52,23 +64,25 @@ def leave_out(state: State, owner: Ints, p: Fraction, draw: Ints) -> NDArray[np.
 class _Classes:
     """The classes of all adversaries, from which trajectories can be taken.
 
-    `size` has the trajectories of each class.  `place` and `having`, from `starts[c]` on, have the places of class c in
-    ascending order and how many trajectories have each.  `log_factorial[n]` is the logarithm of n!.
+    `cls` has the class of each adversary and trajectory, `log_factorial[n]` is the logarithm of n!, and `limit` that of
+    1 - p.  `none` is scratch, a zero for each place.
     """
 
     def __init__(self, state: State, p: Fraction) -> None:
         n = len(state.offsets) - 1
-        used = int(state.trie.used[0] + state.meta[columns.ADVERSARIES])
+        used = int(state.trie.used[0]) + state.n_adversaries
         entry = state.entry[: state.counts.used[0]]
         entry = entry[entry[:, columns.N_RECORDS] > 0]
         entry = entry[np.lexsort((entry[:, columns.PLACE], entry[:, columns.CLASS]))]
         self.state = state
         self.p = p
         self.cls = state.cls.reshape(-1, n)
-        self.size = state.node[:used, columns.RECORDS].copy()
-        self.starts = np.searchsorted(entry[:, columns.CLASS], np.arange(used + 1))
-        self.place = entry[:, columns.PLACE].copy()
-        self.having = entry[:, columns.N_RECORDS].copy()
+        self.counts = ClassCounts(
+            size=state.node[:used, columns.RECORDS].copy(),
+            starts=np.searchsorted(entry[:, columns.CLASS], np.arange(used + 1)),
+            place=entry[:, columns.PLACE].copy(),
+            having=entry[:, columns.N_RECORDS].copy(),
+        )
         self.log_factorial = np.append(0.0, np.cumsum(np.log(np.arange(1, n + 1))))
         self.limit = log(1 - p)
         self.none = np.zeros(len(state.adversary))
@@ -83,7 +97,7 @@ class _Classes:
                 c = max(holdings, key=lambda one: (Fraction(holdings[one][1], holdings[one][0]), -one))
                 theirs = trips[self.cls[adversary, trips] == c]
                 trip = int(theirs[np.argmax(draw[theirs])])
-                take_out(self.state, trip, self.cls, self.size, self.starts, self.place, self.having)
+                take_out(self.state, trip, self.cls, self.counts)
                 trips = trips[trips != trip]
                 gone.append(trip)
         return gone
@@ -93,10 +107,7 @@ class _Classes:
         for adversary in range(len(self.cls)):
             group, held = np.unique(self.cls[adversary, trips], return_counts=True)
             slack = self._slack(len(group))
-            places = find_suspects(
-                group, held, self.size, self.starts, self.place, self.having, self.log_factorial, self.none,
-                self.limit + slack,
-            )  # fmt: skip
+            places = find_suspects(group, held, self.counts, self.log_factorial, self.none, self.limit + slack)
             for place in places.tolist():
                 if self._is_above(self._holdings(adversary, place, trips)):
                     return adversary, place
@@ -105,12 +116,15 @@ class _Classes:
     def _holdings(self, adversary: int, place: int, trips: Ints) -> dict[int, tuple[int, int, int]]:
         """Return for each class with the place its trajectories, those with the place, and those of the person."""
         group, held = np.unique(self.cls[adversary, trips], return_counts=True)
-        found = {}
+        counts = self.counts
+        holdings = {}
         for c, mine in zip(group.tolist(), held.tolist(), strict=True):
-            e = self.starts[c] + np.searchsorted(self.place[self.starts[c] : self.starts[c + 1]], place)
-            if e < self.starts[c + 1] and self.place[e] == place and self.having[e] > 0:
-                found[c] = (int(self.size[c]), int(self.having[e]), mine)
-        return found
+            start = counts.starts[c]
+            end = counts.starts[c + 1]
+            e = start + np.searchsorted(counts.place[start:end], place)
+            if e < end and counts.place[e] == place and counts.having[e] > 0:
+                holdings[c] = (int(counts.size[c]), int(counts.having[e]), mine)
+        return holdings
 
     def _is_above(self, holdings: dict[int, tuple[int, int, int]]) -> bool:
         """Return whether the chance of a place is above p: in exact arithmetic where it is close."""
@@ -132,17 +146,22 @@ class _Classes:
 
 
 @kernel
-def find_suspects(group, held, size, starts, place, having, log_factorial, none, limit):
+def find_suspects(group, held, counts, log_factorial, none, limit):
     """Return the places of which the logarithm of the chance that a person has none is at most `limit`, lowest first.
 
-    `group` and `held` are the classes of the person and how many trajectories they have in each; `none` has a zero for
-    each place, before and after.  Time is that of the places of these classes.
+    `group` and `held` (int64) are the classes of the person and how many trajectories they have in each; `none`
+    (float64) has a zero for each place, before and after.  Time is that of the places of these classes.
     """
+    size = counts.size
+    starts = counts.starts
+    place = counts.place
+    having = counts.having
     n_places = 0
     for c in group:
         n_places += starts[c + 1] - starts[c]
     touched = np.empty(n_places, np.int64)
     n_touched = 0
+    # The logarithm of C(N - M, n) / C(N, n), added up over the classes of the person.
     for i in range(group.size):
         c = group[i]
         for e in range(starts[c], starts[c + 1]):
@@ -153,28 +172,33 @@ def find_suspects(group, held, size, starts, place, having, log_factorial, none,
                 n_touched += 1
             rest = size[c] - having[e]
             if held[i] > rest:
-                none[place[e]] = -np.inf
+                none[place[e]] = -np.inf  # the person has more trajectories than there are without the place
             else:
                 none[place[e]] += log_factorial[rest] - log_factorial[rest - held[i]]
                 none[place[e]] -= log_factorial[size[c]] - log_factorial[size[c] - held[i]]
-    n_found = 0
+    n_suspects = 0
     chances = np.empty(n_touched)
     for i in range(n_touched):
         chance = none[touched[i]]
         none[touched[i]] = 0.0
         if chance <= limit:
-            touched[n_found] = touched[i]
-            chances[n_found] = chance
-            n_found += 1
-    return touched[:n_found][np.argsort(chances[:n_found])]
+            touched[n_suspects] = touched[i]
+            chances[n_suspects] = chance
+            n_suspects += 1
+    return touched[:n_suspects][np.argsort(chances[:n_suspects])]
 
 
 @kernel
-def take_out(state, trip, cls, size, starts, place, having):
-    """Take a trajectory out of the counts of its classes.  O(adversaries x rows x log places)."""
+def take_out(state, trip, cls, counts):
+    """Take a trajectory out of the counts of its classes.  O(adversaries x rows x log places).
+
+    `cls` (int64, adversaries x trajectories) has the class of each.
+    """
     for adversary in range(cls.shape[0]):
         c = cls[adversary, trip]
-        size[c] -= 1
+        counts.size[c] -= 1
+        start = counts.starts[c]
+        end = counts.starts[c + 1]
         for row in range(state.offsets[trip], state.offsets[trip + 1]):
             if state.alive[row] == 0 or state.adversary[state.place[row]] == adversary:
                 continue
@@ -182,5 +206,5 @@ def take_out(state, trip, cls, size, starts, place, having):
             while earlier >= 0 and state.alive[earlier] == 0:
                 earlier = state.earlier[earlier]
             if earlier < 0:  # a place counts once for a trajectory
-                e = starts[c] + np.searchsorted(place[starts[c] : starts[c + 1]], state.place[row])
-                having[e] -= 1
+                e = start + np.searchsorted(counts.place[start:end], state.place[row])
+                counts.having[e] -= 1

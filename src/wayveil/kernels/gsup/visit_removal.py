@@ -6,13 +6,12 @@ import numpy as np
 
 from wayveil.kernels.common.jit import inner
 from wayveil.kernels.gsup.adversary_classes import (
-    ADVERSARIES,
     CLASS,
     COLD,
     COUNTS_USED,
+    DONE_RECORD,
+    DONE_START,
     FIRST,
-    ITEMS,
-    N_ALL,
     N_DIRTY,
     N_DONE,
     N_LOG,
@@ -35,82 +34,100 @@ __all__ = ["begin", "enter", "remove", "undo"]
 @inner
 def begin(state):
     """Start an operation: all that `remove` does from here on can be taken back by `undo`."""
-    meta = state.meta
-    meta[SERIAL] += 1
-    meta[N_DIRTY], meta[N_LOG], meta[N_DONE] = 0, 0, 0
-    meta[TRIE_USED], meta[COUNTS_USED] = state.trie.used[0], state.counts.used[0]
-    meta[PAIRS_USED] = state.pairs.used[0]
+    numbers = state.numbers
+    numbers[SERIAL] += 1
+    numbers[N_DIRTY] = 0
+    numbers[N_LOG] = 0
+    numbers[N_DONE] = 0
+    numbers[TRIE_USED] = state.trie.used[0]
+    numbers[COUNTS_USED] = state.counts.used[0]
+    numbers[PAIRS_USED] = state.pairs.used[0]
 
 
 @inner
 def enter(state, record):
     """Put a trajectory with rows into its classes, for the first time.  O(adversaries x rows)."""
-    for k in range(state.meta[ADVERSARIES]):
-        _join(state, _class_of(state, k, record), k, record)
-        _count_rows(state, record, k, 1)
+    for adversary in range(state.n_adversaries):
+        _join(state, _class_of(state, adversary, record), adversary, record)
+        _count_rows(state, record, adversary, 1)
 
 
 @inner
 def remove(state, record, by_place, what):
     """Take the visits of a place, or of an item, out of a trajectory; return how many.  O(adversaries + rows)."""
-    meta, start, place = state.meta, state.meta[N_LOG], np.int64(-1)
+    numbers = state.numbers
+    start = numbers[N_LOG]
+    place = np.int64(-1)
     for row in range(state.offsets[record], state.offsets[record + 1]):
         if state.alive[row] and (state.place[row] if by_place else state.item[row]) == what:
-            state.log[meta[N_LOG]] = row
-            meta[N_LOG] += 1
+            state.log[numbers[N_LOG]] = row
+            numbers[N_LOG] += 1
             place = state.place[row]
     if place >= 0:
-        state.done[meta[N_DONE], 0], state.done[meta[N_DONE], 1] = record, start
-        meta[N_DONE] += 1
-        _switch(state, record, start, meta[N_LOG], place, 0)
-    return meta[N_LOG] - start
+        state.done[numbers[N_DONE], DONE_RECORD] = record
+        state.done[numbers[N_DONE], DONE_START] = start
+        numbers[N_DONE] += 1
+        _switch(state, record, start, numbers[N_LOG], place, 0)
+    return numbers[N_LOG] - start
 
 
 @inner
 def undo(state):
     """Take the operation back; what it added to the tables goes, too, the last first."""
-    meta, end = state.meta, state.meta[N_LOG]
-    for i in range(meta[N_DONE] - 1, -1, -1):
-        record, start = state.done[i, 0], state.done[i, 1]
-        _switch(state, record, start, end, state.place[state.log[start]], 1)
+    numbers = state.numbers
+    end = numbers[N_LOG]
+    for i in range(numbers[N_DONE] - 1, -1, -1):
+        start = state.done[i, DONE_START]
+        _switch(state, state.done[i, DONE_RECORD], start, end, state.place[state.log[start]], 1)
         end = start
-    while state.trie.used[0] > meta[TRIE_USED]:
+    while state.trie.used[0] > numbers[TRIE_USED]:
         drop_last(state.trie)
-    while state.counts.used[0] > meta[COUNTS_USED]:
+    while state.counts.used[0] > numbers[COUNTS_USED]:
+        # the last entry of all is the first of its class
         e = state.counts.used[0] - 1
         state.node[state.entry[e, CLASS], COLD] = state.entry[e, NEXT]
         drop_last(state.counts)
-    while state.pairs.used[0] > meta[PAIRS_USED]:
+    while state.pairs.used[0] > numbers[PAIRS_USED]:
         drop_last(state.pairs)
 
 
 @inner
 def _switch(state, record, start, end, place, on):
-    """Switch the logged rows, all of one place, off or on, and move the trajectory between classes accordingly."""
-    n, own, multi = state.meta[N_ALL], state.adversary[place], state.multi[record]
-    rows, alike, alive = np.int64(0), np.int64(0), state.alive
+    """Switch the logged rows ``log[start:end]``, all of one place, off or on, and move the trajectory accordingly."""
+    n = state.n_trajectories
+    own = state.adversary[place]
+    multi = state.multi[record]
+    alive = state.alive
+    rows = np.int64(0)
+    rows_there = np.int64(0)
     for row in range(state.offsets[record], state.offsets[record + 1]):
         rows += alive[row]
-        alike += alive[row] if state.place[row] == place else 0
+        rows_there += alive[row] if state.place[row] == place else 0
+    # The adversary whose place it is sees another projection afterwards: there the trajectory leaves its class with all
+    # its counts, and joins another.  For the others it stays, and the place alone is counted once less or more; unless
+    # nothing is left of it, or was, so that it goes or comes as a whole.
     if own >= 0 and rows > 0:
         _count_rows(state, record, own, -1)
     for i in range(start, end):
         alive[state.log[i]] = on
     switched = end - start if on else start - end
-    had_rows, has_rows, had, has = rows > 0, rows + switched > 0, alike > 0, alike + switched > 0
-    for k in range(state.meta[ADVERSARIES]):
-        c = state.cls[k * n + record]
-        if had_rows and (k == own or not has_rows):
-            if k != own:
+    had_rows = rows > 0
+    has_rows = rows + switched > 0
+    was_there = rows_there > 0
+    is_there = rows_there + switched > 0
+    for adversary in range(state.n_adversaries):
+        c = state.cls[adversary * n + record]
+        if had_rows and (adversary == own or not has_rows):
+            if adversary != own:
                 count_place(state, c, place, multi, -1)
-            _leave(state, c, k, record)
-        elif had_rows and had != has:
+            _leave(state, c, adversary, record)
+        elif had_rows and was_there != is_there:
             touch(state, c, 0)
             count_place(state, c, place, multi, 1 if on else -1)
-        if has_rows and (k == own or not had_rows):
-            c = _class_of(state, k, record)
-            _join(state, c, k, record)
-            if k != own:
+        if has_rows and (adversary == own or not had_rows):
+            c = _class_of(state, adversary, record)
+            _join(state, c, adversary, record)
+            if adversary != own:
                 count_place(state, c, place, multi, 1)
     if own >= 0 and has_rows:
         _count_rows(state, record, own, 1)
@@ -122,20 +139,23 @@ def _class_of(state, adversary, record):
     c = adversary
     for row in range(state.offsets[record], state.offsets[record + 1]):
         if state.alive[row] and state.adversary[state.place[row]] == adversary:
-            key = c * state.meta[ITEMS] + state.item[row]
-            found = find(state.trie.slots, state.trie.keys, key)
-            if found < 0:
-                found = add(state.trie, key, found)
-                new_node(state, found + state.meta[ADVERSARIES], c, state.item[row])
-            c = found + state.meta[ADVERSARIES]
+            key = c * state.n_items + state.item[row]
+            number = find(state.trie.slots, state.trie.keys, key)
+            if number < 0:
+                number = add(state.trie, key, number)
+                new_node(state, number + state.n_adversaries, c, state.item[row])
+            c = number + state.n_adversaries
     return c
 
 
 @inner
 def _leave(state, c, adversary, record):
+    """Take a trajectory out of the members of its class."""
     touch(state, c, 1)
-    base, node = adversary * state.meta[N_ALL], state.node
-    after, before = state.after[base + record], state.before[base + record]
+    node = state.node
+    base = adversary * state.n_trajectories
+    after = state.after[base + record]
+    before = state.before[base + record]
     if before >= 0:
         state.after[base + before] = after
     else:
@@ -150,10 +170,13 @@ def _leave(state, c, adversary, record):
 
 @inner
 def _join(state, c, adversary, record):
+    """Put a trajectory at the front of the members of a class."""
     touch(state, c, 1)
-    base, node = adversary * state.meta[N_ALL], state.node
+    node = state.node
+    base = adversary * state.n_trajectories
     first = node[c, FIRST]
-    state.after[base + record], state.before[base + record] = first, -1
+    state.after[base + record] = first
+    state.before[base + record] = -1
     if first >= 0:
         state.before[base + first] = record
     node[c, FIRST] = record
@@ -166,11 +189,11 @@ def _join(state, c, adversary, record):
 @inner
 def _count_rows(state, record, adversary, step):
     """Count the distinct places of a trajectory that are not the adversary's, once more or once less, in its class."""
-    c = state.cls[adversary * state.meta[N_ALL] + record]
+    c = state.cls[adversary * state.n_trajectories + record]
     for row in range(state.offsets[record], state.offsets[record + 1]):
         if state.alive[row] and state.adversary[state.place[row]] != adversary:
             earlier = state.earlier[row]
             while earlier >= 0 and state.alive[earlier] == 0:
                 earlier = state.earlier[earlier]
-            if earlier < 0:
+            if earlier < 0:  # the first visit of the place that is left
                 count_place(state, c, state.place[row], state.multi[record], step)

@@ -22,19 +22,36 @@ from wayveil.kernels.kcl.suppression_state import contains
 
 __all__ = ["Scratch", "is_valid", "is_violating", "lose", "new_scratch", "settle"]
 
-Scratch = namedtuple("Scratch", ["lost", "seen_for", "lost_having", "touched", "n", "flags", "part"])
-"""What common sequences lose: counters that are zero (`seen_for`: -1) between calls; `n[0]` counts `touched`."""
+Scratch = namedtuple("Scratch", ["lost", "seen_for", "lost_having", "touched", "n_touched", "flags", "part"])
+"""What common sequences would lose: written by `lose`, and cleared by `settle`.  All arrays are int64.
+
+lost : one per common sequence
+    Owners that it loses; 0 between calls.
+seen_for : one per common sequence
+    The last owner for whom it was counted; -1 between calls.
+lost_having : one per entry of `Common.having`
+    Owners with the value of the entry that it loses; 0 between calls.
+touched, n_touched
+    The common sequences with an item in the group: ``touched[:n_touched[0]]``; none between calls.
+flags : one per sensitive value
+    For an owner of several records: `_LEAVES` if one that leaves shows the value, `_STAYS` if one that stays does.
+part : `longest` items
+    A sequence that is being put together.
+"""
+
+_LEAVES = 1
+_STAYS = 2
 
 
 @inner
 def new_scratch(common, n_values, longest):
     """Return counters for every common sequence."""
-    rows = common.table.meta[0]
-    seen_for = np.empty(rows, np.int64)
-    for row in range(rows):
+    n_rows = common.table.n_rows[0]
+    seen_for = np.empty(n_rows, np.int64)
+    for row in range(n_rows):
         seen_for[row] = -1
     return Scratch(
-        np.zeros(rows, np.int64), seen_for, np.zeros(common.entry[rows], np.int64), np.empty(rows, np.int64),
+        np.zeros(n_rows, np.int64), seen_for, np.zeros(common.entry[n_rows], np.int64), np.empty(n_rows, np.int64),
         np.zeros(1, np.int64), np.zeros(n_values, np.int64), np.empty(longest, np.int64),
     )  # fmt: skip
 
@@ -43,16 +60,22 @@ def new_scratch(common, n_values, longest):
 def _common_with(records, common, record, item, longest, out, work):
     """List in `out` (returned, it may grow) the common sequences with `item` that the record has; also their number.
 
-    Depth first over the record's other visits: parts of common sequences are common, so a miss ends a branch.
+    `work` is scratch of ``2 * longest`` entries: first a sequence, then the visits that were chosen for it.
     """
-    end, n, zero = records.offsets[record + 1], np.int64(0), np.int64(0)
+    zero = np.int64(0)
+    n = zero
     work[0] = item
     row = find_row(common.table, work, zero, np.int64(1))
     if row < 0:
         return out, n
     out[n] = row
     n += 1
-    depth, at = np.int64(0), records.offsets[record]
+    # Depth first over the record's other visits: work[longest:longest + depth] are chosen, and with the item they are
+    # common.  A round adds the visit `at`.  Parts of common sequences are common, so a miss ends the branch; at the end
+    # of the record the last chosen visit is given up for the one behind it.
+    depth = zero
+    at = records.offsets[record]
+    end = records.offsets[record + 1]
     while longest > 1:
         if at == end:
             if depth == 0:
@@ -64,17 +87,7 @@ def _common_with(records, common, record, item, longest, out, work):
             at += 1
             continue
         work[longest + depth] = at
-        length, placed = np.int64(0), False
-        for d in range(depth + 1):
-            other = records.items[work[longest + d]]
-            if not placed and item < other:
-                work[length] = item
-                length, placed = length + 1, True
-            work[length] = other
-            length += 1
-        if not placed:
-            work[length] = item
-            length += 1
+        length = _merge_item(records, item, work, longest, depth + 1)
         row = find_row(common.table, work, zero, length)
         if row >= 0:
             out = grown(out, n + 1)
@@ -87,27 +100,51 @@ def _common_with(records, common, record, item, longest, out, work):
 
 
 @inner
+def _merge_item(records, item, work, longest, n_chosen):
+    """Write the items of the chosen visits, and `item` among them, to the front of `work`; return how many."""
+    length = np.int64(0)
+    placed = False
+    for d in range(n_chosen):
+        other = records.items[work[longest + d]]
+        if not placed and item < other:
+            work[length] = item
+            length += 1
+            placed = True
+        work[length] = other
+        length += 1
+    if not placed:
+        work[length] = item
+        length += 1
+    return length
+
+
+@inner
 def lose(records, common, item, group, first, n, longest, scratch):
     """Add up in `scratch` what common sequences lose when `item` leaves the records ``group[first:first + n]``."""
-    out, work = np.empty(64, np.int64), np.empty(2 * longest, np.int64)
-    start, n_attributes = first, records.meta[2]
+    n_attributes = records.n_attributes
+    out = np.empty(64, np.int64)
+    work = np.empty(2 * longest, np.int64)
+    # One owner per round: records are in the order of their owners, so the owner's records in the group are neighbours,
+    # group[start:end].  A sequence loses an owner only once, however many of these records have it.
+    start = first
     while start < first + n:
-        who, end = records.owner[group[start]], start
+        who = records.owner[group[start]]
+        end = start
         while end < first + n and records.owner[group[end]] == who:
             end += 1
-        only = records.owner_first[who + 1] - records.owner_first[who] == 1
+        has_one_record = records.owner_first[who + 1] - records.owner_first[who] == 1
         for g in range(start, end):
             r = group[g]
-            out, found = _common_with(records, common, r, item, longest, out, work)
-            for x in range(found):
+            out, n_out = _common_with(records, common, r, item, longest, out, work)
+            for x in range(n_out):
                 row = out[x]
                 if scratch.seen_for[row] < 0:
-                    scratch.touched[scratch.n[0]] = row
-                    scratch.n[0] += 1
+                    scratch.touched[scratch.n_touched[0]] = row
+                    scratch.n_touched[0] += 1
                 if scratch.seen_for[row] == who:
                     continue
                 scratch.seen_for[row] = who
-                if only:
+                if has_one_record:
                     scratch.lost[row] += 1
                     for a in range(r * n_attributes, r * n_attributes + n_attributes):
                         for e in range(common.entry[row], common.entry[row + 1]):
@@ -120,11 +157,16 @@ def lose(records, common, item, group, first, n, longest, scratch):
 
 @inner
 def _lose_owner(records, common, row, who, group, start, end, scratch):
-    """The same for an owner of several records: lost is what none of the other records still shows."""
-    begin = row * common.table.meta[1]
-    n_attributes, keeps = records.meta[2], False
+    """Do the same for an owner of several records: lost is what none of the records that stay still shows.
+
+    The records ``group[start:end]`` of the owner leave the sequence `row`.
+    """
+    begin = row * common.table.width
+    n_attributes = records.n_attributes
     for e in range(common.entry[row], common.entry[row + 1]):
         scratch.flags[common.value[e]] = 0
+    # Both lists are ascending: g is the next record of the owner that leaves.
+    keeps = False
     g = start
     for r in range(records.owner_first[who], records.owner_first[who + 1]):
         leaves = g < end and group[g] == r
@@ -133,77 +175,95 @@ def _lose_owner(records, common, row, who, group, start, end, scratch):
             keeps |= not leaves
             for a in range(r * n_attributes, r * n_attributes + n_attributes):
                 if records.sensitive[a] >= 0:
-                    scratch.flags[records.sensitive[a]] |= 1 if leaves else 2
+                    scratch.flags[records.sensitive[a]] |= _LEAVES if leaves else _STAYS
     scratch.lost[row] += not keeps
     for e in range(common.entry[row], common.entry[row + 1]):
-        scratch.lost_having[e] += scratch.flags[common.value[e]] == 1
+        scratch.lost_having[e] += scratch.flags[common.value[e]] == _LEAVES
 
 
 @inner
 def settle(common, scratch, apply):
     """Clear what `lose` counted; where `apply` is 1, subtract it first."""
-    for x in range(scratch.n[0]):
+    for x in range(scratch.n_touched[0]):
         row = scratch.touched[x]
         common.support[row] -= apply * scratch.lost[row]
-        scratch.lost[row], scratch.seen_for[row] = 0, -1
+        scratch.lost[row] = 0
+        scratch.seen_for[row] = -1
         for e in range(common.entry[row], common.entry[row + 1]):
             common.having[e] -= apply * scratch.lost_having[e]
             scratch.lost_having[e] = 0
-    scratch.n[0] = 0
+    scratch.n_touched[0] = 0
 
 
 @inner
-def is_violating(common, row, scratch, k, allowed):
-    """Return whether a common sequence is violating once it has lost what `scratch` says."""
+def is_violating(common, row, scratch, privacy):
+    """Return whether a common sequence is violating once it has lost what `scratch` says (Definition 4.1)."""
     owners = common.support[row] - scratch.lost[row]
-    violating = 0 < owners < k
+    violating = 0 < owners < privacy.k  # what nobody has any more is no sequence of T
     for e in range(common.entry[row], common.entry[row + 1]):
-        violating |= common.having[e] - scratch.lost_having[e] > allowed[owners]
+        violating |= common.having[e] - scratch.lost_having[e] > privacy.allowed[owners]
     return violating
 
 
 @kernel
-def is_valid(records, common, threats, item, threat, longest, k, allowed, scratch):
+def is_valid(records, common, threats, item, threat, privacy, scratch):
     """Return whether taking `item` out of the records of `threat` makes no new minimal violating sequence.
 
     The list of `threat` must be compact.  O(occurrences of common sequences with the item in the group).
     """
-    lose(records, common, item, threats.record, threats.first[threat], threats.listed[threat], longest, scratch)
-    valid, width, rows = True, common.table.meta[1], common.table.rows
-    for x in range(scratch.n[0]):
+    lose(records, common, item, threats.record, threats.first[threat], threats.listed[threat], privacy.longest, scratch)
+    width = common.table.width
+    rows = common.table.rows
+    # Every common sequence that loses something is looked at, until one of them decides.  Nothing else can change: what
+    # is not common is violating before and after, and its threats do not end here but in the second case.
+    valid = True
+    for x in range(scratch.n_touched[0]):
         row = scratch.touched[x]
         if not valid:
             break
-        if is_violating(common, row, scratch, k, allowed):
+        begin = row * width + 1
+        length = rows[row * width]
+        if is_violating(common, row, scratch, privacy):
+            # The first way: it is violating afterwards.  A clean one was not before, and has no threat in it.
             valid = common.clean[row] == 0 and _has_old_threat(
-                common, threats, rows, row * width + 1, rows[row * width], item, k, allowed, scratch
+                common, threats, rows, begin, length, item, privacy, scratch
             )
         elif common.clean[row] == 0 and common.support[row] > scratch.lost[row]:
-            old = find_row(threats.table, rows, row * width + 1, rows[row * width])
-            if old >= 0 and threats.live[old] > 0 and rows[row * width] < longest:
-                valid = not _uncovers(records, common, threats, old, item, threat, longest, k, allowed, scratch)
+            # The second way: perhaps it is a threat that ends, though somebody still has it.
+            old = find_row(threats.table, rows, begin, length)
+            if old >= 0 and threats.live[old] > 0 and length < privacy.longest:
+                valid = not _uncovers(records, common, threats, old, item, threat, privacy, scratch)
     settle(common, scratch, np.int64(0))
     return valid
 
 
 @inner
-def _uncovers(records, common, threats, old, item, threat, longest, k, allowed, scratch):
+def _uncovers(records, common, threats, old, item, threat, privacy, scratch):
     """Return whether a violating sequence was not minimal only because of the threat `old`, which ends here.
 
-    `old` is no longer violating but still occurs.  What grows from it in the records that keep it is judged depth
-    first; a sequence that contains another threat ends a branch, and so does one that is not common.
+    `old` is no longer violating but still occurs, in records that are not of `threat`, as these lose the item.
     """
-    width, rows = threats.table.meta[1], threats.table.rows
-    begin, size = old * width + 1, rows[old * width]
-    work, chosen = np.empty(longest, np.int64), np.empty(longest, np.int64)
-    g, g_end = threats.first[threat], threats.first[threat] + threats.listed[threat]
+    width = threats.table.width
+    rows = threats.table.rows
+    begin = old * width + 1
+    size = rows[old * width]
+    work = np.empty(privacy.longest, np.int64)
+    chosen = np.empty(privacy.longest, np.int64)
+    g = threats.first[threat]
+    g_end = threats.first[threat] + threats.listed[threat]
     for e in range(threats.first[old], threats.first[old] + threats.listed[old]):
         r = threats.record[e]
+        # Both lists are ascending: g is the first record of the group that is not before r.
         while g < g_end and threats.record[g] < r:
             g += 1
         if (g < g_end and threats.record[g] == r) or not contains(records, r, rows, begin, size):
             continue
-        depth, at, end = np.int64(0), records.offsets[r], records.offsets[r + 1]
+        # What grows from `old` in this record is judged depth first: chosen[:depth] are the visits beside it.  A
+        # sequence that contains another threat ends a branch, as all that grow from it do; one that is not common, or
+        # violating otherwise, is what was looked for.
+        depth = np.int64(0)
+        at = records.offsets[r]
+        end = records.offsets[r + 1]
         while True:
             if at == end:
                 if depth == 0:
@@ -218,39 +278,51 @@ def _uncovers(records, common, threats, old, item, threat, longest, k, allowed, 
                 at += 1
                 continue
             chosen[depth] = at
-            i, d, n = begin, np.int64(0), np.int64(0)
-            while i < begin + size or d <= depth:
-                if d > depth or (i < begin + size and rows[i] < records.items[chosen[d]]):
-                    work[n] = rows[i]
-                    i += 1
-                else:
-                    work[n] = records.items[chosen[d]]
-                    d += 1
-                n += 1
-            if not _has_old_threat(common, threats, work, np.int64(0), n, item, k, allowed, scratch):
+            n = _merge_visits(records, rows, begin, size, chosen, depth + 1, work)
+            if not _has_old_threat(common, threats, work, np.int64(0), n, item, privacy, scratch):
                 row = find_row(common.table, work, np.int64(0), n)
-                if row < 0 or is_violating(common, row, scratch, k, allowed):
+                if row < 0 or is_violating(common, row, scratch, privacy):
                     return True
-                if n < longest:
+                if n < privacy.longest:
                     depth += 1
             at += 1
     return False
 
 
 @inner
-def _has_old_threat(common, threats, sequence, begin, size, item, k, allowed, scratch):
-    """Return whether a part of a sequence that still occurs is a threat that is still violating after the loss."""
+def _merge_visits(records, rows, begin, size, chosen, n_chosen, work):
+    """Write ``rows[begin:begin + size]`` and the items of the chosen visits, ascending, to `work`; return how many."""
+    i = begin
+    d = np.int64(0)
+    n = np.int64(0)
+    while i < begin + size or d < n_chosen:
+        if d == n_chosen or (i < begin + size and rows[i] < records.items[chosen[d]]):
+            work[n] = rows[i]
+            i += 1
+        else:
+            work[n] = records.items[chosen[d]]
+            d += 1
+        n += 1
+    return n
+
+
+@inner
+def _has_old_threat(common, threats, sequence, begin, size, item, privacy, scratch):
+    """Return whether a part of ``sequence[begin:begin + size]`` is a threat that is still violating after the loss."""
     part = scratch.part
-    for chosen in range(1, 1 << size):
-        n, touched = np.int64(0), False
+    # All parts, by the bits of a number: sequences have at most L items, which are few.
+    for subset in range(1, 1 << size):
+        n = np.int64(0)
+        has_item = False
         for i in range(size):
-            if chosen >> i & 1:
+            if subset >> i & 1:
                 part[n] = sequence[begin + i]
-                touched |= part[n] == item
+                has_item |= part[n] == item
                 n += 1
-        m = find_row(threats.table, part, np.int64(0), n)
-        if m >= 0 and threats.live[m] > 0:
-            row = threats.row[m]
-            if not touched or row < 0 or is_violating(common, row, scratch, k, allowed):
+        threat = find_row(threats.table, part, np.int64(0), n)
+        if threat >= 0 and threats.live[threat] > 0:
+            row = threats.row[threat]
+            # without the item nothing changes; one that is not common stays violating with fewer owners
+            if not has_item or row < 0 or is_violating(common, row, scratch, privacy):
                 return True
     return False

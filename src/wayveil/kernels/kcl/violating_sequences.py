@@ -6,6 +6,10 @@ its owners have one sensitive value; it is *clean* if neither it nor any part of
 sequences are common, so the search grows common sequences only.  It takes items in descending order at every depth:
 then every part of a sequence has been judged before the sequence itself, and whether a sequence is minimal is a
 look-up of the parts that are one item shorter.
+
+This is Procedure 1 of the paper, depth first instead of length by length: the lists of one path fit into memory, and no
+candidate is made that no record has.  Violating sequences that are not minimal are grown as well, as long as they are
+common, because the suppression needs the counts of all common sequences.
 """
 
 from __future__ import annotations
@@ -20,121 +24,206 @@ from wayveil.kernels.kcl.projected_lists import (
     HAVING,
     JOB,
     OWNERS,
+    PER_VALUE,
+    RECORDS,
     THREAT,
     VALUES,
-    N,
-    clear,
+    Lists,
+    Span,
+    clear_counters,
     count_next,
     gather,
+    grow_lists,
     hand_out,
     inverted,
+    list_first_visits,
     new_counters,
 )
 
 __all__ = ["Common", "Violating", "find_sequences"]
 
 Common = namedtuple("Common", ["table", "clean", "support", "entry", "value", "having"])
-"""Common sequences: row r is clean or not, and has `support[r]` owners, of whom ``having[e]`` have the sensitive value
-``value[e]`` for e in ``entry[r]:entry[r + 1]``; values that nobody has are left out."""
+"""Common sequences, and how many owners have them.  The suppression subtracts from `support` and `having`.
+
+table : Table
+    The sequences; all arrays go by its rows, and may be longer.
+clean : int64, one per row
+    1 if neither the sequence nor any part of it is violating, else 0.
+support : int64, one per row
+    Its owners.
+entry : int64, one more than there are rows
+    Row r has the entries ``entry[r]:entry[r + 1]`` of the next two.
+value, having : int64, one per entry
+    So many of the owners have this sensitive value; values that nobody has are left out.
+"""
 
 Violating = namedtuple("Violating", ["table", "first", "record"])
-"""Minimal violating sequences: row m occurs in the records ``record[first[m]:first[m + 1]]``, ascending."""
+"""Minimal violating sequences: row m of the table occurs in the records ``record[first[m]:first[m + 1]]``, ascending.
+Both arrays are int64."""
+
+_ROOM = np.int64(1024)  # entries of an array that grows: enough for small data, and no cost
 
 
 @kernel
 def find_sequences(records, longest, k, allowed):
-    """Return (Violating, Common) for sequences of at most `longest` items.
+    """Return (Violating, Common) for sequences of at most `longest` items; `allowed` is as in `Privacy`.
 
-    Where there are more common sequences than ``records.meta[3]``, the search stops and both are incomplete.
+    Where there are more common sequences than ``records.most_common``, the search stops and both are incomplete.
     Time O(occurrences of common sequences, extended by one item); memory O(output + the largest projected list).
     """
-    n_items, n_values, zero, start = records.meta[0], records.meta[1], np.int64(0), np.int64(1024)
-    inv, inv_record, inv_at = inverted(records)
-    c, seen = new_counters(n_items, n_values), np.empty(n_items, np.int64)
-    table, clean = new_table(start, longest), np.empty(start, np.int64)
-    support, entry = np.empty(start, np.int64), np.empty(start + 1, np.int64)
-    value, having, used = np.empty(start, np.int64), np.empty(start, np.int64), zero
-    bad, bad_first, bad_record = new_table(start, longest), np.empty(start + 1, np.int64), np.empty(start, np.int64)
-    bad_first[0], entry[0] = 0, 0
-    # a stack: the jobs of depth d grow path[:d] by one item, from the occurrences of path[:d]
-    list_record, list_at, list_top = np.empty(start, np.int64), np.empty(start, np.int64), np.empty(longest, np.int64)
-    job_item, job_from, job_to = np.empty(start, np.int64), np.empty(start, np.int64), np.empty(start, np.int64)
-    job_next, job_end = np.empty(longest, np.int64), np.empty(longest, np.int64)
-    path, part = np.empty(longest, np.int64), np.empty(longest, np.int64)
-    most = records.meta[3] if records.meta.size > 3 else np.int64(1) << 62
-    for item in range(n_items - 1, -1, -1):
-        n, true = inv[item + 1] - inv[item], inv_record[inv[item] : inv[item + 1]]
-        near = gather(records, true, inv_at[inv[item] : inv[item + 1]])
-        list_record, list_at = grown(list_record, n), grown(list_at, n)
-        for o in range(n):
-            list_record[o], list_at[o] = o, near.offsets[o]
-        depth, begin, end = zero, zero, n
+    zero = np.int64(0)
+    n_items = records.n_items
+    n_values = records.n_values
+    item_first, item_record, item_at = inverted(records)
+    counters = new_counters(n_items, n_values)
+    seen = np.empty(n_items, np.int64)
+
+    # The columns of `Common`; `n_entries` are in use.
+    table = new_table(_ROOM, longest)
+    clean = np.empty(_ROOM, np.int64)
+    support = np.empty(_ROOM, np.int64)
+    entry = np.empty(_ROOM + 1, np.int64)
+    value = np.empty(_ROOM, np.int64)
+    having = np.empty(_ROOM, np.int64)
+    n_entries = zero
+    entry[0] = 0
+
+    # The columns of `Violating`.
+    threats = new_table(_ROOM, longest)
+    threat_first = np.empty(_ROOM + 1, np.int64)
+    threat_record = np.empty(_ROOM, np.int64)
+    threat_first[0] = 0
+
+    # Two stacks.  A job of depth d grows path[:d] by its item, and its list has the occurrences of path[:d] with it.
+    # The jobs of depth d that wait are job_next[d]:job_end[d]; list_top[d] is where the lists of this depth end.
+    lists = Lists(np.empty(_ROOM, np.int64), np.empty(_ROOM, np.int64))
+    list_top = np.empty(longest, np.int64)
+    job_item = np.empty(_ROOM, np.int64)
+    job_from = np.empty(_ROOM, np.int64)
+    job_to = np.empty(_ROOM, np.int64)
+    job_next = np.empty(longest, np.int64)
+    job_end = np.empty(longest, np.int64)
+    path = np.empty(longest, np.int64)
+    part = np.empty(longest, np.int64)
+
+    for first_item in range(n_items - 1, -1, -1):
+        # All sequences that begin with this item lie in the records that have it, from there on.
+        true_record = item_record[item_first[first_item] : item_first[first_item + 1]]
+        near = gather(records, true_record, item_at[item_first[first_item] : item_first[first_item + 1]])
+        lists = list_first_visits(lists, near)
+        depth = zero
+        begin = zero
+        end = true_record.size
+        # Procedure 1, depth first.  Before each round, path[:depth] is common, and its list is begin:end.  The round
+        # counts all sequences with one item more (line 4), judges them (lines 5 to 9), and puts those that are common
+        # and may grow on the stack (lines 11 to 14).  Then it takes the next job of the deepest level: there, too,
+        # items come in descending order.  It ends, as paths have at most `longest` items.
         while True:
-            n_seen = count_next(near, list_record, list_at, begin, end, depth, c, seen)
-            wanted = False
-            jobs, top = (job_end[depth - 1], list_top[depth - 1]) if depth > 0 else (zero, n)
-            job_next[depth] = jobs
-            table, bad = roomy(table, n_seen), roomy(bad, n_seen)
-            rows = table.meta[0] + n_seen
-            clean, support, entry = grown(clean, rows), grown(support, rows), grown(entry, rows + 1)
-            bad_first = grown(bad_first, bad.meta[0] + n_seen + 1)
-            value, having = grown(value, used + n_seen * n_values), grown(having, used + n_seen * n_values)
-            job_item, job_from = grown(job_item, jobs + n_seen), grown(job_from, jobs + n_seen)
-            job_to = grown(job_to, jobs + n_seen)
+            span = Span(begin, end, depth)
+            n_seen = count_next(near, lists, span, counters, seen)
+            n_jobs = zero
+            top = end
+            if depth > 0:
+                n_jobs = job_end[depth - 1]
+                top = list_top[depth - 1]
+            job_next[depth] = n_jobs
+
+            # Room for whatever the round may add.
+            table = roomy(table, n_seen)
+            threats = roomy(threats, n_seen)
+            n_rows = table.n_rows[0] + n_seen
+            clean = grown(clean, n_rows)
+            support = grown(support, n_rows)
+            entry = grown(entry, n_rows + 1)
+            value = grown(value, n_entries + n_seen * n_values)
+            having = grown(having, n_entries + n_seen * n_values)
+            threat_first = grown(threat_first, threats.n_rows[0] + n_seen + 1)
+            job_item = grown(job_item, n_jobs + n_seen)
+            job_from = grown(job_from, n_jobs + n_seen)
+            job_to = grown(job_to, n_jobs + n_seen)
+
+            waits = False  # whether a threat or a job waits for occurrences
             for x in range(n_seen - 1, -1, -1):
-                j = seen[x]
-                path[depth] = j
-                owners, fine = c[j, OWNERS], True
-                for s in range(n_values):
-                    fine &= c[j, VALUES + 2 * s + HAVING] <= allowed[owners]
+                item = seen[x]
+                path[depth] = item
+                owners = counters[item, OWNERS]
+                confident = _is_confident(counters, item, n_values, allowed[owners])
                 minimal = _parts_are_clean(table, clean, path, depth + 1, part)
-                if minimal and (owners < k or not fine):
-                    m = insert_row(bad, path, zero, depth + 1)
-                    bad_first[m + 1] = bad_first[m] + c[j, N]
-                    bad_record = grown(bad_record, bad_first[m + 1])
-                    c[j, THREAT], wanted = m, True
+                if minimal and (owners < k or confident):
+                    threat = insert_row(threats, path, zero, depth + 1)
+                    threat_first[threat + 1] = threat_first[threat] + counters[item, RECORDS]
+                    threat_record = grown(threat_record, threat_first[threat + 1])
+                    counters[item, THREAT] = threat
+                    waits = True
                 if owners >= k:
                     row = insert_row(table, path, zero, depth + 1)
-                    clean[row], support[row] = minimal and fine, owners
+                    clean[row] = minimal and not confident
+                    support[row] = owners
                     for s in range(n_values):
-                        if c[j, VALUES + 2 * s + HAVING] > 0:
-                            value[used], having[used] = s, c[j, VALUES + 2 * s + HAVING]
-                            used += 1
-                    entry[row + 1] = used
+                        n_having = counters[item, VALUES + PER_VALUE * s + HAVING]
+                        if n_having > 0:
+                            value[n_entries] = s
+                            having[n_entries] = n_having
+                            n_entries += 1
+                    entry[row + 1] = n_entries
                     if depth + 1 < longest:
-                        job_item[jobs], job_from[jobs], job_to[jobs] = j, top, top
-                        c[j, JOB], wanted = jobs, True
-                        top += c[j, N]
-                        jobs += 1
-            list_record, list_at = grown(list_record, top), grown(list_at, top)
-            job_end[depth], list_top[depth] = jobs, top
-            if wanted:
-                hand_out(near, true, list_record, list_at, begin, end, depth, c, bad_first, bad_record, job_to)
-            clear(c, seen, n_seen, n_values)
+                        job_item[n_jobs] = item
+                        job_from[n_jobs] = top
+                        job_to[n_jobs] = top
+                        counters[item, JOB] = n_jobs
+                        waits = True
+                        top += counters[item, RECORDS]
+                        n_jobs += 1
+            lists = grow_lists(lists, top)
+            job_end[depth] = n_jobs
+            list_top[depth] = top
+            if waits:
+                hand_out(near, true_record, lists, span, counters, threat_first, threat_record, job_to)
+            clear_counters(counters, seen, n_seen, n_values)
+
+            # The deepest job that waits is next.
             while depth >= 0 and job_next[depth] == job_end[depth]:
                 depth -= 1
             if depth < 0:
                 break
-            if table.meta[0] > most:
-                return Violating(bad, bad_first, bad_record), Common(table, clean, support, entry, value, having)
+            if table.n_rows[0] > records.most_common:
+                return (
+                    Violating(threats, threat_first, threat_record),
+                    Common(table, clean, support, entry, value, having),
+                )
             job = job_next[depth]
             job_next[depth] += 1
             path[depth] = job_item[job]
-            begin, end = job_from[job], job_to[job]
+            begin = job_from[job]
+            end = job_to[job]
             depth += 1
-    return Violating(bad, bad_first, bad_record), Common(table, clean, support, entry, value, having)
+    return Violating(threats, threat_first, threat_record), Common(table, clean, support, entry, value, having)
+
+
+@inner
+def _is_confident(counters, item, n_values, n_allowed):
+    """Return whether more than `n_allowed` owners have one sensitive value: Conf(s|T(q)) > C for some s."""
+    confident = False
+    for s in range(n_values):
+        confident |= counters[item, VALUES + PER_VALUE * s + HAVING] > n_allowed
+    return confident
 
 
 @inner
 def _parts_are_clean(table, clean, path, n, part):
-    """Return whether every part of ``path[:n]`` that is one item shorter is clean."""
+    """Return whether every part of ``path[:n]`` that is one item shorter is clean; `part` is scratch, n - 1 items.
+
+    If a part is clean, all parts of it are; so a violating sequence with clean parts is minimal (Definition 4.2).
+    """
+    if n == 1:
+        return True
     for drop in range(n - 1, -1, -1):
         size = np.int64(0)
         for i in range(n):
             if i != drop:
                 part[size] = path[i]
                 size += 1
-        row = find_row(table, part, np.int64(0), size) if n > 1 else np.int64(0)
-        if n > 1 and (row < 0 or clean[row] == 0):
+        row = find_row(table, part, np.int64(0), size)
+        if row < 0 or clean[row] == 0:
             return False
     return True

@@ -67,6 +67,7 @@ def _distance(left, right, below, above):
 
 @inner
 def stays_near(p, x, y, half, radius, disc):
+    """Whether both ends come within `radius` of the square of half side or the disc of radius `half`."""
     core, reach = (0.0, half + radius) if disc else (half, radius)
     start = _distance(x - core - p[1], p[0] - x - core, y - core - p[3], p[2] - y - core)
     stop = _distance(x - core - p[5], p[4] - x - core, y - core - p[7], p[6] - y - core)

@@ -146,12 +146,12 @@ class Choosing:
 
     def find(self, crowd: Crowd) -> Sequences:
         """Return the violating and the common sequences of a crowd that is whole."""
-        meta, most = crowd.records.meta, self.most_common(crowd.longest, int(crowd.records.meta[1]))
+        most = self.most_common(crowd.longest, crowd.records.n_values)
         found, common = find_sequences(
-            crowd.records._replace(meta=np.append(meta, most)), crowd.longest, self.asked.k, crowd.bounds.allowed
+            crowd.records._replace(most_common=most), crowd.longest, self.asked.k, crowd.bounds.allowed
         )
-        self.refuse_too_many(int(common.table.meta[0]), most)
-        return Sequences(n_violating=int(found.table.meta[0]), found=found, common=common)
+        self.refuse_too_many(int(common.table.n_rows[0]), most)
+        return Sequences(n_violating=int(found.table.n_rows[0]), found=found, common=common)
 
     def most_common(self, longest: int, n_values: int) -> int:
         """Return how many common sequences can be counted."""

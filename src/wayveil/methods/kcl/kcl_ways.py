@@ -13,7 +13,7 @@ from wayveil.errors import InputError
 from wayveil.kernels.frequent.maximal_sequences import mine_maximal_within, sequence_supports
 from wayveil.kernels.kcl.greedy_suppression import suppress
 from wayveil.kernels.kcl.pattern_loss import Patterns, new_patterns, visits_to_mend
-from wayveil.kernels.kcl.projected_lists import Records
+from wayveil.kernels.kcl.projected_lists import NO_LIMIT, Privacy, Records
 from wayveil.kernels.kcl.restoration import Bounds, restore, restore_singly
 from wayveil.model.ragged import BoolArray, IntArray, keep_rows, take
 
@@ -81,7 +81,10 @@ class Numbered:
             owner=owner,
             owner_first=np.searchsorted(owner, np.arange(len(owners) + 1)),
             sensitive=self.value[by_owner].astype(np.int64, copy=False).ravel(),
-            meta=np.array([self.n_items, self.n_values, self.value.shape[1]]),
+            n_items=int(self.n_items),
+            n_values=int(self.n_values),
+            n_attributes=self.value.shape[1],
+            most_common=NO_LIMIT,
         )
         return records, rows
 
@@ -131,7 +134,7 @@ class Crowd:
 
     @property
     def n_items(self) -> int:
-        return int(self.records.meta[0])
+        return self.records.n_items
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -188,7 +191,7 @@ class Choice:
 
 def mine(records: Records, bar: int) -> Patterns:
     """Return the maximal sequences that at least `bar` owners have; refuse data with too many to look at."""
-    n_items, most = int(records.meta[0]), max(MOST_LOOKS, 1000 * len(records.items))
+    n_items, most = records.n_items, max(MOST_LOOKS, 1000 * len(records.items))
     found = mine_maximal_within(records.offsets, records.items, records.owner, n_items, bar, most)
     if found is None:
         raise InputError(
@@ -208,11 +211,11 @@ def take_away(
     patterns = (
         None if spared is None else spared._replace(support=spared.support.copy(), n_of_item=spared.n_of_item.copy())
     )
+    privacy = Privacy(crowd.longest, crowd.bounds.k, crowd.bounds.allowed)
     log = suppress(
-        own, crowd.elsewhere, sequences.found, counts, crowd.longest, crowd.bounds.k, crowd.bounds.allowed, local,
-        True if printed else None, patterns,
+        own, crowd.elsewhere, sequences.found, counts, privacy, local, True if printed else None, patterns
     ).reshape(-1, 5)  # fmt: skip
-    lost = 0 if patterns is None else int((patterns.support < patterns.bar[0]).sum())
+    lost = 0 if patterns is None else int((patterns.support < patterns.min_support).sum())
     return Way(alive=own.alive, log=log, visits_lost=int(log[:, 4].sum()), patterns_lost=lost, local=local)
 
 
@@ -300,7 +303,7 @@ def _judged(way: Way, crowd: Crowd, spared: Patterns | None) -> Way:
     support = sequence_supports(
         keep_rows(own.offsets, left), own.items[left], own.owner, crowd.n_items, spared.first, spared.item
     )
-    return replace(way, visits_lost=lost, patterns_lost=int((support < spared.bar[0]).sum()), support=support)
+    return replace(way, visits_lost=lost, patterns_lost=int((support < spared.min_support).sum()), support=support)
 
 
 def improve(way: Way, crowd: Crowd, steps: int) -> Way:
@@ -342,7 +345,7 @@ def mend(way: Way, crowd: Crowd, spared: Patterns) -> Way:
     records = crowd.records
     best, weight = way, np.ones(len(spared.support), np.int64)
     for _ in range(ROUNDS):
-        lost = (way.support < spared.bar[0]).astype(np.int64)
+        lost = (way.support < spared.min_support).astype(np.int64)
         if not lost.any():
             break
         weight += AGAIN * lost
@@ -356,7 +359,7 @@ def mend(way: Way, crowd: Crowd, spared: Patterns) -> Way:
 
 def _order(records: Records, spared: Patterns | None, weight: IntArray | None) -> IntArray:
     """Return the items that a record lost: those in sequences of most weight first, then those that most lost."""
-    n_items = int(records.meta[0])
+    n_items = records.n_items
     lost = np.bincount(records.items[records.alive == 0], minlength=n_items)
     kept = np.zeros(n_items, np.int64)
     if spared is not None:
