@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 import re
 from pathlib import Path
@@ -30,10 +31,10 @@ def needed() -> list[str]:
     for name in GUARANTEES:
         lower = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
         found += [f"src/wayveil/verify/{lower}.py", f"tests/verify/test_{lower}.py", f"docs/guarantees/{lower}.md"]
-    for name in ATTACKS:
-        found += [f"src/wayveil/attacks/{name}.py", f"tests/attacks/test_{name}.py", f"docs/attacks/{name}.md"]
-    for name in METRICS:
-        found += [f"src/wayveil/utility/{name}.py", f"tests/utility/test_{name}.py", f"docs/utility/{name}.md"]
+    for folder, registry in (("attacks", ATTACKS), ("utility", METRICS)):
+        for name, cls in registry.items():
+            module = Path(inspect.getfile(cls)).relative_to(SOURCE)
+            found += [f"tests/{module.parent}/test_{module.name}", f"docs/{folder}/{name}.md"]
     for name in WORKLOADS:
         found += [f"src/wayveil/workloads/{name}.py"]
     for name in STEPS:
