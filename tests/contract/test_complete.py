@@ -13,9 +13,9 @@ import pytest
 import wayveil
 from wayveil.attacks import ATTACKS
 from wayveil.methods import METHODS
+from wayveil.metrics import METRICS
 from wayveil.model import GUARANTEES, parameters_of, plain
 from wayveil.prepare import STEPS
-from wayveil.utility import METRICS
 from wayveil.verify import VERIFIERS
 from wayveil.workloads import WORKLOADS
 
@@ -31,7 +31,7 @@ def needed() -> list[str]:
     for name in GUARANTEES:
         lower = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
         found += [f"src/wayveil/verify/{lower}.py", f"tests/verify/test_{lower}.py", f"docs/guarantees/{lower}.md"]
-    for folder, registry in (("attacks", ATTACKS), ("utility", METRICS)):
+    for folder, registry in (("attacks", ATTACKS), ("metrics", METRICS)):
         for name, cls in registry.items():
             module = Path(inspect.getfile(cls)).relative_to(SOURCE)
             found += [f"tests/{module.parent}/test_{module.name}", f"docs/{folder}/{name}.md"]

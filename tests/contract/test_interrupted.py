@@ -18,7 +18,7 @@ import os, resource, signal, sys
 out, step, limit, *command = sys.argv[1:]
 step, limit, seen = int(step), int(limit), 0
 from wayveil.cli import main
-import wayveil.run, wayveil.methods, wayveil.attacks, wayveil.utility
+import wayveil.run, wayveil.methods, wayveil.attacks, wayveil.metrics
 
 def count(event, arguments):
     global seen

@@ -56,7 +56,7 @@ _REGISTRIES: dict[str, tuple[str, str]] = {
     "method": ("wayveil.methods", "METHODS"),
     "step": ("wayveil.prepare", "STEPS"),
     "attack": ("wayveil.attacks", "ATTACKS"),
-    "metric": ("wayveil.utility", "METRICS"),
+    "metric": ("wayveil.metrics", "METRICS"),
     "workload": ("wayveil.workloads", "WORKLOADS"),
 }
 Kind = Literal["visits", "points", "regions", "routes", "stops"]

@@ -1,0 +1,1 @@
+"""From where to where people go."""

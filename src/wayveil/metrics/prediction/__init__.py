@@ -1,0 +1,1 @@
+"""Whether the next place can be foretold as well as before."""
