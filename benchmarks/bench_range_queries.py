@@ -24,7 +24,7 @@ import numpy as np
 
 import wayveil
 from wayveil.metrics.boxes.box_loss import BoxLoss
-from wayveil.metrics.flows.od_matrix import OdMatrix
+from wayveil.metrics.flows import OdMatrix
 from wayveil.metrics.points.distortion import Distortion
 from wayveil.metrics.points.range_queries import RangeQueries
 from wayveil.metrics.trips.trip_length import TripLength

@@ -34,7 +34,10 @@ def needed() -> list[str]:
     for folder, registry in (("attacks", ATTACKS), ("metrics", METRICS)):
         for name, cls in registry.items():
             module = Path(inspect.getfile(cls)).relative_to(SOURCE)
-            found += [f"tests/{module.parent}/test_{module.name}", f"docs/{folder}/{name}.md"]
+            # A module with several metrics has a folder of tests, one file each.
+            one = f"tests/{module.parent}/test_{module.name}"
+            several = f"tests/{module.with_suffix('')}/test_{name}.py"
+            found += [several if (ROOT / several).exists() else one, f"docs/{folder}/{name}.md"]
     for name in WORKLOADS:
         found += [f"src/wayveil/workloads/{name}.py"]
     for name in STEPS:

@@ -12,9 +12,7 @@ from hypothesis import strategies as st
 from wayveil.errors import InputError
 from wayveil.metrics.boxes.box_loss import BoxLoss
 from wayveil.metrics.classes import LENGTHS, distribution, tally_of_sizes
-from wayveil.metrics.flows.flows import Flows
-from wayveil.metrics.flows.route_flows import RouteFlows
-from wayveil.metrics.flows.stop_flows import StopFlows
+from wayveil.metrics.flows import Flows, RouteFlows, StopFlows
 from wayveil.metrics.hours.place_hours import PlaceHours
 from wayveil.metrics.points.distortion import Distortion
 from wayveil.metrics.roads.road_error import RoadError

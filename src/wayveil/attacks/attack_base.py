@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from fractions import Fraction
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
-from wayveil.model import Points, Regions, Routes, Visits, check_parameters, parameter
+from wayveil.model import Attack, Points, Regions, Routes, Stops, Visits, parameter
 
 __all__ = [
-    "Alone",
     "OnPositions",
     "OnRoutes",
+    "OnStops",
     "OnVisits",
     "auto_draws_parameter",
     "choice_parameter",
@@ -23,57 +22,34 @@ __all__ = [
     "victims_parameter",
 ]
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
-
-class Alone:
-    """An engine for work that is itself a piece of something larger: one thing after the other, without a word."""
-
-    workers = 1
-
-    def progress(self, step: str, done: int = 0, total: int | None = None) -> None:
-        """Say nothing."""
-
-    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]:
-        """Return the results in order."""
-        return [function(item) for item in items]
-
-
-class OnVisits:
+class OnVisits(Attack):
     """An attack on visits, which need not be of the trajectories that are known."""
 
-    name: ClassVar[str]
     accepts: ClassVar[type[Visits]] = Visits
     targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
-    matched: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
 
-class OnRoutes:
+class OnRoutes(Attack):
     """An attack on routes, which need not be of the trajectories that are known."""
 
-    name: ClassVar[str]
     accepts: ClassVar[type[Routes]] = Routes
     targets: ClassVar[tuple[type[Routes], ...]] = (Routes,)
-    matched: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
 
-class OnPositions:
+class OnStops(Attack):
+    """An attack on stops, which need not be of the trajectories that are known."""
+
+    accepts: ClassVar[type[Stops]] = Stops
+    targets: ClassVar[tuple[type[Stops], ...]] = (Stops,)
+
+
+class OnPositions(Attack):
     """An attack on points or boxes, one trajectory for each that is known."""
 
-    name: ClassVar[str]
     accepts: ClassVar[type[Points]] = Points
     targets: ClassVar[tuple[type[Points] | type[Regions], ...]] = (Points, Regions)
     matched: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
 
 def m_parameter(known: str) -> Any:

@@ -88,27 +88,22 @@ class Counting(OnVisits):
     summary: ClassVar[str] = "an adversary who knows all visits to places of his own and works out who can own what"
     asks: ClassVar[str] = "adversaries"
 
-    def run(
-        self,
-        truth: Visits,
-        target: Visits,
-        *,
-        sensitive: Mapping[str, Iterable[str]],
-        rng: np.random.Generator,
-        engine: Engine,
-    ) -> AttackResult:
-        people, number = np.unique(truth.owner, return_inverse=True)
-        risk = np.zeros(len(people))
-        victims = np.zeros(len(people), bool)
-        attacks = 0
-        exact = 0
-        for _, places in self.adversaries:
-            one = _attack(truth, target, number, places, with_times=self.times == "keep")
-            risk = np.maximum(risk, one.risk)
-            victims |= one.attacks > 0
-            attacks += int(one.attacks.sum())
-            exact += int(one.attacks[one.exact].sum())
-        worst = risk[victims]
+    def queries(self, truth: Visits, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator) -> None:
+        """Return nothing that is drawn: all visits to the adversaries' places are known."""
+
+    def match(self, queries: None, target: Visits, *, truth: Visits, rng: Any, engine: Engine) -> list[_Risk]:
+        """Return what each adversary infers."""
+        number = np.unique(truth.owner, return_inverse=True)[1]
+        with_times = self.times == "keep"
+        return [_attack(truth, target, number, places, with_times=with_times) for _, places in self.adversaries]
+
+    def summarize(self, queries: None, matches: list[_Risk]) -> AttackResult:
+        worst = np.zeros(0)
+        if matches:
+            victims = np.any([one.attacks > 0 for one in matches], axis=0)
+            worst = np.max([one.risk for one in matches], axis=0)[victims]
+        attacks = sum(int(one.attacks.sum()) for one in matches)
+        exact = sum(int(one.attacks[one.exact].sum()) for one in matches)
         above = float(self.threshold) + _ROUNDING
         return AttackResult(
             name=self.name,

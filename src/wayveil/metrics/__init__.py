@@ -5,10 +5,7 @@ from __future__ import annotations
 from wayveil.metrics.boxes.box_loss import BoxLoss
 from wayveil.metrics.boxes.cell_loss import CellLoss
 from wayveil.metrics.boxes.log_cost import LogCost
-from wayveil.metrics.flows.flows import Flows
-from wayveil.metrics.flows.od_matrix import OdMatrix
-from wayveil.metrics.flows.route_flows import RouteFlows
-from wayveil.metrics.flows.stop_flows import StopFlows
+from wayveil.metrics.flows import Flows, OdMatrix, RouteFlows, StopFlows
 from wayveil.metrics.hours.cell_hours import CellHours
 from wayveil.metrics.hours.place_hours import PlaceHours
 from wayveil.metrics.patterns.frequent_sequences import FrequentSequences
@@ -18,10 +15,7 @@ from wayveil.metrics.points.clustering_agreement import ClusteringAgreement
 from wayveil.metrics.points.distortion import Distortion
 from wayveil.metrics.points.mean_deviation import Deviation
 from wayveil.metrics.points.range_queries import RangeQueries
-from wayveil.metrics.prediction.next_cell import NextCell
-from wayveil.metrics.prediction.next_place import NextPlace
-from wayveil.metrics.prediction.next_road import NextRoad
-from wayveil.metrics.prediction.next_stop import NextStop
+from wayveil.metrics.prediction import NextCell, NextPlace, NextRoad, NextStop
 from wayveil.metrics.roads.road_error import RoadError
 from wayveil.metrics.roads.traffic import Traffic
 from wayveil.metrics.stops.generalization_cost import GeneralizationCost

@@ -4,34 +4,26 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from wayveil.model import Points, Regions, Routes, Stops, Visits, check_parameters
+from wayveil.model import Metric, Points, Regions, Routes, Stops, Visits
 
 __all__ = ["OnBoxes", "OnPositions", "OnRoutes", "OnStops", "OnVisits"]
 
 
-class _Checked:
-    name: ClassVar[str]
-    matched: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
-
-
-class OnVisits(_Checked):
+class OnVisits(Metric):
     """A metric of visits before and after, in any order."""
 
     accepts: ClassVar[type[Visits]] = Visits
     targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
 
 
-class OnPositions(_Checked):
+class OnPositions(Metric):
     """A metric of points before, and of points or boxes after, in any order."""
 
     accepts: ClassVar[type[Points]] = Points
     targets: ClassVar[tuple[type[Any], ...]] = (Points, Regions)
 
 
-class OnBoxes(_Checked):
+class OnBoxes(Metric):
     """A metric of points and of the boxes that are published for them, trajectory by trajectory."""
 
     accepts: ClassVar[type[Points]] = Points
@@ -39,14 +31,14 @@ class OnBoxes(_Checked):
     matched: ClassVar[bool] = True
 
 
-class OnRoutes(_Checked):
+class OnRoutes(Metric):
     """A metric of routes before and after, in any order."""
 
     accepts: ClassVar[type[Routes]] = Routes
     targets: ClassVar[tuple[type[Routes], ...]] = (Routes,)
 
 
-class OnStops(_Checked):
+class OnStops(Metric):
     """A metric of stops before and after, in any order."""
 
     accepts: ClassVar[type[Stops]] = Stops

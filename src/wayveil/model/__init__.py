@@ -25,7 +25,7 @@ from wayveil.model.parameters import (
 )
 from wayveil.model.places import Places
 from wayveil.model.points import Points
-from wayveil.model.protocols import Attack, BlockKey, Cut, Engine, Method, Metric, Progress, Verifier, Workload
+from wayveil.model.protocols import Attack, BlockKey, Engine, Method, Metric, Progress, Step, Verifier, Workload
 from wayveil.model.regions import Regions
 from wayveil.model.results import AttackResult, Chart, Data, Published, Score, Series, Verdict
 from wayveil.model.routes import RoadNetwork, Routes
@@ -45,7 +45,6 @@ __all__ = [
     "CSafety",
     "Chart",
     "Coded",
-    "Cut",
     "Data",
     "Engine",
     "Extent",
@@ -68,6 +67,7 @@ __all__ = [
     "Score",
     "Sensitive",
     "Series",
+    "Step",
     "Stops",
     "StrictK",
     "SubsequenceK",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
-from wayveil.model import Attack, Metric, Sensitive
+from wayveil.model import Attack, Method, Metric, Sensitive
 from wayveil.run.protections import deciding_attacks
 from wayveil.run.recipe import Recipe
 from wayveil.run.scores import default_attacks, default_metrics
@@ -15,7 +15,6 @@ from wayveil.run.secret import Secret
 __all__ = [
     "attacks_of",
     "comparable",
-    "makes_parts",
     "method_rng",
     "metrics_of",
     "rng_for",
@@ -35,12 +34,12 @@ def rng_for(seed: int, purpose: Purpose, *block: int) -> np.random.Generator:
     return np.random.default_rng(sequence_for(seed, purpose, *block))
 
 
-def method_rng(method: Any, seed: int, secret: Secret, *block: int) -> np.random.Generator:
+def method_rng(method: Method, seed: int, secret: Secret, *block: int) -> np.random.Generator:
     """Return the random numbers of a method: of the seed alone, unless what it draws hides people.
 
     Such a method says so by a true `hides_by_chance`; then who guesses the seed must not be able to draw the same.
     """
-    if getattr(method, "hides_by_chance", False):
+    if method.hides_by_chance:
         return secret.rng("method", *block, seed=seed)
     return rng_for(seed, "method", *block)
 
@@ -52,7 +51,7 @@ def sequence_for(seed: int, purpose: Purpose, *block: int) -> np.random.SeedSequ
 
 def sensitive_of(recipe: Recipe) -> Sensitive:
     """Return the values whose inference the claim bounds."""
-    found: Sensitive = getattr(recipe.method.claim, "sensitive", ())
+    found: Sensitive = recipe.method.claim.sensitive
     return found
 
 
@@ -72,11 +71,6 @@ def metrics_of(recipe: Recipe) -> tuple[Metric, ...]:
     return default_metrics(method.accepts, method.publishes, method=method, **comparable(method))
 
 
-def comparable(method: Any) -> dict[str, bool]:
+def comparable(method: Method) -> dict[str, bool]:
     """Return what of a publication can be compared with the original: which trajectory is which, and times."""
-    return {"matched": not makes_parts(method), "timed": getattr(method, "times", "keep") == "keep"}
-
-
-def makes_parts(method: Any) -> bool:
-    """Return whether the published trajectories are parts of the original ones: then they cannot be matched."""
-    return getattr(method, "makes_parts", False)
+    return {"matched": not method.makes_parts, "timed": method.keeps_times}

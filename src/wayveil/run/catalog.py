@@ -36,6 +36,7 @@ __all__ = [
     "describe",
     "entries",
     "entry",
+    "first_method",
     "kind_needed",
     "kind_of",
     "kind_of_data",
@@ -195,13 +196,13 @@ def rows_word(data: Data) -> str:
 def kind_needed(steps: Sequence[Any], method: Any) -> Kind:
     """Return the kind of data that the first step needs, or the method; UsageError if one does not fit the next."""
     kind = None
-    for part in (*steps, method):
+    for part, given in (*((step, step.gives) for step in steps), (method, method.publishes)):
         accepted = kind_of(type(part))
         if kind is not None and kind != accepted:
             raise UsageError(
                 f"{part.name} needs {accepted}, but what comes before it gives {kind}.{advice(kind, accepted)}"
             )
-        kind = _KINDS[getattr(part, "gives", part.accepts)]
+        kind = _KINDS[given]
     first = steps[0] if steps else method
     return kind_of(type(first))
 
@@ -261,6 +262,20 @@ def describe(name: str) -> dict[str, Any]:
             for p in known
         ],
     }
+
+
+def first_method(claim: str) -> str:
+    """Return the method that is taken where somebody asks for a claim: the first one that makes it.
+
+    Examples
+    --------
+    >>> first_method("KDelta")
+    'nwa'
+    """
+    for name in entries("method"):
+        if describe(name)["claim"] == claim:
+            return name
+    raise UsageError(f"There is no method that makes the claim {claim}.")
 
 
 def _example(p: Parameter) -> Any:

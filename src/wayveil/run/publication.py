@@ -40,18 +40,6 @@ from wayveil.run.wording import adversary_words
 
 __all__ = ["Publication", "publish", "risk"]
 
-_FIRST = {
-    "KCL": "kcl",
-    "KDelta": "nwa",
-    "KAnonymity": "knode",
-    "AttackGraph": "qid",
-    "BreachBound": "gsup",
-    "StrictK": "icba",
-    "SubsequenceK": "prefix",
-    "CSafety": "cast",
-}
-"""The method that is taken where somebody asks for a claim."""
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Publication:
@@ -366,7 +354,7 @@ def _method_of(wanted: Any) -> Any:
     if type(wanted) in catalog.entries("method").values():
         return wanted
     if type(wanted) in GUARANTEES.values():
-        name = _FIRST[wanted.name]
+        name = catalog.first_method(wanted.name)
         known = {p.name for p in parameters_of(catalog.entry("method", name))}
         said = {p.name: getattr(wanted, p.name) for p in parameters_of(type(wanted)) if p.name in known}
         return catalog.build("method", name, said)

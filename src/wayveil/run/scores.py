@@ -5,25 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from wayveil.model import (
-    KCL,
     Attack,
     AttackResult,
-    BreachBound,
     Chart,
-    CSafety,
     Data,
     Engine,
     Guarantee,
-    KDelta,
     Method,
     Metric,
-    Routes,
     Score,
     Sensitive,
     Verdict,
@@ -52,13 +46,12 @@ def fits(cls: Any, original: type, published: type, *, matched: bool, timed: boo
     `matched` says whether it is known which trajectories belong together, `timed` whether both have the same times.
     """
     kinds = cls.accepts is original and published in cls.targets
-    return kinds and (matched or not cls.matched) and (timed or not getattr(cls, "timed", False))
+    return kinds and (matched or not cls.matched) and (timed or not cls.timed)
 
 
 def is_ready(cls: Any, given: Mapping[str, Any]) -> bool:
     """Return whether an attack has what it cannot do without: `asks` names a parameter without a useful default."""
-    asks = getattr(cls, "asks", None)
-    return asks is None or bool(given.get(asks))
+    return cls.asks is None or bool(given.get(cls.asks))
 
 
 def default_attacks(
@@ -69,21 +62,7 @@ def default_attacks(
     An attacker of `m` visits knows as many as the claim allows, and people count as at risk above what it promises.
     An attack with a choice of what is known (at random, worst case) is run for each.
     """
-    promised: dict[str, Any] = {}
-    if isinstance(claim, KCL):
-        promised = {"m": claim.l, "threshold": claim.owner_share, "confidence": claim.c}
-    elif isinstance(claim, BreachBound):
-        promised = {"threshold": claim.p, "adversaries": claim.adversaries, "times": claim.times}
-    elif isinstance(claim, CSafety):
-        promised = {"threshold": claim.c}
-    elif (people := getattr(claim, "k", None)) is not None:
-        promised = {
-            "threshold": Fraction(1, people),
-            "k": people,
-            **({"delta": claim.delta} if isinstance(claim, KDelta) else {}),
-        }
-        if (top_speed := getattr(claim, "top_speed", "none")) != "none":
-            promised["top_speed"] = top_speed
+    promised = {} if claim is None else claim.attack_settings
     found = []
     for name, cls in catalog.entries("attack").items():
         if fits(cls, original, published, matched=matched, timed=timed) and is_ready(cls, promised):
@@ -126,15 +105,7 @@ def default_metrics(
     Where the method spared frequent sequences of a given support, the same sequences are looked for; where it takes a
     radius of uncertainty, queries take the same.
     """
-    asked = getattr(method, "min_support", None)
-    if getattr(method, "preserve", None) != "mfs" or not isinstance(asked, int):
-        asked = None
-    given: dict[str, dict[str, Any]] = {"frequent_sequences": {"min_support": asked}} if asked is not None else {}
-    if method is not None and method.accepts is Routes:
-        people = getattr(method, "k", 2)
-        given |= {"road_error": {"k": people}, "road_patterns": {"min_support": people}}
-    if delta := getattr(method, "delta", 0):
-        given["range_queries"] = {"radius": delta}
+    given = {} if method is None else method.metric_settings
     return tuple(
         catalog.build("metric", name, given.get(name, {}))
         for name, cls in catalog.entries("metric").items()

@@ -14,7 +14,6 @@ from wayveil.io import Loaded, read_published, read_published_taxonomy, write_pu
 from wayveil.model import Data, Frame, Published, Stops, Visits
 from wayveil.model.ragged import IntArray
 from wayveil.run import catalog
-from wayveil.run.asked import makes_parts
 from wayveil.run.manifest import boxes_name, published_name, taxonomy_name
 from wayveil.run.matching import join_owners
 from wayveil.run.outcome import NotPublished
@@ -27,7 +26,7 @@ __all__ = ["Written", "check_made", "refuse_nothing", "write_and_read_back"]
 def check_made(method: Any, data: Data, made: Published) -> None:
     """Refuse what a method must not return."""
     expected = len(data) if made.source is None else len(made.source)
-    if len(made.data) != expected or (made.source is None) == makes_parts(method):
+    if len(made.data) != expected or (made.source is None) == method.makes_parts:
         raise OutputError("The method returned another number of trajectories than it was given; this is a bug.")
     if made.groups is not None and len(made.groups) != len(made.data):
         raise OutputError("The method returned another number of groups than of trajectories; this is a bug.")

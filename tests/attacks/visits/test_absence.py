@@ -16,6 +16,7 @@ from wayveil.model import Visits
 
 ENGINE = LocalEngine(workers=1)
 SENSITIVE = {"ill": ["HIV", "flu"]}
+IN_PIECES = {"truth": None, "rng": None, "engine": LocalEngine()}
 
 
 def attack(truth, target, *, sensitive=SENSITIVE, seed=1, **parameters):
@@ -155,12 +156,11 @@ def test_one_person_with_many_trips_counts_once_over_people_and_often_over_traje
 @settings(deadline=None, max_examples=40)
 def test_asked_in_pieces_it_is_the_same_without_the_population(data, m):
     truth, target = data
-    known = Absence(m=m)
-    rng = np.random.default_rng(1)
-    questions = known.join_questions([known.ask(truth, sensitive=SENSITIVE, rng=rng, victims=10)])
+    known = Absence(m=m, victims=10)
+    questions = known.join_queries([known.queries(truth, sensitive=SENSITIVE, rng=np.random.default_rng(1))])
     halves = [target.take(np.flatnonzero(target.owner % 2 == i)) for i in (0, 1)]
-    answers = [known.answer(questions, half)["fitting"] for half in halves]
-    found = known.conclude(questions, {"fitting": answers[0] + answers[1]}).measured
+    answers = [known.match(questions, half, **IN_PIECES)["fitting"] for half in halves]
+    found = known.summarize(questions, {"fitting": answers[0] + answers[1]}).measured
     whole = attack(truth, target, m=m).measured
     for key in ("posterior_aggregate", "base_rate", "suppressed_share"):
         assert found[key] == whole[key]
@@ -169,12 +169,12 @@ def test_asked_in_pieces_it_is_the_same_without_the_population(data, m):
 
 def test_questions_of_two_pieces_are_joined():
     data = crowd(4, n=40)
-    known = Absence(m=2)
+    known = Absence(m=2, victims=100)
     halves = [data.take(np.arange(0, 20)), data.take(np.arange(20, 40))]
     target = data.where(data.location != data.location[0])
-    asked = [known.ask(half, sensitive=SENSITIVE, rng=np.random.default_rng(1), victims=100) for half in halves]
-    questions = known.join_questions(asked)
-    found = known.conclude(questions, known.answer(questions, target)).measured
+    asked = [known.queries(half, sensitive=SENSITIVE, rng=np.random.default_rng(1)) for half in halves]
+    questions = known.join_queries(asked)
+    found = known.summarize(questions, known.match(questions, target, **IN_PIECES)).measured
     whole = attack(data, target, m=2).measured
     assert found["posterior_aggregate"] == pytest.approx(whole["posterior_aggregate"])
     assert found["base_rate"] == pytest.approx(whole["base_rate"])

@@ -244,21 +244,21 @@ def test_whoever_owns_most_of_what_fits_is_found_and_so_is_what_most_of_it_says(
 @given(data_sets(owners=True), st.integers(1, 4), st.sampled_from(["random", "worst"]))
 @settings(deadline=None, max_examples=60)
 def test_asked_in_pieces_by_person_it_is_the_same(data, m, choice):
-    known = KnownVisits(m=m, choice=choice)
+    known = KnownVisits(m=m, choice=choice, victims=10)
     sensitive = {"one": ["x", "y"], "two": ["x"]}
     if not data.n_visits:
         return
     rng = np.random.default_rng(1)
-    questions = known.join_questions([known.ask(data, sensitive=sensitive, rng=rng, victims=10)])
+    questions = known.join_queries([known.queries(data, sensitive=sensitive, rng=rng)])
     answers = {}
     for piece in (data.take(np.flatnonzero(data.owner % 2 == i)) for i in (0, 1)):
-        for key, value in known.answer(questions, piece).items():
+        for key, value in known.match(questions, piece, truth=None, rng=None, engine=LocalEngine()).items():
             both = [*(answers.get(key, ()) if isinstance(value, tuple) else [answers.get(key, 0)])]
             if isinstance(value, tuple):
                 answers[key] = tuple(a + b for a, b in zip(both, value, strict=True)) if both else value
             else:
                 answers[key] = both[0] + value
-    result = known.conclude(questions, answers)
+    result = known.summarize(questions, answers)
     assert learnt(result) == pytest.approx(learnt(attack(data, data, sensitive, m=m, choice=choice)), abs=1e-9)
 
 

@@ -60,7 +60,8 @@ def cut(data, where):
 
 def answered(attack, questions, pieces):
     questions = pickle.loads(pickle.dumps(questions))
-    return attack.conclude(questions, reduce(add, [attack.answer(questions, piece) for piece in pieces]))
+    matches = [attack.match(questions, piece, truth=None, rng=None, engine=ENGINE) for piece in pieces]
+    return attack.summarize(questions, reduce(add, matches))
 
 
 def whole(attack, truth, target, seed, sensitive=SENSITIVE):
@@ -68,7 +69,8 @@ def whole(attack, truth, target, seed, sensitive=SENSITIVE):
 
 
 def asked(attack, truth, seed, victims, sensitive=SENSITIVE):
-    return attack.ask(truth, sensitive=sensitive, rng=np.random.default_rng(seed), victims=victims)
+    known = replace(attack, victims=victims).queries(truth, sensitive=sensitive, rng=np.random.default_rng(seed))
+    return attack.join_queries([known])
 
 
 PIECES = st.lists(st.integers(0, 2), min_size=8, max_size=8)
@@ -114,7 +116,7 @@ def test_questions_of_pieces_are_those_of_the_whole(attack, truth, where, elsewh
     """
     target = truth
     parts = [asked(attack, piece, 1, EVERYBODY) for piece in cut(truth, where)]
-    found = answered(attack, attack.join_questions(parts), cut(target, elsewhere))
+    found = answered(attack, attack.join_queries(parts), cut(target, elsewhere))
     expected = whole(replace(attack, victims=EVERYBODY), truth, target, 1)
     assert (found.name, found.adversary, found.victims) == (expected.name, expected.adversary, expected.victims)
     assert found.sampled is expected.sampled is False
@@ -141,7 +143,7 @@ def test_drawn_people_of_all_pieces_stand_for_everybody(attack):
     data = crowd(400)
     where = np.arange(200) % 3
     pieces = cut(data, where)
-    questions = attack.join_questions([asked(attack, piece, i, 20) for i, piece in enumerate(pieces)])
+    questions = attack.join_queries([asked(attack, piece, i, 20) for i, piece in enumerate(pieces)])
     found = answered(attack, questions, pieces)
     assert (found.victims, found.sampled) == (60, True)
     low, high = (found.measured[f"identity_mean_{end}"] for end in ("low", "high"))
@@ -182,7 +184,7 @@ def test_times_of_pieces_are_those_of_all():
         Times(tick=1800, first=1800, last=1800, there=True),
     ]
     empty = asked(attack, data.take(np.zeros(0, np.int64)), 1, EVERYBODY)
-    joined = attack.join_questions([empty, *parts])
+    joined = attack.join_queries([empty, *parts])
     assert joined.times == Times.of(data.t)
     assert answered(attack, joined, pieces).charts[2].labels == whole(attack, data, data, 1).charts[2].labels
 
@@ -202,8 +204,8 @@ def test_what_does_not_belong_together_is_refused(attack):
     data = crowd(10)
     questions = asked(attack, data, 1, 5)
     with pytest.raises(InputError, match="cannot be compared"):
-        attack.answer(questions, replace(data, time_format="utc"))
+        attack.match(questions, replace(data, time_format="utc"), truth=None, rng=None, engine=ENGINE)
     with pytest.raises(InputError, match="no questions"):
-        attack.join_questions([])
+        attack.join_queries([])
     with pytest.raises(InputError, match="only if they are of one data set"):
-        attack.join_questions([questions, asked(attack, replace(data, time_format="utc"), 1, 5)])
+        attack.join_queries([questions, asked(attack, replace(data, time_format="utc"), 1, 5)])

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.errors import ParameterError
-from wayveil.metrics.flows.flows import Flows
+from wayveil.metrics.flows import Flows
 from wayveil.model import Visits
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.errors import InputError, ParameterError
-from wayveil.metrics.flows.od_matrix import OdMatrix
+from wayveil.metrics.flows import OdMatrix
 from wayveil.model import Frame, Points, Regions
 
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.errors import ParameterError
-from wayveil.metrics.flows.route_flows import RouteFlows
+from wayveil.metrics.flows import RouteFlows
 from wayveil.model import RoadNetwork, Routes
 
 # A triangle a, b, c with a way out to d; the other network has another order of nodes, and one more.

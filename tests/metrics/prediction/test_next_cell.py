@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.errors import InputError, ParameterError
-from wayveil.metrics.prediction.next_cell import NextCell
-from wayveil.metrics.prediction.predictions import held_out_people
+from wayveil.metrics.prediction import NextCell, held_out_people
 from wayveil.model import Frame, Points, Regions
 
 

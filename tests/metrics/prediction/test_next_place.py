@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.metrics.prediction.next_place import NextPlace
-from wayveil.metrics.prediction.predictions import held_out_people
+from wayveil.metrics.prediction import NextPlace, held_out_people
 from wayveil.model import Visits
 
 

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.errors import InputError
-from wayveil.metrics.prediction.next_stop import NextStop
-from wayveil.metrics.prediction.predictions import held_out_people
+from wayveil.metrics.prediction import NextStop, held_out_people
 from wayveil.model import Stops, Taxonomy
 
 PARENT = {

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.metrics.prediction.predictions import Prediction, Steps, guesses, held_out_people, steps_of
+from wayveil.metrics.prediction import Prediction, Steps, guesses, held_out_people, steps_of
 
 
 def steps(*pairs, person=None):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -12,26 +12,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.attacks.attack_base import OnVisits
-from wayveil.attacks.places.place_records import Index, Records, draw_victims
-from wayveil.attacks.places.place_risk import told, worst_risk
+from wayveil.attacks.person_risk import interval
+from wayveil.attacks.places.place_records import Index, Records, recode_victims
 from wayveil.attacks.places.record_search import NOBODY, fewest_owners, fitting_sets
+from wayveil.attacks.risk_chart import SINGLED_OUT, risk_chart
 from wayveil.attacks.visits.knowledge import Fitting, KnownSets, Risk, Victims
 from wayveil.model import AttackResult, Engine, Visits
 
 __all__ = [
     "MOST_TRIED",
+    "ByPlaces",
     "PlaceAttack",
+    "PlaceQueries",
     "Rows",
     "Tried",
     "attack_sets",
     "depth_of",
     "known_of",
-    "population",
     "random_sets",
+    "worst_risk",
     "worst_sets",
 ]
 
 Array = NDArray[Any]
+
+_ROUNDING = 1e-9  # a mean of 1/10s must not count as above 1/10
 
 MOST_TRIED = 500
 """About so many sets are tried of somebody with several records, for the share of records that are theirs."""
@@ -39,55 +44,86 @@ MOST_TRIED = 500
 _PEOPLE_AT_ONCE = 256
 
 
-class PlaceAttack(OnVisits, ABC):
-    """An attack with a choice of what is known, inside a trajectory or a person."""
+class Tried(NamedTuple):
+    """The risk of people; whether what is known of them was drawn; per person, whether the search for the worst was
+    left early (None where there is none)."""
 
-    m: int | str
-    choice: str
-    record: str
+    risk: Risk
+    drawn: bool = False
+    cut: Array | None = None
+
+
+class PlaceQueries(NamedTuple):
+    """Who is attacked, out of how many people with a visit."""
+
+    victims: Victims
+    population: int
+
+
+class ByPlaces(OnVisits):
+    """An attack by places without times: the same numbers and the same chart for all of them."""
+
     victims: int
-    draws: int
     threshold: Fraction
-
-    def run(
-        self,
-        truth: Visits,
-        target: Visits,
-        *,
-        sensitive: Mapping[str, Iterable[str]],
-        rng: np.random.Generator,
-        engine: Engine,
-    ) -> AttackResult:
-        merged = self.record == "person"
-        victims = draw_victims(truth, target, self.victims, rng, merged=merged)
-        tried = self.tried(victims, Records.of(target, merged=merged), rng=rng, engine=engine)
-        return told(
-            self.name,
-            self.adversary,
-            tried.risk,
-            threshold=self.threshold,
-            population=population(truth),
-            drawn=tried.drawn,
-            cut=tried.cut,
-        )
-
-    @abstractmethod
-    def tried(self, victims: Victims, records: Records, *, rng: np.random.Generator, engine: Engine) -> Tried:
-        """Return what comes out of all that may be known of the victims, in what is attacked."""
 
     @property
     @abstractmethod
     def adversary(self) -> str:
         """What is known, in words."""
 
+    def queries(
+        self, truth: Visits, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator
+    ) -> PlaceQueries:
+        there = np.diff(truth.offsets) > 0
+        people = len(np.unique(truth.owner[there])) if truth.owners == "given" else int(there.sum())
+        return PlaceQueries(Victims.draw(truth, self.victims, rng), people)
 
-class Tried(NamedTuple):
-    """The risk of people; whether what is known of them was drawn; per person, whether the search for the worst was
-    left early (None where there is none)."""
+    def summarize(self, queries: PlaceQueries, matches: Tried) -> AttackResult:
+        identity, people = matches.risk.identity, len(matches.risk.identity)
+        drawn, cut = matches.drawn, matches.cut
+        drawn_people = people < queries.population
+        low: float | None = None
+        high: float | None = None
+        if people and (drawn or drawn_people):
+            low, high = interval(identity, np.arange(people), np.full(people, drawn), queries.population)
+        return AttackResult(
+            name=self.name,
+            adversary=self.adversary,
+            victims=people,
+            sampled=drawn or drawn_people or bool(cut is not None and cut.any()),
+            measured={
+                "identity_mean": _mean(identity),
+                "identity_mean_low": low,
+                "identity_mean_high": high,
+                "identity_max": float(identity.max()) if len(identity) else None,
+                "identity_threshold": float(self.threshold),
+                "identity_share_above": _mean(identity > float(self.threshold) + _ROUNDING),
+                "unmatched_share": _mean(matches.risk.unmatched),
+                "unique_share": _mean(matches.risk.unique),
+                "exact_share": None if cut is None else _mean(~cut),
+            },
+            charts=(risk_chart(identity, SINGLED_OUT, rounding=_ROUNDING),),
+        )
 
-    risk: Risk
-    drawn: bool
-    cut: Array | None
+
+class PlaceAttack(ByPlaces):
+    """An attack with a choice of what is known, inside a trajectory or a person."""
+
+    m: int | str
+    choice: str
+    record: str
+    draws: int
+
+    def match(
+        self, queries: PlaceQueries, target: Visits, *, truth: Visits, rng: np.random.Generator, engine: Engine
+    ) -> Tried:
+        merged = self.record == "person"
+        victims = recode_victims(queries.victims, truth, target, merged=merged)
+        return self.tried(victims, Records.of(target, merged=merged), rng=rng, engine=engine)
+
+    @abstractmethod
+    def tried(self, victims: Victims, records: Records, *, rng: np.random.Generator, engine: Engine) -> Tried:
+        """Return what comes out of all that may be known of the victims, in what is attacked."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -192,12 +228,6 @@ def depth_of(attack: PlaceAttack, victims: Victims) -> int:
     return victims.longest if isinstance(attack.m, str) else min(attack.m, victims.longest)
 
 
-def population(truth: Visits) -> int:
-    """Return how many people have a visit."""
-    there = np.diff(truth.offsets) > 0
-    return len(np.unique(truth.owner[there])) if truth.owners == "given" else int(there.sum())
-
-
 def known_of(attack: PlaceAttack, what: str) -> str:
     """Return what an attacker knows, in words: `m` of `what`."""
     of = "a person" if attack.record == "person" else "a trajectory of a person"
@@ -205,3 +235,13 @@ def known_of(attack: PlaceAttack, what: str) -> str:
         start = "any" if attack.m == "all" else f"up to {attack.m}"
         return f"knows {start} {what} of {of}: those that are worst for the person"
     return f"knows all {what} of {of}" if attack.m == "all" else f"knows {attack.m} {what} of {of}, drawn at random"
+
+
+def worst_risk(owners: Array) -> Risk:
+    """Return the risk of people of whom the worst that is known fits so many owners; 0 fits nobody."""
+    identity = np.divide(1.0, owners, out=np.zeros(len(owners)), where=owners > 0)
+    return Risk(identity=identity, confidence=np.zeros(len(owners)), unmatched=owners == 0, unique=owners == 1)
+
+
+def _mean(values: Array) -> float | None:
+    return float(values.mean()) if len(values) else None

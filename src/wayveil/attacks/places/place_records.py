@@ -14,7 +14,7 @@ from wayveil.kernels.place_sets import Items, Lists, Rows, fitting_items
 from wayveil.model import Visits
 from wayveil.model.ragged import offsets_of, take, trajectory_of_row
 
-__all__ = ["Index", "Records", "draw_victims", "most_visited", "occurrence", "place_names", "tally"]
+__all__ = ["Index", "Records", "most_visited", "occurrence", "place_names", "recode_victims", "tally"]
 
 Array = NDArray[Any]
 
@@ -49,13 +49,12 @@ class Records:
         return bool((np.diff(self.owner) > 0).all())
 
 
-def draw_victims(truth: Visits, target: Visits, most: int, rng: np.random.Generator, *, merged: bool) -> Victims:
+def recode_victims(victims: Victims, truth: Visits, target: Visits, *, merged: bool) -> Victims:
     """Return who is attacked, with places as the codes of `target`; those that it does not have come after them.
 
     With `merged` all visits of a person are one record, in order of time; what is known lies inside one record.
     `owner` is then that of the victim in `Records`, and -1 where it is not known to be the same person.
     """
-    victims = Victims.draw(truth, most, rng)
     victims = replace(victims, owner=_owners_in(truth, target, victims.owner))
     code = {name: i for i, name in enumerate(place_names(truth, target))}
     recode = np.array([code[name] for name in truth.locations], np.int64)
@@ -81,7 +80,7 @@ def _owners_in(truth: Visits, target: Visits, owner: Array) -> Array:
 
 
 def place_names(truth: Visits, target: Visits) -> tuple[str, ...]:
-    """Return the names behind the codes of `draw_victims`: those of `target`, then those that it does not have.
+    """Return the names behind the codes of `recode_victims`: those of `target`, then those that it does not have.
 
     Examples
     --------

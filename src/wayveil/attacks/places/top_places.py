@@ -2,55 +2,37 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
-from wayveil.attacks.attack_base import OnVisits, threshold_parameter, victims_parameter
-from wayveil.attacks.places.place_attack import population
-from wayveil.attacks.places.place_records import Index, Records, draw_victims, most_visited, place_names
-from wayveil.attacks.places.place_risk import told, worst_risk
+from wayveil.attacks.attack_base import threshold_parameter, victims_parameter
+from wayveil.attacks.places.place_attack import ByPlaces, PlaceQueries, Tried, worst_risk
+from wayveil.attacks.places.place_records import Index, Records, most_visited, place_names, recode_victims
 from wayveil.attacks.places.record_search import owners_of_sets
-from wayveil.model import AttackResult, Engine, Visits, parameter
+from wayveil.model import Engine, Visits, parameter
 from wayveil.model.ragged import trajectory_of_row
 
 __all__ = ["MostVisited", "TopPlaces"]
 
 
-class MostVisited(OnVisits, ABC):
+class MostVisited(ByPlaces):
     """An attack by the places that a person visits most."""
-
-    victims: int
-    threshold: Fraction
-
-    @property
-    @abstractmethod
-    def adversary(self) -> str:
-        """What is known, in words."""
 
     @property
     @abstractmethod
     def known(self) -> tuple[int, bool]:
         """How many places are known, and whether with their ranks."""
 
-    def run(
-        self,
-        truth: Visits,
-        target: Visits,
-        *,
-        sensitive: Mapping[str, Iterable[str]],
-        rng: np.random.Generator,
-        engine: Engine,
-    ) -> AttackResult:
+    def match(self, queries: PlaceQueries, target: Visits, *, truth: Visits, rng: Any, engine: Engine) -> Tried:
         names, (n, ranked) = place_names(truth, target), self.known
         n = min(n, len(names) + 1)
         alphabet = np.empty(len(names), np.int64)
         alphabet[np.array(sorted(range(len(names)), key=names.__getitem__), np.int64)] = np.arange(len(names))
-        people = draw_victims(truth, target, self.victims, rng, merged=True)
+        people = recode_victims(queries.victims, truth, target, merged=True)
         offsets, place, rank = most_visited(people.offsets, people.location, alphabet, n)
         records = Records.of(target, merged=True)
         attacked = most_visited(records.offsets, records.place, alphabet, n)
@@ -60,8 +42,7 @@ class MostVisited(OnVisits, ABC):
         person = trajectory_of_row(offsets)
         sets = np.full((len(people), int(np.diff(offsets).max(initial=1))), -1, np.int64)
         sets[person, np.arange(len(place)) - offsets[person]] = index.item
-        risk = worst_risk(owners_of_sets(index, sets, engine))
-        return told(self.name, self.adversary, risk, threshold=self.threshold, population=population(truth))
+        return Tried(worst_risk(owners_of_sets(index, sets, engine)))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,14 +11,14 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from wayveil.attacks.attack_base import threshold_parameter
+from wayveil.attacks.attack_base import OnPositions, threshold_parameter
 from wayveil.attacks.person_owners import owners_of
 from wayveil.attacks.positions.fitting import MOST_EDGES, fitting
 from wayveil.attacks.positions.known_positions import Array, check_matched, mean
 from wayveil.attacks.risk_chart import FOUND, risk_chart, share_chart
 from wayveil.attacks.row_ranges import expanded, parts
 from wayveil.kernels.attack_continuity import KnownRows, PublishedRows, keep_reachable
-from wayveil.model import AttackResult, Chart, Engine, Points, Regions, check_parameters, parameter, seconds_per_unit
+from wayveil.model import AttackResult, Chart, Engine, Points, Regions, parameter, seconds_per_unit
 from wayveil.model.claims import top_speed_of
 from wayveil.model.ragged import offsets_of, trajectory_of_row
 
@@ -34,7 +34,7 @@ _CLASS_LABELS = ("nobody", "1", "2", "3", "4", "5 to 9", "10 to 19", "20 to 49",
 
 
 @dataclass(frozen=True, kw_only=True)
-class Continuity:
+class Continuity(OnPositions):
     """Someone who knows the declared positions of everybody, and that people move on from one box to the next.
 
     Candidates are the trajectories whose boxes contain all positions that are known of the victim, as in
@@ -92,22 +92,14 @@ class Continuity:
 
     name: ClassVar[str] = "continuity"
     summary: ClassVar[str] = "an attacker who knows the declared positions and uses the boxes before and after them"
-    accepts: ClassVar[type[Points]] = Points
     targets: ClassVar[tuple[type[Regions], ...]] = (Regions,)
-    matched: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
+    def queries(self, truth: Points, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator) -> None:
+        """Return nothing that is drawn: all declared positions of everybody are known."""
 
-    def run(
-        self,
-        truth: Points,
-        target: Regions | Points,
-        *,
-        sensitive: Mapping[str, Iterable[str]],
-        rng: np.random.Generator,
-        engine: Engine,
-    ) -> AttackResult:
+    def match(
+        self, queries: None, target: Regions | Points, *, truth: Points, rng: np.random.Generator, engine: Engine
+    ) -> _Left:
         check_matched(self.name, truth, target)
         owner = owners_of(truth)
         there = np.flatnonzero(np.diff(target.offsets))
@@ -126,24 +118,48 @@ class Continuity:
         top_speed = top_speed_of(truth) if isinstance(self.top_speed, str) else self.top_speed
         usual_speed = _usual_speed(truth)
         left = graph.where(scene.reachable(graph, top_speed))
-        risk = _Risk.of(left.where(scene.is_nearest(left)), people)
-        candidates = (left if sampled else left.in_assignments()).candidates()
-        usual = graph.where(scene.reachable(graph, usual_speed)).candidates()
-        return AttackResult(
-            name=self.name,
+        return _Left(
             adversary=_adversary(truth, top_speed),
             victims=len(people),
             sampled=sampled,
+            top_speed=float(top_speed),
+            usual_speed=usual_speed,
+            risk=_Risk.of(left.where(scene.is_nearest(left)), people),
+            candidates=(left if sampled else left.in_assignments()).candidates(),
+            usual=graph.where(scene.reachable(graph, usual_speed)).candidates(),
+        )
+
+    def summarize(self, queries: None, matches: _Left) -> AttackResult:
+        risk = matches.risk
+        return AttackResult(
+            name=self.name,
+            adversary=matches.adversary,
+            victims=matches.victims,
+            sampled=matches.sampled,
             measured={
                 **risk.measured(self.threshold),
-                **candidates.measured(self.k),
-                "below_k_share_at_usual_speed": usual.below(self.k),
-                "top_speed": float(top_speed),
-                "usual_speed": usual_speed,
+                **matches.candidates.measured(self.k),
+                "below_k_share_at_usual_speed": matches.usual.below(self.k),
+                "top_speed": matches.top_speed,
+                "usual_speed": matches.usual_speed,
                 "victims_published_share": mean(risk.published),
             },
-            charts=(candidates.chart(), risk_chart(risk.people, FOUND)),
+            charts=(matches.candidates.chart(), risk_chart(risk.people, FOUND)),
         )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Left:
+    """Who is left when speeds have ruled out the others: at the top speed, and at the usual one."""
+
+    adversary: str
+    victims: int
+    sampled: bool
+    top_speed: float
+    usual_speed: float | None
+    risk: _Risk
+    candidates: _Candidates
+    usual: _Candidates
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from wayveil.attacks.attack_base import threshold_parameter
+from wayveil.attacks.attack_base import OnPositions, threshold_parameter
 from wayveil.attacks.person_owners import owners_of
 from wayveil.attacks.positions.assignments import CHAINS, Assignments, assign
 from wayveil.attacks.positions.fitting import MOST_EDGES, fitting
@@ -20,7 +20,7 @@ from wayveil.attacks.positions.look_alikes import delta_parameter, look_alike_va
 from wayveil.attacks.positions.narrow_graphs import same_columns
 from wayveil.attacks.risk_chart import share_chart
 from wayveil.kernels.attack_positions import nearest_owners
-from wayveil.model import AttackResult, Chart, Engine, Points, Regions, check_parameters, parameter
+from wayveil.model import AttackResult, Chart, Engine, Points, Regions, parameter
 
 __all__ = ["GraphAttack"]
 
@@ -40,7 +40,7 @@ _CLASS_LABELS = ("nobody", "1", "2", "3", "4", "5 to 9", "10 to 19", "20 to 49",
 
 
 @dataclass(frozen=True, kw_only=True)
-class GraphAttack:
+class GraphAttack(OnPositions):
     """Someone who knows the declared positions of everybody assigns a published trajectory to every person.
 
     A trajectory fits a person if its boxes contain all positions that are known of the person, at their times; a
@@ -105,22 +105,13 @@ class GraphAttack:
 
     name: ClassVar[str] = "attack_graph"
     summary: ClassVar[str] = "an attacker who knows the declared positions of everybody and assigns all trajectories"
-    accepts: ClassVar[type[Points]] = Points
-    targets: ClassVar[tuple[type[Points] | type[Regions], ...]] = (Regions, Points)
-    matched: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
+    def queries(self, truth: Points, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator) -> None:
+        """Return nothing that is drawn: all declared positions of everybody are known."""
 
-    def run(
-        self,
-        truth: Points,
-        target: Points | Regions,
-        *,
-        sensitive: Mapping[str, Iterable[str]],
-        rng: np.random.Generator,
-        engine: Engine,
-    ) -> AttackResult:
+    def match(
+        self, queries: None, target: Points | Regions, *, truth: Points, rng: np.random.Generator, engine: Engine
+    ) -> _Assigned:
         check_matched(self.name, truth, target)
         owner = owners_of(truth)
         there = np.diff(target.offsets) > 0
@@ -157,15 +148,25 @@ class GraphAttack:
             risk.true[np.searchsorted(nodes, chosen)] = nearest
             risk.bound[np.searchsorted(nodes, chosen)] = nearest
             risks.append(risk.of_people(people, person[nodes]))
-        return AttackResult(
-            name=self.name,
+        return _Assigned(
             adversary=_adversary(truth, edges is not None, len(blank), len(person)),
             victims=len(people),
             sampled=edges is None or found.sampled > 0 or len(blank) > len(chosen),
+            risks=risks,
+            graph=graph,
+        )
+
+    def summarize(self, queries: None, matches: _Assigned) -> AttackResult:
+        risks = matches.risks
+        return AttackResult(
+            name=self.name,
+            adversary=matches.adversary,
+            victims=matches.victims,
+            sampled=matches.sampled,
             measured={
                 **self._measured(risks[0]),
                 **_mean_bounds(risks),
-                **{name: graph.get(name) for name in _GRAPH},
+                **{name: matches.graph.get(name) for name in _GRAPH},
             },
             charts=risks[0].charts(float(self.threshold)),
         )
@@ -210,6 +211,17 @@ class GraphAttack:
             "victims_published_share": mean(risk.published),
             "unmatched_share": mean(~fits[risk.published]),
         }
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Assigned:
+    """What assigning all trajectories says of people, by all chances and then chain by chain, and of the graph."""
+
+    adversary: str
+    victims: int
+    sampled: bool
+    risks: list[_Risk]
+    graph: dict[str, int | float | None]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -31,6 +31,7 @@ class KnownSamples:
     """What is known of people: one row of true samples per attack, in random order.
 
     Attack i knows the first ``count[i]`` of ``t[i]``, ``x[i]`` and ``y[i]``, which are of one trajectory of one owner.
+    `people` are attacked, out of a `population`.
     """
 
     t: Array
@@ -40,6 +41,7 @@ class KnownSamples:
     owner: Array
     trajectory: Array
     people: int
+    population: int
     sampled: bool
 
     def __len__(self) -> int:
@@ -79,6 +81,7 @@ class KnownSamples:
             owner=people[attack],
             trajectory=trajectory,
             people=len(chosen),
+            population=truth.n_owners,
             sampled=len(people) > victims or bool(((length > 1) | (counts[attack] > 1)).any()),
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -88,20 +88,18 @@ class Lbqid(OnPositions):
         parse_recurrence(self.recurrence)
         _check_zone(self.zone)
 
-    def run(
-        self,
-        truth: Points,
-        target: Points | Regions,
-        *,
-        sensitive: Mapping[str, Iterable[str]],
-        rng: np.random.Generator,
-        engine: Engine,
-    ) -> AttackResult:
+    def queries(self, truth: Points, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator) -> None:
+        """Return nothing that is drawn: the habit is all that is known."""
+
+    def match(self, queries: None, target: Points | Regions, *, truth: Points, rng: Any, engine: Engine) -> UserTable:
         check_matched(self.name, truth, target)
-        table = user_table(self, truth, target)
-        seen, witnesses = table.matched, table.witnesses[table.matched]
-        wanted, requests = int(table.samples.sum()), int(table.requests.sum())
-        exposed = int((~table.holds).sum())
+        return user_table(self, truth, target)
+
+    def summarize(self, queries: None, matches: UserTable) -> AttackResult:
+        seen = matches.matched
+        witnesses = matches.witnesses[seen]
+        wanted, requests = int(matches.samples.sum()), int(matches.requests.sum())
+        exposed = int((~matches.holds).sum())
         asked = bool(self.pattern.strip())
         return AttackResult(
             name=self.name,
@@ -112,7 +110,7 @@ class Lbqid(OnPositions):
                 "users": len(seen) if asked else None,
                 "users_matched": int(seen.sum()) if asked else None,
                 "users_exposed": exposed if asked else None,
-                "users_exposed_share": mean(~table.holds[seen]),
+                "users_exposed_share": mean(~matches.holds[seen]),
                 "min_witness_people": int(witnesses.min()) if len(witnesses) else None,
                 "mean_witness_people": mean(witnesses),
                 "requests_published_share": requests / wanted if wanted else None,

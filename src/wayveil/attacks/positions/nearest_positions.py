@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -84,38 +84,39 @@ class NearestPositions(OnPositions):
     name: ClassVar[str] = "nearest_positions"
     summary: ClassVar[str] = "an attacker who knows where a person was at some times and takes what is nearest"
 
-    def run(
-        self,
-        truth: Points,
-        target: Points | Regions,
-        *,
-        sensitive: Mapping[str, Iterable[str]],
-        rng: np.random.Generator,
-        engine: Engine,
-    ) -> AttackResult:
+    def queries(
+        self, truth: Points, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator
+    ) -> KnownSamples:
+        return KnownSamples.draw(truth, victims=self.victims, samples=self.samples, draws=self.draws, rng=rng)
+
+    def match(
+        self, queries: KnownSamples, target: Points | Regions, *, truth: Points, rng: Any, engine: Engine
+    ) -> list[Outcome]:
+        """Return how it went, for each number of samples that is measured."""
         check_matched(self.name, truth, target)
-        # What is known depends on the truth and the seed alone: raw and published data meet the same attacker.
-        known = KnownSamples.draw(truth, victims=self.victims, samples=self.samples, draws=self.draws, rng=rng)
         tracks = Tracks.of(truth, target)
-        tasks = [slice(i, i + _ATTACKS_PER_TASK) for i in range(0, len(known), _ATTACKS_PER_TASK)]
-        done = engine.map(partial(_nearest, tracks, known, np.array(self._levels)), tasks)
+        tasks = [slice(i, i + _ATTACKS_PER_TASK) for i in range(0, len(queries), _ATTACKS_PER_TASK)]
+        done = engine.map(partial(_nearest, tracks, queries, np.array(self._levels)), tasks)
         none = np.zeros((0, len(self._levels)), np.int64)
         tied, hit, many, own = (np.concatenate(parts).T for parts in zip((none,) * 4, *done, strict=True))
-        published = (np.diff(target.offsets) > 0)[known.trajectory]
-        outcomes = [
+        published = (np.diff(target.offsets) > 0)[queries.trajectory]
+        return [
             Outcome(fitting=tied[i], hit=hit[i], published=published, trajectories=(many[i], own[i]), alike=one)
-            for i, one in enumerate(self._among_alikes(truth, target, tracks, known, tasks, engine))
+            for i, one in enumerate(self._among_alikes(truth, target, tracks, queries, tasks, engine))
         ]
+
+    def summarize(self, queries: KnownSamples, matches: list[Outcome]) -> AttackResult:
+        success = matches[-1].success
         return AttackResult(
             name=self.name,
             adversary=self._adversary,
-            victims=known.people,
-            sampled=known.sampled,
+            victims=queries.people,
+            sampled=queries.sampled,
             measured={
-                **self._measured(outcomes),
-                **mean_bounds(outcomes[-1].success, known.owner, truth.n_owners, sampled=known.sampled),
+                **self._measured(matches),
+                **mean_bounds(success, queries.owner, queries.population, sampled=queries.sampled),
             },
-            charts=(self._chart(outcomes), outcomes[-1].chart()),
+            charts=(self._chart(matches), matches[-1].chart()),
         )
 
     def _among_alikes(

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 from math import log, sqrt
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from wayveil.attacks.attack_base import draws_parameter, threshold_parameter
+from wayveil.attacks.attack_base import OnPositions, draws_parameter, threshold_parameter
 from wayveil.attacks.person_owners import owners_of
 from wayveil.attacks.person_risk import mean_bounds
 from wayveil.attacks.positions.known_positions import Array, Outcome, Tracks, check_matched, mean
 from wayveil.attacks.positions.look_alikes import LookAlikes, share_values
 from wayveil.kernels.attack_positions import Values, nearest_values
-from wayveil.model import AttackResult, Chart, Engine, Points, Series, check_parameters, parameter
+from wayveil.model import AttackResult, Chart, Engine, Points, Series, parameter
 
 __all__ = ["NoisySightings"]
 
@@ -30,7 +30,7 @@ _CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class NoisySightings:
+class NoisySightings(OnPositions):
     """Someone who sees a person a few times, with an error, takes the nearest published trajectory.
 
     Positions were published in discs of the width `delta`.  Whoever knows the method knows two things: trajectories
@@ -98,27 +98,13 @@ class NoisySightings:
 
     name: ClassVar[str] = "noisy_sightings"
     summary: ClassVar[str] = "an attacker who sees a person a few times, with an error, and knows the method"
-    accepts: ClassVar[type[Points]] = Points
     targets: ClassVar[tuple[type[Points], ...]] = (Points,)
-    matched: ClassVar[bool] = True
     asks: ClassVar[str] = "delta"
 
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
-
-    def run(
-        self,
-        truth: Points,
-        target: Points,
-        *,
-        sensitive: Mapping[str, Iterable[str]],
-        rng: np.random.Generator,
-        engine: Engine,
-    ) -> AttackResult:
+    def match(self, queries: _Sightings, target: Points, *, truth: Points, rng: Any, engine: Engine) -> _Found:
         check_matched(self.name, truth, target)
+        seen = queries
         owner = owners_of(truth)
-        # What is seen depends on the truth and the seed alone: raw and published data meet the same attacker.
-        seen = self._see(truth, rng)
         alike = LookAlikes.of(target, self.delta)
         tracks = Tracks.of(truth, target)
         slot = tracks.trajectory
@@ -139,12 +125,16 @@ class NoisySightings:
             direction=[attacks.success(by_direction, owner) for _, by_direction in picks],
             at_least=[attacks.at_least(one, owner, alike.shape) for both in picks for one in both],
         )
+        return _Found(attacks, success, members, groups=int(alike.group.max(initial=-1)) + 1)
+
+    def summarize(self, queries: _Sightings, matches: _Found) -> AttackResult:
+        attacks, success, members, groups = matches
         return AttackResult(
             name=self.name,
             adversary=self._adversary,
             victims=len(np.unique(attacks.owner)),
             sampled=True,
-            measured={**self._measured(attacks, success, members), "groups": int(alike.group.max(initial=-1)) + 1},
+            measured={**self._measured(attacks, success, members), "groups": groups},
             charts=(self._chart(attacks, success, members), attacks.outcome(success[:, -1]).chart()),
         )
 
@@ -158,7 +148,7 @@ class NoisySightings:
         far = f"to {self.error * self.delta:g} m"
         return f"sees a person {times}, {far}, knows how positions were placed, and takes the nearest trajectory"
 
-    def _see(self, truth: Points, rng: np.random.Generator) -> _Sightings:
+    def queries(self, truth: Points, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator) -> _Sightings:
         """Return what is seen: true positions of some trajectories at some of their times, with errors."""
         length = np.diff(truth.offsets)
         there = np.flatnonzero(length)
@@ -255,6 +245,15 @@ class _Members:
     nearest: list[Array]
     direction: list[Array]
     at_least: list[float | None]
+
+
+class _Found(NamedTuple):
+    """Whom the attacks are on, their success by what is nearest, per level, and by who knows the group."""
+
+    attacks: _Attacks
+    success: Array
+    members: _Members
+    groups: int
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

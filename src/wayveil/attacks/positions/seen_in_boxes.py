@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from wayveil.attacks.attack_base import threshold_parameter, victims_parameter
 from wayveil.attacks.person_owners import owners_of
 from wayveil.attacks.person_risk import PersonRisk
 from wayveil.errors import InputError
-from wayveil.model import AttackResult, Engine, Regions, check_parameters, parameter
+from wayveil.model import Attack, AttackResult, Engine, Regions, TimeFormat, parameter
 from wayveil.model.ragged import take, trajectory_of_row
 
 __all__ = ["SeenInBoxes"]
@@ -26,7 +26,7 @@ _ATTACKS_PER_TASK = 64
 
 
 @dataclass(frozen=True, kw_only=True)
-class SeenInBoxes:
+class SeenInBoxes(Attack):
     """Someone who knows positions of a person keeps the trajectories that have a box around each of them.
 
     The true positions are not in published boxes: they are drawn evenly inside boxes of the victim, each at a time of
@@ -68,42 +68,39 @@ class SeenInBoxes:
     summary: ClassVar[str] = "an attacker who knows where a person was at some times and looks for boxes around it"
     accepts: ClassVar[type[Regions]] = Regions
     targets: ClassVar[tuple[type[Regions], ...]] = (Regions,)
-    matched: ClassVar[bool] = False
 
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
+    def queries(
+        self, truth: Regions, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator
+    ) -> _KnownPositions:
+        return _KnownPositions(*self._draw(truth, rng), time_format=truth.time_format)
 
-    def run(
-        self,
-        truth: Regions,
-        target: Regions,
-        *,
-        sensitive: Mapping[str, Iterable[str]],
-        rng: np.random.Generator,
-        engine: Engine,
-    ) -> AttackResult:
-        if truth.time_format != target.time_format:
+    def match(
+        self, queries: _KnownPositions, target: Regions, *, truth: Regions, rng: Any, engine: Engine
+    ) -> PersonRisk:
+        if queries.time_format != target.time_format:
             raise InputError(
-                f"seen_in_boxes: the times that are known ({truth.time_format}) and those of the attacked data "
+                f"seen_in_boxes: the times that are known ({queries.time_format}) and those of the attacked data "
                 f"({target.time_format}) cannot be compared. Give both in the same form."
             )
-        people, person, known, owner = self._draw(truth, rng)
         boxes = _Boxes.of(target)
+        known = queries.known
         tasks = [slice(i, i + _ATTACKS_PER_TASK) for i in range(0, len(known), _ATTACKS_PER_TASK)]
-        done = engine.map(partial(_people_fitting, boxes, known, owner), tasks)
+        done = engine.map(partial(_people_fitting, boxes, known, queries.owner), tasks)
         fitting, many, own = np.concatenate([np.zeros((3, 0), np.int64), *done], axis=1)
-        victims = int(person.max()) + 1 if len(person) else 0
         same = np.array_equal(truth.owner, target.owner) and truth.owners == target.owners
         share = np.divide(own, many, out=np.zeros(len(own)), where=many > 0) if same else None
-        risk = PersonRisk.of(person, fitting, None, np.ones(victims, np.bool_), population=people, own=share)
+        drawn = np.ones(queries.victims, np.bool_)
+        return PersonRisk.of(queries.person, fitting, None, drawn, population=queries.people, own=share)
+
+    def summarize(self, queries: _KnownPositions, matches: PersonRisk) -> AttackResult:
         some = "1 position" if self.positions == 1 else f"{self.positions} positions"
         return AttackResult(
             name=self.name,
             adversary=f"knows {some} of a person, with times, and looks for boxes around all of them",
-            victims=victims,
+            victims=queries.victims,
             sampled=True,
-            measured=risk.measured(self.threshold),
-            charts=(risk.chart(),),
+            measured=matches.measured(self.threshold),
+            charts=(matches.chart(),),
         )
 
     def _draw(self, truth: Regions, rng: np.random.Generator) -> tuple[int, Array, Array, Array]:
@@ -130,6 +127,20 @@ class SeenInBoxes:
                 place = low[rows] + spread[side] * (high[rows] - low[rows])
                 known[i, : len(rows), side] = np.minimum(place, high[rows])  # rounding must not leave the box
         return len(first), person, known, owner[order][first[chosen]][person]
+
+
+class _KnownPositions(NamedTuple):
+    """The number of people; the victim of each attack, the known (t, x, y), and the victim's number in the data."""
+
+    people: int
+    person: Array
+    known: Array
+    owner: Array
+    time_format: TimeFormat
+
+    @property
+    def victims(self) -> int:
+        return int(self.person.max()) + 1 if len(self.person) else 0
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

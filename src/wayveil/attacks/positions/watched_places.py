@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -75,45 +75,45 @@ class WatchedPlaces(OnPositions):
     name: ClassVar[str] = "watched_places"
     summary: ClassVar[str] = "an attacker who sees a person pass at a place and looks for who passes there then"
 
-    def run(
-        self,
-        truth: Points,
-        target: Points | Regions,
-        *,
-        sensitive: Mapping[str, Iterable[str]],
-        rng: np.random.Generator,
-        engine: Engine,
-    ) -> AttackResult:
+    def queries(
+        self, truth: Points, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator
+    ) -> KnownSamples:
+        return KnownSamples.draw(truth, victims=self.victims, samples=1, draws=self.draws, rng=rng)
+
+    def match(
+        self, queries: KnownSamples, target: Points | Regions, *, truth: Points, rng: Any, engine: Engine
+    ) -> Outcome:
         check_matched(self.name, truth, target)
         error = 0
         if self.time_error != "exact":
             error = duration_units(self.name, "time_error", self.time_error, truth.time_format)
-        # What is seen depends on the truth and the seed alone: raw and published data meet the same attacker.
-        known = KnownSamples.draw(truth, victims=self.victims, samples=1, draws=self.draws, rng=rng)
         tracks = Tracks.of(truth, target)
-        tasks = [slice(i, i + _WATCHES_PER_TASK) for i in range(0, len(known), _WATCHES_PER_TASK)]
-        done = engine.map(partial(_passing, tracks, known, error, self.radius), tasks)
+        tasks = [slice(i, i + _WATCHES_PER_TASK) for i in range(0, len(queries), _WATCHES_PER_TASK)]
+        done = engine.map(partial(_passing, tracks, queries, error, self.radius), tasks)
         none = np.zeros(0, np.int64)
         passing, hit, many, own = (np.concatenate(parts) for parts in zip((none,) * 4, *done, strict=True))
-        published = (np.diff(target.offsets) > 0)[known.trajectory]
-        outcome = Outcome(fitting=passing, hit=hit, published=published, trajectories=(many, own))
+        published = (np.diff(target.offsets) > 0)[queries.trajectory]
+        return Outcome(fitting=passing, hit=hit, published=published, trajectories=(many, own))
+
+    def summarize(self, queries: KnownSamples, matches: Outcome) -> AttackResult:
+        passing = matches.fitting
         somebody = passing[passing > 0]
         return AttackResult(
             name=self.name,
             adversary=self._adversary,
-            victims=known.people,
-            sampled=known.sampled,
+            victims=queries.people,
+            sampled=queries.sampled,
             measured={
-                **outcome.identity(self.threshold),
-                **mean_bounds(outcome.success, known.owner, truth.n_owners, sampled=known.sampled),
-                **outcome.extremes(self.threshold),
+                **matches.identity(self.threshold),
+                **mean_bounds(matches.success, queries.owner, queries.population, sampled=queries.sampled),
+                **matches.extremes(self.threshold),
                 "unique_share": mean(passing == 1),
-                **outcome.reach(),
+                **matches.reach(),
                 "unmatched_share": mean(passing == 0),
                 "mean_passing_people": mean(somebody),
                 "min_passing_people": int(somebody.min()) if len(somebody) else None,
             },
-            charts=(outcome.chart(),),
+            charts=(matches.chart(),),
         )
 
     @property

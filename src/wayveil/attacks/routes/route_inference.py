@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -65,15 +65,10 @@ class InferenceRoutes(OnRoutes):
     name: ClassVar[str] = "inference_routes"
     summary: ClassVar[str] = "an attacker with a map who follows the few that part from many, or join them"
 
-    def run(
-        self,
-        truth: Routes,
-        target: Routes,
-        *,
-        sensitive: Mapping[str, Iterable[str]],
-        rng: np.random.Generator,
-        engine: Engine,
-    ) -> AttackResult:
+    def queries(self, truth: Routes, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator) -> None:
+        """Return nothing: this attacker knows nobody."""
+
+    def match(self, queries: None, target: Routes, *, truth: Any, rng: Any, engine: Engine) -> _Exposed:
         rows = _rows(target)
         passing = rows.select("slice", "trajectory", i="road", node="to").join(
             rows.select("slice", "trajectory", j="road", node="from"), on=["slice", "trajectory", "node"]
@@ -87,8 +82,11 @@ class InferenceRoutes(OnRoutes):
             many.select("slice", j="road", node="begin"), on=["slice", "node"]
         )
         few = pl.concat([self._few(rows, passing, pairs, road) for road in ("i", "j")])
+        return _Exposed(few=few, people=int(rows.filter(pl.col("person") >= 0)["person"].n_unique()))
+
+    def summarize(self, queries: None, matches: _Exposed) -> AttackResult:
+        few, people = matches
         exposed = few.filter(pl.col("person") >= 0)["person"].n_unique()
-        people = int(rows.filter(pl.col("person") >= 0)["person"].n_unique())
         return AttackResult(
             name=self.name,
             adversary="has a map, and follows the few who part from many at an intersection, or join them there",
@@ -114,6 +112,13 @@ class InferenceRoutes(OnRoutes):
             | ((pl.col("person") >= 0) & (pl.col("own") * share.denominator > pl.col("all") * share.numerator))
         )
         return found.select(*_PAIR, "node", "person").with_columns(side=pl.lit(road))
+
+
+class _Exposed(NamedTuple):
+    """Whoever is one of a few at an intersection, and how many people there are in all."""
+
+    few: pl.DataFrame
+    people: int
 
 
 def _rows(data: Routes) -> pl.DataFrame:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
 from math import comb
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,43 +101,45 @@ class SeenOnRoads(OnRoutes):
     name: ClassVar[str] = "seen_on_roads"
     summary: ClassVar[str] = "an attacker who saw a person on some roads and looks for the routes that have them"
 
-    def run(
-        self,
-        truth: Routes,
-        target: Routes,
-        *,
-        sensitive: Mapping[str, Iterable[str]],
-        rng: np.random.Generator,
-        engine: Engine,
-    ) -> AttackResult:
+    def queries(self, truth: Routes, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator) -> _People:
+        return _People.draw(truth, self.victims, rng)
+
+    def match(
+        self, queries: _People, target: Routes, *, truth: Routes, rng: np.random.Generator, engine: Engine
+    ) -> _Risk:
         _check_times(truth, target)
-        people = _People.draw(truth, self.victims, rng)
-        attacked, worst = Attacked.of(target, truth), self.choice == "worst"
-        parts, sampled = [], people.sampled
-        for block in people.blocks(_MOST_SETS if worst else self.draws):
+        attacked = Attacked.of(target, truth)
+        worst = self.choice == "worst"
+        parts = []
+        sampled = queries.sampled
+        for block in queries.blocks(_MOST_SETS if worst else self.draws):
             # What is known depends on the truth and the seed alone: raw and published data meet the same attacker.
             draw = block.worst if worst else block.random
             person, rows, drawn = draw(self.roads, self.draws, rng)
-            fitting = attacked.count(rows, engine)
-            parts.append(_risk(person, fitting, len(block), worst))
+            parts.append(_risk(person, attacked.count(rows, engine), len(block), worst))
             sampled = sampled or drawn
         risk, unmatched, unique, fewest = (np.concatenate(column) for column in zip(_NOBODY, *parts, strict=True))
+        return _Risk(risk, unmatched, unique, fewest, sampled)
+
+    def summarize(self, queries: _People, matches: _Risk) -> AttackResult:
+        risk = matches.risk
         there = risk[risk > 0]
+        fewest = matches.fewest
         return AttackResult(
             name=self.name,
             adversary=self._adversary,
-            victims=len(people),
-            sampled=sampled,
+            victims=len(queries),
+            sampled=matches.sampled,
             measured={
                 "identity_mean": mean(risk),
-                **mean_bounds(risk, None, truth.n_owners, sampled=sampled),
+                **mean_bounds(risk, None, queries.population, sampled=matches.sampled),
                 "identity_mean_if_matched": mean(there),
                 "identity_max": float(risk.max()) if len(risk) else None,
                 "identity_min": float(there.min()) if len(there) else None,
                 "identity_threshold": float(self.threshold),
                 "identity_share_above": mean(risk > float(self.threshold)),
-                "unmatched_share": mean(unmatched),
-                "unique_share": mean(unique),
+                "unmatched_share": mean(matches.unmatched),
+                "unique_share": mean(matches.unique),
                 "min_matching_people": int(fewest[fewest > 0].min()) if len(there) else None,
             },
             charts=(risk_chart(risk, SINGLED_OUT),),
@@ -159,6 +161,7 @@ class _People:
     first: Array  # of each trajectory: its first row, and how many it has
     length: Array
     sampled: bool
+    population: int  # people in the data
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -175,7 +178,13 @@ class _People:
             chosen = np.sort(rng.choice(len(counts), victims, replace=False))
         offsets, at = take(offsets_of(counts), chosen)
         found = there[at]
-        return cls(offsets=offsets, first=truth.offsets[found], length=length[found], sampled=len(counts) > victims)
+        return cls(
+            offsets=offsets,
+            first=truth.offsets[found],
+            length=length[found],
+            sampled=len(counts) > victims,
+            population=truth.n_owners,
+        )
 
     def blocks(self, sets: int) -> Iterator[_People]:
         """Yield people in blocks of at most so many sets that they can be held."""
@@ -183,9 +192,7 @@ class _People:
         for i in range(0, len(self), step):
             offsets = self.offsets[i : i + step + 1]
             part = slice(offsets[0], offsets[-1])
-            yield _People(
-                offsets=offsets - offsets[0], first=self.first[part], length=self.length[part], sampled=self.sampled
-            )
+            yield replace(self, offsets=offsets - offsets[0], first=self.first[part], length=self.length[part])
 
     def random(self, roads: int, draws: int, rng: np.random.Generator) -> tuple[Array, Array, bool]:
         """Return the person and the rows of each set (-1 where it has fewer), and whether sets were drawn."""
@@ -243,6 +250,16 @@ def _subsets(n: int, roads: int) -> Array:
         for chosen in combinations(range(n), size)
     ]
     return np.array(listed, np.int64)
+
+
+class _Risk(NamedTuple):
+    """Per person: the risk, how much of what is known fits nobody or exactly one, and the fewest who fit."""
+
+    risk: Array
+    unmatched: Array
+    unique: Array
+    fewest: Array
+    sampled: bool
 
 
 _NOBODY = (np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0, np.int64))

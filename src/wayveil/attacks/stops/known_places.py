@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wayveil.attacks.attack_base import OnStops
 from wayveil.attacks.person_owners import owners_of
 from wayveil.attacks.positions.known_positions import mean
 from wayveil.attacks.stops.place_classes import Outcome, PlaceClasses
-from wayveil.model import AttackResult, Chart, Engine, Series, Stops, check_parameters, parameter
+from wayveil.model import AttackResult, Chart, Engine, Series, Stops, parameter
 from wayveil.model.ragged import keep_rows, offsets_of
 
 __all__ = ["KnownPlaces"]
@@ -21,7 +22,7 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True, kw_only=True)
-class KnownPlaces:
+class KnownPlaces(OnStops):
     """Someone who knows some places of a trip that are not sensitive, in order, infers the sensitive ones.
 
     The candidates are the published trajectories that contain the known places: stops that are not sensitive, in that
@@ -81,39 +82,32 @@ class KnownPlaces:
 
     name: ClassVar[str] = "known_places"
     summary: ClassVar[str] = "an attacker who knows places of a trip and infers the sensitive ones"
-    accepts: ClassVar[type[Stops]] = Stops
-    targets: ClassVar[tuple[type[Stops], ...]] = (Stops,)
-    matched: ClassVar[bool] = False
 
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
-
-    def run(
-        self,
-        truth: Stops,
-        target: Stops,
-        *,
-        sensitive: Mapping[str, Iterable[str]],
-        rng: np.random.Generator,
-        engine: Engine,
-    ) -> AttackResult:
+    def queries(self, truth: Stops, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator) -> _Draws:
         victims = _Victims.of(truth)
-        # What is known depends on the truth and the seed alone: raw and published data meet the same attacker.
         draws = [victims.draw(n, self.attacks, self.stops, rng) for n in range(1, self.stops + 1)]
         number = np.repeat(np.arange(1, self.stops + 1), [len(draw.owner) for draw in draws])
         places, asked, owner = (
             np.concatenate([getattr(draw, column) for draw in draws]) for column in ("places", "asked", "owner")
         )
+        return _Draws(number=number, places=places, asked=asked, victims=len(np.unique(owner)))
+
+    def match(self, queries: _Draws, target: Stops, *, truth: Stops, rng: Any, engine: Engine) -> Outcome:
+        places = queries.places
+        asked = queries.asked
         people = owners_of(target)
         outcome = PlaceClasses.of(self.name, target, truth, people).infer(places, asked, engine)
         if len(np.unique(people)) < len(target):
             trips = PlaceClasses.of(self.name, target, truth, np.arange(len(target)))
             outcome = outcome.or_more(trips.infer(places, asked, engine))
-        measured, charts = _summary(number, outcome, self.stops)
+        return outcome
+
+    def summarize(self, queries: _Draws, matches: Outcome) -> AttackResult:
+        measured, charts = _summary(queries.number, matches, self.stops)
         return AttackResult(
             name=self.name,
             adversary=self._adversary,
-            victims=len(np.unique(owner)),
+            victims=queries.victims,
             sampled=True,
             measured=measured,
             charts=charts,
@@ -126,6 +120,15 @@ class KnownPlaces:
             f"knows {places} of a trip of a person (not sensitive ones, in order, drawn at random) and the taxonomy, "
             "and infers sensitive places of the same trip"
         )
+
+
+class _Draws(NamedTuple):
+    """All attacks: the number of known places, the places, the sensitive place that is asked for; and the people."""
+
+    number: Array
+    places: Array
+    asked: Array
+    victims: int
 
 
 @dataclass(frozen=True, eq=False)

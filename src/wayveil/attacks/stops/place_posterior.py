@@ -10,11 +10,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from wayveil.attacks.attack_base import OnStops
 from wayveil.attacks.person_owners import owners_of
 from wayveil.attacks.positions.known_positions import mean
 from wayveil.attacks.stops.place_classes import recode_places
 from wayveil.errors import InputError
-from wayveil.model import AttackResult, Engine, Stops, Taxonomy, check_parameters, parameter
+from wayveil.model import AttackResult, Engine, Stops, Taxonomy, parameter
 from wayveil.model.ragged import keep_rows, trajectory_of_row
 
 __all__ = ["PlacePosterior"]
@@ -25,7 +26,7 @@ _ROUNDING = 1e-12  # a share that is exactly the threshold is not above it
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlacePosterior:
+class PlacePosterior(OnStops):
     """Someone who knows all stops of a trip that are not sensitive, the method and what is popular, infers the others.
 
     The candidates are the published trajectories with the same sequence of nodes that are not sensitive: a class.  All
@@ -79,34 +80,27 @@ class PlacePosterior:
 
     name: ClassVar[str] = "place_posterior"
     summary: ClassVar[str] = "an attacker who knows the method and what is popular, and infers sensitive places"
-    accepts: ClassVar[type[Stops]] = Stops
-    targets: ClassVar[tuple[type[Stops], ...]] = (Stops,)
     matched: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
+    def queries(self, truth: Stops, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator) -> None:
+        """Return nothing that is drawn: all places of everybody are known."""
 
-    def run(
-        self,
-        truth: Stops,
-        target: Stops,
-        *,
-        sensitive: Mapping[str, Iterable[str]],
-        rng: np.random.Generator,
-        engine: Engine,
-    ) -> AttackResult:
+    def match(self, queries: None, target: Stops, *, truth: Stops, rng: Any, engine: Engine) -> _Classes:
         if len(truth) != len(target):
             raise InputError(
                 f"{self.name}: the attacked data must have one trajectory for each of the {len(truth)} true ones, in "
                 f"the same order, got {len(target)}. Leave trajectories that are not published without rows."
             )
-        classes = _Classes.among(truth, target, recode_places(self.name, truth, target), number=self.choice == "number")
+        node = recode_places(self.name, truth, target)
+        return _Classes.among(truth, target, node, number=self.choice == "number")
+
+    def summarize(self, queries: None, matches: _Classes) -> AttackResult:
         return AttackResult(
             name=self.name,
             adversary=self._adversary,
-            victims=len(np.unique(classes.owner[classes.label >= 0])),
+            victims=len(np.unique(matches.owner[matches.label >= 0])),
             sampled=False,
-            measured=classes.measure(float(self.threshold)),
+            measured=matches.measure(float(self.threshold)),
         )
 
     @property

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.attacks.attack_base import (
-    Alone,
     OnVisits,
     draws_parameter,
     m_parameter,
@@ -83,27 +82,13 @@ class Absence(OnVisits):
     name: ClassVar[str] = "absence"
     summary: ClassVar[str] = "an attacker who knows visits of a person that fit nothing, and what being left out tells"
     timed: ClassVar[bool] = True
+    additive: ClassVar[bool] = True
 
-    def run(
-        self,
-        truth: Visits,
-        target: Visits,
-        *,
-        sensitive: Mapping[str, Iterable[str]],
-        rng: np.random.Generator,
-        engine: Engine,
-    ) -> AttackResult:
-        questions = self.ask(truth, sensitive=sensitive, rng=rng, victims=self.victims)
-        absent = self._fits(questions, target, engine) == 0
-        told = self._known_population(questions, truth, absent, engine)
-        return self._result(questions, absent, told)
-
-    def ask(
-        self, truth: Visits, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator, victims: int
+    def queries(
+        self, truth: Visits, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator
     ) -> AskedAbsence:
-        """Return what is known of some people of a piece of the true data; `answer` says what fits it in another."""
         values = {attribute: tuple(listed) for attribute, listed in sensitive.items()}
-        people = Victims.draw(truth, victims, rng)
+        people = Victims.draw(truth, self.victims, rng)
         carries = _carried(truth, values)
         location, names = used_names(people.location, truth.locations)
         parts = [_sets(people, size, draws=self.draws, rng=rng) for size in self._sizes(people)]
@@ -140,26 +125,29 @@ class Absence(OnVisits):
             everything=np.concatenate([[len(there)], carries[there].sum(axis=0)]),
         )
 
-    def join_questions(self, questions: Sequence[AskedAbsence]) -> AskedAbsence:
-        """Return the questions about people of several pieces as one."""
-        return AskedAbsence.join(questions)
+    def join_queries(self, queries: Sequence[AskedAbsence]) -> AskedAbsence:
+        return AskedAbsence.join(queries)
 
-    def answer(self, questions: AskedAbsence, target: Visits) -> Mapping[str, Any]:
-        """Return how much of a piece of the attacked data fits; the answers of all pieces are added."""
-        return {"fitting": self._fits(questions, target, Alone())}
+    def match(
+        self, queries: AskedAbsence, target: Visits, *, truth: Visits | None, rng: Any, engine: Engine
+    ) -> Mapping[str, Any]:
+        """Return how many trajectories fit each set; with all of the truth, also what it tells of those without any."""
+        fitting = self._fits(queries, target, engine)
+        if truth is None:
+            return {"fitting": fitting}
+        return {"fitting": fitting, "population": self._known_population(queries, truth, fitting == 0, engine)}
 
-    def conclude(self, questions: AskedAbsence, answers: Mapping[str, Any]) -> AttackResult:
-        """Return the result that the answers of all pieces give."""
-        return self._result(questions, answers["fitting"] == 0, None)
+    def summarize(self, queries: AskedAbsence, matches: Mapping[str, Any]) -> AttackResult:
+        return self._result(queries, matches["fitting"] == 0, matches.get("population"))
 
     def _sizes(self, people: Victims) -> list[int]:
         """Return how many visits are known: one, and as many as may be."""
         most = people.longest if isinstance(self.m, str) else min(self.m, people.longest)
         return sorted({1, most})
 
-    def _fits(self, questions: AskedAbsence, target: Visits, engine: Engine) -> Array:
+    def _fits(self, queries: AskedAbsence, target: Visits, engine: Engine) -> Array:
         """Return how many trajectories of some data fit each set."""
-        asked = questions.sets
+        asked = queries.sets
         if not same_times(asked, target):
             raise InputError(
                 f"absence: the times of the known visits ({asked.time_format}) and of the attacked data "
@@ -169,14 +157,14 @@ class Absence(OnVisits):
         found: Array = lists.match(_as_sets(asked), asked.owner, engine).trajectories
         return found
 
-    def _known_population(self, questions: AskedAbsence, truth: Visits, absent: Array, engine: Engine) -> Array:
+    def _known_population(self, queries: AskedAbsence, truth: Visits, absent: Array, engine: Engine) -> Array:
         """Return, for each set that fits nothing, the share of those who truly have it with each value; 0 elsewhere."""
-        asked = questions.sets
+        asked = queries.sets
         lists = Target.of(truth, asked.values, asked, asked.names)
         left = np.flatnonzero(absent)
         known = _as_sets(asked)
         known = replace(known, visits=known.visits[left], person=known.person[left], weight=known.weight[left])
-        told = np.zeros((len(absent), questions.carries.shape[1]))
+        told = np.zeros((len(absent), queries.carries.shape[1]))
         for value in range(told.shape[1] if len(left) else 0):
             found = lists.with_value(value).match(known, asked.owner, engine)
             told[left, value] = np.maximum(
@@ -184,9 +172,9 @@ class Absence(OnVisits):
             )
         return told
 
-    def _result(self, questions: AskedAbsence, absent: Array, told: Array | None) -> AttackResult:
-        asked = questions.sets
-        posterior, base = questions.posterior(absent)
+    def _result(self, queries: AskedAbsence, absent: Array, told: Array | None) -> AttackResult:
+        asked = queries.sets
+        posterior, base = queries.posterior(absent)
         allowed = np.maximum(base, float(self.confidence))
         measured: dict[str, int | float | None] = {
             "posterior_aggregate": None,
@@ -196,7 +184,7 @@ class Absence(OnVisits):
             "posterior_max": None,
             "attribute_threshold": float(self.confidence) if asked.values else None,
             "share_above": None,
-            "suppressed_share": questions.suppressed(absent),
+            "suppressed_share": queries.suppressed(absent),
         }
         if base.size:
             # The value, and the way to count, that is furthest above what is allowed; then above its share among all.
@@ -207,7 +195,7 @@ class Absence(OnVisits):
             measured["posterior_aggregate"] = None if np.isnan(known) else known
             measured["base_rate"] = float(base.ravel()[worst])
             if not np.isnan(known):
-                chance = questions.chance(absent) if asked.sampled else 0.0
+                chance = queries.chance(absent) if asked.sampled else 0.0
                 above = float((excess - chance).max())
                 measured["posterior_excess"] = above if above > _ROUNDING else 0.0
             if told is not None and asked.people:
@@ -255,7 +243,7 @@ class AskedAbsence:
 
     @classmethod
     def join(cls, parts: Sequence[AskedAbsence]) -> AskedAbsence:
-        """Return the questions of all parts; nobody is in two of them."""
+        """Return the queries of all parts; nobody is in two of them."""
         return cls(
             sets=AskedSets.join([part.sets for part in parts]),
             several=np.concatenate([part.several for part in parts]),

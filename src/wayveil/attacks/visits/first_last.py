@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from wayveil.attacks.attack_base import OnPositions, draws_parameter, threshold_parameter, victims_parameter
 from wayveil.attacks.person_owners import owners_of
+from wayveil.attacks.person_risk import PersonRisk
 from wayveil.attacks.positions.known_positions import Array, check_matched
 from wayveil.attacks.visits.known_trips import (
+    ByTripEnds,
     Disc,
     KnownTrips,
     Span,
+    TripRisk,
     around,
     people_fitting,
     share_of_victim,
     time_error,
-    told,
-    when_words,
     within_parameter,
 )
-from wayveil.model import AttackResult, Engine, Points, Regions, parameter
+from wayveil.model import Engine, Points, Regions, parameter
 
 __all__ = ["FirstLast"]
 
@@ -32,7 +32,7 @@ _SLACK = 1e-12  # share of the largest coordinate that counts as rounding
 
 
 @dataclass(frozen=True, kw_only=True)
-class FirstLast(OnPositions):
+class FirstLast(ByTripEnds, OnPositions):
     """Someone who knows where, and about when, a trip of a person began and ended looks for the trips that fit.
 
     A published trip fits if its first point is within `radius` of the true first one and its last within `radius` of
@@ -80,46 +80,34 @@ class FirstLast(OnPositions):
     name: ClassVar[str] = "first_last"
     summary: ClassVar[str] = "an attacker who knows where a trip of a person began and ended and looks for what fits"
 
-    def run(
-        self,
-        truth: Points,
-        target: Points | Regions,
-        *,
-        sensitive: Mapping[str, Iterable[str]],
-        rng: np.random.Generator,
-        engine: Engine,
-    ) -> AttackResult:
+    @property
+    def ends(self) -> str:
+        return f"where a trip of a person began and ended, to {self.radius:g} m"
+
+    def match(
+        self, queries: KnownTrips, target: Points | Regions, *, truth: Points, rng: Any, engine: Engine
+    ) -> TripRisk:
         check_matched(self.name, truth, target)
         error = time_error(self.name, self.within, truth.time_format)
-        owner = owners_of(truth)
-        # What is known depends on the truth and the seed alone: raw and published data meet the same attacker.
-        known = KnownTrips.draw(owner, truth.offsets, victims=self.victims, draws=self.draws, rng=rng)
         there = np.flatnonzero(np.diff(target.offsets))
         discs, spans = [], []
         reach = self.radius + _SLACK * max(_largest(truth.x, truth.y), _largest(*_bounds(target)))
         for true_row, row in (
-            (truth.offsets[known.trajectory], target.offsets[there]),
-            (truth.offsets[known.trajectory + 1] - 1, target.offsets[there + 1] - 1),
+            (truth.offsets[queries.trajectory], target.offsets[there]),
+            (truth.offsets[queries.trajectory + 1] - 1, target.offsets[there + 1] - 1),
         ):
             t_min, t_max, x_min, x_max, y_min, y_max = _boxes(target, row)
             discs.append(Disc.of((x_min, x_max), (y_min, y_max), truth.x[true_row], truth.y[true_row], reach))
             spans.append(Span(t_min, t_max, *around(truth.t[true_row], error or 0)))
-        victim = known.owner[known.person]
-        there_owner = owner[there]
-        timeless = known.risk(
-            *people_fitting([], discs, there_owner, victim, engine),
-            share_of_victim([], discs, there_owner, victim, engine),
-        )
-        risk = timeless
-        if error is not None:
-            risk = known.risk(
-                *people_fitting(spans, discs, there_owner, victim, engine),
-                share_of_victim(spans, discs, there_owner, victim, engine),
-            )
-        adversary = (
-            f"knows where a trip of a person began and ended, to {self.radius:g} m{when_words(self.within, error)}"
-        )
-        return told(self.name, adversary, known, risk, timeless, self.threshold)
+        victim = queries.owner[queries.person]
+        owner = owners_of(truth)[there]
+
+        def risk_of(spans: list[Span]) -> PersonRisk:
+            share = share_of_victim(spans, discs, owner, victim, engine)
+            return queries.risk(*people_fitting(spans, discs, owner, victim, engine), share)
+
+        timeless = risk_of([])
+        return TripRisk(timeless if error is None else risk_of(spans), timeless, error)
 
 
 def _boxes(data: Points | Regions, rows: Array) -> tuple[Array, ...]:

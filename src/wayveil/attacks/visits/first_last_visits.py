@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,23 +13,23 @@ from wayveil.attacks.person_owners import owners_of
 from wayveil.attacks.person_risk import PersonRisk
 from wayveil.attacks.visits.known_points import check_comparable
 from wayveil.attacks.visits.known_trips import (
+    ByTripEnds,
     KnownTrips,
     Span,
+    TripRisk,
     around,
     people_fitting,
     share_of_victim,
     time_error,
-    told,
-    when_words,
     within_parameter,
 )
-from wayveil.model import AttackResult, Engine, Visits
+from wayveil.model import Engine, Visits
 
 __all__ = ["FirstLastVisits"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class FirstLastVisits(OnVisits):
+class FirstLastVisits(ByTripEnds, OnVisits):
     """Someone who knows the first and the last visit of a trip of a person looks for the trips that fit.
 
     A published trip fits if its first and its last visit are at the known places, `within` a time of the true ones.
@@ -75,26 +74,20 @@ class FirstLastVisits(OnVisits):
     summary: ClassVar[str] = "an attacker who knows the first and the last visit of a trip and looks for what fits"
     timed: ClassVar[bool] = True
 
-    def run(
-        self,
-        truth: Visits,
-        target: Visits,
-        *,
-        sensitive: Mapping[str, Iterable[str]],
-        rng: np.random.Generator,
-        engine: Engine,
-    ) -> AttackResult:
+    @property
+    def ends(self) -> str:
+        return "at which place a trip of a person began and at which it ended"
+
+    def match(self, queries: KnownTrips, target: Visits, *, truth: Visits, rng: Any, engine: Engine) -> TripRisk:
         check_comparable(self.name, truth, target)
         error = time_error(self.name, self.within, truth.time_format)
-        # What is known depends on the truth and the seed alone: raw and published data meet the same attacker.
-        known = KnownTrips.draw(owners_of(truth), truth.offsets, victims=self.victims, draws=self.draws, rng=rng)
         there = np.flatnonzero(np.diff(target.offsets))
         code = {name: i for i, name in enumerate(target.locations)}
         recode = np.array([code.get(name, len(code)) for name in truth.locations], np.int64)
         places, times = [], []
         for true_row, row in (
-            (truth.offsets[known.trajectory], target.offsets[there]),
-            (truth.offsets[known.trajectory + 1] - 1, target.offsets[there + 1] - 1),
+            (truth.offsets[queries.trajectory], target.offsets[there]),
+            (truth.offsets[queries.trajectory + 1] - 1, target.offsets[there + 1] - 1),
         ):
             place, t = recode[truth.location[true_row]], target.t[row]
             places.append(Span(target.location[row], target.location[row], place, place))
@@ -103,12 +96,8 @@ class FirstLastVisits(OnVisits):
         same = truth.owners == target.owners == "given" and np.array_equal(truth.owner, target.owner)
 
         def risk_of(spans: list[Span]) -> PersonRisk:
-            own = share_of_victim(spans, [], owner, known.owner[known.person], engine) if same else None
-            return known.risk(*people_fitting(spans, [], owner, None, engine), own)
+            own = share_of_victim(spans, [], owner, queries.owner[queries.person], engine) if same else None
+            return queries.risk(*people_fitting(spans, [], owner, None, engine), own)
 
         timeless = risk_of(places)
-        risk = timeless if error is None else risk_of([*places, *times])
-        adversary = (
-            f"knows at which place a trip of a person began and at which it ended{when_words(self.within, error)}"
-        )
-        return told(self.name, adversary, known, risk, timeless, self.threshold)
+        return TripRisk(timeless if error is None else risk_of([*places, *times]), timeless, error)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -11,22 +12,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from wayveil.attacks.person_owners import owners_of
 from wayveil.attacks.person_risk import PersonRisk
 from wayveil.attacks.positions.known_positions import mean
 from wayveil.attacks.visits.knowledge import draw_sets
 from wayveil.kernels.trip_ends import fitting_owners
-from wayveil.model import AttackResult, Engine, TimeFormat, duration_units, parameter, seconds_per_unit
+from wayveil.model import Attack, AttackResult, Engine, TimeFormat, duration_units, parameter, seconds_per_unit
 from wayveil.model.ragged import offsets_of
 
 __all__ = [
+    "ByTripEnds",
     "Disc",
     "KnownTrips",
     "Span",
+    "TripRisk",
     "around",
     "people_fitting",
     "share_of_victim",
     "time_error",
-    "told",
     "when_words",
     "within_parameter",
 ]
@@ -191,23 +194,46 @@ def when_words(within: str, error: int | None) -> str:
     return f", and when to {'15min' if within == 'auto' else within}" if error else ", and the exact times"
 
 
-def told(
-    name: str, adversary: str, known: KnownTrips, risk: PersonRisk, timeless: PersonRisk, threshold: Fraction
-) -> AttackResult:
-    """Return the result: `timeless` is the risk with the same ends known, but no times."""
-    return AttackResult(
-        name=name,
-        adversary=adversary,
-        victims=len(known.owner),
-        sampled=risk.sampled,
-        measured={
-            **risk.measured(threshold),
-            "identity_mean_without_times": mean(timeless.identity),
-            "unique_share_without_times": mean(timeless.unique),
-            "mean_fitting_people": mean(risk.fitting[risk.fitting > 0]),
-        },
-        charts=(risk.chart(),),
-    )
+class TripRisk(NamedTuple):
+    """The risk of the victims, the same with the ends known but no times, and how far times may be off (None: any)."""
+
+    risk: PersonRisk
+    timeless: PersonRisk
+    error: int | None
+
+
+class ByTripEnds(Attack):
+    """An attack by the ends of a trip."""
+
+    within: str
+    victims: int
+    draws: int
+    threshold: Fraction
+
+    @property
+    @abstractmethod
+    def ends(self) -> str:
+        """What is known of the ends, in words."""
+
+    def queries(self, truth: Any, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator) -> KnownTrips:
+        return KnownTrips.draw(owners_of(truth), truth.offsets, victims=self.victims, draws=self.draws, rng=rng)
+
+    def summarize(self, queries: KnownTrips, matches: TripRisk) -> AttackResult:
+        risk = matches.risk
+        timeless = matches.timeless
+        return AttackResult(
+            name=self.name,
+            adversary=f"knows {self.ends}{when_words(self.within, matches.error)}",
+            victims=len(queries.owner),
+            sampled=risk.sampled,
+            measured={
+                **risk.measured(self.threshold),
+                "identity_mean_without_times": mean(timeless.identity),
+                "unique_share_without_times": mean(timeless.unique),
+                "mean_fitting_people": mean(risk.fitting[risk.fitting > 0]),
+            },
+            charts=(risk.chart(),),
+        )
 
 
 class _Attacked(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -10,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wayveil.attacks.attack_base import (
-    Alone,
     OnVisits,
     choice_parameter,
     draws_parameter,
@@ -24,7 +24,7 @@ from wayveil.attacks.risk_chart import SINGLED_OUT, risk_chart, share_chart
 from wayveil.attacks.visits.knowledge import Fitting, KnownSets, Risk, Target, Victims
 from wayveil.attacks.visits.questions import AskedSets, used_names
 from wayveil.errors import InputError
-from wayveil.model import AttackResult, Chart, Engine, Visits
+from wayveil.model import AttackResult, Chart, Engine, TimeFormat, Visits
 
 __all__ = ["KnownVisits"]
 
@@ -87,107 +87,49 @@ class KnownVisits(OnVisits):
     name: ClassVar[str] = "known_visits"
     summary: ClassVar[str] = "an attacker who knows some visits of a person and looks for what fits them"
     timed: ClassVar[bool] = True
+    additive: ClassVar[bool] = True
 
-    def run(
-        self,
-        truth: Visits,
-        target: Visits,
-        *,
-        sensitive: Mapping[str, Iterable[str]],
-        rng: np.random.Generator,
-        engine: Engine,
-    ) -> AttackResult:
-        _check_times(truth, target)
-        values = {attribute: tuple(listed) for attribute, listed in sensitive.items()}
-        victims = Victims.draw(truth, self.victims, rng)
-        lists = Target.of(target, values, victims, truth.locations)
-        parts, sampled = [], victims.sampled
-        for block, sets in self._known(victims, rng):
-            fitting = lists.match(sets, block.owner, engine)
-            if not _same_owners(truth, target):
-                fitting = replace(fitting, own=fitting.most)
-            parts.append(Risk.of(sets, fitting, len(block), worst=self.choice == "worst"))
-            sampled = sampled or sets.sampled
-        return self._result(Risk.join(parts), truth.n_owners, bool(values), sampled=sampled)
-
-    def ask(
-        self, truth: Visits, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator, victims: int
-    ) -> AskedSets:
-        """Return what is known of some people of a piece of the true data; `answer` says who fits it in another."""
-        people = Victims.draw(truth, victims, rng)
-        parts = list(self._known(people, rng))
-        width = max((sets.visits.shape[1] for _, sets in parts), default=1)
-        padded = [
-            np.pad(sets.visits, ((0, 0), (0, width - sets.visits.shape[1])), constant_values=-1) for _, sets in parts
-        ]
-        starts = np.cumsum([0, *(len(block) for block, _ in parts)]).tolist()
-        nothing = np.zeros(0, np.int64)
-        location, names = used_names(people.location, truth.locations)
-        return AskedSets(
-            names=names,
-            location=location,
-            t=people.t,
-            sets=np.concatenate([np.zeros((0, width), np.int64), *padded]),
-            person=np.concatenate([nothing, *(s.person + n for (_, s), n in zip(parts, starts[:-1], strict=True))]),
-            weight=np.concatenate([np.zeros(0), *(sets.weight for _, sets in parts)]),
-            owner=people.owner,
-            people=len(people),
+    def queries(self, truth: Visits, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator) -> DrawnSets:
+        return DrawnSets(
+            victims=Victims.draw(truth, self.victims, rng),
+            m=self.m,
+            worst=self.choice == "worst",
+            draws=self.draws,
+            locations=truth.locations,
             population=truth.n_owners,
-            sampled=people.sampled or any(sets.sampled for _, sets in parts),
             values={attribute: tuple(listed) for attribute, listed in sensitive.items()},
             time_format=truth.time_format,
+            rng=deepcopy(rng),
         )
 
-    def join_questions(self, questions: Sequence[AskedSets]) -> AskedSets:
-        """Return the questions about people of several pieces as one."""
-        return AskedSets.join(questions)
+    def join_queries(self, queries: Sequence[DrawnSets | AskedSets]) -> AskedSets:
+        return AskedSets.join([one.listed() if isinstance(one, DrawnSets) else one for one in queries])
 
-    def answer(self, questions: AskedSets, target: Visits) -> Mapping[str, Any]:
-        """Return how many people of a piece of the attacked data fit; the answers of all pieces are added."""
-        _check_times(questions, target)
-        lists = Target.of(target, questions.values, questions, questions.names)
-        sets, alone = _as_sets(questions), Alone()
-        fitting = lists.match(sets, questions.owner, alone)
-        valued = [lists.with_value(value).match(sets, questions.owner, alone) for value in range(lists.n_values)]
-        # Where nobody said who owns what, the one trajectory that is taken for the victim's is counted in the end.
-        given = target.owners == "given"
-        return {
-            "owners": fitting.people,
-            "trajectories": fitting.trajectories,
-            "own": fitting.own if given else np.zeros_like(fitting.own),
-            "with_value": tuple(found.people_with for found in valued),
-            "with_value_trajectories": tuple(found.trajectories_with for found in valued),
-        }
+    def match(
+        self, queries: DrawnSets | AskedSets, target: Visits, *, truth: Visits | None, rng: Any, engine: Engine
+    ) -> Mapping[str, Any]:
+        _check_times(queries, target)
+        if isinstance(queries, AskedSets):
+            return _count(queries, target, engine)
+        lists = Target.of(target, queries.values, queries.victims, queries.locations)
+        parts = []
+        sampled = queries.victims.sampled
+        for block, sets in queries.blocks():
+            fitting = lists.match(sets, block.owner, engine)
+            if truth is None or not _same_owners(truth, target):
+                fitting = replace(fitting, own=fitting.most)
+            parts.append(Risk.of(sets, fitting, len(block), worst=queries.worst))
+            sampled = sampled or sets.sampled
+        return {"risk": Risk.join(parts), "sampled": sampled}
 
-    def conclude(self, questions: AskedSets, answers: Mapping[str, Any]) -> AttackResult:
-        """Return the result that the answers of all pieces give."""
-        people = answers["owners"]
-        none = np.zeros_like(people)
-        own = np.maximum(answers["own"], np.minimum(people, 1))
-        fitting = Fitting(
-            people=people,
-            people_with=np.max([none, *answers["with_value"]], axis=0),
-            trajectories=answers["trajectories"],
-            trajectories_with=np.max([none, *answers["with_value_trajectories"]], axis=0),
-            own=own,
-            most=own,
-        )
-        risk = Risk.of(_as_sets(questions), fitting, questions.people, worst=self.choice == "worst")
-        return self._result(risk, questions.population, bool(questions.values), sampled=questions.sampled)
-
-    def _known(self, victims: Victims, rng: np.random.Generator) -> Iterator[tuple[Victims, KnownSets]]:
-        """Yield the victims in blocks, and what is known of each.
-
-        It depends on the truth and the seed alone: raw and published data meet the same attacker.
-        """
-        m = min(self.m, victims.longest) if isinstance(self.m, int) else victims.longest
-        for block in victims.blocks(m, draws=self.draws):
-            if self.choice == "worst":
-                yield block, KnownSets.worst(block, m, rng=rng)
-            else:
-                yield block, KnownSets.random(block, m, draws=self.draws, all_sets=not victims.sampled, rng=rng)
-
-    def _result(self, risk: Risk, population: int, attributes: bool, *, sampled: bool) -> AttackResult:
+    def summarize(self, queries: DrawnSets | AskedSets, matches: Mapping[str, Any]) -> AttackResult:
+        if isinstance(queries, AskedSets):
+            risk = _risk(queries, matches, worst=self.choice == "worst")
+            sampled = queries.sampled
+        else:
+            risk = matches["risk"]
+            sampled = matches["sampled"]
+        attributes = bool(queries.values)
         return AttackResult(
             name=self.name,
             adversary=self._adversary,
@@ -195,7 +137,7 @@ class KnownVisits(OnVisits):
             sampled=sampled,
             measured={
                 **self._measured(risk, attributes),
-                **mean_bounds(risk.identity, None, population, sampled=sampled),
+                **mean_bounds(risk.identity, None, queries.population, sampled=sampled),
             },
             charts=_charts(risk, attributes),
         )
@@ -227,8 +169,94 @@ class KnownVisits(OnVisits):
         }
 
 
-def _as_sets(questions: AskedSets) -> KnownSets:
-    return KnownSets(visits=questions.sets, person=questions.person, weight=questions.weight, sampled=questions.sampled)
+@dataclass(frozen=True, kw_only=True, eq=False)
+class DrawnSets:
+    """What is known of all victims.  The sets are drawn whenever they are asked for, the same each time, so that those
+    of few people are held at once."""
+
+    victims: Victims
+    m: int | str
+    worst: bool
+    draws: int
+    locations: tuple[str, ...]
+    population: int
+    values: Mapping[str, tuple[str, ...]]
+    time_format: TimeFormat
+    rng: np.random.Generator
+
+    def blocks(self) -> Iterator[tuple[Victims, KnownSets]]:
+        """Yield the victims in blocks, and what is known of each."""
+        victims = self.victims
+        rng = deepcopy(self.rng)
+        m = min(self.m, victims.longest) if isinstance(self.m, int) else victims.longest
+        for block in victims.blocks(m, draws=self.draws):
+            if self.worst:
+                yield block, KnownSets.worst(block, m, rng=rng)
+            else:
+                yield block, KnownSets.random(block, m, draws=self.draws, all_sets=not victims.sampled, rng=rng)
+
+    def listed(self) -> AskedSets:
+        """Return all sets, told by names instead of codes, so that any piece of the data can be asked."""
+        victims = self.victims
+        parts = list(self.blocks())
+        width = max((sets.visits.shape[1] for _, sets in parts), default=1)
+        padded = [
+            np.pad(sets.visits, ((0, 0), (0, width - sets.visits.shape[1])), constant_values=-1) for _, sets in parts
+        ]
+        starts = np.cumsum([0, *(len(block) for block, _ in parts)]).tolist()
+        nothing = np.zeros(0, np.int64)
+        location, names = used_names(victims.location, self.locations)
+        return AskedSets(
+            names=names,
+            location=location,
+            t=victims.t,
+            sets=np.concatenate([np.zeros((0, width), np.int64), *padded]),
+            person=np.concatenate([nothing, *(s.person + n for (_, s), n in zip(parts, starts[:-1], strict=True))]),
+            weight=np.concatenate([np.zeros(0), *(sets.weight for _, sets in parts)]),
+            owner=victims.owner,
+            people=len(victims),
+            population=self.population,
+            sampled=victims.sampled or any(sets.sampled for _, sets in parts),
+            values=self.values,
+            time_format=self.time_format,
+        )
+
+
+def _as_sets(queries: AskedSets) -> KnownSets:
+    return KnownSets(visits=queries.sets, person=queries.person, weight=queries.weight, sampled=queries.sampled)
+
+
+def _count(queries: AskedSets, target: Visits, engine: Engine) -> Mapping[str, Any]:
+    """Return how many people of a piece of the attacked data fit each set."""
+    lists = Target.of(target, queries.values, queries, queries.names)
+    sets = _as_sets(queries)
+    fitting = lists.match(sets, queries.owner, engine)
+    valued = [lists.with_value(value).match(sets, queries.owner, engine) for value in range(lists.n_values)]
+    # Where nobody said who owns what, the one trajectory that is taken for the victim's is counted in the end.
+    given = target.owners == "given"
+    return {
+        "owners": fitting.people,
+        "trajectories": fitting.trajectories,
+        "own": fitting.own if given else np.zeros_like(fitting.own),
+        "with_value": tuple(found.people_with for found in valued),
+        "with_value_trajectories": tuple(found.trajectories_with for found in valued),
+    }
+
+
+def _risk(queries: AskedSets, counts: Mapping[str, Any], *, worst: bool) -> Risk:
+    """Return the risk that the counts of all pieces give."""
+    people = counts["owners"]
+    none = np.zeros_like(people)
+    own = np.maximum(counts["own"], np.minimum(people, 1))
+    fitting = Fitting(
+        people=people,
+        people_with=np.max([none, *counts["with_value"]], axis=0),
+        trajectories=counts["trajectories"],
+        trajectories_with=np.max([none, *counts["with_value_trajectories"]], axis=0),
+        own=own,
+        most=own,
+    )
+    return Risk.of(_as_sets(queries), fitting, queries.people, worst=worst)
 
 
 def _same_owners(truth: Visits, target: Visits) -> bool:
@@ -238,7 +266,7 @@ def _same_owners(truth: Visits, target: Visits) -> bool:
     return truth.owners == "given" and np.array_equal(truth.owner, target.owner)
 
 
-def _check_times(truth: Visits | AskedSets, target: Visits) -> None:
+def _check_times(truth: DrawnSets | AskedSets, target: Visits) -> None:
     if not same_times(truth, target):
         raise InputError(
             f"known_visits: the times of the known visits ({truth.time_format}) and of the attacked data "

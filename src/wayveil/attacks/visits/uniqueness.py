@@ -87,34 +87,19 @@ class Uniqueness(OnVisits):
     name: ClassVar[str] = "uniqueness"
     summary: ClassVar[str] = "an attacker who knows a few points of a person's life and looks for who has them all"
     timed: ClassVar[bool] = True
+    additive: ClassVar[bool] = True
 
-    def run(
-        self,
-        truth: Visits,
-        target: Visits,
-        *,
-        sensitive: Mapping[str, Iterable[str]],
-        rng: np.random.Generator,
-        engine: Engine,
-    ) -> AttackResult:
-        check_comparable(self.name, truth, target)
-        questions = self.ask(truth, sensitive=sensitive, rng=rng, victims=self.victims)
-        fitting = engine.map(self._asking(questions, target), self._asked(questions))
-        return self.conclude(questions, {"fitting": tuple(fitting)})
-
-    def ask(
-        self, truth: Visits, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator, victims: int
+    def queries(
+        self, truth: Visits, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator
     ) -> AskedPoints:
-        """Return what is known of some people of a piece of the true data; `answer` says who fits it in another."""
         times = Times.of(truth.t)
         bucket = self._bucket(times, truth.time_format)
-        # What is known depends on the truth and the seed alone: raw and published data meet the same attacker.
         known = KnownPoints.draw(
             owners_of(truth),
             truth.offsets,
             lambda rows: (truth.location[rows], bucket.of(truth.t[rows])),
             points=self.points,
-            victims=victims,
+            victims=self.victims,
             draws=self.draws,
             rng=rng,
         )
@@ -131,37 +116,34 @@ class Uniqueness(OnVisits):
             time_format=truth.time_format,
         )
 
-    def join_questions(self, questions: Sequence[AskedPoints]) -> AskedPoints:
-        """Return the questions about people of several pieces as one."""
-        return AskedPoints.join(questions)
+    def join_queries(self, queries: Sequence[AskedPoints]) -> AskedPoints:
+        return AskedPoints.join(queries)
 
-    def answer(self, questions: AskedPoints, target: Visits) -> Mapping[str, Any]:
-        """Return how many people of a piece of the attacked data fit; the answers of all pieces are added."""
-        check_comparable(self.name, questions, target)
-        return {"fitting": tuple(map(self._asking(questions, target), self._asked(questions)))}
+    def match(
+        self, queries: AskedPoints, target: Visits, *, truth: Visits | None, rng: Any, engine: Engine
+    ) -> Mapping[str, Any]:
+        check_comparable(self.name, queries, target)
+        return {"fitting": tuple(engine.map(self._asking(queries, target), self._asked(queries)))}
 
-    def conclude(self, questions: AskedPoints, answers: Mapping[str, Any]) -> AttackResult:
-        """Return the result that the answers of all pieces give."""
-        bucket = self._bucket(questions.times, questions.time_format)
+    def summarize(self, queries: AskedPoints, matches: Mapping[str, Any]) -> AttackResult:
+        bucket = self._bucket(queries.times, queries.time_format)
         risks, *steps = (
             [
-                PersonRisk.of(
-                    questions.person, count, None, questions.distinct > level, population=questions.population
-                )
+                PersonRisk.of(queries.person, count, None, queries.distinct > level, population=queries.population)
                 for level, count in zip(levels, counts, strict=True)
             ]
-            for (_, levels), counts in zip(self._asked(questions), answers["fitting"], strict=True)
+            for (_, levels), counts in zip(self._asked(queries), matches["fitting"], strict=True)
         )
         return AttackResult(
             name=self.name,
             adversary=f"knows {_visits(self.points)} {_when(bucket)} of a person, drawn at random from all of them",
-            victims=len(questions.distinct),
+            victims=len(queries.distinct),
             sampled=risks[-1].sampled,
             measured={**risks[-1].measured(self.threshold), **with_points(risks)},
             charts=(
                 risks[-1].chart(),
                 by_points(risks),
-                _by_time(_ladder(questions.times, questions.time_format), self._few, steps),
+                _by_time(_ladder(queries.times, queries.time_format), self._few, steps),
             ),
         )
 
@@ -173,20 +155,20 @@ class Uniqueness(OnVisits):
     def _bucket(self, times: Times, time_format: TimeFormat) -> Bucket:
         return bucket_of(self.name, self.bucket, _ladder(times, time_format), time_format)
 
-    def _asked(self, questions: AskedPoints) -> list[tuple[Bucket, Sequence[int]]]:
+    def _asked(self, queries: AskedPoints) -> list[tuple[Bucket, Sequence[int]]]:
         """Return the widths of time, and for each the numbers of points, that are tried."""
-        ladder = _ladder(questions.times, questions.time_format)
-        bucket = self._bucket(questions.times, questions.time_format)
+        ladder = _ladder(queries.times, queries.time_format)
+        bucket = self._bucket(queries.times, queries.time_format)
         return [(bucket, range(1, self.points + 1)), *((step, self._few) for step in ladder)]
 
-    def _asking(self, questions: AskedPoints, target: Visits) -> Callable[[tuple[Bucket, Sequence[int]]], np.ndarray]:
+    def _asking(self, queries: AskedPoints, target: Visits) -> Callable[[tuple[Bucket, Sequence[int]]], np.ndarray]:
         """Return what counts, for one width of time, the people who fit."""
         person = np.repeat(owners_of(target), np.diff(target.offsets))
         everybody = Everybody(person=person, people=int(person.max(initial=-1)) + 1, same=False)
         code = {name: i for i, name in enumerate(target.locations)}
-        recode = np.array([code.get(name, len(code)) for name in questions.names], np.int64)
-        places = shared(recode[questions.location], target.location.astype(np.int64))
-        return partial(_measure, everybody, questions.table, places, questions.t, target.t)
+        recode = np.array([code.get(name, len(code)) for name in queries.names], np.int64)
+        places = shared(recode[queries.location], target.location.astype(np.int64))
+        return partial(_measure, everybody, queries.table, places, queries.t, target.t)
 
 
 def _ladder(times: Times, time_format: TimeFormat) -> tuple[Bucket, ...]:

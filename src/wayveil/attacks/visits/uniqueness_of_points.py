@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from wayveil.attacks.attack_base import draws_parameter, threshold_parameter, victims_parameter
+from wayveil.attacks.attack_base import OnPositions, draws_parameter, threshold_parameter, victims_parameter
 from wayveil.attacks.person_owners import owners_of
 from wayveil.attacks.person_risk import PersonRisk
 from wayveil.attacks.positions.known_positions import Array, check_matched, mean
@@ -24,7 +24,7 @@ from wayveil.attacks.visits.resolutions import (
     cells,
     check_cell,
 )
-from wayveil.model import AttackResult, Chart, Engine, Points, Series, check_parameters, parameter
+from wayveil.model import AttackResult, Chart, Engine, Points, Series, parameter
 
 __all__ = ["UniquenessOfPoints"]
 
@@ -32,7 +32,7 @@ _WIDTHS_S = (60, 900, 3600, 86_400)
 
 
 @dataclass(frozen=True, kw_only=True)
-class UniquenessOfPoints:
+class UniquenessOfPoints(OnPositions):
     """Someone who knows up to `points` points of a person, from all of the data of that person, looks for who has them.
 
     A point is known as a square cell and a bucket of time.  The attacker keeps the people who have a sample in each of
@@ -93,31 +93,19 @@ class UniquenessOfPoints:
 
     name: ClassVar[str] = "uniqueness_of_points"
     summary: ClassVar[str] = "an attacker who knows a few positions of a person roughly and looks for who has them all"
-    accepts: ClassVar[type[Points]] = Points
     targets: ClassVar[tuple[type[Points], ...]] = (Points,)
-    matched: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_parameters(self, self.name)
+        super().__post_init__()
         check_cell(self.name, self.cell)
 
-    def run(
-        self,
-        truth: Points,
-        target: Points,
-        *,
-        sensitive: Mapping[str, Iterable[str]],
-        rng: np.random.Generator,
-        engine: Engine,
-    ) -> AttackResult:
-        check_matched(self.name, truth, target)
-        times, sides = buckets(truth.t, truth.time_format, _WIDTHS_S, exact=False), cells(truth.x, truth.y)
+    def queries(self, truth: Points, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator) -> _Known:
+        times = buckets(truth.t, truth.time_format, _WIDTHS_S, exact=False)
+        sides = cells(truth.x, truth.y)
         bucket = bucket_of(self.name, self.bucket, times, truth.time_format)
         side = sides[1] if isinstance(self.cell, str) else self.cell
-        owner = owners_of(truth)
-        # What is known depends on the truth and the seed alone: raw and published data meet the same attacker.
         known = KnownPoints.draw(
-            owner,
+            owners_of(truth),
             truth.offsets,
             lambda rows: (_cell(truth.x[rows], side), _cell(truth.y[rows], side), bucket.of(truth.t[rows])),
             points=self.points,
@@ -125,6 +113,15 @@ class UniquenessOfPoints:
             draws=self.draws,
             rng=rng,
         )
+        return _Known(points=known, side=side, sides=sides, bucket=bucket, times=times)
+
+    def match(
+        self, queries: _Known, target: Points, *, truth: Points, rng: Any, engine: Engine
+    ) -> list[list[PersonRisk]]:
+        """Return the risk by the number of points, at the resolution that is known; then at all that are compared."""
+        check_matched(self.name, truth, target)
+        known, side, sides, bucket, times = queries
+        owner = owners_of(truth)
         person = np.repeat(owner, np.diff(target.offsets))
         everybody = Everybody(person=person, people=int(owner.max(initial=-1)) + 1, same=True)
         # Each side and each width is coded once, and pairs of them are put together.
@@ -134,12 +131,17 @@ class UniquenessOfPoints:
         asked = [(space[side], when[bucket], list(range(1, self.points + 1)))]
         # The coarsest, with the longest lists, go first, so that no core waits for them at the end.
         asked += [(space[s], when[b], [self.points]) for b in reversed(times) for s in reversed(sides)]
-        risks, *steps = engine.map(partial(_measure, everybody, known), asked)
+        return engine.map(partial(_measure, everybody, known), asked)
+
+    def summarize(self, queries: _Known, matches: list[list[PersonRisk]]) -> AttackResult:
+        risks, *steps = matches
+        times = queries.times
+        sides = queries.sides
         unique = np.array([mean(risk.unique) for (risk,) in steps][::-1]).reshape(len(times), len(sides))
         return AttackResult(
             name=self.name,
-            adversary=self._adversary(side, bucket),
-            victims=len(known.owner),
+            adversary=self._adversary(queries.side, queries.bucket),
+            victims=len(queries.points.owner),
             sampled=risks[-1].sampled,
             measured={**risks[-1].measured(self.threshold), **with_points(risks)},
             charts=(risks[-1].chart(), by_points(risks), _by_resolution(sides, times, unique)),
@@ -151,6 +153,16 @@ class UniquenessOfPoints:
         if bucket.width is not None and bucket.width != 1:
             when = f"time within {bucket.name}"
         return f"knows {some} (cell of {cell_name(side)}, {when}) of a person, drawn at random from all of them"
+
+
+class _Known(NamedTuple):
+    """The known points, the resolution at which they are known, and all that it is compared with."""
+
+    points: KnownPoints
+    side: float
+    sides: tuple[float, ...]
+    bucket: Bucket
+    times: tuple[Bucket, ...]
 
 
 def _places(truth: Points, target: Points, known: KnownPoints, side: float) -> Shared:

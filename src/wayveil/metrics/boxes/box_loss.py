@@ -67,9 +67,7 @@ class BoxLoss(OnBoxes):
 
     name: ClassVar[str] = "box_loss"
     summary: ClassVar[str] = "areas of published boxes, information loss and share of trajectories published"
-
-    def run(self, original: Points, published: Regions) -> Score:
-        return self.score(self.count(original, published))
+    additive: ClassVar[bool] = True
 
     @np.errstate(over="ignore", invalid="ignore")
     def count(self, original: Points, published: Regions) -> Mapping[str, Any]:
@@ -96,7 +94,6 @@ class BoxLoss(OnBoxes):
 
     @np.errstate(over="ignore", invalid="ignore")
     def score(self, counts: Mapping[str, Any]) -> Score:
-        """Return the score that the counts of all pieces give."""
         areas, covers, groups = counts["areas"], counts["covers"], counts["groups"]
         boxes, samples, trajectories = areas.total, covers.total, counts["trajectories"]
         whole = self._whole(counts["extent"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -61,13 +62,19 @@ class CellLoss(OnBoxes):
     summary: ClassVar[str] = "cells that published boxes cover, and the uncertainty that this means"
 
     @np.errstate(over="ignore")
-    def run(self, original: Points, published: Regions) -> Score:
+    def count(self, original: Points, published: Regions) -> Mapping[str, Any]:
+        """Return the cells of each box, the smallest box of each sample (-1: none), and how many share a box."""
         check_comparable(self.name, original, published, matched=True)
         cells = self._side(published.x_min, published.x_max) * self._side(published.y_min, published.y_max)
         cover = smallest_cover(original.offsets, original.t, published.offsets, published.t_min, published.t_max, cells)
+        return {"cells": cells, "cover": cover, "sharing": _sharing(published)}
+
+    @np.errstate(over="ignore")
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        cells, cover = counts["cells"], counts["cover"]
         there = cover >= 0
         uncertain = float((1 - 1 / cover[there]).sum())
-        boxes, samples = published.n_rows, original.n_rows
+        boxes, samples = len(cells), len(cover)
         return Score(
             name=self.name,
             meaning="mean over true samples of 1 - 1/cells of the box that stands for it; lost samples count 1",
@@ -83,7 +90,7 @@ class CellLoss(OnBoxes):
                 "middle_box_cells": finite(np.median(cells)) if boxes else None,
                 "largest_box_cells": finite(cells.max()) if boxes else None,
                 "samples_lost_share": float((~there).mean()) if samples else None,
-                "trajectories_per_box": _sharing(published),
+                "trajectories_per_box": counts["sharing"],
                 "cell_m": self.cell,
             },
             charts=distribution("Cells of the boxes", "size", _CELLS, [("published boxes", cells)], "share of boxes"),

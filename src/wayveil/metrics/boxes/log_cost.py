@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -61,27 +62,40 @@ class LogCost(OnBoxes):
             raise ParameterError("log_cost: space_weight and time_weight must not both be 0; 1 and 1 is usual.")
 
     @np.errstate(over="ignore", invalid="ignore")
-    def run(self, original: Points, published: Regions) -> Score:
+    def count(self, original: Points, published: Regions) -> Mapping[str, Any]:
+        """Return the sides of the boxes, the points, how many are suppressed, and what one of these costs."""
         check_comparable(self.name, original, published, matched=True)
         x, y = published.x_max - published.x_min, published.y_max - published.y_min
         t = _seconds(published.t_min, published.t_max, original)
         lost = np.maximum(np.diff(original.offsets) - np.diff(published.offsets), 0)
-        suppressed, drop = int(lost.sum()), self._whole(original)
+        return {
+            "x": x,
+            "y": y,
+            "t": t,
+            "points": original.n_rows,
+            "suppressed": int(lost.sum()),
+            "drop": self._whole(original),
+        }
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        x, y, t = counts["x"], counts["y"], counts["t"]
+        points, suppressed, drop = counts["points"], counts["suppressed"], counts["drop"]
         of_boxes = float(self._cost(x, y, t).sum())
-        total, worst = of_boxes + suppressed * drop, original.n_rows * drop
+        total, worst = of_boxes + suppressed * drop, points * drop
         return Score(
             name=self.name,
             meaning="mean logarithm of the size in metres and seconds of the box that stands for an original point",
-            value=finite(total / original.n_rows) if original.n_rows else None,
+            value=finite(total / points) if points else None,
             better="lower",
             measured={
                 "total_log_cost": finite(total),
                 "log_cost_of_boxes": finite(of_boxes),
                 "share_of_suppressing_everything": finite(total / worst) if worst > 0 else None,
                 "points_suppressed": suppressed,
-                "points_suppressed_share": suppressed / original.n_rows if original.n_rows else None,
+                "points_suppressed_share": suppressed / points if points else None,
                 "cost_of_a_suppressed_point": finite(drop),
-                "boxes": published.n_rows,
+                "boxes": len(x),
                 "average_width_m": finite(x.mean()) if len(x) else None,
                 "average_height_m": finite(y.mean()) if len(y) else None,
                 "average_duration": finite(t.mean()) if len(t) else None,

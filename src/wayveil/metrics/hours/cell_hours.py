@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -63,12 +64,16 @@ class CellHours(OnPositions):
     summary: ClassVar[str] = "trips per cell of a grid and hour of the day, before and after"
 
     @np.errstate(over="ignore", invalid="ignore")
-    def run(self, original: Points, published: Points | Regions) -> Score:
+    def count(self, original: Points, published: Points | Regions) -> Mapping[str, Any]:
+        """Return trips by cell and part of the day."""
         check_comparable(self.name, original, published)
         parts = DayParts.of(original.t, original.time_format)
         cell = cell_side(self.cell, original)
         sides = [_presences(data, parts, original, cell) for data in (original, published)]
-        table = _table(*sides)
+        return {"cell": cell, "parts": parts, "table": _table(*sides)}
+
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        cell, parts, table = counts["cell"], counts["parts"], counts["table"]
         before, after = (table[side].to_numpy() for side in ("before", "after"))
         by_hour = [_sums(table, "part", len(parts.labels), side) for side in ("before", "after")]
         cells = table.group_by("column", "row", maintain_order=True).agg(pl.col("before").sum(), pl.col("after").sum())

@@ -58,9 +58,7 @@ class PlaceHours(OnVisits):
     name: ClassVar[str] = "place_hours"
     summary: ClassVar[str] = "visits per place and hour of the day, before and after"
     timed: ClassVar[bool] = True
-
-    def run(self, original: Visits, published: Visits) -> Score:
-        return self.score(self.count(original, published))
+    additive: ClassVar[bool] = True
 
     def count(self, original: Visits, published: Visits) -> Mapping[str, Any]:
         """Return what can be added up over pieces of the data: visits per place and hour, or time if it is a number."""
@@ -78,7 +76,6 @@ class PlaceHours(OnVisits):
         return {"time_format": Same(time_format), "before": before, "after": after}
 
     def score(self, counts: Mapping[str, Any]) -> Score:
-        """Return the score that the counts of all pieces give."""
         before, after = counts["before"], counts["after"]
         parts = DayParts.of(before.columns[1], counts["time_format"].value)
         if parts.time_format == "integer":

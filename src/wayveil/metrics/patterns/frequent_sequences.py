@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -72,7 +73,8 @@ class FrequentSequences(OnVisits):
     summary: ClassVar[str] = "sequences of visits that many share, before and after"
     timed: ClassVar[bool] = True
 
-    def run(self, original: Visits, published: Visits) -> Score:
+    def count(self, original: Visits, published: Visits) -> Mapping[str, Any]:
+        """Return the frequent sequences of both, and the supports of the original's in the published data."""
         check_times(self.name, original, published)
         names, codes = aligned_locations(original, published)
         location = np.concatenate([original.location.astype(np.int64), codes])
@@ -83,7 +85,20 @@ class FrequentSequences(OnVisits):
         wanted = self.min_support if isinstance(self.min_support, int) else max(2, -(-len(original) // 100))
         used, old, new = _mine_both(before, after, wanted)
         top = most_frequent(*before.columns, self.top)
-        top_now, now = after.supports(top), after.supports(old)
+        return {
+            "support": used,
+            "before": old,
+            "after": new,
+            "before_now": after.supports(old),
+            "top": top,
+            "top_now": after.supports(top),
+            "top_bar": after.bar(self.top),
+            "top_labels": _labels(top, doublet, location, t, names, original),
+        }
+
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        used, old, new, now = (counts[name] for name in ("support", "before", "after", "before_now"))
+        top, top_now = counts["top"], counts["top_now"]
         lost = _mean(now < used)
         return Score(
             name=self.name,
@@ -101,9 +116,9 @@ class FrequentSequences(OnVisits):
                 "mfs_count_loss": (len(old[2]) - len(new[2])) / len(old[2]) if len(old[2]) else None,
                 **_agreement(_listed(old), _listed(new)),
                 "mean_relative_error": _mean(np.abs(now - old[2]) / old[2]),
-                f"top_{self.top}_overlap": _mean(top_now >= after.bar(self.top)),
+                f"top_{self.top}_overlap": _mean(top_now >= counts["top_bar"]),
             },
-            charts=_charts(_labels(top, doublet, location, t, names, original), top[2], top_now),
+            charts=_charts(counts["top_labels"], top[2], top_now),
         )
 
 

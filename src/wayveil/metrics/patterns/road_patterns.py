@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -67,11 +68,16 @@ class RoadPatterns(OnRoutes):
     name: ClassVar[str] = "road_patterns"
     summary: ClassVar[str] = "stretches of road that many drive, before and after"
 
-    def run(self, original: Routes, published: Routes) -> Score:
+    def count(self, original: Routes, published: Routes) -> Mapping[str, Any]:
+        """Return the frequent patterns of both, length by length."""
         names, code = aligned_roads(original, published)
         support = self._support(original)
         road = np.concatenate([original.road.astype(np.int64), code])
         levels = _mine(original, published, road, support, self.longest)
+        return {"names": names, "support": support, "road": road, "levels": levels}
+
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        names, support, road, levels = (counts[name] for name in ("names", "support", "road", "levels"))
         old, new, both = ([int(level.common(side).sum()) for level in levels] for side in ("before", "after", "both"))
         halves = {side: [int(_by_half(levels, i, side).sum()) for i in range(len(levels))] for side in ("old", "new")}
         exact = _measures(sum(old), sum(new), sum(both), sum(both))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
@@ -87,24 +88,30 @@ class SequentialPatterns(OnStops):
         if self.support == 0:
             raise ParameterError(f"{self.name}: support must be more than 0. Take a share such as 0.008.")
 
-    def run(self, original: Stops, published: Stops) -> Score:
+    def count(self, original: Stops, published: Stops) -> Mapping[str, Any]:
+        """Return the patterns of both, at the supports that are compared."""
         tree, trajectories = original.taxonomy, int((np.diff(original.offsets) > 0).sum())
         published_node = aligned_nodes(self.name, original, published)
-        counts = {suffix: max(2, ceil(self.support * times * trajectories)) for suffix, times in _TIMES.items()}
-        supports = sorted(set(counts.values()))
-        old = _mine(original.offsets, original.place.astype(np.int64), len(tree), supports, self.longest)
-        new = _mine(published.offsets, published_node, len(tree), supports, self.longest)
-        used = max(old.support, new.support, counts[""])
+        supports = {suffix: max(2, ceil(self.support * times * trajectories)) for suffix, times in _TIMES.items()}
+        tried = sorted(set(supports.values()))
+        old = _mine(original.offsets, original.place.astype(np.int64), len(tree), tried, self.longest)
+        new = _mine(published.offsets, published_node, len(tree), tried, self.longest)
+        return {"tree": tree, "trajectories": trajectories, "supports": supports, "before": old, "after": new}
+
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        tree, trajectories, supports = counts["tree"], counts["trajectories"], counts["supports"]
+        old, new = counts["before"], counts["after"]
+        used = max(old.support, new.support, supports[""])
         before, after = old.at(used), new.at(used)
         covered = _Covered.of(before, after, tree)
         measured: dict[str, int | float | None] = {"min_support": used, **covered.shares, **covered.distances}
-        for suffix, count in counts.items():
+        for suffix, count in supports.items():
             for side, patterns in (("before", old), ("after", new)):
                 measured[f"patterns_{side}{suffix}"] = patterns.number(count)
         measured |= {"longest_before": before.longest, "longest_after": after.longest}
         return Score(
             name=self.name,
-            meaning=_MEANING + self._note(counts[""], used, trajectories),
+            meaning=_MEANING + self._note(supports[""], used, trajectories),
             value=covered.shares["patterns_covered_share"],
             better="higher",
             percent=True,

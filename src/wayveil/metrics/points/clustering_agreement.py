@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -66,7 +67,8 @@ class ClusteringAgreement(OnPositions):
     matched: ClassVar[bool] = True
 
     @np.errstate(over="ignore")
-    def run(self, original: Points, published: Points | Regions) -> Score:
+    def count(self, original: Points, published: Points | Regions) -> Mapping[str, Any]:
+        """Return the cluster of each sampled trajectory, before and after (-1: not published)."""
         check_comparable(self.name, original, published, matched=True)
         chosen = self._sample(original)
         kept = with_rows(published)[chosen]
@@ -74,7 +76,12 @@ class ClusteringAgreement(OnPositions):
         before, after = (_clusters(found, self.clusters) for found in places)
         label = np.full(len(chosen), -1)
         label[kept] = after
-        above = np.triu_indices(len(chosen), 1)
+        return {"before": before, "after": label}
+
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        before, label = counts["before"], counts["after"]
+        kept = label >= 0
+        above = np.triu_indices(len(label), 1)
         were = (before[:, None] == before)[above]
         are = ((label[:, None] == label) & kept[:, None] & kept)[above]
         together, right = int((were & are).sum()), int((were == are).sum())
@@ -89,13 +96,13 @@ class ClusteringAgreement(OnPositions):
                 "accuracy": _share(right, len(were)),
                 "precision": precision,
                 "recall": recall,
-                "trajectories_clustered": len(chosen),
+                "trajectories_clustered": len(label),
                 "trajectories_not_published": int((~kept).sum()),
                 "pairs": len(were),
                 "pairs_together_before": int(were.sum()),
                 "pairs_together_after": int(are.sum()),
                 "clusters_before": len(np.unique(before)),
-                "clusters_after": len(np.unique(after)),
+                "clusters_after": len(np.unique(label[kept])),
             },
         )
 

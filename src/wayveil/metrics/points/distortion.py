@@ -11,15 +11,16 @@ import numpy as np
 
 from wayveil.kernels.displacement import displacements
 from wayveil.metrics.classes import LENGTHS, distribution, tally_of_sizes
+from wayveil.metrics.metric_base import OnPositions
 from wayveil.metrics.movement import Extent, check_comparable, extent, finite, sides, with_rows
-from wayveil.model import Points, Score, check_parameters, parameter, seconds_per_unit
+from wayveil.model import Points, Score, parameter, seconds_per_unit
 from wayveil.model.sums import Highest
 
 __all__ = ["Distortion"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Distortion:
+class Distortion(OnPositions):
     """The distance between every published position and the true one at the same time.
 
     The true position between two samples is on the straight line between them, and before the first or after the last
@@ -58,15 +59,12 @@ class Distortion:
 
     name: ClassVar[str] = "distortion"
     summary: ClassVar[str] = "distance between published and true positions, and what was left out"
-    accepts: ClassVar[type[Points]] = Points
     targets: ClassVar[tuple[type[Points], ...]] = (Points,)
     matched: ClassVar[bool] = True
+    additive: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_parameters(self, self.name)
-
-    def run(self, original: Points, published: Points) -> Score:
-        return self.score(self.count(original, published))
+        super().__post_init__()
 
     @np.errstate(over="ignore", invalid="ignore")
     def count(self, original: Points, published: Points) -> Mapping[str, Any]:
@@ -96,7 +94,6 @@ class Distortion:
 
     @np.errstate(over="ignore", invalid="ignore")
     def score(self, counts: Mapping[str, Any]) -> Score:
-        """Return the score that the counts of all pieces give."""
         n, total, trash_points = counts["distances"].total, counts["total"], counts["trash_points"]
         omega = self._omega(counts["extent"])
         return Score(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -54,7 +55,8 @@ class Deviation(OnVisits):
     matched: ClassVar[bool] = True
 
     @np.errstate(over="ignore", invalid="ignore")
-    def run(self, original: Visits, published: Visits) -> Score:
+    def count(self, original: Visits, published: Visits) -> Mapping[str, Any]:
+        """Return what was suppressed, and how far each trajectory is from what was published, where that is known."""
         if len(original) != len(published):
             raise InputError(
                 f"deviation: the original has {len(original)} trajectories and the published data {len(published)}; "
@@ -72,13 +74,20 @@ class Deviation(OnVisits):
             "largest_deviation_m": None,
             "diameter_m": None,
         }
-        value, charts = None, tuple[Chart, ...]()
+        found = None
         if original.place_x is not None and original.place_y is not None and len(kept):
             x, y = original.place_x[original.location], original.place_y[original.location]
             diameter = float(np.hypot(np.ptp(x), np.ptp(y)))
             found = deviations(original.offsets.copy(), x, y, kept, diameter)[there]
-            value = finite(found.mean())
             measured |= {"largest_deviation_m": finite(found.max()), "diameter_m": finite(diameter)}
+        return {"measured": measured, "deviations": found}
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        found = counts["deviations"]
+        value, charts = None, tuple[Chart, ...]()
+        if found is not None:
+            value = finite(found.mean())
             charts = distribution(
                 "How far true visits are from what was published",
                 "mean distance of a trajectory",
@@ -91,7 +100,7 @@ class Deviation(OnVisits):
             meaning="mean distance in metres of the true visits to the line through the published ones",
             value=value,
             better="lower",
-            measured=measured,
+            measured=counts["measured"],
             charts=charts,
         )
 

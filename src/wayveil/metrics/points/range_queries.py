@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -97,7 +98,8 @@ class RangeQueries(OnPositions):
     name: ClassVar[str] = "range_queries"
     summary: ClassVar[str] = "error of counts in random regions and times, possibly and definitely inside"
 
-    def run(self, original: Points, published: Points | Regions) -> Score:
+    def count(self, original: Points, published: Points | Regions) -> Mapping[str, Any]:
+        """Return the queries and their answers, before and after."""
         check_comparable(self.name, original, published)
         asked = self._ask(original)
         radius = self._radius(original)
@@ -106,6 +108,11 @@ class RangeQueries(OnPositions):
             for data in (original, published)
         )
         sanity = max(1.0, _SANITY * int(with_rows(original).sum()))
+        return {"asked": asked, "radius": radius, "sanity": sanity, "before": before, "after": after}
+
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        asked, radius, sanity = counts["asked"], counts["radius"], counts["sanity"]
+        before, after = counts["before"], counts["after"]
         error = np.abs(before - after) / np.maximum(before, sanity)
         measured = {"queries": len(error), "radius_m": finite(radius), "sanity_bound": sanity}
         for column, name in enumerate(("possibly_inside", "definitely_inside")):

@@ -71,9 +71,7 @@ class RoadError(OnRoutes):
 
     name: ClassVar[str] = "road_error"
     summary: ClassVar[str] = "average error of the traffic of roads"
-
-    def run(self, original: Routes, published: Routes) -> Score:
-        return self.score(self.count(original, published))
+    additive: ClassVar[bool] = True
 
     def count(self, original: Routes, published: Routes) -> Mapping[str, Any]:
         """Return what can be added up over pieces of the data: passages and people, per road and slice of time."""
@@ -89,7 +87,6 @@ class RoadError(OnRoutes):
         }
 
     def score(self, counts: Mapping[str, Any]) -> Score:
-        """Return the score that the counts of all pieces give."""
         slices = slices_of(counts["before"], counts["after"], counts["time_formats"].value)
         apart = slices is not None
         cells, before, after = side_by_side(*(by_slice(counts[side], apart=apart) for side in ("before", "after")))

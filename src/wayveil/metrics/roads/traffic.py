@@ -57,9 +57,7 @@ class Traffic(OnRoutes):
 
     name: ClassVar[str] = "traffic"
     summary: ClassVar[str] = "traffic counts of roads and turns, before and after"
-
-    def run(self, original: Routes, published: Routes) -> Score:
-        return self.score(self.count(original, published))
+    additive: ClassVar[bool] = True
 
     def count(self, original: Routes, published: Routes) -> Mapping[str, Any]:
         """Return what can be added up over pieces of the data: passages and turns, per slice of time."""
@@ -69,7 +67,6 @@ class Traffic(OnRoutes):
         } | {"time_formats": Same((original.time_format, published.time_format))}
 
     def score(self, counts: Mapping[str, Any]) -> Score:
-        """Return the score that the counts of all pieces give."""
         before, after = counts["before"], counts["after"]
         slices = slices_of(before["roads"], after["roads"], counts["time_formats"].value)
         passed, turned = (_Change(before[what], after[what], slices is not None) for what in ("roads", "turns"))

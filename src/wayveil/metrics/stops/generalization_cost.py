@@ -63,9 +63,7 @@ class GeneralizationCost(OnStops):
     name: ClassVar[str] = "generalization_cost"
     summary: ClassVar[str] = "how far stops were generalized in the taxonomy, and how many were left out"
     matched: ClassVar[bool] = True
-
-    def run(self, original: Stops, published: Stops) -> Score:
-        return self.score(self.count(original, published))
+    additive: ClassVar[bool] = True
 
     def count(self, original: Stops, published: Stops) -> Mapping[str, Any]:
         """Return what can be added up over pieces of the data: trajectories by their costs in whole steps or leaves."""
@@ -99,7 +97,6 @@ class GeneralizationCost(OnStops):
         }
 
     def score(self, counts: Mapping[str, Any]) -> Score:
-        """Return the score that the counts of all pieces give."""
         measured: dict[str, int | float | None] = {}
         costs = {}
         for distance, scale in zip(("hops", "leaves"), counts["scales"].value, strict=True):

@@ -42,9 +42,7 @@ class TaxonomyLevels(OnStops):
 
     name: ClassVar[str] = "taxonomy_levels"
     summary: ClassVar[str] = "share of stops at each level of the taxonomy, before and after"
-
-    def run(self, original: Stops, published: Stops) -> Score:
-        return self.score(self.count(original, published))
+    additive: ClassVar[bool] = True
 
     def count(self, original: Stops, published: Stops) -> Mapping[str, Any]:
         """Return what can be added up over pieces of the data: stops per level, those at leaves and at the root."""
@@ -58,7 +56,6 @@ class TaxonomyLevels(OnStops):
         return found
 
     def score(self, counts: Mapping[str, Any]) -> Score:
-        """Return the score that the counts of all pieces give."""
         measured: dict[str, int | float | None] = {}
         charts: list[Chart] = []
         parts = {part: tuple(int(side.sum()) for side in counts[part]["levels"]) for part, _ in _KINDS}

@@ -48,9 +48,7 @@ class RouteLength(OnRoutes):
 
     name: ClassVar[str] = "route_length"
     summary: ClassVar[str] = "lengths of trips on roads, before and after"
-
-    def run(self, original: Routes, published: Routes) -> Score:
-        return self.score(self.count(original, published))
+    additive: ClassVar[bool] = True
 
     @np.errstate(over="ignore", invalid="ignore")
     def count(self, original: Routes, published: Routes) -> Mapping[str, Any]:
@@ -63,7 +61,6 @@ class RouteLength(OnRoutes):
 
     @np.errstate(over="ignore", invalid="ignore")
     def score(self, counts: Mapping[str, Any]) -> Score:
-        """Return the score that the counts of all pieces give."""
         (before, after), metres = counts["roads"], counts["metres"]
         apart, change = value_distances(before, after)
         metres_apart, metres_change = value_distances(*metres)

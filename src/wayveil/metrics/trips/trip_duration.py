@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from wayveil.metrics.classes import distribution, durations
 from wayveil.metrics.distances import average, value_distances
-from wayveil.metrics.flows.trip_flows import ends_of_trips
+from wayveil.metrics.flows import ends_of_trips
 from wayveil.metrics.metric_base import OnVisits
 from wayveil.metrics.visits.aligned import check_times
 from wayveil.model import Score, Visits, seconds_per_unit
@@ -43,9 +43,7 @@ class TripDuration(OnVisits):
     name: ClassVar[str] = "trip_duration"
     summary: ClassVar[str] = "durations of trips, before and after"
     timed: ClassVar[bool] = True
-
-    def run(self, original: Visits, published: Visits) -> Score:
-        return self.score(self.count(original, published))
+    additive: ClassVar[bool] = True
 
     def count(self, original: Visits, published: Visits) -> Mapping[str, Any]:
         """Return what can be added up over pieces of the data: trips by their durations."""
@@ -57,7 +55,6 @@ class TripDuration(OnVisits):
         }
 
     def score(self, counts: Mapping[str, Any]) -> Score:
-        """Return the score that the counts of all pieces give."""
         before, after = counts["before"], counts["after"]
         apart, change = value_distances(before, after)
         return Score(

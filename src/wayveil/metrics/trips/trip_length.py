@@ -47,9 +47,7 @@ class TripLength(OnPositions):
 
     name: ClassVar[str] = "trip_length"
     summary: ClassVar[str] = "lengths and durations of trips, before and after"
-
-    def run(self, original: Points, published: Points | Regions) -> Score:
-        return self.score(self.count(original, published))
+    additive: ClassVar[bool] = True
 
     @np.errstate(over="ignore", invalid="ignore")
     def count(self, original: Points, published: Points | Regions) -> Mapping[str, Any]:
@@ -62,7 +60,6 @@ class TripLength(OnPositions):
 
     @np.errstate(over="ignore", invalid="ignore")
     def score(self, counts: Mapping[str, Any]) -> Score:
-        """Return the score that the counts of all pieces give."""
         (old_lengths, old_times), (new_lengths, new_times) = counts["before"], counts["after"]
         ks, moved = value_distances(old_lengths, new_lengths)
         ks_of_times, moved_times = value_distances(old_times, new_times)

@@ -42,16 +42,13 @@ class TripVisits(OnVisits):
 
     name: ClassVar[str] = "trip_visits"
     summary: ClassVar[str] = "visits and different places per trip, before and after"
-
-    def run(self, original: Visits, published: Visits) -> Score:
-        return self.score(self.count(original, published))
+    additive: ClassVar[bool] = True
 
     def count(self, original: Visits, published: Visits) -> Mapping[str, Any]:
         """Return what can be added up over pieces of the data: trips by their numbers of visits and of places."""
         return {"before": _numbers(original), "after": _numbers(published)}
 
     def score(self, counts: Mapping[str, Any]) -> Score:
-        """Return the score that the counts of all pieces give."""
         before, after = counts["before"], counts["after"]
         apart, change = value_distances(before[0], after[0])
         places_apart, places_change = value_distances(before[1], after[1])

@@ -49,16 +49,13 @@ class InstanceLoss(OnVisits):
 
     name: ClassVar[str] = "instance_loss"
     summary: ClassVar[str] = "share of visits lost, per place and per time of day"
-
-    def run(self, original: Visits, published: Visits) -> Score:
-        return self.score(self.count(original, published))
+    additive: ClassVar[bool] = True
 
     def count(self, original: Visits, published: Visits) -> Mapping[str, Any]:
         """Return what can be added up over pieces of the data: visits by place and by time, trajectories by length."""
         return {"before": _side(original, original), "after": _side(published, original)}
 
     def score(self, counts: Mapping[str, Any]) -> Score:
-        """Return the score that the counts of all pieces give."""
         before, after = counts["before"], counts["after"]
         formats = before["time_format"].value, after["time_format"].value
         ordered = _tells_order_only(after) and not _tells_order_only(before)

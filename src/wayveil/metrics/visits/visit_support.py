@@ -49,9 +49,7 @@ class VisitSupport(OnVisits):
     name: ClassVar[str] = "visit_support"
     summary: ClassVar[str] = "how often each place and time is visited, before and after"
     timed: ClassVar[bool] = True
-
-    def run(self, original: Visits, published: Visits) -> Score:
-        return self.score(self.count(original, published))
+    additive: ClassVar[bool] = True
 
     def count(self, original: Visits, published: Visits) -> Mapping[str, Any]:
         """Return what can be added up over pieces of the data: trajectories per place and time."""
@@ -62,7 +60,6 @@ class VisitSupport(OnVisits):
         return {"time_format": Same(original.time_format), "before": before, "after": after}
 
     def score(self, counts: Mapping[str, Any]) -> Score:
-        """Return the score that the counts of all pieces give."""
         visits, before, after = side_by_side(counts["before"], counts["after"])
         there = before > 0
         old, new = before[there], after[there]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, Protocol
 
 from wayveil.errors import ParameterError
 from wayveil.model.claims.counting import each_trajectory
-from wayveil.model.parameters import check_parameters, parameters_of, plain
+from wayveil.model.parameters import Sensitive, check_parameters, parameters_of, plain
 
 __all__ = ["Claim", "Guarantee", "Protection"]
 
@@ -85,6 +86,18 @@ class Guarantee(Protocol):
     """Whether the publication alone can show that the claim does not hold; if not, only its owner can judge it."""
 
     @property
+    def sensitive(self) -> Sensitive:
+        """The values whose inference is bounded, by attribute."""
+
+    @property
+    def group_size(self) -> int:
+        """How many people must look alike; 2 where the claim is about something else."""
+
+    @property
+    def attack_settings(self) -> Mapping[str, Any]:
+        """The parameters that make attackers as strong as the claim withstands, for the attacks that have them."""
+
+    @property
     def promise(self) -> str:
         """The claim in plain words."""
 
@@ -117,10 +130,12 @@ class Claim(ABC):
     name: ClassVar[str]
     about_truth: ClassVar[bool] = False
     judged_alone: ClassVar[bool] = True
+    sensitive: Sensitive = ()
+    row_share: Fraction | str | None = None
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)
-        if getattr(self, "row_share", None) == 0:
+        if self.row_share == 0:
             raise ParameterError(f"{self.name}: row_share must be larger than 0, got 0. Nobody could own anything.")
 
     @property
@@ -133,6 +148,14 @@ class Claim(ABC):
     @property
     @abstractmethod
     def protects(self) -> tuple[Protection, ...]: ...
+
+    @property
+    def group_size(self) -> int:
+        return 2
+
+    @property
+    def attack_settings(self) -> Mapping[str, Any]:
+        return {}
 
     @property
     def covered(self) -> tuple[str, ...]:

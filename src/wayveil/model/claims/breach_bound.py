@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from wayveil.errors import ParameterError
 from wayveil.model.claims.base import Claim, Protection
@@ -49,6 +50,10 @@ class BreachBound(Claim):
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_disjoint(self.name, self.adversaries)
+
+    @property
+    def attack_settings(self) -> Mapping[str, Any]:
+        return {"threshold": self.p, "adversaries": self.adversaries, "times": self.times}
 
     @property
     def promise(self) -> str:

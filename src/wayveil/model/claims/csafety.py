@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -88,6 +89,14 @@ class CSafety(Claim):
     def least_people(self) -> int:
         """The smallest number of people with a published stop at the same sensitive node."""
         return self.m if isinstance(self.place_people, str) else self.place_people
+
+    @property
+    def group_size(self) -> int:
+        return self.m
+
+    @property
+    def attack_settings(self) -> Mapping[str, Any]:
+        return {"threshold": self.c}
 
     @property
     def promise(self) -> str:

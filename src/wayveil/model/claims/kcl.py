@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -63,6 +64,14 @@ class KCL(Claim):
     def owner_share(self) -> Fraction:
         """The largest share of trajectories that look alike which one person may own."""
         return share_value(self.row_share, self.k)
+
+    @property
+    def group_size(self) -> int:
+        return self.k
+
+    @property
+    def attack_settings(self) -> Mapping[str, Any]:
+        return {"m": self.l, "threshold": self.owner_share, "confidence": self.c}
 
     @property
     def promise(self) -> str:

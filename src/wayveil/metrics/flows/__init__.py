@@ -1,1 +1,0 @@
-"""From where to where people go."""

@@ -1,1 +1,0 @@
-"""Whether the next place can be foretold as well as before."""
