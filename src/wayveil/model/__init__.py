@@ -5,6 +5,7 @@ from wayveil.model.claims import (
     KCL,
     AttackGraph,
     BreachBound,
+    Claim,
     CSafety,
     Guarantee,
     KAnonymity,
@@ -12,7 +13,6 @@ from wayveil.model.claims import (
     Protection,
     StrictK,
     SubsequenceK,
-    guarantee_from_json,
 )
 from wayveil.model.frame import Extent, Frame
 from wayveil.model.parameters import (
@@ -24,6 +24,7 @@ from wayveil.model.parameters import (
     plain,
 )
 from wayveil.model.places import Places
+from wayveil.model.plugins import guarantee_from_json, guarantees
 from wayveil.model.points import Points
 from wayveil.model.protocols import Attack, BlockKey, Engine, Method, Metric, Progress, Step, Verifier, Workload
 from wayveil.model.regions import Regions
@@ -44,6 +45,7 @@ __all__ = [
     "BreachBound",
     "CSafety",
     "Chart",
+    "Claim",
     "Coded",
     "Data",
     "Engine",
@@ -80,6 +82,7 @@ __all__ = [
     "check_parameters",
     "duration_units",
     "guarantee_from_json",
+    "guarantees",
     "parameter",
     "parameters_of",
     "plain",

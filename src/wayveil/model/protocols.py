@@ -212,7 +212,10 @@ class Metric(_Compared):
 class Workload(_Declared, ABC):
     """A frozen, keyword-only dataclass that generates data from a seed."""
 
+    accepts: ClassVar[type[Any]]
+    """The kind of data that is made."""
     sensitive: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Which values of which attribute are sensitive."""
 
     @abstractmethod
     def generate(self, *, rng: np.random.Generator) -> Data: ...

@@ -23,10 +23,12 @@ from wayveil.model import (
     Sensitive,
     Stops,
     Verdict,
+    Verifier,
     Visits,
     parameters_of,
     plain,
 )
+from wayveil.model.plugins import Group, with_plugins
 
 __all__ = [
     "Family",
@@ -53,12 +55,12 @@ __all__ = [
 
 Family = Literal["method", "step", "attack", "metric", "workload"]
 
-_REGISTRIES: dict[str, tuple[str, str]] = {
-    "method": ("wayveil.methods", "METHODS"),
-    "step": ("wayveil.prepare", "STEPS"),
-    "attack": ("wayveil.attacks", "ATTACKS"),
-    "metric": ("wayveil.metrics", "METRICS"),
-    "workload": ("wayveil.workloads", "WORKLOADS"),
+_REGISTRIES: dict[str, tuple[str, str, Group]] = {
+    "method": ("wayveil.methods", "METHODS", "methods"),
+    "step": ("wayveil.prepare", "STEPS", "steps"),
+    "attack": ("wayveil.attacks", "ATTACKS", "attacks"),
+    "metric": ("wayveil.metrics", "METRICS", "metrics"),
+    "workload": ("wayveil.workloads", "WORKLOADS", "workloads"),
 }
 Kind = Literal["visits", "points", "regions", "routes", "stops"]
 
@@ -67,10 +69,9 @@ _ROWS = {"visits": "visits", "points": "points", "regions": "boxes", "routes": "
 
 
 def entries(family: Family) -> Mapping[str, type]:
-    """Return all classes of a family by name."""
-    module, name = _REGISTRIES[family]
-    found: Mapping[str, type] = getattr(import_module(module), name)
-    return found
+    """Return all classes of a family by name: ours, then those of plug-ins."""
+    module, name, group = _REGISTRIES[family]
+    return with_plugins(getattr(import_module(module), name), group)
 
 
 def entry(family: Family, name: str) -> type:
@@ -229,7 +230,10 @@ def verify(published: Data, claim: Guarantee, original: Data | None = None, boxe
     more: dict[str, Any] = {"original": original} if claim.about_truth else {}
     if boxes is not None:
         more["boxes"] = boxes
-    return VERIFIERS[claim.name](published, claim, **more)
+    verifiers: Mapping[str, Verifier] = with_plugins(VERIFIERS, "verifiers")
+    if claim.name not in verifiers:
+        raise UsageError(f"There is no verifier of the claim {claim.name}, so nothing can be said of it.")
+    return verifiers[claim.name](published, claim, **more)
 
 
 def describe(name: str) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from wayveil.engines import Scratch
 from wayveil.errors import UsageError
 from wayveil.io import Loaded, from_geopandas, from_pandas, from_polars, to_geopandas, to_pandas, to_polars
 from wayveil.model import (
-    GUARANTEES,
     Data,
     Engine,
     Points,
@@ -25,6 +24,7 @@ from wayveil.model import (
     Routes,
     Stops,
     Visits,
+    guarantees,
     parameters_of,
 )
 from wayveil.run import catalog
@@ -353,7 +353,7 @@ def _data_of(what: Any, owners: Literal["each-trajectory"] | None) -> Data:
 def _method_of(wanted: Any) -> Any:
     if type(wanted) in catalog.entries("method").values():
         return wanted
-    if type(wanted) in GUARANTEES.values():
+    if type(wanted) in guarantees().values():
         name = catalog.first_method(wanted.name)
         known = {p.name for p in parameters_of(catalog.entry("method", name))}
         said = {p.name: getattr(wanted, p.name) for p in parameters_of(type(wanted)) if p.name in known}

@@ -72,6 +72,12 @@ class AttackGraph(Claim):
 
     name: ClassVar[str] = "AttackGraph"
     about_truth: ClassVar[bool] = True
+    public_numbers: ClassVar[tuple[str, ...]] = (
+        "min_declared",
+        "trajectories",
+        "boxes",
+        "points",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -84,6 +84,9 @@ class Guarantee(Protocol):
     """Whether the claim also speaks of the original, so that its verifier takes that too, as ``original=``."""
     judged_alone: ClassVar[bool]
     """Whether the publication alone can show that the claim does not hold; if not, only its owner can judge it."""
+    public_numbers: ClassVar[tuple[str, ...]]
+    """What of a verdict is public: numbers that follow from the published rows and from who is behind them.  What
+    compares them with the original (rows that are left out, boxes that are not true) is in the private report alone."""
 
     @property
     def sensitive(self) -> Sensitive:
@@ -130,6 +133,7 @@ class Claim(ABC):
     name: ClassVar[str]
     about_truth: ClassVar[bool] = False
     judged_alone: ClassVar[bool] = True
+    public_numbers: ClassVar[tuple[str, ...]] = ()
     sensitive: Sensitive = ()
     row_share: Fraction | str | None = None
 
@@ -160,6 +164,10 @@ class Claim(ABC):
     @property
     def covered(self) -> tuple[str, ...]:
         return tuple(protection.sentence for protection in self.protects)
+
+    @property
+    @abstractmethod
+    def not_covered(self) -> tuple[str, ...]: ...
 
     @property
     def unbounded(self) -> tuple[str, ...]:

@@ -46,6 +46,15 @@ class BreachBound(Claim):
     )
 
     name: ClassVar[str] = "BreachBound"
+    public_numbers: ClassVar[tuple[str, ...]] = (
+        "max_share",
+        "max_share_exact",
+        "max_share_trajectories",
+        "classes",
+        "unsafe",
+        "trajectories",
+        "visits",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -79,6 +79,24 @@ class CSafety(Claim):
 
     name: ClassVar[str] = "CSafety"
     about_truth: ClassVar[bool] = True
+    public_numbers: ClassVar[tuple[str, ...]] = (
+        "max_probability",
+        "max_probability_exact",
+        "max_probability_people",
+        "max_probability_trajectories",
+        "min_people",
+        "max_owner_share",
+        "min_place_people",
+        "classes",
+        "small_classes",
+        "dominated_classes",
+        "rare_places",
+        "nested_classes",
+        "trajectories",
+        "rows",
+        "sensitive_rows",
+        "generalized_rows",
+    )
 
     @property
     def owner_share(self) -> Fraction:

@@ -41,6 +41,15 @@ class KAnonymity(Claim):
 
     name: ClassVar[str] = "KAnonymity"
     about_truth: ClassVar[bool] = True
+    public_numbers: ClassVar[tuple[str, ...]] = (
+        "min_support",
+        "max_owner_share",
+        "groups",
+        "points_outside",
+        "trajectories",
+        "boxes",
+        "points",
+    )
 
     @property
     def owner_share(self) -> Fraction:

@@ -59,6 +59,22 @@ class KCL(Claim):
     )
 
     name: ClassVar[str] = "KCL"
+    public_numbers: ClassVar[tuple[str, ...]] = (
+        "min_support",
+        "min_support_note",
+        "max_owner_share",
+        "max_owner_share_exact",
+        "max_owner_share_note",
+        "max_confidence",
+        "max_confidence_exact",
+        "max_confidence_note",
+        "max_confidence_trajectories",
+        "max_confidence_trajectories_exact",
+        "max_confidence_trajectories_note",
+        "sequences",
+        "trajectories",
+        "visits",
+    )
 
     @property
     def owner_share(self) -> Fraction:

@@ -48,6 +48,16 @@ class KDelta(Claim):
     )
 
     name: ClassVar[str] = "KDelta"
+    public_numbers: ClassVar[tuple[str, ...]] = (
+        "min_support",
+        "certified",
+        "sets",
+        "max_distance_m",
+        "max_owner_share",
+        "tolerance_m",
+        "trajectories",
+        "points",
+    )
 
     @property
     def owner_share(self) -> Fraction:

@@ -45,6 +45,20 @@ class StrictK(Claim):
 
     name: ClassVar[str] = "StrictK"
     about_truth: ClassVar[bool] = True
+    public_numbers: ClassVar[tuple[str, ...]] = (
+        "min_support",
+        "min_support_note",
+        "max_owner_share",
+        "max_owner_share_note",
+        "routes",
+        "slices",
+        "trajectories",
+        "roads",
+        "rows",
+        "broken",
+        "inference_routes",
+        "min_people",
+    )
 
     @property
     def owner_share(self) -> Fraction:

@@ -41,6 +41,20 @@ class SubsequenceK(Claim):
 
     name: ClassVar[str] = "SubsequenceK"
     about_truth: ClassVar[bool] = True
+    public_numbers: ClassVar[tuple[str, ...]] = (
+        "min_support",
+        "min_support_note",
+        "max_owner_share",
+        "max_owner_share_note",
+        "routes",
+        "slices",
+        "trajectories",
+        "roads",
+        "rows",
+        "broken",
+        "inference_routes",
+        "exact_match_min_support",
+    )
 
     @property
     def owner_share(self) -> Fraction:
