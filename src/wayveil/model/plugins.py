@@ -95,7 +95,7 @@ def _load(point: EntryPoint, base: type | None) -> Any:
     if isabstract(loaded):
         missing = ", ".join(sorted(loaded.__abstractmethods__))  # type: ignore[attr-defined]
         raise UsageError(f"{_speaker(point)}: {point.value} does not define {missing}.")
-    if base is not Claim and not isinstance(vars(loaded).get("summary"), str):
+    if base is not Claim and not isinstance(getattr(loaded, "summary", None), str):
         raise UsageError(f"{_speaker(point)}: {point.value} has no summary. Say in a few words what it is.")
     named = getattr(loaded, "name", None)
     if named != point.name:

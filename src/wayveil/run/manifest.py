@@ -218,7 +218,7 @@ def sentences(claim: Guarantee, each_trajectory: bool, attributes: Iterable[str]
 
     `each_trajectory` is whether the publisher declared that each trajectory of the input is another person.
     """
-    sensitive = {attribute for attribute, _ in getattr(claim, "sensitive", ())}
+    sensitive = {attribute for attribute, _ in claim.sensitive}
     return {
         "promise": claim.statement("declared" if each_trajectory else "given"),
         "covered": list(claim.covered),
