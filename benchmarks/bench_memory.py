@@ -24,7 +24,7 @@ import numpy as np
 import polars as pl
 
 import wayveil
-from wayveil.run.sizing import parse_size
+from wayveil.pipeline.blocks.memory import parse_size
 
 POINTS, FLOWS, PEOPLE_AT_ONCE = 100, 4_000, 20_000
 METHODS = {"w4m": "k = 4\ndelta = 300\n", "nwa": 'k = 4\ndelta = 300\npi = "none"\n', "tga": "k = 4\n"}

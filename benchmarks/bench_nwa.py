@@ -28,13 +28,13 @@ import numpy as np
 
 import wayveil
 from wayveil.engines import LocalEngine
-from wayveil.io.columns import ReadOptions
-from wayveil.io.output import write_points
-from wayveil.io.points import read_points
-from wayveil.io.published import read_published, write_published
+from wayveil.io.publish.published import read_published, write_published
+from wayveil.io.publish.writer import write_points
+from wayveil.io.read.point_tables import read_points
+from wayveil.io.tabular.columns import ReadOptions
 from wayveil.methods.nwa import Nwa
 from wayveil.model import Points
-from wayveil.verify.kdelta import check_kdelta
+from wayveil.verify.kdelta.kdelta_verifier import check_kdelta
 
 PHASES = ("read", "classes", "distances", "clusters", "move", "write", "verify")
 STEPS = {"finding": "classes", "measuring": "distances", "clustering": "clusters", "moving": "move"}

@@ -23,7 +23,7 @@ import wayveil
 from wayveil.attacks import ATTACKS
 from wayveil.engines import LocalEngine
 from wayveil.model import parameters_of
-from wayveil.run.scores import fits, is_ready
+from wayveil.recipe.defaults import fits, is_ready
 from wayveil.workloads import Errands, NetworkMovers, RoadMovers, Transit
 
 MAKE = {

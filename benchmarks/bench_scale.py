@@ -31,9 +31,9 @@ import numpy as np
 import wayveil
 from wayveil.io import write_points, write_visits
 from wayveil.model import Points, Visits
-from wayveil.run.catalog import build, make_engine
-from wayveil.run.pipeline import publish
-from wayveil.run.recipe import make_recipe
+from wayveil.pipeline.publish import publish
+from wayveil.recipe.catalog import build, make_engine
+from wayveil.recipe.recipe import make_recipe
 
 PART = 500_000
 WAYS = {"whole": ("local", False), "blocks": ("local", True), "dask": ("dask", True)}

@@ -34,8 +34,8 @@ from wayveil.methods import Cast
 from wayveil.metrics import GeneralizationCost, SequentialPatterns
 from wayveil.model import Chart, Series, Stops
 from wayveil.model.ragged import trajectory_of_row
-from wayveil.run.reading import load, prepare
-from wayveil.run.recipe import load_recipe
+from wayveil.pipeline.input import load, prepare
+from wayveil.recipe.recipe import load_recipe
 from wayveil.verify import VERIFIERS
 from wayveil.workloads import Errands
 

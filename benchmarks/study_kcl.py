@@ -30,7 +30,7 @@ from wayveil.engines import LocalEngine
 from wayveil.methods import Kcl
 from wayveil.metrics import FrequentSequences
 from wayveil.model import Chart, Series, Visits
-from wayveil.run.charts import draw
+from wayveil.report.charts.bars import draw
 from wayveil.verify import VERIFIERS
 from wayveil.workloads import City, Transit
 

@@ -26,7 +26,7 @@ from wayveil.model import Points
 from wayveil.model.ragged import offsets_of
 from wayveil.prepare.resample import Resample
 from wayveil.prepare.split import Split
-from wayveil.verify.kanonymity import check_kanonymity
+from wayveil.verify.kanonymity.kanonymity_verifier import check_kanonymity
 from wayveil.workloads.network_movers import NetworkMovers
 
 VARIANTS = ("paper", "improved")

@@ -368,7 +368,7 @@ def test_an_unexpected_error_shows_no_values(run: Run, tmp_path: Path, monkeypat
     def broken(folder: Path, **how: Any) -> None:
         raise KeyError("Anna was at the clinic")
 
-    monkeypatch.setattr("wayveil.run.judging.judge", broken)
+    monkeypatch.setattr("wayveil.pipeline.folder.verify_folder.judge", broken)
     code, text, error = run("verify", tmp_path)
     assert (code, text) == (2, "")
     assert error == error.splitlines()[0] + "\n"
@@ -394,7 +394,7 @@ def test_help_does_not_wait_for_the_compiler() -> None:
 
 def test_demo(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("wayveil.run.demo.DEMO_RECORDS", 2000)
+    monkeypatch.setattr("wayveil.commands.demo.DEMO_RECORDS", 2000)
     code, text, error = run("demo")
     assert (code, error) == (0, "")
     assert "wayveil-demo/private/report.html" in text

@@ -12,13 +12,13 @@ import pytest
 
 import wayveil
 from wayveil.attacks import ATTACKS
-from wayveil.kernels.warm import JOBS
+from wayveil.kernels.common.warm import JOBS
 from wayveil.methods import METHODS
 from wayveil.metrics import METRICS
 from wayveil.model import GUARANTEES, Attack, Claim, Method, Metric, Step, Workload, parameters_of
 from wayveil.prepare import STEPS
-from wayveil.run import catalog
-from wayveil.run.report import _PROMISES
+from wayveil.recipe import catalog
+from wayveil.report.report import _PROMISES
 from wayveil.workloads import WORKLOADS
 
 SOURCE = Path(wayveil.__file__).parent

@@ -18,9 +18,9 @@ from wayveil.engines import DaskEngine, LocalEngine
 from wayveil.methods import METHODS, cast_levels, cast_sensitive, knode, nwa, qid, w4m
 from wayveil.methods.tga import Tga
 from wayveil.model import Engine, Points, Progress
-from wayveil.run.pipeline import publish
-from wayveil.run.recipe import make_recipe
-from wayveil.run.secret import Secret
+from wayveil.pipeline.folder.secret import Secret
+from wayveil.pipeline.publish import publish
+from wayveil.recipe.recipe import make_recipe
 
 pytest.importorskip("distributed")
 

@@ -23,9 +23,9 @@ from tables import CONFIGURED, write_inputs
 
 from wayveil.engines import LocalEngine
 from wayveil.methods import METHODS
-from wayveil.run.pipeline import publish
-from wayveil.run.recipe import make_recipe
-from wayveil.run.secret import Secret
+from wayveil.pipeline.folder.secret import Secret
+from wayveil.pipeline.publish import publish
+from wayveil.recipe.recipe import make_recipe
 
 TABLE = Path(__file__).parent / "frozen_bytes.json"
 SECRET = Secret(bytes(32))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from wayveil.cli import main
-from wayveil.run.judging import judge
+from wayveil.pipeline.folder.verify_folder import judge
 
 # Runs a publication that dies at step `n` of those that the interpreter reports to the audit hooks (n = 0: never,
 # and says how many steps there were).  Steps are those that name the output or change files.

@@ -21,8 +21,8 @@ from wayveil.methods.cba import Cba
 from wayveil.methods.icba import Icba
 from wayveil.methods.prefix import Prefix
 from wayveil.model import RoadNetwork, Routes, StrictK
-from wayveil.verify.strict_k import check_strict_k
-from wayveil.verify.subsequence_k import check_subsequence_k
+from wayveil.verify.strict_k.strict_k_verifier import check_strict_k
+from wayveil.verify.subsequence_k.subsequence_k_verifier import check_subsequence_k
 
 ENGINE = LocalEngine(workers=1)
 

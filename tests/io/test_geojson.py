@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from wayveil.errors import InputError, WayveilError
-from wayveil.io.columns import ReadOptions
-from wayveil.io.loaded import Loaded
-from wayveil.io.points import read_points as read_points_asking
+from wayveil.io.read.loaded import Loaded
+from wayveil.io.read.point_tables import read_points as read_points_asking
+from wayveil.io.tabular.columns import ReadOptions
 
 
 def read_points(path: str | Path, options: ReadOptions | None = None) -> Loaded:

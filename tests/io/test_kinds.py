@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from wayveil.errors import InputError
-from wayveil.io.columns import ReadOptions
-from wayveil.io.kinds import guess_kind
+from wayveil.io.tabular.columns import ReadOptions
+from wayveil.io.tabular.detect import guess_kind
 
 
 def csv(folder: Path, header: str) -> Path:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.io import lines
-from wayveil.io.lines import first_bad_byte, first_long_record, line_of_record
+from wayveil.io.tabular import csv_position
+from wayveil.io.tabular.csv_position import first_bad_byte, first_long_record, line_of_record
 
 
 @given(
@@ -20,7 +20,7 @@ from wayveil.io.lines import first_bad_byte, first_long_record, line_of_record
 def test_lines_of_records(records: list[str], chunk: int) -> None:
     text = "".join(record + "\n" for record in records)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lines, "_CHUNK", chunk)
+        patch.setattr(csv_position, "_CHUNK", chunk)
         found = [line_of_record(text.encode(), i) for i in range(len(records))]
     assert found == [1 + "".join(r + "\n" for r in records[:i]).count("\n") for i in range(len(records))]
 
@@ -38,7 +38,7 @@ def test_first_bad_byte(raw: list[bytes], chunk: int) -> None:
     except UnicodeDecodeError as error:
         expected = (error.start + 1, 1 + text[: error.start].count(b"\n"))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lines, "_CHUNK", chunk)
+        patch.setattr(csv_position, "_CHUNK", chunk)
         assert first_bad_byte(text) == expected
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from wayveil.io.parquet_footer import longest_group
+from wayveil.io.formats.parquet_footer import longest_group
 
 ROWS = 30_000
 NOISE = np.random.default_rng(1).random((ROWS, 2))

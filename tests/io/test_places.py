@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from wayveil.errors import InputError
-from wayveil.io.osm_places import kind_of_tags
-from wayveil.io.place_nodes import attach_places, taxonomy_of_places
-from wayveil.io.place_shapes import shape_of_geojson, shape_of_wkt
-from wayveil.io.places import read_places
-from wayveil.io.taxonomy import read_taxonomy
+from wayveil.io.formats.osm_places import kind_of_tags
+from wayveil.io.places.place_files import read_places
+from wayveil.io.places.place_leaves import attach_places, taxonomy_of_places
+from wayveil.io.places.place_shapes import shape_of_geojson, shape_of_wkt
+from wayveil.io.places.taxonomy_files import read_taxonomy
 from wayveil.model import Taxonomy
 from wayveil.model.places import Places
 

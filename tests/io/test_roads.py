@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 from wayveil.errors import InputError, OutputError, UsageError
-from wayveil.io.osm import car_directions
-from wayveil.io.road_lines import lines_of_wkb, lines_of_wkt, wkb_of_lines, wkt_of_lines
-from wayveil.io.roads import read_network, write_network
+from wayveil.io.formats.osm import car_directions
+from wayveil.io.network.linestrings import lines_of_wkb, lines_of_wkt, wkb_of_lines, wkt_of_lines
+from wayveil.io.network.road_files import read_network, write_network
 from wayveil.model import Frame, RoadNetwork
 
 DATA = Path(os.environ.get("WAYVEIL_DATA", Path(__file__).parents[3] / "shared" / "data"))

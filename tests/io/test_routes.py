@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.errors import InputError, OutputError
-from wayveil.io.columns import ReadOptions
-from wayveil.io.kinds import guess_kind
-from wayveil.io.loaded import Loaded
-from wayveil.io.published import write_published
-from wayveil.io.routes import read_routes as read_routes_asking
-from wayveil.io.routes import write_routes
+from wayveil.io.publish.published import write_published
+from wayveil.io.read.loaded import Loaded
+from wayveil.io.read.route_tables import read_routes as read_routes_asking
+from wayveil.io.read.route_tables import write_routes
+from wayveil.io.tabular.columns import ReadOptions
+from wayveil.io.tabular.detect import guess_kind
 from wayveil.model import Coded, RoadNetwork, Routes
 
 

@@ -6,7 +6,7 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.io.slices import cut_text, split_name
+from wayveil.io.tabular.column_slice import cut_text, split_name
 
 ends = st.none() | st.integers(-6, 6)
 

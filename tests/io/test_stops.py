@@ -12,13 +12,13 @@ import polars as pl
 import pytest
 
 from wayveil.errors import InputError, OutputError, ParameterError
-from wayveil.io.columns import ReadOptions
-from wayveil.io.kinds import guess_kind
-from wayveil.io.loaded import Loaded
-from wayveil.io.side_tables import name_owners
-from wayveil.io.stops import read_stops as read_stops_asking
-from wayveil.io.stops import write_stops
-from wayveil.io.taxonomy import read_taxonomy
+from wayveil.io.places.taxonomy_files import read_taxonomy
+from wayveil.io.read.loaded import Loaded
+from wayveil.io.read.side_tables import name_owners
+from wayveil.io.read.stop_tables import read_stops as read_stops_asking
+from wayveil.io.read.stop_tables import write_stops
+from wayveil.io.tabular.columns import ReadOptions
+from wayveil.io.tabular.detect import guess_kind
 from wayveil.model import Coded, Stops, Taxonomy
 
 

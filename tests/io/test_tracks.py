@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from wayveil.errors import InputError, WayveilError
-from wayveil.io.columns import ReadOptions
-from wayveil.io.loaded import Loaded
-from wayveil.io.points import read_points as read_points_asking
+from wayveil.io.read.loaded import Loaded
+from wayveil.io.read.point_tables import read_points as read_points_asking
+from wayveil.io.tabular.columns import ReadOptions
 
 
 def read_points(path: str | Path, options: ReadOptions | None = None) -> Loaded:
@@ -218,7 +218,7 @@ def test_many_files_in_small_batches(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert [len(places_) for places_ in whole] == [1, 2, 3, 4, 5, 6]
     assert [places_[0][1] for places_ in whole] == [39.1, 39.2, 39.3, 39.4, 39.5, 39.6]
     for size in (0, 100, 300):
-        monkeypatch.setattr("wayveil.io.plt._BATCH_BYTES", size)
+        monkeypatch.setattr("wayveil.io.formats.plt._BATCH_BYTES", size)
         assert places(tmp_path) == whole
     plt(tmp_path, GOOD, GOOD[:-9], name="5/Trajectory/b.plt")
     refused(tmp_path, "file 7 of 8 by name: 1 line has fewer than seven fields, first line 8")

@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from wayveil.io.whole_files import system_error, whole_file
+from wayveil.io.publish.atomic import system_error, whole_file
 
 
 def fail_half_way(target, stop):

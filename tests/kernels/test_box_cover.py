@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.box_cover import smallest_cover
+from wayveil.kernels.metrics.box_cover import smallest_cover
 from wayveil.model.ragged import offsets_of
 
 

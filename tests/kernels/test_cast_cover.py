@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.cast_cover import cheapest_cover
+from wayveil.kernels.cast.taxonomy_cover import cheapest_cover
 
 
 def preorder(above: list[int]) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.cast_groups import near_groups
+from wayveil.kernels.cast.stop_groups import near_groups
 
 PARENT = [-1, 0, 1, 1, 0, 4, 5, 5, 4, 0]  # 0(1(2 3) 4(5(6 7) 8) 9)
 LAST = [10, 4, 3, 4, 9, 8, 7, 8, 9, 10]

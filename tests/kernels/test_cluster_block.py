@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.cluster_block import block_clusters
-from wayveil.kernels.cluster_measure import Block, Known, Measure
+from wayveil.kernels.clusters.w4m_block import block_clusters
+from wayveil.kernels.clusters.w4m_measure import Block, Known, Measure
 
 Row = tuple[int, float, float]
 Record = tuple[Row, ...]

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wayveil.kernels.cluster_edit import edit
-from wayveil.kernels.cluster_measure import Measure
+from wayveil.kernels.clusters.w4m_edit import edit
+from wayveil.kernels.clusters.w4m_measure import Measure
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "w4m" / "pair.json").read_text())
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.cluster_move import clamp, smallest_circle, translate
-from wayveil.kernels.jit import kernel
+from wayveil.kernels.clusters.disk_moves import clamp, smallest_circle, translate
+from wayveil.kernels.common.jit import kernel
 
 
 @kernel

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.cluster_people import is_before, new_people, offer, reset
-from wayveil.kernels.jit import kernel
+from wayveil.kernels.clusters.nearest_people import is_before, new_people, offer, reset
+from wayveil.kernels.common.jit import kernel
 
 
 @kernel

@@ -8,8 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from wayveil.kernels.cluster_tree import RELATIVE, Tree, box_gap, build_tree, reach, row_distance, sketch_gap
-from wayveil.kernels.jit import kernel
+from wayveil.kernels.clusters.trajectory_tree import (
+    RELATIVE,
+    Tree,
+    box_gap,
+    build_tree,
+    reach,
+    row_distance,
+    sketch_gap,
+)
+from wayveil.kernels.common.jit import kernel
 
 
 @kernel

@@ -6,7 +6,7 @@ import numba
 import numpy as np
 import pytest
 
-from wayveil.kernels.ctree import MOST_ENTRIES, add_cluster, grown_tree, new_tree, similar_in_tree, widen_cluster
+from wayveil.kernels.routes.ctree import MOST_ENTRIES, add_cluster, grown_tree, new_tree, similar_in_tree, widen_cluster
 
 
 @numba.njit

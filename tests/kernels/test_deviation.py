@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.deviation import deviations, embedded
+from wayveil.kernels.metrics.line_deviation import deviations, embedded
 
 
 def test_trajectories_without_rows_do_not_deviate() -> None:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.displacement import displacements
+from wayveil.kernels.metrics.displacement import displacements
 from wayveil.model import Points
 
 numbers = st.integers(-50, 50).map(float)

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.edr import DELETE, INSERT, MATCH, REPLACE, edr, edr_script
-from wayveil.kernels.jit import kernel
+from wayveil.kernels.clusters.edr import DELETE, INSERT, MATCH, REPLACE, edr, edr_script
+from wayveil.kernels.common.jit import kernel
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "w4m" / "pair.json").read_text())
 LETTERS = {MATCH: "=", REPLACE: "#", DELETE: "-", INSERT: "+"}

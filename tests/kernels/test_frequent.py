@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.frequent import mine_maximal, mine_maximal_within, most_frequent, sequence_supports
+from wayveil.kernels.frequent.maximal_sequences import (
+    mine_maximal,
+    mine_maximal_within,
+    most_frequent,
+    sequence_supports,
+)
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "kcl" / "mfs.json").read_text())
 

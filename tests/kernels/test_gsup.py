@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.kernels import gsup_classes as columns
-from wayveil.kernels.gsup import _with_room, loaded, unsafe
-from wayveil.kernels.gsup_greedy import delete_everywhere
+from wayveil.kernels.gsup.driver import _with_room, loaded, unsafe
+from wayveil.kernels.gsup.greedy_choice import delete_everywhere
+from wayveil.kernels.gsup.key_table import add, drop_last, find, larger_table, new_table
 from wayveil.kernels.gsup_heap import larger_heap, pop, push
-from wayveil.kernels.gsup_table import add, drop_last, find, larger_table, new_table
 
 ADVERSARY = np.array([0, 0, 1, 1, -1])
 

@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from wayveil.kernels.common.jit import kernel
 from wayveil.kernels.heap import new_heap, pop, push
-from wayveil.kernels.jit import kernel
 
 
 @kernel

@@ -11,15 +11,15 @@ from typing import Any
 import numba
 import pytest
 
-from wayveil.kernels import jit
+from wayveil.kernels.common import jit
 
 WORKLOAD = """
 import hashlib
 import numpy as np
 from wayveil.engines import LocalEngine
-from wayveil.methods.kcl import Kcl
+from wayveil.methods.kcl.kcl import Kcl
 from wayveil.workloads import City, Transit
-import wayveil.methods.kcl_ways as module
+import wayveil.methods.kcl.kcl_ways as module
 
 logs, plain = [], module.suppress
 
@@ -134,7 +134,7 @@ def test_without_a_cache_kernels_work_as_well(how: Any, monkeypatch: pytest.Monk
 def test_a_program_without_a_cache_works_as_well(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("a file where a folder should be")
-    code = "from wayveil.kernels.sequence_table import grown; import numpy as np; print(grown(np.arange(2), 3).size)"
+    code = "from wayveil.kernels.common.sequence_table import grown; import numpy as np; print(grown(np.arange(2), 3).size)"
     assert python(code, XDG_CACHE_HOME=str(blocked)) == "6\n"
 
 

@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from wayveil.kernels.common.sequence_table import find_row
 from wayveil.kernels.kcl_count import (
     CLEAN,
     COMMON,
@@ -19,7 +20,6 @@ from wayveil.kernels.kcl_count import (
     locate_threats,
 )
 from wayveil.kernels.kcl_lists import Records, inverted
-from wayveil.kernels.sequence_table import find_row
 
 # A table is a list of (owner, items, sensitive values), sorted by owner; items ascend, -1 is a value that is not
 # sensitive.

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from wayveil.kernels.kcl.greedy_suppression import suppress
+from wayveil.kernels.kcl.pattern_loss import lose_patterns, new_patterns, pattern_loss, visits_to_mend
 from wayveil.kernels.kcl_find import find_sequences
 from wayveil.kernels.kcl_lists import Records
-from wayveil.kernels.kcl_patterns import lose_patterns, new_patterns, pattern_loss, visits_to_mend
-from wayveil.kernels.kcl_suppress import suppress
 
 # A table is a list of (owner, items, sensitive values), sorted by owner; items ascend, and -1 is a value that is not
 # sensitive.

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from wayveil.kernels.kcl.greedy_suppression import suppress
 from wayveil.kernels.kcl_find import find_sequences
 from wayveil.kernels.kcl_lists import Records
-from wayveil.kernels.kcl_suppress import suppress
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "kcl"
 

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from wayveil.kernels.kcl.exact_validity import is_valid, new_scratch
+from wayveil.kernels.kcl.suppression_state import new_threats
 from wayveil.kernels.kcl_find import find_sequences
 from wayveil.kernels.kcl_lists import Records
 from wayveil.kernels.kcl_literal import is_valid_as_printed
-from wayveil.kernels.kcl_state import new_threats
-from wayveil.kernels.kcl_validity import is_valid, new_scratch
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "kcl"
 SHARES = [Fraction(1, 4), Fraction(1, 3), Fraction(2, 5), Fraction(1, 2), Fraction(1)]

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.knode_boxes import NEVER, Tracks, enclose, join, leave, loss_if, new_boxes
-from wayveil.kernels.knode_draw import draw_boxes
-from wayveil.kernels.knode_guess import guess_more, keep_on_list
+from wayveil.kernels.knode.cost_guesses import guess_more, keep_on_list
+from wayveil.kernels.knode.exact_boxes import draw_boxes
+from wayveil.kernels.knode.group_boxes import NEVER, Tracks, enclose, join, leave, loss_if, new_boxes
 
 Track = tuple[int, list[tuple[float, float]]]  # the first timestamp, then positions
 THIN = 0.02

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from wayveil.kernels.knode_graph import AXES, NO_EDGE, edge_weights
+from wayveil.kernels.knode.overlap_graph import AXES, NO_EDGE, edge_weights
 
 
 def overlaps(p: list[tuple[float, float]], q: list[tuple[float, float]], axes: str) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.knode_improve import low_loss_groups
+from wayveil.kernels.knode.group_improvement import low_loss_groups
 
 Track = tuple[int, list[tuple[float, float]]]  # the first timestamp, then positions
 THIN, NEVER = 0.02, 1e300

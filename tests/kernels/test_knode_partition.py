@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.knode_graph import NO_EDGE
-from wayveil.kernels.knode_partition import partition
+from wayveil.kernels.knode.greedy_partition import partition
+from wayveil.kernels.knode.overlap_graph import NO_EDGE
 
 Edges = dict[tuple[int, int], float]
 

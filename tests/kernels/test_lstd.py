@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.lstd import lstd_of
+from wayveil.kernels.clusters.lstd import lstd_of
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "w4m" / "pair.json").read_text())
 

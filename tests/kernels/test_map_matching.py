@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
-from wayveil.kernels.joined_roads import join_candidates
-from wayveil.kernels.map_matching import Candidates, Track, choose_candidates, thin
-from wayveil.kernels.near_roads import near_roads, road_pieces, road_tree
-from wayveil.kernels.shortest_ways import new_search, road_graph, search
+from wayveil.kernels.roads.map_matching import Candidates, Track, choose_candidates, thin
+from wayveil.kernels.roads.near_roads import near_roads, road_pieces, road_tree
+from wayveil.kernels.roads.road_paths import join_candidates
+from wayveil.kernels.roads.shortest_paths import new_search, road_graph, search
 from wayveil.model.ragged import frozen, offsets_of
 
 Shape = list[tuple[float, float]]

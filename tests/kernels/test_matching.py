@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.matching import count_fitting, doublet_codes, inverted_lists, match_sets
+from wayveil.kernels.attacks.visit_matching import count_fitting, doublet_codes, inverted_lists, match_sets
 
 ITEMS = 6
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.place_match import match_places
+from wayveil.kernels.attacks.place_match import match_places
 from wayveil.model.ragged import offsets_of
 
 # 0 is above 1 (2, 3), 4 and 5, which is sensitive: 6 (7, 8) and 9.

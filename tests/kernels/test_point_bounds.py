@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wayveil.kernels.jit import kernel
-from wayveil.kernels.point_bounds import Coarse, Rule, Sequences, coarse_bounds, rest_bounds
-from wayveil.kernels.point_matching import match_points
+from wayveil.kernels.common.jit import kernel
+from wayveil.kernels.tga.cost_bounds import Coarse, Rule, Sequences, coarse_bounds, rest_bounds
+from wayveil.kernels.tga.point_matching import match_points
 
 
 @kernel

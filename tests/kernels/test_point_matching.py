@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.point_bounds import Coarse, Rule, Sequences
-from wayveil.kernels.point_matching import match_points, nearest
+from wayveil.kernels.tga.cost_bounds import Coarse, Rule, Sequences
+from wayveil.kernels.tga.point_matching import match_points, nearest
 
 PAIR = json.loads((Path(__file__).parents[1] / "golden" / "tga" / "pair.json").read_text())
 

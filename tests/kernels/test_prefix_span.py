@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.prefix_span import mine_patterns
+from wayveil.kernels.frequent.prefix_span import mine_patterns
 from wayveil.model.ragged import offsets_of
 
 records = st.lists(st.lists(st.integers(0, 4), max_size=7), max_size=8)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.prefix_tree import kept_prefixes
+from wayveil.kernels.routes.prefix_tree import kept_prefixes
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "prefix"
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.qid_classes import class_boxes, unite_asymmetric, unite_groups
-from wayveil.kernels.qid_groups import nearest_people
-from wayveil.kernels.qid_samples import Samples, keep_compatible
+from wayveil.kernels.qid.hiding_groups import nearest_people
+from wayveil.kernels.qid.sample_classes import class_boxes, unite_asymmetric, unite_groups
+from wayveil.kernels.qid.timed_samples import Samples, keep_compatible
 
 
 @dataclass

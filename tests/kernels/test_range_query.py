@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.range_query import DAI, PAI, PSI, SDI, Boxes, Queries, count_inside
+from wayveil.kernels.metrics.range_query import DAI, PAI, PSI, SDI, Boxes, Queries, count_inside
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "range_queries" / "six_objects.json"
 UNSURE = 1e-7

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.road_candidates import CTREE, GLOBAL, INVERTED, LITERAL, REPAIRED, SCAN
-from wayveil.kernels.road_clusters import cluster_routes
+from wayveil.kernels.routes.cluster_candidates import CTREE, GLOBAL, INVERTED, LITERAL, REPAIRED, SCAN
+from wayveil.kernels.routes.route_clusters import cluster_routes
 
 Route = tuple[int, ...]
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.road_parts import cut_parts, people_on_roads
+from wayveil.kernels.routes.frequent_roads import cut_parts, people_on_roads
 
 
 @settings(deadline=None, max_examples=100)

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.sequence_table import find_row, grown, has_part, insert_row, new_table, roomy
+from wayveil.kernels.common.sequence_table import find_row, grown, has_part, insert_row, new_table, roomy
 
 sequences = st.lists(st.lists(st.integers(0, 5), max_size=4), max_size=60)
 

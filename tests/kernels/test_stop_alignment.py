@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.stop_alignment import align_stops
+from wayveil.kernels.metrics.stop_alignment import align_stops
 from wayveil.model.ragged import offsets_of
 
 # 0 is above 1 (above 2 and 3) and above 4, which is of another kind and above 5 and 6.

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from wayveil.kernels.stop_find import slow_stretches
+from wayveil.kernels.prepare.stop_detection import slow_stretches
 
 
 def stretches(way: list[int], time: list[int], share: Fraction, most: Fraction, stay: int) -> list[tuple[int, int]]:

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from wayveil.kernels import jit, warm
+from wayveil.kernels.common import jit, warm
 from wayveil.methods import Kcl
 
 WARM = """
-from wayveil.kernels.warm import is_warm, start_warming, warm
+from wayveil.kernels.common.warm import is_warm, start_warming, warm
 names = NAMES
 assert not any(map(is_warm, names))
 other = start_warming(names[:1])
@@ -28,8 +28,8 @@ USE = """
 import numpy as np
 from wayveil.engines import LocalEngine
 from wayveil.kernels.kcl_find import find_sequences
-from wayveil.kernels.kcl_suppress import suppress
-from wayveil.methods.kcl import Kcl
+from wayveil.kernels.kcl.greedy_suppression import suppress
+from wayveil.methods.kcl.kcl import Kcl
 from wayveil.model import Visits
 
 records = [[("a", 1), ("b", 2)], [("a", 1)], [("a", 1), ("b", 2), ("c", 3)]]

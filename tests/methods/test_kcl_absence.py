@@ -8,7 +8,8 @@ import pytest
 from wayveil.attacks import Absence
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
-from wayveil.methods import Kcl, kcl_absence
+from wayveil.methods import Kcl
+from wayveil.methods.kcl import kcl_absence
 from wayveil.model import Visits
 from wayveil.verify import check_kcl
 

@@ -15,8 +15,8 @@ from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
 from wayveil.kernels.kcl_find import find_sequences
 from wayveil.kernels.kcl_lists import Records
-from wayveil.methods import kcl_choosing
-from wayveil.methods.kcl import Kcl
+from wayveil.methods.kcl import kcl_choosing
+from wayveil.methods.kcl.kcl import Kcl
 from wayveil.model import Published, Visits
 from wayveil.verify import check_kcl
 

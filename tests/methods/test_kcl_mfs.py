@@ -17,12 +17,12 @@ import pytest
 from wayveil.cli import main
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
-from wayveil.methods import kcl_choosing, kcl_ways
-from wayveil.methods.kcl import Kcl
+from wayveil.methods.kcl import kcl_choosing, kcl_ways
+from wayveil.methods.kcl.kcl import Kcl
 from wayveil.model import Published, Visits
-from wayveil.run import scores
-from wayveil.run.pipeline import publish
-from wayveil.run.recipe import make_recipe
+from wayveil.pipeline.publish import publish
+from wayveil.recipe import defaults
+from wayveil.recipe.recipe import make_recipe
 from wayveil.verify import check_kcl
 
 ROOT = Path(__file__).parents[2]
@@ -290,7 +290,7 @@ def test_table_1_with_k_2(tmp_path: Path) -> None:
     left = published_records(tmp_path / "out" / "public" / "published.csv")
     lost = [q for q in GOLDEN["table_1_mfs"] if sum(asked_of(q) <= asked_of(record) for record in left) < 2]
     assert lost == ["a1 d2 f6 c7"]  # as in the paper's Table 2, whose loss is 1/6
-    written = json.loads((tmp_path / "out" / "private" / "scores.json").read_text())
+    written = json.loads((tmp_path / "out" / "private" / "defaults.json").read_text())
     [score] = [s for s in written["scores"] if s["name"] == "frequent_sequences"]
     assert score["measured"]["min_support"] == 2
     assert score["measured"]["mfs_before"] == len(GOLDEN["table_1_mfs"])
@@ -317,8 +317,8 @@ def test_the_sequences_that_are_spared_are_those_that_are_measured(tmp_path: Pat
 
 def test_default_metrics_follow_the_method() -> None:
     def asked(method: Kcl | None) -> Any:
-        found = scores.default_metrics(Visits, Visits, method=method)
-        assert [m.name for m in found] == [m.name for m in scores.default_metrics(Visits, Visits)]
+        found = defaults.default_metrics(Visits, Visits, method=method)
+        assert [m.name for m in found] == [m.name for m in defaults.default_metrics(Visits, Visits)]
         [metric] = [m for m in found if m.name == "frequent_sequences"]
         return metric.min_support  # type: ignore[attr-defined]
 

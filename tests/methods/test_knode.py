@@ -12,12 +12,12 @@ import pytest
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
-from wayveil.kernels.knode_graph import NO_EDGE, edge_weights
+from wayveil.kernels.knode.overlap_graph import NO_EDGE, edge_weights
 from wayveil.methods import knode
 from wayveil.methods.knode import Knode
 from wayveil.methods.trajectory_graph import s_overlap, trajectory_distance
 from wayveil.model import KAnonymity, Points, Published, Regions
-from wayveil.verify.kanonymity import check_kanonymity
+from wayveil.verify.kanonymity.kanonymity_verifier import check_kanonymity
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "knode"
 FIGURE1 = json.loads((GOLDEN / "figure1.json").read_text())

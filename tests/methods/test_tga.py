@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
-from wayveil.kernels.point_bounds import Sequences
+from wayveil.kernels.tga.cost_bounds import Sequences
 from wayveil.methods import tga
 from wayveil.methods.tga import Tga
 from wayveil.model import KAnonymity, Points, Published, Regions
-from wayveil.verify.kanonymity import check_kanonymity
+from wayveil.verify.kanonymity.kanonymity_verifier import check_kanonymity
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "tga"
 

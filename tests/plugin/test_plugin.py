@@ -16,8 +16,8 @@ import pytest
 from wayveil import UsageError, VerdictFailed, Visits, load_recipe, publish
 from wayveil.cli import main
 from wayveil.model.plugins import load_plugins
-from wayveil.run import catalog
-from wayveil.run.forms import method_forms, step_forms
+from wayveil.recipe import catalog
+from wayveil.recipe.forms import method_forms, step_forms
 
 HERE = Path(__file__).parent
 POINTS = {

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.errors import InputError, ParameterError
-from wayveil.kernels.longest_chains import longest_chains
+from wayveil.kernels.prepare.longest_chains import longest_chains
 from wayveil.model import Points
 from wayveil.prepare.clean import Clean
 

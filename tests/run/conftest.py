@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from wayveil.compare.compare import Comparison, compare
 from wayveil.engines import LocalEngine
-from wayveil.run.compare import Comparison, compare
 
 RECIPES = Path(__file__).parents[2] / "recipes"
 

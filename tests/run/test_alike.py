@@ -1,7 +1,7 @@
 import pytest
 
 from wayveil.model import Points, Regions, RoadNetwork, Routes, Stops, Taxonomy, Visits
-from wayveil.run.alike import alike
+from wayveil.report.views.equivalence_groups import alike
 
 BOX = (0, 9, 0.0, 1.0, 0.0, 1.0)
 

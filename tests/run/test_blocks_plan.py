@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.model import Points, RoadNetwork, Routes, Stops, Taxonomy, Visits
-from wayveil.run.blocks.plan import Keys, keys_of, plan_blocks
+from wayveil.pipeline.blocks.plan import Keys, keys_of, plan_blocks
 
 
 @st.composite

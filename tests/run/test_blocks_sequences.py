@@ -12,16 +12,15 @@ import pytest
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
-from wayveil.methods import kcl_choosing
-from wayveil.methods.kcl import Kcl
-from wayveil.methods.kcl_choosing import Choosing
-from wayveil.methods.kcl_ways import Numbered
+from wayveil.methods.kcl import kcl_choosing, kcl_pieces, kcl_sequences
+from wayveil.methods.kcl.kcl import Kcl
+from wayveil.methods.kcl.kcl_choosing import Choosing
+from wayveil.methods.kcl.kcl_sequences import Counting, count_sequences, joined_sequences, locate, save_threats
+from wayveil.methods.kcl.kcl_ways import Numbered
 from wayveil.model.ragged import offsets_of
-from wayveil.run.blocks import deciding, sequences
-from wayveil.run.blocks.files import load_value, save
-from wayveil.run.blocks.sequences import Counting, count_sequences, joined_sequences, locate, save_threats
-from wayveil.run.pipeline import publish
-from wayveil.run.recipe import make_recipe
+from wayveil.pipeline.blocks.task_files import load_value, save
+from wayveil.pipeline.publish import publish
+from wayveil.recipe.recipe import make_recipe
 
 ENGINE = LocalEngine(workers=1)
 ONE, TWO = {"ill": ["flu", "hiv"]}, {"ill": ["flu"], "job": ["nurse"]}
@@ -102,13 +101,13 @@ def test_ranges_are_cut_by_what_all_pieces_have(tmp_path: Path, monkeypatch: pyt
     whole = crowd(np.random.default_rng(4), 8, 6, 0)
     parts = [part_of(whole, whole.owner < 3000), part_of(whole, whole.owner >= 3000)]
     files = [save(part, tmp_path / str(i)) for i, part in enumerate(parts)]
-    cut, plain = [], sequences._ranges
+    cut, plain = [], kcl_sequences._ranges
 
     def seeing(ahead: Any, occurrences: int) -> Any:
         cut.append(float(ahead.sum()))
         return plain(ahead, occurrences)
 
-    monkeypatch.setattr(sequences, "_ranges", seeing)
+    monkeypatch.setattr(kcl_sequences, "_ranges", seeing)
     choosing = Choosing(asked=Kcl(k=1, c=1, l=3, accept_absence="yes"))
     counting = Counting(choosing=choosing, people=8, n_items=6, n_values=0, occurrences=20, scratch=tmp_path)
     count_sequences(counting, files, ENGINE, listed=False)
@@ -133,14 +132,14 @@ def test_more_common_sequences_than_can_be_counted_are_refused(tmp_path: Path, m
 
 def test_ranges_hold_about_as_many_occurrences() -> None:
     ahead = np.random.default_rng(3).random(1000)
-    ranges = sequences._ranges(ahead, 20)
+    ranges = kcl_sequences._ranges(ahead, 20)
     assert [a for a, _ in ranges] == [0, *(b for _, b in ranges[:-1])]
     assert ranges[-1][1] == 1000
     assert all(18 < ahead[a:b].sum() < 22 for a, b in ranges)
-    assert len(sequences._ranges(ahead, 10**9)) == 1
-    assert len(sequences._ranges(np.full(1000, 1e15), 1)) == 256
-    assert sequences._ranges(np.array([0.0, 9.0, 0.0]), 2) == [(0, 2), (2, 3)]
-    assert sequences._ranges(np.zeros(2), 5) == [(0, 2)]
+    assert len(kcl_sequences._ranges(ahead, 10**9)) == 1
+    assert len(kcl_sequences._ranges(np.full(1000, 1e15), 1)) == 256
+    assert kcl_sequences._ranges(np.array([0.0, 9.0, 0.0]), 2) == [(0, 2), (2, 3)]
+    assert kcl_sequences._ranges(np.zeros(2), 5) == [(0, 2)]
 
 
 def frame(seed: int) -> pl.DataFrame:
@@ -173,12 +172,12 @@ def published_at_once(folder: Path, asked: dict[str, Any]) -> tuple[list[Any], d
     """The same, decided by one search through the records of everybody."""
 
     def search(counting: Counting, files: list[Path], engine: Any, *, listed: bool) -> Any:
-        everybody = deciding._joined([deciding._Travelled(numbered=load_value(file)) for file in files])
+        everybody = kcl_pieces._joined([kcl_pieces._Travelled(numbered=load_value(file)) for file in files])
         return counting.choosing.find(counting.choosing.crowd(everybody, people=counting.people))
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Choosing, "needs_everybody", lambda *_: True)
-        patched.setattr(deciding, "_count_all", search)
+        patched.setattr(kcl_pieces, "_count_all", search)
         return published(folder, asked)
 
 
@@ -215,7 +214,7 @@ def test_absence_cannot_be_hidden_in_pieces(tmp_path: Path) -> None:
 def test_large_data_are_built_up_in_pieces_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kcl_choosing, "MOST_VISITS", 10)
     located: list[Any] = []
-    monkeypatch.setattr(deciding, "locate", lambda *arguments: located.append(arguments))
+    monkeypatch.setattr(kcl_pieces, "locate", lambda *arguments: located.append(arguments))
     for seed in range(2):
         frame(seed).write_csv(tmp_path / "in.csv")
         asked = {"k": 4, "c": "0.5", "l": 3, "sensitive": ONE}

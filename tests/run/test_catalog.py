@@ -9,7 +9,7 @@ import pytest
 
 from wayveil.errors import ParameterError, UsageError
 from wayveil.model import KCL, Visits
-from wayveil.run import catalog
+from wayveil.recipe import catalog
 from wayveil.verify import check_kcl
 
 FAMILIES: tuple[catalog.Family, ...] = ("method", "step", "attack", "metric", "workload")

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
+from wayveil.compare import comparison_runs
+from wayveil.compare.compare import Comparison, compare
+from wayveil.compare.comparison_recipe import load_plan
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, OutputError, UsageError
-from wayveil.run import cells
-from wayveil.run.compare import Comparison, compare
-from wayveil.run.grid import load_plan
 
 Run = Callable[..., Comparison]
 Write = Callable[..., Path]
@@ -53,7 +53,7 @@ def test_what_is_finished_is_not_run_again_and_what_changed_is(
     assert run(write(tmp_path, SETTINGS + "loss = 'visit_support'\n")).ran == 3
     assert run(write(tmp_path, SETTINGS + "[output]\npath = 'out'\nformat = 'csv'\n")).ran == 3
     with monkeypatch.context() as patched:
-        patched.setattr(cells, "versions", lambda: {"wayveil": "99"})
+        patched.setattr(comparison_runs, "versions", lambda: {"wayveil": "99"})
         assert run(write(tmp_path, SETTINGS)).ran == 3
     # and so does the input
     assert run(write(tmp_path, SETTINGS)).ran == 0
@@ -105,7 +105,7 @@ def test_a_bug_of_a_method_is_shown_and_tried_again(
     table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run, write: Write
 ) -> None:
     path = write(tmp_path, KCL.format(k="[2, 3]") + "[compare]\nseed = 1\n")
-    good = cells.publish
+    good = comparison_runs.publish
 
     def bad(recipe: Any, **options: Any) -> Any:
         if recipe.method.k == 2:
@@ -113,7 +113,7 @@ def test_a_bug_of_a_method_is_shown_and_tried_again(
         return good(recipe, **options)
 
     with monkeypatch.context() as patched:
-        patched.setattr(cells, "publish", bad)
+        patched.setattr(comparison_runs, "publish", bad)
         found = run(path)
     assert [row["status"] for row in found.settings] == ["failed", "verified"]
     assert "unexpected zerodivisionerror" in found.settings[0]["reason"].lower()
@@ -127,7 +127,7 @@ def test_a_full_disk_stops_the_comparison(
     def full(recipe: Any, **options: Any) -> Any:
         raise OutputError("No space.")
 
-    monkeypatch.setattr(cells, "publish", full)
+    monkeypatch.setattr(comparison_runs, "publish", full)
     with pytest.raises(OutputError, match="No space"):
         run(write(tmp_path, KCL.format(k=2)))
 
@@ -136,14 +136,14 @@ def test_only_one_comparison_at_a_time(
     table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run, write: Write
 ) -> None:
     path = write(tmp_path, KCL.format(k=2))
-    good = cells.publish
+    good = comparison_runs.publish
 
     def nested(recipe: Any, **options: Any) -> Any:
         with pytest.raises(UsageError, match="Another run is writing"):
             run(path)
         return good(recipe, **options)
 
-    monkeypatch.setattr(cells, "publish", nested)
+    monkeypatch.setattr(comparison_runs, "publish", nested)
     assert run(path).settings[0]["status"] == "verified"
 
 
@@ -166,11 +166,11 @@ def test_a_folder_of_inputs_is_hashed_file_by_file(tmp_path: Path, write: Write)
     (tracks / "a.gpx").write_text("1")
     plan = load_plan(write(tmp_path, KCL.format(k=2)))
     spec = plan.input.model_copy(update={"path": tracks, "owners": (tracks / "a.gpx",)})
-    first = cells.input_hashes(spec)
+    first = comparison_runs.input_hashes(spec)
     assert list(first["path"]) == ["a.gpx"]
     assert len(first["owners"]) == 1
     (tracks / "a.gpx").write_text("2")
-    assert cells.input_hashes(spec) != first
+    assert comparison_runs.input_hashes(spec) != first
 
 
 def test_progress_names_the_setting(table: Path, tmp_path: Path, write: Write) -> None:
@@ -187,10 +187,10 @@ _RUN = """
 import sys
 from pathlib import Path
 from wayveil.engines import LocalEngine
-from wayveil.run import cells
-from wayveil.run.compare import compare
+from wayveil.compare import comparison_runs
+from wayveil.compare.compare import compare
 
-good, count = cells.publish, [0]
+good, count = comparison_runs.publish, [0]
 
 def slow(recipe, **options):
     count[0] += 1
@@ -203,7 +203,7 @@ def slow(recipe, **options):
         time.sleep(600)
     return good(recipe, **options)
 
-cells.publish = slow
+comparison_runs.publish = slow
 compare(Path(sys.argv[1]), engine=LocalEngine(workers=1))
 """
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.model import Chart, Series
-from wayveil.run.charts import draw, overlay
-from wayveil.run.numbers import format_value
+from wayveil.report.charts.bars import draw, overlay
+from wayveil.report.text.number_format import format_value
 
 VOID = {"meta", "link", "br", "hr", "img", "input"}
 

@@ -14,11 +14,11 @@ import polars as pl
 import pytest
 
 from wayveil.cli.show_compare import compare_json, compare_lines
+from wayveil.compare.compare import Comparison, _row
+from wayveil.compare.comparison_recipe import load_plan
 from wayveil.errors import ParameterError, UsageError
-from wayveil.run.compare import Comparison, _row
-from wayveil.run.grid import load_plan
-from wayveil.run.pipeline import publish
-from wayveil.run.recipe import load_recipe
+from wayveil.pipeline.publish import publish
+from wayveil.recipe.recipe import load_recipe
 
 Run = Callable[..., Comparison]
 Write = Callable[..., Path]

@@ -11,14 +11,14 @@ import numpy as np
 import pytest
 
 from wayveil.cli import main
+from wayveil.commands.single_steps import read
 from wayveil.errors import InputError, OutputError, UsageError
 from wayveil.model import KCL, AttackGraph, BreachBound, Method, Points, Published, Regions, Visits
-from wayveil.run import catalog
-from wayveil.run.judging import judge
-from wayveil.run.pipeline import NotPublished, publish
-from wayveil.run.recipe import load_recipe, make_recipe
-from wayveil.run.scores import default_attacks, default_metrics
-from wayveil.run.single import read
+from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.publish import NotPublished, publish
+from wayveil.recipe import catalog
+from wayveil.recipe.defaults import default_attacks, default_metrics
+from wayveil.recipe.recipe import load_recipe, make_recipe
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from wayveil.model import Points, Regions, RoadNetwork, Routes, Visits
-from wayveil.run import drawing
-from wayveil.run.drawing import MOST_BOXES, MOST_LINES, MOST_VERTICES, draw_trajectories, drawings
-from wayveil.run.views import balance
+from wayveil.report.charts import drawings
+from wayveil.report.charts.drawings import MOST_BOXES, MOST_LINES, MOST_VERTICES, draw_trajectories, drawings
+from wayveil.report.views.overview import balance
 
 NAMES = ("raw data", "published data")
 
@@ -83,7 +83,7 @@ def test_lines_are_sampled_evenly_and_thinned(monkeypatch):
     assert max(firsts) - min(firsts) > 3500
     wild = tracks(4, length=500)
     (whole,) = drawings(wild, wild, names=NAMES, with_raw=False)
-    monkeypatch.setattr(drawing, "MOST_VERTICES", 100)
+    monkeypatch.setattr(drawings, "MOST_VERTICES", 100)
     (made,) = drawings(wild, wild, names=NAMES, with_raw=False)
     lines = [points_of(path)[0] for path in made.panels[0].items]
     ends = [(line[0], line[-1]) for line in (points_of(path)[0] for path in whole.panels[0].items)]
@@ -114,7 +114,7 @@ def test_equal_boxes_are_drawn_once():
     assert width == pytest.approx(-2 * height, abs=3)
     many = Regions.from_records([[(2 * t, 2 * t, 0.0, 1.0, 0.0, 1.0) for t in range(500)]])
     (made,) = drawings(tracks(1), many, names=NAMES, with_raw=False)
-    assert made.panels[0].items[0].count("z") == drawing._MOST_BOXES
+    assert made.panels[0].items[0].count("z") == drawings._MOST_BOXES
 
 
 def test_routes_are_lines_on_the_network_and_break_where_they_do():

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from wayveil.run import catalog
-from wayveil.run.forms import claim_words, method_forms, step_forms
+from wayveil.recipe import catalog
+from wayveil.recipe.forms import claim_words, method_forms, step_forms
 
 KINDS = {"int", "number", "fraction", "choice", "duration", "sensitive", "groups", "text"}
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from wayveil.run.frontier import Spot, advice, choose, dominated, draw_frontier
+from wayveil.compare.frontier import Spot, advice, choose, dominated, draw_frontier
 
 NUMBERS = st.integers(0, 4).map(lambda n: n / 4)
 

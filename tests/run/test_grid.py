@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from wayveil.compare.comparison_recipe import load_plan
 from wayveil.errors import ParameterError, UsageError
 from wayveil.prepare import Bucket
-from wayveil.run.grid import load_plan
 
 KCL = '[[setting]]\nmethod = "kcl"\nk = {k}\nc = 1\nl = 1\n'
 

@@ -1,5 +1,5 @@
 from wayveil.model import Chart, Points, RoadNetwork, Routes, Score, Series, Visits
-from wayveil.run.guarding import FEWEST, guarded
+from wayveil.report.suppression import FEWEST, guarded
 
 
 def chart(labels, values, lines=(), x_label="place"):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from wayveil.errors import InputError
 from wayveil.model import Coded, Points, Regions, RoadNetwork, Routes, Stops, Taxonomy, Visits
-from wayveil.run.joining import join_data, join_taxonomies, with_taxonomy
+from wayveil.pipeline.joining import join_data, join_taxonomies, with_taxonomy
 
 NETWORK = RoadNetwork.from_roads([(f"r{i}", str(i), str(i + 1)) for i in range(6)])
 TREE = Taxonomy.from_parents(

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
+from wayveil.compare.finished_runs import Finished, headline, line_up, risk_headline, with_yardstick
 from wayveil.engines import LocalEngine
 from wayveil.errors import UsageError
-from wayveil.run.catalog import describe, entries
-from wayveil.run.lineup import Finished, headline, line_up, risk_headline, with_yardstick
-from wayveil.run.pipeline import publish
-from wayveil.run.recipe import Recipe, make_recipe
+from wayveil.pipeline.publish import publish
+from wayveil.recipe.catalog import describe, entries
+from wayveil.recipe.recipe import Recipe, make_recipe
 
 
 def recipe_of(path: Path, out: Path, method: dict[str, Any], **more: Any) -> Recipe:

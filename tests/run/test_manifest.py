@@ -10,7 +10,7 @@ import pytest
 from wayveil.errors import InputError
 from wayveil.methods import Kcl
 from wayveil.model import Verdict, Visits
-from wayveil.run.manifest import described, file_facts, make_manifest, read_manifest, versions
+from wayveil.pipeline.folder.manifest import described, file_facts, make_manifest, read_manifest, versions
 
 
 def test_round_trip(tmp_path: Path) -> None:

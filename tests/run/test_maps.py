@@ -7,8 +7,8 @@ import re
 import pytest
 
 from wayveil.model import Chart, Series
-from wayveil.run.charts import draw
-from wayveil.run.maps import CLASSES, MARGIN, WIDTH, draw_map
+from wayveil.report.charts.bars import draw
+from wayveil.report.charts.map import CLASSES, MARGIN, WIDTH, draw_map
 
 
 def chart(values: tuple[float | None, ...], lines: tuple[tuple[float, float, float, float], ...]) -> Chart:

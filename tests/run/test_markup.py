@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wayveil.run.markup import FONT, shortened, tag, width_of
+from wayveil.report.charts.svg import FONT, shortened, tag, width_of
 
 
 @given(st.text("aiW 京é\u0301", max_size=40), st.floats(min_value=0, max_value=300))

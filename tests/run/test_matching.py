@@ -9,7 +9,7 @@ import pytest
 
 from wayveil.io import as_published
 from wayveil.model import Frame, Points, Regions, Visits
-from wayveil.run.matching import aligned, join_owners
+from wayveil.pipeline.alignment import aligned, join_owners
 
 DEGREES = Frame.for_degrees(np.array([10.0, 11.0]), np.array([50.0, 51.0]))
 POINTS = Points.from_records([[(0, 0.1, 0.2), (1, 1.3, 0.7)], [], [(0, 5.5, 5.9)]], owner=[7, 8, 9])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wayveil.run.numbers import format_number, format_percent
+from wayveil.report.text.number_format import format_number, format_percent
 
 
 @given(st.floats(min_value=0, max_value=1))

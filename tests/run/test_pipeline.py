@@ -13,11 +13,12 @@ import pytest
 
 from wayveil.errors import InputError, OutputError, UsageError
 from wayveil.model import Verdict
-from wayveil.run import catalog, writing
-from wayveil.run.judging import judge
-from wayveil.run.pipeline import NotPublished, Outcome, publish
-from wayveil.run.recipe import make_recipe
-from wayveil.run.secret import Secret
+from wayveil.pipeline import readback
+from wayveil.pipeline.folder.secret import Secret
+from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.publish import NotPublished, Outcome, publish
+from wayveil.recipe import catalog
+from wayveil.recipe.recipe import make_recipe
 
 TABLE_2 = [
     "b3 e4 f6 e8 HIV", "d2 c5 f6 c7 e9 Fever", "c7 e8 Hepatitis", "b3 e4 f6 e8 Flu", "d2 c5 f6 c7 HIV",
@@ -283,7 +284,7 @@ def test_a_failed_verdict_leaves_the_old_publication_alone(
 def test_what_is_judged_is_what_is_on_disk(
     content: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = writing.write_published
+    real = readback.write_published
 
     def careless(data: Any, path: Path, *, key: bytes, beside: Any = None) -> Any:
         order = real(data, path, key=key)
@@ -291,7 +292,7 @@ def test_what_is_judged_is_what_is_on_disk(
         path.write_text(text.replace(",f,", ",g,", 1))
         return order
 
-    monkeypatch.setattr(writing, "write_published", careless)
+    monkeypatch.setattr(readback, "write_published", careless)
     with pytest.raises(OutputError, match="does not read back"):
         run(content)
     assert list(tmp_path.iterdir()) == []

@@ -12,11 +12,11 @@ import pytest
 from wayveil.attacks import ATTACKS
 from wayveil.methods import Kcl
 from wayveil.model import KCL, AttackResult, Protection, Verdict, Visits
-from wayveil.run.asked import attacks_of
-from wayveil.run.pipeline import NotPublished, publish
-from wayveil.run.protections import confirm_protections, plays
-from wayveil.run.recipe import make_recipe
-from wayveil.run.scores import default_attacks
+from wayveil.pipeline.publish import NotPublished, publish
+from wayveil.pipeline.seeds import attacks_of
+from wayveil.recipe.defaults import default_attacks
+from wayveil.recipe.protections import confirm_protections, plays
+from wayveil.recipe.recipe import make_recipe
 
 CLAIM = KCL(k=2, c="0.5", l=2, sensitive={"diagnosis": ["HIV"]})
 VERDICT = Verdict(holds=True, claim=CLAIM, counted="owners", measured={}, reason="fine")

@@ -12,11 +12,11 @@ import polars as pl
 import pytest
 
 from wayveil.engines import LocalEngine
-from wayveil.kernels import jit
-from wayveil.run.outcome import Outcome
-from wayveil.run.pipeline import publish
-from wayveil.run.recipe import make_recipe
-from wayveil.run.secret import Secret
+from wayveil.kernels.common import jit
+from wayveil.pipeline.folder.secret import Secret
+from wayveil.pipeline.outcome import Outcome
+from wayveil.pipeline.publish import publish
+from wayveil.recipe.recipe import make_recipe
 
 PEOPLE, ROWS, K = 36, 6, 3
 

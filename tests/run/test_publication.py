@@ -9,15 +9,15 @@ import numpy as np
 import polars as pl
 import pytest
 
+from wayveil.api import risk
 from wayveil.cli import main
 from wayveil.errors import InputError, UsageError
 from wayveil.methods import Kcl, Knode
 from wayveil.model import GUARANTEES, KCL, CSafety, Points, Regions, Stops, Taxonomy, Visits
 from wayveil.prepare import Bucket
+from wayveil.recipe.catalog import first_method
+from wayveil.recipe.recipe import make_recipe
 from wayveil.run import NotPublished, publish
-from wayveil.run.catalog import first_method
-from wayveil.run.publication import risk
-from wayveil.run.recipe import make_recipe
 
 VISITS = Visits.from_records([[("a", 1), ("b", 2)], [("a", 1)], [("a", 1), ("b", 2), ("c", 3)]])
 

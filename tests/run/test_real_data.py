@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from wayveil.commands.single_steps import generate
 from wayveil.model import Verdict
-from wayveil.run.asked import attacks_of
-from wayveil.run.judging import judge
-from wayveil.run.pipeline import publish
-from wayveil.run.protections import plays
-from wayveil.run.recipe import Recipe, load_recipe
-from wayveil.run.single import generate
+from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.publish import publish
+from wayveil.pipeline.seeds import attacks_of
+from wayveil.recipe.protections import plays
+from wayveil.recipe.recipe import Recipe, load_recipe
 
 RECIPES = Path(__file__).parents[2] / "recipes"
 

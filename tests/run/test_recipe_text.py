@@ -1,8 +1,8 @@
 import tomllib
 from pathlib import Path
 
-from wayveil.run.recipe import make_recipe
-from wayveil.run.recipe_text import recipe_text, to_toml
+from wayveil.recipe.recipe import make_recipe
+from wayveil.recipe.toml import recipe_text, to_toml
 
 CONTENT = {
     "title": 'A "quoted" title \\ ü',

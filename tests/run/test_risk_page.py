@@ -9,7 +9,7 @@ import pytest
 
 from wayveil.cli import main
 from wayveil.model import AttackResult, Chart, Series
-from wayveil.run.risk_page import render_risk
+from wayveil.report.risk_page import render_risk
 
 CHART = Chart(
     title="How <likely>?", kind="bars", labels=("a",), series=(Series(name="n", values=(0.5,)),), percent=True

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from wayveil.cli import main
+from wayveil.commands.single_steps import read
 from wayveil.errors import UsageError
 from wayveil.model import Routes
-from wayveil.run.judging import judge
-from wayveil.run.pipeline import NotPublished, publish
-from wayveil.run.recipe import make_recipe
-from wayveil.run.single import read
+from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.publish import NotPublished, publish
+from wayveil.recipe.recipe import make_recipe
 
 
 @pytest.fixture
@@ -189,15 +189,15 @@ def test_a_publication_that_names_other_ends_is_not_what_was_written(
     tmp_path: Path, network: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from wayveil.errors import OutputError
-    from wayveil.run import writing
+    from wayveil.pipeline import readback
 
-    real = writing.write_published
+    real = readback.write_published
 
     def careless(data: Any, path: Path, **more: Any) -> Any:
         order = real(data, path, **more)
         path.write_text(path.read_text().replace(",ab,a,b,", ",ab,a,d,"))
         return order
 
-    monkeypatch.setattr(writing, "write_published", careless)
+    monkeypatch.setattr(readback, "write_published", careless)
     with pytest.raises(OutputError, match="does not read back"):
         publish(recipe(routes(tmp_path, WAYS), network, tmp_path / "out", {"name": "icba", "k": 3}))

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from wayveil.errors import InputError
-from wayveil.run import sample
-from wayveil.run.sample import sample_of
+from wayveil.io import sample
+from wayveil.io.sample import sample_of
 
 
 @pytest.fixture(autouse=True)

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from wayveil.errors import UsageError
-from wayveil.run.asked import method_rng
-from wayveil.run.pipeline import publish
-from wayveil.run.recipe import make_recipe
-from wayveil.run.secret import Secret
+from wayveil.pipeline.folder.secret import Secret
+from wayveil.pipeline.publish import publish
+from wayveil.pipeline.seeds import method_rng
+from wayveil.recipe.recipe import make_recipe
 
 
 def ids_of(out: Path) -> set[str]:

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
 from wayveil.model import KCL, Visits
-from wayveil.run import shares
-from wayveil.run.manifest import read_manifest
-from wayveil.run.pipeline import publish
-from wayveil.run.reading import load_published
-from wayveil.run.recipe import make_recipe
-from wayveil.run.shares import count_times, judge_together, spans_of_time
+from wayveil.pipeline.folder import shares
+from wayveil.pipeline.folder.manifest import read_manifest
+from wayveil.pipeline.folder.shares import count_times, judge_together, spans_of_time
+from wayveil.pipeline.input import load_published
+from wayveil.pipeline.publish import publish
+from wayveil.recipe.recipe import make_recipe
 from wayveil.verify import check_kcl
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from wayveil.commands.demo import demo
+from wayveil.commands.single_steps import generate, loss, prepare_table, read, risk
 from wayveil.errors import InputError, OutputError, UsageError
-from wayveil.run import catalog
-from wayveil.run.demo import demo
-from wayveil.run.pipeline import publish
-from wayveil.run.recipe import InputSpec, make_recipe
-from wayveil.run.single import generate, loss, prepare_table, read, risk
+from wayveil.pipeline.publish import publish
+from wayveil.recipe import catalog
+from wayveil.recipe.recipe import InputSpec, make_recipe
 
 
 def declared(path: Path) -> InputSpec:
@@ -107,7 +107,7 @@ def test_preparation_keeps_ids_owners_and_attributes(tmp_path: Path) -> None:
 
 
 def test_demo_replaces_only_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wayveil.run.demo.DEMO_RECORDS", 500)
+    monkeypatch.setattr("wayveil.commands.demo.DEMO_RECORDS", 500)
     out = tmp_path / "demo"
     for _ in range(2):
         table, outcome = demo(out)

@@ -17,16 +17,11 @@ import pytest
 from wayveil.cli import main
 from wayveil.engines import LocalEngine
 from wayveil.errors import UsageError
-from wayveil.io import pieces
+from wayveil.io import scatter
 from wayveil.methods import METHODS
 from wayveil.model import parameters_of
-from wayveil.run import sizing
-from wayveil.run.judging import judge
-from wayveil.run.pipeline import publish
-from wayveil.run.recipe import make_recipe
-from wayveil.run.recipe_text import recipe_text
-from wayveil.run.secret import Secret
-from wayveil.run.sizing import (
+from wayveil.pipeline.blocks import memory
+from wayveil.pipeline.blocks.memory import (
     LimitedBlocks,
     check_class,
     check_groups,
@@ -36,6 +31,11 @@ from wayveil.run.sizing import (
     parse_size,
     within,
 )
+from wayveil.pipeline.folder.secret import Secret
+from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.publish import publish
+from wayveil.recipe.recipe import make_recipe
+from wayveil.recipe.toml import recipe_text
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_a_limit_becomes_blocks_of_the_first_way_that_a_method_has() -> None:
         assert large.blocks is not None
         assert small.blocks.by == METHODS[name].blocks[0]
         kind = METHODS[name].accepts.__name__.lower()
-        taken = sizing.BASE_BYTES + small.blocks.rows * sizing.WORKERS * sizing.BLOCK_BYTES[kind]
+        taken = memory.BASE_BYTES + small.blocks.rows * memory.WORKERS * memory.BLOCK_BYTES[kind]
         assert 0.99 * 10**9 < taken <= 10**9
         assert large.blocks.rows > 2 * small.blocks.rows
 
@@ -95,7 +95,7 @@ def test_what_is_decided_at_once_must_fit(tmp_path: Path) -> None:
     path = tmp_path / "in.parquet"
     rows = 1_000_000
     pl.DataFrame({"traj_id": pl.int_range(rows, eager=True), "t": 1, "location": "a"}).write_parquet(path)
-    least = sizing.BASE_BYTES + rows * sizing.WHOLE_BYTES
+    least = memory.BASE_BYTES + rows * memory.WHOLE_BYTES
     for blocks in (None, {"by": "whole", "rows": 20_000}):
         made = recipe(path=str(path), blocks=blocks)
         assert within(made, least).blocks is not None
@@ -117,14 +117,14 @@ def test_the_limit_is_no_part_of_the_recipe() -> None:
 @pytest.mark.parametrize(
     ("check", "per_one"),
     [
-        (check_planning, sizing.TRAJECTORY_BYTES),
-        (check_groups, sizing.WORKERS),
-        (check_class, sizing.WORKERS * sizing.BLOCK_BYTES["stops"]),
+        (check_planning, memory.TRAJECTORY_BYTES),
+        (check_groups, memory.WORKERS),
+        (check_class, memory.WORKERS * memory.BLOCK_BYTES["stops"]),
     ],
 )
 def test_what_shows_only_when_the_data_are_read_is_refused_with_what_it_takes(check: Any, per_one: int) -> None:
     n = 1_000_000
-    least = sizing.BASE_BYTES + n * per_one
+    least = memory.BASE_BYTES + n * per_one
     check(least, n)
     check(None, 10**15)
     with pytest.raises(UsageError, match=f"memory limit.* at least {-(-least // 10**6):,} MB"):
@@ -134,10 +134,10 @@ def test_what_shows_only_when_the_data_are_read_is_refused_with_what_it_takes(ch
 def test_a_preparation_that_makes_too_many_rows_is_refused_before_it_does(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    sizing.check_growth(10**9, 10, 40)
-    sizing.check_growth(None, 10, 4_000)
+    memory.check_growth(10**9, 10, 40)
+    memory.check_growth(None, 10, 4_000)
     with pytest.raises(UsageError, match="makes about 4 rows of one, and under a memory limit it may make 4"):
-        sizing.check_growth(10**9, 10, 41)
+        memory.check_growth(10**9, 10, 41)
     write_points(tmp_path / "in.csv", 400, 5, period=20)
     text = RECIPE.replace("[output]", '[[prepare]]\nstep = "resample"\nperiod = "{}"\n[output]')
     for period, options, code in (("1", (), 0), ("1", LIMITED, 2), ("10", LIMITED, 0)):
@@ -150,9 +150,9 @@ def test_a_preparation_that_makes_too_many_rows_is_refused_before_it_does(
 def test_about_how_many_rows_text_has(tmp_path: Path) -> None:
     for width in (1, 300):
         (tmp_path / "in.csv").write_text("traj_id,t,location\n" + f"a,1,{'x' * width}\n" * 20_000)
-        assert sizing._about_rows(tmp_path / "in.csv") == pytest.approx(20_000, rel=0.01)
+        assert memory._about_rows(tmp_path / "in.csv") == pytest.approx(20_000, rel=0.01)
     (tmp_path / "in.csv").write_text("")
-    assert sizing._about_rows(tmp_path / "in.csv") == 0
+    assert memory._about_rows(tmp_path / "in.csv") == 0
 
 
 SCRIPT = """
@@ -240,7 +240,7 @@ def test_groups_of_pieces_and_of_blocks_change_nothing(tmp_path: Path, monkeypat
     write_points(tmp_path / "in.csv", 600, 20)
     found = []
     for most in (64, 3):
-        monkeypatch.setattr(pieces, "MOST_FILES", most)
+        monkeypatch.setattr(scatter, "MOST_FILES", most)
         content = tomllib.loads(RECIPE) | {"blocks": {"by": "place", "rows": 600}}
         content["input"]["path"], content["output"]["path"] = str(tmp_path / "in.csv"), str(tmp_path / str(most))
         publish(make_recipe(content), engine=LocalEngine(workers=2), secret=Secret(bytes(32)))
@@ -254,7 +254,7 @@ def test_more_trajectories_than_can_be_planned_are_refused(
 ) -> None:
     write_points(tmp_path / "in.csv", 400, 5)
     (tmp_path / "recipe.toml").write_text(RECIPE)
-    monkeypatch.setattr(sizing, "TRAJECTORY_BYTES", 10**6)
+    monkeypatch.setattr(memory, "TRAJECTORY_BYTES", 10**6)
     assert main(["run", str(tmp_path / "recipe.toml"), *LIMITED]) == 2
     assert "400 trajectories cannot be dealt out to blocks within the memory limit" in capfd.readouterr().err
     assert main(["run", str(tmp_path / "recipe.toml")]) == 0
@@ -281,8 +281,8 @@ def test_classes_of_several_blocks_are_published_in_parts_that_fit_or_refused(
             "output": {"path": str(tmp_path / "out")},
         }
     )  # fmt: skip
-    monkeypatch.setattr(sizing, "TRAJECTORY_BYTES", 1)
-    tight = LimitedBlocks(by="length", rows=100, limit=sizing.BASE_BYTES + 600)
+    monkeypatch.setattr(memory, "TRAJECTORY_BYTES", 1)
+    tight = LimitedBlocks(by="length", rows=100, limit=memory.BASE_BYTES + 600)
     with pytest.raises(UsageError, match="stops were made alike in several blocks and have to be published together"):
         publish(made.model_copy(update={"blocks": tight}), engine=LocalEngine())
     assert not (tmp_path / "out/public").exists()
@@ -329,7 +329,7 @@ def test_the_engine_is_the_one_that_is_asked_for(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("form", ["csv", "parquet", "folder"])
 def test_auto_is_a_cluster_for_large_blocks_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str) -> None:
     monkeypatch.delenv("DASK_SCHEDULER_ADDRESS", raising=False)
-    monkeypatch.setattr(sizing, "AUTO_ROWS", 100)
+    monkeypatch.setattr(memory, "AUTO_ROWS", 100)
     chosen = {}
     for rows in (50, 1000):
         table = pl.DataFrame(
@@ -363,7 +363,7 @@ def test_auto_without_an_input_that_can_be_looked_at_is_local() -> None:
 
 
 def test_auto_without_dask_is_local(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(sizing, "find_spec", lambda name: None)
-    monkeypatch.setattr(sizing, "AUTO_ROWS", 0)
+    monkeypatch.setattr(memory, "find_spec", lambda name: None)
+    monkeypatch.setattr(memory, "AUTO_ROWS", 0)
     made = recipe(path=str(tmp_path), engine="auto", blocks={"by": "whole"})
     assert choose_engine(made, scheduler="tcp://head:8786") == "local"

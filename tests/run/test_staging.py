@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from wayveil.errors import OutputError, UsageError
-from wayveil.run import staging
-from wayveil.run.staging import exchange, open_workspace
+from wayveil.pipeline.folder import staging
+from wayveil.pipeline.folder.staging import exchange, open_workspace
 
 
 def publish(out: Path, text: str, *, overwrite: bool = True, private: dict[str, str] | None = None) -> None:
@@ -164,7 +164,7 @@ def test_exchange(tmp_path: Path) -> None:
 KILLED_AT_EVERY_STEP = """
 import os, shutil, signal, sys
 from pathlib import Path
-from wayveil.run.staging import open_workspace
+from wayveil.pipeline.folder.staging import open_workspace
 
 os.fsync = lambda handle: None  # a killed process loses nothing that it wrote; only a power cut would
 STEPS = ("open", "os.", "shutil.", "tempfile.", "ctypes.", "fcntl.", "pathlib.")

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from wayveil.cli import main
+from wayveil.commands.single_steps import read
 from wayveil.errors import InputError, UsageError
 from wayveil.model import Stops
-from wayveil.run.judging import judge
-from wayveil.run.pipeline import NotPublished, publish
-from wayveil.run.recipe import make_recipe
-from wayveil.run.single import read
+from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.publish import NotPublished, publish
+from wayveil.recipe.recipe import make_recipe
 
 TREE = """node,parent,sensitive
 Place,,

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from wayveil.errors import InputError
-from wayveil.run.unpacked import refuse_large
+from wayveil.io.limits import refuse_large
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress])

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from wayveil.model import Points, Regions, RoadNetwork, Routes, Stops, Taxonomy, Visits
-from wayveil.run.charts import draw
-from wayveil.run.guarding import FEWEST
-from wayveil.run.views import balance, views
+from wayveil.report.charts.bars import draw
+from wayveil.report.suppression import FEWEST
+from wayveil.report.views.overview import balance, views
 
 NAMES = ("raw data", "published data")
 

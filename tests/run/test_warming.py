@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 
 from wayveil.engines import LocalEngine
-from wayveil.kernels import jit, warm
+from wayveil.kernels.common import jit, warm
 from wayveil.methods import METHODS, Kcl
 from wayveil.model import Visits, parameters_of
-from wayveil.run import warming
-from wayveil.run.pipeline import publish
-from wayveil.run.recipe import make_recipe
-from wayveil.run.scores import default_attacks, default_metrics
-from wayveil.run.warming import compile_kernels
+from wayveil.pipeline import compile
+from wayveil.pipeline.compile import compile_kernels
+from wayveil.pipeline.publish import publish
+from wayveil.recipe.defaults import default_attacks, default_metrics
+from wayveil.recipe.recipe import make_recipe
 
 METHOD = Kcl(k=2, l=2)
 
@@ -65,7 +65,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch, child: Child | None) -> list[list[s
         asked.append(list(names))
         return child
 
-    monkeypatch.setattr(warming, "start_warming", start)
+    monkeypatch.setattr(compile, "start_warming", start)
     return asked
 
 
@@ -98,7 +98,7 @@ def test_what_is_warm_is_not_done_again(
     prepared()
     warm.mark_warm(METHOD.kernels[0])
     told.clear()
-    monkeypatch.setattr(warming, "warm", lambda name: pytest.fail("done again"))
+    monkeypatch.setattr(compile, "warm", lambda name: pytest.fail("done again"))
     asked = pretend(monkeypatch, None)
     prepared()
     assert (asked, told) == ([], [])
@@ -131,7 +131,7 @@ def test_a_child_that_really_fails_does_not_stop_a_publication(
     monkeypatch: pytest.MonkeyPatch, cache: Path, content: dict[str, Any]
 ) -> None:
     real = warm.start_warming
-    monkeypatch.setattr(warming, "start_warming", lambda names: real(["no such job"]))
+    monkeypatch.setattr(compile, "start_warming", lambda names: real(["no such job"]))
     assert publish(make_recipe(content)).public is not None
 
 
@@ -140,7 +140,7 @@ def test_the_child_is_waited_for_where_a_job_here_fails(
 ) -> None:
     child = Child(0)
     pretend(monkeypatch, child)
-    monkeypatch.setattr(warming, "warm", lambda name: 1 // 0)
+    monkeypatch.setattr(compile, "warm", lambda name: 1 // 0)
     with pytest.raises(ZeroDivisionError):
         prepared()
     assert child.waited == 1
@@ -154,8 +154,8 @@ def test_every_method_can_be_rehearsed(name: str, monkeypatch: pytest.MonkeyPatc
     ended: list[str] = []
     real = cls.run
     monkeypatch.setattr(cls, "run", lambda *given, **more: (real(*given, **more), ended.append("well"))[0])
-    warming._rehearse(method)
+    compile._rehearse(method)
     assert ended == ["well"]
     broken = {"run": lambda *given, **more: 1 // 0}
     monkeypatch.setattr(cls, "run", broken["run"])
-    warming._rehearse(method)
+    compile._rehearse(method)

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from wayveil.compare.comparison_measures import as_boxes, make_yardstick
+from wayveil.compare.comparison_recipe import load_plan
 from wayveil.errors import UsageError
 from wayveil.model import Points, Regions, Visits
 from wayveil.prepare import Bucket, Grid
-from wayveil.run.grid import load_plan
-from wayveil.run.yardstick import as_boxes, make_yardstick
 
 KCL = '[[setting]]\nmethod = "kcl"\nk = {k}\nc = 1\nl = 1\n'
 

@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.model import AttackGraph, Frame, Points, Regions
-from wayveil.verify import attack_graph, boxes_at, crowd, matchings, ranges
-from wayveil.verify.attack_graph import check_attack_graph
-from wayveil.verify.candidates import Candidates
+from wayveil.verify.attack_graph import attack_graph_verifier, boxes_at, dense_graph, matchings
+from wayveil.verify.attack_graph.attack_graph_verifier import check_attack_graph
+from wayveil.verify.attack_graph.candidates import Candidates
+from wayveil.verify.common import index_ranges
 
 # ---------------------------------------------------------------------------------------------------- the definition
 
@@ -222,10 +223,10 @@ def test_a_graph_in_bits_is_the_same(lists, k, data):
     """Also with shapes of many trajectories and of few, and in small parts."""
     owner = data.draw(st.lists(st.integers(0, 3), min_size=len(lists), max_size=len(lists)) | st.none())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(attack_graph, "MOST_EDGES", -1)
-        patch.setattr(crowd, "_SPOTS_AT_ONCE", data.draw(st.sampled_from([1, 3, 1000])))
-        patch.setattr(ranges, "CHUNK_ROWS", data.draw(st.sampled_from([1, 1000])))
-        patch.setattr(crowd, "_LARGE", data.draw(st.sampled_from([1, 64])))
+        patch.setattr(attack_graph_verifier, "MOST_EDGES", -1)
+        patch.setattr(dense_graph, "_SPOTS_AT_ONCE", data.draw(st.sampled_from([1, 3, 1000])))
+        patch.setattr(index_ranges, "CHUNK_ROWS", data.draw(st.sampled_from([1, 1000])))
+        patch.setattr(dense_graph, "_LARGE", data.draw(st.sampled_from([1, 64])))
         assert_agrees(*of_graph(lists, owner), k, searches=False)
 
 
@@ -234,13 +235,13 @@ def test_a_graph_in_bits_is_the_same(lists, k, data):
 def test_many_bits_are_pruned_as_lists_are(monkeypatch, n, step):
     """Random graphs of some size, against the listed form; one with a chain of components."""
     if step:
-        monkeypatch.setattr(crowd, "_ROWS_AT_ONCE", step)
+        monkeypatch.setattr(dense_graph, "_ROWS_AT_ONCE", step)
     rng = np.random.default_rng(n)
     for share in (0.5 / n, 1 / n, 2 / n, 0.3, "chain"):
         table = np.triu(np.ones((n, n), bool)) if share == "chain" else rng.random((n, n)) < share
         table |= np.eye(n, dtype=bool)
         owner = rng.integers(0, n // 3, n)
-        bits = crowd.Crowd.of_lists([np.flatnonzero(row).tolist() for row in table])
+        bits = dense_graph.Crowd.of_lists([np.flatnonzero(row).tolist() for row in table])
         offsets = np.concatenate([[0], np.cumsum(table.sum(axis=1))])
         lists = Candidates(kind=np.arange(n), offsets=offsets, candidate=np.nonzero(table)[1])
         assert bits.edges == table.sum()
@@ -304,11 +305,11 @@ def test_verdict_with_a_top_speed_is_the_definition(made, k, top_speed, row_shar
 def test_how_it_is_computed_does_not_matter(made, way):
     with pytest.MonkeyPatch.context() as patch:
         if way == "chunks":
-            patch.setattr(ranges, "CHUNK_ROWS", 2)
+            patch.setattr(index_ranges, "CHUNK_ROWS", 2)
         elif way == "search":
             patch.setattr(boxes_at, "_TABLE_ROWS", 0)
         else:
-            patch.setattr(attack_graph, "MOST_EDGES", -1)
+            patch.setattr(attack_graph_verifier, "MOST_EDGES", -1)
         assert_agrees(*made, 2, searches=way != "bits")
 
 
@@ -746,7 +747,7 @@ def test_what_takes_too_long_does_not_hold(monkeypatch, module, limit, value):
     boxes, truth = groups()
     assert check_attack_graph(boxes, CLAIM, original=truth).holds
     monkeypatch.setattr(module, limit, value)
-    monkeypatch.setattr(attack_graph, "MOST_PEOPLE", GROUPS * K - 1)
+    monkeypatch.setattr(attack_graph_verifier, "MOST_PEOPLE", GROUPS * K - 1)
     verdict = check_attack_graph(boxes, CLAIM, original=truth)
     assert not verdict.holds
     assert "cannot be certified within the limits" in verdict.reason
@@ -756,10 +757,10 @@ def test_what_takes_too_long_does_not_hold(monkeypatch, module, limit, value):
 def test_what_is_too_much_to_list_is_put_into_bits(monkeypatch):
     boxes, truth = groups()
     listed = check_attack_graph(boxes, CLAIM, original=truth)
-    monkeypatch.setattr(attack_graph, "MOST_EDGES", 1_755)
-    monkeypatch.setattr(attack_graph, "MOST_PEOPLE", GROUPS * K)
+    monkeypatch.setattr(attack_graph_verifier, "MOST_EDGES", 1_755)
+    monkeypatch.setattr(attack_graph_verifier, "MOST_PEOPLE", GROUPS * K)
     assert check_attack_graph(boxes, CLAIM, original=truth).measured == listed.measured
-    monkeypatch.setattr(attack_graph, "STEP_LIMIT", 4_400)  # the spots of all, without what is in the same boxes
+    monkeypatch.setattr(attack_graph_verifier, "STEP_LIMIT", 4_400)  # the spots of all, without what is in the same boxes
     assert "cannot be certified" in check_attack_graph(boxes, CLAIM, original=truth).reason
 
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.model import BreachBound, Visits
-from wayveil.verify.breach_bound import check_breach_bound
+from wayveil.verify.breach_bound.breach_bound_verifier import check_breach_bound
 
 # ---------------------------------------------------------------------------------------------------- the definition
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.verify import cliques
-from wayveil.verify.cliques import gather, grow, search
-from wayveil.verify.work import LimitReached, Work
+from wayveil.verify.common.step_budget import LimitReached, Work
+from wayveil.verify.kdelta import cliques
+from wayveil.verify.kdelta.cliques import gather, grow, search
 
 
 def people_of(people, members):

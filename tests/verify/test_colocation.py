@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.verify import colocation
-from wayveil.verify.colocation import Movers
-from wayveil.verify.work import LimitReached, Work
+from wayveil.verify.common.step_budget import LimitReached, Work
+from wayveil.verify.kdelta import pairs_within_delta
+from wayveil.verify.kdelta.pairs_within_delta import Movers
 
 
 def all_squares(x, y):
@@ -34,7 +34,7 @@ def test_near_and_among_are_what_all_distances_say(chunk, crowd, data):
     x, y, limit = crowd
     limit += 1e-9
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(colocation, "CHUNK", chunk)
+        patch.setattr(pairs_within_delta, "CHUNK", chunk)
         movers, squares = Movers(x, y, limit, Work(10**12)), all_squares(x, y)
         one = data.draw(st.integers(0, len(x) - 1))
         close = {i for i in np.flatnonzero(squares[one] <= limit**2).tolist() if i != one}
@@ -76,7 +76,7 @@ def test_few_times_that_tell_people_apart_are_found():
     x[:, 70], y[:, 31] = rng.normal(size=400) * 100, rng.normal(size=400) * 50
     x[:, 71] = x[:, 70] * 0.99  # follows from 70
     x[:, 5] = rng.normal(size=400)
-    assert colocation._telling_times(x, y)[:3].tolist() == [70, 31, 5]
+    assert pairs_within_delta._telling_times(x, y)[:3].tolist() == [70, 31, 5]
 
 
 def test_work_is_counted_before_it_is_done():
@@ -97,7 +97,7 @@ def test_the_limit_itself_is_close():
 
 
 def test_few_times_are_enough_to_tell_that_somebody_is_far(monkeypatch):
-    monkeypatch.setattr(colocation, "_telling_times", lambda x, y: np.array([1]))
+    monkeypatch.setattr(pairs_within_delta, "_telling_times", lambda x, y: np.array([1]))
     x = np.arange(200.0)[:, None] * np.ones(120) * 100
     x[:, 1] = 0.0  # all meet once
     work = Work(10**6)
@@ -106,7 +106,7 @@ def test_few_times_are_enough_to_tell_that_somebody_is_far(monkeypatch):
 
 
 def test_too_many_at_once_are_refused(monkeypatch):
-    monkeypatch.setattr(colocation, "MOST_PAIRWISE", 9)
+    monkeypatch.setattr(pairs_within_delta, "MOST_PAIRWISE", 9)
     x = np.zeros((10, 1))
     with pytest.raises(LimitReached):
         Movers(x, x, 5.0, Work(10**6)).among(np.arange(10))

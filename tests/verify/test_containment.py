@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.model import Frame, Points, Regions
-from wayveil.verify import containment
-from wayveil.verify.containment import beyond, contain, touched
+from wayveil.verify.common import containment
+from wayveil.verify.common.containment import beyond, contain, touched
 
 # ---------------------------------------------------------------------------------------------------- the definition
 

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from wayveil.model.claims import CSafety
 from wayveil.model.stops import Stops
 from wayveil.model.taxonomy import Taxonomy
-from wayveil.verify import generalized
-from wayveil.verify.csafety import check_csafety
+from wayveil.verify.csafety import generalized
+from wayveil.verify.csafety.csafety_verifier import check_csafety
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "csafety"
 PARENTS = [

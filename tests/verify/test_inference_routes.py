@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.model.routes import RoadNetwork, Routes
-from wayveil.verify import inference_routes
-from wayveil.verify.inference_routes import RouteGroups, find_inference_routes
+from wayveil.verify.common import route_inference
+from wayveil.verify.common.route_inference import RouteGroups, find_inference_routes
 
 NODES = "ABCD"
 NETWORK = RoadNetwork.from_roads(
@@ -86,11 +86,11 @@ def routes(draw, max_size=14):
 )
 @settings(deadline=None, max_examples=250, derandomize=True)
 def test_findings_are_the_definition(data, k, count, share, chunk):
-    before, inference_routes.CHUNK_ROWS = inference_routes.CHUNK_ROWS, chunk
+    before, route_inference.CHUNK_ROWS = route_inference.CHUNK_ROWS, chunk
     try:
         found = find_inference_routes(data, k, count=count, share=share)
     finally:
-        inference_routes.CHUNK_ROWS = before
+        route_inference.CHUNK_ROWS = before
     listed, expected = flat(found), oracle(data, k, count, share)
     assert len(listed) == len(set(listed)) == len(found)
     assert set(listed) == expected

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.model import Frame, KAnonymity, Points, Regions
-from wayveil.verify.kanonymity import check_kanonymity
+from wayveil.verify.kanonymity.kanonymity_verifier import check_kanonymity
 
 # ---------------------------------------------------------------------------------------------------- the definition
 

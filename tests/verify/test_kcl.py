@@ -17,8 +17,9 @@ from wayveil import verify
 from wayveil.attacks import KnownVisits
 from wayveil.engines import LocalEngine
 from wayveil.model import KCL, Coded, Visits
-from wayveil.verify import VERIFIERS, check_kcl, kcl
-from wayveil.verify.sequences import SequenceWalker
+from wayveil.verify import VERIFIERS, check_kcl
+from wayveil.verify.kcl import kcl_verifier
+from wayveil.verify.kcl.contained_sequences import SequenceWalker
 
 VALUES = {"ill": ["flu", "HIV", "none"], "job": ["spy", "baker"]}
 SENSITIVE = {"ill": ["HIV", "flu", "plague"], "job": ["spy"]}  # plague never occurs
@@ -141,10 +142,10 @@ claims = st.builds(
 
 
 @settings(deadline=None, max_examples=400)
-@given(tables(), claims, st.sampled_from([1, 2, 5, kcl.CHUNK_ROWS]))
+@given(tables(), claims, st.sampled_from([1, 2, 5, kcl_verifier.CHUNK_ROWS]))
 def test_verdict_is_the_definition(data, claim, chunk_rows):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kcl, "CHUNK_ROWS", chunk_rows)
+        patch.setattr(kcl_verifier, "CHUNK_ROWS", chunk_rows)
         assert_agrees(data, claim)
 
 
@@ -171,7 +172,7 @@ def test_measured_values_are_the_tightest_claim_that_holds(data, claim):
 def test_chunks_do_not_change_a_verdict(data, claim, chunk_rows):
     whole = check_kcl(data, claim)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kcl, "CHUNK_ROWS", chunk_rows)
+        patch.setattr(kcl_verifier, "CHUNK_ROWS", chunk_rows)
         assert check_kcl(data, claim) == whole
 
 
@@ -221,7 +222,7 @@ LENGTHS = [1, 2, 3, 4]
 @pytest.mark.parametrize("chunk_rows", [1, 7, 1_000_000])
 @pytest.mark.parametrize("length", LENGTHS)
 def test_one_rare_sequence_is_found(length, chunk_rows, monkeypatch):
-    monkeypatch.setattr(kcl, "CHUNK_ROWS", chunk_rows)
+    monkeypatch.setattr(kcl_verifier, "CHUNK_ROWS", chunk_rows)
     k = 5
     records = common_parts(length, k) + base(length, k - 1) + [[("x", t) for t in range(-55, -50)]] * k
     data = Visits.from_records(records, owner=range(len(records)))
@@ -302,7 +303,7 @@ def test_shares_that_floats_cannot_tell_apart_are_told_apart():
     """a/b and (a+1)/(b+1) differ by less than one step of a double."""
     a, b = 2**30 - 2, 2**30 - 1
     assert a / b == (a + 1) / (b + 1)
-    best = kcl._largest(np.array([a, a + 1, a]), np.array([b, b + 1, b]), Fraction(0))
+    best = kcl_verifier._largest(np.array([a, a + 1, a]), np.array([b, b + 1, b]), Fraction(0))
     assert best == Fraction(a + 1, b + 1) > Fraction(a, b)
 
 
@@ -638,7 +639,7 @@ def test_sequences_of_a_length_come_in_order_and_the_walk_can_be_cut_short(chunk
 
 def test_longer_sequences_that_were_met_before_a_break_are_not_reported(monkeypatch):
     """In pieces of one row, all that begins with the first visit is walked before the pair that breaks the claim."""
-    monkeypatch.setattr(kcl, "CHUNK_ROWS", 1)
+    monkeypatch.setattr(kcl_verifier, "CHUNK_ROWS", 1)
     records = [
         *base(3, 2),
         [("p0", 0), ("p1", 1)],

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from kcl_definition import judge_sequences
 
 from wayveil.model import KCL, Visits
-from wayveil.verify import check_kcl, kcl_all
+from wayveil.verify import check_kcl
+from wayveil.verify.kcl import kcl_any_length
 
 VALUES = {"ill": ["flu", "HIV", "none"], "job": ["spy", "baker"]}
 SENSITIVE = {"ill": ["HIV", "flu", "plague"], "job": ["spy"]}  # plague never occurs
@@ -188,7 +189,7 @@ def test_measured_values_are_the_tightest_claim_that_holds(data, claim):
 def test_without_the_exact_search_the_verdict_is_the_same_and_says_what_it_knows(data, claim, limit):
     exact = check_kcl(data, claim)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kcl_all, "EXACT_LIMIT", limit)
+        patch.setattr(kcl_any_length, "EXACT_LIMIT", limit)
         found = check_kcl(data, claim)
     assert found.holds == exact.holds
     for kind in SHARES:
@@ -211,8 +212,8 @@ def test_without_the_exact_search_the_verdict_is_the_same_and_says_what_it_knows
 def test_with_little_work_nothing_is_guessed(data, claim, limit):
     exact = check_kcl(data, claim)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kcl_all, "EXACT_LIMIT", 0)
-        patch.setattr(kcl_all, "WORK_LIMIT", limit)
+        patch.setattr(kcl_any_length, "EXACT_LIMIT", 0)
+        patch.setattr(kcl_any_length, "WORK_LIMIT", limit)
         found = check_kcl(data, claim)
     assert not found.holds or exact.holds
     if found.witness:
@@ -377,8 +378,8 @@ def test_what_cannot_be_certified_does_not_hold(monkeypatch):
     exact = check_kcl(data, claim)
     assert exact.holds
     assert exact.measured["sequences"] > 300
-    monkeypatch.setattr(kcl_all, "EXACT_LIMIT", 10**6)
-    monkeypatch.setattr(kcl_all, "WORK_LIMIT", 10**6)
+    monkeypatch.setattr(kcl_any_length, "EXACT_LIMIT", 10**6)
+    monkeypatch.setattr(kcl_any_length, "WORK_LIMIT", 10**6)
     verdict = check_kcl(data, claim)
     assert not verdict.holds
     assert verdict.witness is None
@@ -389,7 +390,7 @@ def test_what_cannot_be_certified_does_not_hold(monkeypatch):
     assert verdict.measured["max_confidence_note"] == "largest met; the largest of all may be larger"
     assert verdict.measured["min_support"] == 3
     assert "min_support_note" not in verdict.measured
-    monkeypatch.setattr(kcl_all, "WORK_LIMIT", 10**4)
+    monkeypatch.setattr(kcl_any_length, "WORK_LIMIT", 10**4)
     verdict = check_kcl(data, claim)
     assert not verdict.holds
     assert verdict.reason.startswith("The support of sequences of any length cannot be certified")
@@ -417,7 +418,7 @@ def test_an_absent_attribute_fails_and_k_beyond_the_data_fails():
 @pytest.mark.parametrize("sign", [-1, 0, 1])
 @pytest.mark.parametrize("exact_limit", [0, 10**9])
 def test_a_bound_with_a_huge_denominator_is_compared_exactly(sign, exact_limit, monkeypatch):
-    monkeypatch.setattr(kcl_all, "EXACT_LIMIT", exact_limit)
+    monkeypatch.setattr(kcl_any_length, "EXACT_LIMIT", exact_limit)
     data = Visits.from_records(base(1, 3), attributes={"ill": ["HIV", "well", "well"]})
     c = Fraction(1, 3) + sign * Fraction(1, 10**50)
     assert check_kcl(data, KCL(k=1, c=c, l="all", sensitive={"ill": ["HIV"]})).holds == (sign >= 0)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from wayveil.errors import UsageError
 from wayveil.model import KCL, Coded, Visits
 from wayveil.verify import check_kcl
-from wayveil.verify.kcl_shares import KclShare, cut_share, join_shares, judge_share
+from wayveil.verify.kcl.kcl_shares import KclShare, cut_share, join_shares, judge_share
 
 VALUES = {"ill": ["flu", "HIV", "none"], "job": ["spy", "baker"]}
 SENSITIVE = {"ill": ["HIV", "flu", "plague"], "job": ["spy"]}  # plague never occurs

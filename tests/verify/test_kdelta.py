@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.model import Frame, KDelta, Points
-from wayveil.verify import colocation, kdelta, together
-from wayveil.verify.kdelta import check_kdelta
+from wayveil.verify.kdelta import kdelta_sets, kdelta_verifier, pairs_within_delta
+from wayveil.verify.kdelta.kdelta_verifier import check_kdelta
 
 DELTA = 100.0
 
@@ -132,7 +132,7 @@ def test_verdict_is_the_definition(data, claim):
 @settings(deadline=None, max_examples=120)
 def test_verdict_is_the_definition_when_every_set_needs_the_exact_search(data, claim):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(together, "gather", lambda *_, **__: None)
+        patch.setattr(kdelta_sets, "gather", lambda *_, **__: None)
         assert_agrees(data, claim)
 
 
@@ -140,8 +140,8 @@ def test_verdict_is_the_definition_when_every_set_needs_the_exact_search(data, c
 @settings(deadline=None, max_examples=120)
 def test_verdict_is_the_definition_when_boxes_are_tried_on_all(data, claim):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(together, "_FEW", 1)
-        patch.setattr(colocation, "CHUNK", 3)
+        patch.setattr(kdelta_sets, "_FEW", 1)
+        patch.setattr(pairs_within_delta, "CHUNK", 3)
         assert_agrees(data, claim)
 
 
@@ -406,7 +406,7 @@ def test_companions_one_by_one_are_not_enough():  # everybody has a companion at
 
 
 def test_thousands_of_equal_trajectories_are_judged_once(monkeypatch):
-    monkeypatch.setattr(kdelta, "DISTANCE_LIMIT", 0)
+    monkeypatch.setattr(kdelta_verifier, "DISTANCE_LIMIT", 0)
     n = 30_000
     data = Points(
         offsets=np.arange(n + 1), t=np.zeros(n), x=np.arange(n) // 3000 * 1e4, y=np.zeros(n), owner=np.arange(n)
@@ -429,7 +429,7 @@ def test_the_smallest_set_is_told(start):
 @pytest.mark.parametrize("k", [10, 700])
 def test_a_crowd_in_one_place_needs_no_pairs(monkeypatch, k):
     n, times = 6_000, 10
-    monkeypatch.setattr(kdelta, "DISTANCE_LIMIT", n * n * times // 20)
+    monkeypatch.setattr(kdelta_verifier, "DISTANCE_LIMIT", n * n * times // 20)
     rng = np.random.default_rng(1)
     x, y = rng.uniform(0, DELTA / 2, (2, n, times))
     data = Points(
@@ -450,8 +450,8 @@ def test_few_telling_candidates_are_followed_by_all():
         offsets=np.arange(n + 1) * times, t=np.tile(np.arange(times), n), x=x.ravel(), y=y.ravel(), owner=np.arange(n)
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(colocation, "_telling_times", lambda x, y: np.array([0, 2, 3, 4]))
-        patch.setattr(kdelta, "STEP_LIMIT", 0)  # without the exact search
+        patch.setattr(pairs_within_delta, "_telling_times", lambda x, y: np.array([0, 2, 3, 4]))
+        patch.setattr(kdelta_verifier, "STEP_LIMIT", 0)  # without the exact search
         assert check_kdelta(data, KDelta(k=3, delta=DELTA)).holds
         verdict = check_kdelta(data, KDelta(k=4, delta=DELTA))
     assert not verdict.holds
@@ -460,16 +460,16 @@ def test_few_telling_candidates_are_followed_by_all():
 
 def test_too_few_companions_are_not_compared_with_each_other(monkeypatch):
     data = Points.from_records([[(0, x, 0.0)] for x in (0.0, 1.0, 900.0, 901.0)])
-    monkeypatch.setattr(kdelta, "DISTANCE_LIMIT", 2)  # one looks at another, at few times and at all
+    monkeypatch.setattr(kdelta_verifier, "DISTANCE_LIMIT", 2)  # one looks at another, at few times and at all
     assert check_kdelta(data, KDelta(k=3, delta=DELTA)).witness["people"] == 2
-    monkeypatch.setattr(kdelta, "DISTANCE_LIMIT", 1)
+    monkeypatch.setattr(kdelta_verifier, "DISTANCE_LIMIT", 1)
     assert "cannot be certified" in check_kdelta(data, KDelta(k=3, delta=DELTA)).reason
 
 
 def test_nobody_is_looked_up_twice_without_need(monkeypatch):
     asked = []
-    near = colocation.Movers.near
-    monkeypatch.setattr(colocation.Movers, "near", lambda self, *how: asked.append(how[0]) or near(self, *how))
+    near = pairs_within_delta.Movers.near
+    monkeypatch.setattr(pairs_within_delta.Movers, "near", lambda self, *how: asked.append(how[0]) or near(self, *how))
     data = Points.from_records([[(0, 300.0 * i, 0.0)] for i in range(9)])
     assert not check_kdelta(data, KDelta(k=2, delta=DELTA)).holds
     assert sorted(asked) == list(range(9))
@@ -479,8 +479,8 @@ def test_nobody_is_looked_up_twice_without_need(monkeypatch):
 
 
 def test_sets_are_grown_before_they_are_searched_for(monkeypatch):
-    monkeypatch.setattr(together, "gather", lambda *_, **__: None)
-    monkeypatch.setattr(together, "search", lambda *_, **__: pytest.fail("the exact search was not needed"))
+    monkeypatch.setattr(kdelta_sets, "gather", lambda *_, **__: None)
+    monkeypatch.setattr(kdelta_sets, "search", lambda *_, **__: pytest.fail("the exact search was not needed"))
     assert check_kdelta(published(*convoys()), CLAIM).holds
 
 
@@ -515,7 +515,7 @@ def joined_pentagons(count):
 
 def test_what_cannot_be_certified_does_not_hold(monkeypatch):
     data, claim = joined_pentagons(7), KDelta(k=15, delta=DELTA)
-    monkeypatch.setattr(kdelta, "STEP_LIMIT", 2_000)
+    monkeypatch.setattr(kdelta_verifier, "STEP_LIMIT", 2_000)
     verdict = check_kdelta(data, claim)
     assert not verdict.holds
     assert verdict.witness is None
@@ -535,7 +535,7 @@ def test_how_many_are_together_is_counted():
 
 
 def test_nothing_holds_that_was_not_certified(monkeypatch):
-    monkeypatch.setattr(kdelta, "judge", lambda *_: None)
+    monkeypatch.setattr(kdelta_verifier, "judge", lambda *_: None)
     assert not check_kdelta(published(*convoys()), CLAIM).holds
 
 
@@ -549,13 +549,13 @@ def test_how_many_are_together_may_remain_open(monkeypatch):
 
 
 def _with_steps(monkeypatch, steps, data, claim):
-    monkeypatch.setattr(kdelta, "STEP_LIMIT", steps)
+    monkeypatch.setattr(kdelta_verifier, "STEP_LIMIT", steps)
     return check_kdelta(data, claim)
 
 
 @pytest.mark.parametrize("limit", [0, 100, 1000, 10_000])
 def test_too_few_distances_never_help(monkeypatch, limit):
-    monkeypatch.setattr(kdelta, "DISTANCE_LIMIT", limit)
+    monkeypatch.setattr(kdelta_verifier, "DISTANCE_LIMIT", limit)
     verdict = check_kdelta(published(*convoys()), CLAIM)
     assert not verdict.holds
     assert "cannot be certified" in verdict.reason
@@ -563,8 +563,8 @@ def test_too_few_distances_never_help(monkeypatch, limit):
 
 
 def test_too_many_companions_cannot_be_certified(monkeypatch):
-    monkeypatch.setattr(colocation, "MOST_PAIRWISE", 5)
-    monkeypatch.setattr(together, "MOST_PAIRWISE", 5)
+    monkeypatch.setattr(pairs_within_delta, "MOST_PAIRWISE", 5)
+    monkeypatch.setattr(kdelta_sets, "MOST_PAIRWISE", 5)
     assert check_kdelta(joined_pentagons(2), KDelta(k=2, delta=DELTA)).holds
     verdict = check_kdelta(joined_pentagons(3), KDelta(k=6, delta=DELTA))
     assert not verdict.holds
@@ -575,7 +575,7 @@ def test_a_certain_failure_is_told_even_if_the_rest_is_too_much_work(monkeypatch
     """A loner who has a turn before the limit is a certain failure; its turn depends on where it is."""
     pairs = [[(0, 1000.0 * (i // 2) + i % 2, 0.0)] for i in range(60)]
     claim, told = KDelta(k=2, delta=DELTA), set()
-    monkeypatch.setattr(kdelta, "DISTANCE_LIMIT", 90)
+    monkeypatch.setattr(kdelta_verifier, "DISTANCE_LIMIT", 90)
     assert "cannot be certified" in check_kdelta(Points.from_records(pairs), claim).reason
     for place in range(20):
         verdict = check_kdelta(Points.from_records([*pairs, [(0, 1e5 + place, 0.0)]]), claim)
@@ -585,7 +585,7 @@ def test_a_certain_failure_is_told_even_if_the_rest_is_too_much_work(monkeypatch
 
 
 def test_certain_failures_are_looked_for_before_hard_searches(monkeypatch):
-    monkeypatch.setattr(kdelta, "STEP_LIMIT", 0)
+    monkeypatch.setattr(kdelta_verifier, "STEP_LIMIT", 0)
     hard = joined_pentagons(3)
     records = [hard.record(i) for i in range(len(hard))]
     claim = KDelta(k=7, delta=DELTA)
@@ -720,4 +720,4 @@ def test_a_frame_that_makes_the_world_small_does_not_help(scale):
 @settings(deadline=None, max_examples=100)
 def test_a_frame_made_for_the_data_is_not_stretched(tenths, lon):
     data = in_degrees([[(0, lon / 10, lat / 10)] for lat in tenths])
-    assert together._stretch(data) == (1.0, 1.0)
+    assert kdelta_sets._stretch(data) == (1.0, 1.0)

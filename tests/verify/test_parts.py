@@ -31,7 +31,7 @@ from wayveil.model import (
     Visits,
 )
 from wayveil.verify import VERIFIERS
-from wayveil.verify.parts import PARTS_NEED, apart, class_keys, join_verdicts, union_condition
+from wayveil.verify.combined_verdicts import PARTS_NEED, apart, class_keys, join_verdicts, union_condition
 
 BOUNDS = {
     "at most": (

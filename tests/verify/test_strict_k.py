@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from wayveil.model.claims import StrictK
 from wayveil.model.routes import RoadNetwork, Routes
-from wayveil.verify import strict_k
-from wayveil.verify.inference_routes import find_inference_routes
-from wayveil.verify.strict_k import check_strict_k
+from wayveil.verify.common.route_inference import find_inference_routes
+from wayveil.verify.strict_k import strict_k_verifier
+from wayveil.verify.strict_k.strict_k_verifier import check_strict_k
 
 ROADS = [("AB", "A", "B"), ("BA", "B", "A"), ("BC", "B", "C"), ("CD", "C", "D"), ("BD", "B", "D"), ("DA", "D", "A")]
 NETWORK = RoadNetwork.from_roads(ROADS)
@@ -406,7 +406,7 @@ def test_an_inference_route_fails_whatever_else_holds(monkeypatch):
     """By the theorem this cannot happen; if it does, a judge is wrong, and the verdict must not be good."""
     bad = Routes.from_records([["AB", "BC"]] * 3 + [["AB"]], network=NETWORK)
     found = find_inference_routes(bad, 3)
-    monkeypatch.setattr(strict_k, "inference_routes_of", lambda *_: found)
+    monkeypatch.setattr(strict_k_verifier, "inference_routes_of", lambda *_: found)
     verdict = check_strict_k(good(), StrictK(k=3))
     assert not verdict.holds
     assert (verdict.witness["breaks"], verdict.witness["node"], verdict.witness["few"]) == ("inference", "B", 1)

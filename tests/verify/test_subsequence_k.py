@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from wayveil.model.claims import SubsequenceK
 from wayveil.model.routes import RoadNetwork, Routes
-from wayveil.verify import subsequence_k
-from wayveil.verify.inference_routes import find_inference_routes
-from wayveil.verify.subsequence_k import check_subsequence_k
+from wayveil.verify.common.route_inference import find_inference_routes
+from wayveil.verify.subsequence_k import subsequence_k_verifier
+from wayveil.verify.subsequence_k.subsequence_k_verifier import check_subsequence_k
 
 ROADS = [("AB", "A", "B"), ("BA", "B", "A"), ("BC", "B", "C"), ("CD", "C", "D"), ("BD", "B", "D"), ("DA", "D", "A")]
 NETWORK = RoadNetwork.from_roads(ROADS)
@@ -180,7 +180,7 @@ def test_a_route_inside_others_is_found_by_the_search():
 
 
 def test_a_route_that_others_begin_with_needs_no_search(monkeypatch):
-    monkeypatch.setattr(subsequence_k, "WORK_LIMIT", 0)
+    monkeypatch.setattr(subsequence_k_verifier, "WORK_LIMIT", 0)
     long = ["AB", "BC", "CD"]
     assert assert_agrees(of(long, long, long[:2], long[:1]), SubsequenceK(k=2)).holds
     # It begins with the same name in another slice, which does not help.
@@ -260,7 +260,7 @@ def test_a_share_that_only_the_search_can_judge():
 def test_a_share_that_cannot_be_certified_does_not_hold(monkeypatch):
     data = of(LONG, LONG, LONG, LONG, ["BC"], ["BC"], owner=[1, 2, 3, 4, 0, 0])
     assert check_subsequence_k(data, SubsequenceK(k=2)).holds
-    monkeypatch.setattr(subsequence_k, "WORK_LIMIT", 300)
+    monkeypatch.setattr(subsequence_k_verifier, "WORK_LIMIT", 300)
     verdict = check_subsequence_k(data, SubsequenceK(k=2))
     assert (verdict.holds, verdict.witness) == (False, None)
     assert "cannot be certified" in verdict.reason
@@ -345,7 +345,7 @@ def test_what_is_not_certified_does_not_hold(monkeypatch):
     data = of(LONG, LONG, LONG, ["BC", "CD"])
     assert check_subsequence_k(data, SubsequenceK(k=3)).holds
     for limit in (0, 150):
-        monkeypatch.setattr(subsequence_k, "WORK_LIMIT", limit)
+        monkeypatch.setattr(subsequence_k_verifier, "WORK_LIMIT", limit)
         verdict = check_subsequence_k(data, SubsequenceK(k=3))
         assert not verdict.holds
         assert verdict.witness is None
@@ -362,10 +362,10 @@ def test_what_is_not_certified_does_not_hold(monkeypatch):
 
 def test_a_witness_that_cannot_be_shortened_in_time_is_a_witness(monkeypatch):
     data = of(LONG, LONG, ["BD", "DA", "AB"])
-    monkeypatch.setattr(subsequence_k, "WORK_LIMIT", 103)
+    monkeypatch.setattr(subsequence_k_verifier, "WORK_LIMIT", 103)
     verdict = check_subsequence_k(of(["BD"], LONG, LONG), SubsequenceK(k=2))
     assert verdict.witness["roads"] == ["BD"]
-    monkeypatch.setattr(subsequence_k, "WORK_LIMIT", 310)
+    monkeypatch.setattr(subsequence_k_verifier, "WORK_LIMIT", 310)
     verdict = check_subsequence_k(data, SubsequenceK(k=2))
     assert not verdict.holds
     assert verdict.witness["roads"] == ["BD", "DA", "AB"]

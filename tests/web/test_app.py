@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from wayveil.errors import InputError
-from wayveil.run import catalog
+from wayveil.recipe import catalog
 from wayveil.web import app, pages
 
 ID = "0" * 32

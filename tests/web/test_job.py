@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from wayveil.errors import InputError
-from wayveil.run.pipeline import NotPublished
+from wayveil.pipeline.publish import NotPublished
 from wayveil.web import job
 from wayveil.web.asked import read_asked
 from wayveil.web.disk import read_json

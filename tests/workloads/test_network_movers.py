@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from wayveil.errors import InputError, ParameterError
-from wayveil.kernels.walks import sample_walks
+from wayveil.kernels.roads.walks import sample_walks
 from wayveil.model import Points
 from wayveil.workloads import network_movers
 from wayveil.workloads.network_movers import NetworkMovers

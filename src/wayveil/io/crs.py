@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wayveil.errors import UsageError
-from wayveil.io.table import Table
+from wayveil.io.tabular.table import Table
 
 __all__ = ["WGS84", "Crs", "crs_from_json", "crs_name", "settle_crs"]
 

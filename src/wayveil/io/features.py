@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError
-from wayveil.io.geojson import features
-from wayveil.io.table import Table, peek
+from wayveil.io.formats.geojson import features
+from wayveil.io.tabular.table import Table, peek
 
 __all__ = ["GEOJSON_LINES", "GEOJSON_WHOLE", "SIDES", "open_features", "write_features"]
 

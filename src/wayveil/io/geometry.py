@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from wayveil.io.table import Rows
+from wayveil.io.tabular.table import Rows
 from wayveil.model.ragged import FloatArray
 
 __all__ = ["points_of_text", "points_of_wkb", "points_of_wkt"]

@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from wayveil.io.table import Rows
-from wayveil.io.trajectories import refuse_missing
-from wayveil.io.words import count
+from wayveil.io.read.trajectory_tables import refuse_missing
+from wayveil.io.tabular.messages import count
+from wayveil.io.tabular.table import Rows
 from wayveil.model.ragged import BoolArray, IntArray
 
 __all__ = ["one_row_per_time", "refuse_disorder", "sequence_of", "time_order"]

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.io.crs import WGS84
-from wayveil.io.road_parts import BACK, Lines, put_together, turned
-from wayveil.io.table import peek
+from wayveil.io.network.assemble import BACK, Lines, put_together, turned
+from wayveil.io.tabular.crs import WGS84
+from wayveil.io.tabular.table import peek
 from wayveil.model import RoadNetwork
 from wayveil.model.ragged import offsets_of
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import polars as pl
 
 from wayveil.errors import InputError
-from wayveil.io.osm import node_places, open_osm
-from wayveil.io.place_shapes import Shape
-from wayveil.io.table import Table
+from wayveil.io.formats.osm import node_places, open_osm
+from wayveil.io.places.place_shapes import Shape
+from wayveil.io.tabular.table import Table
 
 __all__ = ["kind_of_tags", "places_of_osm"]
 

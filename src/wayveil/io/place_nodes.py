@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from wayveil.errors import InputError, closest
-from wayveil.io.taxonomy_json import tree_of_keys
-from wayveil.io.taxonomy_tree import ROOT, grown, labelled
-from wayveil.io.words import count
+from wayveil.io.places.taxonomy_build import ROOT, grown, labelled
+from wayveil.io.places.taxonomy_json import tree_of_keys
+from wayveil.io.tabular.messages import count
 from wayveil.model import Taxonomy
 from wayveil.model.places import Places
 

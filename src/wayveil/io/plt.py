@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError
-from wayveil.io.words import count
+from wayveil.io.tabular.messages import count
 
 __all__ = ["read_plts"]
 

@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import OutputError
-from wayveil.io.features import GEOJSON_LINES, GEOJSON_WHOLE
-from wayveil.io.output import write_file, write_parquet
-from wayveil.io.road_lines import wkb_of_lines, wkt_of_lines
-from wayveil.io.road_parts import Lines, straight
-from wayveil.io.road_table import ENDS_DEGREES, ENDS_METRES
+from wayveil.io.formats.features import GEOJSON_LINES, GEOJSON_WHOLE
+from wayveil.io.network.assemble import Lines, straight
+from wayveil.io.network.linestrings import wkb_of_lines, wkt_of_lines
+from wayveil.io.network.road_table import ENDS_DEGREES, ENDS_METRES
+from wayveil.io.publish.writer import write_file, write_parquet
 from wayveil.model import RoadNetwork
 
 __all__ = ["write_network"]

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError
-from wayveil.io.crs import Crs, settle_crs
-from wayveil.io.table import Table
+from wayveil.io.tabular.crs import Crs, settle_crs
+from wayveil.io.tabular.table import Table
 from wayveil.model import Frame, RoadNetwork
 from wayveil.model.ragged import FloatArray, IntArray, offsets_of
 

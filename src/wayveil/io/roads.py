@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from wayveil.errors import InputError
-from wayveil.io.graphml import read_graphml
-from wayveil.io.osm import read_osm
-from wayveil.io.road_output import write_network
-from wayveil.io.road_table import read_road_table
-from wayveil.io.road_text import EDGES, NODES, read_road_text
+from wayveil.io.formats.graphml import read_graphml
+from wayveil.io.formats.node_edge_text import EDGES, NODES, read_road_text
+from wayveil.io.formats.osm import read_osm
+from wayveil.io.network.network_output import write_network
+from wayveil.io.network.road_table import read_road_table
 from wayveil.model import RoadNetwork
 
 __all__ = ["read_network", "write_network"]

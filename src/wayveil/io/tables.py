@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import OutputError
-from wayveil.io.degrees import boxes_to_file, points_to_file
-from wayveil.io.times import time_column, time_pattern
+from wayveil.io.publish.canonical import boxes_to_file, points_to_file
+from wayveil.io.tabular.timestamps import time_column, time_pattern
 from wayveil.model import Coded, Data, Points, Regions, Routes, Stops, Visits
 from wayveil.model.ragged import IntArray, trajectory_of_row
 

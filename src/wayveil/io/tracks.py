@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError
-from wayveil.io.gpx import read_gpx
-from wayveil.io.plt import read_plts
-from wayveil.io.table import Table, peek
-from wayveil.io.words import count, was
+from wayveil.io.formats.gpx import read_gpx
+from wayveil.io.formats.plt import read_plts
+from wayveil.io.tabular.messages import count, was
+from wayveil.io.tabular.table import Table, peek
 
 __all__ = ["open_tracks"]
 

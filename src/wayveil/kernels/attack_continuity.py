@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayveil.kernels.jit import inner, kernel
+from wayveil.kernels.common.jit import inner, kernel
 
 __all__ = ["KnownRows", "PublishedRows", "keep_reachable"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from wayveil.kernels.cast_cover import cover
-from wayveil.kernels.cast_swaps import exchange
-from wayveil.kernels.jit import inner, kernel
+from wayveil.kernels.cast.member_swaps import exchange
+from wayveil.kernels.cast.taxonomy_cover import cover
+from wayveil.kernels.common.jit import inner, kernel
 
 __all__ = ["near_groups"]
 

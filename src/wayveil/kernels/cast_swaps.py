@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from wayveil.kernels.cast_cover import cover
-from wayveil.kernels.jit import inner
+from wayveil.kernels.cast.taxonomy_cover import cover
+from wayveil.kernels.common.jit import inner
 
 __all__ = ["exchange"]
 

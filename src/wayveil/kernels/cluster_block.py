@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from wayveil.kernels.cluster_measure import could_lead, know
-from wayveil.kernels.cluster_people import is_before, new_people, offer, reset
-from wayveil.kernels.jit import inner, kernel
+from wayveil.kernels.clusters.nearest_people import is_before, new_people, offer, reset
+from wayveil.kernels.clusters.w4m_measure import could_lead, know
+from wayveil.kernels.common.jit import inner, kernel
 
 __all__ = ["block_clusters"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from wayveil.kernels.cluster_move import clamp
-from wayveil.kernels.edr import DELETE, INSERT, edr_script
-from wayveil.kernels.jit import inner, kernel
-from wayveil.kernels.lstd import lstd
+from wayveil.kernels.clusters.disk_moves import clamp
+from wayveil.kernels.clusters.edr import DELETE, INSERT, edr_script
+from wayveil.kernels.clusters.lstd import lstd
+from wayveil.kernels.common.jit import inner, kernel
 
 __all__ = ["edit"]
 

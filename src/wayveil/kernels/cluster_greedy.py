@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from wayveil.kernels.cluster_search import find_lowest, nearest, new_search
-from wayveil.kernels.cluster_tree import box_gap, reach, row_distance, sketch_gap
-from wayveil.kernels.jit import inner, kernel
+from wayveil.kernels.clusters.radius_search import find_lowest, nearest, new_search
+from wayveil.kernels.clusters.trajectory_tree import box_gap, reach, row_distance, sketch_gap
+from wayveil.kernels.common.jit import inner, kernel
 
 __all__ = ["greedy_clusters"]
 

@@ -6,9 +6,9 @@ from collections import namedtuple
 
 import numpy as np
 
-from wayveil.kernels.edr import edr
-from wayveil.kernels.jit import inner
-from wayveil.kernels.lstd import lstd
+from wayveil.kernels.clusters.edr import edr
+from wayveil.kernels.clusters.lstd import lstd
+from wayveil.kernels.common.jit import inner
 
 __all__ = ["Block", "Known", "Measure", "could_lead", "know"]
 

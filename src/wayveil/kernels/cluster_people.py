@@ -6,7 +6,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from wayveil.kernels.jit import inner
+from wayveil.kernels.common.jit import inner
 
 __all__ = ["People", "is_before", "new_people", "offer", "reset"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wayveil.kernels.jit import kernel
+from wayveil.kernels.common.jit import kernel
 
 __all__ = ["same_times"]
 

@@ -11,7 +11,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from wayveil.kernels.jit import inner, kernel
+from wayveil.kernels.common.jit import inner, kernel
 
 __all__ = ["Tree", "box_gap", "build_tree", "reach", "row_distance", "sketch_gap"]
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wayveil.kernels.jit import inner
+from wayveil.kernels.common.jit import inner
 
 __all__ = ["MOST_ENTRIES", "Tree", "add_cluster", "grown_tree", "new_tree", "similar_in_tree", "widen_cluster"]
 

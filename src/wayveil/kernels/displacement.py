@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from wayveil.kernels.jit import kernel
+from wayveil.kernels.common.jit import kernel
 
 __all__ = ["displacements"]
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from wayveil.kernels.attacks.visit_matching import inverted_lists, match_sets
+from wayveil.kernels.common.jit import kernel
 from wayveil.kernels.frequent_search import Occurrences, Records, search_best, search_maximal
-from wayveil.kernels.jit import kernel
-from wayveil.kernels.matching import inverted_lists, match_sets
 
 __all__ = ["mine_maximal", "mine_maximal_within", "most_frequent", "sequence_supports"]
 

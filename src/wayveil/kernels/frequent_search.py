@@ -10,8 +10,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from wayveil.kernels.jit import kernel
-from wayveil.kernels.sequence_table import grown
+from wayveil.kernels.common.jit import kernel
+from wayveil.kernels.common.sequence_table import grown
 
 __all__ = ["Occurrences", "Records", "search_best", "search_maximal"]
 

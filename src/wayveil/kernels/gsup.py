@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.kernels import gsup_classes as columns
+from wayveil.kernels.gsup.greedy_choice import SMALL, delete_everywhere, enlist, load, suppress
+from wayveil.kernels.gsup.key_table import larger_table, new_table
 from wayveil.kernels.gsup_classes import State
-from wayveil.kernels.gsup_greedy import SMALL, delete_everywhere, enlist, load, suppress
 from wayveil.kernels.gsup_heap import larger_heap
-from wayveil.kernels.gsup_table import larger_table, new_table
 
 __all__ = ["loaded", "suppress_everywhere", "suppress_in_classes", "unsafe"]
 

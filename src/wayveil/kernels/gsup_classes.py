@@ -11,8 +11,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from wayveil.kernels.gsup_table import add, find
-from wayveil.kernels.jit import inner
+from wayveil.kernels.common.jit import inner
+from wayveil.kernels.gsup.key_table import add, find
 
 __all__ = ["State", "comes_or_goes", "count_place", "new_node", "recount", "touch", "unsafe_places"]
 

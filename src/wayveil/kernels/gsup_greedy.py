@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from wayveil.kernels.deviation import deviation_of
+from wayveil.kernels.common.jit import inner, kernel
+from wayveil.kernels.gsup.key_table import find
+from wayveil.kernels.gsup.visit_removal import begin, enter, remove, undo
 from wayveil.kernels.gsup_classes import (
     ADVERSARIES,
     BEFORE,
@@ -34,9 +36,7 @@ from wayveil.kernels.gsup_classes import (
     unsafe_places,
 )
 from wayveil.kernels.gsup_heap import pop, push
-from wayveil.kernels.gsup_table import find
-from wayveil.kernels.gsup_visits import begin, enter, remove, undo
-from wayveil.kernels.jit import inner, kernel
+from wayveil.kernels.metrics.line_deviation import deviation_of
 
 __all__ = ["SMALL", "delete_everywhere", "enlist", "load", "suppress"]
 

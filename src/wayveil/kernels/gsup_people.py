@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.kernels import gsup_classes as columns
+from wayveil.kernels.common.jit import kernel
 from wayveil.kernels.gsup_classes import State
-from wayveil.kernels.jit import kernel
 
 __all__ = ["leave_out"]
 

@@ -6,7 +6,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from wayveil.kernels.jit import inner, kernel
+from wayveil.kernels.common.jit import inner, kernel
 
 __all__ = ["Table", "add", "drop_last", "find", "larger_table", "new_table"]
 

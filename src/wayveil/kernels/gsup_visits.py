@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from wayveil.kernels.common.jit import inner
+from wayveil.kernels.gsup.key_table import add, drop_last, find
 from wayveil.kernels.gsup_classes import (
     ADVERSARIES,
     CLASS,
@@ -26,8 +28,6 @@ from wayveil.kernels.gsup_classes import (
     new_node,
     touch,
 )
-from wayveil.kernels.gsup_table import add, drop_last, find
-from wayveil.kernels.jit import inner
 
 __all__ = ["begin", "enter", "remove", "undo"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from wayveil.kernels.jit import inner, kernel
-from wayveil.kernels.map_matching import way_between
-from wayveil.kernels.shortest_ways import new_search, search
+from wayveil.kernels.common.jit import inner, kernel
+from wayveil.kernels.roads.map_matching import way_between
+from wayveil.kernels.roads.shortest_paths import new_search, search
 
 __all__ = ["join_candidates"]
 

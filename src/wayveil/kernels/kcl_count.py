@@ -11,7 +11,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from wayveil.kernels.jit import inner, kernel
+from wayveil.kernels.common.jit import inner, kernel
+from wayveil.kernels.common.sequence_table import find_row, grown, insert_row, new_table
 from wayveil.kernels.kcl_lists import (
     HAVING,
     JOB,
@@ -24,7 +25,6 @@ from wayveil.kernels.kcl_lists import (
     hand_out,
     new_counters,
 )
-from wayveil.kernels.sequence_table import find_row, grown, insert_row, new_table
 
 __all__ = [
     "CLEAN",

@@ -14,7 +14,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from wayveil.kernels.jit import inner, kernel
+from wayveil.kernels.common.jit import inner, kernel
+from wayveil.kernels.common.sequence_table import find_row, grown, insert_row, new_table, roomy
 from wayveil.kernels.kcl_lists import (
     HAVING,
     JOB,
@@ -29,7 +30,6 @@ from wayveil.kernels.kcl_lists import (
     inverted,
     new_counters,
 )
-from wayveil.kernels.sequence_table import find_row, grown, insert_row, new_table, roomy
 
 __all__ = ["Common", "Violating", "find_sequences"]
 

@@ -10,7 +10,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from wayveil.kernels.jit import inner, kernel
+from wayveil.kernels.common.jit import inner, kernel
 
 __all__ = [
     "HAVING",

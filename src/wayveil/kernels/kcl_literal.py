@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from wayveil.kernels.jit import inner, kernel
-from wayveil.kernels.kcl_state import contains
-from wayveil.kernels.sequence_table import has_part
+from wayveil.kernels.common.jit import inner, kernel
+from wayveil.kernels.common.sequence_table import has_part
+from wayveil.kernels.kcl.suppression_state import contains
 
 __all__ = ["is_valid_as_printed"]
 

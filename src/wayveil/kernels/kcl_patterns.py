@@ -11,8 +11,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from wayveil.kernels.jit import inner, kernel
-from wayveil.kernels.kcl_state import contains
+from wayveil.kernels.common.jit import inner, kernel
+from wayveil.kernels.kcl.suppression_state import contains
 
 __all__ = ["Patterns", "lose_patterns", "new_patterns", "pattern_loss", "visits_to_mend"]
 

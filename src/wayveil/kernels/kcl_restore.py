@@ -17,9 +17,9 @@ from collections import namedtuple
 
 import numpy as np
 
-from wayveil.kernels.jit import inner, kernel
+from wayveil.kernels.common.jit import inner, kernel
+from wayveil.kernels.common.sequence_table import grown
 from wayveil.kernels.kcl_lists import inverted
-from wayveil.kernels.sequence_table import grown
 
 __all__ = ["Bounds", "restore", "restore_singly"]
 

@@ -6,8 +6,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from wayveil.kernels.jit import inner
-from wayveil.kernels.sequence_table import find_row
+from wayveil.kernels.common.jit import inner
+from wayveil.kernels.common.sequence_table import find_row
 
 __all__ = ["Threats", "compact", "contains", "new_threats", "position"]
 

@@ -13,14 +13,14 @@ from collections import namedtuple
 
 import numpy as np
 
+from wayveil.kernels.common.jit import inner, kernel
+from wayveil.kernels.common.sequence_table import grown
 from wayveil.kernels.heap import new_heap, pop, push
-from wayveil.kernels.jit import inner, kernel
+from wayveil.kernels.kcl.exact_validity import is_valid, is_violating, lose, new_scratch, settle
+from wayveil.kernels.kcl.pattern_loss import lose_patterns, pattern_loss
+from wayveil.kernels.kcl.suppression_state import compact, contains, new_threats, position
 from wayveil.kernels.kcl_lists import inverted
 from wayveil.kernels.kcl_literal import is_valid_as_printed
-from wayveil.kernels.kcl_patterns import lose_patterns, pattern_loss
-from wayveil.kernels.kcl_state import compact, contains, new_threats, position
-from wayveil.kernels.kcl_validity import is_valid, is_violating, lose, new_scratch, settle
-from wayveil.kernels.sequence_table import grown
 
 __all__ = ["suppress"]
 

@@ -16,9 +16,9 @@ from collections import namedtuple
 
 import numpy as np
 
-from wayveil.kernels.jit import inner, kernel
-from wayveil.kernels.kcl_state import contains
-from wayveil.kernels.sequence_table import find_row, grown
+from wayveil.kernels.common.jit import inner, kernel
+from wayveil.kernels.common.sequence_table import find_row, grown
+from wayveil.kernels.kcl.suppression_state import contains
 
 __all__ = ["Scratch", "is_valid", "is_violating", "lose", "new_scratch", "settle"]
 

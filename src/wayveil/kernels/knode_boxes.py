@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.kernels.jit import inner
+from wayveil.kernels.common.jit import inner
 
 __all__ = [
     "NEVER",

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.kernels.jit import inner, kernel
+from wayveil.kernels.common.jit import inner, kernel
 
 __all__ = ["AXES", "NO_EDGE", "edge_weights"]
 

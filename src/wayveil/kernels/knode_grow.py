@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from wayveil.kernels.jit import inner
-from wayveil.kernels.knode_boxes import NEVER, count_of_owner, enclose, join, keeps_shares, leave, loss_if
-from wayveil.kernels.knode_guess import guess_more, keep_on_list
+from wayveil.kernels.common.jit import inner
+from wayveil.kernels.knode.cost_guesses import guess_more, keep_on_list
+from wayveil.kernels.knode.group_boxes import NEVER, count_of_owner, enclose, join, keeps_shares, leave, loss_if
 
 __all__ = ["absorb", "grow_groups"]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from wayveil.kernels.jit import inner
-from wayveil.kernels.knode_boxes import NEVER, THIN
+from wayveil.kernels.common.jit import inner
+from wayveil.kernels.knode.group_boxes import NEVER, THIN
 
 __all__ = ["guess_more", "keep_on_list"]
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from wayveil.kernels.jit import inner, kernel
-from wayveil.kernels.knode_boxes import (
+from wayveil.kernels.common.jit import inner, kernel
+from wayveil.kernels.knode.cost_guesses import guess_more, keep_on_list
+from wayveil.kernels.knode.group_boxes import (
     NEVER,
     Tracks,
     count_of_owner,
@@ -16,8 +17,7 @@ from wayveil.kernels.knode_boxes import (
     loss_if,
     new_boxes,
 )
-from wayveil.kernels.knode_grow import absorb, grow_groups
-from wayveil.kernels.knode_guess import guess_more, keep_on_list
+from wayveil.kernels.knode.group_growth import absorb, grow_groups
 
 __all__ = ["low_loss_groups"]
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.kernels.jit import inner, kernel
-from wayveil.kernels.knode_graph import NO_EDGE
+from wayveil.kernels.common.jit import inner, kernel
+from wayveil.kernels.knode.overlap_graph import NO_EDGE
 
 __all__ = ["partition"]
 

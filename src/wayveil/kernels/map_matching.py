@@ -10,8 +10,8 @@ from collections import namedtuple
 
 import numpy as np
 
-from wayveil.kernels.jit import inner, kernel
-from wayveil.kernels.shortest_ways import new_search, ways_to
+from wayveil.kernels.common.jit import inner, kernel
+from wayveil.kernels.roads.shortest_paths import new_search, ways_to
 
 __all__ = ["Candidates", "Track", "choose_candidates", "thin", "way_between"]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wayveil.kernels.jit import inner
+from wayveil.kernels.common.jit import inner
 
 __all__ = ["is_near", "is_within", "piece_at", "stays_near", "stays_within"]
 

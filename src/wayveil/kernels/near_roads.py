@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from wayveil.kernels.jit import inner, kernel
+from wayveil.kernels.common.jit import inner, kernel
 
 __all__ = ["Pieces", "RoadTree", "near_roads", "road_pieces", "road_tree"]
 

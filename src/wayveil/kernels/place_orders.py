@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.kernels.jit import inner, kernel
-from wayveil.kernels.place_search import DEEPEST, Room, rarest_first
+from wayveil.kernels.attacks.place_set_search import DEEPEST, Room, rarest_first
+from wayveil.kernels.common.jit import inner, kernel
 
 __all__ = ["Orders", "count_orders", "rarest_orders"]
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.kernels.jit import inner, kernel
-from wayveil.kernels.place_sets import Items, Lists, Rows, in_proportion, keep_fitting, start_fitting, values_at
+from wayveil.kernels.attacks.place_sets import Items, Lists, Rows, in_proportion, keep_fitting, start_fitting, values_at
+from wayveil.kernels.common.jit import inner, kernel
 
 __all__ = ["DEEPEST", "Known", "Room", "count_items", "rarest_first", "rarest_sets"]
 

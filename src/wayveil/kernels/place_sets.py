@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.kernels.jit import inner, kernel
+from wayveil.kernels.common.jit import inner, kernel
 
 __all__ = [
     "Items",

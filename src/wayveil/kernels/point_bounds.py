@@ -12,7 +12,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from wayveil.kernels.jit import inner
+from wayveil.kernels.common.jit import inner
 
 __all__ = ["SURE", "Coarse", "Rule", "Sequences", "coarse_bounds", "longer", "rest_bounds"]
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from wayveil.kernels.common.jit import inner, kernel
 from wayveil.kernels.heap import new_heap, pop, push
-from wayveil.kernels.jit import inner, kernel
-from wayveil.kernels.point_bounds import SURE, coarse_bounds, longer, rest_bounds
+from wayveil.kernels.tga.cost_bounds import SURE, coarse_bounds, longer, rest_bounds
 
 __all__ = ["match_points", "nearest"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from wayveil.kernels.jit import kernel
-from wayveil.kernels.sequence_table import grown
+from wayveil.kernels.common.jit import kernel
+from wayveil.kernels.common.sequence_table import grown
 
 __all__ = ["mine_patterns"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from wayveil.kernels.jit import inner, kernel
-from wayveil.kernels.qid_samples import row_at
+from wayveil.kernels.common.jit import inner, kernel
+from wayveil.kernels.qid.timed_samples import row_at
 
 __all__ = ["class_boxes", "unite", "unite_asymmetric", "unite_groups"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from wayveil.kernels.jit import inner, kernel
-from wayveil.kernels.qid_samples import has_known
+from wayveil.kernels.common.jit import inner, kernel
+from wayveil.kernels.qid.timed_samples import has_known
 
 __all__ = ["nearest_people"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from wayveil.kernels.jit import inner, kernel
-from wayveil.kernels.qid_classes import unite
-from wayveil.kernels.qid_samples import has_known, row_at
+from wayveil.kernels.common.jit import inner, kernel
+from wayveil.kernels.qid.sample_classes import unite
+from wayveil.kernels.qid.timed_samples import has_known, row_at
 
 __all__ = ["candidate_edges", "mutual_pairs", "unite_guards"]
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from wayveil.kernels.jit import inner
-from wayveil.kernels.moving_box import is_within, piece_at, stays_near, stays_within
+from wayveil.kernels.common.jit import inner
+from wayveil.kernels.metrics.moving_box import is_within, piece_at, stays_near, stays_within
 
 __all__ = ["DAI", "PAI", "PSI", "SDI", "Boxes", "Queries", "decide"]
 

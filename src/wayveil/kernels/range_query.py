@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.kernels.jit import inner, kernel
-from wayveil.kernels.moving_box import is_near, piece_at
-from wayveil.kernels.range_predicates import DAI, PAI, PSI, SDI, Boxes, Queries, decide
+from wayveil.kernels.common.jit import inner, kernel
+from wayveil.kernels.metrics.moving_box import is_near, piece_at
+from wayveil.kernels.metrics.range_predicates import DAI, PAI, PSI, SDI, Boxes, Queries, decide
 
 __all__ = ["DAI", "PAI", "PSI", "SDI", "Boxes", "Queries", "count_inside"]
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wayveil.kernels.ctree import similar_in_tree
-from wayveil.kernels.jit import inner
+from wayveil.kernels.common.jit import inner
+from wayveil.kernels.routes.ctree import similar_in_tree
 
 __all__ = ["CTREE", "GLOBAL", "INVERTED", "LITERAL", "REPAIRED", "SCAN", "Clusters", "Query", "best_cluster"]
 

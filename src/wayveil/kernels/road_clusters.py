@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from wayveil.kernels.ctree import add_cluster, grown_tree, new_tree, widen_cluster
-from wayveil.kernels.jit import inner, kernel
-from wayveil.kernels.road_candidates import CTREE, GLOBAL, Clusters, Query, best_cluster
+from wayveil.kernels.common.jit import inner, kernel
+from wayveil.kernels.routes.cluster_candidates import CTREE, GLOBAL, Clusters, Query, best_cluster
+from wayveil.kernels.routes.ctree import add_cluster, grown_tree, new_tree, widen_cluster
 
 __all__ = ["cluster_routes"]
 

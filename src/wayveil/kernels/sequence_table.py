@@ -10,7 +10,7 @@ from collections import namedtuple
 
 import numpy as np
 
-from wayveil.kernels.jit import inner, kernel
+from wayveil.kernels.common.jit import inner, kernel
 
 __all__ = ["Table", "find_row", "grown", "has_part", "insert_row", "new_table", "roomy"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from wayveil.kernels.common.jit import inner, kernel
 from wayveil.kernels.heap import new_heap, pop, push
-from wayveil.kernels.jit import inner, kernel
 
 __all__ = ["RoadGraph", "Search", "new_search", "road_graph", "search", "ways_to"]
 

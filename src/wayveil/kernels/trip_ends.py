@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.kernels.jit import kernel
+from wayveil.kernels.common.jit import kernel
 
 __all__ = ["fitting_owners"]
 

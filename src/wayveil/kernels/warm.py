@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wayveil.kernels.jit import cache_folder
+from wayveil.kernels.common.jit import cache_folder
 
 __all__ = ["JOBS", "is_warm", "mark_warm", "start_warming", "warm"]
 
@@ -42,7 +42,7 @@ def start_warming(names: Sequence[str]) -> subprocess.Popen[bytes] | None:
     cold = [name for name in names if not is_warm(name)]
     if not cold:
         return None
-    code = f"from wayveil.kernels.warm import warm\nfor name in {cold!r}: warm(name)"
+    code = f"from wayveil.kernels.common.warm import warm\nfor name in {cold!r}: warm(name)"
     quiet = subprocess.DEVNULL
     try:
         return subprocess.Popen([sys.executable, "-c", code], stdin=quiet, stdout=quiet, stderr=quiet)
@@ -57,9 +57,9 @@ def _kcl_find() -> None:
 
 
 def _kcl_suppress() -> None:
+    from wayveil.kernels.common.sequence_table import new_table
+    from wayveil.kernels.kcl.greedy_suppression import suppress
     from wayveil.kernels.kcl_find import Common, Violating
-    from wayveil.kernels.kcl_suppress import suppress
-    from wayveil.kernels.sequence_table import new_table
 
     def some() -> np.ndarray:
         return np.zeros(2, np.int64)

@@ -4,7 +4,7 @@ from wayveil.methods.cast import Cast
 from wayveil.methods.cba import Cba
 from wayveil.methods.gsup import Gsup
 from wayveil.methods.icba import Icba
-from wayveil.methods.kcl import Kcl
+from wayveil.methods.kcl.kcl import Kcl
 from wayveil.methods.knode import Knode
 from wayveil.methods.nwa import Nwa
 from wayveil.methods.prefix import Prefix

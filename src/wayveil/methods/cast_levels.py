@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wayveil.kernels.cast_cover import cheapest_cover
-from wayveil.kernels.cast_groups import near_groups
+from wayveil.kernels.cast.stop_groups import near_groups
+from wayveil.kernels.cast.taxonomy_cover import cheapest_cover
 from wayveil.methods.cast_shares import Shares
 from wayveil.methods.cast_tree import Preorder
 from wayveil.model import Engine

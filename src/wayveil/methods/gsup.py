@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.errors import InputError
-from wayveil.kernels.gsup import loaded, suppress_everywhere, suppress_in_classes, unsafe
-from wayveil.kernels.gsup_people import leave_out
+from wayveil.kernels.gsup.driver import loaded, suppress_everywhere, suppress_in_classes, unsafe
+from wayveil.kernels.gsup.person_inference import leave_out
 from wayveil.model import (
     BlockKey,
     BreachBound,

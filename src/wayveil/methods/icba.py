@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
-from wayveil.kernels.road_candidates import LITERAL, REPAIRED
+from wayveil.kernels.routes.cluster_candidates import LITERAL, REPAIRED
 from wayveil.methods.cluster_routes import ClusterRoutes, index_parameter, pad_parameter, rho_t_parameter
 from wayveil.methods.road_clusters import Clustering
 from wayveil.model import parameter

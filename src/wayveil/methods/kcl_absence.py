@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.errors import InputError
-from wayveil.methods.kcl_ways import Numbered
+from wayveil.methods.kcl.kcl_ways import Numbered
 from wayveil.model.ragged import BoolArray, IntArray
 
 __all__ = ["items_to_hide"]

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from wayveil.kernels.prefix_tree import kept_prefixes
+from wayveil.kernels.routes.prefix_tree import kept_prefixes
 from wayveil.methods.people import check_people
 from wayveil.methods.road_parts import OnRoutes, Parts, Release, publish_slices
 from wayveil.methods.road_shares import fewest_people, shorten_within_share

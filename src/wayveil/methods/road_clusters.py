@@ -8,8 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from wayveil.kernels.equal_sequences import first_equal
-from wayveil.kernels.road_candidates import CTREE, INVERTED, SCAN
-from wayveil.kernels.road_clusters import cluster_routes
+from wayveil.kernels.routes.cluster_candidates import CTREE, INVERTED, SCAN
+from wayveil.kernels.routes.route_clusters import cluster_routes
 from wayveil.methods.road_parts import Parts, Release
 from wayveil.methods.road_shares import rows_within_share
 from wayveil.model.ragged import IntArray, offsets_of, take, trajectory_of_row

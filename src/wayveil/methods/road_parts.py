@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wayveil.kernels.equal_sequences import first_equal
-from wayveil.kernels.road_parts import cut_parts, people_on_roads
+from wayveil.kernels.routes.frequent_roads import cut_parts, people_on_roads
 from wayveil.methods.picked import Picked
 from wayveil.model import BlockKey, Engine, Guarantee, Method, Published, Routes
 from wayveil.model.ragged import IntArray, offsets_of, take

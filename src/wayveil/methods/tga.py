@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wayveil.errors import InputError, ParameterError
-from wayveil.kernels.point_bounds import Coarse, Rule, Sequences
-from wayveil.kernels.point_matching import match_points, nearest
+from wayveil.kernels.tga.cost_bounds import Coarse, Rule, Sequences
+from wayveil.kernels.tga.point_matching import match_points, nearest
 from wayveil.methods.dominance import people_needed
 from wayveil.model import (
     BlockKey,

@@ -86,7 +86,7 @@ class Method(_Declared, ABC):
 
     @property
     def kernels(self) -> tuple[str, ...]:
-        """The jobs of ``kernels/warm.py`` that compile what these parameters need, the slowest one first."""
+        """The jobs of ``kernels/common/warm.py`` that compile what these parameters need, the slowest one first."""
         return ()
 
     @property

@@ -11,10 +11,10 @@ from typing import ClassVar
 import numpy as np
 
 from wayveil.errors import InputError, ParameterError
-from wayveil.kernels.joined_roads import join_candidates
-from wayveil.kernels.map_matching import Candidates, choose_candidates, thin
-from wayveil.kernels.near_roads import RoadTree, near_roads, road_pieces, road_tree
-from wayveil.kernels.shortest_ways import RoadGraph, road_graph
+from wayveil.kernels.roads.map_matching import Candidates, choose_candidates, thin
+from wayveil.kernels.roads.near_roads import RoadTree, near_roads, road_pieces, road_tree
+from wayveil.kernels.roads.road_paths import join_candidates
+from wayveil.kernels.roads.shortest_paths import RoadGraph, road_graph
 from wayveil.model import Points, RoadNetwork, Routes, Step, check_parameters, parameter
 from wayveil.model.ragged import FloatArray, IntArray, offsets_of
 from wayveil.prepare.split import check_spans

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
-from wayveil.kernels.stop_find import place_of_points
+from wayveil.kernels.prepare.stop_detection import place_of_points
 from wayveil.model.places import Places
 from wayveil.model.ragged import FloatArray, IntArray, offsets_of
 

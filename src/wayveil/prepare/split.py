@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from wayveil.errors import InputError, ParameterError
-from wayveil.kernels.stays import find_stays
+from wayveil.kernels.prepare.stays import find_stays
 from wayveil.model import Points, Step, check_parameters, duration_units, parameter
 from wayveil.model.ragged import FloatArray, IntArray, offsets_of, trajectory_of_row
 

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from wayveil.errors import InputError, ParameterError
-from wayveil.kernels.stop_find import slow_stretches
+from wayveil.kernels.prepare.stop_detection import slow_stretches
 from wayveil.model import Points, Step, Stops, Taxonomy, check_parameters, duration_units, parameter, seconds_per_unit
 from wayveil.model.places import Places
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray, offsets_of, trajectory_of_row

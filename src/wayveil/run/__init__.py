@@ -1,10 +1,10 @@
 """The straight line from a recipe to a verified publication, and each of its steps on its own."""
 
-from wayveil.run.judging import Judgement, judge
-from wayveil.run.pipeline import NotPublished, Outcome
-from wayveil.run.publication import Publication, publish
-from wayveil.run.recipe import Recipe, load_recipe, make_recipe
-from wayveil.run.single import generate, loss, prepare_table, read, risk
+from wayveil.api import Publication, publish
+from wayveil.commands.single_steps import generate, loss, prepare_table, read, risk
+from wayveil.pipeline.folder.verify_folder import Judgement, judge
+from wayveil.pipeline.publish import NotPublished, Outcome
+from wayveil.recipe.recipe import Recipe, load_recipe, make_recipe
 
 __all__ = [
     "Judgement",

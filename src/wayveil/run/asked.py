@@ -7,10 +7,10 @@ from typing import Literal
 import numpy as np
 
 from wayveil.model import Attack, Method, Metric, Sensitive
-from wayveil.run.protections import deciding_attacks
-from wayveil.run.recipe import Recipe
-from wayveil.run.scores import default_attacks, default_metrics
-from wayveil.run.secret import Secret
+from wayveil.pipeline.folder.secret import Secret
+from wayveil.recipe.defaults import default_attacks, default_metrics
+from wayveil.recipe.protections import deciding_attacks
+from wayveil.recipe.recipe import Recipe
 
 __all__ = [
     "attacks_of",

@@ -10,12 +10,12 @@ from itertools import pairwise
 from markupsafe import Markup, escape
 
 from wayveil.model.results import Chart, Series
-from wayveil.run.axes import make_axis, tick_name
-from wayveil.run.maps import draw_map
-from wayveil.run.markup import FONT, join, shortened, tag, width_of
-from wayveil.run.numbers import clean, format_value
-from wayveil.run.panels import draw_panels
-from wayveil.run.wording import exact_text
+from wayveil.report.charts.axes import make_axis, tick_name
+from wayveil.report.charts.map import draw_map
+from wayveil.report.charts.panels import draw_panels
+from wayveil.report.charts.svg import FONT, join, shortened, tag, width_of
+from wayveil.report.text.number_format import clean, format_value
+from wayveil.report.text.wording import exact_text
 
 __all__ = ["draw", "overlay"]
 

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from wayveil.run.frontier import Spot, draw_frontier
+from wayveil.commands.single_steps import write_file
+from wayveil.compare.frontier import Spot, draw_frontier
+from wayveil.recipe.defaults import to_text
+from wayveil.report.text.wording import date_words, words
 from wayveil.run.pages import environment
-from wayveil.run.scores import to_text
-from wayveil.run.single import write_file
-from wayveil.run.wording import date_words, words
 
 __all__ = ["spots_of", "write_comparison"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from wayveil.commands import single_steps
 from wayveil.errors import OutputError
 from wayveil.model import Engine
-from wayveil.run import single
-from wayveil.run.pipeline import Outcome, publish
-from wayveil.run.recipe import make_recipe
+from wayveil.pipeline.publish import Outcome, publish
+from wayveil.recipe.recipe import make_recipe
 
 __all__ = ["DEMO_RECORDS", "DEMO_SEED", "demo"]
 
@@ -25,7 +25,7 @@ def demo(out: Path, *, engine: Engine | None = None) -> tuple[Path, Outcome]:
     """Generate smart-card data into `out`, publish them, and return the input file and the outcome."""
     _claim_folder(out)
     table = out / "input.csv"
-    made = single.generate("transit", {"records": DEMO_RECORDS}, table, seed=DEMO_SEED, overwrite=True)
+    made = single_steps.generate("transit", {"records": DEMO_RECORDS}, table, seed=DEMO_SEED, overwrite=True)
     recipe = make_recipe(
         {
             "title": "Demonstration: generated smart-card data",

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from wayveil.model import Data, Owners, Published, Regions, Sensitive, Stops, Verdict, Visits
-from wayveil.run.catalog import plain_parameters, rows_word
+from wayveil.recipe.catalog import plain_parameters, rows_word
 
 __all__ = [
     "counted_note",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from wayveil.model import Parameter, plain
-from wayveil.run import catalog
+from wayveil.recipe import catalog
 
 __all__ = ["claim_words", "method_forms", "step_forms"]
 

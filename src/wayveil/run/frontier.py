@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from wayveil.run.axes import make_axis, tick_name
-from wayveil.run.markup import FONT, join, tag, width_of
-from wayveil.run.numbers import clean, format_percent, format_value
+from wayveil.report.charts.axes import make_axis, tick_name
+from wayveil.report.charts.svg import FONT, join, tag, width_of
+from wayveil.report.text.number_format import clean, format_percent, format_value
 
 __all__ = ["Spot", "advice", "choose", "dominated", "draw_frontier"]
 

@@ -10,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from wayveil.compare.comparison_measures import Yardstick, make_yardstick
+from wayveil.compare.comparison_recipe import Setting
+from wayveil.compare.frontier import Spot, dominated
 from wayveil.errors import UsageError
-from wayveil.run.asked import attacks_of, metrics_of
-from wayveil.run.catalog import plain_parameters
-from wayveil.run.frontier import Spot, dominated
-from wayveil.run.grid import Setting
-from wayveil.run.recipe import Recipe
-from wayveil.run.yardstick import Yardstick, make_yardstick
+from wayveil.pipeline.seeds import attacks_of, metrics_of
+from wayveil.recipe.catalog import plain_parameters
+from wayveil.recipe.recipe import Recipe
 
 __all__ = ["Finished", "headline", "line_up", "risk_headline", "with_yardstick"]
 

@@ -7,7 +7,7 @@ from functools import cache
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from wayveil.run.numbers import clean
+from wayveil.report.text.number_format import clean
 
 __all__ = ["environment"]
 

@@ -7,8 +7,8 @@ import math
 from markupsafe import Markup, escape
 
 from wayveil.model.results import Chart
-from wayveil.run.markup import join, tag
-from wayveil.run.numbers import clean, format_apart, format_value
+from wayveil.report.charts.svg import join, tag
+from wayveil.report.text.number_format import clean, format_apart, format_value
 
 __all__ = ["draw_panels"]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from wayveil.model import AttackResult, Guarantee, Protection, Verdict
 from wayveil.model.claims.counting import share_text
-from wayveil.run import catalog
+from wayveil.recipe import catalog
 
 __all__ = ["confirm_protections", "deciding_attacks", "plays"]
 

@@ -11,13 +11,12 @@ from markupsafe import Markup
 from wayveil.errors import UsageError
 from wayveil.model.claims import Guarantee
 from wayveil.model.results import AttackResult, Chart, Score, Verdict
-from wayveil.run.charts import draw
-from wayveil.run.drawing import Drawing, draw_trajectories
-from wayveil.run.numbers import clean, format_percent
-from wayveil.run.pages import environment
-from wayveil.run.report_attacks import attack_in_full, attack_in_short
-from wayveil.run.shown import Number, number
-from wayveil.run.wording import (
+from wayveil.report.attack_section import attack_in_full, attack_in_short
+from wayveil.report.charts.bars import draw
+from wayveil.report.charts.drawings import Drawing, draw_trajectories
+from wayveil.report.text.display_number import Number, number
+from wayveil.report.text.number_format import clean, format_percent
+from wayveil.report.text.wording import (
     as_fraction,
     date_words,
     duration,
@@ -27,6 +26,7 @@ from wayveil.run.wording import (
     sentence,
     words,
 )
+from wayveil.run.pages import environment
 
 __all__ = ["ReportContext", "render_report"]
 

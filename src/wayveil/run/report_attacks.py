@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from wayveil.model.results import AttackResult
-from wayveil.run.charts import draw, overlay
-from wayveil.run.numbers import format_value
-from wayveil.run.shown import Number, number
-from wayveil.run.wording import (
+from wayveil.report.charts.bars import draw, overlay
+from wayveil.report.text.display_number import Number, number
+from wayveil.report.text.number_format import format_value
+from wayveil.report.text.wording import (
     adversary_words,
     bound_words,
     exact_text,

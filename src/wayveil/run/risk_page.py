@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from wayveil.model.results import AttackResult
-from wayveil.run.charts import draw
-from wayveil.run.numbers import format_number, format_percent, format_value
+from wayveil.report.charts.bars import draw
+from wayveil.report.text.number_format import format_number, format_percent, format_value
+from wayveil.report.text.wording import date_words, extent_words, is_share, sentence, words
 from wayveil.run.pages import environment
-from wayveil.run.wording import date_words, extent_words, is_share, sentence, words
 
 __all__ = ["render_risk"]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from wayveil.run.numbers import format_value
-from wayveil.run.wording import exact_text
+from wayveil.report.text.number_format import format_value
+from wayveil.report.text.wording import exact_text
 
 __all__ = ["Number", "number"]
 

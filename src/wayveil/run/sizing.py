@@ -14,7 +14,7 @@ from pydantic import Field
 from wayveil.errors import UsageError
 from wayveil.io import parquet_parts
 from wayveil.model import BlockKey
-from wayveil.run.recipe import BlocksSpec, Recipe
+from wayveil.recipe.recipe import BlocksSpec, Recipe
 
 __all__ = [
     "AUTO_ROWS",

@@ -9,10 +9,10 @@ import numpy as np
 
 from wayveil.model import Chart, Data, Points, Regions, Routes, Series, Stops, Visits, seconds_per_unit
 from wayveil.model.ragged import FloatArray, IntArray, trajectory_of_row
-from wayveil.run.alike import alike
-from wayveil.run.catalog import rows_word
-from wayveil.run.guarding import FEWEST
-from wayveil.run.where import where
+from wayveil.recipe.catalog import rows_word
+from wayveil.report.suppression import FEWEST
+from wayveil.report.views.equivalence_groups import alike
+from wayveil.report.views.spatial import where
 
 __all__ = ["balance", "views"]
 

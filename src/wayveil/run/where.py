@@ -9,7 +9,7 @@ import numpy as np
 
 from wayveil.model import Chart, Data, Points, Regions, Routes, Series, Stops, Visits
 from wayveil.model.ragged import FloatArray, IntArray, trajectory_of_row
-from wayveil.run.guarding import FEWEST, people_at, places_of
+from wayveil.report.suppression import FEWEST, people_at, places_of
 
 __all__ = ["where"]
 

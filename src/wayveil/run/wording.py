@@ -8,7 +8,7 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
-from wayveil.run.numbers import format_number, format_percent
+from wayveil.report.text.number_format import format_number, format_percent
 
 __all__ = [
     "adversary_words",

@@ -14,15 +14,15 @@ from wayveil.model.points import Points
 from wayveil.model.ragged import BoolArray, IntArray, keep_rows, offsets_of, trajectory_of_row
 from wayveil.model.regions import Regions
 from wayveil.model.results import Verdict
-from wayveil.verify.boxes_at import MOST_ENTRIES
-from wayveil.verify.candidates import Candidates, Search
-from wayveil.verify.containment import exact_m, mismatch, touched
-from wayveil.verify.crowd import MOST_PEOPLE, Crowd
-from wayveil.verify.matchings import MOST_EDGES, Left, Pruned, is_symmetric, prune, self_contained
-from wayveil.verify.ranges import distinct, expand
-from wayveil.verify.reachable import axis_speed, exceed_speed, within_reach
-from wayveil.verify.whole import columns_of, counted, people_of, refusal, same
-from wayveil.verify.work import LimitReached, Work
+from wayveil.verify.attack_graph.boxes_at import MOST_ENTRIES
+from wayveil.verify.attack_graph.candidates import Candidates, Search
+from wayveil.verify.attack_graph.dense_graph import MOST_PEOPLE, Crowd
+from wayveil.verify.attack_graph.matchings import MOST_EDGES, Left, Pruned, is_symmetric, prune, self_contained
+from wayveil.verify.attack_graph.reachable import axis_speed, exceed_speed, within_reach
+from wayveil.verify.common.containment import exact_m, mismatch, touched
+from wayveil.verify.common.index_ranges import distinct, expand
+from wayveil.verify.common.step_budget import LimitReached, Work
+from wayveil.verify.common.whole_trajectories import columns_of, counted, people_of, refusal, same
 
 __all__ = ["STEP_LIMIT", "check_attack_graph"]
 

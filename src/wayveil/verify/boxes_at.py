@@ -10,9 +10,9 @@ import numpy as np
 from wayveil.model.points import Points
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray, offsets_of, trajectory_of_row
 from wayveil.model.regions import Regions
-from wayveil.verify.containment import exact_m
-from wayveil.verify.ranges import chunks, distinct, expand
-from wayveil.verify.work import LimitReached, Work
+from wayveil.verify.common.containment import exact_m
+from wayveil.verify.common.index_ranges import chunks, distinct, expand
+from wayveil.verify.common.step_budget import LimitReached, Work
 
 __all__ = ["MOST_ENTRIES", "Shapes", "Spots", "hits"]
 

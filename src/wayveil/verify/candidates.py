@@ -14,10 +14,10 @@ import numpy as np
 from wayveil.model.points import Points
 from wayveil.model.ragged import IntArray, offsets_of, trajectory_of_row
 from wayveil.model.regions import Regions
-from wayveil.verify.boxes_at import Shapes, Spots, hits
-from wayveil.verify.ranges import chunks, distinct, expand
-from wayveil.verify.whole import same
-from wayveil.verify.work import Work
+from wayveil.verify.attack_graph.boxes_at import Shapes, Spots, hits
+from wayveil.verify.common.index_ranges import chunks, distinct, expand
+from wayveil.verify.common.step_budget import Work
+from wayveil.verify.common.whole_trajectories import same
 
 __all__ = ["Candidates", "Search"]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from wayveil.model.ragged import BoolArray
-from wayveil.verify.work import Work
+from wayveil.verify.common.step_budget import Work
 
 __all__ = ["STARTS", "People", "gather", "grow", "search"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wayveil.verify.work import Work
+from wayveil.verify.common.step_budget import Work
 
 __all__ = ["find_shortage"]
 

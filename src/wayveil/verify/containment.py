@@ -10,8 +10,8 @@ import numpy as np
 from wayveil.model.points import Points
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray, trajectory_of_row
 from wayveil.model.regions import Regions
-from wayveil.verify.ranges import expand
-from wayveil.verify.whole import tolerance_m
+from wayveil.verify.common.index_ranges import expand
+from wayveil.verify.common.whole_trajectories import tolerance_m
 
 __all__ = ["DEGREES_TOLERANCE_M", "Containment", "beyond", "contain", "exact_m", "mismatch", "touched"]
 

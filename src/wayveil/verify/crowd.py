@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.model.ragged import BoolArray, IntArray
-from wayveil.verify.candidates import Search
-from wayveil.verify.matchings import Left, Pruned
-from wayveil.verify.ranges import chunks, expand
+from wayveil.verify.attack_graph.candidates import Search
+from wayveil.verify.attack_graph.matchings import Left, Pruned
+from wayveil.verify.common.index_ranges import chunks, expand
 
 __all__ = ["MOST_PEOPLE", "Crowd"]
 

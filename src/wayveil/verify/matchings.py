@@ -10,9 +10,9 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
 
 from wayveil.model.ragged import BoolArray, IntArray, offsets_of
-from wayveil.verify.candidates import Candidates
-from wayveil.verify.ranges import chunks, expand
-from wayveil.verify.whole import same
+from wayveil.verify.attack_graph.candidates import Candidates
+from wayveil.verify.common.index_ranges import chunks, expand
+from wayveil.verify.common.whole_trajectories import same
 
 __all__ = ["MOST_EDGES", "Left", "Pruned", "is_symmetric", "prune", "self_contained"]
 

@@ -10,9 +10,9 @@ from wayveil.model.points import Points
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray, keep_rows, trajectory_of_row
 from wayveil.model.regions import Regions
 from wayveil.model.times import seconds_per_unit
-from wayveil.verify.containment import exact_m
-from wayveil.verify.ranges import chunks, expand
-from wayveil.verify.work import Work
+from wayveil.verify.common.containment import exact_m
+from wayveil.verify.common.index_ranges import chunks, expand
+from wayveil.verify.common.step_budget import Work
 
 __all__ = ["axis_speed", "exceed_speed", "within_reach"]
 

@@ -15,7 +15,7 @@ import polars as pl
 from wayveil.model.ragged import FloatArray, IntArray, keep_rows, trajectory_of_row
 from wayveil.model.stops import Stops
 from wayveil.model.taxonomy import Taxonomy
-from wayveil.verify.whole import same
+from wayveil.verify.common.whole_trajectories import same
 
 __all__ = ["Disclosure", "Reach", "StopClasses", "Unit", "largest_where_nested", "ratio"]
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from wayveil.compare.finished_runs import with_yardstick
 from wayveil.errors import UsageError
-from wayveil.run import catalog
-from wayveil.run.forms import claim_words
-from wayveil.run.lineup import with_yardstick
-from wayveil.run.recipe import EACH_TRAJECTORY, InputSpec, Recipe, make_input, make_recipe
-from wayveil.run.recipe_text import recipe_text
+from wayveil.recipe import catalog
+from wayveil.recipe.forms import claim_words
+from wayveil.recipe.recipe import EACH_TRAJECTORY, InputSpec, Recipe, make_input, make_recipe
+from wayveil.recipe.toml import recipe_text
 from wayveil.web.files import Files
 
 __all__ = ["OUT", "Asked", "read_asked", "read_method", "source_of", "with_uploads"]

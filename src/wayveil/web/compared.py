@@ -5,9 +5,9 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
+from wayveil.compare.finished_runs import Finished, line_up
 from wayveil.errors import UsageError
-from wayveil.run.lineup import Finished, line_up
-from wayveil.run.recipe import make_recipe
+from wayveil.recipe.recipe import make_recipe
 from wayveil.web.answers import Refused, plainly
 from wayveil.web.asked import source_of
 from wayveil.web.disk import read_json

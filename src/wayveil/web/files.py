@@ -18,7 +18,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
 from wayveil.errors import WayveilError
-from wayveil.run.unpacked import refuse_large
+from wayveil.io.limits import refuse_large
 from wayveil.web.answers import Refused
 from wayveil.web.disk import bytes_of, is_id, new_id, now, read_json, write_json
 

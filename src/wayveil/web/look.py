@@ -59,7 +59,7 @@ class Looks:
 
 def main() -> int:
     """Look at one file."""
-    from wayveil.run.preview import preview
+    from wayveil.io.preview import preview
 
     asked = json.load(sys.stdin)
     path = Path(asked["path"])

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from wayveil.errors import ParameterError
-from wayveil.kernels.walks import sample_walks
+from wayveil.kernels.roads.walks import sample_walks
 from wayveil.model import Points, Workload, check_parameters, duration_units, parameter
 from wayveil.model.ragged import IntArray, offsets_of
 from wayveil.workloads.road_graph import (

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.attacks.visits.knowledge import Victims
-from wayveil.kernels.place_search import count_items
-from wayveil.kernels.place_sets import Items, Lists, Rows, fitting_items
+from wayveil.kernels.attacks.place_set_search import count_items
+from wayveil.kernels.attacks.place_sets import Items, Lists, Rows, fitting_items
 from wayveil.model import Visits
 from wayveil.model.ragged import offsets_of, take, trajectory_of_row
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from wayveil.attacks.places.place_records import Index
 from wayveil.attacks.visits.knowledge import Fitting
-from wayveil.kernels.place_orders import Orders, count_orders, rarest_orders
-from wayveil.kernels.place_search import DEEPEST, Known, Room, rarest_sets
-from wayveil.kernels.place_sets import count_sets
+from wayveil.kernels.attacks.place_orders import Orders, count_orders, rarest_orders
+from wayveil.kernels.attacks.place_set_search import DEEPEST, Known, Room, rarest_sets
+from wayveil.kernels.attacks.place_sets import count_sets
 from wayveil.model import Engine
 from wayveil.model.ragged import offsets_of, trajectory_of_row
 

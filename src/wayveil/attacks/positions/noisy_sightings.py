@@ -16,7 +16,7 @@ from wayveil.attacks.person_owners import owners_of
 from wayveil.attacks.person_risk import mean_bounds
 from wayveil.attacks.positions.known_positions import Array, Outcome, Tracks, check_matched, mean
 from wayveil.attacks.positions.look_alikes import LookAlikes, share_values
-from wayveil.kernels.attack_positions import Values, nearest_values
+from wayveil.kernels.attacks.position_matching import Values, nearest_values
 from wayveil.model import AttackResult, Chart, Engine, Points, Series, parameter
 
 __all__ = ["NoisySightings"]

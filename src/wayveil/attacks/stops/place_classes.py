@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.errors import InputError
-from wayveil.kernels.place_match import match_places
+from wayveil.kernels.attacks.place_match import match_places
 from wayveil.model import Engine, Stops, Taxonomy
 from wayveil.model.ragged import keep_rows, offsets_of, take, trajectory_of_row
 

@@ -16,7 +16,7 @@ from wayveil.attacks.person_owners import owners_of
 from wayveil.attacks.person_risk import PersonRisk
 from wayveil.attacks.positions.known_positions import mean
 from wayveil.attacks.visits.knowledge import draw_sets
-from wayveil.kernels.trip_ends import fitting_owners
+from wayveil.kernels.attacks.trip_end_counts import fitting_owners
 from wayveil.model import Attack, AttackResult, Engine, TimeFormat, duration_units, parameter, seconds_per_unit
 from wayveil.model.ragged import offsets_of
 

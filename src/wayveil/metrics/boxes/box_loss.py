@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.kernels.box_cover import smallest_cover
 from wayveil.kernels.equal_sequences import first_equal
+from wayveil.kernels.metrics.box_cover import smallest_cover
 from wayveil.metrics.classes import AREAS, distribution
 from wayveil.metrics.distances import average
 from wayveil.metrics.metric_base import OnBoxes

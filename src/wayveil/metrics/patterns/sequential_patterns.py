@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.errors import ParameterError
+from wayveil.kernels.frequent.prefix_span import mine_patterns
 from wayveil.kernels.pattern_cover import cover_patterns
-from wayveil.kernels.prefix_span import mine_patterns
 from wayveil.metrics.metric_base import OnStops
 from wayveil.metrics.stops.nodes import aligned_nodes, height_of
 from wayveil.model import Chart, Score, Series, Stops, Taxonomy, parameter

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.kernels.range_query import DAI, PSI, Boxes, Queries, count_inside
+from wayveil.kernels.metrics.range_query import DAI, PSI, Boxes, Queries, count_inside
 from wayveil.metrics.metric_base import OnPositions
 from wayveil.metrics.movement import bounding_box, check_comparable, finite, longer_side, with_rows
 from wayveil.model import Chart, Points, Regions, Score, Series, parameter

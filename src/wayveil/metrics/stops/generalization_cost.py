@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.errors import InputError
-from wayveil.kernels.stop_alignment import align_stops
+from wayveil.kernels.metrics.stop_alignment import align_stops
 from wayveil.metrics.metric_base import OnStops
 from wayveil.metrics.stops.nodes import aligned_nodes, height_of
 from wayveil.model import Chart, Score, Series, Stops, Taxonomy

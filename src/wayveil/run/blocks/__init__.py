@@ -6,6 +6,6 @@ where and how many at a time, so one core and a hundred machines give the same b
 
 from __future__ import annotations
 
-from wayveil.run.blocks.publishing import publish_blocks
+from wayveil.pipeline.blocks.publishing import publish_blocks
 
 __all__ = ["publish_blocks"]

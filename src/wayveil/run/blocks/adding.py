@@ -9,9 +9,9 @@ from typing import Any
 
 from wayveil.model import Score
 from wayveil.model.sums import add
-from wayveil.run.blocks.files import load_value
-from wayveil.run.blocks.reading import Pieces
-from wayveil.run.recipe import Recipe
+from wayveil.pipeline.blocks.input_pieces import Pieces
+from wayveil.pipeline.blocks.task_files import load_value
+from wayveil.recipe.recipe import Recipe
 
 __all__ = ["add_balances", "add_counts", "described_input", "left_out_note", "score_all", "score_files"]
 

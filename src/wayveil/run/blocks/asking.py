@@ -12,9 +12,9 @@ import numpy as np
 
 from wayveil.engines import LocalEngine
 from wayveil.model import AttackResult, Engine, Sensitive
-from wayveil.run.blocks.adding import add_counts
-from wayveil.run.blocks.files import load_data, load_value
-from wayveil.run.blocks.reading import Pieces
+from wayveil.pipeline.blocks.combine import add_counts
+from wayveil.pipeline.blocks.input_pieces import Pieces
+from wayveil.pipeline.blocks.task_files import load_data, load_value
 
 __all__ = ["attack_pieces"]
 

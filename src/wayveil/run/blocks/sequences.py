@@ -31,11 +31,11 @@ from wayveil.kernels.kcl_count import (
 )
 from wayveil.kernels.kcl_find import Common, Violating
 from wayveil.kernels.kcl_lists import inverted
-from wayveil.methods.kcl_choosing import Choosing
-from wayveil.methods.kcl_ways import Numbered, Sequences
+from wayveil.methods.kcl.kcl_choosing import Choosing
+from wayveil.methods.kcl.kcl_ways import Numbered, Sequences
 from wayveil.model import Engine
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray, offsets_of
-from wayveil.run.blocks.files import load_value, save
+from wayveil.pipeline.blocks.task_files import load_value, save
 
 __all__ = ["Counted", "Counting", "Hits", "count_sequences", "joined_sequences", "locate", "save_threats"]
 
