@@ -23,7 +23,7 @@ import time
 import numpy as np
 
 import wayveil
-from wayveil.attacks.attack_graph import GraphAttack
+from wayveil.attacks.positions.graph_attack import GraphAttack
 from wayveil.engines import LocalEngine
 from wayveil.model import Points, Regions
 

@@ -21,7 +21,7 @@ import time
 import numpy as np
 
 import wayveil
-from wayveil.attacks.lbqid import Lbqid
+from wayveil.attacks.positions.lbqid import Lbqid
 from wayveil.engines import LocalEngine
 from wayveil.model import Points, Regions
 

@@ -23,12 +23,12 @@ from typing import Any
 import numpy as np
 
 import wayveil
+from wayveil.metrics.boxes.box_loss import BoxLoss
+from wayveil.metrics.flows import OdMatrix
+from wayveil.metrics.points.distortion import Distortion
+from wayveil.metrics.points.range_queries import RangeQueries
+from wayveil.metrics.trips.trip_length import TripLength
 from wayveil.model import Points, Regions
-from wayveil.utility.box_loss import BoxLoss
-from wayveil.utility.distortion import Distortion
-from wayveil.utility.od_matrix import OdMatrix
-from wayveil.utility.range_queries import RangeQueries
-from wayveil.utility.trip_length import TripLength
 
 SIZES = (10_000, 30_000, 100_000)
 POINTS = 100

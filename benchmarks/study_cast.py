@@ -31,11 +31,11 @@ from study_icba import named, standalone
 from wayveil.attacks import KnownPlaces
 from wayveil.engines import LocalEngine
 from wayveil.methods import Cast
+from wayveil.metrics import GeneralizationCost, SequentialPatterns
 from wayveil.model import Chart, Series, Stops
 from wayveil.model.ragged import trajectory_of_row
 from wayveil.pipeline.input import load, prepare
 from wayveil.recipe.recipe import load_recipe
-from wayveil.utility import GeneralizationCost, SequentialPatterns
 from wayveil.verify import VERIFIERS
 from wayveil.workloads import Errands
 

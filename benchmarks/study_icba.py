@@ -36,9 +36,9 @@ from study_kcl import COLOURS, STYLE
 from wayveil.attacks import SeenOnRoads
 from wayveil.engines import LocalEngine
 from wayveil.methods import Cba, Icba, Prefix
+from wayveil.metrics import RoadError, RoadPatterns, Traffic
 from wayveil.model import Chart, Routes, Series
 from wayveil.report.charts.bars import draw
-from wayveil.utility import RoadError, RoadPatterns, Traffic
 from wayveil.verify import VERIFIERS
 from wayveil.verify.common.route_inference import RouteGroups, find_inference_routes
 from wayveil.workloads import RoadMovers

@@ -28,9 +28,9 @@ import numpy as np
 import wayveil
 from wayveil.engines import LocalEngine
 from wayveil.methods import Kcl
+from wayveil.metrics import FrequentSequences
 from wayveil.model import Chart, Series, Visits
 from wayveil.report.charts.bars import draw
-from wayveil.utility import FrequentSequences
 from wayveil.verify import VERIFIERS
 from wayveil.workloads import City, Transit
 

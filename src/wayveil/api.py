@@ -18,7 +18,6 @@ from wayveil.engines import Scratch
 from wayveil.errors import UsageError
 from wayveil.io import Loaded, from_geopandas, from_pandas, from_polars, to_geopandas, to_pandas, to_polars
 from wayveil.model import (
-    GUARANTEES,
     Data,
     Engine,
     Points,
@@ -26,6 +25,7 @@ from wayveil.model import (
     Routes,
     Stops,
     Visits,
+    guarantees,
     parameters_of,
 )
 from wayveil.pipeline.folder.manifest import read_manifest
@@ -39,18 +39,6 @@ from wayveil.report.text.number_format import format_number, format_percent
 from wayveil.report.text.wording import adversary_words
 
 __all__ = ["Publication", "publish", "risk"]
-
-_FIRST = {
-    "KCL": "kcl",
-    "KDelta": "nwa",
-    "KAnonymity": "knode",
-    "AttackGraph": "qid",
-    "BreachBound": "gsup",
-    "StrictK": "icba",
-    "SubsequenceK": "prefix",
-    "CSafety": "cast",
-}
-"""The method that is taken where somebody asks for a claim."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -365,8 +353,8 @@ def _data_of(what: Any, owners: Literal["each-trajectory"] | None) -> Data:
 def _method_of(wanted: Any) -> Any:
     if type(wanted) in catalog.entries("method").values():
         return wanted
-    if type(wanted) in GUARANTEES.values():
-        name = _FIRST[wanted.name]
+    if type(wanted) in guarantees().values():
+        name = catalog.first_method(wanted.name)
         known = {p.name for p in parameters_of(catalog.entry("method", name))}
         said = {p.name: getattr(wanted, p.name) for p in parameters_of(type(wanted)) if p.name in known}
         return catalog.build("method", name, said)

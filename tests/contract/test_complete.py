@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 import re
 from pathlib import Path
@@ -12,9 +13,9 @@ import pytest
 import wayveil
 from wayveil.attacks import ATTACKS
 from wayveil.methods import METHODS
+from wayveil.metrics import METRICS
 from wayveil.model import GUARANTEES, parameters_of, plain
 from wayveil.prepare import STEPS
-from wayveil.utility import METRICS
 from wayveil.verify import VERIFIERS
 from wayveil.workloads import WORKLOADS
 
@@ -32,11 +33,14 @@ def needed() -> list[str]:
     for name in GUARANTEES:
         lower = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
         found += [f"src/wayveil/verify/{lower}/{lower}_verifier.py", f"tests/verify/{lower}/test_{lower}_verifier.py",
-                  f"docs/guarantees/{lower}.md"]
-    for name in ATTACKS:
-        found += [f"src/wayveil/attacks/{name}.py", f"tests/attacks/test_{name}.py", f"docs/attacks/{name}.md"]
-    for name in METRICS:
-        found += [f"src/wayveil/utility/{name}.py", f"tests/utility/test_{name}.py", f"docs/utility/{name}.md"]
+                  f"docs/guarantees/{lower}.md"]  # fmt: skip
+    for folder, registry in (("attacks", ATTACKS), ("metrics", METRICS)):
+        for name, cls in registry.items():
+            module = Path(inspect.getfile(cls)).relative_to(SOURCE)
+            # A module with several metrics has a folder of tests, one file each.
+            one = f"tests/{module.parent}/test_{module.name}"
+            several = f"tests/{module.with_suffix('')}/test_{name}.py"
+            found += [several if (ROOT / several).exists() else one, f"docs/{folder}/{name}.md"]
     for name in WORKLOADS:
         found += [f"src/wayveil/workloads/{name}.py"]
     for name in STEPS:

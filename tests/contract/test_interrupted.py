@@ -18,7 +18,7 @@ import os, resource, signal, sys
 out, step, limit, *command = sys.argv[1:]
 step, limit, seen = int(step), int(limit), 0
 from wayveil.cli import main
-import wayveil.api, wayveil.methods, wayveil.attacks, wayveil.utility
+import wayveil.api, wayveil.methods, wayveil.attacks, wayveil.metrics
 
 def count(event, arguments):
     global seen

@@ -15,7 +15,7 @@ from breach_bound_definition import keeps_breach_bound
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.attacks.counting import Counting
+from wayveil.attacks.projections import Counting
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
 from wayveil.methods.gsup import Gsup

@@ -13,7 +13,7 @@ import pytest
 from wayveil.cli import main
 from wayveil.commands.single_steps import read
 from wayveil.errors import InputError, OutputError, UsageError
-from wayveil.model import KCL, AttackGraph, BreachBound, Points, Published, Regions, Visits
+from wayveil.model import KCL, AttackGraph, BreachBound, Method, Points, Published, Regions, Visits
 from wayveil.pipeline.folder.verify_folder import judge
 from wayveil.pipeline.publish import NotPublished, publish
 from wayveil.recipe import catalog
@@ -149,16 +149,18 @@ def test_boxes_that_were_changed_are_found(points: Path, tmp_path: Path) -> None
 
 
 @dataclass(frozen=True)
-class Wrong:
+class Wrong(Method):
     """A method that does not keep the contract."""
 
     made: Published
-    makes_parts: bool = False
+    makes_parts: bool = False  # type: ignore[misc]
 
     name: ClassVar[str] = "wrong"
-    kernels: ClassVar[tuple[str, ...]] = ()
     accepts: ClassVar[type[Points]] = Points
     publishes: ClassVar[type[Points]] = Points
+
+    def __post_init__(self) -> None:
+        """Nothing is checked."""
 
     @property
     def claim(self) -> Any:

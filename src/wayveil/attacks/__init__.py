@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-from wayveil.attacks.absence import Absence
-from wayveil.attacks.attack_graph import GraphAttack
-from wayveil.attacks.continuity import Continuity
-from wayveil.attacks.counting import Counting
-from wayveil.attacks.first_last import FirstLast
-from wayveil.attacks.first_last_visits import FirstLastVisits
-from wayveil.attacks.home_work import HomeWork
-from wayveil.attacks.inference_routes import InferenceRoutes
-from wayveil.attacks.known_frequencies import KnownFrequencies
-from wayveil.attacks.known_locations import KnownLocations
-from wayveil.attacks.known_order import KnownOrder
-from wayveil.attacks.known_places import KnownPlaces
-from wayveil.attacks.known_visits import KnownVisits
-from wayveil.attacks.lbqid import Lbqid
-from wayveil.attacks.nearest_positions import NearestPositions
-from wayveil.attacks.noisy_sightings import NoisySightings
-from wayveil.attacks.place_posterior import PlacePosterior
-from wayveil.attacks.seen_in_boxes import SeenInBoxes
-from wayveil.attacks.seen_on_roads import SeenOnRoads
-from wayveil.attacks.top_places import TopPlaces
-from wayveil.attacks.uniqueness import Uniqueness
-from wayveil.attacks.uniqueness_of_points import UniquenessOfPoints
-from wayveil.attacks.watched_places import WatchedPlaces
+from wayveil.attacks.places.home_work import HomeWork
+from wayveil.attacks.places.known_frequencies import KnownFrequencies
+from wayveil.attacks.places.known_locations import KnownLocations
+from wayveil.attacks.places.known_order import KnownOrder
+from wayveil.attacks.places.top_places import TopPlaces
+from wayveil.attacks.positions.continuity import Continuity
+from wayveil.attacks.positions.graph_attack import GraphAttack
+from wayveil.attacks.positions.lbqid import Lbqid
+from wayveil.attacks.positions.nearest_positions import NearestPositions
+from wayveil.attacks.positions.noisy_sightings import NoisySightings
+from wayveil.attacks.positions.seen_in_boxes import SeenInBoxes
+from wayveil.attacks.positions.watched_places import WatchedPlaces
+from wayveil.attacks.projections import Counting
+from wayveil.attacks.routes.route_inference import InferenceRoutes
+from wayveil.attacks.routes.seen_on_roads import SeenOnRoads
+from wayveil.attacks.stops.known_places import KnownPlaces
+from wayveil.attacks.stops.place_posterior import PlacePosterior
+from wayveil.attacks.visits.absence import Absence
+from wayveil.attacks.visits.first_last import FirstLast
+from wayveil.attacks.visits.first_last_visits import FirstLastVisits
+from wayveil.attacks.visits.known_visits import KnownVisits
+from wayveil.attacks.visits.uniqueness import Uniqueness
+from wayveil.attacks.visits.uniqueness_of_points import UniquenessOfPoints
 
 __all__ = [
     "ATTACKS",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.attacks.positions import mean
+from wayveil.attacks.positions.known_positions import mean
 from wayveil.attacks.risk_chart import FOUND, risk_chart
 from wayveil.model import Chart
 

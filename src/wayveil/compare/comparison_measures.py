@@ -227,7 +227,7 @@ def _is_gridded(original: Any, setting: Setting, n_common: int) -> bool:
 
 def _told(method: Any) -> dict[str, bool]:
     """Return whether it is known which published trajectory is which, and whether its times are published."""
-    return {"matched": not getattr(method, "makes_parts", False), "timed": getattr(method, "times", "keep") == "keep"}
+    return {"matched": not method.makes_parts, "timed": method.keeps_times}
 
 
 def _words(method: Any) -> str:
@@ -239,8 +239,9 @@ def _words(method: Any) -> str:
 def _first(family: catalog.Family, settings: Sequence[Setting]) -> str:
     """Return the first attack or metric that fits all settings."""
     methods = [setting.method for setting in settings]
-    for name, cls in catalog.entries(family).items():
-        needs = any(p.required for p in catalog.parameters(family, name)) or getattr(cls, "asks", None)
+    for name in catalog.entries(family):
+        cls: Any = catalog.entry(family, name)
+        needs = any(p.required for p in catalog.parameters(family, name)) or cls.asks
         if not needs and all(fits(cls, m.accepts, m.publishes, **_told(m)) for m in methods):
             return name
     raise UsageError(f"There is no {family} that fits all settings; compare them in two recipes.")
@@ -253,6 +254,6 @@ def _check_sensitive(number: str, settings: Sequence[Setting]) -> None:
     """
     if settings[0].method.accepts is Stops:
         return
-    named = {getattr(setting.method.claim, "sensitive", ()) for setting in settings}
+    named = {setting.method.claim.sensitive for setting in settings}
     if number.startswith("attribute") and (len(named) > 1 or () in named):
         raise UsageError(f"[compare] risk {number!r} needs the same sensitive values in every setting.")

@@ -13,7 +13,7 @@ from wayveil.methods.cast_levels import Groups, Known, find_groups
 from wayveil.methods.cast_sensitive import Sensitive, class_labels
 from wayveil.methods.cast_shares import Shares
 from wayveil.methods.cast_tree import Preorder
-from wayveil.model import BlockKey, CSafety, Cut, Engine, Published, Stops, check_parameters, parameter
+from wayveil.model import BlockKey, CSafety, Engine, Method, Published, Stops, check_parameters, parameter
 from wayveil.model.claims.counting import row_share_parameter
 from wayveil.model.claims.csafety import place_people_parameter, weights_parameter
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray, keep_rows, trajectory_of_row
@@ -22,7 +22,7 @@ __all__ = ["Cast"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cast:
+class Cast(Method):
     """Generalize visited places until nobody who knows some of them learns of a sensitive one.
 
     Parameters
@@ -96,7 +96,6 @@ class Cast:
     summary: ClassVar[str] = "c-safety: visited places generalized over a taxonomy until no sensitive one is probable"
     accepts: ClassVar[type[Stops]] = Stops
     publishes: ClassVar[type[Stops]] = Stops
-    cut: ClassVar[Cut] = "block"
     blocks: ClassVar[tuple[BlockKey, ...]] = ("length", "place")
 
     def __post_init__(self) -> None:

@@ -10,9 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.errors import InputError
-from wayveil.kernels.gsup.driver import count_unsafe, new_state, suppress_everywhere, suppress_in_classes
+from wayveil.kernels.gsup.driver import (
+    count_unsafe,
+    new_state,
+    suppress_everywhere,
+    suppress_in_classes,
+)
 from wayveil.kernels.gsup.person_inference import leave_out
-from wayveil.model import BlockKey, BreachBound, Cut, Engine, Published, Sensitive, Visits, check_parameters, parameter
+from wayveil.model import (
+    BlockKey,
+    BreachBound,
+    Engine,
+    Method,
+    Published,
+    Sensitive,
+    Visits,
+    check_parameters,
+    parameter,
+)
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray, keep_rows, take, trajectory_of_row
 
 __all__ = ["Gsup"]
@@ -22,7 +37,7 @@ _AGAIN = 50
 
 
 @dataclass(frozen=True, kw_only=True)
-class Gsup:
+class Gsup(Method):
     """Suppress visits until no adversary who knows all visits to places of his own can be sure of another place.
 
     Of people with several trajectories some are left out, drawn at random, where over all of them too much is inferred.
@@ -96,14 +111,20 @@ class Gsup:
     summary: ClassVar[str] = "suppression of visits against adversaries who know all visits to places of their own"
     accepts: ClassVar[type[Visits]] = Visits
     publishes: ClassVar[type[Visits]] = Visits
-    cut: ClassVar[Cut] = "none"
     blocks: ClassVar[tuple[BlockKey, ...]] = ()
-    hides_by_chance: ClassVar[bool] = True
-    """Which trajectories of a person are left out is drawn: who guesses the draw learns which are still theirs."""
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)
         self.claim  # noqa: B018  adversaries must be disjoint
+
+    @property
+    def hides_by_chance(self) -> bool:
+        """Which trajectories of a person are left out is drawn: who guesses the draw learns which are still theirs."""
+        return True
+
+    @property
+    def keeps_times(self) -> bool:
+        return self.times == "keep"
 
     @property
     def kernels(self) -> tuple[str, ...]:

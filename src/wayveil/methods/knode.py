@@ -19,9 +19,9 @@ from wayveil.methods.picked import Picked
 from wayveil.methods.trajectory_graph import class_owners, cut_large, merge_small, time_classes, time_windows
 from wayveil.model import (
     BlockKey,
-    Cut,
     Engine,
     KAnonymity,
+    Method,
     Points,
     Published,
     Regions,
@@ -42,7 +42,7 @@ _FARTHEST_M = 1e100  # squares of distances must be numbers
 
 
 @dataclass(frozen=True, kw_only=True)
-class Knode:
+class Knode(Method):
     """Publish, instead of a trajectory, the boxes around a group of at least `k` people who travel at the same time.
 
     Parameters
@@ -118,7 +118,6 @@ class Knode:
     summary: ClassVar[str] = "trajectory k-anonymity by grouping trajectories of the same time and publishing boxes"
     accepts: ClassVar[type[Points]] = Points
     publishes: ClassVar[type[Regions]] = Regions
-    cut: ClassVar[Cut] = "block"
     blocks: ClassVar[tuple[BlockKey, ...]] = ("times", "place")
 
     def __post_init__(self) -> None:

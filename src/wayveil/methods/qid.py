@@ -23,8 +23,8 @@ from wayveil.kernels.qid.timed_samples import Samples, keep_compatible
 from wayveil.model import (
     AttackGraph,
     BlockKey,
-    Cut,
     Engine,
+    Method,
     Points,
     Published,
     Regions,
@@ -54,7 +54,7 @@ Facts = dict[str, int | float | str]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Qid:
+class Qid(Method):
     """Publish cells, and boxes of cells around groups of people at the times that are declared as known of them.
 
     Parameters
@@ -167,7 +167,6 @@ class Qid:
     summary: ClassVar[str] = "k candidates for the positions declared as known, by boxes around groups at these times"
     accepts: ClassVar[type[Points]] = Points
     publishes: ClassVar[type[Regions]] = Regions
-    cut: ClassVar[Cut] = "none"
     blocks: ClassVar[tuple[BlockKey, ...]] = ()
 
     def __post_init__(self) -> None:

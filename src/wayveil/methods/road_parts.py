@@ -4,35 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from wayveil.kernels.common.equal_sequences import first_equal
 from wayveil.kernels.routes.frequent_roads import cut_parts, people_on_roads
 from wayveil.methods.picked import Picked
-from wayveil.model import BlockKey, Cut, Engine, Guarantee, Published, Routes, check_parameters
+from wayveil.model import BlockKey, Engine, Guarantee, Method, Published, Routes
 from wayveil.model.ragged import IntArray, offsets_of, take
 
 __all__ = ["OnRoutes", "Parts", "Release", "parts_of", "publish_slices", "published", "slices_of"]
 
 
-class OnRoutes:
+class OnRoutes(Method):
     """A method that publishes routes slice by slice, each in parts if it must."""
 
-    name: ClassVar[str]
     accepts: ClassVar[type[Routes]] = Routes
     publishes: ClassVar[type[Routes]] = Routes
-    cut: ClassVar[Cut] = "block"
     blocks: ClassVar[tuple[BlockKey, ...]] = ("slice", "place")
     makes_parts: ClassVar[bool] = True
 
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
+    k: int
 
     @property
-    def kernels(self) -> tuple[str, ...]:
-        return ()
+    def metric_settings(self) -> Mapping[str, Mapping[str, Any]]:
+        return {"road_error": {"k": self.k}, "road_patterns": {"min_support": self.k}}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

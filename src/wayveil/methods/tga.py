@@ -14,9 +14,9 @@ from wayveil.kernels.tga.point_matching import match_points, nearest
 from wayveil.methods.dominance import people_needed
 from wayveil.model import (
     BlockKey,
-    Cut,
     Engine,
     KAnonymity,
+    Method,
     Points,
     Published,
     Regions,
@@ -38,7 +38,7 @@ _HEAVIEST = 1e100
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tga:
+class Tga(Method):
     """Publish, instead of a trajectory, boxes in space and time that each hold a point of every member of a group.
 
     Parameters
@@ -114,7 +114,6 @@ class Tga:
     summary: ClassVar[str] = "trajectory k-anonymity by matching points of similar trajectories and publishing boxes"
     accepts: ClassVar[type[Points]] = Points
     publishes: ClassVar[type[Any]] = Regions
-    cut: ClassVar[Cut] = "block"
     blocks: ClassVar[tuple[BlockKey, ...]] = ("place",)
 
     def __post_init__(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -11,7 +12,7 @@ import numpy as np
 from wayveil.methods.clusters import check_radius, half_width, rounding_m
 from wayveil.methods.dominance import people_needed
 from wayveil.methods.offsets_in_disc import Offsets, draw_offsets
-from wayveil.model import Cut, KDelta, Points, check_parameters, parameter
+from wayveil.model import KDelta, Method, Points, check_parameters, parameter
 
 __all__ = [
     "WalkTogether",
@@ -23,13 +24,11 @@ __all__ = [
 ]
 
 
-class WalkTogether:
+class WalkTogether(Method):
     """A method that moves the points of a cluster so near to each other that nobody in it walks alone."""
 
-    name: ClassVar[str]
     accepts: ClassVar[type[Points]] = Points
     publishes: ClassVar[type[Points]] = Points
-    cut: ClassVar[Cut] = "block"
 
     k: int
     delta: float
@@ -48,8 +47,9 @@ class WalkTogether:
         return self.placement == "random" and self.delta > 0
 
     @property
-    def kernels(self) -> tuple[str, ...]:
-        return ()
+    def metric_settings(self) -> Mapping[str, Mapping[str, Any]]:
+        """Queries take the same radius of uncertainty."""
+        return {"range_queries": {"radius": self.delta}} if self.delta else {}
 
     @property
     def claim(self) -> KDelta:

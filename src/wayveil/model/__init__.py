@@ -5,6 +5,7 @@ from wayveil.model.claims import (
     KCL,
     AttackGraph,
     BreachBound,
+    Claim,
     CSafety,
     Guarantee,
     KAnonymity,
@@ -12,7 +13,6 @@ from wayveil.model.claims import (
     Protection,
     StrictK,
     SubsequenceK,
-    guarantee_from_json,
 )
 from wayveil.model.frame import Extent, Frame
 from wayveil.model.parameters import (
@@ -24,8 +24,9 @@ from wayveil.model.parameters import (
     plain,
 )
 from wayveil.model.places import Places
+from wayveil.model.plugins import guarantee_from_json, guarantees
 from wayveil.model.points import Points
-from wayveil.model.protocols import Attack, BlockKey, Cut, Engine, Method, Metric, Progress, Verifier, Workload
+from wayveil.model.protocols import Attack, BlockKey, Engine, Method, Metric, Progress, Step, Verifier, Workload
 from wayveil.model.regions import Regions
 from wayveil.model.results import AttackResult, Chart, Data, Published, Score, Series, Verdict
 from wayveil.model.routes import RoadNetwork, Routes
@@ -44,8 +45,8 @@ __all__ = [
     "BreachBound",
     "CSafety",
     "Chart",
+    "Claim",
     "Coded",
-    "Cut",
     "Data",
     "Engine",
     "Extent",
@@ -68,6 +69,7 @@ __all__ = [
     "Score",
     "Sensitive",
     "Series",
+    "Step",
     "Stops",
     "StrictK",
     "SubsequenceK",
@@ -80,6 +82,7 @@ __all__ = [
     "check_parameters",
     "duration_units",
     "guarantee_from_json",
+    "guarantees",
     "parameter",
     "parameters_of",
     "plain",

@@ -1,19 +1,23 @@
-"""The shapes that plug into Wayveil: one class per method, verifier, attack, metric, workload and engine."""
+"""The shapes that plug into Wayveil: one base class per method, step, attack, metric and workload, and what runs them.
+
+Everything that one of them may declare stands here, with what holds where it declares nothing: no other part of the
+program looks for an attribute that is not in these classes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 import numpy as np
 
+from wayveil.errors import InputError
 from wayveil.model.claims import Guarantee
+from wayveil.model.parameters import check_parameters
 from wayveil.model.results import AttackResult, Data, Published, Score, Verdict
 
-__all__ = ["Attack", "BlockKey", "Cut", "Engine", "Method", "Metric", "Progress", "Verifier", "Workload"]
-
-Cut = Literal["any", "block", "none"]
-"""How a method may be cut for a cluster: per trajectory, per block, or not at all."""
+__all__ = ["Attack", "BlockKey", "Engine", "Method", "Metric", "Progress", "Step", "Verifier", "Workload"]
 
 BlockKey = Literal["times", "slice", "length", "place", "whole"]
 """What data are cut by: trajectories with the same timestamps, in the same slice of time, of the same length, or near
@@ -41,32 +45,81 @@ class Engine(Protocol):
     def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> list[Result]: ...
 
 
-class Method(Protocol):
-    """A frozen, keyword-only dataclass whose fields are declared with `parameter`.
-
-    Where `publishes` depends on the parameters, the instance has its own.  A method that cuts trajectories into parts
-    or adds dummies has a class variable `makes_parts` that is true, and returns `Published.source`.  One that may leave
-    times out has a parameter `times`, which is "keep" where it does not.  `blocks` names what data that are too large
-    for one machine may be cut by, the usual way first: see `BlockKey`.  Without it the method needs all data at once.
-    Where random numbers hide who is who, `hides_by_chance` is true: `rng` then comes from the secret of the run, and
-    not from the seed alone.
-    """
+class _Declared:
+    """What has a name, a sentence, and parameters that are checked when it is made."""
 
     name: ClassVar[str]
     summary: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        check_parameters(self, self.name)
+
+
+class Method(_Declared, ABC):
+    """A frozen, keyword-only dataclass whose fields are declared with `parameter`.
+
+    Where `publishes`, or one of the properties, depends on the parameters, the instance has its own.
+    """
+
     accepts: ClassVar[type[Any]]
     publishes: ClassVar[type[Any]]
-    cut: ClassVar[Cut]
-    blocks: ClassVar[tuple[BlockKey, ...]]
+    blocks: ClassVar[tuple[BlockKey, ...]] = ()
+    """What data that are too large for one machine may be cut by, the usual way first.  Without it the method needs all
+    data at once."""
+    makes_parts: ClassVar[bool] = False
+    """Whether trajectories are cut into parts, or dummies are added; then `Published.source` tells whose they are."""
+
+    @property
+    def hides_by_chance(self) -> bool:
+        """Whether random numbers hide who is who: `rng` then comes from the secret of the run, not the seed alone."""
+        return False
+
+    @property
+    def keeps_points(self) -> bool:
+        """Whether points may be published exactly as they were recorded."""
+        return False
+
+    @property
+    def keeps_times(self) -> bool:
+        """Whether the times of the input are published, and not only the order in which things happened."""
+        return True
 
     @property
     def kernels(self) -> tuple[str, ...]:
         """The jobs of ``kernels/common/warm.py`` that compile what these parameters need, the slowest one first."""
+        return ()
 
     @property
+    def metric_settings(self) -> Mapping[str, Mapping[str, Any]]:
+        """The parameters of metrics, by name, that measure what this method was told to spare."""
+        return {}
+
+    @property
+    @abstractmethod
     def claim(self) -> Guarantee: ...
 
+    @abstractmethod
     def run(self, data: Any, *, rng: np.random.Generator, engine: Engine) -> Published: ...
+
+
+class Step(_Declared, ABC):
+    """A frozen, keyword-only dataclass that prepares data: `accepts` is the kind that goes in, `gives` what comes out.
+
+    A step with `needs_network` is run with ``network=``, one with `needs_places` with ``places=`` and ``taxonomy=``.
+    """
+
+    accepts: ClassVar[type[Any]]
+    gives: ClassVar[type[Any]]
+    needs_network: ClassVar[bool] = False
+    needs_places: ClassVar[bool] = False
+
+    @abstractmethod
+    def run(self, data: Any, *args: Any, **more: Any) -> tuple[Any, tuple[str, ...]]:
+        """Return the prepared data, and what a reader should know of it."""
+
+    def run_with_origin(self, data: Any, *args: Any, **more: Any) -> tuple[Any, tuple[str, ...], Any]:
+        """Return the same, and of each trajectory the position of the one it comes from; None where all stay."""
+        return *self.run(data, *args, **more), None
 
 
 Verifier = Callable[..., Verdict]
@@ -76,23 +129,51 @@ one and in the same order (all of the true data where a method `makes_parts`), o
 hand; then the verdict says what it could not judge.  Where points were drawn from boxes, these come as ``boxes=``."""
 
 
-class Attack(Protocol):
-    """A frozen, keyword-only dataclass; knows the true data of its victims and attacks `target`.
+class _Compared(_Declared, ABC):
+    """What compares data before with data after: an attack, or a metric."""
 
-    `accepts` is the kind of the true data, `targets` the kinds that it can attack.  With `matched`, trajectory i of
-    the target is that of trajectory i of the truth (without rows if it was not published), which tells whether the
-    attacker was right; such an attack is left out where this is not known.
+    accepts: ClassVar[type[Any]]
+    """The kind of the true data."""
+    targets: ClassVar[tuple[type[Any], ...]]
+    """The kinds that they can be compared with."""
+    matched: ClassVar[bool] = False
+    """Whether trajectory i of the target must be that of trajectory i of the truth (without rows if it was not
+    published).  What needs this is left out where it is not known."""
+    timed: ClassVar[bool] = False
+    """Whether times are compared; left out where a publication has the order of visits only."""
+    asks: ClassVar[str | None] = None
+    """The parameter without which there is nothing to do: left out where nobody gives it."""
+    additive: ClassVar[bool] = False
+    """Whether data in pieces give the result of the whole: what is counted in each piece is added up."""
 
-    An attack may have two more class variables.  `asks` is the parameter without which it has nothing to do; it is left
-    out where nobody gives that.  With `timed` it compares times, and is left out where a publication has the order of
-    visits only.
+
+class Attack(_Compared):
+    """A frozen, keyword-only dataclass; knows the true data of its victims and attacks a target.
+
+    `queries` draws what the attacker knows, `match` looks for it in the target, `summarize` says how well that works.
+    An attack that is `additive` has a parameter `victims`.  It draws in every piece of the truth, and `join_queries`
+    makes one of what it drew; every piece of the target is matched without `truth` and `rng`, and the matches are added
+    with `model.sums.add`.
     """
 
-    name: ClassVar[str]
-    summary: ClassVar[str]
-    accepts: ClassVar[type[Any]]
-    targets: ClassVar[tuple[type[Any], ...]]
-    matched: ClassVar[bool]
+    @abstractmethod
+    def queries(self, truth: Any, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator) -> Any:
+        """Return what is known of the victims.
+
+        It depends on the truth and the seed alone: raw and published data meet the same attacker.
+        """
+
+    def join_queries(self, queries: Sequence[Any]) -> Any:
+        """Return what is known of the victims in several pieces of the truth as one."""
+        raise InputError(f"{self.name}: the truth cannot be asked in pieces.")
+
+    @abstractmethod
+    def match(self, queries: Any, target: Any, *, truth: Any, rng: Any, engine: Engine) -> Any:
+        """Return what of the target fits; it is known who is who, unless the target is a piece and `truth` is None."""
+
+    @abstractmethod
+    def summarize(self, queries: Any, matches: Any) -> AttackResult:
+        """Return what the attacker learns."""
 
     def run(
         self,
@@ -102,29 +183,39 @@ class Attack(Protocol):
         sensitive: Mapping[str, Iterable[str]],
         rng: np.random.Generator,
         engine: Engine,
-    ) -> AttackResult: ...
+    ) -> AttackResult:
+        """Attack data that are all here."""
+        queries = self.queries(truth, sensitive=sensitive, rng=rng)
+        return self.summarize(queries, self.match(queries, target, truth=truth, rng=rng, engine=engine))
 
 
-class Metric(Protocol):
+class Metric(_Compared):
     """A frozen, keyword-only dataclass that compares original and published data.
 
-    `accepts`, `targets`, `matched` and `timed` are as in `Attack`, for the original and for the published data.
+    `count` looks at the data, `score` at the counts only.  Where the metric is `additive`, the counts of pieces are
+    added with `model.sums.add`.
     """
 
-    name: ClassVar[str]
-    summary: ClassVar[str]
-    accepts: ClassVar[type[Any]]
-    targets: ClassVar[tuple[type[Any], ...]]
-    matched: ClassVar[bool]
+    @abstractmethod
+    def count(self, original: Any, published: Any) -> Any:
+        """Return what is counted in a piece of the data, or in all of them."""
 
-    def run(self, original: Any, published: Any) -> Score: ...
+    @abstractmethod
+    def score(self, counts: Any) -> Score:
+        """Return the score that the counts of all data give."""
+
+    def run(self, original: Any, published: Any) -> Score:
+        """Compare data that are all here."""
+        return self.score(self.count(original, published))
 
 
-class Workload(Protocol):
+class Workload(_Declared, ABC):
     """A frozen, keyword-only dataclass that generates data from a seed."""
 
-    name: ClassVar[str]
-    summary: ClassVar[str]
-    sensitive: ClassVar[Mapping[str, tuple[str, ...]]]
+    accepts: ClassVar[type[Any]]
+    """The kind of data that is made."""
+    sensitive: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Which values of which attribute are sensitive."""
 
+    @abstractmethod
     def generate(self, *, rng: np.random.Generator) -> Data: ...

@@ -79,10 +79,10 @@ def _rehearsal(method: Any) -> str:
 
 def _rehearse(method: Any) -> None:
     """Run the method on people who are much alike, so that its kernels are compiled before the data are waiting."""
-    people = min(int(getattr(method, "k", getattr(method, "m", 2))), 100) + 1
+    people = min(method.claim.group_size, 100) + 1
     data = _tiny(method.accepts)
     crowd: Any = data.take(np.arange(people) % len(data))
-    sensitive = getattr(method.claim, "sensitive", ())
+    sensitive = method.claim.sensitive
     attributes = {name: Coded(codes=np.zeros(people, np.int64), labels=(values[0],)) for name, values in sensitive}
     crowd = replace(crowd, owner=np.arange(people), attributes=attributes)
     # Nothing depends on how this ends: what is wrong with the parameters or the data shows up in the real run.

@@ -259,7 +259,7 @@ def read_any(
             "not Parquet files alone. Give a table, a folder of such files, or a published folder."
         ) from None
     manifest, _ = read_manifest(folder)
-    return load_published(folder, manifest), getattr(manifest.guarantee, "sensitive", ())
+    return load_published(folder, manifest), manifest.guarantee.sensitive
 
 
 def prepare(loaded: Loaded, steps: Sequence[Any], spec: InputSpec) -> Prepared:
@@ -270,16 +270,14 @@ def prepare(loaded: Loaded, steps: Sequence[Any], spec: InputSpec) -> Prepared:
         if catalog.kind_of_data(data) != accepted:
             raise InputError(f"The step {step.name} needs {accepted}, but the data are {catalog.kind_of_data(data)}.")
         more_data: dict[str, Any] = {}
-        if getattr(step, "needs_network", False):
+        if step.needs_network:
             more_data = {"network": load_network(spec, f"The step {step.name} puts points on roads")}
-        if getattr(step, "needs_places", False):
+        if step.needs_places:
             places, taxonomy = load_places(spec, f"The step {step.name} looks where people stopped")
             more_data = {"places": places, "taxonomy": taxonomy}
-        if hasattr(step, "run_with_origin"):
-            data, more, source = step.run_with_origin(data, **more_data)
+        data, more, source = step.run_with_origin(data, **more_data)
+        if source is not None:
             ids = ids.gather(source)
-        else:
-            data, more = step.run(data, **more_data)
         notes += more
     if data.owners == "declared" and data.n_owners < len(data):
         # Every trajectory of the input was declared to be a person; its parts are of the same one, and count once.

@@ -55,7 +55,7 @@ def settle(
     if isinstance(data, Routes):
         made = run(data)
         return _of_published_days(data, made) if one_slice else (data, made)
-    if not isinstance(data, Points) or not (data.frame.degrees or getattr(method, "keeps_points", False)):
+    if not isinstance(data, Points) or not (data.frame.degrees or method.keeps_points):
         return data, run(data)
     everybody = np.ones(len(data), np.bool_)
     data = _with_decimals(method, data, everybody)
@@ -129,7 +129,7 @@ def _in_frame(data: Points, frame: Frame) -> Points:
 
 def _with_decimals(method: Any, data: Points, who: BoolArray) -> Points:
     """Return data whose frame says how many decimals the file has, where points may be published as they are."""
-    if not getattr(method, "keeps_points", False):
+    if not method.keeps_points:
         return data
     rows = take(data.offsets, np.flatnonzero(who))[1]
     columns = (data.x[rows], data.y[rows])

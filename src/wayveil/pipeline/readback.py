@@ -18,7 +18,6 @@ from wayveil.pipeline.folder.manifest import boxes_name, published_name, taxonom
 from wayveil.pipeline.folder.staging import reporting_disk_errors
 from wayveil.pipeline.outcome import NotPublished
 from wayveil.recipe import catalog
-from wayveil.recipe.defaults import makes_parts
 from wayveil.recipe.recipe import Recipe
 
 __all__ = ["Written", "check_made", "refuse_nothing", "write_and_read_back"]
@@ -27,7 +26,7 @@ __all__ = ["Written", "check_made", "refuse_nothing", "write_and_read_back"]
 def check_made(method: Any, data: Data, made: Published) -> None:
     """Refuse what a method must not return."""
     expected = len(data) if made.source is None else len(made.source)
-    if len(made.data) != expected or (made.source is None) == makes_parts(method):
+    if len(made.data) != expected or (made.source is None) == method.makes_parts:
         raise OutputError("The method returned another number of trajectories than it was given; this is a bug.")
     if made.groups is not None and len(made.groups) != len(made.data):
         raise OutputError("The method returned another number of groups than of trajectories; this is a bug.")

@@ -27,7 +27,7 @@ def method_rng(method: Any, seed: int, secret: Secret, *block: int) -> np.random
 
     Such a method says so by a true `hides_by_chance`; then who guesses the seed must not be able to draw the same.
     """
-    if getattr(method, "hides_by_chance", False):
+    if method.hides_by_chance:
         return secret.rng("method", *block, seed=seed)
     return rng_for(seed, "method", *block)
 

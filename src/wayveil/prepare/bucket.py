@@ -8,14 +8,14 @@ from typing import ClassVar
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.model import Visits, check_parameters, duration_units, parameter
+from wayveil.model import Step, Visits, duration_units, parameter
 from wayveil.model.ragged import keep_rows, trajectory_of_row
 
 __all__ = ["Bucket"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Bucket:
+class Bucket(Step):
     """Floor every time to its bucket and keep one visit of each trajectory in each bucket.
 
     Timestamps by the second make almost every visit unique, and a method that hides people in a crowd would then
@@ -56,9 +56,7 @@ class Bucket:
     name: ClassVar[str] = "bucket"
     summary: ClassVar[str] = "floor times to a width and keep one visit of each trajectory in each bucket"
     accepts: ClassVar[type[Visits]] = Visits
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
+    gives: ClassVar[type[Visits]] = Visits
 
     def run(self, data: Visits) -> tuple[Visits, tuple[str, ...]]:
         """Return the data with coarser times, and notes that count what was dropped."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from wayveil.errors import ParameterError
 from wayveil.kernels.prepare.longest_chains import longest_chains
-from wayveil.model import Points, check_parameters, parameter, seconds_per_unit
+from wayveil.model import Points, Step, check_parameters, parameter, seconds_per_unit
 from wayveil.model.ragged import BoolArray, IntArray
 from wayveil.prepare.split import check_spans, first_rows
 
@@ -20,7 +20,7 @@ _KMH_PER_M_S = 3.6
 
 
 @dataclass(frozen=True, kw_only=True)
-class Clean:
+class Clean(Step):
     """Drop points that cannot be reached at a speed, repeated positions, and trajectories with few points.
 
     Parameters

@@ -8,14 +8,14 @@ from typing import ClassVar
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.model import Visits, check_parameters, duration_units, parameter
+from wayveil.model import Step, Visits, duration_units, parameter
 from wayveil.model.ragged import IntArray, offsets_of, trajectory_of_row
 
 __all__ = ["Cut"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cut:
+class Cut(Step):
     """Cut every trajectory where a new period begins, for example into days.
 
     A month of visits is unique for almost everybody, so that almost all of it would have to be suppressed.  A day is
@@ -50,9 +50,7 @@ class Cut:
     name: ClassVar[str] = "cut"
     summary: ClassVar[str] = "cut visits into one trajectory per period"
     accepts: ClassVar[type[Visits]] = Visits
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
+    gives: ClassVar[type[Visits]] = Visits
 
     def run(self, data: Visits) -> tuple[Visits, tuple[str, ...]]:
         """Return the parts, and a note that counts them."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.model import Stops, check_parameters, parameter, seconds_per_unit
+from wayveil.model import Step, Stops, parameter, seconds_per_unit
 from wayveil.model.ragged import IntArray, offsets_of, trajectory_of_row
 
 __all__ = ["Days"]
@@ -17,7 +17,7 @@ _HOUR_S = 3600
 
 
 @dataclass(frozen=True, kw_only=True)
-class Days:
+class Days(Step):
     """Cut trajectories of stops at a time of the day, so that each part is the trip of one day.
 
     A method that makes people share all their places can do so with few places each: a week of them has hardly
@@ -49,9 +49,6 @@ class Days:
     summary: ClassVar[str] = "cut stops into trips of one day each"
     accepts: ClassVar[type[Stops]] = Stops
     gives: ClassVar[type[Stops]] = Stops
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def run(self, data: Stops) -> tuple[Stops, tuple[str, ...]]:
         """Return the parts, and a note that counts them."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from wayveil.errors import InputError, ParameterError
-from wayveil.model import Points, Visits, check_parameters, duration_units, parameter
+from wayveil.model import Points, Step, Visits, check_parameters, duration_units, parameter
 from wayveil.model.ragged import FloatArray, IntArray, offsets_of, trajectory_of_row
 
 __all__ = ["Grid"]
@@ -17,7 +17,7 @@ _LARGEST_CELL_NUMBER = 2.0**53  # beyond it neighbouring numbers are one float
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grid:
+class Grid(Step):
     """Replace positions by the square cell they lie in, and keep one visit of each trajectory in each time bucket.
 
     Methods for visits, such as `kcl`, need places that people share; two positions are hardly ever the same.

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from wayveil.errors import InputError, ParameterError
-from wayveil.model import Points, check_parameters, parameter, seconds_per_unit
+from wayveil.model import Points, Step, check_parameters, parameter, seconds_per_unit
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray, trajectory_of_row
 
 __all__ = ["Mark"]
@@ -18,7 +18,7 @@ _MOST_CELLS = 2.0**50  # numbers of cells must be exact
 
 
 @dataclass(frozen=True, kw_only=True)
-class Mark:
+class Mark(Step):
     """Declare what an attacker may know of each trajectory: its quasi-identifier.
 
     Parameters

@@ -15,7 +15,7 @@ from wayveil.kernels.roads.map_matching import Candidates, choose_candidates, th
 from wayveil.kernels.roads.near_roads import RoadTree, near_roads, road_pieces, road_tree
 from wayveil.kernels.roads.road_paths import join_candidates
 from wayveil.kernels.roads.shortest_paths import RoadGraph, road_graph
-from wayveil.model import Points, RoadNetwork, Routes, check_parameters, parameter
+from wayveil.model import Points, RoadNetwork, Routes, Step, check_parameters, parameter
 from wayveil.model.ragged import FloatArray, IntArray, offsets_of
 from wayveil.prepare.split import check_spans
 
@@ -26,7 +26,7 @@ _POINTS_OF_A_BLOCK = 5_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Match:
+class Match(Step):
     """Find the roads that people drove along, from noisy points and a road network.
 
     Parameters

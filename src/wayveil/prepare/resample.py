@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.model import Points, check_parameters, duration_units, parameter
+from wayveil.model import Points, Step, duration_units, parameter
 from wayveil.model.ragged import FloatArray, IntArray, trajectory_of_row
 from wayveil.prepare.split import check_spans, first_rows, make_parts
 
@@ -18,7 +18,7 @@ _MOST_POINTS = 500_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class Resample:
+class Resample(Step):
     """Replace the points of each trajectory by its positions at the multiples of a period.
 
     Parameters
@@ -70,9 +70,6 @@ class Resample:
     summary: ClassVar[str] = "give all trajectories positions at the same regular times"
     accepts: ClassVar[type[Points]] = Points
     gives: ClassVar[type[Points]] = Points
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def run(self, data: Points) -> tuple[Points, tuple[str, ...]]:
         """Return the positions at regular times, and notes that count what was done."""

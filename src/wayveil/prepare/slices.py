@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from wayveil.errors import InputError, ParameterError
-from wayveil.model import Routes, check_parameters, duration_units, parameter, seconds_per_unit
+from wayveil.model import Routes, Step, check_parameters, duration_units, parameter, seconds_per_unit
 from wayveil.model.ragged import BoolArray, IntArray, offsets_of, trajectory_of_row
 
 __all__ = ["Slices"]
@@ -19,7 +19,7 @@ _FRAME = re.compile(r"([0-9]{1,2}):([0-9]{2})-([0-9]{1,2}):([0-9]{2})")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Slices:
+class Slices(Step):
     """Cut routes where they pass from one slice of time into the next.
 
     Methods for routes hide people among those who drive in the same slice, and publish the slice in place of exact

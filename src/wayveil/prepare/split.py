@@ -9,14 +9,14 @@ import numpy as np
 
 from wayveil.errors import InputError, ParameterError
 from wayveil.kernels.prepare.stays import find_stays
-from wayveil.model import Points, check_parameters, duration_units, parameter
+from wayveil.model import Points, Step, check_parameters, duration_units, parameter
 from wayveil.model.ragged import FloatArray, IntArray, offsets_of, trajectory_of_row
 
 __all__ = ["Split", "check_spans", "first_rows", "make_parts"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Split:
+class Split(Step):
     """Cut trajectories where a person stays for long, and where no point was recorded for long.
 
     Parameters

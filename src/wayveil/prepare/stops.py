@@ -9,7 +9,7 @@ import numpy as np
 
 from wayveil.errors import InputError, ParameterError
 from wayveil.kernels.prepare.stop_detection import slow_stretches
-from wayveil.model import Points, Stops, Taxonomy, check_parameters, duration_units, parameter, seconds_per_unit
+from wayveil.model import Points, Step, Stops, Taxonomy, check_parameters, duration_units, parameter, seconds_per_unit
 from wayveil.model.places import Places
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray, offsets_of, trajectory_of_row
 from wayveil.prepare.place_index import PlaceIndex
@@ -32,7 +32,7 @@ class _Stretches(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FindStops:
+class FindStops(Step):
     """Find where people stopped, from points and a table of places.
 
     Parameters

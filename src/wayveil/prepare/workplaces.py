@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from wayveil.errors import InputError, ParameterError
-from wayveil.model import Stops, check_parameters, duration_units, parameter, seconds_per_unit
+from wayveil.model import Step, Stops, check_parameters, duration_units, parameter, seconds_per_unit
 from wayveil.model.ragged import BoolArray, IntArray, trajectory_of_row
 
 __all__ = ["Workplaces"]
@@ -18,7 +18,7 @@ _HOUR_S = 3600
 
 
 @dataclass(frozen=True, kw_only=True)
-class Workplaces:
+class Workplaces(Step):
     """Leave out the stops of people at sensitive places where they work.
 
     A nurse is at the clinic every day.  Such stops say nothing about health, but they would make the clinic look like a

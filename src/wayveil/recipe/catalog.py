@@ -23,10 +23,12 @@ from wayveil.model import (
     Sensitive,
     Stops,
     Verdict,
+    Verifier,
     Visits,
     parameters_of,
     plain,
 )
+from wayveil.model.plugins import Group, with_plugins
 
 __all__ = [
     "Family",
@@ -36,6 +38,7 @@ __all__ = [
     "describe",
     "entries",
     "entry",
+    "first_method",
     "kind_needed",
     "kind_of",
     "kind_of_data",
@@ -52,12 +55,12 @@ __all__ = [
 
 Family = Literal["method", "step", "attack", "metric", "workload"]
 
-_REGISTRIES: dict[str, tuple[str, str]] = {
-    "method": ("wayveil.methods", "METHODS"),
-    "step": ("wayveil.prepare", "STEPS"),
-    "attack": ("wayveil.attacks", "ATTACKS"),
-    "metric": ("wayveil.utility", "METRICS"),
-    "workload": ("wayveil.workloads", "WORKLOADS"),
+_REGISTRIES: dict[str, tuple[str, str, Group]] = {
+    "method": ("wayveil.methods", "METHODS", "methods"),
+    "step": ("wayveil.prepare", "STEPS", "steps"),
+    "attack": ("wayveil.attacks", "ATTACKS", "attacks"),
+    "metric": ("wayveil.metrics", "METRICS", "metrics"),
+    "workload": ("wayveil.workloads", "WORKLOADS", "workloads"),
 }
 Kind = Literal["visits", "points", "regions", "routes", "stops"]
 
@@ -66,10 +69,9 @@ _ROWS = {"visits": "visits", "points": "points", "regions": "boxes", "routes": "
 
 
 def entries(family: Family) -> Mapping[str, type]:
-    """Return all classes of a family by name."""
-    module, name = _REGISTRIES[family]
-    found: Mapping[str, type] = getattr(import_module(module), name)
-    return found
+    """Return all classes of a family by name: ours, then those of plug-ins."""
+    module, name, group = _REGISTRIES[family]
+    return with_plugins(getattr(import_module(module), name), group)
 
 
 def entry(family: Family, name: str) -> type:
@@ -195,13 +197,13 @@ def rows_word(data: Data) -> str:
 def kind_needed(steps: Sequence[Any], method: Any) -> Kind:
     """Return the kind of data that the first step needs, or the method; UsageError if one does not fit the next."""
     kind = None
-    for part in (*steps, method):
+    for part, given in (*((step, step.gives) for step in steps), (method, method.publishes)):
         accepted = kind_of(type(part))
         if kind is not None and kind != accepted:
             raise UsageError(
                 f"{part.name} needs {accepted}, but what comes before it gives {kind}.{advice(kind, accepted)}"
             )
-        kind = _KINDS[getattr(part, "gives", part.accepts)]
+        kind = _KINDS[given]
     first = steps[0] if steps else method
     return kind_of(type(first))
 
@@ -228,7 +230,10 @@ def verify(published: Data, claim: Guarantee, original: Data | None = None, boxe
     more: dict[str, Any] = {"original": original} if claim.about_truth else {}
     if boxes is not None:
         more["boxes"] = boxes
-    return VERIFIERS[claim.name](published, claim, **more)
+    verifiers: Mapping[str, Verifier] = with_plugins(VERIFIERS, "verifiers")
+    if claim.name not in verifiers:
+        raise UsageError(f"There is no verifier of the claim {claim.name}, so nothing can be said of it.")
+    return verifiers[claim.name](published, claim, **more)
 
 
 def describe(name: str) -> dict[str, Any]:
@@ -261,6 +266,20 @@ def describe(name: str) -> dict[str, Any]:
             for p in known
         ],
     }
+
+
+def first_method(claim: str) -> str:
+    """Return the method that is taken where somebody asks for a claim: the first one that makes it.
+
+    Examples
+    --------
+    >>> first_method("KDelta")
+    'nwa'
+    """
+    for name in entries("method"):
+        if describe(name)["claim"] == claim:
+            return name
+    raise UsageError(f"There is no method that makes the claim {claim}.")
 
 
 def _example(p: Parameter) -> Any:

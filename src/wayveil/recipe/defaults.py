@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import Any
 
 from wayveil.model import (
-    KCL,
     Attack,
-    BreachBound,
-    CSafety,
     Guarantee,
-    KDelta,
     Method,
     Metric,
-    Routes,
     Sensitive,
     parameters_of,
 )
@@ -30,7 +24,6 @@ __all__ = [
     "default_metrics",
     "fits",
     "is_ready",
-    "makes_parts",
     "metrics_of",
     "sensitive_of",
 ]
@@ -38,7 +31,7 @@ __all__ = [
 
 def sensitive_of(recipe: Recipe) -> Sensitive:
     """Return the values whose inference the claim bounds."""
-    found: Sensitive = getattr(recipe.method.claim, "sensitive", ())
+    found: Sensitive = recipe.method.claim.sensitive
     return found
 
 
@@ -60,12 +53,8 @@ def metrics_of(recipe: Recipe) -> tuple[Metric, ...]:
 
 def comparable(method: Any) -> dict[str, bool]:
     """Return what of a publication can be compared with the original: which trajectory is which, and times."""
-    return {"matched": not makes_parts(method), "timed": getattr(method, "times", "keep") == "keep"}
+    return {"matched": not method.makes_parts, "timed": method.keeps_times}
 
-
-def makes_parts(method: Any) -> bool:
-    """Return whether the published trajectories are parts of the original ones: then they cannot be matched."""
-    return getattr(method, "makes_parts", False)
 
 
 def fits(cls: Any, original: type, published: type, *, matched: bool, timed: bool = True) -> bool:
@@ -74,13 +63,12 @@ def fits(cls: Any, original: type, published: type, *, matched: bool, timed: boo
     `matched` says whether it is known which trajectories belong together, `timed` whether both have the same times.
     """
     kinds = cls.accepts is original and published in cls.targets
-    return kinds and (matched or not cls.matched) and (timed or not getattr(cls, "timed", False))
+    return kinds and (matched or not cls.matched) and (timed or not cls.timed)
 
 
 def is_ready(cls: Any, given: Mapping[str, Any]) -> bool:
     """Return whether an attack has what it cannot do without: `asks` names a parameter without a useful default."""
-    asks = getattr(cls, "asks", None)
-    return asks is None or bool(given.get(asks))
+    return cls.asks is None or bool(given.get(cls.asks))
 
 
 def default_attacks(
@@ -91,21 +79,7 @@ def default_attacks(
     An attacker of `m` visits knows as many as the claim allows, and people count as at risk above what it promises.
     An attack with a choice of what is known (at random, worst case) is run for each.
     """
-    promised: dict[str, Any] = {}
-    if isinstance(claim, KCL):
-        promised = {"m": claim.l, "threshold": claim.owner_share, "confidence": claim.c}
-    elif isinstance(claim, BreachBound):
-        promised = {"threshold": claim.p, "adversaries": claim.adversaries, "times": claim.times}
-    elif isinstance(claim, CSafety):
-        promised = {"threshold": claim.c}
-    elif (people := getattr(claim, "k", None)) is not None:
-        promised = {
-            "threshold": Fraction(1, people),
-            "k": people,
-            **({"delta": claim.delta} if isinstance(claim, KDelta) else {}),
-        }
-        if (top_speed := getattr(claim, "top_speed", "none")) != "none":
-            promised["top_speed"] = top_speed
+    promised = {} if claim is None else claim.attack_settings
     found = []
     for name, cls in catalog.entries("attack").items():
         if fits(cls, original, published, matched=matched, timed=timed) and is_ready(cls, promised):
@@ -148,15 +122,7 @@ def default_metrics(
     Where the method spared frequent sequences of a given support, the same sequences are looked for; where it takes a
     radius of uncertainty, queries take the same.
     """
-    asked = getattr(method, "min_support", None)
-    if getattr(method, "preserve", None) != "mfs" or not isinstance(asked, int):
-        asked = None
-    given: dict[str, dict[str, Any]] = {"frequent_sequences": {"min_support": asked}} if asked is not None else {}
-    if method is not None and method.accepts is Routes:
-        people = getattr(method, "k", 2)
-        given |= {"road_error": {"k": people}, "road_patterns": {"min_support": people}}
-    if delta := getattr(method, "delta", 0):
-        given["range_queries"] = {"radius": delta}
+    given = {} if method is None else method.metric_settings
     return tuple(
         catalog.build("metric", name, given.get(name, {}))
         for name, cls in catalog.entries("metric").items()

@@ -56,12 +56,12 @@ def step_forms() -> list[dict[str, Any]]:
 
 
 def _step(name: str, cls: Any) -> dict[str, Any]:
-    needs = [what for what in ("network", "places") if getattr(cls, f"needs_{what}", False)]
+    needs = [what for what, is_needed in (("network", cls.needs_network), ("places", cls.needs_places)) if is_needed]
     return {
         "name": name,
         "summary": cls.summary,
         "accepts": catalog.kind_of(cls),
-        "returns": getattr(cls, "gives", cls.accepts).__name__.lower(),
+        "returns": cls.gives.__name__.lower(),
         "needs": needs[0] if needs else None,
         "parameters": [_field(p) for p in catalog.parameters("step", name)],
     }

@@ -230,7 +230,7 @@ def make_recipe(content: dict[str, Any]) -> Recipe:
 
 
 def _check_blocks(recipe: Recipe) -> None:
-    ways: tuple[str, ...] = getattr(recipe.method, "blocks", ())
+    ways: tuple[str, ...] = recipe.method.blocks
     if recipe.blocks is None or recipe.blocks.by in ways:
         return
     name = recipe.method.name

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from wayveil.model import Visits, check_parameters, parameter
+from wayveil.model import Visits, Workload, parameter
 from wayveil.workloads.shared_routes import Deviations, Labels, Plans, Stops, follow, leanings, names, pick, zipf
 
 __all__ = ["City"]
@@ -25,7 +25,7 @@ _ROOM = 120  # doublets per district
 
 
 @dataclass(frozen=True, kw_only=True)
-class City:
+class City(Workload):
     """Pedestrians who roam in a city, seen once an hour in one of its blocks.
 
     Parameters
@@ -63,9 +63,6 @@ class City:
     summary: ClassVar[str] = "pedestrians who roam in a city on popular short walks; one of five statuses is sensitive"
     accepts: ClassVar[type[Visits]] = Visits
     sensitive: ClassVar[Mapping[str, tuple[str, ...]]] = {_LABELS.attribute: _LABELS.sensitive}
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def generate(self, *, rng: np.random.Generator) -> Visits:
         popularity = rng.permutation(zipf(self.blocks))

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from wayveil.errors import ParameterError
-from wayveil.model import Stops, Taxonomy, check_parameters, parameter
+from wayveil.model import Stops, Taxonomy, Workload, check_parameters, parameter
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray, offsets_of, trajectory_of_row
 from wayveil.workloads.errands_kinds import Kind, kinds_of, taxonomy_of
 
@@ -41,7 +41,7 @@ _SHAPES = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Errands:
+class Errands(Workload):
     """People who run errands in a city: the places where they stop, in order, with times.
 
     Parameters

@@ -10,7 +10,7 @@ import numpy as np
 
 from wayveil.errors import ParameterError
 from wayveil.kernels.roads.walks import sample_walks
-from wayveil.model import Points, check_parameters, duration_units, parameter
+from wayveil.model import Points, Workload, check_parameters, duration_units, parameter
 from wayveil.model.ragged import IntArray, offsets_of
 from wayveil.workloads.road_graph import (
     ROAD_SPEEDS_M_S,
@@ -34,7 +34,7 @@ _LEGS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
-class NetworkMovers:
+class NetworkMovers(Workload):
     """Objects that move on a road network by the fastest ways, as in the generator of Brinkhoff (2002).
 
     Parameters

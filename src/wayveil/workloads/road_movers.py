@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from wayveil.errors import InputError, ParameterError
-from wayveil.model import RoadNetwork, Routes, check_parameters, duration_units, parameter
+from wayveil.model import RoadNetwork, Routes, Workload, check_parameters, duration_units, parameter
 from wayveil.model.ragged import FloatArray, IntArray, offsets_of
 from wayveil.workloads.road_map import RoadWays, file_map, largest_piece, random_map, road_ways
 
@@ -22,7 +22,7 @@ _SPEED_M_S = 50 / 3.6
 
 
 @dataclass(frozen=True, kw_only=True)
-class RoadMovers:
+class RoadMovers(Workload):
     """Objects that move on a road network by the shortest ways to popular places; the roads they use are the data.
 
     Parameters

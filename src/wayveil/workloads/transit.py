@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from wayveil.model import Visits, check_parameters, parameter
+from wayveil.model import Visits, Workload, parameter
 from wayveil.workloads.shared_routes import Deviations, Labels, Plans, Stops, follow, leanings, names, pick, zipf
 
 __all__ = ["Transit"]
@@ -53,7 +53,7 @@ _NIGHT = np.array([0] * 20 + [4, 6, 5, 2], float)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Transit:
+class Transit(Workload):
     """Smart cards that are shown on entering a station, with the hour.
 
     Parameters
@@ -89,9 +89,6 @@ class Transit:
     summary: ClassVar[str] = "smart cards of commuters, with peaks; six of 24 fares are sensitive"
     accepts: ClassVar[type[Visits]] = Visits
     sensitive: ClassVar[Mapping[str, tuple[str, ...]]] = {_LABELS.attribute: _LABELS.sensitive}
-
-    def __post_init__(self) -> None:
-        check_parameters(self, self.name)
 
     def generate(self, *, rng: np.random.Generator) -> Visits:
         homes = rng.permutation(zipf(self.stations, 3.0))

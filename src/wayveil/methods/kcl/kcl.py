@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from wayveil.errors import ParameterError
 from wayveil.methods.kcl.kcl_choosing import Choosing
-from wayveil.model import KCL, BlockKey, Cut, Engine, Published, Sensitive, Visits, check_parameters, parameter
+from wayveil.model import KCL, BlockKey, Engine, Method, Published, Sensitive, Visits, check_parameters, parameter
 from wayveil.model.claims.counting import row_share_parameter
 
 __all__ = ["Kcl"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kcl:
+class Kcl(Method):
     """Suppress visits until what is known of at most `l` visits fits at least `k` people and tells little of them.
 
     Parameters
@@ -151,7 +152,6 @@ class Kcl:
     summary: ClassVar[str] = "(K,C)_L-privacy by local and global suppression of visits"
     accepts: ClassVar[type[Visits]] = Visits
     publishes: ClassVar[type[Visits]] = Visits
-    cut: ClassVar[Cut] = "none"
     blocks: ClassVar[tuple[BlockKey, ...]] = ("whole",)
 
     def __post_init__(self) -> None:
@@ -179,6 +179,12 @@ class Kcl:
         gives_back = Choosing(asked=self).gives_back
         usual = self.validity == "exact" and (self.preserve == "instances" or gives_back)
         return (*(["kcl_suppress"] if usual else []), "kcl_find", *(["kcl_restore"] if gives_back else []))
+
+    @property
+    def metric_settings(self) -> Mapping[str, Mapping[str, Any]]:
+        """Where frequent sequences of a given support were spared, the same sequences are looked for."""
+        spared = self.preserve == "mfs" and isinstance(self.min_support, int)
+        return {"frequent_sequences": {"min_support": self.min_support}} if spared else {}
 
     @property
     def claim(self) -> KCL:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from wayveil.errors import UsageError, closest
 from wayveil.model.claims.attack_graph import AttackGraph, top_speed_of
 from wayveil.model.claims.base import Claim, Guarantee, Protection
 from wayveil.model.claims.breach_bound import BreachBound
@@ -28,23 +25,9 @@ __all__ = [
     "Protection",
     "StrictK",
     "SubsequenceK",
-    "guarantee_from_json",
     "top_speed_of",
 ]
 
 GUARANTEES: dict[str, type[Guarantee]] = {
     cls.name: cls for cls in (KCL, KDelta, KAnonymity, AttackGraph, BreachBound, StrictK, SubsequenceK, CSafety)
 }
-
-
-def guarantee_from_json(claim: Any) -> Guarantee:
-    """Return the guarantee that `to_json` wrote; anything else is a UsageError."""
-    name = claim.get("name") if isinstance(claim, dict) else None
-    if name not in GUARANTEES:
-        raise UsageError(f"The claim names no guarantee that is known here.{closest(str(name), list(GUARANTEES))}")
-    cls: Any = GUARANTEES[name]
-    try:
-        found: Guarantee = cls(**{key: value for key, value in claim.items() if key != "name"})
-    except TypeError:
-        raise UsageError(f"The claim {name} has missing or unknown parameters.") from None
-    return found

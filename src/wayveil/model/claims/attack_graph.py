@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, log10, sqrt
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -71,6 +72,12 @@ class AttackGraph(Claim):
 
     name: ClassVar[str] = "AttackGraph"
     about_truth: ClassVar[bool] = True
+    public_numbers: ClassVar[tuple[str, ...]] = (
+        "min_declared",
+        "trajectories",
+        "boxes",
+        "points",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -81,6 +88,15 @@ class AttackGraph(Claim):
     def owner_share(self) -> Fraction:
         """The largest share of trajectories that can be taken for each other which one person may own."""
         return share_value(self.row_share, self.k)
+
+    @property
+    def group_size(self) -> int:
+        return self.k
+
+    @property
+    def attack_settings(self) -> Mapping[str, Any]:
+        speed = {} if self.top_speed == "none" else {"top_speed": self.top_speed}
+        return {"threshold": Fraction(1, self.k), "k": self.k, **speed}
 
     @property
     def promise(self) -> str:

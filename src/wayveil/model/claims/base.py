@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, Protocol
 
 from wayveil.errors import ParameterError
 from wayveil.model.claims.counting import each_trajectory
-from wayveil.model.parameters import check_parameters, parameters_of, plain
+from wayveil.model.parameters import Sensitive, check_parameters, parameters_of, plain
 
 __all__ = ["Claim", "Guarantee", "Protection"]
 
@@ -83,6 +84,21 @@ class Guarantee(Protocol):
     """Whether the claim also speaks of the original, so that its verifier takes that too, as ``original=``."""
     judged_alone: ClassVar[bool]
     """Whether the publication alone can show that the claim does not hold; if not, only its owner can judge it."""
+    public_numbers: ClassVar[tuple[str, ...]]
+    """What of a verdict is public: numbers that follow from the published rows and from who is behind them.  What
+    compares them with the original (rows that are left out, boxes that are not true) is in the private report alone."""
+
+    @property
+    def sensitive(self) -> Sensitive:
+        """The values whose inference is bounded, by attribute."""
+
+    @property
+    def group_size(self) -> int:
+        """How many people must look alike; 2 where the claim is about something else."""
+
+    @property
+    def attack_settings(self) -> Mapping[str, Any]:
+        """The parameters that make attackers as strong as the claim withstands, for the attacks that have them."""
 
     @property
     def promise(self) -> str:
@@ -117,10 +133,13 @@ class Claim(ABC):
     name: ClassVar[str]
     about_truth: ClassVar[bool] = False
     judged_alone: ClassVar[bool] = True
+    public_numbers: ClassVar[tuple[str, ...]] = ()
+    sensitive: Sensitive = ()
+    row_share: Fraction | str | None = None
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)
-        if getattr(self, "row_share", None) == 0:
+        if self.row_share == 0:
             raise ParameterError(f"{self.name}: row_share must be larger than 0, got 0. Nobody could own anything.")
 
     @property
@@ -135,8 +154,20 @@ class Claim(ABC):
     def protects(self) -> tuple[Protection, ...]: ...
 
     @property
+    def group_size(self) -> int:
+        return 2
+
+    @property
+    def attack_settings(self) -> Mapping[str, Any]:
+        return {}
+
+    @property
     def covered(self) -> tuple[str, ...]:
         return tuple(protection.sentence for protection in self.protects)
+
+    @property
+    @abstractmethod
+    def not_covered(self) -> tuple[str, ...]: ...
 
     @property
     def unbounded(self) -> tuple[str, ...]:

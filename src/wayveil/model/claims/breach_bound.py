@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from wayveil.errors import ParameterError
 from wayveil.model.claims.base import Claim, Protection
@@ -45,10 +46,23 @@ class BreachBound(Claim):
     )
 
     name: ClassVar[str] = "BreachBound"
+    public_numbers: ClassVar[tuple[str, ...]] = (
+        "max_share",
+        "max_share_exact",
+        "max_share_trajectories",
+        "classes",
+        "unsafe",
+        "trajectories",
+        "visits",
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_disjoint(self.name, self.adversaries)
+
+    @property
+    def attack_settings(self) -> Mapping[str, Any]:
+        return {"threshold": self.p, "adversaries": self.adversaries, "times": self.times}
 
     @property
     def promise(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -78,6 +79,24 @@ class CSafety(Claim):
 
     name: ClassVar[str] = "CSafety"
     about_truth: ClassVar[bool] = True
+    public_numbers: ClassVar[tuple[str, ...]] = (
+        "max_probability",
+        "max_probability_exact",
+        "max_probability_people",
+        "max_probability_trajectories",
+        "min_people",
+        "max_owner_share",
+        "min_place_people",
+        "classes",
+        "small_classes",
+        "dominated_classes",
+        "rare_places",
+        "nested_classes",
+        "trajectories",
+        "rows",
+        "sensitive_rows",
+        "generalized_rows",
+    )
 
     @property
     def owner_share(self) -> Fraction:
@@ -88,6 +107,14 @@ class CSafety(Claim):
     def least_people(self) -> int:
         """The smallest number of people with a published stop at the same sensitive node."""
         return self.m if isinstance(self.place_people, str) else self.place_people
+
+    @property
+    def group_size(self) -> int:
+        return self.m
+
+    @property
+    def attack_settings(self) -> Mapping[str, Any]:
+        return {"threshold": self.c}
 
     @property
     def promise(self) -> str:

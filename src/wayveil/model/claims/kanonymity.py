@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from wayveil.model.claims.base import Claim, Protection
 from wayveil.model.claims.counting import row_share_parameter, share_text, share_value
@@ -40,11 +41,28 @@ class KAnonymity(Claim):
 
     name: ClassVar[str] = "KAnonymity"
     about_truth: ClassVar[bool] = True
+    public_numbers: ClassVar[tuple[str, ...]] = (
+        "min_support",
+        "max_owner_share",
+        "groups",
+        "points_outside",
+        "trajectories",
+        "boxes",
+        "points",
+    )
 
     @property
     def owner_share(self) -> Fraction:
         """The largest share of trajectories that look alike which one person may own."""
         return share_value(self.row_share, self.k)
+
+    @property
+    def group_size(self) -> int:
+        return self.k
+
+    @property
+    def attack_settings(self) -> Mapping[str, Any]:
+        return {"threshold": Fraction(1, self.k), "k": self.k}
 
     @property
     def promise(self) -> str:

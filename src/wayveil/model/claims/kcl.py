@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -58,11 +59,35 @@ class KCL(Claim):
     )
 
     name: ClassVar[str] = "KCL"
+    public_numbers: ClassVar[tuple[str, ...]] = (
+        "min_support",
+        "min_support_note",
+        "max_owner_share",
+        "max_owner_share_exact",
+        "max_owner_share_note",
+        "max_confidence",
+        "max_confidence_exact",
+        "max_confidence_note",
+        "max_confidence_trajectories",
+        "max_confidence_trajectories_exact",
+        "max_confidence_trajectories_note",
+        "sequences",
+        "trajectories",
+        "visits",
+    )
 
     @property
     def owner_share(self) -> Fraction:
         """The largest share of trajectories that look alike which one person may own."""
         return share_value(self.row_share, self.k)
+
+    @property
+    def group_size(self) -> int:
+        return self.k
+
+    @property
+    def attack_settings(self) -> Mapping[str, Any]:
+        return {"m": self.l, "threshold": self.owner_share, "confidence": self.c}
 
     @property
     def promise(self) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from wayveil.model.claims.base import Claim, Protection
 from wayveil.model.claims.counting import row_share_parameter, share_text, share_value
@@ -44,11 +45,33 @@ class StrictK(Claim):
 
     name: ClassVar[str] = "StrictK"
     about_truth: ClassVar[bool] = True
+    public_numbers: ClassVar[tuple[str, ...]] = (
+        "min_support",
+        "min_support_note",
+        "max_owner_share",
+        "max_owner_share_note",
+        "routes",
+        "slices",
+        "trajectories",
+        "roads",
+        "rows",
+        "broken",
+        "inference_routes",
+        "min_people",
+    )
 
     @property
     def owner_share(self) -> Fraction:
         """The largest share of trajectories that look alike which one person may own."""
         return share_value(self.row_share, self.k)
+
+    @property
+    def group_size(self) -> int:
+        return self.k
+
+    @property
+    def attack_settings(self) -> Mapping[str, Any]:
+        return {"threshold": Fraction(1, self.k), "k": self.k}
 
     @property
     def promise(self) -> str:

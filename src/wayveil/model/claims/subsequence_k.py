@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from wayveil.model.claims.base import Claim, Protection
 from wayveil.model.claims.counting import row_share_parameter, share_text, share_value
@@ -40,11 +41,33 @@ class SubsequenceK(Claim):
 
     name: ClassVar[str] = "SubsequenceK"
     about_truth: ClassVar[bool] = True
+    public_numbers: ClassVar[tuple[str, ...]] = (
+        "min_support",
+        "min_support_note",
+        "max_owner_share",
+        "max_owner_share_note",
+        "routes",
+        "slices",
+        "trajectories",
+        "roads",
+        "rows",
+        "broken",
+        "inference_routes",
+        "exact_match_min_support",
+    )
 
     @property
     def owner_share(self) -> Fraction:
         """The largest share of trajectories that look alike which one person may own."""
         return share_value(self.row_share, self.k)
+
+    @property
+    def group_size(self) -> int:
+        return self.k
+
+    @property
+    def attack_settings(self) -> Mapping[str, Any]:
+        return {"threshold": Fraction(1, self.k), "k": self.k}
 
     @property
     def promise(self) -> str:

@@ -209,7 +209,7 @@ def tell_block(
 
 def counting(metrics: Sequence[Any]) -> tuple[Any, ...]:
     """Return the metrics that can be counted piece by piece."""
-    return tuple(metric for metric in metrics if hasattr(metric, "count"))
+    return tuple(metric for metric in metrics if metric.additive)
 
 
 def _nothing_left(data: Data) -> dict[str, dict[str, int | None]]:

@@ -98,7 +98,7 @@ def within(recipe: Recipe, limit: int) -> Recipe:
     if rows < _FEWEST_ROWS:
         least = BASE_BYTES + _FEWEST_ROWS * WORKERS * BLOCK_BYTES[kind]
         raise UsageError(f"The memory limit is too small to do anything; give at least {-(-least // 10**6):,} MB.")
-    ways: tuple[BlockKey, ...] = getattr(recipe.method, "blocks", ())
+    ways: tuple[BlockKey, ...] = recipe.method.blocks
     if not ways:
         raise UsageError(f"{recipe.method.name} needs all data at once, so it cannot keep to a memory limit.")
     by = ways[0] if recipe.blocks is None else recipe.blocks.by

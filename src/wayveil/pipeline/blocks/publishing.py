@@ -223,4 +223,4 @@ def _notes(done: Sequence[Done], metrics: Sequence[Any]) -> list[str]:
             f"The data were cut into {len(done):,} blocks. Each part keeps the promise by itself; attackers are taken "
             "to know in which part a victim is; the pictures show the first block."
         )
-    return [*notes, *left_out_note(metric.name for metric in metrics if not hasattr(metric, "count"))]
+    return [*notes, *left_out_note(metric.name for metric in metrics if not metric.additive)]

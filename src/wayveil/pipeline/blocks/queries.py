@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from wayveil.engines import LocalEngine
 from wayveil.model import AttackResult, Engine, Sensitive
 from wayveil.pipeline.blocks.combine import add_counts
 from wayveil.pipeline.blocks.input_pieces import Pieces
@@ -32,17 +34,17 @@ def attack_pieces(
     """
     results, without = [], []
     for position, attack in enumerate(attacks):
-        if not hasattr(attack, "ask"):
+        if not attack.additive:
             without.append(attack.name)
             continue
         engine.progress(f"attack {attack.name}")
         drawn = _victims(attack, pieces)
         asked = [(i, file, n) for i, (file, n) in enumerate(zip(pieces.files, drawn, strict=True)) if n]
         own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, position))
-        questions = attack.join_questions(engine.map(partial(_ask, attack, pieces.shared, sensitive, own), asked))
-        answer = partial(_answer, attack, pieces.shared, questions)
+        queries = attack.join_queries(engine.map(partial(_ask, attack, pieces.shared, sensitive, own), asked))
+        answer = partial(_answer, attack, pieces.shared, queries)
         results.append(
-            tuple(attack.conclude(questions, add_counts(engine.map(answer, list(files)))) for files in targets)
+            tuple(attack.summarize(queries, add_counts(engine.map(answer, list(files)))) for files in targets)
         )
     return tuple(results), without
 
@@ -50,7 +52,7 @@ def attack_pieces(
 def _victims(attack: Any, pieces: Pieces) -> list[int]:
     """Return how many victims are drawn in each piece: in proportion to its people, at least one in all."""
     people = np.array([len(np.unique(keys.person)) for keys in pieces.keys])
-    wanted = min(int(getattr(attack, "victims", people.sum())), int(people.sum()))
+    wanted = min(attack.victims, int(people.sum()))
     upto = np.rint(np.cumsum(people) * wanted / people.sum()).astype(np.int64)
     found: list[int] = np.diff(upto, prepend=0).tolist()
     return found
@@ -62,8 +64,10 @@ def _ask(
     number, file, victims = asked
     values = {name: list(listed) for name, listed in sensitive}
     rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, number)))
-    return attack.ask(load_data(file, load_value(shared)), sensitive=values, rng=rng, victims=victims)
+    piece = load_data(file, load_value(shared))
+    return attack.join_queries([replace(attack, victims=victims).queries(piece, sensitive=values, rng=rng)])
 
 
-def _answer(attack: Any, shared: Path, questions: Any, file: Path) -> Any:
-    return attack.answer(questions, load_data(file, load_value(shared)))
+def _answer(attack: Any, shared: Path, queries: Any, file: Path) -> Any:
+    alone = LocalEngine(workers=1)
+    return attack.match(queries, load_data(file, load_value(shared)), truth=None, rng=None, engine=alone)

@@ -89,7 +89,7 @@ def publish_whole(job: Job, pieces: Pieces, clock: Clock) -> Run:
             seed=sequence_for(job.seed, "attacks"),
             engine=engine,
         )
-        asked = [attack for attack in attacks_of(recipe) if hasattr(attack, "ask")]
+        asked = [attack for attack in attacks_of(recipe) if attack.additive]
         verdict = confirm_protections(verdict, asked, [after for _, after in attacks])
     metrics = metrics_of(recipe)
     scores = score_all(counting(metrics), [one.counts for one in applied])
@@ -106,7 +106,7 @@ def publish_whole(job: Job, pieces: Pieces, clock: Clock) -> Run:
         notes=(
             *pieces.notes,
             *([] if len(pieces.files) == 1 else ["The pictures show the first piece of the data."]),
-            *left_out_note([*(m.name for m in metrics if not hasattr(m, "count")), *without]),
+            *left_out_note([*(m.name for m in metrics if not m.additive), *without]),
         ),
         counted=summary.counted_note(
             pieces.example.owners,

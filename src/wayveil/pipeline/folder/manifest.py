@@ -69,40 +69,6 @@ _COLUMNS = {
     "stops": {"traj_id": "text", "seq": "integer", "place": "text"},
 }  # fmt: skip
 
-_OF_ROUTES = (
-    "min_support", "min_support_note", "max_owner_share", "max_owner_share_note", "routes", "slices", "trajectories",
-    "roads", "rows", "broken", "inference_routes",
-)  # fmt: skip
-_PUBLIC_NUMBERS: dict[str, tuple[str, ...]] = {
-    "KCL": (
-        "min_support", "min_support_note", "max_owner_share", "max_owner_share_exact", "max_owner_share_note",
-        "max_confidence", "max_confidence_exact", "max_confidence_note", "max_confidence_trajectories",
-        "max_confidence_trajectories_exact", "max_confidence_trajectories_note", "sequences", "trajectories", "visits",
-    ),
-    "KDelta": (
-        "min_support", "certified", "sets", "max_distance_m", "max_owner_share", "tolerance_m", "trajectories",
-        "points",
-    ),
-    "KAnonymity": (
-        "min_support", "max_owner_share", "groups", "points_outside", "trajectories", "boxes", "points",
-    ),
-    "AttackGraph": ("min_declared", "trajectories", "boxes", "points"),
-    "BreachBound": (
-        "max_share", "max_share_exact", "max_share_trajectories", "classes", "unsafe", "trajectories", "visits",
-    ),
-    "StrictK": (*_OF_ROUTES, "min_people"),
-    "SubsequenceK": (*_OF_ROUTES, "exact_match_min_support"),
-    "CSafety": (
-        "max_probability", "max_probability_exact", "max_probability_people", "max_probability_trajectories",
-        "min_people", "max_owner_share", "min_place_people", "classes", "small_classes", "dominated_classes",
-        "rare_places", "nested_classes", "trajectories", "rows", "sensitive_rows", "generalized_rows",
-    ),
-}  # fmt: skip
-"""What of a verdict is public: numbers that follow from the published rows and from who is behind them.
-
-What compares them with the original (rows that are left out, boxes that are not true) is in the private report alone.
-"""
-
 Parts = Literal["one", "each", "together"]
 """Whether the table is one file, or several: of which each keeps the claim by itself, or only all of them together."""
 
@@ -252,7 +218,7 @@ def sentences(claim: Guarantee, each_trajectory: bool, attributes: Iterable[str]
 
     `each_trajectory` is whether the publisher declared that each trajectory of the input is another person.
     """
-    sensitive = {attribute for attribute, _ in getattr(claim, "sensitive", ())}
+    sensitive = {attribute for attribute, _ in claim.sensitive}
     return {
         "promise": claim.statement("declared" if each_trajectory else "given"),
         "covered": list(claim.covered),
@@ -317,7 +283,7 @@ def make_manifest(folder: Path, *, method: Any, verdict: Verdict, table: Describ
         verdict=Judged(
             holds=verdict.holds,
             counted=verdict.counted,
-            measured={name: value for name, value in verdict.measured.items() if name in _public_numbers(claim)},
+            measured={name: value for name, value in verdict.measured.items() if name in claim.public_numbers},
             not_judged=list(verdict.not_judged),
         ),
         schema=schema.model_copy(update={"frame": None if frame is None else frame.to_json()}),
@@ -325,10 +291,6 @@ def make_manifest(folder: Path, *, method: Any, verdict: Verdict, table: Describ
         trajectories=table.trajectories,
         files=files,
     )
-
-
-def _public_numbers(claim: Guarantee) -> tuple[str, ...]:
-    return _PUBLIC_NUMBERS[str(claim.to_json()["name"])]
 
 
 def _columns(

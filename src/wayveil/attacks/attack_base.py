@@ -1,0 +1,106 @@
+"""What several attacks declare alike: the data that they take, and parameters of the same name and meaning."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from wayveil.model import Attack, Points, Regions, Routes, Stops, Visits, parameter
+
+__all__ = [
+    "OnPositions",
+    "OnRoutes",
+    "OnStops",
+    "OnVisits",
+    "auto_draws_parameter",
+    "choice_parameter",
+    "draws_parameter",
+    "m_parameter",
+    "record_parameter",
+    "same_times",
+    "threshold_parameter",
+    "victims_parameter",
+]
+
+
+class OnVisits(Attack):
+    """An attack on visits, which need not be of the trajectories that are known."""
+
+    accepts: ClassVar[type[Visits]] = Visits
+    targets: ClassVar[tuple[type[Visits], ...]] = (Visits,)
+
+
+class OnRoutes(Attack):
+    """An attack on routes, which need not be of the trajectories that are known."""
+
+    accepts: ClassVar[type[Routes]] = Routes
+    targets: ClassVar[tuple[type[Routes], ...]] = (Routes,)
+
+
+class OnStops(Attack):
+    """An attack on stops, which need not be of the trajectories that are known."""
+
+    accepts: ClassVar[type[Stops]] = Stops
+    targets: ClassVar[tuple[type[Stops], ...]] = (Stops,)
+
+
+class OnPositions(Attack):
+    """An attack on points or boxes, one trajectory for each that is known."""
+
+    accepts: ClassVar[type[Points]] = Points
+    targets: ClassVar[tuple[type[Points] | type[Regions], ...]] = (Points, Regions)
+    matched: ClassVar[bool] = True
+
+
+def m_parameter(known: str) -> Any:
+    """Declare how many of what is `known` (visits, places) an attacker has."""
+    return parameter(
+        kind="int", low=1, choices=("all",), default=3, help=f"number of {known} of the victim that are known"
+    )
+
+
+def choice_parameter(known: str) -> Any:
+    """Declare which of what is `known` an attacker has."""
+    return parameter(kind="choice", choices=("random", "worst"), default="random", help=f"which {known} are known")
+
+
+def record_parameter(known: str) -> Any:
+    """Declare in what all that is `known` lies."""
+    return parameter(
+        kind="choice", choices=("trajectory", "person"), default="trajectory", help=f"where known {known} lie together"
+    )
+
+
+def victims_parameter(default: int = 2000) -> Any:
+    """Declare how many people are attacked."""
+    return parameter(kind="int", low=1, default=default, help="number of people attacked, where there are more")
+
+
+def draws_parameter(drawn: str, *, high: int = 1000) -> Any:
+    """Declare how many sets, or trips, are tried per person; `drawn` says in words what."""
+    return parameter(kind="int", low=1, high=high, default=5, help=drawn)
+
+
+def auto_draws_parameter(drawn: str) -> Any:
+    """Declare the same where the number of victims decides, if nothing else is said."""
+    return parameter(
+        kind="int",
+        low=1,
+        high=1000,
+        choices=("auto",),
+        default="auto",
+        help=f"{drawn}; auto: up to as many as victims in all",
+    )
+
+
+def threshold_parameter(
+    of: str = "identity risk", *, counted: str = "people", default: Fraction = Fraction(1, 10)
+) -> Any:
+    """Declare the risk above which people, or attacks, are counted."""
+    return parameter(kind="fraction", low=0, high=1, default=default, help=f"{of} above which {counted} are counted")
+
+
+def same_times(truth: Any, target: Any) -> bool:
+    """Return whether the times of the two can be compared: all plain numbers can, dates only with dates."""
+    scales = {"integer": "a number", "epoch": "a number"}
+    return bool(scales.get(truth.time_format, truth.time_format) == scales.get(target.time_format, target.time_format))

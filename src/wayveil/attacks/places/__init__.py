@@ -1,0 +1,1 @@
+"""Attackers who know places without times: which, how often, in which order."""

@@ -1,0 +1,323 @@
+"""The attacker who knows a habit of a person, places by time of day and how often, and finds who follows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from wayveil.attacks.attack_base import OnPositions
+from wayveil.attacks.positions.known_positions import Array, check_matched, mean
+from wayveil.attacks.positions.lbqid_pattern import DAY_US, Element, parse_pattern, parse_recurrence
+from wayveil.attacks.positions.lbqid_witnesses import Requests
+from wayveil.errors import InputError, ParameterError
+from wayveil.model import AttackResult, Chart, Engine, Frame, Points, Regions, Series, parameter
+from wayveil.model.ragged import trajectory_of_row
+
+__all__ = ["Lbqid", "UserTable", "user_table"]
+
+_YEARS_S = (-62_135_596_800, 253_402_300_799)  # the years 1 to 9999
+_NONE = np.iinfo(np.int64).min
+_CLASSES = (1, 2, 3, 4, 5, 10, 20, 50, 100)
+_CLASS_LABELS = ("nobody", "1", "2", "3", "4", "5 to 9", "10 to 19", "20 to 49", "50 to 99", "100 and more")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lbqid(OnPositions):
+    """Someone knows a habit (a location-based quasi-identifier) and looks for the people who follow it.
+
+    The habit is a list of places with times of day, in their order, and how often all of it happens, such as on three
+    weekdays in each of two weeks.  Where the samples of a person follow it, the published boxes of these samples are
+    the person's requests.  **Historical k-anonymity** holds for the person if at least k - 1 other people were in
+    every one of these boxes as well, in its time.
+
+    Parameters
+    ----------
+    pattern : text
+        Elements ``x_min,y_min,x_max,y_max HH:MM-HH:MM``, separated by semicolons; places in the coordinates of the
+        file, sides and times closed.  Empty: nothing is checked.
+    recurrence : text
+        Such as ``3.Weekdays * 2.Weeks``, the innermost first; Days, Weekdays (Monday to Friday), Weeks (from Monday)
+        and Months.  All elements are met in one granule of the first.
+    zone : text
+        IANA name of the time zone in which the times of day are meant; times without a zone are taken as they are.
+    k : int, >= 2
+        Number of people, with the victim, who must fit.
+
+    Notes
+    -----
+    The samples of all trajectories of a person count together.  The earliest sample that fits the next element is
+    taken, which finds a match if there is one.  A granule belongs to the one that contains all of it: a week of two
+    months is in neither.  Samples that are not published make no request; without any request everybody fits.
+    It takes O(rows x elements) time for the match; then one look at the samples in the box with the fewest times of
+    each person, and one step per request, person who fits the requests before, and sample of that person in its time.
+
+    References
+    ----------
+    Bettini, Wang, Jajodia: Protecting privacy against location-based personal identification.  SDM 2005.
+
+    Examples
+    --------
+    >>> from wayveil.engines import LocalEngine
+    >>> hour = 3_600
+    >>> data = Points.from_records([[(7 * hour, 1.0, 1.0)], [(8 * hour, 1.0, 1.0)]], time_format="epoch")
+    >>> home = Lbqid(pattern="0,0,2,2 06:30-07:30", k=2)
+    >>> found = home.run(data, data, sensitive={}, rng=np.random.default_rng(1), engine=LocalEngine())
+    >>> found.measured["users_matched"], found.measured["users_exposed"]
+    (1, 1)
+    """
+
+    pattern: str = parameter(
+        kind="text", default="", help="places and times of day: x_min,y_min,x_max,y_max HH:MM-HH:MM; ..."
+    )
+    recurrence: str = parameter(
+        kind="text", default="1.Days", help="how often, such as 3.Weekdays * 2.Weeks (Days, Weekdays, Weeks, Months)"
+    )
+    zone: str = parameter(kind="text", default="UTC", help="IANA time zone of the times of day")
+    k: int = parameter(kind="int", low=2, default=5, help="number of people, with the victim, who must fit")
+
+    name: ClassVar[str] = "lbqid"
+    summary: ClassVar[str] = "an attacker who knows a habit of places and times of day and finds who follows it"
+    asks: ClassVar[str] = "pattern"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        parse_pattern(self.pattern)
+        parse_recurrence(self.recurrence)
+        _check_zone(self.zone)
+
+    def queries(self, truth: Points, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator) -> None:
+        """Return nothing that is drawn: the habit is all that is known."""
+
+    def match(self, queries: None, target: Points | Regions, *, truth: Points, rng: Any, engine: Engine) -> UserTable:
+        check_matched(self.name, truth, target)
+        return user_table(self, truth, target)
+
+    def summarize(self, queries: None, matches: UserTable) -> AttackResult:
+        seen = matches.matched
+        witnesses = matches.witnesses[seen]
+        wanted, requests = int(matches.samples.sum()), int(matches.requests.sum())
+        exposed = int((~matches.holds).sum())
+        asked = bool(self.pattern.strip())
+        return AttackResult(
+            name=self.name,
+            adversary=self._adversary,
+            victims=len(seen),
+            sampled=False,
+            measured={
+                "users": len(seen) if asked else None,
+                "users_matched": int(seen.sum()) if asked else None,
+                "users_exposed": exposed if asked else None,
+                "users_exposed_share": mean(~matches.holds[seen]),
+                "min_witness_people": int(witnesses.min()) if len(witnesses) else None,
+                "mean_witness_people": mean(witnesses),
+                "requests_published_share": requests / wanted if wanted else None,
+            },
+            charts=(_chart(witnesses),) if asked else (),
+        )
+
+    @property
+    def _adversary(self) -> str:
+        places = self.pattern.count(";") + 1
+        if not self.pattern.strip():
+            return "has no habit of places and times to look for (parameter pattern), so nothing was checked"
+        some = "1 place and time" if places == 1 else f"{places} places and times"
+        return f"knows a habit of {some} of day ({self.recurrence}) and looks for who follows it"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class UserTable:
+    """What was found of each person who has a sample.
+
+    Parameters
+    ----------
+    owner : int
+        The owner in the true data, or the trajectory where owners are not given.
+    matched : bool
+        Whether the person follows the habit.
+    samples, requests : int
+        True samples that follow it, and how many of them are published.
+    witnesses : int
+        Other people who have a sample in every request, in its time; 0 for who does not follow the habit.
+    holds : bool
+        Whether historical k-anonymity holds, as it does for who does not follow the habit.
+    """
+
+    owner: Array
+    matched: Array
+    samples: Array
+    requests: Array
+    witnesses: Array
+    holds: Array
+
+
+def user_table(attack: Lbqid, truth: Points, target: Points | Regions) -> UserTable:
+    """Return for every person whether the habit is followed, the witnesses, and whether k-anonymity holds.
+
+    Examples
+    --------
+    >>> data = Points.from_records([[(60, 1.0, 1.0)], [(61, 1.5, 1.0)], [(62, 9.0, 9.0)]], time_format="epoch")
+    >>> box = (0, 100, 0.0, 2.0, 0.0, 2.0)
+    >>> boxes = Regions.from_records([[box], [box], []], time_format="epoch")
+    >>> table = user_table(Lbqid(pattern="0,0,2,2 00:00-00:01", k=2), data, boxes)
+    >>> table.matched.tolist(), table.witnesses.tolist(), table.holds.tolist()
+    ([True, False, False], [1, 0, 0], [True, True, True])
+    """
+    elements, levels = parse_pattern(attack.pattern), parse_recurrence(attack.recurrence)
+    if not elements:
+        none = np.zeros(0, np.int64)
+        yes = np.zeros(0, bool)
+        return UserTable(owner=none, matched=yes, samples=none, requests=none, witnesses=none, holds=yes)
+    if truth.time_format == "integer":
+        raise InputError(
+            "lbqid: the times are plain integers without a calendar, so no time of day can be looked for. "
+            "Give times as dates, or leave pattern empty."
+        )
+    trajectory = trajectory_of_row(truth.offsets)
+    owner = truth.owner if truth.owners == "given" else np.arange(len(truth))
+    owners, user = np.unique(owner[trajectory], return_inverse=True)
+    rows = _following(elements, levels, truth, user, _local_us(truth, attack.zone))
+    samples = np.bincount(user[rows], minlength=len(owners))
+    boxes = Requests.published(truth, target, rows, user[rows])
+    witnesses = np.where(samples > 0, boxes.witnesses(truth, user, len(owners)), 0)
+    return UserTable(
+        owner=owners,
+        matched=samples > 0,
+        samples=samples,
+        requests=np.bincount(boxes.user, minlength=len(owners)),
+        witnesses=witnesses,
+        holds=(samples == 0) | (witnesses >= attack.k - 1),
+    )
+
+
+def _following(
+    elements: tuple[Element, ...], levels: tuple[tuple[int, str], ...], truth: Points, user: Array, local: Array
+) -> Array:
+    """Return the rows with which people follow the habit, of all granules that count."""
+    inside = np.stack([_inside(element, truth, local % DAY_US) for element in elements])
+    rows = np.flatnonzero(inside.any(axis=0))
+    granule = _granule(local[rows] // DAY_US, levels[0][1])
+    rows, granule = rows[granule != _NONE], granule[granule != _NONE]
+    # The order of time, and of the input where times are equal; a clock put back may show a day twice.
+    order = np.lexsort((rows, truth.t[rows], granule, user[rows]))
+    rows, granule = rows[order], granule[order]
+    new = (np.diff(user[rows], prepend=-1) != 0) | (np.diff(granule, prepend=0) != 0)
+    first = np.flatnonzero(new)
+    last = np.append(first[1:], len(rows))
+    at, taken = first, []
+    ok = np.ones(len(first), bool)
+    for fits in inside[:, rows]:
+        where = np.append(np.where(fits, np.arange(len(rows)), len(rows)), len(rows))
+        found = np.minimum.accumulate(where[::-1])[::-1][at]  # the next row from `at` on that fits
+        ok &= found < last
+        at = np.minimum(found + 1, len(rows))
+        taken.append(found)
+    granule, who = granule[first], user[rows[first]]
+    kinds: list[str | None] = [kind for _, kind in levels]
+    for (n, kind), above in zip(levels, [*kinds[1:], None], strict=True):
+        parent = np.zeros_like(granule) if above is None else _containing(granule, kind, above)
+        ok &= parent != _NONE
+        group, members = _codes(who[ok], parent[ok]), _codes(who[ok], parent[ok], granule[ok])
+        different = np.unique(members, return_index=True)[1]
+        count = np.bincount(group[different], minlength=len(group))
+        ok[ok] = count[group] >= n
+        granule = parent
+    return rows[np.concatenate([found[ok] for found in taken])]
+
+
+def _inside(element: Element, truth: Points, time_of_day: Array) -> Array:
+    """Return which rows are in an element; a box of degrees may lie across the line where longitudes jump."""
+    degrees = truth.frame.degrees
+    if element.x_min > element.x_max and not degrees:
+        raise ParameterError(
+            f"lbqid: in every element of pattern x_min must be at most x_max, got {element.x_min:g} and "
+            f"{element.x_max:g}. Only longitudes may be given the other way round, across the antimeridian."
+        )
+    x, y = _sides(truth.frame, element)
+    if degrees and element.x_max - element.x_min >= 360:
+        wide = np.ones(len(truth.x), bool)
+    elif x[0] <= x[1]:
+        wide = (x[0] <= truth.x) & (truth.x <= x[1])
+    else:
+        wide = (x[0] <= truth.x) | (truth.x <= x[1])
+    when = (element.start <= time_of_day) & (time_of_day <= element.end)
+    found: Array = wide & (y[0] <= truth.y) & (truth.y <= y[1]) & when
+    return found
+
+
+def _sides(frame: Frame, element: Element) -> tuple[Array, Array]:
+    return frame.to_metres(np.array([element.x_min, element.x_max]), np.array([element.y_min, element.y_max]))
+
+
+def _local_us(truth: Points, zone: str) -> Array:
+    """Return what the clocks on the wall show, in microseconds since 1970."""
+    unit = 1 if truth.time_format == "epoch" else 1_000_000
+    low, high = (second * unit for second in _YEARS_S)
+    if len(truth.t) and (truth.t.min() < low or truth.t.max() > high):
+        raise InputError("lbqid: a time is outside the years 1 to 9999, so it has no place in the calendar.")
+    us = truth.t * 1_000_000 if truth.time_format == "epoch" else truth.t
+    return us if truth.time_format == "local" or zone == "UTC" else _in_zone(us, zone)
+
+
+def _in_zone(us: Array, zone: str) -> Array:
+    import polars as pl
+
+    there = pl.Series(us).cast(pl.Datetime("us", "UTC")).dt.convert_time_zone(zone)
+    return there.dt.replace_time_zone(None).cast(pl.Int64).to_numpy()
+
+
+def _check_zone(zone: str) -> None:
+    if zone == "UTC":
+        return
+    import polars as pl
+
+    try:
+        if not zone:  # polars would take it for no zone
+            raise ValueError
+        _in_zone(np.zeros(1, np.int64), zone)
+    except (pl.exceptions.PolarsError, ValueError):
+        raise ParameterError(
+            f"lbqid: zone must be the IANA name of a time zone such as Europe/Berlin, got {zone!r}."
+        ) from None
+
+
+def _granule(day: Array, kind: str) -> Array:
+    """Return the number of the day, week or month of days since 1970; a weekend has no weekday."""
+    if kind == "day":
+        return day
+    if kind == "weekday":
+        return np.where((day + 3) % 7 < 5, day, _NONE)  # 1970 began on a Thursday
+    if kind == "week":
+        return (day + 3) // 7
+    return day.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64)
+
+
+def _containing(granule: Array, kind: str, above: str) -> Array:
+    """Return the granule above that contains all of a granule, if there is one."""
+    begin, end = (7 * granule - 3, 7 * granule + 3) if kind == "week" else (granule, granule)
+    found = _granule(begin, above)
+    return np.where(found == _granule(end, above), found, _NONE)
+
+
+def _codes(*columns: Array) -> Array:
+    """Return a code for each row of columns: the same for the same values."""
+    code = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        values, which = np.unique(column, return_inverse=True)
+        code = np.unique(code * max(len(values), 1) + which, return_inverse=True)[1]
+    return code
+
+
+def _chart(witnesses: Array) -> Chart:
+    count = np.bincount(np.searchsorted(_CLASSES, witnesses, side="right"), minlength=len(_CLASS_LABELS))
+    return Chart(
+        title="How many others could be the person of the habit?",
+        kind="bars",
+        labels=_CLASS_LABELS,
+        series=(Series(name="share of people who follow it", values=tuple((count / max(1, count.sum())).tolist())),),
+        x_label="other people in all boxes",
+        y_label="share of people who follow it",
+        percent=True,
+    )

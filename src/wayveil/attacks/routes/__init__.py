@@ -1,0 +1,1 @@
+"""Attackers who know roads that somebody took."""

@@ -1,0 +1,369 @@
+"""The attacker who reasons about what is missing: a known visit that fits nothing was left out, and that tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayveil.attacks.attack_base import (
+    OnVisits,
+    draws_parameter,
+    m_parameter,
+    same_times,
+    threshold_parameter,
+    victims_parameter,
+)
+from wayveil.attacks.visits.knowledge import KnownSets, Target, Victims
+from wayveil.attacks.visits.questions import AskedSets, used_names
+from wayveil.errors import InputError
+from wayveil.model import AttackResult, Chart, Engine, Series, Visits
+
+__all__ = ["Absence", "AskedAbsence"]
+
+Array = NDArray[Any]
+
+_ROUNDING = 1e-9  # a share of 3/10 must not count as above 3/10
+
+
+@dataclass(frozen=True, kw_only=True)
+class Absence(OnVisits):
+    """Someone who knows visits of a person that fit nothing infers from this that the person has a sensitive value.
+
+    The attacker knows the method: what fits no published trajectory was left out, because too few people have it or
+    because too many of those who have it share a sensitive value.  Among people whose known visits fit nothing, a value
+    may therefore be more frequent than among all.
+
+    Parameters
+    ----------
+    m : int, >= 1, or "all"
+        Largest number of visits known, all in one trajectory.  Someone who knows one, and someone who knows `m`, are
+        tried.
+    victims : int, >= 1
+        Number of people attacked.  Where the data has no more, all of them, with every set of visits.
+    draws : int, 1 to 100,000
+        Sets of visits drawn per person, where they are drawn and not all tried.
+    confidence : number from 0 to 1
+        What a value may be told with: people of whom one is told with more, and with more than its share among all, are
+        counted in `share_above`.
+
+    Notes
+    -----
+    `posterior_aggregate` is what the attacker knows who has no more than the method and how often values are left out:
+    the probability of the value, given that what is known of a random person fits nothing.  It is counted over people
+    and over trajectories; the value and the count whose posterior is furthest above both `confidence` and its
+    `base_rate` are told.  `posterior_excess` is how far it is above, 0 where it is not; where people were drawn, it is
+    lowered by what chance may have added, so that it is too large once in a million.  `posterior_mean` and
+    `posterior_max` are those of an attacker who also knows, of each set of visits that was left out, how many people
+    had it and how many of them with the value: no attacker can know more, and a rare visit of somebody with the value
+    always tells him all.  They are None where nothing was left out, and where the data are asked in pieces.
+
+    Examples
+    --------
+    >>> from wayveil.engines import LocalEngine
+    >>> truth = Visits.from_records([[("a", 1)], [("a", 1)], [("b", 1)]], attributes={"ill": ["no", "no", "yes"]})
+    >>> found = Absence(m=1).run(
+    ...     truth, truth.where(truth.location == 0), sensitive={"ill": ["yes"]}, rng=np.random.default_rng(1),
+    ...     engine=LocalEngine(),
+    ... )
+    >>> found.measured["posterior_aggregate"], round(found.measured["base_rate"], 3)
+    (1.0, 0.333)
+    """
+
+    m: int | str = m_parameter("visits")
+    victims: int = victims_parameter()
+    draws: int = draws_parameter("sets of known visits drawn per person", high=100_000)
+    confidence: Fraction = threshold_parameter("probability of a sensitive value", default=Fraction(1, 2))
+
+    name: ClassVar[str] = "absence"
+    summary: ClassVar[str] = "an attacker who knows visits of a person that fit nothing, and what being left out tells"
+    timed: ClassVar[bool] = True
+    additive: ClassVar[bool] = True
+
+    def queries(
+        self, truth: Visits, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator
+    ) -> AskedAbsence:
+        values = {attribute: tuple(listed) for attribute, listed in sensitive.items()}
+        people = Victims.draw(truth, self.victims, rng)
+        carries = _carried(truth, values)
+        location, names = used_names(people.location, truth.locations)
+        parts = [_sets(people, size, draws=self.draws, rng=rng) for size in self._sizes(people)]
+        width = max(sets.visits.shape[1] for sets in parts)
+        visits = [np.pad(s.visits, ((0, 0), (0, width - s.visits.shape[1])), constant_values=-1) for s in parts]
+        sets = np.concatenate(visits)
+        trajectory = np.searchsorted(people.offsets, sets[:, 0], side="right") - 1
+        person = np.concatenate([part.person for part in parts])
+        several = np.concatenate([np.full(len(part.person), i) for i, part in enumerate(parts)])
+        weight = np.concatenate([_normalised(part.weight, part.person, len(people)) for part in parts])
+        there = np.flatnonzero(np.diff(truth.offsets))
+        owner = truth.owner[there] if truth.owners == "given" else there
+        own = np.unique(owner, return_inverse=True)[1]
+        share = 1 / np.bincount(own)[own] if len(own) else np.zeros(0)
+        return AskedAbsence(
+            sets=AskedSets(
+                names=names,
+                location=location,
+                t=people.t,
+                sets=sets,
+                person=person,
+                weight=weight,
+                owner=people.owner,
+                people=len(people),
+                population=truth.n_owners,
+                sampled=people.sampled or any(part.sampled for part in parts),
+                values=values,
+                time_format=truth.time_format,
+            ),
+            several=several,
+            carries=carries[people.trajectory[trajectory]],
+            trips=np.diff(people.first)[person],
+            everybody=np.concatenate([[len(np.unique(own))], share @ carries[there]]),
+            everything=np.concatenate([[len(there)], carries[there].sum(axis=0)]),
+        )
+
+    def join_queries(self, queries: Sequence[AskedAbsence]) -> AskedAbsence:
+        return AskedAbsence.join(queries)
+
+    def match(
+        self, queries: AskedAbsence, target: Visits, *, truth: Visits | None, rng: Any, engine: Engine
+    ) -> Mapping[str, Any]:
+        """Return how many trajectories fit each set; with all of the truth, also what it tells of those without any."""
+        fitting = self._fits(queries, target, engine)
+        if truth is None:
+            return {"fitting": fitting}
+        return {"fitting": fitting, "population": self._known_population(queries, truth, fitting == 0, engine)}
+
+    def summarize(self, queries: AskedAbsence, matches: Mapping[str, Any]) -> AttackResult:
+        return self._result(queries, matches["fitting"] == 0, matches.get("population"))
+
+    def _sizes(self, people: Victims) -> list[int]:
+        """Return how many visits are known: one, and as many as may be."""
+        most = people.longest if isinstance(self.m, str) else min(self.m, people.longest)
+        return sorted({1, most})
+
+    def _fits(self, queries: AskedAbsence, target: Visits, engine: Engine) -> Array:
+        """Return how many trajectories of some data fit each set."""
+        asked = queries.sets
+        if not same_times(asked, target):
+            raise InputError(
+                f"absence: the times of the known visits ({asked.time_format}) and of the attacked data "
+                f"({target.time_format}) cannot be compared. Give both in the same form."
+            )
+        lists = Target.of(target, {}, asked, asked.names)
+        found: Array = lists.match(_as_sets(asked), asked.owner, engine).trajectories
+        return found
+
+    def _known_population(self, queries: AskedAbsence, truth: Visits, absent: Array, engine: Engine) -> Array:
+        """Return, for each set that fits nothing, the share of those who truly have it with each value; 0 elsewhere."""
+        asked = queries.sets
+        lists = Target.of(truth, asked.values, asked, asked.names)
+        left = np.flatnonzero(absent)
+        known = _as_sets(asked)
+        known = replace(known, visits=known.visits[left], person=known.person[left], weight=known.weight[left])
+        told = np.zeros((len(absent), queries.carries.shape[1]))
+        for value in range(told.shape[1] if len(left) else 0):
+            found = lists.with_value(value).match(known, asked.owner, engine)
+            told[left, value] = np.maximum(
+                found.people_with / found.people, found.trajectories_with / found.trajectories
+            )
+        return told
+
+    def _result(self, queries: AskedAbsence, absent: Array, told: Array | None) -> AttackResult:
+        asked = queries.sets
+        posterior, base = queries.posterior(absent)
+        allowed = np.maximum(base, float(self.confidence))
+        measured: dict[str, int | float | None] = {
+            "posterior_aggregate": None,
+            "base_rate": None,
+            "posterior_excess": None,
+            "posterior_mean": None,
+            "posterior_max": None,
+            "attribute_threshold": float(self.confidence) if asked.values else None,
+            "share_above": None,
+            "suppressed_share": queries.suppressed(absent),
+        }
+        if base.size:
+            # The value, and the way to count, that is furthest above what is allowed; then above its share among all.
+            excess = np.where(np.isnan(posterior), -np.inf, posterior - allowed)
+            lift = np.where(np.isnan(posterior), -np.inf, posterior - base)
+            worst = np.lexsort((base.ravel(), lift.ravel(), excess.ravel()))[-1]
+            known = float(posterior.ravel()[worst])
+            measured["posterior_aggregate"] = None if np.isnan(known) else known
+            measured["base_rate"] = float(base.ravel()[worst])
+            if not np.isnan(known):
+                chance = queries.chance(absent) if asked.sampled else 0.0
+                above = float((excess - chance).max())
+                measured["posterior_excess"] = above if above > _ROUNDING else 0.0
+            if told is not None and asked.people:
+                measured |= _of_people(told, absent, asked, allowed.max(axis=(0, 1)))
+        return AttackResult(
+            name=self.name,
+            adversary=self._adversary,
+            victims=asked.people,
+            sampled=asked.sampled,
+            measured=measured,
+            charts=_charts(asked.values, posterior, base),
+        )
+
+    @property
+    def _adversary(self) -> str:
+        known = "any number of visits" if self.m == "all" else "1 visit" if self.m == 1 else f"up to {self.m} visits"
+        return f"knows the method and {known} (place and exact time) of a person that fit nothing, and infers a value"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class AskedAbsence:
+    """Sets of known visits, and who has which value: enough to tell what being left out says.
+
+    Parameters
+    ----------
+    sets : AskedSets
+        The known visits; the weights of a person's sets of one size are 1 in all.
+    several : int, one per set
+        0 where one visit is known, 1 where several are.
+    carries : bool, sets x values
+        Whether the trajectory in which the visits lie has each value.
+    trips : int, one per set
+        How many trajectories the person has.
+    everybody, everything : float, one and one per value
+        The people of the data, and how many of them have each value, by the share of their trajectories; and the
+        trajectories, and how many of them have it.
+    """
+
+    sets: AskedSets
+    several: Array
+    carries: Array
+    trips: Array
+    everybody: Array
+    everything: Array
+
+    @classmethod
+    def join(cls, parts: Sequence[AskedAbsence]) -> AskedAbsence:
+        """Return the queries of all parts; nobody is in two of them."""
+        return cls(
+            sets=AskedSets.join([part.sets for part in parts]),
+            several=np.concatenate([part.several for part in parts]),
+            carries=np.concatenate([part.carries for part in parts]),
+            trips=np.concatenate([part.trips for part in parts]),
+            everybody=np.sum([part.everybody for part in parts], axis=0),
+            everything=np.sum([part.everything for part in parts], axis=0),
+        )
+
+    def posterior(self, absent: Array) -> tuple[Array, Array]:
+        """Return the probability of each value where what is known fits nothing, and the base rates.
+
+        Sizes x ways to count (people, trajectories) x values; NaN where everything fits something.
+        """
+        sizes = range(int(self.several.max(initial=0)) + 1)
+        found = np.full((len(sizes), 2, self.carries.shape[1]), np.nan)
+        for size in sizes:
+            for way, weight in enumerate((self.sets.weight, self.sets.weight * self.trips)):
+                left = np.where(absent & (self.several == size), weight, 0.0)
+                if left.sum() > 0:
+                    found[size, way] = np.minimum(left @ self.carries / left.sum(), 1.0)
+        base = np.stack([counts[1:] / max(1, counts[0]) for counts in (self.everybody, self.everything)])
+        return found, np.broadcast_to(base, found.shape)
+
+    def chance(self, absent: Array) -> Array:
+        """Return by how much a posterior of people who were drawn is below its estimate at most, once in a million.
+
+        Hoeffding's inequality for a mean of shares, each with the weight of one person.  Sizes x ways to count x 1.
+        """
+        sizes = range(int(self.several.max(initial=0)) + 1)
+        found = np.zeros((len(sizes), 2, 1))
+        for size in sizes:
+            for way, weight in enumerate((self.sets.weight, self.sets.weight * self.trips)):
+                left = np.where(absent & (self.several == size), weight, 0.0)
+                each = np.bincount(self.sets.person, left, self.sets.people)
+                if each.sum() > 0:
+                    found[size, way] = np.sqrt(np.log(1e6) / 2 * (each**2).sum()) / each.sum()
+        return found
+
+    def suppressed(self, absent: Array) -> float | None:
+        """Return how often what is known fits nothing; the larger of knowing one visit and several."""
+        if not self.sets.people:
+            return None
+        sizes = range(int(self.several.max(initial=0)) + 1)
+        shares = [self.sets.weight[absent & (self.several == size)].sum() / self.sets.people for size in sizes]
+        return min(float(max(shares)), 1.0)
+
+
+def _sets(people: Victims, size: int, *, draws: int, rng: np.random.Generator) -> KnownSets:
+    """Return sets of `size` visits of every person: all, or `draws` of them."""
+    parts = []
+    before = 0
+    for block in people.blocks(size, draws=draws):
+        found = KnownSets.random(block, size, draws=draws, all_sets=not people.sampled, rng=rng)
+        parts.append(replace(found, person=found.person + before))
+        before += len(block)
+    width = max((part.visits.shape[1] for part in parts), default=1)
+    padded = [np.pad(p.visits, ((0, 0), (0, width - p.visits.shape[1])), constant_values=-1) for p in parts]
+    return KnownSets(
+        visits=np.concatenate([np.zeros((0, width), np.int64), *padded]),
+        person=np.concatenate([np.zeros(0, np.int64), *(part.person for part in parts)]),
+        weight=np.concatenate([np.zeros(0), *(part.weight for part in parts)]),
+        sampled=any(part.sampled for part in parts),
+    )
+
+
+def _normalised(weight: Array, person: Array, people: int) -> Array:
+    """Return weights that are 1 in all for each person."""
+    return weight / np.bincount(person, weight, people)[person]
+
+
+def _as_sets(asked: AskedSets) -> KnownSets:
+    return KnownSets(visits=asked.sets, person=asked.person, weight=asked.weight, sampled=asked.sampled)
+
+
+def _carried(truth: Visits, values: Mapping[str, Sequence[str]]) -> Array:
+    """Return which trajectories have each of the values; a missing one is none."""
+    columns = []
+    for attribute, listed in values.items():
+        coded = truth.attributes.get(attribute)
+        for value in listed:
+            wanted = np.array([*(label == value for label in coded.labels), False]) if coded else np.zeros(1, bool)
+            columns.append(wanted[coded.codes] if coded else np.zeros(len(truth), bool))
+    return np.stack(columns, axis=1).astype(np.float64) if columns else np.zeros((len(truth), 0))
+
+
+def _of_people(told: Array, absent: Array, asked: AskedSets, allowed: Array) -> dict[str, float | None]:
+    """Return what an attacker who knows the population tells: the mean and the largest, and who is above `allowed`."""
+    most = np.zeros(asked.people)
+    np.maximum.at(most, asked.person, told.max(axis=1))
+    touched = np.zeros(asked.people, bool)
+    touched[asked.person[absent]] = True
+    above = np.zeros(asked.people, bool)
+    above[asked.person[(told > allowed + _ROUNDING).any(axis=1)]] = True
+    return {
+        "posterior_mean": float(most[touched].mean()) if touched.any() else None,
+        "posterior_max": float(most.max()) if touched.any() else None,
+        "share_above": float(above.mean()),
+    }
+
+
+def _charts(values: Mapping[str, Sequence[str]], posterior: Array, base: Array) -> tuple[Chart, ...]:
+    if not base.size:
+        return ()
+    labels = tuple(f"{attribute}: {value}" for attribute, listed in values.items() for value in listed)
+    largest = np.where(np.isnan(posterior), -1.0, posterior).max(axis=(0, 1))
+    return (
+        Chart(
+            title="What does being left out tell?",
+            kind="bars",
+            labels=labels,
+            series=(
+                Series(name="of all", values=tuple(base.max(axis=(0, 1)).tolist())),
+                Series(
+                    name="of those whose visits fit nothing",
+                    values=tuple(None if share < 0 else share for share in largest.tolist()),
+                ),
+            ),
+            x_label="sensitive value",
+            y_label="share of people or trajectories with the value",
+            percent=True,
+        ),
+    )

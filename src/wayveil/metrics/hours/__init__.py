@@ -1,0 +1,1 @@
+"""When places and cells are busy."""

@@ -1,0 +1,118 @@
+"""Original and published movement side by side: whether they can be compared, and where things are."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayveil.errors import InputError
+from wayveil.metrics.visits.aligned import check_times
+from wayveil.model import Points, Regions
+from wayveil.model.sums import Highest, Lowest
+
+__all__ = [
+    "Extent",
+    "bounding_box",
+    "centres",
+    "check_comparable",
+    "extent",
+    "finite",
+    "longer_side",
+    "sides",
+    "with_rows",
+]
+
+Array = NDArray[Any]
+
+Extent = tuple[Lowest, Highest, Lowest, Highest]
+"""The bounding box of a piece, which adds up to that of all."""
+
+_LONGEST = 1e150  # beyond this, squares are not finite
+
+
+def check_comparable(who: str, original: Any, published: Any, *, matched: bool = False) -> None:
+    """Raise InputError where places, times or, with `matched`, trajectories of the two cannot be compared."""
+    if original.frame != published.frame:
+        raise InputError(
+            f"{who}: the original and the published data have different frames of coordinates, so no distance between "
+            "them can be measured. Give both in the same coordinate system."
+        )
+    check_times(who, original, published)
+    if matched and len(original) != len(published):
+        raise InputError(
+            f"{who}: every trajectory is compared with its own publication, but the original has {len(original)} and "
+            f"the published data {len(published)}. Leave those that are not published without rows."
+        )
+
+
+def bounding_box(data: Points) -> tuple[float, float, float, float] | None:
+    """Return (x_min, x_max, y_min, y_max) of all points; None without points.
+
+    Examples
+    --------
+    >>> bounding_box(Points.from_records([[(0, 1.0, 5.0)], [(0, 3.0, 4.0)]]))
+    (1.0, 3.0, 4.0, 5.0)
+    """
+    if not data.n_rows:
+        return None
+    return float(data.x.min()), float(data.x.max()), float(data.y.min()), float(data.y.max())
+
+
+def extent(data: Points) -> Extent:
+    """Return the bounding box as something that adds up over pieces."""
+    x_min, x_max, y_min, y_max = bounding_box(data) or (None,) * 4
+    return Lowest(x_min), Highest(x_max), Lowest(y_min), Highest(y_max)
+
+
+def sides(box: Extent) -> tuple[float, float]:
+    """Return width and height of a bounding box; 0 without points.
+
+    Examples
+    --------
+    >>> sides(extent(Points.from_records([[(0, 1.0, 5.0)], [(0, 3.0, 4.0)]])))
+    (2.0, 1.0)
+    """
+    x_min, x_max, y_min, y_max = (side.value for side in box)
+    return (0.0, 0.0) if x_min is None else (x_max - x_min, y_max - y_min)
+
+
+def longer_side(data: Points) -> float:
+    """Return the longer side of the bounding box; 0 without points."""
+    found = bounding_box(data)
+    side = max(found[1] - found[0], found[3] - found[2]) if found else 0.0
+    if side > _LONGEST:
+        raise InputError(f"The coordinates span more than {_LONGEST:g} metres, so areas and distances have no numbers.")
+    return side
+
+
+def with_rows(data: Points | Regions) -> Array:
+    """Return which trajectories have a row; the others were not published."""
+    return np.diff(data.offsets) > 0
+
+
+def centres(data: Points | Regions) -> tuple[Array, Array, Array]:
+    """Return t, x and y of every row as floats; a box stands for the middle of its place and of its time.
+
+    Examples
+    --------
+    >>> [c.tolist() for c in centres(Regions.from_records([[(0, 4, 1.0, 3.0, 5.0, 5.0)]]))]
+    [[2.0], [2.0], [5.0]]
+    """
+    if isinstance(data, Points):
+        return data.t.astype(np.float64), data.x, data.y
+    t = data.t_min.astype(np.float64) / 2 + data.t_max.astype(np.float64) / 2
+    return t, data.x_min / 2 + data.x_max / 2, data.y_min / 2 + data.y_max / 2
+
+
+def finite(value: Any) -> float | None:
+    """Return a number as a float; None where there is none or where it is too large for one.
+
+    Examples
+    --------
+    >>> finite(np.float64(2)), finite(np.inf), finite(None)
+    (2.0, None, None)
+    """
+    return float(value) if value is not None and math.isfinite(value) else None

@@ -1,0 +1,1 @@
+"""Whether what many people do in a row is still found."""

@@ -1,0 +1,212 @@
+"""Whether what many have in common is still there: frequent sequences of visits, before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayveil.kernels.attacks.visit_matching import doublet_codes
+from wayveil.kernels.frequent.maximal_sequences import mine_maximal_within, most_frequent, sequence_supports
+from wayveil.metrics.metric_base import OnVisits
+from wayveil.metrics.visits.aligned import aligned_locations, check_times, time_label
+from wayveil.model import Chart, Score, Series, Visits, parameter
+
+__all__ = ["FrequentSequences"]
+
+Array = NDArray[Any]
+
+_SHOWN = 12
+_LONGEST_NAME = 16
+_MOST_STEPS, _STEPS_PER_VISIT = 200_000_000, 30  # a second or two of mining, and more for more data
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrequentSequences(OnVisits):
+    """Which sequences of visits that many trajectories share are still shared by many in the published data.
+
+    A sequence is a set of visits (place and time); its support is the number of trajectories that have them all.  A
+    sequence is frequent with a support of at least `min_support`, and maximal (an MFS) if no longer sequence that
+    contains it is frequent.  The headline is the share of the original's MFS that are no longer frequent.
+
+    Parameters
+    ----------
+    min_support : int, >= 1, or "auto"
+        Support from which a sequence is frequent; "auto" is 1 % of the original trajectories, and at least 2.
+    top : int, 1 to 1000
+        Number of the most frequent sequences of two visits or more that are compared.
+
+    Notes
+    -----
+    Where the data hold too many frequent sequences to list them, `min_support` is doubled until they can be listed;
+    `measured["min_support"]` is what was used.  What is not defined, as there is no MFS, is None.
+
+    Chen et al. (2013), section 5, compare the numbers of MFS, which is `mfs_count_loss`.  It can be 0 although
+    sequences were lost, and below 0: an MFS that is lost can leave several shorter ones behind.
+
+    References
+    ----------
+    R. Chen, B. C. M. Fung, N. Mohammed, B. C. Desai, K. Wang: Privacy-preserving trajectory data publishing by local
+    suppression. Information Sciences 231 (2013).
+
+    Examples
+    --------
+    >>> before = Visits.from_records([[("a", 1), ("b", 2)], [("a", 1), ("b", 2)], [("c", 1)], [("c", 1)]])
+    >>> after = Visits.from_records([[("a", 1), ("b", 2)], [("b", 2)], [("c", 1)], [("c", 1)]])
+    >>> score = FrequentSequences(min_support=2).run(before, after)
+    >>> score.value, score.measured["mfs_count_loss"]
+    (0.5, 0.0)
+    """
+
+    min_support: int | str = parameter(
+        kind="int", low=1, choices=("auto",), default="auto",
+        help="trajectories that share a frequent sequence; auto: 1 % of all, at least 2",
+    )  # fmt: skip
+    top: int = parameter(
+        kind="int", low=1, high=1000, default=20, help="number of most frequent sequences that are compared"
+    )
+
+    name: ClassVar[str] = "frequent_sequences"
+    summary: ClassVar[str] = "sequences of visits that many share, before and after"
+    timed: ClassVar[bool] = True
+
+    def count(self, original: Visits, published: Visits) -> Mapping[str, Any]:
+        """Return the frequent sequences of both, and the supports of the original's in the published data."""
+        check_times(self.name, original, published)
+        names, codes = aligned_locations(original, published)
+        location = np.concatenate([original.location.astype(np.int64), codes])
+        t = np.concatenate([original.t, published.t])
+        doublet, n = doublet_codes(location, t)
+        before = _Table(original, doublet[: original.n_visits].copy(), n)
+        after = _Table(published, doublet[original.n_visits :].copy(), n)
+        wanted = self.min_support if isinstance(self.min_support, int) else max(2, -(-len(original) // 100))
+        used, old, new = _mine_both(before, after, wanted)
+        top = most_frequent(*before.columns, self.top)
+        return {
+            "support": used,
+            "before": old,
+            "after": new,
+            "before_now": after.supports(old),
+            "top": top,
+            "top_now": after.supports(top),
+            "top_bar": after.bar(self.top),
+            "top_labels": _labels(top, doublet, location, t, names, original),
+        }
+
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        used, old, new, now = (counts[name] for name in ("support", "before", "after", "before_now"))
+        top, top_now = counts["top"], counts["top_now"]
+        lost = _mean(now < used)
+        return Score(
+            name=self.name,
+            meaning="share of the maximal frequent sequences of the original that are no longer frequent",
+            value=lost,
+            better="lower",
+            percent=True,
+            measured={
+                "min_support": used,
+                "mfs_before": len(old[2]),
+                "mfs_after": len(new[2]),
+                "longest_before": int(np.diff(old[0]).max(initial=0)),
+                "longest_after": int(np.diff(new[0]).max(initial=0)),
+                "mfs_loss": lost,
+                "mfs_count_loss": (len(old[2]) - len(new[2])) / len(old[2]) if len(old[2]) else None,
+                **_agreement(_listed(old), _listed(new)),
+                "mean_relative_error": _mean(np.abs(now - old[2]) / old[2]),
+                f"top_{self.top}_overlap": _mean(top_now >= counts["top_bar"]),
+            },
+            charts=_charts(counts["top_labels"], top[2], top_now),
+        )
+
+
+class _Table:
+    """Trajectories as the kernels take them: each is its own owner, as owners are not published."""
+
+    def __init__(self, data: Visits, items: Array, n_items: int) -> None:
+        self.columns = data.offsets.astype(np.int64), items, np.arange(len(data)), n_items
+
+    def mine(self, min_support: int, most_steps: int) -> tuple[Array, Array, Array] | None:
+        return mine_maximal_within(*self.columns, min_support, most_steps)
+
+    def supports(self, sequences: tuple[Array, Array, Array]) -> Array:
+        return sequence_supports(*self.columns, sequences[0], sequences[1])
+
+    def bar(self, top: int) -> int:
+        """Return the smallest support that is among the `top` largest of sequences of two visits or more."""
+        supports = most_frequent(*self.columns, top)[2]
+        return int(supports[-1]) if len(supports) else 1
+
+
+def _mine_both(
+    before: _Table, after: _Table, min_support: int
+) -> tuple[int, tuple[Array, Array, Array], tuple[Array, Array, Array]]:
+    """Return the support that was used, and the maximal frequent sequences of both; ends as no sequence is in all."""
+    most = max(_MOST_STEPS, _STEPS_PER_VISIT * len(before.columns[1]))
+    while True:
+        old = before.mine(min_support, most)
+        new = None if old is None else after.mine(min_support, most)
+        if old is not None and new is not None:
+            return min_support, old, new
+        min_support *= 2
+
+
+def _mean(values: Array) -> float | None:
+    return float(values.mean()) if len(values) else None
+
+
+def _listed(sequences: tuple[Array, Array, Array]) -> list[list[int]]:
+    first, item = sequences[0].tolist(), sequences[1].tolist()
+    return [item[first[s] : first[s + 1]] for s in range(len(first) - 1)]
+
+
+def _agreement(old: list[list[int]], new: list[list[int]]) -> dict[str, float | None]:
+    """Return precision, recall and F-measure of the new maximal sequences as an answer to the question for the old."""
+    both = len({tuple(s) for s in old} & {tuple(s) for s in new})
+    return {
+        "mfs_precision": both / len(new) if new else None,
+        "mfs_recall": both / len(old) if old else None,
+        "mfs_f_measure": 2 * both / (len(old) + len(new)) if old or new else None,
+    }
+
+
+def _labels(
+    top: tuple[Array, Array, Array], doublet: Array, location: Array, t: Array, names: tuple[str, ...], data: Visits
+) -> tuple[str, ...]:
+    """Return the first sequences as people read them, in the order of time."""
+    row = np.zeros(int(doublet.max(initial=0)) + 1, np.int64)
+    row[doublet] = np.arange(len(doublet))
+    full, short = [], []
+    for sequence in _listed(top)[:_SHOWN]:
+        rows = sorted(row[sequence].tolist(), key=lambda at: int(t[at]))
+        moments = [time_label(int(t[at]), data.time_format) for at in rows]
+        places = [names[location[at]] for at in rows]
+        parts = [f"{_short(place)} @ {moment}" for place, moment in zip(places, moments, strict=True)]
+        short.append(" → ".join(parts if len(parts) <= 4 else [*parts[:2], f"{len(parts) - 3} more", parts[-1]]))
+        full.append(" → ".join(f"{place} @ {moment}" for place, moment in zip(places, moments, strict=True)))
+    return tuple(short if len(set(short)) == len(short) else full)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+
+
+def _charts(labels: tuple[str, ...], before: Array, after: Array) -> tuple[Chart, ...]:
+    n = len(labels)
+    if not n:
+        return ()
+    return (
+        Chart(
+            title=f"The {n} most frequent sequences" if n > 1 else "The most frequent sequence",
+            kind="bars",
+            labels=labels,
+            series=(
+                Series(name="original", values=tuple(before[:n].astype(float).tolist())),
+                Series(name="published", values=tuple(after[:n].astype(float).tolist())),
+            ),
+            x_label="sequence of visits",
+            y_label="trajectories",
+        ),
+    )

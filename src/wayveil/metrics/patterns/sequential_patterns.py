@@ -1,0 +1,245 @@
+"""Whether what many do in the same order is still there: sequential patterns of places, before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayveil.errors import ParameterError
+from wayveil.kernels.frequent.pattern_cover import cover_patterns
+from wayveil.kernels.frequent.prefix_span import mine_patterns
+from wayveil.metrics.metric_base import OnStops
+from wayveil.metrics.stops.nodes import aligned_nodes, height_of
+from wayveil.model import Chart, Score, Series, Stops, Taxonomy, parameter
+from wayveil.model.ragged import offsets_of
+
+__all__ = ["SequentialPatterns"]
+
+Array = NDArray[Any]
+
+_TIMES = {"_at_half": Fraction(1, 2), "": Fraction(1), "_at_double": Fraction(2), "_at_fourfold": Fraction(4)}
+_MOST_PATTERNS = 200_000
+_MOST_STEPS, _STEPS_PER_STOP = 300_000_000, 60  # a second or two of mining, and more for more data
+
+
+@dataclass(frozen=True, kw_only=True)
+class SequentialPatterns(OnStops):
+    """Which sequences of places that many trajectories share are covered by sequences that many published ones share.
+
+    A pattern is a sequence of 1 to `longest` nodes that at least a share `support` of the trajectories have in that
+    order; others may lie between.  A pattern of the publication covers one of the original if it has the same length
+    and each node is the same or above.  The headline is the share of the original's patterns that are covered by a
+    published one that does not consist of the root only.
+
+    Parameters
+    ----------
+    support : number above 0, to 1
+        Share of the original trajectories, those with stops, from which a pattern is frequent.
+    longest : int, 1 to 10
+        Number of places of the longest patterns.
+
+    Notes
+    -----
+    The share is turned into a number of trajectories, rounded up and at least 2, and this number is used on both sides:
+    what is lost because trajectories were left out is lost.  Published nodes are items as they are: a stop at a node
+    does not count for those above it.
+
+    ``patterns_covered_share_upper_bound`` counts all patterns of the publication as covering,
+    ``patterns_covered_share_lower_bound`` only those without any root.  The distance coefficients ``hops_loss`` and
+    ``leaves_loss`` are the mean, over the original's patterns, of the cost of the nearest published pattern that covers
+    it, as in `GeneralizationCost`; 1 where none does.
+
+    Where more than 200,000 patterns would have to be listed, or too many rows read, the numbers of this support are
+    None; if it is `support` itself, one of twice, four times, ... as much is used in its place, and `meaning` says so.
+
+    References
+    ----------
+    Monreale, Trasarti, Pedreschi, Renso, Bogorny: C-safety: a framework for the anonymization of semantic trajectories.
+    Transactions on Data Privacy 4 (2011), Definitions 16 to 18.
+    Pei et al.: Mining sequential patterns by pattern-growth: the PrefixSpan approach.  IEEE Transactions on Knowledge
+    and Data Engineering 16 (2004).
+
+    Examples
+    --------
+    >>> tree = Taxonomy.from_parents([("Place", ""), ("Food", "Place"), ("Bar", "Food"), ("Cafe", "Food")])
+    >>> before = Stops.from_records([["Bar", "Cafe"], ["Bar", "Cafe"]], taxonomy=tree)
+    >>> after = Stops.from_records([["Food", "Cafe"], ["Food", "Place"]], taxonomy=tree)
+    >>> score = SequentialPatterns().run(before, after)
+    >>> score.measured["patterns_before"], score.measured["patterns_after"], round(score.value, 3)
+    (3, 1, 0.667)
+    """
+
+    support: Fraction = parameter(
+        kind="fraction", low=0, high=1, default=Fraction(8, 1000), help="share of trajectories that share a pattern"
+    )
+    longest: int = parameter(kind="int", low=1, high=10, default=5, help="number of places of the longest patterns")
+
+    name: ClassVar[str] = "sequential_patterns"
+    summary: ClassVar[str] = "sequences of places that many share, before and after"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.support == 0:
+            raise ParameterError(f"{self.name}: support must be more than 0. Take a share such as 0.008.")
+
+    def count(self, original: Stops, published: Stops) -> Mapping[str, Any]:
+        """Return the patterns of both, at the supports that are compared."""
+        tree, trajectories = original.taxonomy, int((np.diff(original.offsets) > 0).sum())
+        published_node = aligned_nodes(self.name, original, published)
+        supports = {suffix: max(2, ceil(self.support * times * trajectories)) for suffix, times in _TIMES.items()}
+        tried = sorted(set(supports.values()))
+        old = _mine(original.offsets, original.place.astype(np.int64), len(tree), tried, self.longest)
+        new = _mine(published.offsets, published_node, len(tree), tried, self.longest)
+        return {"tree": tree, "trajectories": trajectories, "supports": supports, "before": old, "after": new}
+
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        tree, trajectories, supports = counts["tree"], counts["trajectories"], counts["supports"]
+        old, new = counts["before"], counts["after"]
+        used = max(old.support, new.support, supports[""])
+        before, after = old.at(used), new.at(used)
+        covered = _Covered.of(before, after, tree)
+        measured: dict[str, int | float | None] = {"min_support": used, **covered.shares, **covered.distances}
+        for suffix, count in supports.items():
+            for side, patterns in (("before", old), ("after", new)):
+                measured[f"patterns_{side}{suffix}"] = patterns.number(count)
+        measured |= {"longest_before": before.longest, "longest_after": after.longest}
+        return Score(
+            name=self.name,
+            meaning=_MEANING + self._note(supports[""], used, trajectories),
+            value=covered.shares["patterns_covered_share"],
+            better="higher",
+            percent=True,
+            measured=measured,
+            charts=self._charts(measured, covered),
+        )
+
+    def _note(self, asked: int, used: int, trajectories: int) -> str:
+        """Return what to say where there are too many patterns at the support that was asked for."""
+        if used == asked:
+            return ""
+        return (
+            f"; with a support of {used / trajectories:.2%} instead of {float(self.support):.2%}, as there are too "
+            "many patterns to list"
+        )
+
+    def _charts(self, measured: dict[str, int | float | None], covered: _Covered) -> tuple[Chart, ...]:
+        if not covered.lengths:
+            return ()
+        shown = {suffix: self.support * times for suffix, times in _TIMES.items() if self.support * times <= 1}
+        return (
+            Chart(
+                title="Number of sequential patterns",
+                kind="bars",
+                labels=tuple(f"{float(share) * 100:.4g} %" for share in shown.values()),
+                series=tuple(
+                    Series(name=name, values=tuple(measured[f"patterns_{side}{suffix}"] for suffix in shown))
+                    for name, side in (("original", "before"), ("published", "after"))
+                ),
+                x_label="support",
+                y_label="patterns",
+            ),
+            Chart(
+                title="Patterns covered, by length",
+                kind="bars",
+                labels=tuple(str(length) for length in covered.lengths),
+                series=tuple(
+                    Series(name=name, values=tuple(by_length[i] for by_length in covered.lengths.values()))
+                    for i, name in enumerate(("by any pattern", "not of roots only", "without roots"))
+                ),
+                x_label="places of a pattern",
+                y_label="share of the original's patterns",
+                percent=True,
+            ),
+        )
+
+
+_MEANING = "share of the original's sequential patterns that a published one covers, not counting those of roots only"
+
+
+@dataclass(frozen=True, eq=False)
+class _Patterns:
+    """Patterns with a support of at least `support`: each is the one `before` it (-1: none) and a `last` item."""
+
+    before: Array
+    last: Array
+    supports: Array
+    support: int
+
+    def number(self, support: int) -> int | None:
+        """Return how many have a support; None where not all of these were listed."""
+        return int((self.supports >= support).sum()) if support >= self.support else None
+
+    def at(self, support: int) -> _Patterns:
+        """Return those with at least this support; what is before a pattern has no lower one."""
+        keep = self.supports >= support
+        number = np.append(np.cumsum(keep) - 1, -1)
+        return _Patterns(number[self.before[keep]], self.last[keep], self.supports[keep], support)
+
+    @property
+    def lengths(self) -> Array:
+        """Number of items of each."""
+        found, at = np.zeros(len(self.before), np.int64), np.arange(len(self.before))
+        while (there := at >= 0).any():
+            found += there
+            at = np.where(there, self.before[at], -1)
+        return found
+
+    @property
+    def longest(self) -> int:
+        return int(self.lengths.max(initial=0))
+
+
+def _mine(offsets: Array, node: Array, n_nodes: int, supports: list[int], longest: int) -> _Patterns:
+    """Return the patterns of the first of these supports, or a larger one, with which they can be listed."""
+    most = max(_MOST_STEPS, _STEPS_PER_STOP * len(node))
+    waiting, support = supports[::-1], 0
+    while True:  # ends, as no pattern is in more trajectories than there are
+        support = waiting.pop() if waiting else 2 * support
+        *columns, n = mine_patterns(offsets, node, n_nodes, support, longest, _MOST_PATTERNS, most)
+        if n >= 0:
+            before, last, found = (column[:n] for column in columns)
+            return _Patterns(before, last, found, support)
+
+
+@dataclass(frozen=True)
+class _Covered:
+    """The coverage and distance coefficients, and by length how much is covered at all, not by roots, without any."""
+
+    shares: dict[str, float | None]
+    distances: dict[str, float | None]
+    lengths: dict[int, tuple[float, float, float]]
+
+    @classmethod
+    def of(cls, old: _Patterns, new: _Patterns, tree: Taxonomy) -> _Covered:
+        order = np.lexsort((new.last, new.before))
+        offsets = offsets_of(np.bincount(new.before + 1, minlength=len(new.before) + 1))
+        roots, hops, leaves = cover_patterns(
+            old.before, old.last, order, new.last[order], offsets, tree.parent, tree.depth, tree.n_leaves
+        )
+        lengths, found = old.lengths, roots >= 0
+        levels = np.stack([found, found & (roots < lengths), found & (roots == 0)])
+        share: list[Any] = levels.mean(axis=1).tolist() if len(found) else [None] * 3
+        distances: dict[str, float | None] = {}
+        for name, total, scale in (
+            ("hops_loss", hops, height_of(tree)),
+            ("leaves_loss", leaves, tree.n_leaves[tree.root]),
+        ):
+            cost = np.where(found, total / (scale * lengths), 1.0)
+            distances[name] = float(cost.mean()) if len(cost) else None
+        return cls(
+            shares={
+                "patterns_covered_share": share[1],
+                "patterns_covered_share_upper_bound": share[0],
+                "patterns_covered_share_lower_bound": share[2],
+            },
+            distances=distances,
+            lengths={
+                n: tuple(levels[:, lengths == n].mean(axis=1).tolist()) for n in range(1, lengths.max(initial=0) + 1)
+            },
+        )

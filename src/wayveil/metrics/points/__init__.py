@@ -1,0 +1,1 @@
+"""How far points moved, and what questions about them are still answered."""

@@ -1,0 +1,144 @@
+"""Whether a clustering of the published trajectories finds what a clustering of the originals finds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayveil.metrics.metric_base import OnPositions
+from wayveil.metrics.movement import bounding_box, centres, check_comparable, longer_side, with_rows
+from wayveil.model import Points, Regions, Score, parameter
+
+__all__ = ["ClusteringAgreement"]
+
+Array = NDArray[Any]
+
+_MOMENTS = 8
+_FARTHEST = 1e100  # squares of distances must be numbers
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusteringAgreement(OnPositions):
+    """How often two trajectories are in one cluster after publication that were in one before, and the other way.
+
+    A trajectory is described by where it is at 8 moments, evenly spaced from its own start to its own end; between two
+    rows it moves straight, and a box stands for its middle.  Originals and published trajectories are each clustered
+    by Ward's method, and every pair of trajectories is asked: same cluster?  The headline is F, the harmonic mean of
+    precision (of the pairs that are together after publication, how many were before) and recall (of those that were
+    before, how many still are).
+
+    Parameters
+    ----------
+    clusters : int, >= 2
+        Number of clusters, or fewer where there are not as many different trajectories.
+    sample : int, 2 to 2,000
+        Largest number of trajectories that are clustered; of more, a random sample is.
+    seed : int, >= 0
+        Seed of the sample.
+
+    Notes
+    -----
+    A trajectory that was not published is in no cluster: it is with nobody.  O(sample^2) time and memory.
+
+    References
+    ----------
+    Nergiz, Atzori, Saygin, Guc: Towards trajectory anonymization: a generalization-based approach.  Transactions on
+    Data Privacy 2 (2009).
+
+    Examples
+    --------
+    >>> before = Points.from_records([[(0, x, 0.0), (1, x, 5.0)] for x in (0.0, 1.0, 50.0, 51.0)])
+    >>> after = Points.from_records([[(0, x, 0.0), (1, x, 5.0)] for x in (0.0, 3.0, 50.0)] + [[]])
+    >>> score = ClusteringAgreement(clusters=2).run(before, after)
+    >>> score.measured["precision"], score.measured["recall"], round(score.value, 4)
+    (1.0, 0.5, 0.6667)
+    """
+
+    clusters: int = parameter(kind="int", low=2, default=10, help="number of clusters")
+    sample: int = parameter(kind="int", low=2, high=2000, default=300, help="largest number of trajectories clustered")
+    seed: int = parameter(kind="int", low=0, default=0, help="seed of the sample")
+
+    name: ClassVar[str] = "clustering_agreement"
+    summary: ClassVar[str] = "pairs of trajectories that are in one cluster before and after publication"
+    matched: ClassVar[bool] = True
+
+    @np.errstate(over="ignore")
+    def count(self, original: Points, published: Points | Regions) -> Mapping[str, Any]:
+        """Return the cluster of each sampled trajectory, before and after (-1: not published)."""
+        check_comparable(self.name, original, published, matched=True)
+        chosen = self._sample(original)
+        kept = with_rows(published)[chosen]
+        places = [_places(original, chosen, original), _places(published, chosen[kept], original)]
+        before, after = (_clusters(found, self.clusters) for found in places)
+        label = np.full(len(chosen), -1)
+        label[kept] = after
+        return {"before": before, "after": label}
+
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        before, label = counts["before"], counts["after"]
+        kept = label >= 0
+        above = np.triu_indices(len(label), 1)
+        were = (before[:, None] == before)[above]
+        are = ((label[:, None] == label) & kept[:, None] & kept)[above]
+        together, right = int((were & are).sum()), int((were == are).sum())
+        precision, recall = _share(together, int(are.sum())), _share(together, int(were.sum()))
+        return Score(
+            name=self.name,
+            meaning="agreement of clusters before and after publication, by pairs (F, from precision and recall)",
+            value=_share(2 * together, int(are.sum()) + int(were.sum())),
+            better="higher",
+            percent=True,
+            measured={
+                "accuracy": _share(right, len(were)),
+                "precision": precision,
+                "recall": recall,
+                "trajectories_clustered": len(label),
+                "trajectories_not_published": int((~kept).sum()),
+                "pairs": len(were),
+                "pairs_together_before": int(were.sum()),
+                "pairs_together_after": int(are.sum()),
+                "clusters_before": len(np.unique(before)),
+                "clusters_after": len(np.unique(label[kept])),
+            },
+        )
+
+    def _sample(self, original: Points) -> Array:
+        """Return the trajectories that are compared."""
+        there = np.flatnonzero(with_rows(original))
+        if len(there) <= self.sample:
+            return there
+        return np.sort(np.random.default_rng(self.seed).choice(there, self.sample, replace=False))
+
+
+def _places(data: Points | Regions, chosen: Array, original: Points) -> Array:
+    """Return x and y at the moments for each trajectory; the longer side of the original area is 1."""
+    box, side = bounding_box(original), longer_side(original) or 1.0
+    x_min, y_min = (box[0], box[2]) if box else (0.0, 0.0)
+    t, x, y = centres(data)
+    x, y = (np.clip((values - low) / side, -_FARTHEST, _FARTHEST) for values, low in ((x, x_min), (y, y_min)))
+    found = np.empty((len(chosen), 2 * _MOMENTS))
+    for row, i in zip(found, chosen.tolist(), strict=True):
+        rows = slice(data.offsets[i], data.offsets[i + 1])
+        moments = np.linspace(t[rows][0], t[rows][-1], _MOMENTS)
+        row[:_MOMENTS] = np.interp(moments, t[rows], x[rows])
+        row[_MOMENTS:] = np.interp(moments, t[rows], y[rows])
+    return found
+
+
+def _clusters(places: Array, most: int) -> Array:
+    """Return the cluster of each trajectory; equal ones are in the same."""
+    from scipy.cluster.hierarchy import fcluster, linkage
+
+    if len(places) < 2:
+        return np.zeros(len(places), np.int64)
+    different = len(np.unique(places, axis=0))
+    found: Array = fcluster(linkage(places, method="ward"), min(most, different), criterion="maxclust")
+    return found
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None

@@ -1,0 +1,208 @@
+"""How well counts of people in a region and a time can still be answered: range queries under uncertainty."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayveil.kernels.metrics.range_query import DAI, PSI, Boxes, Queries, count_inside
+from wayveil.metrics.metric_base import OnPositions
+from wayveil.metrics.movement import bounding_box, check_comparable, finite, longer_side, with_rows
+from wayveil.model import Chart, Points, Regions, Score, Series, parameter
+
+__all__ = ["RangeQueries", "boxes_of"]
+
+Array = NDArray[Any]
+
+_SMALLEST_SIDE, _SHORTEST = 1 / 20, 1 / 10  # of the largest side and of the longest duration
+_AUTO_RADIUS = 1 / 4  # of the smallest side: less than half of it, or nothing could be definitely inside
+_SANITY = 0.001
+_ERRORS = (0.0, 0.1, 0.2, 0.3, 0.5, 1.0)
+_SIZES = 5
+
+
+@dataclass(frozen=True, kw_only=True)
+class RangeQueries(OnPositions):
+    """The relative error of counts of trajectories in random regions and intervals of time.
+
+    An object may be up to `radius` away from where the data say.  A query counts the trajectories that are *possibly
+    sometime inside* (PSI): within `radius` of the region at some moment of the interval; and those that are *definitely
+    always inside* (DAI): in the region with all of their uncertainty, during the whole interval.  With Q before and Q'
+    after, the error of a query is |Q - Q'| / max(Q, s), s being 0.1 % of the original trajectories and at least 1.  The
+    headline is the average over all queries, for PSI.
+
+    Parameters
+    ----------
+    queries : int, 1 to 100000
+        Number of random queries.
+    seed : int, >= 0
+        The same seed asks the same queries.
+    shape : "square" or "disc"
+        Form of the regions.
+    centres : "points" or "uniform"
+        Centre of a query: the place and time of a random point of the original, or anywhere in its bounding box and
+        time span.
+    side : number, 0 to 1
+        Largest side (or diameter) as a share of the longer side of the bounding box of the original; sides are drawn
+        evenly from a twentieth of it up.
+    duration : number, 0 to 1
+        Longest duration as a share of the time span of the original; durations are drawn evenly from a tenth of it up.
+    radius : number, 0 to 1e9, or "auto"
+        Uncertainty in metres; "auto" is a quarter of the smallest side.  For (k,delta)-anonymity, delta.
+
+    Notes
+    -----
+    Objects move evenly between their points; they are nowhere before the first and after the last.  A published box
+    holds its object while it lasts; between two boxes every side moves evenly.  "Always" needs the whole interval to be
+    in the object's life.  An error is 0 where both answers are 0; an average is left empty if that is so for all.
+
+    The queries are indexed by a grid and the data stream by once: O(points + points near a query) time.
+
+    References
+    ----------
+    Trajcevski, Wolfson, Hinrichs, Chamberlain: Managing uncertainty in moving objects databases.  ACM Transactions on
+    Database Systems 29(3), 2004.  Abul, Bonchi, Nanni: Never Walk Alone.  ICDE 2008.
+
+    Examples
+    --------
+    >>> before = Points.from_records([[(0, 0.0, float(i)), (100, 0.0, float(i))] for i in range(100)])
+    >>> RangeQueries(queries=50).run(before, before).value
+    0.0
+    >>> nobody = before.where(np.zeros(before.n_rows, bool))
+    >>> RangeQueries(queries=50).run(before, nobody).value
+    1.0
+    """
+
+    queries: int = parameter(kind="int", low=1, high=100_000, default=1000, help="number of random queries")
+    seed: int = parameter(kind="int", low=0, default=1, help="the same seed asks the same queries")
+    shape: str = parameter(kind="choice", choices=("square", "disc"), default="square", help="form of the regions")
+    centres: str = parameter(
+        kind="choice", choices=("points", "uniform"), default="points",
+        help="centres of queries: at random points of the original, or anywhere in its extent",
+    )  # fmt: skip
+    side: float = parameter(
+        kind="number", low=0, high=1, default=0.02, help="largest side of a region, as a share of the extent"
+    )
+    duration: float = parameter(
+        kind="number", low=0, high=1, default=0.1, help="longest interval of time, as a share of the time span"
+    )
+    radius: float | str = parameter(
+        kind="number", low=0, high=1e9, choices=("auto",), default="auto",
+        help="uncertainty of every position in metres; auto: a quarter of the smallest side",
+    )  # fmt: skip
+
+    name: ClassVar[str] = "range_queries"
+    summary: ClassVar[str] = "error of counts in random regions and times, possibly and definitely inside"
+
+    def count(self, original: Points, published: Points | Regions) -> Mapping[str, Any]:
+        """Return the queries and their answers, before and after."""
+        check_comparable(self.name, original, published)
+        asked = self._ask(original)
+        radius = self._radius(original)
+        before, after = (
+            count_inside(boxes_of(data), asked, radius=radius, disc=self.shape == "disc", wanted=PSI | DAI)[:, [0, 3]]
+            for data in (original, published)
+        )
+        sanity = max(1.0, _SANITY * int(with_rows(original).sum()))
+        return {"asked": asked, "radius": radius, "sanity": sanity, "before": before, "after": after}
+
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        asked, radius, sanity = counts["asked"], counts["radius"], counts["sanity"]
+        before, after = counts["before"], counts["after"]
+        error = np.abs(before - after) / np.maximum(before, sanity)
+        measured = {"queries": len(error), "radius_m": finite(radius), "sanity_bound": sanity}
+        for column, name in enumerate(("possibly_inside", "definitely_inside")):
+            measured |= _summary(name, before[:, column], after[:, column], error[:, column])
+        return Score(
+            name=self.name,
+            meaning="average relative error of the number of trajectories possibly inside a region at some time",
+            value=measured["possibly_inside_average_error"],
+            better="lower",
+            percent=True,
+            measured=measured,
+            charts=_charts(asked, error) if len(error) else (),
+        )
+
+    def _ask(self, original: Points) -> Queries:
+        """Return the queries; none without points."""
+        box = bounding_box(original)
+        rng = np.random.default_rng(self.seed)
+        n = self.queries if box else 0
+        half = longer_side(original) * self.side * rng.uniform(_SMALLEST_SIDE, 1, n) / 2
+        rows = rng.integers(0, max(1, original.n_rows), n)
+        x, y, t = original.x[rows], original.y[rows], original.t[rows].astype(np.float64)
+        start, stop = (float(original.t.min()), float(original.t.max())) if box else (0.0, 0.0)
+        if self.centres == "uniform" and box:
+            x, y, t = (low + (high - low) * rng.random(n) for low, high in (box[:2], box[2:], (start, stop)))
+        length = (stop - start) * self.duration * rng.uniform(_SHORTEST, 1, n)
+        begin = np.clip(t - length / 2, start, stop - length)  # all of the interval is in the time of the data
+        return Queries(x, y, half, begin, begin + length)
+
+    def _radius(self, original: Points) -> float:
+        if not isinstance(self.radius, str):
+            return self.radius
+        return longer_side(original) * self.side * _SMALLEST_SIDE * _AUTO_RADIUS
+
+
+def boxes_of(data: Points | Regions) -> Boxes:
+    """Return data as the kernel takes them: a point is a box without extent."""
+    if isinstance(data, Points):
+        return Boxes(data.offsets, data.t, data.t, data.x, data.x, data.y, data.y)
+    return Boxes(data.offsets, data.t_min, data.t_max, data.x_min, data.x_max, data.y_min, data.y_max)
+
+
+def _summary(name: str, before: Array, after: Array, error: Array) -> dict[str, Any]:
+    """Return what there is to say of one kind of query; errors are left empty where no query has an answer."""
+    answered = bool(before.any() or after.any())
+    return {
+        f"{name}_average_error": float(error.mean()) if answered else None,
+        f"{name}_middle_error": float(np.median(error)) if answered else None,
+        f"{name}_exact_share": float((before == after).mean()) if answered else None,
+        f"{name}_answered_share": float((before > 0).mean()) if len(before) else None,
+        f"{name}_average_count_before": float(before.mean()) if len(before) else None,
+        f"{name}_average_count_after": float(after.mean()) if len(after) else None,
+    }
+
+
+def _charts(asked: Queries, error: Array) -> tuple[Chart, ...]:
+    classes = np.searchsorted(_ERRORS, error, side="left")
+    percents = [f"{round(100 * e)}" for e in _ERRORS]
+    shares = [np.bincount(classes[:, c], minlength=len(_ERRORS) + 1) / len(error) for c in (0, 1)]
+    by_size = np.array_split(np.argsort(asked.half, kind="stable"), min(_SIZES, len(error)))
+    return (
+        Chart(
+            title="Errors of the queries",
+            kind="bars",
+            labels=(
+                *("0 %" if i == 0 else f"{percents[i - 1]}-{percents[i]} %" for i in range(len(_ERRORS))),
+                f"> {percents[-1]} %",
+            ),
+            series=(
+                Series(name="possibly sometime", values=tuple(shares[0].tolist())),
+                Series(name="definitely always", values=tuple(shares[1].tolist())),
+            ),
+            x_label="relative error",
+            y_label="share of queries",
+            percent=True,
+        ),
+        Chart(
+            title="Errors by size of the region",
+            kind="bars",
+            labels=tuple(_side(2 * float(asked.half[part].max())) for part in by_size),
+            series=(
+                Series(name="possibly sometime", values=tuple(float(error[part, 0].mean()) for part in by_size)),
+                Series(name="definitely always", values=tuple(float(error[part, 1].mean()) for part in by_size)),
+            ),
+            x_label="side of the region",
+            y_label="average relative error",
+            percent=True,
+        ),
+    )
+
+
+def _side(metres: float) -> str:
+    return f"≤ {metres:,.0f} m" if metres >= 100 else f"≤ {metres:.3g} m"

@@ -1,0 +1,430 @@
+"""Whether the next place is foretold as well as before: a Markov predictor, trained on original and published data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wayveil.metrics.hours.grid_cells import cell_parameter, cell_side, lines_of
+from wayveil.metrics.metric_base import OnPositions, OnRoutes, OnStops, OnVisits
+from wayveil.metrics.movement import bounding_box, centres, check_comparable, finite
+from wayveil.metrics.roads.road_counts import aligned_roads
+from wayveil.metrics.stops.nodes import aligned_nodes
+from wayveil.metrics.stops.place_kinds import kinds_of_nodes
+from wayveil.metrics.visits.aligned import aligned_locations
+from wayveil.model import Chart, Metric, Points, Regions, Routes, Score, Series, Stops, Visits
+from wayveil.model.ragged import keep_rows, trajectory_of_row
+
+__all__ = [
+    "GUESSES",
+    "Accuracy",
+    "NextCell",
+    "NextPlace",
+    "NextRoad",
+    "NextStop",
+    "Prediction",
+    "Steps",
+    "guesses",
+    "held_out_people",
+    "steps_of",
+]
+
+Array = NDArray[Any]
+
+GUESSES = 3
+_ONE_OF = 5
+
+
+class _NextMetric(Metric):
+    """How much more often the next state is guessed right with the original than with what is published."""
+
+    guessed: ClassVar[str]
+    title: ClassVar[str]
+
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        found: Prediction = counts["prediction"]
+        return Score(
+            name=self.name,
+            meaning=f"how much more often {self.guessed} is guessed right with the original than with what is "
+            "published",
+            value=found.loss,
+            better="lower",
+            percent=True,
+            measured={**counts.get("measured", {}), **found.measured()},
+            charts=found.chart(self.title),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NextPlace(_NextMetric, OnVisits):
+    """How much worse the next place is predicted by who has the published data and not the original.
+
+    The predictor is a first-order Markov chain: from each place it guesses where most people went next, and where too
+    few went on from there, the places that most people come to.  It is trained once on the original and once on the
+    published data, and tested on the original trips of a fifth of the people.  The headline is the difference of the
+    shares of first guesses that are right.
+
+    Notes
+    -----
+    The published data hold the people of the test too, and nobody can tell which trajectories are theirs.  So the
+    original is trained on everyone as well, and a publication of everything loses nothing.  ``loss_to_others`` compares
+    with an original without these people.  For people whom nobody has seen before, the headline says too much where the
+    original knows rare trips by heart, and ``loss_to_others`` too little where the published data do.
+
+    Rows at the same place that follow each other are one visit.  Only the order of visits matters, not their times.
+    O(n log n) time for n visits.
+
+    Examples
+    --------
+    >>> trips = [[("a", 1), ("b", 2), ("c", 3)]] * 10
+    >>> before = Visits.from_records(trips)
+    >>> after = Visits.from_records([[("a", 1), ("c", 3)]] * 10)
+    >>> score = NextPlace().run(before, after)
+    >>> score.measured["accuracy_before"], score.measured["accuracy_after"], score.value
+    (1.0, 0.5, 0.5)
+    """
+
+    name: ClassVar[str] = "next_place"
+    summary: ClassVar[str] = "prediction of the next place, trained before and after"
+    guessed: ClassVar[str] = "the next place"
+    title: ClassVar[str] = "Next places that are guessed right"
+
+    def count(self, original: Visits, published: Visits) -> Mapping[str, Any]:
+        names, codes = aligned_locations(original, published)
+        before = _moves(original, original.location.astype(np.int64))
+        return {"prediction": Prediction.of(before, _moves(published, codes), len(names))}
+
+
+@dataclass(frozen=True, kw_only=True)
+class NextCell(_NextMetric, OnPositions):
+    """How much worse the next cell of a grid is predicted by who has the published data and not the original.
+
+    The predictor is a first-order Markov chain: from each square cell it guesses into which other one most trips went
+    next, and where too few went on from there, the cells that most trips come to.  It is trained once on the original
+    and once on the published data, and tested on the original trips of a fifth of the people.  The headline is the
+    difference of the shares of first guesses that are right.
+
+    Parameters
+    ----------
+    cell : number, >= 0.001, or "auto"
+        Side of a cell in metres; "auto" is 1/16 of the longer side of the bounding box of the original.
+
+    Notes
+    -----
+    Boxes stand for their centres.  Rows in the same cell that follow each other are one.  The next cell is that of the
+    next row elsewhere, which need not be a neighbour.  For the people of the test and ``loss_to_others`` see
+    `NextPlace`.  O(n log n) time for n rows.
+
+    Examples
+    --------
+    >>> before = Points.from_records([[(0, 0.0, 0.0), (1, 16.0, 0.0)]] * 10)
+    >>> after = Points.from_records([[(0, 0.0, 0.0), (1, 8.0, 0.0)]] * 10)
+    >>> NextCell().run(before, before).value, NextCell().run(before, after).value
+    (0.0, 1.0)
+    """
+
+    cell: float | str = cell_parameter()
+
+    name: ClassVar[str] = "next_cell"
+    summary: ClassVar[str] = "prediction of the next cell of a grid, trained before and after"
+    guessed: ClassVar[str] = "the next cell"
+    title: ClassVar[str] = "Next cells that are guessed right"
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def count(self, original: Points, published: Points | Regions) -> Mapping[str, Any]:
+        check_comparable(self.name, original, published)
+        cell = cell_side(self.cell, original)
+        state, n = _cells(original, published, cell)
+        before, after = _moves(original, state[: original.n_rows]), _moves(published, state[original.n_rows :])
+        return {"prediction": Prediction.of(before, after, n), "measured": {"cell_m": finite(cell)}}
+
+
+@dataclass(frozen=True, kw_only=True)
+class NextRoad(_NextMetric, OnRoutes):
+    """How much worse the next road is predicted by who has the published data and not the original.
+
+    The predictor is a first-order Markov chain: from each road it guesses onto which one most people drove next, and
+    where too few went on, the roads that most people come to.  It is trained once on the original and once on the
+    published data, and tested on the original trips of a fifth of the people.  The headline is the difference of the
+    shares of first guesses that are right.
+
+    Notes
+    -----
+    Trips of all times are taken together, and a gap in a trip is a step like any other.  For the people of the test and
+    ``loss_to_others`` see `NextPlace`.  O(n log n) time for n rows.
+
+    Examples
+    --------
+    >>> from wayveil.model import RoadNetwork
+    >>> network = RoadNetwork.from_roads([("ab", "a", "b"), ("bc", "b", "c"), ("cd", "c", "d")])
+    >>> before = Routes.from_records([["ab", "bc", "cd"]] * 10, network=network)
+    >>> after = Routes.from_records([["ab", "bc"]] * 10, network=network)
+    >>> NextRoad().run(before, after).value
+    0.5
+    """
+
+    name: ClassVar[str] = "next_road"
+    summary: ClassVar[str] = "prediction of the next road, trained before and after"
+    guessed: ClassVar[str] = "the next road"
+    title: ClassVar[str] = "Next roads that are guessed right"
+
+    def count(self, original: Routes, published: Routes) -> Mapping[str, Any]:
+        names, codes = aligned_roads(original, published)
+        before = steps_of(original.offsets, original.road.astype(np.int64), original.owner)
+        return {"prediction": Prediction.of(before, steps_of(published.offsets, codes, published.owner), len(names))}
+
+
+@dataclass(frozen=True, kw_only=True)
+class NextStop(_NextMetric, OnStops):
+    """How much worse the next stop is predicted by who has the published data and not the original.
+
+    The predictor is a first-order Markov chain: after each stop it guesses what most people did next, and where too few
+    went on, what most people do.  It is trained once on the original and once on the published data, and tested on the
+    original trips of a fifth of the people.  This is done for kinds, the nodes right below the root of the taxonomy,
+    and for places, its leaves.  The headline is the difference, for kinds, of the shares of first guesses that are
+    right.
+
+    Notes
+    -----
+    A published stop at the root has no kind, and one at an inner node is no place: there is nothing to learn from a
+    step from or to one.  For the people of the test and ``loss_to_others`` see `NextPlace`.
+    O(n log n) time for n stops.
+
+    Examples
+    --------
+    >>> from wayveil.model import Taxonomy
+    >>> tree = Taxonomy.from_parents([("Place", ""), ("Food", "Place"), ("Bar", "Food"), ("Park", "Place")])
+    >>> before = Stops.from_records([["Park", "Bar"]] * 10, taxonomy=tree)
+    >>> after = Stops.from_records([["Park", "Food"]] * 10, taxonomy=tree)
+    >>> score = NextStop().run(before, after)
+    >>> score.value, score.measured["loss_of_places"]
+    (0.0, 1.0)
+    """
+
+    name: ClassVar[str] = "next_stop"
+    summary: ClassVar[str] = "prediction of the kind and place of the next stop, trained before and after"
+    guessed: ClassVar[str] = "the kind of the next stop"
+    title: ClassVar[str] = "Kinds of next stops that are guessed right"
+
+    def count(self, original: Stops, published: Stops) -> Mapping[str, Any]:
+        tree = original.taxonomy
+        old, new = original.place, aligned_nodes(self.name, original, published)
+        kinds, places = (
+            Prediction.of(
+                steps_of(original.offsets, state[old], original.owner),
+                steps_of(published.offsets, state[new], published.owner),
+                len(tree),
+            )
+            for state in (kinds_of_nodes(tree), np.where(tree.is_leaf, np.arange(len(tree)), -1))
+        )
+        return {"prediction": kinds, "places": places}
+
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        of_kinds = super().score(counts)
+        places: Prediction = counts["places"]
+        return replace(
+            of_kinds,
+            measured={**of_kinds.measured, "loss_of_places": places.loss, **places.measured("_of_places")},
+            charts=(*of_kinds.charts, *places.chart("Places of next stops that are guessed right")),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Steps from one state to the next, and whose they are."""
+
+    now: Array
+    then: Array
+    person: Array
+
+    def where(self, keep: Array) -> Steps:
+        """Return the steps where `keep` is true."""
+        return Steps(self.now[keep], self.then[keep], self.person[keep])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accuracy:
+    """How often the first, and one of the first three guesses is right; and how often the state was known at all."""
+
+    first: float | None
+    three: float | None
+    known: float | None
+
+
+def steps_of(offsets: Array, state: Array, owner: Array) -> Steps:
+    """Return the steps between rows that follow each other in a trajectory; none from or to a state below 0.
+
+    Examples
+    --------
+    >>> steps = steps_of(np.array([0, 3, 5]), np.array([4, 5, 4, -1, 5]), np.array([7, 8]))
+    >>> steps.now.tolist(), steps.then.tolist(), steps.person.tolist()
+    ([4, 5], [5, 4], [7, 7])
+    """
+    trajectory = trajectory_of_row(offsets)
+    there = (trajectory[1:] == trajectory[:-1]) & (state[1:] >= 0) & (state[:-1] >= 0)
+    first = np.flatnonzero(there)
+    return Steps(state[first].astype(np.int64), state[first + 1].astype(np.int64), owner[trajectory[first]])
+
+
+def guesses(steps: Steps, n: int) -> tuple[Array, Array]:
+    """Return, for each of `n` states, the three most likely next ones (-1: none), and whether it was ever left.
+
+    What most often followed a state comes first, ties in order of the states.  Where fewer than three ever did, the
+    states that are most often reached from anywhere fill up.
+
+    Examples
+    --------
+    >>> steps = Steps(np.array([0, 0, 0, 1]), np.array([1, 2, 2, 2]), np.zeros(4))
+    >>> [part.tolist() for part in guesses(steps, 3)]
+    [[[2, 1, -1], [2, 1, -1], [2, 1, -1]], [True, True, False]]
+    """
+    ordered = np.sort(steps.now * n + steps.then)
+    begins = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
+    count, pair = np.diff(np.append(begins, len(ordered))), ordered[begins]
+    now, then = pair // max(1, n), pair % max(1, n)
+    rank = np.lexsort((then, -count, now))
+    now, then = now[rank], then[rank]
+    place = np.arange(len(now)) - np.searchsorted(now, now)
+    found = np.full((n, GUESSES), -1, np.int64)
+    near = place < GUESSES
+    found[now[near], place[near]] = then[near]
+    left = found[:, 0] >= 0
+    reached = np.bincount(steps.then, minlength=n)
+    for state in np.argsort(-reached, kind="stable")[:GUESSES].tolist():
+        if reached[state]:
+            lacks = np.flatnonzero((found[:, -1] < 0) & ~(found == state).any(axis=1))
+            found[lacks, (found[lacks] >= 0).sum(axis=1)] = state
+    return found, left
+
+
+def held_out_people(person: Array) -> Array:
+    """Return the people who are held out for the test: a fifth of those with steps, at least one.
+
+    Who they are depends on the order in which people come, and on nothing else.
+
+    Examples
+    --------
+    >>> held_out_people(np.array([30, 30, 10, 20, 50, 40, 60])).tolist()
+    [50, 60]
+    """
+    people, first = np.unique(person, return_index=True)
+    people = people[np.argsort(first, kind="stable")]
+    mixed = _mixed(np.arange(len(people)))
+    chosen = np.argsort(mixed, kind="stable")[: -(-len(people) // _ONE_OF)]
+    return np.sort(people[chosen])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prediction:
+    """What the predictor gets right about people held out, trained on three sets of data.
+
+    `everyone` is the whole original, `others` the original without the people of the test, `after` the published data.
+    The published data hold these people too, and nobody can tell which trajectories are theirs.  So what is lost is
+    the difference to `everyone`, who are in both.
+    """
+
+    people: int
+    steps: int
+    everyone: Accuracy
+    others: Accuracy
+    after: Accuracy
+
+    @classmethod
+    def of(cls, before: Steps, after: Steps, n: int) -> Prediction:
+        """Train on the steps between `n` states, and test on the original steps of a fifth of the people."""
+        people = held_out_people(before.person)
+        held_out = np.isin(before.person, people)
+        test = before.where(held_out)
+        return cls(
+            people=len(people),
+            steps=len(test.now),
+            everyone=_accuracy(test, *guesses(before, n)),
+            others=_accuracy(test, *guesses(before.where(~held_out), n)),
+            after=_accuracy(test, *guesses(after, n)),
+        )
+
+    @property
+    def loss(self) -> float | None:
+        """How much more often the first guess is right with the original."""
+        return _minus(self.everyone.first, self.after.first)
+
+    def measured(self, suffix: str = "") -> dict[str, int | float | None]:
+        """Return everything as numbers with names."""
+        found: dict[str, int | float | None] = {
+            "tested_people": self.people,
+            "tested_steps": self.steps,
+            "accuracy_before": self.everyone.first,
+            "accuracy_after": self.after.first,
+            "accuracy_before_others": self.others.first,
+            "loss_to_others": _minus(self.others.first, self.after.first),
+            f"accuracy_of_{GUESSES}_before": self.everyone.three,
+            f"accuracy_of_{GUESSES}_after": self.after.three,
+            f"accuracy_of_{GUESSES}_before_others": self.others.three,
+            f"loss_of_{GUESSES}": _minus(self.everyone.three, self.after.three),
+            "known_share_before": self.everyone.known,
+            "known_share_after": self.after.known,
+        }
+        return {name + suffix: value for name, value in found.items()}
+
+    def chart(self, title: str) -> tuple[Chart, ...]:
+        """Return the accuracies side by side; no chart where there was nothing to test."""
+        if not self.steps:
+            return ()
+        sides = (("original", self.everyone), ("original, other people", self.others), ("published", self.after))
+        return (
+            Chart(
+                title=title,
+                kind="bars",
+                labels=("first guess", f"first {GUESSES} guesses"),
+                series=tuple(Series(name=name, values=(side.first, side.three)) for name, side in sides),
+                x_label="what counts as right",
+                y_label="share of predictions that are right",
+                percent=True,
+            ),
+        )
+
+
+def _minus(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one - other
+
+
+def _accuracy(test: Steps, found: Array, left: Array) -> Accuracy:
+    if not len(test.now):
+        return Accuracy(first=None, three=None, known=None)
+    right = found[test.now] == test.then[:, None]
+    return Accuracy(
+        first=float(right[:, 0].mean()), three=float(right.any(axis=1).mean()), known=float(left[test.now].mean())
+    )
+
+
+def _mixed(number: Array) -> Array:
+    """Return numbers without any visible order: the finalizer of splitmix64."""
+    mixed = number.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+def _cells(original: Points, published: Points | Regions, cell: float) -> tuple[Array, int]:
+    """Return the number of the cell of each row, those of the original first, and how many cells there are."""
+    box = bounding_box(original) or (0.0, 0.0, 0.0, 0.0)
+    found, n = np.zeros(original.n_rows + published.n_rows, np.int64), 1
+    _, x, y = (np.concatenate(sides) for sides in zip(centres(original), centres(published), strict=True))
+    for place, begin in ((x, box[0]), (y, box[2])):
+        lines, where = np.unique(lines_of(place, begin, cell), return_inverse=True)
+        # Made dense each time, so that numbers cannot overflow.
+        cells, found = np.unique(found * len(lines) + where, return_inverse=True)
+        n = len(cells)
+    return found, n
+
+
+def _moves(data: Visits | Points | Regions, state: Array) -> Steps:
+    """Return the steps from one state to another one; rows in the same state that follow each other are one."""
+    trajectory = trajectory_of_row(data.offsets)
+    moved = np.ones(len(state), np.bool_)
+    moved[1:] = (state[1:] != state[:-1]) | (trajectory[1:] != trajectory[:-1])
+    return steps_of(keep_rows(data.offsets, moved), state[moved], data.owner)

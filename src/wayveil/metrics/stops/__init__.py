@@ -1,0 +1,1 @@
+"""How far stops went up the taxonomy."""

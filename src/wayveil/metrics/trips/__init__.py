@@ -1,0 +1,1 @@
+"""How long trips are: in metres, seconds and visits."""

@@ -1,0 +1,1 @@
+"""Which visits are left."""

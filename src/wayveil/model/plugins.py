@@ -1,0 +1,108 @@
+"""What other packages add: methods, claims and their verifiers, attacks, metrics, preparation steps, workloads.
+
+A package names what it adds as entry points, in the groups of `GROUPS`.  By the name of an entry point the command
+line, recipes and reports know the thing.  What cannot be loaded is an error and is never passed over: an attack that is
+silently missing would make a publication look better than it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from inspect import isabstract, isclass
+from types import MappingProxyType
+from typing import Any, Literal
+
+from wayveil.errors import UsageError, closest
+from wayveil.model.claims import GUARANTEES, Claim, Guarantee
+from wayveil.model.protocols import Attack, Method, Metric, Step, Workload
+
+__all__ = ["GROUPS", "Group", "guarantee_from_json", "guarantees", "load_plugins", "with_plugins"]
+
+Group = Literal["methods", "claims", "verifiers", "attacks", "metrics", "steps", "workloads"]
+
+GROUPS: Mapping[Group, type | None] = MappingProxyType(
+    {
+        "methods": Method,
+        "claims": Claim,
+        "verifiers": None,
+        "attacks": Attack,
+        "metrics": Metric,
+        "steps": Step,
+        "workloads": Workload,
+    }
+)
+"""What an entry point of the group ``wayveil.<name>`` must be: a class made of this one; a verifier is a function."""
+
+
+@cache
+def load_plugins(group: Group) -> Mapping[str, Any]:
+    """Return what other packages add to a group, by name; UsageError where something is not what it should be.
+
+    It is looked up once; `load_plugins.cache_clear` forgets it.
+    """
+    found: dict[str, Any] = {}
+    for point in sorted(entry_points(group=f"wayveil.{group}"), key=lambda point: point.name):
+        if point.name in found:
+            raise UsageError(f"{_speaker(point)}: another plug-in has this name, too. Uninstall one of them.")
+        found[point.name] = _load(point, GROUPS[group])
+    return MappingProxyType(found)
+
+
+def with_plugins(ours: Mapping[str, Any], group: Group) -> Mapping[str, Any]:
+    """Return what we have and what plug-ins add, ours first; no plug-in may take a name of ours."""
+    more = load_plugins(group)
+    for name in more:
+        if name in ours:
+            raise UsageError(f"The plug-in {name!r} (wayveil.{group}) has the name of something in Wayveil. Rename it.")
+    return {**ours, **more} if more else ours
+
+
+def guarantees() -> Mapping[str, type[Guarantee]]:
+    """Return every claim by name: ours, then those of plug-ins."""
+    return with_plugins(GUARANTEES, "claims")
+
+
+def guarantee_from_json(claim: Any) -> Guarantee:
+    """Return the guarantee that `to_json` wrote; anything else is a UsageError."""
+    known = guarantees()
+    name = claim.get("name") if isinstance(claim, dict) else None
+    if not isinstance(name, str) or name not in known:
+        raise UsageError(f"The claim names no guarantee that is known here.{closest(str(name), list(known))}")
+    cls: Any = known[name]
+    try:
+        found: Guarantee = cls(**{key: value for key, value in claim.items() if key != "name"})
+    except TypeError:
+        raise UsageError(f"The claim {name} has missing or unknown parameters.") from None
+    return found
+
+
+def _load(point: EntryPoint, base: type | None) -> Any:
+    try:
+        loaded = point.load()
+    except Exception as error:  # whatever a package of somebody else does when it is imported
+        raise UsageError(
+            f"{_speaker(point)} cannot be loaded from {point.value} ({type(error).__name__}: {error}). Repair the "
+            "package, or uninstall it."
+        ) from error
+    if base is None:
+        if not callable(loaded):
+            raise UsageError(f"{_speaker(point)}: {point.value} is no function.")
+        return loaded
+    if not isclass(loaded) or not issubclass(loaded, base):
+        raise UsageError(f"{_speaker(point)}: {point.value} is not made of wayveil.{base.__name__}.")
+    if isabstract(loaded):
+        missing = ", ".join(sorted(loaded.__abstractmethods__))  # type: ignore[attr-defined]
+        raise UsageError(f"{_speaker(point)}: {point.value} does not define {missing}.")
+    if base is not Claim and not isinstance(getattr(loaded, "summary", None), str):
+        raise UsageError(f"{_speaker(point)}: {point.value} has no summary. Say in a few words what it is.")
+    named = getattr(loaded, "name", None)
+    if named != point.name:
+        raise UsageError(f"{_speaker(point)}: {point.value} calls itself {named!r}. Both names must be the same.")
+    return loaded
+
+
+def _speaker(point: EntryPoint) -> str:
+    package = "" if point.dist is None else f" of the package {point.dist.name}"
+    return f"The plug-in {point.name!r} ({point.group}){package}"
