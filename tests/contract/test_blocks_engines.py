@@ -18,9 +18,9 @@ from tables import CONFIGURED, PEOPLE, write_inputs
 
 from wayveil.engines import DaskEngine, LocalEngine
 from wayveil.methods import METHODS
+from wayveil.model import concat
 from wayveil.run import catalog
 from wayveil.run.blocks import part, whole
-from wayveil.run.joining import join_data
 from wayveil.run.judging import judge
 from wayveil.run.manifest import read_manifest, tables
 from wayveil.run.pipeline import publish
@@ -135,7 +135,7 @@ def check_union(out: Path, outcome: Any, owned: list[Any]) -> None:
         parts = list(load_parts(out / "public", manifest))
         listed: Any = [load_boxes(out / "public", manifest, one, i) for i, one in enumerate(parts)]
         first = np.cumsum([0, *(len(one) for one in listed)])
-        boxes = join_data([replace(b, owner=b.owner + a) for b, a in zip(listed, first.tolist(), strict=False)])
+        boxes = concat([replace(b, owner=b.owner + a) for b, a in zip(listed, first.tolist(), strict=False)])
     assert catalog.verify(read.data, claim, boxes=boxes).holds
     if boxes is not None:
         return
@@ -146,7 +146,7 @@ def check_union(out: Path, outcome: Any, owned: list[Any]) -> None:
         replace(data, owner=np.where(data.owner < 0, data.owner - 10**6 * i, data.owner))
         for i, data in enumerate(owned)
     ]
-    union = join_data(apart)
+    union = concat(apart)
     assert len(union) == manifest.trajectories
     verdict = catalog.verify(union, claim)
     assert verdict.holds, verdict.reason

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.errors import InputError, OutputError
-from wayveil.io.degrees import as_published
+from wayveil.io.layouts import as_published
 from wayveil.io.published import read_published, write_published
 from wayveil.io.tables import pattern_of
 from wayveil.io.taxonomy import in_tree_order, read_published_taxonomy, write_taxonomy

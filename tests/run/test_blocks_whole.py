@@ -17,9 +17,8 @@ from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
 from wayveil.methods.kcl_choosing import Choosing
 from wayveil.methods.kcl_ways import Choice
-from wayveil.model import KCL, Visits
+from wayveil.model import KCL, Visits, concat
 from wayveil.run.blocks import whole
-from wayveil.run.joining import join_data
 from wayveil.run.judging import judge
 from wayveil.run.manifest import read_manifest
 from wayveil.run.outcome import NotPublished, Outcome
@@ -97,7 +96,7 @@ def test_nothing_violates_the_claim_in_all_parts_together(
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(whole, "write_and_read_back", seeing)
         outcome = run(content(raw, folder, rows=rows, keep=("name",), k=k, l=longest))
-    union: Visits = join_data(seen)
+    union: Visits = concat(seen)
     claim = outcome.verdict.claim
     assert isinstance(claim, KCL)
     check_by_force(union, claim)

@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 
 from wayveil.io import Loaded
-from wayveil.run.catalog import kind_of_data
 from wayveil.run.pipeline import publish
 from wayveil.run.reading import prepare
 from wayveil.run.recipe import make_recipe
@@ -49,7 +48,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
             recipe = make_recipe(
                 {
                     "seed": 3,
-                    "input": {"path": "data in memory", "kind": kind_of_data(data)},
+                    "input": {"path": "data in memory", "kind": data.kind},
                     "method": method,
                     "output": {"path": str(tmp_path_factory.mktemp("out") / "made"), "with_raw": with_raw},
                 }

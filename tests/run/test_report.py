@@ -18,7 +18,6 @@ import pytest
 from wayveil.errors import UsageError
 from wayveil.io import Loaded
 from wayveil.model import KCL, AttackResult, Chart, CSafety, Data, KDelta, Points, Score, Series, Verdict, Visits
-from wayveil.run.catalog import kind_of_data
 from wayveil.run.pipeline import NotPublished, Outcome, publish
 from wayveil.run.reading import prepare
 from wayveil.run.recipe import make_recipe
@@ -536,7 +535,7 @@ def published(data: Data, method: dict[str, Any], out: Path, ids: list[str] | No
     recipe = make_recipe(
         {
             "seed": 3,
-            "input": {"path": "data in memory", "kind": kind_of_data(data)},
+            "input": {"path": "data in memory", "kind": data.kind},
             "method": method,
             "output": {"path": str(out), **output},
         }

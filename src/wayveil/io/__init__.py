@@ -1,7 +1,6 @@
 """File <-> model: the tables people have, and the tables that are published."""
 
 from wayveil.io.columns import Kind, ReadOptions
-from wayveil.io.degrees import as_published
 from wayveil.io.frames import (
     from_geopandas,
     from_movingpandas,
@@ -13,6 +12,7 @@ from wayveil.io.frames import (
     to_polars,
 )
 from wayveil.io.kinds import guess_kind
+from wayveil.io.layouts import as_published
 from wayveil.io.loaded import Loaded
 from wayveil.io.output import write_points, write_visits
 from wayveil.io.pieces import Span, Spans, gather_piece, open_spans, scatter_span

@@ -14,7 +14,7 @@ from wayveil.io.people import looks_like_person, person_columns
 from wayveil.io.slices import split_name
 from wayveil.io.table import Table
 from wayveil.io.words import listed
-from wayveil.model import Frame
+from wayveil.model import Frame, InputKind
 
 __all__ = [
     "EACH_TRAJECTORY",
@@ -31,7 +31,7 @@ __all__ = [
 EACH_TRAJECTORY = "each-trajectory"
 """What a publisher writes who declares that each trajectory is another person."""
 
-Kind = Literal["visits", "points", "routes", "stops"]
+Kind = InputKind
 """What a table of raw data can hold."""
 
 _NEEDED = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 from wayveil.io.columns import Kind, ReadOptions, choose_columns, place_columns, suggested
 from wayveil.io.source import holds_points, open_source
@@ -42,7 +43,7 @@ def guess_kind(path: str | Path, options: ReadOptions = _DEFAULTS) -> Kind:
 
 
 def kind_of_table(
-    table: Table, options: ReadOptions, kinds: tuple[Kind, ...] = ("visits", "points", "routes", "stops")
+    table: Table, options: ReadOptions, kinds: tuple[Kind, ...] = get_args(Kind)
 ) -> Kind:
     """Return which of these kinds a table holds, told from its columns; see `guess_kind`."""
     mapped = {"visits": {"location"}, "points": {"x", "y", "geometry"}, "routes": {"road"}, "stops": {"place"}}

@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Literal, get_args, overload
 
 import numpy as np
 import polars as pl
@@ -16,17 +16,7 @@ from markupsafe import Markup, escape
 from wayveil.engines import Scratch
 from wayveil.errors import UsageError
 from wayveil.io import Loaded, from_geopandas, from_pandas, from_polars, to_geopandas, to_pandas, to_polars
-from wayveil.model import (
-    GUARANTEES,
-    Data,
-    Engine,
-    Points,
-    Regions,
-    Routes,
-    Stops,
-    Visits,
-    parameters_of,
-)
+from wayveil.model import GUARANTEES, Data, Engine, InputKind, parameters_of
 from wayveil.run import catalog
 from wayveil.run.manifest import read_manifest
 from wayveil.run.numbers import format_number, format_percent
@@ -131,7 +121,7 @@ class Publication:
         return target / public.name
 
     def __repr__(self) -> str:
-        rows = f"{len(self.data):,} trajectories, {self.data.n_rows:,} {catalog.rows_word(self.data)}"
+        rows = f"{len(self.data):,} trajectories, {self.data.n_rows:,} {self.data.row_word}"
         claim = self.verdict.claim
         declared = "" if self.promise == claim.promise else ", each trajectory declared to be another person"
         return f"Publication({rows}, verified: {claim.to_json()}{declared})"
@@ -299,7 +289,7 @@ class _Asked:
         owners: Any = EACH_TRAJECTORY if data.owners == "declared" else ()
         return make_recipe(
             {
-                "input": {"path": "data in memory", "kind": catalog.kind_of_data(data), "owners": owners},
+                "input": {"path": "data in memory", "kind": data.kind, "owners": owners},
                 "output": {"path": str(target), "keep": list(self.keep)},
                 "prepare": tuple(self.prepare),
                 "method": method,
@@ -314,7 +304,7 @@ class _Asked:
 def _publish_data(
     data: Data, method: Any, asked: _Asked, *, out: str | Path | None, engine: Engine | None, secret: Secret | None
 ) -> Publication:
-    if isinstance(data, Regions):
+    if data.kind not in get_args(InputKind):
         raise UsageError("publish: boxes are what methods make; give visits, points, routes or stops.")
     scratch = Scratch() if out is None else None
     target = Path(out or "") if scratch is None else scratch.path / "publication"
@@ -345,7 +335,7 @@ def _prepared(data: Data, steps: Sequence[Any], spec: InputSpec) -> Prepared:
 
 def _data_of(what: Any, owners: Literal["each-trajectory"] | None) -> Data:
     """Return data, or those in a frame; `owners` is what the caller declares of them."""
-    if isinstance(what, (Visits, Points, Regions, Routes, Stops)):
+    if isinstance(what, Data):
         if owners is not None and (owners != EACH_TRAJECTORY or what.owners != "declared"):
             raise UsageError(
                 f"publish: owners must be {EACH_TRAJECTORY!r} or left out, and left out where the data say themselves "

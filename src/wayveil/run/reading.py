@@ -45,11 +45,11 @@ from wayveil.model import (
     Stops,
     Taxonomy,
     TimeFormat,
+    concat,
     seconds_per_unit,
 )
 from wayveil.model.ragged import IntArray
 from wayveil.run import catalog
-from wayveil.run.joining import join_data
 from wayveil.run.manifest import FORMATS, Manifest, read_manifest, tables, taxonomy_name
 from wayveil.run.recipe import InputSpec
 from wayveil.run.staging import MANIFEST
@@ -192,7 +192,7 @@ def load_published(folder: Path, manifest: Manifest) -> Loaded:
     first = np.cumsum([0, *(len(part.data) for part in parts)])
     owned: list[Any] = [replace(p.data, owner=p.data.owner + a) for p, a in zip(parts, first.tolist(), strict=False)]
     return Loaded(
-        data=join_data(owned),
+        data=concat(owned),
         rows=sum(part.rows for part in parts),
         notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
         ids=pl.concat([part.ids for part in parts]),
@@ -267,8 +267,8 @@ def prepare(loaded: Loaded, steps: Sequence[Any], spec: InputSpec) -> Prepared:
     data, ids, notes = loaded.data, loaded.ids, list(loaded.notes)
     for step in steps:
         accepted = catalog.kind_of(type(step))
-        if catalog.kind_of_data(data) != accepted:
-            raise InputError(f"The step {step.name} needs {accepted}, but the data are {catalog.kind_of_data(data)}.")
+        if data.kind != accepted:
+            raise InputError(f"The step {step.name} needs {accepted}, but the data are {data.kind}.")
         more_data: dict[str, Any] = {}
         if getattr(step, "needs_network", False):
             more_data = {"network": load_network(spec, f"The step {step.name} puts points on roads")}

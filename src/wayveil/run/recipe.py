@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from wayveil.errors import UsageError, closest
 from wayveil.io.columns import EACH_TRAJECTORY
+from wayveil.model import InputKind
 from wayveil.run import catalog
 
 __all__ = [
@@ -41,7 +42,7 @@ class InputSpec(_Strict):
     """
 
     path: Path
-    kind: Literal["visits", "points", "routes", "stops"] | None = None
+    kind: InputKind | None = None
     columns: dict[str, str] = Field(default_factory=dict)
     on_duplicate_time: Literal["first", "last"] | None = None
     crs: str | None = None
@@ -223,7 +224,7 @@ def make_recipe(content: dict[str, Any]) -> Recipe:
         first = (*recipe.prepare, recipe.method)[0]
         raise UsageError(f"{first.name} needs {needed}, the input is said to be {recipe.input.kind}.")
     published = catalog.kind_published(recipe.method)
-    if recipe.output.format == "geojson" and published not in ("points", "regions"):
+    if recipe.output.format == "geojson" and not recipe.method.publishes.coordinates:
         raise UsageError(f"GeoJSON holds points and boxes; {published} are published as parquet or csv.")
     _check_blocks(recipe)
     return recipe

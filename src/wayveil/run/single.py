@@ -140,7 +140,7 @@ def write_risk_page(found: Risk, source: Path, out: Path, *, overwrite: bool = F
 
 
 def _sizes(data: Data) -> str:
-    return f"{data.n_rows:,} {catalog.rows_word(data)} in {len(data):,} trajectories of {data.n_owners:,} people"
+    return f"{data.n_rows:,} {data.row_word} in {len(data):,} trajectories of {data.n_owners:,} people"
 
 
 def attack_data(
@@ -204,7 +204,7 @@ def _risk_in_pieces(
         found, without = attack_pieces(attacks, pieces, (pieces.files,), sensitive=sensitive, seed=root, engine=engine)
     if not found:
         raise UsageError(f"{', '.join(without)} cannot be asked in pieces; leave --block-rows out.")
-    word = catalog.rows_word(pieces.example)
+    word = pieces.example.row_word
     return Risk(
         results=tuple(same[0] for same in found),
         notes=(*pieces.notes, *left_out_note(without)),
@@ -225,7 +225,7 @@ def loss(
             f"The times of the two tables cannot be compared: {before.time_format} and {after.time_format}."
         )
     if not metrics:
-        kinds = (catalog.kind_of_data(before), catalog.kind_of_data(after))
+        kinds = (before.kind, after.kind)
         raise InputError(f"The original holds {kinds[0]} and the publication {kinds[1]}; these cannot be compared.")
     return measure(metrics, before, after, engine or LocalEngine())
 
@@ -289,7 +289,7 @@ def write_data(data: Data, path: Path, *, ids: list[str] | None = None) -> None:
     if isinstance(data, Points):
         write_points(data, path, ids=ids)
     elif isinstance(data, (Visits, Routes, Stops)) and not path.name.endswith(_SUFFIXES):
-        what = catalog.kind_of_data(data).capitalize()
+        what = data.kind.capitalize()
         raise UsageError(f"{what} can be written to {' and '.join(_SUFFIXES)} only, not to {path.name!r}.")
     elif isinstance(data, Routes):
         write_routes(data, path, ids=ids)

@@ -11,9 +11,8 @@ import polars as pl
 
 from wayveil.errors import OutputError
 from wayveil.io import Loaded, read_published, read_published_taxonomy, write_published, write_taxonomy
-from wayveil.model import Data, Frame, Published, Stops, Visits
+from wayveil.model import Data, Frame, Published, Stops
 from wayveil.model.ragged import IntArray
-from wayveil.run import catalog
 from wayveil.run.asked import makes_parts
 from wayveil.run.manifest import boxes_name, published_name, taxonomy_name
 from wayveil.run.matching import join_owners
@@ -35,22 +34,9 @@ def check_made(method: Any, data: Data, made: Published) -> None:
         raise OutputError("The method returned other boxes than points; this is a bug.")
 
 
-def refuse_nothing(kind: type) -> NotPublished:
+def refuse_nothing(kind: type[Data]) -> NotPublished:
     """Return the error for a publication without rows."""
-    if kind is Visits:
-        return NotPublished(
-            "Nothing was published: no visit is left after suppression, because too few people share a place and a "
-            "time. Make times coarser with --time-bucket, or ask for a smaller k or l or a larger c."
-        )
-    if kind is Stops:
-        return NotPublished(
-            "Nothing was published: no stop is left, because too few people visit as many places as others. Ask for a "
-            "smaller m or a larger c."
-        )
-    return NotPublished(
-        "Nothing was published: no trajectory is left, because too few people move at the same times and places. "
-        "Bring trajectories to common times with the step resample, or ask for a smaller k."
-    )
+    return NotPublished(kind.nothing_left)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +83,7 @@ def _read_back(path: Path, written: Data, source: Data) -> Loaded:
     tree = path.with_name(taxonomy_name(path.suffix.removeprefix(".")))
     return read_published(
         path,
-        kind=catalog.kind_of_data(written),
+        kind=written.kind,
         time_format=written.time_format,
         attributes=tuple(written.attributes),
         owners=source.owners,

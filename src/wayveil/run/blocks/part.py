@@ -12,13 +12,12 @@ import numpy as np
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
 from wayveil.io.pieces import groups_of
-from wayveil.model import AttackResult, Chart, Data, Published, Verdict
+from wayveil.model import AttackResult, Chart, Data, Published, Verdict, concat
 from wayveil.model.ragged import IntArray
 from wayveil.run import catalog
 from wayveil.run.asked import attacks_of, method_rng, metrics_of, sensitive_of, sequence_for
 from wayveil.run.blocks.files import load_data, load_value, save, save_data
 from wayveil.run.drawing import Drawing, drawings
-from wayveil.run.joining import join_data
 from wayveil.run.manifest import Described, described
 from wayveil.run.matching import aligned
 from wayveil.run.recipe import Recipe
@@ -103,7 +102,7 @@ def scatter_group(job: Job, group: int) -> None:
     for number, file in enumerate(files):
         held.append((load_data(file, shared), load_value(folder / "block" / file.name)))
         if sum(data.n_rows for data, _ in held) >= size or file is files[-1]:
-            data, block = join_data([data for data, _ in held]), np.concatenate([block for _, block in held])
+            data, block = concat([data for data, _ in held]), np.concatenate([block for _, block in held])
             held.clear()
             _scatter(job, data, block, number)
 
@@ -142,7 +141,7 @@ def read_block(job: Job, number: int) -> Any:
     """Return the data of a block."""
     shared = load_value(job.shared)
     files = sorted((job.scratch / "blocks" / str(number)).glob("[0-9]*.pickle"))
-    return join_data([load_data(file, shared) for file in files])
+    return concat([load_data(file, shared) for file in files])
 
 
 def make_block(job: Job, data: Any, number: int) -> tuple[Any, Published] | Done:
@@ -216,7 +215,7 @@ def _nothing_left(data: Data) -> dict[str, dict[str, int | None]]:
     n = int((np.diff(data.offsets) > 0).sum())
     return {
         "trajectories": {"in": n, "out": 0, "suppressed": n, "invented": 0},
-        catalog.rows_word(data): {"in": data.n_rows, "out": 0, "suppressed": data.n_rows, "invented": 0},
+        data.row_word: {"in": data.n_rows, "out": 0, "suppressed": data.n_rows, "invented": 0},
     }
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from wayveil.model import KCL, Chart, Engine, Published, Verdict, Visits
+from wayveil.model import KCL, Chart, Engine, Published, Verdict, Visits, concat
 from wayveil.run import facts
 from wayveil.run.asked import attacks_of, metrics_of, sensitive_of, sequence_for
 from wayveil.run.blocks.adding import add_balances, add_counts, described_input, left_out_note, score_all
@@ -25,7 +25,6 @@ from wayveil.run.blocks.part import Job, counting
 from wayveil.run.blocks.reading import Pieces
 from wayveil.run.drawing import Drawing, drawings
 from wayveil.run.finishing import Clock, Run
-from wayveil.run.joining import join_data
 from wayveil.run.manifest import described
 from wayveil.run.protections import confirm_protections
 from wayveil.run.shares import count_pairs, count_times, spans_of_time
@@ -161,7 +160,7 @@ def _write_part(job: Job, numbered: tuple[int, int]) -> _Part:
     """Write one part under new ids in an order that tells nothing, and keep what is read back for the verdict."""
     number, dealt = numbered
     files = sorted((job.scratch / "parts" / str(dealt)).glob("[0-9]*.pickle"))
-    data = join_data([load_data(file, None) for file in files])
+    data = concat([load_data(file, None) for file in files])
     made = Published(data=data, claim=job.recipe.method.claim)
     written = write_and_read_back(job.recipe, job.staged, data, made, job.secret.key("ids", number), part=number)
     back: Visits = written.data
@@ -196,7 +195,7 @@ def _judge(job: Job, claim: KCL, parts: Sequence[_Part], pieces: Pieces, engine:
 
 
 def _judge_all(claim: KCL, files: Sequence[Path]) -> Verdict:
-    return check_kcl(join_data([load_data(file, None) for file in files]), claim)
+    return check_kcl(concat([load_data(file, None) for file in files]), claim)
 
 
 def _cut_part(job: Job, spans: Sequence[tuple[int, int]], numbered: tuple[int, Path]) -> None:
@@ -210,7 +209,7 @@ def _cut_part(job: Job, spans: Sequence[tuple[int, int]], numbered: tuple[int, P
 def _judge_span(job: Job, claim: KCL, numbered: tuple[int, tuple[int, int]]) -> Any:
     at, (first, until) = numbered
     some = [load_data(file, None) for file in sorted(_share_folder(job, at).glob("[0-9]*.pickle"))]
-    return judge_share(join_data(some), claim, first=first, until=until)
+    return judge_share(concat(some), claim, first=first, until=until)
 
 
 def _share_folder(job: Job, span: int) -> Path:
