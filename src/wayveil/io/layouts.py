@@ -71,6 +71,10 @@ class Layout(ABC):
     def read(self, rows: Rows, again: BoolArray, beside: Beside) -> dict[str, Any]:
         """Return the fields of data from rows; `again` marks those of the same trajectory as the row before."""
 
+    def raw_names(self, data: Any) -> dict[str, str]:
+        """Return the columns that have another name in a table of raw data."""
+        return {}
+
     def as_published(self, data: Any) -> Any:
         """Return data as they are after writing and reading."""
         return data
@@ -131,6 +135,10 @@ class PointsLayout(Layout):
             refuse(rows, (np.abs(x) > 180) | (np.abs(y) > 90), "x and y are not a longitude and a latitude")
         x, y = frame.to_metres(x, y)
         return {"t": t, "x": x, "y": y, "frame": frame}
+
+    def raw_names(self, data: Points) -> dict[str, str]:
+        """Return lon and lat for degrees, so that they are read as degrees again."""
+        return {"x": "lon", "y": "lat"} if data.frame.degrees else {}
 
     def as_published(self, data: Points) -> Points:
         """Return points with rounded degrees; what an attacker may know of them is not written."""

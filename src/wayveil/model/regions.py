@@ -95,6 +95,10 @@ class Regions(Trajectories):
         middle: IntArray = (self.t_min + self.t_max) // 2
         return middle
 
+    def intervals(self) -> tuple[IntArray, IntArray]:
+        """Return from when to when each box is."""
+        return self.t_min, self.t_max
+
     def boxes(self) -> BoxColumns:
         """Return the sides of the boxes."""
         return BoxColumns(self.t_min, self.t_max, self.x_min, self.x_max, self.y_min, self.y_max)

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Literal, Self
 
 import numpy as np
 
 from wayveil.errors import InputError
 from wayveil.model.checks import check_order
-from wayveil.model.coded import common_codes, number_names, same_names, translate_codes
+from wayveil.model.coded import common_codes, same_names
 from wayveil.model.curve import z_curve
 from wayveil.model.frame import Frame
 from wayveil.model.ragged import FloatArray, IntArray, frozen, offsets_of, trajectory_of_row
 from wayveil.model.times import TimeFormat
-from wayveil.model.trajectories import Columns, NamedPlaces, Trajectories
+from wayveil.model.trajectories import Columns, Trajectories
 
 __all__ = ["RoadNetwork", "Routes"]
 
@@ -178,7 +178,8 @@ class Routes(Trajectories):
     row_word: ClassVar[str] = "roads"
     row_columns: ClassVar[Columns] = {"road": np.int32, "t": np.int64}
     trajectory_columns: ClassVar[Columns] = {"t_start": np.int64, "t_end": np.int64}
-    code_column: ClassVar[str | None] = "road"
+    code_columns: ClassVar[tuple[str, ...]] = ("road",)
+    names_field: ClassVar[str] = "network"
     name_word: ClassVar[Literal["places", "roads"] | None] = "roads"
     shared: ClassVar[str | None] = "network"
 
@@ -194,11 +195,6 @@ class Routes(Trajectories):
         rows = self.rows(trajectory)
         return [self.network.roads[road] for road in self.road[rows].tolist()]
 
-    def recode(self, network: RoadNetwork) -> Self:
-        """Return the same routes with the codes of another network, which must have all their roads."""
-        road = translate_codes(self.road, self.network.roads, number_names(network.roads))
-        return replace(self, road=road, network=network)
-
     @classmethod
     def tiny(cls) -> Self:
         """Return two people on the same two roads."""
@@ -211,10 +207,6 @@ class Routes(Trajectories):
 
     def moments(self) -> None:
         """Return None: published routes have the slice of a trip, not its times."""
-
-    def places(self) -> NamedPlaces:
-        """Return the roads."""
-        return NamedPlaces(self.network.roads, self.road.astype(np.int64), trajectory_of_row(self.offsets))
 
     def slices(self) -> tuple[IntArray, ...]:
         """Return where the slice of time of each trip begins and ends."""
@@ -242,6 +234,10 @@ class Routes(Trajectories):
         """Return the roads: a passage stays the same where its road does."""
         return common_codes(self.network.roads, self.road, other.network.roads, other.road)
 
+    @staticmethod
+    def _list_names(names: RoadNetwork) -> Sequence[str]:
+        return names.roads
+
     @classmethod
     def _unify(cls, parts: Sequence[Self]) -> Sequence[Self]:
         """Return parts on one network: theirs, if they share it already, or that of all roads by name."""
@@ -253,7 +249,7 @@ class Routes(Trajectories):
     def _same_codes(self, other: Self) -> bool:
         """Return whether the roads have the same names, and lead from the same nodes to the same nodes."""
         one, two = self.network, other.network
-        return same_names(self.road, one.roads, other.road, two.roads) and all(
+        return super()._same_codes(other) and all(
             same_names(getattr(one, end)[self.road], one.nodes, getattr(two, end)[other.road], two.nodes)
             for end in ("from_node", "to_node")
         )

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Literal, Self
 
 import numpy as np
 
 from wayveil.errors import InputError
 from wayveil.model.checks import check_order
-from wayveil.model.coded import number_names, same_names, translate_codes
-from wayveil.model.ragged import BoolArray, IntArray, keep_rows, offsets_of, trajectory_of_row
+from wayveil.model.ragged import BoolArray, IntArray, keep_rows, offsets_of
 from wayveil.model.taxonomy import Taxonomy
 from wayveil.model.times import TimeFormat
-from wayveil.model.trajectories import Columns, NamedPlaces, Trajectories
+from wayveil.model.trajectories import Columns, Trajectories
 
 __all__ = ["Stops"]
 
@@ -52,7 +51,8 @@ class Stops(Trajectories):
     kind: ClassVar[str] = "stops"
     row_word: ClassVar[str] = "stops"
     row_columns: ClassVar[Columns] = {"place": np.int32, "t": np.int64, "t_end": np.int64}
-    code_column: ClassVar[str | None] = "place"
+    code_columns: ClassVar[tuple[str, ...]] = ("place",)
+    names_field: ClassVar[str] = "taxonomy"
     name_word: ClassVar[Literal["places", "roads"] | None] = "places"
     shared: ClassVar[str | None] = "taxonomy"
     nothing_left: ClassVar[str] = (
@@ -77,11 +77,6 @@ class Stops(Trajectories):
         rows = self.rows(trajectory)
         return [self.taxonomy.nodes[place] for place in self.place[rows].tolist()]
 
-    def recode(self, taxonomy: Taxonomy) -> Self:
-        """Return the same stops with the codes of another taxonomy, which must have all their places."""
-        place = translate_codes(self.place, self.taxonomy.nodes, number_names(taxonomy.nodes))
-        return replace(self, place=place, taxonomy=taxonomy)
-
     @classmethod
     def tiny(cls) -> Self:
         """Return two people with the same two places, one of them with a sensitive one between."""
@@ -100,10 +95,6 @@ class Stops(Trajectories):
         """Return when each stop began, if that is known."""
         return self.t if self.has_times() else None
 
-    def places(self) -> NamedPlaces:
-        """Return the places."""
-        return NamedPlaces(self.taxonomy.nodes, self.place.astype(np.int64), trajectory_of_row(self.offsets))
-
     def known_lengths(self) -> IntArray:
         """Return how many stops are not sensitive: of others an attacker does not know."""
         counted = np.concatenate([[0], np.cumsum(~self.sensitive)])
@@ -121,6 +112,10 @@ class Stops(Trajectories):
         known = ~self.sensitive
         return keep_rows(self.offsets, known), (self.place[known].astype(np.int64),)
 
+    @staticmethod
+    def _list_names(names: Taxonomy) -> Sequence[str]:
+        return names.nodes
+
     @classmethod
     def _unify(cls, parts: Sequence[Self]) -> Sequence[Self]:
         """Return parts with one taxonomy: theirs, if they share it already, or that of all nodes."""
@@ -131,9 +126,7 @@ class Stops(Trajectories):
 
     def _same_codes(self, other: Self) -> bool:
         """Return whether the places have the same names, and the taxonomies are the same but for their order."""
-        return same_names(
-            self.place, self.taxonomy.nodes, other.place, other.taxonomy.nodes
-        ) and self.taxonomy.same_nodes(other.taxonomy)
+        return super()._same_codes(other) and self.taxonomy.same_nodes(other.taxonomy)
 
     def _place_counts(self) -> dict[str, int]:
         return {"Different places": len(np.unique(self.place))}

@@ -17,7 +17,7 @@ import numpy as np
 
 from wayveil.errors import InputError
 from wayveil.model.checks import check_offsets
-from wayveil.model.coded import Coded, Owners
+from wayveil.model.coded import Coded, Owners, number_names, same_names, translate_codes
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray, frozen, keep_rows, offsets_of, take, trajectory_of_row
 from wayveil.model.times import TimeFormat
 
@@ -72,7 +72,7 @@ class Trajectories(ABC):
 
     - `kind`, `row_word` and the declarations of its columns below;
     - `times`, `tiny` and the rules of its values, `_check_rows`, which have no default;
-    - `_unify`, if what its codes mean differs from one part of the data to another;
+    - `_unify`, if what its codes mean may differ from one part of the data to another;
     - any other hook whose default does not fit.
 
     It is listed in `wayveil.model.kinds`.  How its files look is one class in `wayveil.io.layouts`.
@@ -99,8 +99,11 @@ class Trajectories(ABC):
     trajectory_columns: ClassVar[Columns] = {}
     """The columns with one value per trajectory, besides `owner` and `attributes`."""
 
-    code_column: ClassVar[str | None] = None
-    """The column of `row_columns` that holds codes, if there is one: it is compared by what the codes mean."""
+    code_columns: ClassVar[tuple[str, ...]] = ()
+    """Those of `row_columns` that hold codes of names: they are compared by what the codes mean."""
+
+    names_field: ClassVar[str] = ""
+    """The field that holds these names, or an object with a list of them; see `_list_names`."""
 
     shared: ClassVar[str | None] = None
     """The field that all trajectories refer to and that is read from a file of its own, if there is one."""
@@ -181,6 +184,10 @@ class Trajectories(ABC):
         """Return which rows belong to a trajectory."""
         return slice(int(self.offsets[trajectory]), int(self.offsets[trajectory + 1]))
 
+    def shared_value(self) -> Any:
+        """Return what all trajectories refer to, the field `shared`; None where there is nothing."""
+        return None if self.shared is None else getattr(self, self.shared)
+
     def row_owner(self) -> IntArray:
         """Return the person behind each row."""
         return self.owner[trajectory_of_row(self.offsets)]
@@ -205,6 +212,17 @@ class Trajectories(ABC):
             **{name: getattr(self, name)[trajectories] for name in self.trajectory_columns},
         )
 
+    def recode(self, names: Any) -> Self:
+        """Return the same rows with codes of other names, which must hold all that rows name.
+
+        `names` is what `names_field` holds: a list, a network or a taxonomy.
+        """
+        codes: dict[str, Any] = {
+            column: translate_codes(getattr(self, column), self._names(), number_names(self._list_names(names)))
+            for column in self.code_columns
+        }
+        return replace(self, **codes, **{self.names_field: names})
+
     def with_empty(self) -> Self:
         """Return the same data and, behind them, one trajectory without rows, values and owner."""
         columns: dict[str, Any] = {name: np.append(getattr(self, name), 0) for name in self.trajectory_columns}
@@ -223,7 +241,7 @@ class Trajectories(ABC):
         """Return whether two data say the same in every trajectory, whatever their codes, owners and frames."""
         if type(self) is not type(other) or not np.array_equal(self.offsets, other.offsets):
             return False
-        plain = [name for name in (*self.row_columns, *self.trajectory_columns) if name != self.code_column]
+        plain = [name for name in (*self.row_columns, *self.trajectory_columns) if name not in self.code_columns]
         optional = self._optional_rows()
         return (
             self._same_codes(other)
@@ -263,9 +281,17 @@ class Trajectories(ABC):
         """Return the time of each row that a publication shows, the middle of an interval; None where it has none."""
         return self.times()
 
+    def intervals(self) -> tuple[IntArray, IntArray] | None:
+        """Return from when to when rows are, if a row stands for all that happened meanwhile; None for one event."""
+        return None
+
     def places(self) -> NamedPlaces | None:
         """Return the places, or roads, that rows name; None where they have coordinates instead of names."""
-        return None
+        if not self.code_columns:
+            return None
+        code = np.concatenate([getattr(self, column) for column in self.code_columns], dtype=np.int64)
+        trajectory = np.tile(trajectory_of_row(self.offsets), len(self.code_columns))
+        return NamedPlaces(self._names(), code, trajectory)
 
     def positions(self) -> tuple[FloatArray, FloatArray] | None:
         """Return where rows are, as x and y in metres; None where that is not known, or no point."""
@@ -301,7 +327,19 @@ class Trajectories(ABC):
 
     def _same_codes(self, other: Any) -> bool:
         """Return whether codes, row by row, mean the same in both."""
-        return True
+        return all(
+            same_names(getattr(self, column), self._names(), getattr(other, column), other._names())
+            for column in self.code_columns
+        )
+
+    @staticmethod
+    def _list_names(names: Any) -> Sequence[str]:
+        """Return the list of names in what `names_field` holds."""
+        listed: Sequence[str] = names
+        return listed
+
+    def _names(self) -> Sequence[str]:
+        return self._list_names(getattr(self, self.names_field))
 
     def _place_counts(self) -> dict[str, int]:
         """Return how many places there are, under the name that a report shows."""

@@ -10,10 +10,10 @@ import numpy as np
 
 from wayveil.errors import InputError
 from wayveil.model.checks import check_order
-from wayveil.model.coded import Coded, common_codes, number_names, same_names, translate_codes
-from wayveil.model.ragged import FloatArray, IntArray, frozen, offsets_of, trajectory_of_row
+from wayveil.model.coded import Coded, common_codes, number_names, translate_codes
+from wayveil.model.ragged import FloatArray, IntArray, frozen, offsets_of
 from wayveil.model.times import TimeFormat
-from wayveil.model.trajectories import Columns, NamedPlaces, Trajectories
+from wayveil.model.trajectories import Columns, Trajectories
 
 __all__ = ["Visits"]
 
@@ -55,7 +55,8 @@ class Visits(Trajectories):
     kind: ClassVar[str] = "visits"
     row_word: ClassVar[str] = "visits"
     row_columns: ClassVar[Columns] = {"location": np.int32, "t": np.int64}
-    code_column: ClassVar[str | None] = "location"
+    code_columns: ClassVar[tuple[str, ...]] = ("location",)
+    names_field: ClassVar[str] = "locations"
     name_word: ClassVar[Literal["places", "roads"] | None] = "places"
     whole: ClassVar[bool] = True
     not_published: ClassVar[str] = "Trajectories without any visit left"
@@ -114,10 +115,6 @@ class Visits(Trajectories):
         """Return the time of each visit."""
         return self.t
 
-    def places(self) -> NamedPlaces:
-        """Return the locations."""
-        return NamedPlaces(self.locations, self.location.astype(np.int64), trajectory_of_row(self.offsets))
-
     def positions(self) -> tuple[FloatArray, FloatArray] | None:
         """Return where the visits are, if it is known where the locations are."""
         if self.place_x is None or self.place_y is None:
@@ -150,9 +147,6 @@ class Visits(Trajectories):
                 used = np.unique(part.location)
                 at[axis][used] = getattr(part, axis)[used]
         return [replace(part, **at) for part in recoded]
-
-    def _same_codes(self, other: Self) -> bool:
-        return same_names(self.location, self.locations, other.location, other.locations)
 
     def _place_counts(self) -> dict[str, int]:
         return {"Places": len(np.unique(self.location))}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -77,7 +77,7 @@ def drawings(
         chosen.append((names[1], after, False))
     if not chosen:
         return ()
-    found = [_lines(chosen, before.network if isinstance(before, Routes) else None)]
+    found = [_lines(chosen, getattr(before, "network", None))]
     if after.name_word == "places" and isinstance(before, type(after)):
         found.append(_told(chosen))
     return tuple(drawing for drawing in found if drawing is not None)
@@ -181,23 +181,30 @@ def _ends(network: RoadNetwork) -> tuple[IntArray, IntArray]:
 
 def _strokes(data: Data, network: RoadNetwork | None) -> _Strokes | None:
     """Return what is drawn of a data set; None where it is not known where things are."""
-    if isinstance(data, Regions):
-        return _boxes(data)
+    return _STROKES[data.kind](data, network)
+
+
+def _some(data: Data) -> tuple[Any, int]:
+    """Return as many trajectories with rows as are drawn, and how many there are."""
     there = np.flatnonzero(data.nonempty)
-    part = data.take(there[_evenly(len(there), MOST_LINES)])
-    if isinstance(part, Routes):
-        return _on_roads(part, len(there), network)
+    return data.take(there[_evenly(len(there), MOST_LINES)]), len(there)
+
+
+def _through_positions(data: Data, network: RoadNetwork | None) -> _Strokes | None:
+    """Return lines from row to row."""
+    part, total = _some(data)
     positions = part.positions()
     if positions is None:
         return None
     x, y = positions
-    return _Strokes(total=len(there), offsets=part.offsets, x=x, y=y)
+    return _Strokes(total=total, offsets=part.offsets, x=x, y=y)
 
 
-def _on_roads(part: Routes, total: int, network: RoadNetwork | None) -> _Strokes | None:
+def _on_roads(data: Routes, network: RoadNetwork | None) -> _Strokes | None:
     """Return routes as lines from intersection to intersection, a new one where a route is broken."""
     if network is None or network.node_x is None or network.node_y is None:
         return None
+    part, total = _some(data)
     code = {name: i for i, name in enumerate(network.roads)}
     road = np.array([code.get(name, -1) for name in part.network.roads], np.int64)[part.road]
     trajectory = trajectory_of_row(part.offsets)[road >= 0]
@@ -219,7 +226,7 @@ def _on_roads(part: Routes, total: int, network: RoadNetwork | None) -> _Strokes
     )
 
 
-def _boxes(data: Regions) -> _Strokes:
+def _boxes(data: Regions, network: RoadNetwork | None) -> _Strokes:
     """Return every different sequence of boxes once, and so many of its boxes that they can be told apart."""
     number = alike(data)
     there = np.flatnonzero(data.nonempty)
@@ -233,6 +240,16 @@ def _boxes(data: Regions) -> _Strokes:
         total=len(first), offsets=offsets_of(np.minimum(lengths, most)), x=data.x_min[row], y=data.y_min[row],
         x2=data.x_max[row], y2=data.y_max[row],
     )  # fmt: skip
+
+
+_STROKES: dict[str, Callable[[Any, RoadNetwork | None], _Strokes | None]] = {
+    "visits": _through_positions,
+    "points": _through_positions,
+    "regions": _boxes,
+    "routes": _on_roads,
+    "stops": _through_positions,
+}
+"""How each kind of data is drawn."""
 
 
 def _paths(part: _Strokes, place: Any) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -42,7 +42,6 @@ from wayveil.model import (
     RoadNetwork,
     Routes,
     Sensitive,
-    Stops,
     Taxonomy,
     TimeFormat,
     concat,
@@ -240,9 +239,9 @@ def load_boxes(folder: Path, manifest: Manifest, points: Loaded, part: int = 0) 
         owners=manifest.table.owners,
         frame=manifest.frame,
     )
-    if not loaded.ids.equals(points.ids) or not isinstance(loaded.data, Regions):
+    if not loaded.ids.equals(points.ids):
         raise InputError(f"The trajectories of {names[part]} are not those of the published points.")
-    return loaded.data
+    return cast(Regions, loaded.data)
 
 
 def read_any(
@@ -264,7 +263,9 @@ def read_any(
 
 def prepare(loaded: Loaded, steps: Sequence[Any], spec: InputSpec) -> Prepared:
     """Run the preparation steps in order; a trajectory that is split hands its id to its parts."""
-    data, ids, notes = loaded.data, loaded.ids, list(loaded.notes)
+    data: Any = loaded.data
+    ids = loaded.ids
+    notes = list(loaded.notes)
     for step in steps:
         accepted = catalog.kind_of(type(step))
         if data.kind != accepted:
@@ -284,20 +285,12 @@ def prepare(loaded: Loaded, steps: Sequence[Any], spec: InputSpec) -> Prepared:
     if data.owners == "declared" and data.n_owners < len(data):
         # Every trajectory of the input was declared to be a person; its parts are of the same one, and count once.
         data = replace(data, owners="given")
-    if isinstance(data, Stops):
-        data = _in_tree_order(data)
-    if isinstance(data, Routes) and not any(step.name == "slices" for step in steps):
+    if data.shared == "taxonomy":
+        data = data.recode(in_tree_order(data.taxonomy))  # as in the published file, so that codes stay the same
+    if data.slices() and not any(step.name == "slices" for step in steps):
         data, more = _one_slice(data)
         notes += more
     return Prepared(data=data, ids=ids, notes=tuple(notes))
-
-
-def _in_tree_order(data: Stops) -> Stops:
-    """Return stops whose taxonomy is numbered as in its published file, so that codes stay the same."""
-    ordered = in_tree_order(data.taxonomy)
-    code = {name: i for i, name in enumerate(ordered.nodes)}
-    translate = np.array([code[name] for name in data.taxonomy.nodes], np.int64)
-    return replace(data, place=translate[data.place], taxonomy=ordered)
 
 
 def _one_slice(data: Routes) -> tuple[Routes, tuple[str, ...]]:

@@ -23,7 +23,6 @@ from wayveil.model import (
     KDelta,
     Method,
     Metric,
-    Routes,
     Score,
     Sensitive,
     Verdict,
@@ -130,7 +129,7 @@ def default_metrics(
     if getattr(method, "preserve", None) != "mfs" or not isinstance(asked, int):
         asked = None
     given: dict[str, dict[str, Any]] = {"frequent_sequences": {"min_support": asked}} if asked is not None else {}
-    if method is not None and method.accepts is Routes:
+    if method is not None:
         people = getattr(method, "k", 2)
         given |= {"road_error": {"k": people}, "road_patterns": {"min_support": people}}
     if delta := getattr(method, "delta", 0):

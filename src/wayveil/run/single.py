@@ -16,7 +16,7 @@ import polars as pl
 from wayveil.engines import LocalEngine, scratch_folder
 from wayveil.errors import InputError, OutputError, UsageError
 from wayveil.io import write_network, write_points, write_routes, write_stops, write_taxonomy, write_visits
-from wayveil.model import AttackResult, Data, Engine, Points, Routes, Score, Sensitive, Stops, Visits, parameters_of
+from wayveil.model import AttackResult, Data, Engine, Score, Sensitive, parameters_of
 from wayveil.run import catalog
 from wayveil.run.blocks.adding import left_out_note
 from wayveil.run.blocks.asking import attack_pieces
@@ -31,6 +31,13 @@ __all__ = ["Generated", "Risk", "attack_data", "generate", "loss", "prepare_tabl
 
 _SUFFIXES = (".csv", ".parquet")
 _POINT_SUFFIXES = (*_SUFFIXES, ".geojsonl")
+_WRITERS: dict[str, Callable[..., None]] = {
+    "visits": write_visits,
+    "points": write_points,
+    "routes": write_routes,
+    "stops": write_stops,
+}
+_SHARED_WRITERS: dict[str, Callable[..., None]] = {"network": write_network, "taxonomy": write_taxonomy}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -250,14 +257,12 @@ def generate(
 
 def _write_beside(data: Data, out: Path, *, overwrite: bool) -> None:
     """Write what the data need to be read: the road network of routes, the taxonomy of stops."""
-    what = "network" if isinstance(data, Routes) else "taxonomy"
-    beside = out.with_name(f"{out.name.removesuffix(out.suffix)}-{what}{out.suffix}")
-    if isinstance(data, Routes):
-        check_file(beside, overwrite=overwrite)
-        write_file(beside, lambda path: write_network(data.network, path))
-    elif isinstance(data, Stops):
-        check_file(beside, overwrite=overwrite)
-        write_file(beside, lambda path: write_taxonomy(data.taxonomy, path))
+    if data.shared is None:
+        return
+    write = _SHARED_WRITERS[data.shared]
+    beside = out.with_name(f"{out.name.removesuffix(out.suffix)}-{data.shared}{out.suffix}")
+    check_file(beside, overwrite=overwrite)
+    write_file(beside, lambda path: write(data.shared_value(), path))
 
 
 def prepare_table(
@@ -278,25 +283,19 @@ def prepare_table(
             f"A table cannot hold what {step.name} marks. Give the step to publish, risk or utility with --prepare, or "
             "list the points in a table for --known."
         )
-    if isinstance(prepared.data, Stops):
+    if prepared.data.shared == "taxonomy":
         _write_beside(prepared.data, out, overwrite=overwrite)
     write_file(out, lambda path: write_data(prepared.data, path, ids=_distinct(prepared.ids)))
     return prepared
 
 
 def write_data(data: Data, path: Path, *, ids: list[str] | None = None) -> None:
-    """Write visits or points as a table."""
-    if isinstance(data, Points):
-        write_points(data, path, ids=ids)
-    elif isinstance(data, (Visits, Routes, Stops)) and not path.name.endswith(_SUFFIXES):
-        what = data.kind.capitalize()
-        raise UsageError(f"{what} can be written to {' and '.join(_SUFFIXES)} only, not to {path.name!r}.")
-    elif isinstance(data, Routes):
-        write_routes(data, path, ids=ids)
-    elif isinstance(data, Stops):
-        write_stops(data, path, ids=ids)
-    elif isinstance(data, Visits):
-        write_visits(data, path, ids=ids)
+    """Write data as a table that can be read again."""
+    if not data.coordinates and not path.name.endswith(_SUFFIXES):
+        raise UsageError(
+            f"{data.kind.capitalize()} can be written to {' and '.join(_SUFFIXES)} only, not to {path.name!r}."
+        )
+    _WRITERS[data.kind](data, path, ids=ids)
 
 
 def _distinct(ids: pl.Series) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from wayveil.model import Chart, Data, Regions, Series, seconds_per_unit
+from wayveil.model import Chart, Data, Series, seconds_per_unit
 from wayveil.model.ragged import FloatArray, IntArray, trajectory_of_row
 from wayveil.run.alike import alike
 from wayveil.run.guarding import FEWEST
@@ -172,8 +172,9 @@ def _entry(before: int, after: int, suppressed: int, invented: int | None) -> di
 def _changed_rows(before: Data, after: Data, origin: IntArray) -> tuple[int, int | None]:
     rows, later = trajectory_of_row(before.offsets), origin[trajectory_of_row(after.offsets)]
     later = np.where(later < 0, len(before), later)
-    if isinstance(after, Regions):
-        return _outside(rows, before.moments(), later, after), None
+    intervals = after.intervals()
+    if intervals is not None:
+        return _outside(rows, before.moments(), later, intervals), None
     if type(before) is type(after):
         what = before.row_keys(after)
     else:
@@ -185,12 +186,13 @@ def _changed_rows(before: Data, after: Data, origin: IntArray) -> tuple[int, int
     return int(gone[gone > 0].sum()), int(-gone[gone < 0].sum())
 
 
-def _outside(rows: IntArray, t: IntArray | None, later: IntArray, boxes: Regions) -> int:
+def _outside(rows: IntArray, t: IntArray | None, later: IntArray, intervals: tuple[IntArray, IntArray]) -> int:
     """Return how many rows are at a time that no box of their trajectory has."""
-    if t is None or not len(boxes.t_min):
+    t_min, t_max = intervals
+    if t is None or not len(t_min):
         return len(rows)
-    known, rank = np.unique(np.concatenate([t, boxes.t_min, boxes.t_max]), return_inverse=True)
-    at, begin, end = np.split(rank, [len(t), len(t) + len(boxes.t_min)])
+    known, rank = np.unique(np.concatenate([t, t_min, t_max]), return_inverse=True)
+    at, begin, end = np.split(rank, [len(t), len(t) + len(t_min)])
     order = np.argsort(later * len(known) + begin, kind="stable")
     starts, ends = ((later * len(known) + moment)[order] for moment in (begin, end))
     moment = rows * len(known) + at

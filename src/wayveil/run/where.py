@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from wayveil.model import Chart, Points, Regions, Routes, Series
+from wayveil.model import Chart, Series
 from wayveil.model.ragged import FloatArray, IntArray
 from wayveil.run.guarding import FEWEST, people_at
 
@@ -25,19 +25,20 @@ def where(before: Any, after: Any, names: tuple[str, str], fewest: int) -> Chart
     """
     if before.name_word == after.name_word == "roads":
         return _roads(before, after, names, fewest)
-    if isinstance(before, Points) and after.coordinates:
+    if before.coordinates and after.coordinates and before.positions() is not None:
         return _cells(before, after, names, fewest)
     if before.name_word == "places" and type(before) is type(after):
         return _places(before, after, names, fewest)
     return None
 
 
-def _cells(before: Points, after: Points | Regions, names: tuple[str, str], fewest: int) -> Chart | None:
+def _cells(before: Any, after: Any, names: tuple[str, str], fewest: int) -> Chart | None:
     """Return how the points, or the boxes, spread over square cells."""
     if before.n_rows == 0:
         return None
-    x_low, x_high = np.quantile(before.x, [0.002, 0.998]).tolist()
-    y_low, y_high = np.quantile(before.y, [0.002, 0.998]).tolist()
+    x, y = before.positions()
+    x_low, x_high = np.quantile(x, [0.002, 0.998]).tolist()
+    y_low, y_high = np.quantile(y, [0.002, 0.998]).tolist()
     owner = before.row_owner()
 
     def cell(x: FloatArray, y: FloatArray) -> tuple[IntArray, IntArray]:
@@ -48,18 +49,18 @@ def _cells(before: Points, after: Points | Regions, names: tuple[str, str], fewe
     for cells in _CELLS:
         side = max(x_high - x_low, y_high - y_low) / cells or 1.0
         nx, ny = (max(1, int(np.ceil((high - low) / side))) for low, high in ((x_low, x_high), (y_low, y_high)))
-        column, row = cell(before.x, before.y)
+        column, row = cell(x, y)
         code = row * nx + column
         shown = people_at(code, owner, nx * ny) >= FEWEST
         if 2 * shown[code].sum() >= before.n_rows:
             break
     raw = np.bincount(code, minlength=nx * ny) / before.n_rows
-    if isinstance(after, Regions):
+    if after.positions() is None:
         low, high = cell(after.x_min, after.y_min), cell(after.x_max, after.y_max)
         spread = np.zeros(nx * ny) if fewest else _spread(low, high, nx, ny)
         what = "boxes, each spread evenly over the cells that it touches"
     else:
-        column, row = cell(after.x, after.y)
+        column, row = cell(*after.positions())
         spread = np.bincount(row * nx + column, minlength=nx * ny).astype(np.float64)
         what = "points"
         if fewest:
@@ -97,7 +98,7 @@ def _spread(low: tuple[IntArray, IntArray], high: tuple[IntArray, IntArray], nx:
     return found
 
 
-def _roads(before: Routes, after: Routes, names: tuple[str, str], fewest: int) -> Chart | None:
+def _roads(before: Any, after: Any, names: tuple[str, str], fewest: int) -> Chart | None:
     """Return how many passages each road has, where it is known where roads are; else the busiest ones."""
     network = before.network
     n = len(network)

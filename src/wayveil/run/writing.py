@@ -11,7 +11,7 @@ import polars as pl
 
 from wayveil.errors import OutputError
 from wayveil.io import Loaded, read_published, read_published_taxonomy, write_published, write_taxonomy
-from wayveil.model import Data, Frame, Published, Stops
+from wayveil.model import Data, Frame, Published
 from wayveil.model.ragged import IntArray
 from wayveil.run.asked import makes_parts
 from wayveil.run.manifest import boxes_name, published_name, taxonomy_name
@@ -59,8 +59,8 @@ def write_and_read_back(
     owner = data.owner if made.source is None else _owner_of_parts(data.owner, made.source)
     with reporting_disk_errors(recipe.output.path):
         order = write_published(made.data, path, key=key, beside=None if boxes is None else (boxes, beside))
-        if isinstance(made.data, Stops):
-            write_taxonomy(made.data.taxonomy, path.with_name(taxonomy_name(form)))
+        if made.data.shared == "taxonomy":
+            write_taxonomy(made.data.shared_value(), path.with_name(taxonomy_name(form)))
         loaded = _read_back(path, made.data, data)
         joined = join_owners(loaded.data, made.data, order, owner)
         joined_boxes = None
@@ -88,6 +88,6 @@ def _read_back(path: Path, written: Data, source: Data) -> Loaded:
         attributes=tuple(written.attributes),
         owners=source.owners,
         frame=getattr(written, "frame", Frame()),
-        taxonomy=read_published_taxonomy(tree) if isinstance(written, Stops) else None,
+        taxonomy=read_published_taxonomy(tree) if written.shared == "taxonomy" else None,
         declared=getattr(written, "declared", None) is not None,
     )

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from wayveil.errors import UsageError
-from wayveil.model import Data, Points, Regions, Score, Stops, Visits, duration_units
+from wayveil.model import Points, Regions, Score, Visits, duration_units
 from wayveil.run import catalog
 from wayveil.run.grid import Measure, Setting
 from wayveil.run.manifest import read_manifest
@@ -53,11 +53,11 @@ class Yardstick:
         """The metrics that an ordinary run measures itself."""
         return () if self.prepared else (self.metric,)
 
-    def measure(self, original: Data, public: Path, setting: Setting) -> Score:
+    def measure(self, original: Any, public: Path, setting: Setting) -> Score:
         """Return what a publication lost of the original."""
         manifest, _ = read_manifest(public)
-        published = load_published(public, manifest).data
-        if isinstance(original, Points) and isinstance(published, Visits):
+        published: Any = load_published(public, manifest).data
+        if original.coordinates and not published.coordinates:
             published = as_boxes(published, original, setting.steps)
         score: Score = self.metric.run(original, published)
         return score
@@ -222,7 +222,7 @@ def _original_kind(settings: Sequence[Setting], n_common: int) -> Any:
 def _is_gridded(original: Any, setting: Setting, n_common: int) -> bool:
     """Return whether a setting publishes visits to cells of a grid on points of the original."""
     grids = any(step.name == "grid" for step in setting.steps[n_common:])
-    return original is Points and grids and setting.method.publishes is Visits
+    return grids and original.coordinates and not setting.method.publishes.coordinates
 
 
 def _told(method: Any) -> dict[str, bool]:
@@ -251,7 +251,7 @@ def _check_sensitive(number: str, settings: Sequence[Setting]) -> None:
 
     For stops the taxonomy says what is sensitive, which all settings share.
     """
-    if settings[0].method.accepts is Stops:
+    if settings[0].method.accepts.shared == "taxonomy":
         return
     named = {getattr(setting.method.claim, "sensitive", ()) for setting in settings}
     if number.startswith("attribute") and (len(named) > 1 or () in named):
