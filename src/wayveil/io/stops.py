@@ -20,7 +20,7 @@ from wayveil.io.table import Rows, Table, as_text, open_table
 from wayveil.io.tables import attribute_columns
 from wayveil.io.taxonomy_tree import UNSPECIFIED, with_own_leaves
 from wayveil.io.times import parse_times, time_column, time_pattern
-from wayveil.io.trajectories import Trajectories, read_trajectories, required
+from wayveil.io.trajectories import TrajectoryColumns, read_trajectories, required
 from wayveil.io.words import count, was
 from wayveil.model import Stops, Taxonomy
 from wayveil.model.ragged import BoolArray, IntArray, offsets_of
@@ -221,7 +221,7 @@ def _only(rows: Rows, kept: IntArray) -> Rows:
     return replace(rows, frame=rows.frame[kept], kept=original)
 
 
-def _ends(rows: Rows, columns: Columns, read: Trajectories) -> tuple[IntArray, tuple[str, ...]]:
+def _ends(rows: Rows, columns: Columns, read: TrajectoryColumns) -> tuple[IntArray, tuple[str, ...]]:
     """Return when each stop ended; where nobody says, when it began."""
     position = columns.place.get("t_end")
     if position is None:

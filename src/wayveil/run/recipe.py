@@ -9,7 +9,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
@@ -20,6 +20,7 @@ from wayveil.run import catalog
 
 __all__ = [
     "EACH_TRAJECTORY",
+    "INPUT_KINDS",
     "BlocksSpec",
     "InputSpec",
     "OutputSpec",
@@ -28,6 +29,10 @@ __all__ = [
     "make_input",
     "make_recipe",
 ]
+
+
+INPUT_KINDS: tuple[str, ...] = get_args(InputKind)
+"""What an input can hold."""
 
 
 class _Strict(BaseModel):
