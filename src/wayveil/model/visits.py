@@ -98,7 +98,7 @@ class Visits(Trajectories):
         code = number_names(names)
         moved: dict[str, Any] = {}
         if self.place_x is not None and self.place_y is not None:
-            used = np.unique(self.location)
+            used = self._used()
             at = translate_codes(used, self.locations, code)
             for axis, places in (("place_x", self.place_x), ("place_y", self.place_y)):
                 moved[axis] = np.zeros(len(names))
@@ -135,7 +135,7 @@ class Visits(Trajectories):
     @classmethod
     def _unify(cls, parts: Sequence[Self]) -> Sequence[Self]:
         """Return parts with one list of the locations that somebody visits, in sorted order."""
-        names = sorted({part.locations[i] for part in parts for i in np.unique(part.location).tolist()})
+        names = sorted({part.locations[i] for part in parts for i in part._used().tolist()})
         recoded = [part.recode(names) for part in parts]
         if recoded[0].place_x is None:
             return recoded
@@ -144,12 +144,16 @@ class Visits(Trajectories):
         for axis in ("place_x", "place_y"):
             at[axis] = np.zeros(len(names))
             for part in recoded:
-                used = np.unique(part.location)
+                used = part._used()
                 at[axis][used] = getattr(part, axis)[used]
         return [replace(part, **at) for part in recoded]
 
+    def _used(self) -> IntArray:
+        """Return the codes of the locations that somebody visits, in order."""
+        return np.flatnonzero(np.bincount(self.location, minlength=1))
+
     def _place_counts(self) -> dict[str, int]:
-        return {"Places": len(np.unique(self.location))}
+        return {"Places": len(self._used())}
 
     @classmethod
     def from_records(
