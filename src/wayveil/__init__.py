@@ -59,7 +59,7 @@ _HOMES = {
     ),
     "wayveil.prepare": ("STEPS",),
     "wayveil.run": ("NotPublished", "Publication", "Recipe", "judge", "load_recipe", "make_recipe", "publish", "read"),
-    "wayveil.run.publication": ("risk",),
+    "wayveil.api": ("risk",),
     "wayveil.utility": ("METRICS",),
     "wayveil.verify": ("VERIFIERS", "check_kanonymity", "check_kcl", "check_kdelta"),
     "wayveil.workloads": ("WORKLOADS",),

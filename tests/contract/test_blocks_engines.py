@@ -19,15 +19,15 @@ from tables import CONFIGURED, PEOPLE, write_inputs
 from wayveil.engines import DaskEngine, LocalEngine
 from wayveil.methods import METHODS
 from wayveil.model import concat
-from wayveil.run import catalog
-from wayveil.run.blocks import part, whole
-from wayveil.run.judging import judge
-from wayveil.run.manifest import read_manifest, tables
-from wayveil.run.pipeline import publish
-from wayveil.run.reading import load_boxes, load_parts, load_published
-from wayveil.run.recipe import make_recipe
-from wayveil.run.secret import Secret
-from wayveil.run.writing import write_and_read_back
+from wayveil.pipeline.blocks import block, whole
+from wayveil.pipeline.folder.manifest import read_manifest, tables
+from wayveil.pipeline.folder.secret import Secret
+from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.input import load_boxes, load_parts, load_published
+from wayveil.pipeline.publish import publish
+from wayveil.pipeline.readback import write_and_read_back
+from wayveil.recipe import catalog
+from wayveil.recipe.recipe import make_recipe
 
 SECRET = Secret(bytes(32))
 
@@ -104,7 +104,7 @@ def test_all_engines_publish_the_same_bytes_and_the_union_keeps_the_promise(
         return written
 
     with monkeypatch.context() as patched:
-        patched.setattr(part, "write_and_read_back", seeing)
+        patched.setattr(block, "write_and_read_back", seeing)
         patched.setattr(whole, "write_and_read_back", seeing)
         outcome = publish(make_recipe(make(name, key, "one", more=more)), engine=LocalEngine(workers=1), secret=SECRET)
     one = public_bytes(tmp_path / "one")

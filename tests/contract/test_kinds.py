@@ -12,20 +12,23 @@ import polars as pl
 import pytest
 
 from wayveil.cli import options
+from wayveil.commands import single_steps
 from wayveil.errors import InputError
-from wayveil.io import as_published, columns, layouts, read_published, write_published
+from wayveil.io import as_published, layouts, read_published, write_published
 from wayveil.io.strict_rows import read_text, read_times, refuse_late
+from wayveil.io.tabular import columns
 from wayveil.model import KINDS, Coded, Frame, InputKind, Kind, Trajectories, concat
 from wayveil.model.coded import common_codes, number_names
 from wayveil.model.ragged import offsets_of
-from wayveil.run import drawing, reading, single
-from wayveil.run.blocks.files import load_data, save_data
-from wayveil.run.blocks.plan import keys_of
-from wayveil.run.drawing import drawings
-from wayveil.run.facts import input_facts
-from wayveil.run.guarding import FEWEST
-from wayveil.run.matching import aligned, join_owners
-from wayveil.run.views import balance, views
+from wayveil.pipeline import input
+from wayveil.pipeline.alignment import aligned, join_owners
+from wayveil.pipeline.blocks.plan import keys_of
+from wayveil.pipeline.blocks.task_files import load_data, save_data
+from wayveil.report.charts import drawings
+from wayveil.report.charts.drawings import drawings
+from wayveil.report.suppression import FEWEST
+from wayveil.report.text.summary import input_facts
+from wayveil.report.views.overview import balance, views
 
 INPUT = set(get_args(InputKind))
 ALL = list(KINDS.values())
@@ -41,11 +44,11 @@ def test_every_table_has_one_entry_per_kind() -> None:
         assert layout.data is KINDS[kind]
     for table, expected in (
         (layouts.LAYOUTS, set(KINDS)),
-        (drawing._STROKES, set(KINDS)),
-        (reading._READERS, INPUT),
-        (single._WRITERS, INPUT),
+        (drawings._STROKES, set(KINDS)),
+        (input._READERS, INPUT),
+        (single_steps._WRITERS, INPUT),
         (columns.INPUTS, INPUT),
-        (single._SHARED_WRITERS, {kind.shared for kind in ALL} - {None}),
+        (single_steps._SHARED_WRITERS, {kind.shared for kind in ALL} - {None}),
     ):
         assert set(table) == expected
     assert set(get_args(get_args(options._INPUT["kind"])[0])[0].__args__) == INPUT
@@ -171,8 +174,8 @@ class ErrandsLayout(layouts.Layout):
 
 def test_a_new_kind_is_one_class_and_its_layout(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(layouts, "LAYOUTS", {**layouts.LAYOUTS, "errands": ErrandsLayout()})
-    monkeypatch.setattr("wayveil.io.published.LAYOUTS", layouts.LAYOUTS)
-    monkeypatch.setitem(drawing._STROKES, "errands", drawing._through_positions)
+    monkeypatch.setattr("wayveil.io.publish.published.LAYOUTS", layouts.LAYOUTS)
+    monkeypatch.setitem(drawings._STROKES, "errands", drawings._through_positions)
     common = [[("home", "work", 8), ("work", "home", 17)]] * FEWEST
     data = concat([Errands.of(common), Errands.of([[("home", "clinic", 9)]])])
     data = replace(data, owner=np.arange(len(data)))
@@ -199,4 +202,4 @@ def test_a_new_kind_is_one_class_and_its_layout(monkeypatch: pytest.MonkeyPatch,
     clinic = bars.labels.index("clinic")
     assert [series.values[clinic] for series in bars.series] == [None, 1.0]
     assert bars.series[0].values[bars.labels.index("home")] == 11.0
-    assert [drawing.kind for drawing in drawings(data, less, names=("before", "after"), with_raw=True)] == ["names"]
+    assert [drawings.kind for drawing in drawings(data, less, names=("before", "after"), with_raw=True)] == ["names"]

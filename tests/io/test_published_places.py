@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from wayveil.errors import InputError, OutputError
 from wayveil.io.layouts import as_published
-from wayveil.io.loaded import Loaded
-from wayveil.io.published import read_published, write_published
+from wayveil.io.publish.published import read_published, write_published
+from wayveil.io.read.loaded import Loaded
 from wayveil.model import Frame, Points, Regions, TimeFormat, Visits
 
 WORLD = Frame.for_degrees(np.array([11.8, 12.0]), np.array([50.2, 50.4]))

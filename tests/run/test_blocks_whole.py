@@ -15,18 +15,18 @@ from hypothesis import strategies as st
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
-from wayveil.methods.kcl_choosing import Choosing
-from wayveil.methods.kcl_ways import Choice
+from wayveil.methods.kcl.kcl_choosing import Choosing
+from wayveil.methods.kcl.kcl_ways import Choice
 from wayveil.model import KCL, Visits, concat
-from wayveil.run.blocks import whole
-from wayveil.run.judging import judge
-from wayveil.run.manifest import read_manifest
-from wayveil.run.outcome import NotPublished, Outcome
-from wayveil.run.pipeline import publish
-from wayveil.run.reading import load_published
-from wayveil.run.recipe import make_recipe
-from wayveil.run.secret import Secret
-from wayveil.run.writing import write_and_read_back
+from wayveil.pipeline.blocks import whole
+from wayveil.pipeline.folder.manifest import read_manifest
+from wayveil.pipeline.folder.secret import Secret
+from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.input import load_published
+from wayveil.pipeline.outcome import NotPublished, Outcome
+from wayveil.pipeline.publish import publish
+from wayveil.pipeline.readback import write_and_read_back
+from wayveil.recipe.recipe import make_recipe
 from wayveil.verify import check_kcl
 
 ROW = pl.int_range(pl.len())

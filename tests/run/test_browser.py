@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 
 from wayveil.io import Loaded
-from wayveil.run.pipeline import publish
-from wayveil.run.reading import prepare
-from wayveil.run.recipe import make_recipe
+from wayveil.pipeline.input import prepare
+from wayveil.pipeline.publish import publish
+from wayveil.recipe.recipe import make_recipe
 from wayveil.workloads import WORKLOADS
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")

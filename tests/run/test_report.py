@@ -18,10 +18,10 @@ import pytest
 from wayveil.errors import UsageError
 from wayveil.io import Loaded
 from wayveil.model import KCL, AttackResult, Chart, CSafety, Data, KDelta, Points, Score, Series, Verdict, Visits
-from wayveil.run.pipeline import NotPublished, Outcome, publish
-from wayveil.run.reading import prepare
-from wayveil.run.recipe import make_recipe
-from wayveil.run.report import ReportContext, render_report
+from wayveil.pipeline.input import prepare
+from wayveil.pipeline.publish import NotPublished, Outcome, publish
+from wayveil.recipe.recipe import make_recipe
+from wayveil.report.report import ReportContext, render_report
 from wayveil.workloads import WORKLOADS
 
 NASTY = "<script>alert('x')</script> & \"Söhne\" 北京西站 " + "very long name " * 12
@@ -634,7 +634,7 @@ def test_no_raw_coordinate_is_told(method: dict[str, Any], tmp_path: Path) -> No
 
 
 def test_rejected_trajectories_are_not_drawn_either(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from wayveil.run import catalog
+    from wayveil.recipe import catalog
 
     judge = catalog.verify
     monkeypatch.setattr(catalog, "verify", lambda *given: replace(judge(*given), holds=False, reason="No."))

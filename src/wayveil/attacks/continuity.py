@@ -11,13 +11,13 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from wayveil.attacks.expand import expanded, parts
-from wayveil.attacks.fitting import MOST_EDGES, fitting
-from wayveil.attacks.owners import owners_of
-from wayveil.attacks.positions import Array, check_matched, mean
+from wayveil.attacks.attack_base import threshold_parameter
+from wayveil.attacks.person_owners import owners_of
+from wayveil.attacks.positions.fitting import MOST_EDGES, fitting
+from wayveil.attacks.positions.known_positions import Array, check_matched, mean
 from wayveil.attacks.risk_chart import FOUND, risk_chart, share_chart
-from wayveil.attacks.shared import threshold_parameter
-from wayveil.kernels.attack_continuity import KnownRows, PublishedRows, keep_reachable
+from wayveil.attacks.row_ranges import expanded, parts
+from wayveil.kernels.attacks.speed_continuity import KnownRows, PublishedRows, keep_reachable
 from wayveil.model import AttackResult, Chart, Engine, Points, Regions, check_parameters, parameter, seconds_per_unit
 from wayveil.model.claims import top_speed_of
 from wayveil.model.ragged import offsets_of, trajectory_of_row

@@ -9,10 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from wayveil.attacks.owners import owners_of
-from wayveil.attacks.positions import Array, check_matched
-from wayveil.attacks.shared import OnPositions, draws_parameter, threshold_parameter, victims_parameter
-from wayveil.attacks.trip_ends import (
+from wayveil.attacks.attack_base import OnPositions, draws_parameter, threshold_parameter, victims_parameter
+from wayveil.attacks.person_owners import owners_of
+from wayveil.attacks.positions.known_positions import Array, check_matched
+from wayveil.attacks.visits.known_trips import (
     Disc,
     KnownTrips,
     Span,

@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from wayveil.attacks.expand import expanded, parts
-from wayveil.attacks.positions import Array
+from wayveil.attacks.positions.known_positions import Array
+from wayveil.attacks.row_ranges import expanded, parts
 from wayveil.model import Points, Regions
 from wayveil.model.ragged import trajectory_of_row
 

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.attacks.owners import owners_of
+from wayveil.attacks.attack_base import same_times
+from wayveil.attacks.person_owners import owners_of
 from wayveil.attacks.risk_chart import FOUND, risk_chart
-from wayveil.attacks.shared import same_times
 from wayveil.errors import InputError
-from wayveil.kernels.attack_boxes import Boxes
-from wayveil.kernels.attack_positions import Slots
+from wayveil.kernels.attacks.box_distances import Boxes
+from wayveil.kernels.attacks.position_matching import Slots
 from wayveil.model import Chart, Points, Regions
 from wayveil.model.ragged import frozen, offsets_of
 

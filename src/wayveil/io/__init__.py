@@ -1,7 +1,13 @@
 """File <-> model: the tables people have, and the tables that are published."""
 
-from wayveil.io.columns import Kind, ReadOptions
-from wayveil.io.frames import (
+from wayveil.io.layouts import as_published
+from wayveil.io.network.road_files import read_network, write_network
+from wayveil.io.places.place_files import read_places
+from wayveil.io.places.place_leaves import attach_places, taxonomy_of_places
+from wayveil.io.places.taxonomy_files import in_tree_order, read_published_taxonomy, read_taxonomy, write_taxonomy
+from wayveil.io.publish.published import public_frame, read_extent, read_published, write_published
+from wayveil.io.publish.writer import write_points, write_visits
+from wayveil.io.read.dataframes import (
     from_geopandas,
     from_movingpandas,
     from_pandas,
@@ -11,22 +17,16 @@ from wayveil.io.frames import (
     to_pandas,
     to_polars,
 )
-from wayveil.io.kinds import guess_kind
-from wayveil.io.layouts import as_published
-from wayveil.io.loaded import Loaded
-from wayveil.io.output import write_points, write_visits
-from wayveil.io.pieces import Span, Spans, gather_piece, open_spans, scatter_span
-from wayveil.io.place_nodes import attach_places, taxonomy_of_places
-from wayveil.io.places import read_places
-from wayveil.io.points import read_points
-from wayveil.io.published import public_frame, read_extent, read_published, write_published
-from wayveil.io.roads import read_network, write_network
-from wayveil.io.routes import read_routes, write_routes
-from wayveil.io.side_tables import locate, mark_known, name_owners, read_groups
-from wayveil.io.stops import read_stops, write_stops
-from wayveil.io.table import parquet_parts
-from wayveil.io.taxonomy import in_tree_order, read_published_taxonomy, read_taxonomy, write_taxonomy
-from wayveil.io.visits import read_visits
+from wayveil.io.read.loaded import Loaded
+from wayveil.io.read.point_tables import read_points
+from wayveil.io.read.route_tables import read_routes, write_routes
+from wayveil.io.read.side_tables import locate, mark_known, name_owners, read_groups
+from wayveil.io.read.stop_tables import read_stops, write_stops
+from wayveil.io.read.visit_tables import read_visits
+from wayveil.io.scatter import Span, Spans, gather_piece, open_spans, scatter_span
+from wayveil.io.tabular.columns import Kind, ReadOptions
+from wayveil.io.tabular.detect import guess_kind
+from wayveil.io.tabular.table import parquet_parts
 
 __all__ = [
     "Kind",

@@ -10,10 +10,10 @@ from types import MappingProxyType
 from typing import Literal
 
 from wayveil.errors import InputError, check_choice, closest
-from wayveil.io.people import looks_like_person, person_columns
-from wayveil.io.slices import split_name
-from wayveil.io.table import Table
-from wayveil.io.words import listed
+from wayveil.io.tabular.column_slice import split_name
+from wayveil.io.tabular.messages import listed
+from wayveil.io.tabular.owner_columns import looks_like_person, person_columns
+from wayveil.io.tabular.table import Table
 from wayveil.model import Frame, InputKind
 
 __all__ = [

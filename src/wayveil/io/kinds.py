@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
-from wayveil.io.columns import INPUTS, Kind, ReadOptions, choose_columns, place_columns, suggested
-from wayveil.io.source import holds_points, open_source
-from wayveil.io.table import Table
-from wayveil.io.words import listed
+from wayveil.io.formats.registry import holds_points, open_source
+from wayveil.io.tabular.columns import INPUTS, Kind, ReadOptions, choose_columns, place_columns, suggested
+from wayveil.io.tabular.messages import listed
+from wayveil.io.tabular.table import Table
 
 __all__ = ["guess_kind", "kind_of_table"]
 

@@ -1,7 +1,7 @@
 """How each kind of data looks in a published file: one class per kind.
 
 A layout says which columns a table has, how data become such columns, how these are read again, and what data are after
-both: `as_published`.  Writing and reading themselves are the same for all kinds; see `wayveil.io.published`.
+both: `as_published`.  Writing and reading themselves are the same for all kinds; see `wayveil.io.publish.published`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import OutputError
-from wayveil.io.codes import by_name
-from wayveil.io.degrees import SLACK_DEG, boxes_to_file, boxes_to_metres, points_to_file
-from wayveil.io.features import SIDES
+from wayveil.io.formats.features import SIDES
+from wayveil.io.publish.canonical import SLACK_DEG, boxes_to_file, boxes_to_metres, points_to_file
 from wayveil.io.strict_rows import read_numbers, read_text, read_times, refuse, refuse_late, refuse_sequence
-from wayveil.io.table import Rows
+from wayveil.io.tabular.codes import by_name
+from wayveil.io.tabular.table import Rows
 from wayveil.model import (
     Extent,
     Frame,

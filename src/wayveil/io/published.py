@@ -11,16 +11,16 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError
-from wayveil.io.degrees import SLACK_DEG
-from wayveil.io.features import GEOJSON_LINES, GEOJSON_WHOLE, open_features
+from wayveil.io.formats.features import GEOJSON_LINES, GEOJSON_WHOLE, open_features
 from wayveil.io.layouts import LAYOUTS, Beside, Layout, layout_of
-from wayveil.io.loaded import Loaded
-from wayveil.io.output import check_geojson, write_table
+from wayveil.io.publish.canonical import SLACK_DEG
+from wayveil.io.publish.published_rows import DECLARED, data_frame, pattern_of
+from wayveil.io.publish.writer import check_geojson, write_table
+from wayveil.io.read.loaded import Loaded
 from wayveil.io.strict_rows import read_attribute, read_flags, read_numbers, refuse
-from wayveil.io.table import Rows, Table, open_table
-from wayveil.io.tables import DECLARED, data_frame, pattern_of
-from wayveil.io.times import time_type
-from wayveil.io.words import listed
+from wayveil.io.tabular.messages import listed
+from wayveil.io.tabular.table import Rows, Table, open_table
+from wayveil.io.tabular.timestamps import time_type
 from wayveil.model import Data, Extent, Frame, Owners, Taxonomy, TimeFormat
 from wayveil.model.ragged import IntArray
 

@@ -11,13 +11,13 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError, closest
-from wayveil.io.codes import by_first_appearance
-from wayveil.io.loaded import Loaded
-from wayveil.io.slices import split_name
-from wayveil.io.table import Rows, Table, open_table
-from wayveil.io.times import parse_times
-from wayveil.io.trajectories import refuse_missing, required
-from wayveil.io.words import count, listed, was
+from wayveil.io.read.loaded import Loaded
+from wayveil.io.read.trajectory_tables import refuse_missing, required
+from wayveil.io.tabular.codes import by_first_appearance
+from wayveil.io.tabular.column_slice import split_name
+from wayveil.io.tabular.messages import count, listed, was
+from wayveil.io.tabular.table import Rows, Table, open_table
+from wayveil.io.tabular.timestamps import parse_times
 from wayveil.model import Frame, Visits
 from wayveil.model.ragged import FloatArray, trajectory_of_row
 

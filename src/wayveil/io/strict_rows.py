@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from wayveil.io.codes import by_name
-from wayveil.io.table import Rows
-from wayveil.io.times import parse_times
+from wayveil.io.tabular.codes import by_name
+from wayveil.io.tabular.table import Rows
+from wayveil.io.tabular.timestamps import parse_times
 from wayveil.model import Coded, TimeFormat
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray
 

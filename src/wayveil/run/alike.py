@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wayveil.kernels.equal_sequences import first_equal
+from wayveil.kernels.common.equal_sequences import first_equal
 from wayveil.model import Data
 from wayveil.model.ragged import IntArray
 

@@ -11,9 +11,9 @@ from markupsafe import Markup
 
 from wayveil.model import Data, Regions, RoadNetwork, Routes
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray, keep_rows, offsets_of, take, trajectory_of_row
-from wayveil.run.alike import alike
-from wayveil.run.markup import join, tag
-from wayveil.run.numbers import clean
+from wayveil.report.charts.svg import join, tag
+from wayveil.report.text.number_format import clean
+from wayveil.report.views.equivalence_groups import alike
 
 __all__ = ["MOST_BOXES", "MOST_LINES", "MOST_VERTICES", "Drawing", "Panel", "draw_trajectories", "drawings"]
 

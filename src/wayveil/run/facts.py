@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from wayveil.model import Data, Owners, Published, Sensitive, Verdict
-from wayveil.run.catalog import plain_parameters
+from wayveil.recipe.catalog import plain_parameters
 
 __all__ = [
     "counted_note",

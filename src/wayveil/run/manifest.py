@@ -27,8 +27,8 @@ from wayveil.errors import InputError, UsageError
 from wayveil.io import public_frame, read_extent
 from wayveil.io.layouts import LAYOUTS
 from wayveil.model import Data, Frame, Guarantee, Kind, Owners, TimeFormat, Verdict, guarantee_from_json
-from wayveil.run import catalog
-from wayveil.run.staging import MANIFEST
+from wayveil.pipeline.folder.staging import MANIFEST
+from wayveil.recipe import catalog
 
 __all__ = [
     "FORMAT",

@@ -11,8 +11,8 @@ import numpy as np
 
 from wayveil.errors import InputError
 from wayveil.model import KCL, Verdict, Visits, concat
-from wayveil.run.manifest import Manifest
-from wayveil.run.reading import load_parts, load_published
+from wayveil.pipeline.folder.manifest import Manifest
+from wayveil.pipeline.input import load_parts, load_published
 from wayveil.verify import check_kcl, cut_share, join_shares, judge_share
 
 __all__ = ["SHARE_ROWS", "count_pairs", "count_times", "judge_together", "spans_of_time"]

@@ -8,9 +8,9 @@ import numpy as np
 
 from wayveil.model import Chart, Data, Series, seconds_per_unit
 from wayveil.model.ragged import FloatArray, IntArray, trajectory_of_row
-from wayveil.run.alike import alike
-from wayveil.run.guarding import FEWEST
-from wayveil.run.where import where
+from wayveil.report.suppression import FEWEST
+from wayveil.report.views.equivalence_groups import alike
+from wayveil.report.views.spatial import where
 
 __all__ = ["balance", "views"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wayveil.engines import LocalEngine
-from wayveil.kernels.warm import is_warm, mark_warm, start_warming, warm
+from wayveil.kernels.common.warm import is_warm, mark_warm, start_warming, warm
 from wayveil.model import Attack, Coded, Engine, Method, Metric, parameters_of
 
 __all__ = ["compile_kernels"]

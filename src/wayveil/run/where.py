@@ -9,7 +9,7 @@ import numpy as np
 
 from wayveil.model import Chart, Series
 from wayveil.model.ragged import FloatArray, IntArray
-from wayveil.run.guarding import FEWEST, people_at
+from wayveil.report.suppression import FEWEST, people_at
 
 __all__ = ["where"]
 

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from wayveil.compare.comparison_recipe import Measure, Setting
 from wayveil.errors import UsageError
 from wayveil.model import Points, Regions, Score, Visits, duration_units
-from wayveil.run import catalog
-from wayveil.run.grid import Measure, Setting
-from wayveil.run.manifest import read_manifest
-from wayveil.run.reading import load_published
-from wayveil.run.scores import fits, is_ready
+from wayveil.pipeline.folder.manifest import read_manifest
+from wayveil.pipeline.input import load_published
+from wayveil.recipe import catalog
+from wayveil.recipe.defaults import fits, is_ready
 
 __all__ = ["Yardstick", "as_boxes", "common_steps", "make_yardstick"]
 

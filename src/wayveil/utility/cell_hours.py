@@ -9,14 +9,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from wayveil.metrics.distances import top_kept, total_variation
+from wayveil.metrics.hours.grid_cells import cell_parameter, cell_side, lines_of
+from wayveil.metrics.hours.hours import DayParts
+from wayveil.metrics.metric_base import OnPositions
+from wayveil.metrics.movement import bounding_box, centres, check_comparable, finite
+from wayveil.metrics.roads.road_counts import largest
 from wayveil.model import Chart, Points, Regions, Score, Series, parameter
 from wayveil.model.ragged import trajectory_of_row
-from wayveil.utility.cells import cell_parameter, cell_side, lines_of
-from wayveil.utility.distances import top_kept, total_variation
-from wayveil.utility.hours import DayParts
-from wayveil.utility.movement import bounding_box, centres, check_comparable, finite
-from wayveil.utility.roads import largest
-from wayveil.utility.shared import OnPositions
 
 __all__ = ["CellHours"]
 

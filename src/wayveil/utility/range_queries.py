@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.kernels.range_query import DAI, PSI, Boxes, Queries, count_inside
+from wayveil.kernels.metrics.range_query import DAI, PSI, Boxes, Queries, count_inside
+from wayveil.metrics.metric_base import OnPositions
+from wayveil.metrics.movement import bounding_box, check_comparable, finite, longer_side, with_rows
 from wayveil.model import Chart, Points, Regions, Score, Series, parameter
-from wayveil.utility.movement import bounding_box, check_comparable, finite, longer_side, with_rows
-from wayveil.utility.shared import OnPositions
 
 __all__ = ["RangeQueries", "boxes_of"]
 

@@ -15,9 +15,9 @@ from wayveil.model.coded import Owners
 from wayveil.model.ragged import BoolArray, trajectory_of_row
 from wayveil.model.results import Verdict
 from wayveil.model.visits import Visits
-from wayveil.verify.kcl import judge_listed
-from wayveil.verify.kcl_table import Table, refusal
-from wayveil.verify.kcl_verdict import Break, Extremes, Scope, refused, verdict_of_listed
+from wayveil.verify.kcl.kcl_table import Table, refusal
+from wayveil.verify.kcl.kcl_verdict import Break, Extremes, Scope, refused, verdict_of_listed
+from wayveil.verify.kcl.kcl_verifier import judge_listed
 
 __all__ = ["KclShare", "cut_share", "join_shares", "judge_share"]
 

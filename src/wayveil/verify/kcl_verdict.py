@@ -11,8 +11,8 @@ from wayveil.model.claims import KCL
 from wayveil.model.coded import Owners
 from wayveil.model.results import Verdict
 from wayveil.model.visits import Visits
-from wayveil.verify.kcl_all import Findings
-from wayveil.verify.kcl_table import SHARES, Table
+from wayveil.verify.kcl.kcl_any_length import Findings
+from wayveil.verify.kcl.kcl_table import SHARES, Table
 
 __all__ = ["BREAKS", "Break", "Extremes", "Scope", "refused", "told", "verdict_of_all", "verdict_of_listed"]
 

@@ -22,8 +22,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from wayveil.errors import WayveilError
-from wayveil.run.forms import claim_words, method_forms, step_forms
-from wayveil.run.recipe import INPUT_KINDS
+from wayveil.recipe.forms import claim_words, method_forms, step_forms
+from wayveil.recipe.recipe import INPUT_KINDS
 from wayveil.web.answers import Refused, plainly, unexpected
 from wayveil.web.asked import read_asked, read_method
 from wayveil.web.compared import compare_runs
