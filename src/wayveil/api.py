@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import Any, Literal, get_args, overload
 
 import numpy as np
 import polars as pl
@@ -17,17 +17,7 @@ from wayveil.commands.single_steps import attack_data
 from wayveil.engines import Scratch
 from wayveil.errors import UsageError
 from wayveil.io import Loaded, from_geopandas, from_pandas, from_polars, to_geopandas, to_pandas, to_polars
-from wayveil.model import (
-    Data,
-    Engine,
-    Points,
-    Regions,
-    Routes,
-    Stops,
-    Visits,
-    guarantees,
-    parameters_of,
-)
+from wayveil.model import Data, Engine, InputKind, guarantees, parameters_of
 from wayveil.pipeline.folder.manifest import read_manifest
 from wayveil.pipeline.folder.secret import Secret
 from wayveil.pipeline.input import Prepared, load_published, prepare
@@ -119,7 +109,7 @@ class Publication:
         return target / public.name
 
     def __repr__(self) -> str:
-        rows = f"{len(self.data):,} trajectories, {self.data.n_rows:,} {catalog.rows_word(self.data)}"
+        rows = f"{len(self.data):,} trajectories, {self.data.n_rows:,} {self.data.row_word}"
         claim = self.verdict.claim
         declared = "" if self.promise == claim.promise else ", each trajectory declared to be another person"
         return f"Publication({rows}, verified: {claim.to_json()}{declared})"
@@ -287,7 +277,7 @@ class _Asked:
         owners: Any = EACH_TRAJECTORY if data.owners == "declared" else ()
         return make_recipe(
             {
-                "input": {"path": "data in memory", "kind": catalog.kind_of_data(data), "owners": owners},
+                "input": {"path": "data in memory", "kind": data.kind, "owners": owners},
                 "output": {"path": str(target), "keep": list(self.keep)},
                 "prepare": tuple(self.prepare),
                 "method": method,
@@ -302,7 +292,7 @@ class _Asked:
 def _publish_data(
     data: Data, method: Any, asked: _Asked, *, out: str | Path | None, engine: Engine | None, secret: Secret | None
 ) -> Publication:
-    if isinstance(data, Regions):
+    if data.kind not in get_args(InputKind):
         raise UsageError("publish: boxes are what methods make; give visits, points, routes or stops.")
     scratch = Scratch() if out is None else None
     target = Path(out or "") if scratch is None else scratch.path / "publication"
@@ -333,7 +323,7 @@ def _prepared(data: Data, steps: Sequence[Any], spec: InputSpec) -> Prepared:
 
 def _data_of(what: Any, owners: Literal["each-trajectory"] | None) -> Data:
     """Return data, or those in a frame; `owners` is what the caller declares of them."""
-    if isinstance(what, (Visits, Points, Regions, Routes, Stops)):
+    if isinstance(what, Data):
         if owners is not None and (owners != EACH_TRAJECTORY or what.owners != "declared"):
             raise UsageError(
                 f"publish: owners must be {EACH_TRAJECTORY!r} or left out, and left out where the data say themselves "

@@ -18,12 +18,12 @@ from tables import CONFIGURED, PEOPLE, write_inputs
 
 from wayveil.engines import DaskEngine, LocalEngine
 from wayveil.methods import METHODS
+from wayveil.model import concat
 from wayveil.pipeline.blocks import block, whole
 from wayveil.pipeline.folder.manifest import read_manifest, tables
 from wayveil.pipeline.folder.secret import Secret
 from wayveil.pipeline.folder.verify_folder import judge
 from wayveil.pipeline.input import load_boxes, load_parts, load_published
-from wayveil.pipeline.joining import join_data
 from wayveil.pipeline.publish import publish
 from wayveil.pipeline.readback import write_and_read_back
 from wayveil.recipe import catalog
@@ -135,7 +135,7 @@ def check_union(out: Path, outcome: Any, owned: list[Any]) -> None:
         parts = list(load_parts(out / "public", manifest))
         listed: Any = [load_boxes(out / "public", manifest, one, i) for i, one in enumerate(parts)]
         first = np.cumsum([0, *(len(one) for one in listed)])
-        boxes = join_data([replace(b, owner=b.owner + a) for b, a in zip(listed, first.tolist(), strict=False)])
+        boxes = concat([replace(b, owner=b.owner + a) for b, a in zip(listed, first.tolist(), strict=False)])
     assert catalog.verify(read.data, claim, boxes=boxes).holds
     if boxes is not None:
         return
@@ -146,7 +146,7 @@ def check_union(out: Path, outcome: Any, owned: list[Any]) -> None:
         replace(data, owner=np.where(data.owner < 0, data.owner - 10**6 * i, data.owner))
         for i, data in enumerate(owned)
     ]
-    union = join_data(apart)
+    union = concat(apart)
     assert len(union) == manifest.trajectories
     verdict = catalog.verify(union, claim)
     assert verdict.holds, verdict.reason

@@ -17,13 +17,12 @@ from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
 from wayveil.methods.kcl.kcl_choosing import Choosing
 from wayveil.methods.kcl.kcl_ways import Choice
-from wayveil.model import KCL, Visits
+from wayveil.model import KCL, Visits, concat
 from wayveil.pipeline.blocks import whole
 from wayveil.pipeline.folder.manifest import read_manifest
 from wayveil.pipeline.folder.secret import Secret
 from wayveil.pipeline.folder.verify_folder import judge
 from wayveil.pipeline.input import load_published
-from wayveil.pipeline.joining import join_data
 from wayveil.pipeline.outcome import NotPublished, Outcome
 from wayveil.pipeline.publish import publish
 from wayveil.pipeline.readback import write_and_read_back
@@ -97,7 +96,7 @@ def test_nothing_violates_the_claim_in_all_parts_together(
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(whole, "write_and_read_back", seeing)
         outcome = run(content(raw, folder, rows=rows, keep=("name",), k=k, l=longest))
-    union: Visits = join_data(seen)
+    union: Visits = concat(seen)
     claim = outcome.verdict.claim
     assert isinstance(claim, KCL)
     check_by_force(union, claim)

@@ -14,7 +14,6 @@ import pytest
 from wayveil.io import Loaded
 from wayveil.pipeline.input import prepare
 from wayveil.pipeline.publish import publish
-from wayveil.recipe.catalog import kind_of_data
 from wayveil.recipe.recipe import make_recipe
 from wayveil.workloads import WORKLOADS
 
@@ -49,7 +48,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
             recipe = make_recipe(
                 {
                     "seed": 3,
-                    "input": {"path": "data in memory", "kind": kind_of_data(data)},
+                    "input": {"path": "data in memory", "kind": data.kind},
                     "method": method,
                     "output": {"path": str(tmp_path_factory.mktemp("out") / "made"), "with_raw": with_raw},
                 }

@@ -20,7 +20,6 @@ from wayveil.io import Loaded
 from wayveil.model import KCL, AttackResult, Chart, CSafety, Data, KDelta, Points, Score, Series, Verdict, Visits
 from wayveil.pipeline.input import prepare
 from wayveil.pipeline.publish import NotPublished, Outcome, publish
-from wayveil.recipe.catalog import kind_of_data
 from wayveil.recipe.recipe import make_recipe
 from wayveil.report.report import ReportContext, render_report
 from wayveil.workloads import WORKLOADS
@@ -536,7 +535,7 @@ def published(data: Data, method: dict[str, Any], out: Path, ids: list[str] | No
     recipe = make_recipe(
         {
             "seed": 3,
-            "input": {"path": "data in memory", "kind": kind_of_data(data)},
+            "input": {"path": "data in memory", "kind": data.kind},
             "method": method,
             "output": {"path": str(out), **output},
         }

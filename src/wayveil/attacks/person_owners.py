@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.model import Data, Points, Visits
+from wayveil.model import Data
 
 __all__ = ["owners_of"]
 
@@ -21,10 +21,10 @@ def owners_of(data: Data) -> NDArray[Any]:
 
     Examples
     --------
+    >>> from wayveil.model import Visits
     >>> data = Visits.from_records([[("a", 1)], [("b", 1)], [("c", 2)]], owner=[7, 3, 7])
     >>> owners_of(data).tolist()
     [1, 0, 1]
     """
-    whole = isinstance(data, (Visits, Points))
-    told = data.owners == "given" if whole else data.owners != "hidden"
+    told = data.owners == "given" if data.whole else data.owners != "hidden"
     return np.unique(data.owner, return_inverse=True)[1] if told else np.arange(len(data))

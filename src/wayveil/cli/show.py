@@ -197,9 +197,7 @@ def prepared_lines(out: Path, prepared: Any) -> Iterator[str]:
 
 
 def _rows(data: Any) -> str:
-    from wayveil.recipe.catalog import rows_word
-
-    return rows_word(data)
+    return str(data.row_word)
 
 
 def _effects(outcome: Any) -> Iterator[str]:

@@ -16,7 +16,7 @@ import polars as pl
 from wayveil.engines import LocalEngine, scratch_folder
 from wayveil.errors import InputError, OutputError, UsageError
 from wayveil.io import write_network, write_points, write_routes, write_stops, write_taxonomy, write_visits
-from wayveil.model import AttackResult, Data, Engine, Points, Routes, Score, Sensitive, Stops, Visits, parameters_of
+from wayveil.model import AttackResult, Data, Engine, Score, Sensitive, parameters_of
 from wayveil.pipeline.blocks.combine import left_out_note
 from wayveil.pipeline.blocks.input_pieces import Wanted, found_kind, read_pieces
 from wayveil.pipeline.blocks.queries import attack_pieces
@@ -32,6 +32,13 @@ __all__ = ["Generated", "Risk", "attack_data", "generate", "loss", "prepare_tabl
 
 _SUFFIXES = (".csv", ".parquet")
 _POINT_SUFFIXES = (*_SUFFIXES, ".geojsonl")
+_WRITERS: dict[str, Callable[..., None]] = {
+    "visits": write_visits,
+    "points": write_points,
+    "routes": write_routes,
+    "stops": write_stops,
+}
+_SHARED_WRITERS: dict[str, Callable[..., None]] = {"network": write_network, "taxonomy": write_taxonomy}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +148,7 @@ def write_risk_page(found: Risk, source: Path, out: Path, *, overwrite: bool = F
 
 
 def _sizes(data: Data) -> str:
-    return f"{data.n_rows:,} {catalog.rows_word(data)} in {len(data):,} trajectories of {data.n_owners:,} people"
+    return f"{data.n_rows:,} {data.row_word} in {len(data):,} trajectories of {data.n_owners:,} people"
 
 
 def attack_data(
@@ -205,7 +212,7 @@ def _risk_in_pieces(
         found, without = attack_pieces(attacks, pieces, (pieces.files,), sensitive=sensitive, seed=root, engine=engine)
     if not found:
         raise UsageError(f"{', '.join(without)} cannot be asked in pieces; leave --block-rows out.")
-    word = catalog.rows_word(pieces.example)
+    word = pieces.example.row_word
     return Risk(
         results=tuple(same[0] for same in found),
         notes=(*pieces.notes, *left_out_note(without)),
@@ -226,7 +233,7 @@ def loss(
             f"The times of the two tables cannot be compared: {before.time_format} and {after.time_format}."
         )
     if not metrics:
-        kinds = (catalog.kind_of_data(before), catalog.kind_of_data(after))
+        kinds = (before.kind, after.kind)
         raise InputError(f"The original holds {kinds[0]} and the publication {kinds[1]}; these cannot be compared.")
     return measure(metrics, before, after, engine or LocalEngine())
 
@@ -251,14 +258,12 @@ def generate(
 
 def _write_beside(data: Data, out: Path, *, overwrite: bool) -> None:
     """Write what the data need to be read: the road network of routes, the taxonomy of stops."""
-    what = "network" if isinstance(data, Routes) else "taxonomy"
-    beside = out.with_name(f"{out.name.removesuffix(out.suffix)}-{what}{out.suffix}")
-    if isinstance(data, Routes):
-        check_file(beside, overwrite=overwrite)
-        write_file(beside, lambda path: write_network(data.network, path))
-    elif isinstance(data, Stops):
-        check_file(beside, overwrite=overwrite)
-        write_file(beside, lambda path: write_taxonomy(data.taxonomy, path))
+    if data.shared is None:
+        return
+    write = _SHARED_WRITERS[data.shared]
+    beside = out.with_name(f"{out.name.removesuffix(out.suffix)}-{data.shared}{out.suffix}")
+    check_file(beside, overwrite=overwrite)
+    write_file(beside, lambda path: write(data.shared_value(), path))
 
 
 def prepare_table(
@@ -279,25 +284,19 @@ def prepare_table(
             f"A table cannot hold what {step.name} marks. Give the step to publish, risk or utility with --prepare, or "
             "list the points in a table for --known."
         )
-    if isinstance(prepared.data, Stops):
+    if prepared.data.shared == "taxonomy":
         _write_beside(prepared.data, out, overwrite=overwrite)
     write_file(out, lambda path: write_data(prepared.data, path, ids=_distinct(prepared.ids)))
     return prepared
 
 
 def write_data(data: Data, path: Path, *, ids: list[str] | None = None) -> None:
-    """Write visits or points as a table."""
-    if isinstance(data, Points):
-        write_points(data, path, ids=ids)
-    elif isinstance(data, (Visits, Routes, Stops)) and not path.name.endswith(_SUFFIXES):
-        what = catalog.kind_of_data(data).capitalize()
-        raise UsageError(f"{what} can be written to {' and '.join(_SUFFIXES)} only, not to {path.name!r}.")
-    elif isinstance(data, Routes):
-        write_routes(data, path, ids=ids)
-    elif isinstance(data, Stops):
-        write_stops(data, path, ids=ids)
-    elif isinstance(data, Visits):
-        write_visits(data, path, ids=ids)
+    """Write data as a table that can be read again."""
+    if not data.coordinates and not path.name.endswith(_SUFFIXES):
+        raise UsageError(
+            f"{data.kind.capitalize()} can be written to {' and '.join(_SUFFIXES)} only, not to {path.name!r}."
+        )
+    _WRITERS[data.kind](data, path, ids=ids)
 
 
 def _distinct(ids: pl.Series) -> list[str]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from wayveil.compare.comparison_recipe import Measure, Setting
 from wayveil.errors import UsageError
-from wayveil.model import Data, Points, Regions, Score, Stops, Visits, duration_units
+from wayveil.model import Points, Regions, Score, Visits, duration_units
 from wayveil.pipeline.folder.manifest import read_manifest
 from wayveil.pipeline.input import load_published
 from wayveil.recipe import catalog
@@ -53,11 +53,11 @@ class Yardstick:
         """The metrics that an ordinary run measures itself."""
         return () if self.prepared else (self.metric,)
 
-    def measure(self, original: Data, public: Path, setting: Setting) -> Score:
+    def measure(self, original: Any, public: Path, setting: Setting) -> Score:
         """Return what a publication lost of the original."""
         manifest, _ = read_manifest(public)
-        published = load_published(public, manifest).data
-        if isinstance(original, Points) and isinstance(published, Visits):
+        published: Any = load_published(public, manifest).data
+        if original.coordinates and not published.coordinates:
             published = as_boxes(published, original, setting.steps)
         score: Score = self.metric.run(original, published)
         return score
@@ -222,7 +222,7 @@ def _original_kind(settings: Sequence[Setting], n_common: int) -> Any:
 def _is_gridded(original: Any, setting: Setting, n_common: int) -> bool:
     """Return whether a setting publishes visits to cells of a grid on points of the original."""
     grids = any(step.name == "grid" for step in setting.steps[n_common:])
-    return original is Points and grids and setting.method.publishes is Visits
+    return grids and original.coordinates and not setting.method.publishes.coordinates
 
 
 def _told(method: Any) -> dict[str, bool]:
@@ -252,7 +252,7 @@ def _check_sensitive(number: str, settings: Sequence[Setting]) -> None:
 
     For stops the taxonomy says what is sensitive, which all settings share.
     """
-    if settings[0].method.accepts is Stops:
+    if settings[0].method.accepts.shared == "taxonomy":
         return
     named = {setting.method.claim.sensitive for setting in settings}
     if number.startswith("attribute") and (len(named) > 1 or () in named):

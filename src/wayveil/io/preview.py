@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import polars as pl
 
@@ -25,7 +25,7 @@ __all__ = ["preview"]
 _SHOWN_ROWS, _EXAMPLES, _VALUES, _MOST_DISTINCT, _LONGEST = 20, 3, 50, 1000, 80
 _MOST_NODES = _MOST_COLUMNS = 500
 _TABLES = (".csv", ".csv.gz", ".parquet")
-_KINDS: tuple[Kind, ...] = ("visits", "points", "routes", "stops")
+_KINDS: tuple[Kind, ...] = get_args(Kind)
 _PROBLEMS = (InputError, UsageError)
 
 

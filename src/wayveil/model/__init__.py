@@ -14,7 +14,9 @@ from wayveil.model.claims import (
     StrictK,
     SubsequenceK,
 )
+from wayveil.model.coded import Coded, Owners
 from wayveil.model.frame import Extent, Frame
+from wayveil.model.kinds import KINDS, InputKind, Kind
 from wayveil.model.parameters import (
     Parameter,
     Sensitive,
@@ -33,11 +35,13 @@ from wayveil.model.routes import RoadNetwork, Routes
 from wayveil.model.stops import Stops
 from wayveil.model.taxonomy import Taxonomy
 from wayveil.model.times import TimeFormat, duration_units, seconds_per_unit
-from wayveil.model.visits import Coded, Owners, Visits
+from wayveil.model.trajectories import NamedPlaces, Trajectories, concat
+from wayveil.model.visits import Visits
 
 __all__ = [
     "GUARANTEES",
     "KCL",
+    "KINDS",
     "Attack",
     "AttackGraph",
     "AttackResult",
@@ -52,10 +56,13 @@ __all__ = [
     "Extent",
     "Frame",
     "Guarantee",
+    "InputKind",
     "KAnonymity",
     "KDelta",
+    "Kind",
     "Method",
     "Metric",
+    "NamedPlaces",
     "Owners",
     "Parameter",
     "Places",
@@ -75,11 +82,13 @@ __all__ = [
     "SubsequenceK",
     "Taxonomy",
     "TimeFormat",
+    "Trajectories",
     "Verdict",
     "Verifier",
     "Visits",
     "Workload",
     "check_parameters",
+    "concat",
     "duration_units",
     "guarantee_from_json",
     "guarantees",

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from wayveil.errors import InputError
 from wayveil.model.ragged import IntArray, trajectory_of_row
 
-__all__ = ["check_offsets", "check_order", "check_owners"]
+__all__ = ["check_offsets", "check_order"]
 
 
 def check_offsets(who: str, offsets: IntArray) -> None:
     """Refuse offsets that do not cut rows into trajectories."""
     if not len(offsets) or offsets[0] != 0 or (np.diff(offsets) < 0).any():
         raise InputError(f"{who}: offsets must start at 0 and never decrease.")
-
-
-def check_owners(who: str, n: int, owner: IntArray, attributes: Mapping[str, Any]) -> None:
-    """Refuse owners or attributes that do not have one value for each of `n` trajectories."""
-    if len(owner) != n or any(len(a.codes) != n for a in attributes.values()):
-        raise InputError(f"{who}: owner and attributes must have one value per trajectory.")
 
 
 def check_order(who: str, offsets: IntArray, t: IntArray, *, strictly: bool) -> None:

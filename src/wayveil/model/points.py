@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from dataclasses import dataclass
+from typing import ClassVar, Self
 
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.model.checks import check_offsets, check_order, check_owners
+from wayveil.model.checks import check_order
+from wayveil.model.coded import Coded
+from wayveil.model.curve import z_curve
 from wayveil.model.frame import Frame
-from wayveil.model.ragged import BoolArray, FloatArray, IntArray, frozen, keep_rows, offsets_of, take
+from wayveil.model.ragged import BoolArray, FloatArray, IntArray, mean_per_trajectory, offsets_of
 from wayveil.model.times import TimeFormat
-from wayveil.model.visits import Coded, Owners
+from wayveil.model.trajectories import BoxColumns, Columns, Trajectories
 
 __all__ = ["Points"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Points:
+class Points(Trajectories):
     """Sampled positions of trajectories, in metres, as flat read-only columns.
 
     Parameters
@@ -49,82 +51,55 @@ class Points:
     (2, 3, [(0, 0.0, 0.0), (1, 10.0, 0.0)])
     """
 
-    offsets: IntArray
     t: IntArray
     x: FloatArray
     y: FloatArray
-    owner: IntArray
-    attributes: Mapping[str, Coded] = field(default_factory=dict)
     frame: Frame = Frame()
-    time_format: TimeFormat = "integer"
-    owners: Owners = "declared"
     known: BoolArray | None = None
 
-    def __post_init__(self) -> None:
-        set_ = object.__setattr__
-        set_(self, "offsets", frozen(self.offsets, np.int64))
-        set_(self, "t", frozen(self.t, np.int64))
-        set_(self, "x", frozen(self.x, np.float64))
-        set_(self, "y", frozen(self.y, np.float64))
-        set_(self, "owner", frozen(self.owner, np.int64))
-        set_(self, "attributes", MappingProxyType(dict(self.attributes)))
-        if self.known is not None:
-            set_(self, "known", frozen(self.known, np.bool_))
-        self._check()
+    kind: ClassVar[str] = "points"
+    row_word: ClassVar[str] = "points"
+    row_columns: ClassVar[Columns] = {"t": np.int64, "x": np.float64, "y": np.float64}
+    optional_row_columns: ClassVar[Columns] = {"known": np.bool_}
+    coordinates: ClassVar[bool] = True
+    whole: ClassVar[bool] = True
 
-    def _check(self) -> None:
-        check_offsets("Points", self.offsets)
-        if not self.offsets[-1] == len(self.t) == len(self.x) == len(self.y):
-            raise InputError("Points: t, x and y must have as many rows as offsets say.")
-        if self.known is not None and len(self.known) != len(self.t):
-            raise InputError("Points: known must have one value per row.")
-        check_owners("Points", len(self), self.owner, self.attributes)
+    def _check_rows(self) -> None:
         if not (np.isfinite(self.x).all() and np.isfinite(self.y).all()):
             raise InputError("Points: x and y must be finite.")
         check_order("Points", self.offsets, self.t, strictly=True)
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def n_rows(self) -> int:
-        """Number of points."""
-        return len(self.t)
-
-    @property
-    def n_owners(self) -> int:
-        """Number of distinct people."""
-        return len(np.unique(self.owner))
-
     def record(self, trajectory: int) -> list[tuple[int, float, float]]:
         """Return one trajectory as (t, x, y); for people and tests, not for loops over data."""
-        rows = slice(self.offsets[trajectory], self.offsets[trajectory + 1])
+        rows = self.rows(trajectory)
         return list(zip(self.t[rows].tolist(), self.x[rows].tolist(), self.y[rows].tolist(), strict=True))
 
-    def where(self, keep: BoolArray) -> Points:
-        """Return the same trajectories with only the points where `keep` is true."""
-        return replace(
-            self,
-            offsets=keep_rows(self.offsets, keep),
-            t=self.t[keep],
-            x=self.x[keep],
-            y=self.y[keep],
-            known=None if self.known is None else self.known[keep],
-        )
+    @classmethod
+    def tiny(cls) -> Self:
+        """Return two people on the same way."""
+        return cls.from_records([[(0, 0.0, 0.0), (1, 1.0, 0.0)]] * 2, time_format="epoch")
 
-    def take(self, trajectories: IntArray) -> Points:
-        """Return these trajectories, in this order."""
-        offsets, rows = take(self.offsets, trajectories)
-        return replace(
-            self,
-            offsets=offsets,
-            t=self.t[rows],
-            x=self.x[rows],
-            y=self.y[rows],
-            owner=self.owner[trajectories],
-            attributes={name: a.take(trajectories) for name, a in self.attributes.items()},
-            known=None if self.known is None else self.known[rows],
-        )
+    def times(self) -> IntArray:
+        """Return the time of each point."""
+        return self.t
+
+    def boxes(self) -> BoxColumns:
+        """Return points as boxes without extent."""
+        return BoxColumns(self.t, self.t, self.x, self.x, self.y, self.y)
+
+    def positions(self) -> tuple[FloatArray, FloatArray]:
+        """Return x and y."""
+        return self.x, self.y
+
+    def curve_keys(self) -> IntArray:
+        """Return where the mean of each trajectory is on a curve through the plane."""
+        if not self.n_rows:
+            return super().curve_keys()
+        return z_curve(mean_per_trajectory(self.x, self.offsets), mean_per_trajectory(self.y, self.offsets))
+
+    def row_keys(self, other: Self) -> tuple[IntArray, IntArray]:
+        """Return the times: a point stays the same where its time does."""
+        return self.t, other.t
 
     @classmethod
     def from_records(
@@ -135,7 +110,7 @@ class Points:
         attributes: Mapping[str, Sequence[str | None]] | None = None,
         time_format: TimeFormat = "integer",
         frame: Frame | None = None,
-    ) -> Points:
+    ) -> Self:
         """Build from lists of (t, x, y); for examples and tests."""
         return cls(
             offsets=offsets_of(np.array([len(r) for r in records], np.int64)),

@@ -7,7 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BoolArray", "FloatArray", "IntArray", "frozen", "keep_rows", "offsets_of", "take", "trajectory_of_row"]
+__all__ = [
+    "BoolArray",
+    "FloatArray",
+    "IntArray",
+    "frozen",
+    "keep_rows",
+    "mean_per_trajectory",
+    "offsets_of",
+    "take",
+    "trajectory_of_row",
+]
 
 IntArray = NDArray[np.integer[Any]]
 BoolArray = NDArray[np.bool_]
@@ -73,3 +83,16 @@ def take(offsets: IntArray, trajectories: IntArray) -> tuple[IntArray, IntArray]
     new = offsets_of(lengths)
     rows = np.arange(new[-1]) + np.repeat(offsets[:-1][trajectories] - new[:-1], lengths)
     return new, rows
+
+
+def mean_per_trajectory(values: FloatArray, offsets: IntArray) -> FloatArray:
+    """Return the mean of the rows of every trajectory, 0 where there are none.
+
+    Examples
+    --------
+    >>> mean_per_trajectory(np.array([1.0, 3.0, 5.0]), np.array([0, 2, 2, 3])).tolist()
+    [2.0, 0.0, 5.0]
+    """
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    means: FloatArray = (sums[offsets[1:]] - sums[offsets[:-1]]) / np.maximum(np.diff(offsets), 1)
+    return means

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.model.checks import check_offsets, check_owners
 from wayveil.model.frame import Frame
-from wayveil.model.ragged import BoolArray, FloatArray, IntArray, frozen, keep_rows, offsets_of, take, trajectory_of_row
+from wayveil.model.ragged import BoolArray, FloatArray, IntArray, offsets_of, trajectory_of_row
 from wayveil.model.times import TimeFormat
-from wayveil.model.visits import Coded, Owners
+from wayveil.model.trajectories import BoxColumns, Columns, Trajectories
 
 __all__ = ["Regions"]
 
-_TIMES = ("t_min", "t_max")
-_PLACES = ("x_min", "x_max", "y_min", "y_max")
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Regions:
+class Regions(Trajectories):
     """Sequences of closed boxes, in metres, as flat read-only columns.
 
     Parameters
@@ -47,41 +42,30 @@ class Regions:
     (2, 1, [(0, 0, 0.0, 2.0, 0.0, 1.0)])
     """
 
-    offsets: IntArray
     t_min: IntArray
     t_max: IntArray
     x_min: FloatArray
     x_max: FloatArray
     y_min: FloatArray
     y_max: FloatArray
-    owner: IntArray
-    attributes: Mapping[str, Coded] = field(default_factory=dict)
     frame: Frame = Frame()
-    time_format: TimeFormat = "integer"
-    owners: Owners = "declared"
     declared: BoolArray | None = None
 
-    def __post_init__(self) -> None:
-        set_ = object.__setattr__
-        set_(self, "offsets", frozen(self.offsets, np.int64))
-        for name in _TIMES:
-            set_(self, name, frozen(getattr(self, name), np.int64))
-        for name in _PLACES:
-            set_(self, name, frozen(getattr(self, name), np.float64))
-        set_(self, "owner", frozen(self.owner, np.int64))
-        set_(self, "attributes", MappingProxyType(dict(self.attributes)))
-        if self.declared is not None:
-            set_(self, "declared", frozen(self.declared, np.bool_))
-        self._check()
+    kind: ClassVar[str] = "regions"
+    row_word: ClassVar[str] = "boxes"
+    row_columns: ClassVar[Columns] = {
+        "t_min": np.int64,
+        "t_max": np.int64,
+        "x_min": np.float64,
+        "x_max": np.float64,
+        "y_min": np.float64,
+        "y_max": np.float64,
+    }
+    optional_row_columns: ClassVar[Columns] = {"declared": np.bool_}
+    coordinates: ClassVar[bool] = True
 
-    def _check(self) -> None:
-        check_offsets("Regions", self.offsets)
-        if any(len(getattr(self, name)) != self.offsets[-1] for name in (*_TIMES, *_PLACES)):
-            raise InputError("Regions: every column must have as many rows as offsets say.")
-        if self.declared is not None and len(self.declared) != self.offsets[-1]:
-            raise InputError("Regions: declared must have one value per row.")
-        check_owners("Regions", len(self), self.owner, self.attributes)
-        if not all(np.isfinite(getattr(self, name)).all() for name in _PLACES):
+    def _check_rows(self) -> None:
+        if not all(np.isfinite(side).all() for side in self.boxes()[2:]):
             raise InputError("Regions: the sides of boxes must be finite.")
         ends = ((self.t_min, self.t_max), (self.x_min, self.x_max), (self.y_min, self.y_max))
         if any((low > high).any() for low, high in ends):
@@ -91,43 +75,38 @@ class Regions:
         if any(((t[1:] < t[:-1]) & same).any() for t in (self.t_min, self.t_max)):
             raise InputError("Regions: t_min and t_max must never decrease inside a trajectory.")
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def n_rows(self) -> int:
-        """Number of boxes."""
-        return len(self.t_min)
-
-    @property
-    def n_owners(self) -> int:
-        """Number of distinct people."""
-        return len(np.unique(self.owner))
-
     def record(self, trajectory: int) -> list[tuple[int, int, float, float, float, float]]:
         """Return one trajectory as (t_min, t_max, x_min, x_max, y_min, y_max); for people and tests."""
-        rows = slice(self.offsets[trajectory], self.offsets[trajectory + 1])
-        return list(zip(*(getattr(self, name)[rows].tolist() for name in (*_TIMES, *_PLACES)), strict=True))
+        rows = self.rows(trajectory)
+        return list(zip(*(column[rows].tolist() for column in self.boxes()), strict=True))
 
-    def where(self, keep: BoolArray) -> Regions:
-        """Return the same trajectories with only the boxes where `keep` is true."""
-        return replace(self, offsets=keep_rows(self.offsets, keep), **self._rows(keep))
+    @classmethod
+    def tiny(cls) -> Self:
+        """Return two people in the same two boxes."""
+        boxes = [(0, 0, 0.0, 0.0, 0.0, 0.0), (1, 1, 1.0, 1.0, 0.0, 0.0)]
+        return cls.from_records([boxes] * 2, time_format="epoch")
 
-    def take(self, trajectories: IntArray) -> Regions:
-        """Return these trajectories, in this order."""
-        offsets, rows = take(self.offsets, trajectories)
-        return replace(
-            self,
-            offsets=offsets,
-            **self._rows(rows),
-            owner=self.owner[trajectories],
-            attributes={name: a.take(trajectories) for name, a in self.attributes.items()},
-        )
+    def times(self) -> IntArray:
+        """Return when each box begins."""
+        return self.t_min
 
-    def _rows(self, rows: BoolArray | IntArray) -> dict[str, Any]:
-        """Return the columns with only these rows."""
-        names = (*_TIMES, *_PLACES, *(() if self.declared is None else ("declared",)))
-        return {name: getattr(self, name)[rows] for name in names}
+    def moments(self) -> IntArray:
+        """Return the middle of the time of each box."""
+        middle: IntArray = (self.t_min + self.t_max) // 2
+        return middle
+
+    def intervals(self) -> tuple[IntArray, IntArray]:
+        """Return from when to when each box is."""
+        return self.t_min, self.t_max
+
+    def boxes(self) -> BoxColumns:
+        """Return the sides of the boxes."""
+        return BoxColumns(self.t_min, self.t_max, self.x_min, self.x_max, self.y_min, self.y_max)
+
+    def equal_columns(self) -> tuple[IntArray, tuple[IntArray, ...]]:
+        """Return all sides, bit by bit."""
+        sides = (self.x_min, self.x_max, self.y_min, self.y_max)
+        return self.offsets, (self.t_min, self.t_max, *(side.view(np.int64) for side in sides))
 
     @classmethod
     def from_records(
@@ -137,11 +116,11 @@ class Regions:
         owner: Sequence[int] | None = None,
         time_format: TimeFormat = "integer",
         frame: Frame | None = None,
-    ) -> Regions:
+    ) -> Self:
         """Build from lists of (t_min, t_max, x_min, x_max, y_min, y_max); for examples and tests."""
         columns: dict[str, Any] = {
-            name: np.array([row[i] for r in records for row in r], np.int64 if i < 2 else np.float64)
-            for i, name in enumerate((*_TIMES, *_PLACES))
+            name: np.array([row[i] for r in records for row in r], dtype)
+            for i, (name, dtype) in enumerate(cls.row_columns.items())
         }
         return cls(
             offsets=offsets_of(np.array([len(r) for r in records], np.int64)),

@@ -7,17 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from wayveil.model.claims import Guarantee
-from wayveil.model.points import Points
 from wayveil.model.ragged import IntArray
 from wayveil.model.regions import Regions
-from wayveil.model.routes import Routes
-from wayveil.model.stops import Stops
-from wayveil.model.visits import Visits
+from wayveil.model.trajectories import Trajectories
 
 __all__ = ["AttackResult", "Chart", "Data", "Published", "Score", "Series", "Verdict"]
 
 
-Data = Visits | Points | Regions | Routes | Stops
+Data = Trajectories
 """Every kind of movement data."""
 
 

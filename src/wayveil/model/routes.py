@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.model.checks import check_offsets, check_order
+from wayveil.model.checks import check_order
+from wayveil.model.coded import common_codes, same_names
+from wayveil.model.curve import z_curve
 from wayveil.model.frame import Frame
-from wayveil.model.ragged import BoolArray, FloatArray, IntArray, frozen, keep_rows, offsets_of, take
+from wayveil.model.ragged import FloatArray, IntArray, frozen, offsets_of, trajectory_of_row
 from wayveil.model.times import TimeFormat
-from wayveil.model.visits import Coded, Owners
+from wayveil.model.trajectories import Columns, Trajectories
 
 __all__ = ["RoadNetwork", "Routes"]
 
@@ -123,9 +125,20 @@ class RoadNetwork:
             frame=frame or Frame(),
         )
 
+    @classmethod
+    def union(cls, networks: Sequence[RoadNetwork]) -> RoadNetwork:
+        """Return the network of all roads by name, in sorted order; where nodes are, only the networks know."""
+        ends: dict[str, tuple[str, str]] = {}
+        for network in networks:
+            for road, a, b in zip(network.roads, network.from_node.tolist(), network.to_node.tolist(), strict=True):
+                nodes = network.nodes[a], network.nodes[b]
+                if ends.setdefault(road, nodes) != nodes:
+                    raise InputError("A road leads from or to another node in one part of the data than in another.")
+        return cls.from_roads([(road, *ends[road]) for road in sorted(ends)])
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Routes:
+class Routes(Trajectories):
     """Directed roads of trajectories, as flat read-only columns.
 
     Parameters
@@ -155,74 +168,90 @@ class Routes:
     (2, 3, ['ab', 'bc'])
     """
 
-    offsets: IntArray
     road: IntArray
     t: IntArray
     t_start: IntArray
     t_end: IntArray
     network: RoadNetwork
-    owner: IntArray
-    attributes: Mapping[str, Coded] = field(default_factory=dict)
-    time_format: TimeFormat = "integer"
-    owners: Owners = "declared"
 
-    def __post_init__(self) -> None:
-        set_ = object.__setattr__
-        for name in ("offsets", "t", "t_start", "t_end", "owner"):
-            set_(self, name, frozen(getattr(self, name), np.int64))
-        set_(self, "road", frozen(self.road, np.int32))
-        set_(self, "attributes", MappingProxyType(dict(self.attributes)))
-        self._check()
+    kind: ClassVar[str] = "routes"
+    row_word: ClassVar[str] = "roads"
+    row_columns: ClassVar[Columns] = {"road": np.int32, "t": np.int64}
+    trajectory_columns: ClassVar[Columns] = {"t_start": np.int64, "t_end": np.int64}
+    code_columns: ClassVar[tuple[str, ...]] = ("road",)
+    names_field: ClassVar[str] = "network"
+    name_word: ClassVar[Literal["places", "roads"] | None] = "roads"
+    shared: ClassVar[str | None] = "network"
 
-    def _check(self) -> None:
-        check_offsets("Routes", self.offsets)
-        n = len(self.offsets) - 1
-        if not self.offsets[-1] == len(self.road) == len(self.t):
-            raise InputError("Routes: road and t must have as many rows as offsets say.")
-        if any(len(column) != n for column in (self.owner, self.t_start, self.t_end)):
-            raise InputError("Routes: owner, t_start and t_end must have one value per trajectory.")
-        if any(len(a.codes) != n for a in self.attributes.values()):
-            raise InputError("Routes: attributes must have one value per trajectory.")
+    def _check_rows(self) -> None:
         if (self.t_start > self.t_end).any():
             raise InputError("Routes: a slice must not end before it begins.")
         if len(self.road) and not 0 <= self.road.min() <= self.road.max() < len(self.network):
             raise InputError("Routes: a road is not in the network.")
         check_order("Routes", self.offsets, self.t, strictly=False)
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(self.road)
-
-    @property
-    def n_owners(self) -> int:
-        """Number of distinct people."""
-        return len(np.unique(self.owner))
-
     def record(self, trajectory: int) -> list[str]:
         """Return one trajectory as names of roads; for people and tests, not for loops over data."""
-        rows = slice(self.offsets[trajectory], self.offsets[trajectory + 1])
+        rows = self.rows(trajectory)
         return [self.network.roads[road] for road in self.road[rows].tolist()]
 
-    def where(self, keep: BoolArray) -> Routes:
-        """Return the same trajectories with only the rows where `keep` is true."""
-        return replace(self, offsets=keep_rows(self.offsets, keep), road=self.road[keep], t=self.t[keep])
+    @classmethod
+    def tiny(cls) -> Self:
+        """Return two people on the same two roads."""
+        network = RoadNetwork.from_roads([("ab", "a", "b"), ("bc", "b", "c")])
+        return cls.from_records([["ab", "bc"]] * 2, network=network)
 
-    def take(self, trajectories: IntArray) -> Routes:
-        """Return these trajectories, in this order."""
-        offsets, rows = take(self.offsets, trajectories)
-        return replace(
-            self,
-            offsets=offsets,
-            road=self.road[rows],
-            t=self.t[rows],
-            t_start=self.t_start[trajectories],
-            t_end=self.t_end[trajectories],
-            owner=self.owner[trajectories],
-            attributes={name: a.take(trajectories) for name, a in self.attributes.items()},
+    def times(self) -> IntArray:
+        """Return when each road was entered."""
+        return self.t
+
+    def moments(self) -> None:
+        """Return None: published routes have the slice of a trip, not its times."""
+
+    def slices(self) -> tuple[IntArray, ...]:
+        """Return where the slice of time of each trip begins and ends."""
+        return self.t_start, self.t_end
+
+    def curve_keys(self) -> IntArray:
+        """Return where each route begins on a curve through the plane, or its first road where nothing is known."""
+        if not self.n_rows:
+            return super().curve_keys()
+        road = self.road[self._first_rows()]
+        network = self.network
+        if network.node_x is None or network.node_y is None:
+            return road.astype(np.int64)
+        node = network.from_node[road]
+        return z_curve(network.node_x[node], network.node_y[node])
+
+    def equal_columns(self) -> tuple[IntArray, tuple[IntArray, ...]]:
+        """Return the roads, and with them the slice of time, which must be the same as well."""
+        slices = np.unique(np.stack(self.slices()), axis=1, return_inverse=True)[1].reshape(-1)
+        passage = slices[trajectory_of_row(self.offsets)] * len(self.network) + self.road
+        # The kernel is compiled for arrays that can be written to, as methods give them, and need not be once more.
+        return self.offsets.copy(), (passage,)
+
+    def row_keys(self, other: Self) -> tuple[IntArray, IntArray]:
+        """Return the roads: a passage stays the same where its road does."""
+        return common_codes(self.network.roads, self.road, other.network.roads, other.road)
+
+    @staticmethod
+    def _list_names(names: RoadNetwork) -> Sequence[str]:
+        return names.roads
+
+    @classmethod
+    def _unify(cls, parts: Sequence[Self]) -> Sequence[Self]:
+        """Return parts on one network: theirs, if they share it already, or that of all roads by name."""
+        if all(part.network is parts[0].network for part in parts):
+            return parts
+        network = RoadNetwork.union([part.network for part in parts])
+        return [part.recode(network) for part in parts]
+
+    def _same_codes(self, other: Self) -> bool:
+        """Return whether the roads have the same names, and lead from the same nodes to the same nodes."""
+        one, two = self.network, other.network
+        return super()._same_codes(other) and all(
+            same_names(getattr(one, end)[self.road], one.nodes, getattr(two, end)[other.road], two.nodes)
+            for end in ("from_node", "to_node")
         )
 
     @classmethod
@@ -234,7 +263,7 @@ class Routes:
         slices: Sequence[tuple[int, int]] | None = None,
         owner: Sequence[int] | None = None,
         time_format: TimeFormat = "integer",
-    ) -> Routes:
+    ) -> Self:
         """Build from names of roads, all at time 0 or at the beginning of their slice; for examples and tests."""
         code = {name: i for i, name in enumerate(network.roads)}
         times = np.array(slices if slices is not None else [(0, 0)] * len(records), np.int64).reshape(-1, 2)

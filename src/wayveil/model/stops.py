@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.model.checks import check_offsets, check_order, check_owners
-from wayveil.model.ragged import BoolArray, IntArray, frozen, keep_rows, offsets_of, take
+from wayveil.model.checks import check_order
+from wayveil.model.ragged import BoolArray, IntArray, keep_rows, offsets_of
 from wayveil.model.taxonomy import Taxonomy
 from wayveil.model.times import TimeFormat
-from wayveil.model.visits import Coded, Owners
+from wayveil.model.trajectories import Columns, Trajectories
 
 __all__ = ["Stops"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Stops:
+class Stops(Trajectories):
     """Visited places of trajectories, as flat read-only columns.
 
     Parameters
@@ -43,47 +43,29 @@ class Stops:
     (2, 3, ['Park', 'Clinic'], [False, True, False])
     """
 
-    offsets: IntArray
     place: IntArray
     t: IntArray
     t_end: IntArray
     taxonomy: Taxonomy
-    owner: IntArray
-    attributes: Mapping[str, Coded] = field(default_factory=dict)
-    time_format: TimeFormat = "integer"
-    owners: Owners = "declared"
 
-    def __post_init__(self) -> None:
-        set_ = object.__setattr__
-        for name in ("offsets", "t", "t_end", "owner"):
-            set_(self, name, frozen(getattr(self, name), np.int64))
-        set_(self, "place", frozen(self.place, np.int32))
-        set_(self, "attributes", MappingProxyType(dict(self.attributes)))
-        self._check()
+    kind: ClassVar[str] = "stops"
+    row_word: ClassVar[str] = "stops"
+    row_columns: ClassVar[Columns] = {"place": np.int32, "t": np.int64, "t_end": np.int64}
+    code_columns: ClassVar[tuple[str, ...]] = ("place",)
+    names_field: ClassVar[str] = "taxonomy"
+    name_word: ClassVar[Literal["places", "roads"] | None] = "places"
+    shared: ClassVar[str | None] = "taxonomy"
+    nothing_left: ClassVar[str] = (
+        "Nothing was published: no stop is left, because too few people visit as many places as others. Ask for a "
+        "smaller m or a larger c."
+    )
 
-    def _check(self) -> None:
-        check_offsets("Stops", self.offsets)
-        if not self.offsets[-1] == len(self.place) == len(self.t) == len(self.t_end):
-            raise InputError("Stops: place, t and t_end must have as many rows as offsets say.")
-        check_owners("Stops", len(self), self.owner, self.attributes)
+    def _check_rows(self) -> None:
         if len(self.place) and not 0 <= self.place.min() <= self.place.max() < len(self.taxonomy):
             raise InputError("Stops: a place is not in the taxonomy.")
         if (self.t > self.t_end).any():
             raise InputError("Stops: a stop must not end before it begins.")
         check_order("Stops", self.offsets, self.t, strictly=False)
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(self.place)
-
-    @property
-    def n_owners(self) -> int:
-        """Number of distinct people."""
-        return len(np.unique(self.owner))
 
     @property
     def sensitive(self) -> BoolArray:
@@ -92,31 +74,62 @@ class Stops:
 
     def record(self, trajectory: int) -> list[str]:
         """Return one trajectory as names of nodes; for people and tests, not for loops over data."""
-        rows = slice(self.offsets[trajectory], self.offsets[trajectory + 1])
+        rows = self.rows(trajectory)
         return [self.taxonomy.nodes[place] for place in self.place[rows].tolist()]
 
-    def where(self, keep: BoolArray) -> Stops:
-        """Return the same trajectories with only the rows where `keep` is true."""
-        return replace(
-            self,
-            offsets=keep_rows(self.offsets, keep),
-            place=self.place[keep],
-            t=self.t[keep],
-            t_end=self.t_end[keep],
-        )
+    @classmethod
+    def tiny(cls) -> Self:
+        """Return two people with the same two places, one of them with a sensitive one between."""
+        taxonomy = Taxonomy.from_parents([("o", ""), ("a", "o"), ("b", "o"), ("s", "o")], sensitive=["s"])
+        return cls.from_records([["a", "s", "b"], ["a", "b"]], taxonomy=taxonomy)
 
-    def take(self, trajectories: IntArray) -> Stops:
-        """Return these trajectories, in this order."""
-        offsets, rows = take(self.offsets, trajectories)
-        return replace(
-            self,
-            offsets=offsets,
-            place=self.place[rows],
-            t=self.t[rows],
-            t_end=self.t_end[rows],
-            owner=self.owner[trajectories],
-            attributes={name: a.take(trajectories) for name, a in self.attributes.items()},
-        )
+    def times(self) -> IntArray:
+        """Return when each stop began."""
+        return self.t
+
+    def has_times(self) -> bool:
+        """Return whether any time is known: otherwise all are 0."""
+        return bool(self.t.any())
+
+    def moments(self) -> IntArray | None:
+        """Return when each stop began, if that is known."""
+        return self.t if self.has_times() else None
+
+    def known_lengths(self) -> IntArray:
+        """Return how many stops are not sensitive: of others an attacker does not know."""
+        counted = np.concatenate([[0], np.cumsum(~self.sensitive)])
+        return np.diff(counted[self.offsets])
+
+    def curve_keys(self) -> IntArray:
+        """Return where the first place is in the order of the taxonomy: places of one kind are near."""
+        if not self.n_rows:
+            return super().curve_keys()
+        position: IntArray = self.taxonomy.first[self.place[self._first_rows()]]
+        return position
+
+    def equal_columns(self) -> tuple[IntArray, tuple[IntArray, ...]]:
+        """Return the places that are not sensitive."""
+        known = ~self.sensitive
+        return keep_rows(self.offsets, known), (self.place[known].astype(np.int64),)
+
+    @staticmethod
+    def _list_names(names: Taxonomy) -> Sequence[str]:
+        return names.nodes
+
+    @classmethod
+    def _unify(cls, parts: Sequence[Self]) -> Sequence[Self]:
+        """Return parts with one taxonomy: theirs, if they share it already, or that of all nodes."""
+        if all(part.taxonomy is parts[0].taxonomy for part in parts):
+            return parts
+        taxonomy = Taxonomy.union([part.taxonomy for part in parts])
+        return [part.recode(taxonomy) for part in parts]
+
+    def _same_codes(self, other: Self) -> bool:
+        """Return whether the places have the same names, and the taxonomies are the same but for their order."""
+        return super()._same_codes(other) and self.taxonomy.same_nodes(other.taxonomy)
+
+    def _place_counts(self) -> dict[str, int]:
+        return {"Different places": len(np.unique(self.place))}
 
     @classmethod
     def from_records(
@@ -127,7 +140,7 @@ class Stops:
         times: Sequence[Sequence[tuple[int, int]]] | None = None,
         owner: Sequence[int] | None = None,
         time_format: TimeFormat = "integer",
-    ) -> Stops:
+    ) -> Self:
         """Build from names of nodes, all at time 0 or from and until these times; for examples and tests."""
         code = {name: i for i, name in enumerate(taxonomy.nodes)}
         said = times if times is not None else [[(0, 0)] * len(r) for r in records]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -130,6 +130,32 @@ class Taxonomy:
         left, right = self.shallowest[step, low - (low == high)], self.shallowest[step, high - (1 << step)]
         found = np.where(self.depth[left] < self.depth[right], left, right)
         return np.where(low == high, one, found).astype(np.int64)
+
+    def same_nodes(self, other: Taxonomy) -> bool:
+        """Return whether two taxonomies have the same nodes, in any order, with the same parents and labels."""
+        return self._described() == other._described()
+
+    def _described(self) -> dict[str, tuple[str, bool]]:
+        """Return the parent of every node by name, and whether it is sensitive."""
+        return {
+            name: ("" if above < 0 else self.nodes[above], sensitive)
+            for name, above, sensitive in zip(self.nodes, self.parent.tolist(), self.sensitive.tolist(), strict=True)
+        }
+
+    @classmethod
+    def union(cls, trees: Sequence[Taxonomy]) -> Taxonomy:
+        """Return the taxonomy with all nodes: a piece of the data may add leaves that others do not need."""
+        parents: dict[str, str] = {}
+        labelled: set[str] = set()
+        for tree in trees:
+            for name, (above, sensitive) in tree._described().items():
+                if parents.setdefault(name, above) != above:
+                    raise InputError(
+                        "A node of the taxonomy is below another one in one part of the data than in another."
+                    )
+                if sensitive:
+                    labelled.add(name)
+        return cls.from_parents(parents.items(), sensitive=sorted(labelled))
 
     @classmethod
     def from_parents(cls, parents: Iterable[tuple[str, str]], *, sensitive: Iterable[str] = ()) -> Taxonomy:

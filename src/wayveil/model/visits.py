@@ -2,55 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from types import MappingProxyType
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.model.checks import check_offsets, check_order, check_owners
-from wayveil.model.ragged import BoolArray, FloatArray, IntArray, frozen, keep_rows, offsets_of, take
+from wayveil.model.checks import check_order
+from wayveil.model.coded import Coded, common_codes, number_names, translate_codes
+from wayveil.model.ragged import FloatArray, IntArray, frozen, offsets_of
 from wayveil.model.times import TimeFormat
+from wayveil.model.trajectories import Columns, Trajectories
 
-__all__ = ["Coded", "Owners", "Visits"]
-
-Owners = Literal["given", "declared", "hidden"]
-"""Where the owners come from: a column of the input; declared to be one per trajectory; or withheld, as in a
-publication of data whose owners were given (each trajectory then has a code of its own, which proves nothing)."""
+__all__ = ["Visits"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Coded:
-    """One value per trajectory as a code into `labels`; code -1 is a missing value."""
-
-    codes: IntArray
-    labels: tuple[str, ...]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "codes", frozen(self.codes, np.int32))
-        object.__setattr__(self, "labels", tuple(self.labels))
-
-    def values(self) -> list[str | None]:
-        """Return the values as text, None where missing."""
-        return [None if code < 0 else self.labels[code] for code in self.codes.tolist()]
-
-    def take(self, rows: IntArray) -> Coded:
-        """Return the values at these positions."""
-        return Coded(codes=self.codes[rows], labels=self.labels)
-
-    @classmethod
-    def from_values(cls, values: Iterable[str | None]) -> Coded:
-        """Code `values`, with the labels in sorted order."""
-        listed = list(values)
-        labels = sorted({value for value in listed if value is not None})
-        code = {label: i for i, label in enumerate(labels)}
-        return cls(codes=np.array([-1 if v is None else code[v] for v in listed], np.int32), labels=tuple(labels))
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Visits:
+class Visits(Trajectories):
     """Location-time doublets of trajectories, as flat read-only columns.
 
     Parameters
@@ -77,35 +46,33 @@ class Visits:
     (2, 3, [('a', 1), ('b', 3)])
     """
 
-    offsets: IntArray
     location: IntArray
     t: IntArray
     locations: tuple[str, ...]
-    owner: IntArray
-    attributes: Mapping[str, Coded] = field(default_factory=dict)
-    time_format: TimeFormat = "integer"
-    owners: Owners = "declared"
     place_x: FloatArray | None = None
     place_y: FloatArray | None = None
 
+    kind: ClassVar[str] = "visits"
+    row_word: ClassVar[str] = "visits"
+    row_columns: ClassVar[Columns] = {"location": np.int32, "t": np.int64}
+    code_columns: ClassVar[tuple[str, ...]] = ("location",)
+    names_field: ClassVar[str] = "locations"
+    name_word: ClassVar[Literal["places", "roads"] | None] = "places"
+    whole: ClassVar[bool] = True
+    not_published: ClassVar[str] = "Trajectories without any visit left"
+    nothing_left: ClassVar[str] = (
+        "Nothing was published: no visit is left after suppression, because too few people share a place and a "
+        "time. Make times coarser with --time-bucket, or ask for a smaller k or l or a larger c."
+    )
+
     def __post_init__(self) -> None:
-        set_ = object.__setattr__
-        set_(self, "offsets", frozen(self.offsets, np.int64))
-        set_(self, "location", frozen(self.location, np.int32))
-        set_(self, "t", frozen(self.t, np.int64))
-        set_(self, "owner", frozen(self.owner, np.int64))
-        set_(self, "locations", tuple(self.locations))
+        object.__setattr__(self, "locations", tuple(self.locations))
         for name in ("place_x", "place_y"):
             if getattr(self, name) is not None:
-                set_(self, name, frozen(getattr(self, name), np.float64))
-        set_(self, "attributes", MappingProxyType(dict(self.attributes)))
-        self._check()
+                object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
+        super().__post_init__()
 
-    def _check(self) -> None:
-        check_offsets("Visits", self.offsets)
-        if not self.offsets[-1] == len(self.location) == len(self.t):
-            raise InputError("Visits: location and t must have as many rows as offsets say.")
-        check_owners("Visits", len(self), self.owner, self.attributes)
+    def _check_rows(self) -> None:
         if len(self.location) and not (self.location.min() >= 0 and self.location.max() < len(self.locations)):
             raise InputError("Visits: a location code has no name.")
         places = [place for place in (self.place_x, self.place_y) if place is not None]
@@ -113,48 +80,80 @@ class Visits:
             raise InputError("Visits: place_x and place_y must both have one finite value per name of a location.")
         check_order("Visits", self.offsets, self.t, strictly=True)
 
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
     @property
     def n_visits(self) -> int:
         """Number of rows."""
-        return len(self.t)
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows; every kind of data has this name for it."""
-        return len(self.t)
-
-    @property
-    def n_owners(self) -> int:
-        """Number of distinct people."""
-        return len(np.unique(self.owner))
+        return self.n_rows
 
     def record(self, trajectory: int) -> list[tuple[str, int]]:
         """Return one trajectory as (location, t) pairs; for people and tests, not for loops over data."""
-        rows = slice(self.offsets[trajectory], self.offsets[trajectory + 1])
+        rows = self.rows(trajectory)
         return [
             (self.locations[place], t)
             for place, t in zip(self.location[rows].tolist(), self.t[rows].tolist(), strict=True)
         ]
 
-    def where(self, keep: BoolArray) -> Visits:
-        """Return the same trajectories with only the visits where `keep` is true."""
-        offsets = keep_rows(self.offsets, keep)
-        return replace(self, offsets=offsets, location=self.location[keep], t=self.t[keep])
+    def recode(self, names: Sequence[str]) -> Self:
+        """Return the same visits with codes into `names`, which must hold every location that somebody visits."""
+        code = number_names(names)
+        moved: dict[str, Any] = {}
+        if self.place_x is not None and self.place_y is not None:
+            used = self._used()
+            at = translate_codes(used, self.locations, code)
+            for axis, places in (("place_x", self.place_x), ("place_y", self.place_y)):
+                moved[axis] = np.zeros(len(names))
+                moved[axis][at] = places[used]
+        location = translate_codes(self.location, self.locations, code)
+        return replace(self, location=location, locations=tuple(names), **moved)
 
-    def take(self, trajectories: IntArray) -> Visits:
-        """Return these trajectories, in this order."""
-        offsets, rows = take(self.offsets, trajectories)
-        return replace(
-            self,
-            offsets=offsets,
-            location=self.location[rows],
-            t=self.t[rows],
-            owner=self.owner[trajectories],
-            attributes={name: a.take(trajectories) for name, a in self.attributes.items()},
-        )
+    @classmethod
+    def tiny(cls) -> Self:
+        """Return two people with the same two visits."""
+        return cls.from_records([[("a", 1), ("b", 2)], [("a", 1), ("b", 2)]], attributes={"s": ["x", "y"]})
+
+    def times(self) -> IntArray:
+        """Return the time of each visit."""
+        return self.t
+
+    def positions(self) -> tuple[FloatArray, FloatArray] | None:
+        """Return where the visits are, if it is known where the locations are."""
+        if self.place_x is None or self.place_y is None:
+            return None
+        return self.place_x[self.location], self.place_y[self.location]
+
+    def curve_keys(self) -> IntArray:
+        """Return the beginning of the name of the first location: names that begin alike are often near."""
+        if not self.n_rows:
+            return super().curve_keys()
+        text = [name.encode()[:7].ljust(7, b"\0") for name in self.locations]
+        return np.array([int.from_bytes(name, "big") for name in text], np.int64)[self.location[self._first_rows()]]
+
+    def row_keys(self, other: Self) -> tuple[IntArray, IntArray]:
+        """Return the locations: a visit stays the same where its location does."""
+        return common_codes(self.locations, self.location, other.locations, other.location)
+
+    @classmethod
+    def _unify(cls, parts: Sequence[Self]) -> Sequence[Self]:
+        """Return parts with one list of the locations that somebody visits, in sorted order."""
+        names = sorted({part.locations[i] for part in parts for i in part._used().tolist()})
+        recoded = [part.recode(names) for part in parts]
+        if recoded[0].place_x is None:
+            return recoded
+        # Each part knows only where its own locations are.
+        at: dict[str, Any] = {}
+        for axis in ("place_x", "place_y"):
+            at[axis] = np.zeros(len(names))
+            for part in recoded:
+                used = part._used()
+                at[axis][used] = getattr(part, axis)[used]
+        return [replace(part, **at) for part in recoded]
+
+    def _used(self) -> IntArray:
+        """Return the codes of the locations that somebody visits, in order."""
+        return np.flatnonzero(np.bincount(self.location, minlength=1))
+
+    def _place_counts(self) -> dict[str, int]:
+        return {"Places": len(self._used())}
 
     @classmethod
     def from_records(
@@ -164,7 +163,7 @@ class Visits:
         attributes: Mapping[str, Sequence[str | None]] | None = None,
         owner: Sequence[int] | None = None,
         time_format: TimeFormat = "integer",
-    ) -> Visits:
+    ) -> Self:
         """Build from lists of (location, t) pairs; for examples and tests."""
         names = sorted({place for record in records for place, _ in record})
         code = {name: i for i, name in enumerate(names)}

@@ -10,22 +10,7 @@ import numpy as np
 
 from wayveil.engines import LocalEngine
 from wayveil.kernels.common.warm import is_warm, mark_warm, start_warming, warm
-from wayveil.model import (
-    Attack,
-    Coded,
-    Data,
-    Engine,
-    Method,
-    Metric,
-    Points,
-    Regions,
-    RoadNetwork,
-    Routes,
-    Stops,
-    Taxonomy,
-    Visits,
-    parameters_of,
-)
+from wayveil.model import Attack, Coded, Engine, Method, Metric, parameters_of
 
 __all__ = ["compile_kernels"]
 
@@ -42,7 +27,7 @@ def compile_kernels(
     `also` are jobs of kernels that the method does not need by itself.
     """
     cold = [name for name in (*method.kernels, *also) if not is_warm(name)]
-    kind = method.publishes.__name__.lower()
+    kind = method.publishes.kind
     cold_attacks = [attack for attack in attacks if not is_warm(f"attack-{attack.name}-{kind}")]
     cold_metrics = [metric for metric in metrics if not is_warm(f"metric-{metric.name}-{kind}")]
     rehearsal = _rehearsal(method)
@@ -55,13 +40,13 @@ def compile_kernels(
             warm(name)
         # Nothing depends on how these end: parameters that do not fit such data may well fit the real ones.
         for attack in cold_attacks:
-            rng, tiny = np.random.default_rng(0), _tiny(method.publishes)
+            rng, tiny = np.random.default_rng(0), method.publishes.tiny()
             with suppress(Exception):
-                attack.run(_tiny(attack.accepts), tiny, sensitive={"s": ["x"]}, rng=rng, engine=engine)
+                attack.run(attack.accepts.tiny(), tiny, sensitive={"s": ["x"]}, rng=rng, engine=engine)
                 mark_warm(f"attack-{attack.name}-{kind}")
         for metric in cold_metrics:
             with suppress(Exception):
-                metric.run(_tiny(metric.accepts), _tiny(method.publishes))
+                metric.run(metric.accepts.tiny(), method.publishes.tiny())
                 mark_warm(f"metric-{metric.name}-{kind}")
     finally:
         if other is not None:
@@ -80,7 +65,7 @@ def _rehearsal(method: Any) -> str:
 def _rehearse(method: Any) -> None:
     """Run the method on people who are much alike, so that its kernels are compiled before the data are waiting."""
     people = min(method.claim.group_size, 100) + 1
-    data = _tiny(method.accepts)
+    data = method.accepts.tiny()
     crowd: Any = data.take(np.arange(people) % len(data))
     sensitive = method.claim.sensitive
     attributes = {name: Coded(codes=np.zeros(people, np.int64), labels=(values[0],)) for name, values in sensitive}
@@ -88,19 +73,3 @@ def _rehearse(method: Any) -> None:
     # Nothing depends on how this ends: what is wrong with the parameters or the data shows up in the real run.
     with suppress(Exception):
         method.run(crowd, rng=np.random.default_rng(0), engine=LocalEngine(workers=1))
-
-
-def _tiny(kind: type) -> Data:
-    """Return the smallest data of a kind that makes every kernel run; times have a calendar, which some ask for."""
-    if kind is Points:
-        return Points.from_records([[(0, 0.0, 0.0), (1, 1.0, 0.0)]] * 2, time_format="epoch")
-    if kind is Regions:
-        boxes = [(0, 0, 0.0, 0.0, 0.0, 0.0), (1, 1, 1.0, 1.0, 0.0, 0.0)]
-        return Regions.from_records([boxes] * 2, time_format="epoch")
-    if kind is Routes:
-        network = RoadNetwork.from_roads([("ab", "a", "b"), ("bc", "b", "c")])
-        return Routes.from_records([["ab", "bc"]] * 2, network=network)
-    if kind is Stops:
-        taxonomy = Taxonomy.from_parents([("o", ""), ("a", "o"), ("b", "o"), ("s", "o")], sensitive=["s"])
-        return Stops.from_records([["a", "s", "b"], ["a", "b"]], taxonomy=taxonomy)
-    return Visits.from_records([[("a", 1), ("b", 2)], [("a", 1), ("b", 2)]], attributes={"s": ["x", "y"]})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -42,15 +42,14 @@ from wayveil.model import (
     RoadNetwork,
     Routes,
     Sensitive,
-    Stops,
     Taxonomy,
     TimeFormat,
+    concat,
     seconds_per_unit,
 )
 from wayveil.model.ragged import IntArray
 from wayveil.pipeline.folder.manifest import FORMATS, Manifest, read_manifest, tables, taxonomy_name
 from wayveil.pipeline.folder.staging import MANIFEST
-from wayveil.pipeline.joining import join_data
 from wayveil.recipe import catalog
 from wayveil.recipe.recipe import InputSpec
 
@@ -192,7 +191,7 @@ def load_published(folder: Path, manifest: Manifest) -> Loaded:
     first = np.cumsum([0, *(len(part.data) for part in parts)])
     owned: list[Any] = [replace(p.data, owner=p.data.owner + a) for p, a in zip(parts, first.tolist(), strict=False)]
     return Loaded(
-        data=join_data(owned),
+        data=concat(owned),
         rows=sum(part.rows for part in parts),
         notes=tuple(dict.fromkeys(note for part in parts for note in part.notes)),
         ids=pl.concat([part.ids for part in parts]),
@@ -240,9 +239,9 @@ def load_boxes(folder: Path, manifest: Manifest, points: Loaded, part: int = 0) 
         owners=manifest.table.owners,
         frame=manifest.frame,
     )
-    if not loaded.ids.equals(points.ids) or not isinstance(loaded.data, Regions):
+    if not loaded.ids.equals(points.ids):
         raise InputError(f"The trajectories of {names[part]} are not those of the published points.")
-    return loaded.data
+    return cast(Regions, loaded.data)
 
 
 def read_any(
@@ -264,11 +263,13 @@ def read_any(
 
 def prepare(loaded: Loaded, steps: Sequence[Any], spec: InputSpec) -> Prepared:
     """Run the preparation steps in order; a trajectory that is split hands its id to its parts."""
-    data, ids, notes = loaded.data, loaded.ids, list(loaded.notes)
+    data: Any = loaded.data
+    ids = loaded.ids
+    notes = list(loaded.notes)
     for step in steps:
         accepted = catalog.kind_of(type(step))
-        if catalog.kind_of_data(data) != accepted:
-            raise InputError(f"The step {step.name} needs {accepted}, but the data are {catalog.kind_of_data(data)}.")
+        if data.kind != accepted:
+            raise InputError(f"The step {step.name} needs {accepted}, but the data are {data.kind}.")
         more_data: dict[str, Any] = {}
         if step.needs_network:
             more_data = {"network": load_network(spec, f"The step {step.name} puts points on roads")}
@@ -282,20 +283,12 @@ def prepare(loaded: Loaded, steps: Sequence[Any], spec: InputSpec) -> Prepared:
     if data.owners == "declared" and data.n_owners < len(data):
         # Every trajectory of the input was declared to be a person; its parts are of the same one, and count once.
         data = replace(data, owners="given")
-    if isinstance(data, Stops):
-        data = _in_tree_order(data)
-    if isinstance(data, Routes) and not any(step.name == "slices" for step in steps):
+    if data.shared == "taxonomy":
+        data = data.recode(in_tree_order(data.taxonomy))  # as in the published file, so that codes stay the same
+    if data.slices() and not any(step.name == "slices" for step in steps):
         data, more = _one_slice(data)
         notes += more
     return Prepared(data=data, ids=ids, notes=tuple(notes))
-
-
-def _in_tree_order(data: Stops) -> Stops:
-    """Return stops whose taxonomy is numbered as in its published file, so that codes stay the same."""
-    ordered = in_tree_order(data.taxonomy)
-    code = {name: i for i, name in enumerate(ordered.nodes)}
-    translate = np.array([code[name] for name in data.taxonomy.nodes], np.int64)
-    return replace(data, place=translate[data.place], taxonomy=ordered)
 
 
 def _one_slice(data: Routes) -> tuple[Routes, tuple[str, ...]]:

@@ -52,10 +52,10 @@ def settle(
     mostly at once, because somebody is left out at the border of the data or nobody is.  Where it does not end, or the
     method refuses the data in another frame, the first result stands.
     """
-    if isinstance(data, Routes):
+    if data.slices():
         made = run(data)
         return _of_published_days(data, made) if one_slice else (data, made)
-    if not isinstance(data, Points) or not (data.frame.degrees or method.keeps_points):
+    if not data.coordinates or not (data.frame.degrees or method.keeps_points):
         return data, run(data)
     everybody = np.ones(len(data), np.bool_)
     data = _with_decimals(method, data, everybody)

@@ -11,13 +11,12 @@ import polars as pl
 
 from wayveil.errors import OutputError
 from wayveil.io import Loaded, read_published, read_published_taxonomy, write_published, write_taxonomy
-from wayveil.model import Data, Frame, Published, Stops, Visits
+from wayveil.model import Data, Frame, Published
 from wayveil.model.ragged import IntArray
 from wayveil.pipeline.alignment import join_owners
 from wayveil.pipeline.folder.manifest import boxes_name, published_name, taxonomy_name
 from wayveil.pipeline.folder.staging import reporting_disk_errors
 from wayveil.pipeline.outcome import NotPublished
-from wayveil.recipe import catalog
 from wayveil.recipe.recipe import Recipe
 
 __all__ = ["Written", "check_made", "refuse_nothing", "write_and_read_back"]
@@ -34,22 +33,9 @@ def check_made(method: Any, data: Data, made: Published) -> None:
         raise OutputError("The method returned other boxes than points; this is a bug.")
 
 
-def refuse_nothing(kind: type) -> NotPublished:
+def refuse_nothing(kind: type[Data]) -> NotPublished:
     """Return the error for a publication without rows."""
-    if kind is Visits:
-        return NotPublished(
-            "Nothing was published: no visit is left after suppression, because too few people share a place and a "
-            "time. Make times coarser with --time-bucket, or ask for a smaller k or l or a larger c."
-        )
-    if kind is Stops:
-        return NotPublished(
-            "Nothing was published: no stop is left, because too few people visit as many places as others. Ask for a "
-            "smaller m or a larger c."
-        )
-    return NotPublished(
-        "Nothing was published: no trajectory is left, because too few people move at the same times and places. "
-        "Bring trajectories to common times with the step resample, or ask for a smaller k."
-    )
+    return NotPublished(kind.nothing_left)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,8 +58,8 @@ def write_and_read_back(
     owner = data.owner if made.source is None else _owner_of_parts(data.owner, made.source)
     with reporting_disk_errors(recipe.output.path):
         order = write_published(made.data, path, key=key, beside=None if boxes is None else (boxes, beside))
-        if isinstance(made.data, Stops):
-            write_taxonomy(made.data.taxonomy, path.with_name(taxonomy_name(form)))
+        if made.data.shared == "taxonomy":
+            write_taxonomy(made.data.shared_value(), path.with_name(taxonomy_name(form)))
         loaded = _read_back(path, made.data, data)
         joined = join_owners(loaded.data, made.data, order, owner)
         joined_boxes = None
@@ -96,11 +82,11 @@ def _read_back(path: Path, written: Data, source: Data) -> Loaded:
     tree = path.with_name(taxonomy_name(path.suffix.removeprefix(".")))
     return read_published(
         path,
-        kind=catalog.kind_of_data(written),
+        kind=written.kind,
         time_format=written.time_format,
         attributes=tuple(written.attributes),
         owners=source.owners,
         frame=getattr(written, "frame", Frame()),
-        taxonomy=read_published_taxonomy(tree) if isinstance(written, Stops) else None,
+        taxonomy=read_published_taxonomy(tree) if written.shared == "taxonomy" else None,
         declared=getattr(written, "declared", None) is not None,
     )

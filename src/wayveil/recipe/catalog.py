@@ -16,15 +16,11 @@ from wayveil.model import (
     Data,
     Guarantee,
     Parameter,
-    Points,
     Progress,
     Regions,
-    Routes,
     Sensitive,
-    Stops,
     Verdict,
     Verifier,
-    Visits,
     parameters_of,
     plain,
 )
@@ -32,7 +28,6 @@ from wayveil.model.plugins import Group, with_plugins
 
 __all__ = [
     "Family",
-    "Kind",
     "advice",
     "build",
     "describe",
@@ -41,7 +36,6 @@ __all__ = [
     "first_method",
     "kind_needed",
     "kind_of",
-    "kind_of_data",
     "kind_published",
     "make_engine",
     "parameters",
@@ -49,7 +43,6 @@ __all__ = [
     "parse_sensitive",
     "plain_parameters",
     "read_table",
-    "rows_word",
     "verify",
 ]
 
@@ -62,10 +55,6 @@ _REGISTRIES: dict[str, tuple[str, str, Group]] = {
     "metric": ("wayveil.metrics", "METRICS", "metrics"),
     "workload": ("wayveil.workloads", "WORKLOADS", "workloads"),
 }
-Kind = Literal["visits", "points", "regions", "routes", "stops"]
-
-_KINDS: dict[type, Kind] = {Visits: "visits", Points: "points", Regions: "regions", Routes: "routes", Stops: "stops"}
-_ROWS = {"visits": "visits", "points": "points", "regions": "boxes", "routes": "roads", "stops": "stops"}
 
 
 def entries(family: Family) -> Mapping[str, type]:
@@ -174,27 +163,19 @@ def plain_parameters(configured: Any) -> dict[str, Any]:
     return {p.name: plain(getattr(configured, p.name)) for p in parameters_of(type(configured))}
 
 
-def kind_of(cls: type) -> Kind:
+def kind_of(cls: type) -> str:
     """Return the kind of data, as users call it, that a method, attack or metric accepts."""
-    return _KINDS[cls.accepts]  # type: ignore[attr-defined]
+    accepts: type[Data] = cls.accepts  # type: ignore[attr-defined]
+    return accepts.kind
 
 
-def kind_published(method: Any) -> Kind:
+def kind_published(method: Any) -> str:
     """Return the kind of data that a configured method publishes."""
-    return _KINDS[method.publishes]
+    publishes: type[Data] = method.publishes
+    return publishes.kind
 
 
-def kind_of_data(data: Data) -> Kind:
-    """Return the kind of some data, as users call it."""
-    return _KINDS[type(data)]
-
-
-def rows_word(data: Data) -> str:
-    """Return what the rows of some data are called: visits, points or boxes."""
-    return _ROWS[kind_of_data(data)]
-
-
-def kind_needed(steps: Sequence[Any], method: Any) -> Kind:
+def kind_needed(steps: Sequence[Any], method: Any) -> str:
     """Return the kind of data that the first step needs, or the method; UsageError if one does not fit the next."""
     kind = None
     for part, given in (*((step, step.gives) for step in steps), (method, method.publishes)):
@@ -203,7 +184,7 @@ def kind_needed(steps: Sequence[Any], method: Any) -> Kind:
             raise UsageError(
                 f"{part.name} needs {accepted}, but what comes before it gives {kind}.{advice(kind, accepted)}"
             )
-        kind = _KINDS[given]
+        kind = given.kind
     first = steps[0] if steps else method
     return kind_of(type(first))
 
@@ -249,7 +230,7 @@ def describe(name: str) -> dict[str, Any]:
         "name": name,
         "summary": cls.summary,
         "accepts": kind_of(cls),
-        "publishes": _KINDS[cls.publishes],
+        "publishes": kind_published(cls),
         "claim": claim.name,
         "example": {key: plain(p.check(name, example[key])) for p in known if (key := p.name) in example},
         "promise": claim.promise,

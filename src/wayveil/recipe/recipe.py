@@ -9,16 +9,18 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from wayveil.errors import UsageError, closest
 from wayveil.io.tabular.columns import EACH_TRAJECTORY
+from wayveil.model import InputKind
 from wayveil.recipe import catalog
 
 __all__ = [
     "EACH_TRAJECTORY",
+    "INPUT_KINDS",
     "BlocksSpec",
     "InputSpec",
     "OutputSpec",
@@ -27,6 +29,10 @@ __all__ = [
     "make_input",
     "make_recipe",
 ]
+
+
+INPUT_KINDS: tuple[str, ...] = get_args(InputKind)
+"""What an input can hold."""
 
 
 class _Strict(BaseModel):
@@ -41,7 +47,7 @@ class InputSpec(_Strict):
     """
 
     path: Path
-    kind: Literal["visits", "points", "routes", "stops"] | None = None
+    kind: InputKind | None = None
     columns: dict[str, str] = Field(default_factory=dict)
     on_duplicate_time: Literal["first", "last"] | None = None
     crs: str | None = None
@@ -223,7 +229,7 @@ def make_recipe(content: dict[str, Any]) -> Recipe:
         first = (*recipe.prepare, recipe.method)[0]
         raise UsageError(f"{first.name} needs {needed}, the input is said to be {recipe.input.kind}.")
     published = catalog.kind_published(recipe.method)
-    if recipe.output.format == "geojson" and published not in ("points", "regions"):
+    if recipe.output.format == "geojson" and not recipe.method.publishes.coordinates:
         raise UsageError(f"GeoJSON holds points and boxes; {published} are published as parquet or csv.")
     _check_blocks(recipe)
     return recipe

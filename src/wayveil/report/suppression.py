@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from wayveil.model import Chart, Data, Points, Regions, Routes, Score, Stops, Visits
-from wayveil.model.ragged import IntArray, trajectory_of_row
+from wayveil.model import Chart, Data, Score
+from wayveil.model.ragged import IntArray
 
-__all__ = ["FEWEST", "guarded", "people_at", "places_of"]
+__all__ = ["FEWEST", "guarded", "people_at"]
 
 FEWEST = 5
 """Places and groups of raw data with fewer people than this are not shown: a report travels."""
@@ -26,7 +26,7 @@ def guarded(scores: Sequence[Score], before: Data) -> tuple[Score, ...]:
 
     Examples
     --------
-    >>> from wayveil.model import Series
+    >>> from wayveil.model import Series, Visits
     >>> data = Visits.from_records([[("market", 1)]] * 5 + [[("cave", 1)]])
     >>> chart = Chart(title="Lost", kind="bars", labels=("cave", "market"), series=(Series(name="n", values=(1, 2)),))
     >>> score = Score(name="loss", meaning="what was lost", value=1, better="lower", charts=(chart,))
@@ -43,15 +43,6 @@ def guarded(scores: Sequence[Score], before: Data) -> tuple[Score, ...]:
     return tuple(found)
 
 
-def places_of(data: Visits | Stops | Routes) -> tuple[Sequence[str], IntArray]:
-    """Return the names of all places, or roads, and the code of each row."""
-    if isinstance(data, Routes):
-        return data.network.roads, data.road.astype(np.int64)
-    if isinstance(data, Visits):
-        return data.locations, data.location.astype(np.int64)
-    return data.taxonomy.nodes, data.place.astype(np.int64)
-
-
 def people_at(code: IntArray, owner: IntArray, size: int) -> IntArray:
     """Return how many distinct people have each code below `size`; a code and an owner per row."""
     if len(code) == 0:
@@ -61,11 +52,11 @@ def people_at(code: IntArray, owner: IntArray, size: int) -> IntArray:
 
 
 def _rare(data: Data) -> frozenset[str]:
-    if isinstance(data, (Points, Regions)):
+    places = data.places()
+    if places is None:
         return frozenset()
-    known, code = places_of(data)
-    people = people_at(code, data.owner[trajectory_of_row(data.offsets)], len(known))
-    return frozenset(known[i] for i in np.flatnonzero((people > 0) & (people < FEWEST)).tolist())
+    people = people_at(places.code, data.owner[places.trajectory], len(places.names))
+    return frozenset(places.names[i] for i in np.flatnonzero((people > 0) & (people < FEWEST)).tolist())
 
 
 def _guarded(chart: Chart, rare: frozenset[str], enough: int) -> Chart:

@@ -23,6 +23,7 @@ from starlette.types import ASGIApp
 
 from wayveil.errors import WayveilError
 from wayveil.recipe.forms import claim_words, method_forms, step_forms
+from wayveil.recipe.recipe import INPUT_KINDS
 from wayveil.web.answers import Refused, plainly, unexpected
 from wayveil.web.asked import read_asked, read_method
 from wayveil.web.compared import compare_runs
@@ -100,7 +101,7 @@ class _Api:
         used = self.files.bytes + sum(run["bytes"] for run in self.runs.all())
         disk = {"used_bytes": used, "free_bytes": shutil.disk_usage(self.files.folder).free}
         limits = {"upload_bytes": self.files.limit, "jobs": self.jobs.limit}
-        kinds = ["visits", "points", "routes", "stops"]
+        kinds = list(INPUT_KINDS)
         return JSONResponse(
             {"name": "Wayveil", "version": version("wayveil"), "limits": limits, "disk": disk, "kinds": kinds}
         )

@@ -283,23 +283,6 @@ class _Risk:
         }
 
 
-def _as_boxes(points: Points) -> Regions:
-    """Return points as boxes without extent: raw data are attacked in the same way."""
-    return Regions(
-        offsets=points.offsets,
-        t_min=points.t,
-        t_max=points.t,
-        x_min=points.x,
-        x_max=points.x,
-        y_min=points.y,
-        y_max=points.y,
-        owner=points.owner,
-        frame=points.frame,
-        time_format=points.time_format,
-        owners=points.owners,
-    )
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Scene:
     """What is known of the published trajectories, and their boxes, with times in seconds and places as floats."""
@@ -311,7 +294,8 @@ class _Scene:
     @classmethod
     def of(cls, truth: Points, target: Regions | Points, there: Array) -> _Scene:
         seen = (truth if truth.known is None else truth.where(truth.known)).take(there)
-        boxes = (_as_boxes(target) if isinstance(target, Points) else target).take(there)
+        published = target.take(there)
+        boxes = published.boxes()
         unit = seconds_per_unit(truth.time_format) or 1.0
         # Times are counted from the first one, so that none is too large to be exact.
         zero = min(int(seen.t.min(initial=_LATEST)), int(boxes.t_min.min(initial=_LATEST)))
@@ -319,7 +303,7 @@ class _Scene:
         return cls(
             known=KnownRows(seen.offsets, (seen.t - zero) * unit, seen.x, seen.y),
             rows=PublishedRows(
-                boxes.offsets,
+                published.offsets,
                 (boxes.t_min - zero) * unit,
                 (boxes.t_max - zero) * unit,
                 boxes.x_min,

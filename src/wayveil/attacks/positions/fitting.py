@@ -65,10 +65,7 @@ class _Search:
 
     def __init__(self, seen: Points, target: Points | Regions, nodes: Array) -> None:
         self.n, self.nodes, self.tolerance = len(target), nodes, _DEGREES_TOLERANCE_M if target.frame.degrees else 0.0
-        if isinstance(target, Points):
-            sides = (target.t, target.t, target.x, target.x, target.y, target.y)
-        else:
-            sides = (target.t_min, target.t_max, target.x_min, target.x_max, target.y_min, target.y_max)
+        sides = target.boxes()
         self.x_min, self.x_max, self.y_min, self.y_max = sides[2:]
         times = np.unique(np.concatenate([sides[0], sides[1], seen.t]))
         self.width = len(times) + 1

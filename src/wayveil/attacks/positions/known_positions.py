@@ -130,7 +130,7 @@ class Tracks:
             rows=rows,
             slots=Slots(first[order], last[order], owner[order], Boxes(*(frozen(c[order], c.dtype) for c in around))),
             trajectory=there[order],
-            moving=isinstance(target, Points),
+            moving=target.positions() is not None,
             speed=_speed(rows, first, last),
             rounding=_SLACK * reach,
         )
@@ -223,9 +223,7 @@ def mean(values: Array) -> float | None:
 
 
 def _rows(target: Points | Regions) -> Boxes:
-    if isinstance(target, Points):
-        return Boxes(target.t, target.t, target.x, target.x, target.y, target.y)
-    return Boxes(target.t_min, target.t_max, target.x_min, target.x_max, target.y_min, target.y_max)
+    return Boxes(*target.boxes())
 
 
 def _each(function: np.ufunc, values: Array, first: Array) -> Array:

@@ -41,10 +41,7 @@ class Requests:
     @classmethod
     def published(cls, truth: Points, target: Points | Regions, rows: Array, user: Array) -> Requests:
         """Return the published box of each row: of its trajectory, at its time, and around it if there is a choice."""
-        if isinstance(target, Points):
-            sides = (target.t, target.t, target.x, target.x, target.y, target.y)
-        else:
-            sides = (target.t_min, target.t_max, target.x_min, target.x_max, target.y_min, target.y_max)
+        sides = target.boxes()
         t, x, y = truth.t[rows], truth.x[rows], truth.y[rows]
         times = np.unique(np.concatenate([sides[0], sides[1], t]))
         width, of = len(times) + 1, trajectory_of_row(target.offsets)

@@ -112,15 +112,11 @@ class FirstLast(ByTripEnds, OnPositions):
 
 def _boxes(data: Points | Regions, rows: Array) -> tuple[Array, ...]:
     """Return from when to when and from where to where these rows are; a point is a box without extent."""
-    if isinstance(data, Points):
-        t, x, y = data.t[rows], data.x[rows], data.y[rows]
-        return t, t, x, x, y, y
-    columns = (data.t_min, data.t_max, data.x_min, data.x_max, data.y_min, data.y_max)
-    return tuple(column[rows] for column in columns)
+    return tuple(column[rows] for column in data.boxes())
 
 
 def _bounds(data: Points | Regions) -> tuple[Array, ...]:
-    return (data.x, data.y) if isinstance(data, Points) else (data.x_min, data.x_max, data.y_min, data.y_max)
+    return data.boxes()[2:]
 
 
 def _largest(*columns: Array) -> float:

@@ -1,16 +1,13 @@
-"""The model as a published file has it: coordinates there and back, and roads and stops without what is not written."""
+"""Coordinates as a published file has them, there and back."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, overload
-
 import numpy as np
 
-from wayveil.model import Data, Frame, Points, Regions, RoadNetwork, Routes, Stops, Visits
+from wayveil.model import Frame, Points, Regions
 from wayveil.model.ragged import FloatArray, IntArray
 
-__all__ = ["DECIMALS", "SLACK_DEG", "as_published", "boxes_to_file", "boxes_to_metres", "points_to_file"]
+__all__ = ["DECIMALS", "SLACK_DEG", "boxes_to_file", "boxes_to_metres", "points_to_file"]
 
 DECIMALS = 9
 """Decimals of published degrees: a tenth of a millimetre.
@@ -25,67 +22,6 @@ SLACK_DEG = 2e-9
 _ROUNDING_M = 1e-7
 _UNITS = 10**DECIMALS
 _AROUND = 360 * _UNITS
-
-
-@overload
-def as_published(data: Visits) -> Visits: ...
-@overload
-def as_published(data: Points) -> Points: ...
-@overload
-def as_published(data: Regions) -> Regions: ...
-@overload
-def as_published(data: Routes) -> Routes: ...
-@overload
-def as_published(data: Stops) -> Stops: ...
-def as_published(data: Data) -> Data:
-    """Return the data as they are, bit by bit, after `write_published` and `read_published`.
-
-    Of visits, points and regions only degrees make a difference: x and y are rounded to `DECIMALS`, which moves a point
-    by less than a tenth of a millimetre, and the sides of a box outwards by about as little.  Where the frame of points
-    has `decimals`, they are rounded to these.  Of routes, the network
-    is that of the roads in use, in the order of their names and without places, and times are those of the slice.
-    Stops keep their places and their order; their times are 0.
-
-    Examples
-    --------
-    >>> data = Points.from_records([[(0, 1.0, 2.0)]])
-    >>> as_published(data).record(0)
-    [(0, 1.0, 2.0)]
-    """
-    if isinstance(data, Routes):
-        return _on_used_roads(data)
-    if isinstance(data, Stops):
-        nothing = np.zeros(data.n_rows, np.int64)
-        return replace(data, t=nothing, t_end=nothing)
-    if isinstance(data, Visits):
-        return data
-    if isinstance(data, Points):
-        if not data.frame.degrees and data.frame.decimals is None:
-            return data
-        x, y = data.frame.to_metres(*points_to_file(data))
-        return replace(data, x=x, y=y)
-    if not data.frame.degrees:
-        return data
-    sides: dict[str, Any] = dict(boxes_to_metres(data.frame, boxes_to_file(data)))
-    return replace(data, **sides)
-
-
-def _on_used_roads(data: Routes) -> Routes:
-    network = data.network
-    used = np.unique(data.road).tolist()
-    used.sort(key=lambda road: network.roads[road])
-    ends = np.unique(np.concatenate([network.from_node[used], network.to_node[used]])).tolist() if used else []
-    ends.sort(key=lambda node: network.nodes[node])
-    road, node = np.zeros(len(network.roads), np.int64), np.zeros(len(network.nodes), np.int64)
-    road[used], node[ends] = np.arange(len(used)), np.arange(len(ends))
-    known = RoadNetwork(
-        roads=tuple(network.roads[i] for i in used),
-        from_node=node[network.from_node[used]] if used else np.zeros(0, np.int64),
-        to_node=node[network.to_node[used]] if used else np.zeros(0, np.int64),
-        nodes=tuple(network.nodes[i] for i in ends),
-    )
-    t = np.repeat(data.t_start, np.diff(data.offsets))
-    return replace(data, road=road[data.road], t=t, network=known)
 
 
 def points_to_file(data: Points) -> tuple[FloatArray, FloatArray]:

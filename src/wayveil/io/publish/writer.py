@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import numpy as np
 import polars as pl
 
 from wayveil.errors import OutputError
 from wayveil.io.formats.features import GEOJSON_LINES, GEOJSON_WHOLE, write_features
+from wayveil.io.layouts import layout_of
 from wayveil.io.publish.atomic import system_error, whole_file
 from wayveil.io.publish.published_rows import data_frame, pattern_of
-from wayveil.model import Data, Points, Regions, Visits
+from wayveil.model import Data, Points, Visits
 from wayveil.model.ragged import trajectory_of_row
 
 __all__ = [
@@ -70,12 +71,12 @@ def write_points(data: Points, path: str | Path, *, ids: Sequence[str] | None = 
         If the file cannot be written.
     """
     check_geojson(data, path)
-    names = {"x": "lon", "y": "lat"} if data.frame.degrees else {}
+    names = layout_of(data).raw_names(data)
     frame = data_frame(data, path, first_columns(data, path, ids, "write_points"), names)
     write_table(frame, path, pattern_of(data), geometry=tuple(names.values()))
 
 
-def check_geojson(data: Points | Regions, path: str | Path) -> None:
+def check_geojson(data: Any, path: str | Path) -> None:
     """Raise OutputError if planar coordinates would be written as GeoJSON, which knows only degrees."""
     if Path(path).suffix.lower() in (*GEOJSON_LINES, *GEOJSON_WHOLE) and not data.frame.degrees:
         raise OutputError(f"{path}: GeoJSON holds degrees, but these coordinates are metres; write .csv or .parquet.")

@@ -11,6 +11,7 @@ import polars as pl
 
 from wayveil.errors import InputError, UsageError
 from wayveil.io.formats.registry import Source
+from wayveil.io.layouts import layout_of
 from wayveil.io.publish.published_rows import data_frame
 from wayveil.io.publish.writer import first_columns
 from wayveil.io.read.point_tables import points_of
@@ -111,7 +112,7 @@ def to_polars(data: Data, *, ids: Sequence[str] | None = None) -> pl.DataFrame:
     >>> to_polars(Visits.from_records([[("a", 1), ("b", 2)]])).rows()
     [('0', 1, 'a'), ('0', 2, 'b')]
     """
-    names = {"x": "lon", "y": "lat"} if isinstance(data, Points) and data.frame.degrees else {}
+    names = layout_of(data).raw_names(data)
     return data_frame(data, "the data frame", first_columns(data, "the data frame", ids, "to_polars"), names)
 
 
@@ -147,10 +148,10 @@ def from_geopandas(
 def to_geopandas(data: Points | Regions, *, ids: Sequence[str] | None = None) -> Any:
     """Return a GeoPandas frame: points, or the boxes of regions, in the coordinates of the file."""
     geopandas, shapely = _import("geopandas"), _import("shapely")
-    if isinstance(data, Visits):
-        raise UsageError("to_geopandas: visits have names of places, not coordinates; use to_pandas.")
+    if not data.coordinates:
+        raise UsageError(f"to_geopandas: {data.kind} have names of places, not coordinates; use to_pandas.")
     frame = to_pandas(data, ids=ids)
-    if isinstance(data, Points):
+    if data.positions() is not None:
         names = ["lon", "lat"] if data.frame.degrees else ["x", "y"]
         geometry = shapely.points(*(frame[name].to_numpy() for name in names))
     else:

@@ -17,7 +17,7 @@ class Loaded:
 
     Parameters
     ----------
-    data : Visits, Points or Regions
+    data : Data
         The trajectories in the order in which they first appear in the file.
     rows : int
         Rows in the file, without the header and blank lines.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,7 +18,7 @@ from wayveil.io.tabular.column_slice import split_name
 from wayveil.io.tabular.messages import count, listed, was
 from wayveil.io.tabular.table import Rows, Table, open_table
 from wayveil.io.tabular.timestamps import parse_times
-from wayveil.model import Frame, Points, Visits
+from wayveil.model import Frame, Visits
 from wayveil.model.ragged import FloatArray, trajectory_of_row
 
 __all__ = ["locate", "mark_known", "name_owners", "read_groups", "read_owners"]
@@ -112,9 +113,10 @@ def mark_known(loaded: Loaded, path: str | Path) -> Loaded:
     InputError
         If the table has other columns, or names a trajectory and a time that the data do not have.
     """
-    if not isinstance(loaded.data, Points):
+    if "known" not in loaded.data.optional_row_columns:
         raise InputError("A table of what is known goes with points only; the input holds no points.")
-    data, table = loaded.data, open_table(path)
+    data: Any = loaded.data
+    table = open_table(path)
     rows = table.read(_columns(table, ("traj_id", "t")))
     ids, times = required(rows, _at(table, "traj_id")), _at(table, "t")
     refuse_missing(rows, times)

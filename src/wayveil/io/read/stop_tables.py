@@ -15,7 +15,7 @@ from wayveil.io.places.taxonomy_build import UNSPECIFIED, with_own_leaves
 from wayveil.io.publish.published_rows import attribute_columns
 from wayveil.io.publish.writer import rows_in_order, write_table
 from wayveil.io.read.loaded import Loaded
-from wayveil.io.read.trajectory_tables import Trajectories, read_trajectories, required
+from wayveil.io.read.trajectory_tables import TrajectoryColumns, read_trajectories, required
 from wayveil.io.tabular.codes import by_name
 from wayveil.io.tabular.columns import Columns, ReadOptions, choose_columns
 from wayveil.io.tabular.messages import count, was
@@ -221,7 +221,7 @@ def _only(rows: Rows, kept: IntArray) -> Rows:
     return replace(rows, frame=rows.frame[kept], kept=original)
 
 
-def _ends(rows: Rows, columns: Columns, read: Trajectories) -> tuple[IntArray, tuple[str, ...]]:
+def _ends(rows: Rows, columns: Columns, read: TrajectoryColumns) -> tuple[IntArray, tuple[str, ...]]:
     """Return when each stop ended; where nobody says, when it began."""
     position = columns.place.get("t_end")
     if position is None:

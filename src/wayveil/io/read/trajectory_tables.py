@@ -17,7 +17,7 @@ from wayveil.io.tabular.timestamps import parse_times
 from wayveil.model import Coded, Owners, TimeFormat
 from wayveil.model.ragged import BoolArray, IntArray
 
-__all__ = ["Trajectories", "read_trajectories", "refuse_missing", "required"]
+__all__ = ["TrajectoryColumns", "read_trajectories", "refuse_missing", "required"]
 
 _ONE_PERSON = "A trajectory belongs to one person; give the part of each person a traj_id of its own."
 _ONE_VALUE = "Correct the data, or give each part with a value of its own a traj_id of its own."
@@ -25,7 +25,7 @@ _ONE_VALUE_OR_NONE = "Correct the data, or name the columns to take with --attri
 
 
 @dataclass(frozen=True, kw_only=True)
-class Trajectories:
+class TrajectoryColumns:
     """One trajectory code and time per row, in the order of the file; ids, owners and attributes per trajectory.
 
     Without a column of times all are 0.
@@ -41,7 +41,7 @@ class Trajectories:
     notes: tuple[str, ...]
 
 
-def read_trajectories(rows: Rows, columns: Columns, options: ReadOptions, *, drop_varying: bool) -> Trajectories:
+def read_trajectories(rows: Rows, columns: Columns, options: ReadOptions, *, drop_varying: bool) -> TrajectoryColumns:
     """Read what every kind of table has.
 
     `drop_varying` says what happens to columns that nobody named as attributes and that vary inside a trajectory:
@@ -84,7 +84,7 @@ def read_trajectories(rows: Rows, columns: Columns, options: ReadOptions, *, dro
     if attributes and options.attributes is None:
         notes.append(f"Taken as attributes: {listed(attributes)}.")
     notes.extend(note for name, coded in attributes.items() for note in _identifying(name, coded))
-    return Trajectories(
+    return TrajectoryColumns(
         trajectory=trajectory,
         t=t,
         time_format=time_format,

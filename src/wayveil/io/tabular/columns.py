@@ -14,11 +14,13 @@ from wayveil.io.tabular.column_slice import split_name
 from wayveil.io.tabular.messages import listed
 from wayveil.io.tabular.owner_columns import looks_like_person, person_columns
 from wayveil.io.tabular.table import Table
-from wayveil.model import Frame
+from wayveil.model import Frame, InputKind
 
 __all__ = [
     "EACH_TRAJECTORY",
+    "INPUTS",
     "Columns",
+    "InputColumns",
     "Kind",
     "ReadOptions",
     "choose_columns",
@@ -31,30 +33,82 @@ __all__ = [
 EACH_TRAJECTORY = "each-trajectory"
 """What a publisher writes who declares that each trajectory is another person."""
 
-Kind = Literal["visits", "points", "routes", "stops"]
+Kind = InputKind
 """What a table of raw data can hold."""
 
-_NEEDED = {
-    "visits": ("traj_id", "t", "location"),
-    "points": ("traj_id", "t", "x", "y"),
-    "routes": ("traj_id", "seq", "road"),
-    "stops": ("traj_id", "t", "place"),  # or seq in place of t
+
+@dataclass(frozen=True, kw_only=True)
+class InputColumns:
+    """The columns of a table of raw data, by our names for them."""
+
+    needed: tuple[str, ...]
+    """What it must have."""
+
+    known: tuple[str, ...]
+    """What it may have that means something; anything else is an attribute."""
+
+    rule: str
+    """What it must have, in words."""
+
+    place: tuple[str, ...] = ()
+    """What says where by a name; none where coordinates say so."""
+
+    place_too: tuple[str, ...] = ()
+    """What else may be said of a place."""
+
+    mapped: tuple[str, ...]
+    """What, named with --columns, tells this kind from others."""
+
+    in_order: bool = False
+    """Whether a column of numbers, seq, does in place of times."""
+
+    copies: tuple[str, ...] = ()
+    """Columns that say once more where: these are no attributes."""
+
+    copied_coordinates: bool = False
+    """Whether columns that look like coordinates say so, too."""
+
+    told: str = "where and when somebody was"
+    """What such copies tell."""
+
+
+INPUTS: Mapping[str, InputColumns] = {
+    "visits": InputColumns(
+        needed=("traj_id", "t", "location"),
+        known=("traj_id", "t", "location", "user_id"),
+        rule="Visits need traj_id, t and location",
+        place=("location",),
+        mapped=("location",),
+    ),
+    "points": InputColumns(
+        needed=("traj_id", "t", "x", "y"),
+        known=("traj_id", "t", "x", "y", "geometry", "user_id"),
+        rule="Points need traj_id, t, x and y (or lon and lat, or geometry)",
+        mapped=("x", "y", "geometry"),
+        copied_coordinates=True,
+        told="where a point is",
+    ),
+    "routes": InputColumns(
+        needed=("traj_id", "seq", "road"),
+        known=("traj_id", "seq", "road", "t", "user_id"),
+        rule="Routes need traj_id, seq and road",
+        place=("seq", "road"),
+        mapped=("road",),
+        copies=("from_node", "to_node", "t_start", "t_end"),  # what a published table says of a road or its trajectory
+    ),
+    "stops": InputColumns(
+        needed=("traj_id", "t", "place"),  # or seq in place of t
+        known=("traj_id", "seq", "t", "place", "t_end", "user_id"),
+        rule="Stops need traj_id, place, and seq or t",
+        place=("place",),
+        place_too=("seq", "t_end"),
+        mapped=("place",),
+        in_order=True,
+        copied_coordinates=True,
+    ),
 }
-_KNOWN = {
-    "visits": ("traj_id", "t", "location", "user_id"),
-    "points": ("traj_id", "t", "x", "y", "geometry", "user_id"),
-    "routes": ("traj_id", "seq", "road", "t", "user_id"),
-    "stops": ("traj_id", "seq", "t", "place", "t_end", "user_id"),
-}
-_NEED = {
-    "visits": "Visits need traj_id, t and location",
-    "points": "Points need traj_id, t, x and y (or lon and lat, or geometry)",
-    "routes": "Routes need traj_id, seq and road",
-    "stops": "Stops need traj_id, place, and seq or t",
-}
-_PLACES = {"visits": ("location",), "routes": ("seq", "road"), "stops": ("place",)}
-_PLACES_MAYBE = {"stops": ("seq", "t_end")}
-_SAID_OF_ROADS = ("from_node", "to_node", "t_start", "t_end")  # what a published table says of a road or its trajectory
+"""The columns of every kind of raw data."""
+
 _MAY_BE_CUT = ("traj_id", "user_id")
 
 # Names under which people keep what we call traj_id, t, ...; used to suggest a --columns option.
@@ -182,10 +236,11 @@ def choose_columns(table: Table, options: ReadOptions, kind: Kind = "visits") ->
     position = {name: i for i, name in enumerate(table.names) if name}
     _check_mapping(table, options, position, kind)
     place = place_columns(table, options, kind) or {}
-    whole = ("traj_id", "t", "user_id", *(_PLACES[kind] if kind in ("routes", "stops") else ()))
+    expected = INPUTS[kind]
+    whole = ("traj_id", "t", "user_id", *(expected.place if "seq" in expected.known else ()))
     named = {ours: split_name(options.columns.get(ours, ours), position)[0] for ours in whole}
-    ordered = kind == "stops" and options.columns.get("seq", "seq") in position
-    needed = [ours for ours in _NEEDED[kind] if not (ordered and ours == "t")]
+    ordered = expected.in_order and options.columns.get("seq", "seq") in position
+    needed = [ours for ours in expected.needed if not (ordered and ours == "t")]
     missing = [ours for ours in needed if (named[ours] not in position if ours in named else not place)]
     if missing:
         raise table.wrong(_missing(missing, list(position), kind))
@@ -218,11 +273,12 @@ def choose_columns(table: Table, options: ReadOptions, kind: Kind = "visits") ->
 def place_columns(table: Table, options: ReadOptions, kind: Kind) -> dict[str, int] | None:
     """Return the columns that say where, or None where the table has none for this kind."""
     position = {name: i for i, name in enumerate(table.names) if name}
-    if kind != "points":
-        wanted = {ours: options.columns.get(ours, ours) for ours in (*_PLACES[kind], *_PLACES_MAYBE.get(kind, ()))}
+    expected = INPUTS[kind]
+    if expected.place:
+        wanted = {ours: options.columns.get(ours, ours) for ours in (*expected.place, *expected.place_too)}
         found = {ours: position[name] for ours, name in wanted.items() if name in position}
-        ordered = kind != "stops" or "seq" in found or options.columns.get("t", "t") in position
-        return found if ordered and all(ours in found for ours in _PLACES[kind]) else None
+        ordered = not expected.in_order or "seq" in found or options.columns.get("t", "t") in position
+        return found if ordered and all(ours in found for ours in expected.place) else None
     mapped = options.columns
     if "geometry" in mapped:
         if "x" in mapped or "y" in mapped:
@@ -261,8 +317,8 @@ def looks_like(name: str, *kinds: str, whole: bool = False) -> str | None:
 def suggested(found: Iterable[str], kind: Kind) -> str:
     """Return a --columns option to try for a file with these columns."""
     names = list(found)
-    here = {*names, *(("t",) if kind == "stops" and "seq" in names else ())}
-    missing = [ours for ours in _NEEDED[kind] if ours not in here]
+    here = {*names, *(("t",) if INPUTS[kind].in_order and "seq" in names else ())}
+    missing = [ours for ours in INPUTS[kind].needed if ours not in here]
     return ",".join(f"{ours}={_near(ours, names, kind) or 'NAME'}" for ours in missing)
 
 
@@ -271,7 +327,7 @@ def _all(names: Iterable[str], position: Mapping[str, int]) -> bool:
 
 
 def _check_mapping(table: Table, options: ReadOptions, position: Mapping[str, int], kind: Kind) -> None:
-    known = _KNOWN[kind]
+    known = INPUTS[kind].known
     for ours, theirs in options.columns.items():
         if ours not in known:
             raise InputError(
@@ -307,14 +363,14 @@ def _missing(missing: list[str], found: list[str], kind: Kind) -> str:
     told = [*near.items(), *(("user_id", name) for name in people[:1])]
     suggestion = ",".join(f"{ours}={name or 'NAME'}" for ours, name in told)
     return (
-        f"the {word} missing: {', '.join(missing)}; the file has {listed(found)}. {_NEED[kind]}; if they have other "
-        f"names, say so, for example --columns {suggestion}"
+        f"the {word} missing: {', '.join(missing)}; the file has {listed(found)}. {INPUTS[kind].rule}; if they have "
+        f"other names, say so, for example --columns {suggestion}"
     )
 
 
 def _near(ours: str, found: list[str], kind: Kind) -> str | None:
     """Return the column that probably is meant, or None."""
-    others = [name for name in found if name not in _KNOWN[kind]]
+    others = [name for name in found if name not in INPUTS[kind].known]
     bare = {_bare(name): name for name in others}
     for word in (_bare(ours), *_ALSO_CALLED[ours]):
         if word in bare:
@@ -341,8 +397,7 @@ def _all_others(
     copies = [name for name in others if name not in hidden and _says_where(name, kind)]
     if copies:
         told = listed(table.names[i] for i in place)
-        what = "where a point is" if kind == "points" else "where and when somebody was"
-        notes.append(f"Column {listed(copies)} was left out: {what}, is told by {told}.")
+        notes.append(f"Column {listed(copies)} was left out: {INPUTS[kind].told}, is told by {told}.")
     unnamed = [str(i + 1) for i, name in enumerate(table.names) if not name]
     if unnamed:
         notes.append(f"Column number {', '.join(unnamed)} has no name and was left out.")
@@ -351,9 +406,10 @@ def _all_others(
 
 
 def _says_where(name: str, kind: Kind) -> bool:
-    if kind in ("points", "stops"):
-        return name in ("x", "y") or looks_like(name, *_PLACE_NAMES) is not None
-    return kind == "routes" and name in _SAID_OF_ROADS
+    expected = INPUTS[kind]
+    if expected.copied_coordinates and (name in ("x", "y") or looks_like(name, *_PLACE_NAMES) is not None):
+        return True
+    return name in expected.copies
 
 
 def _declaration(unused: tuple[str, ...]) -> str:
@@ -403,7 +459,7 @@ def _listed_only(
     table: Table, position: Mapping[str, int], taken: set[str], wanted: tuple[str, ...], kind: Kind
 ) -> dict[str, int]:
     for name in wanted:
-        if name in taken or name in _KNOWN[kind]:
+        if name in taken or name in INPUTS[kind].known:
             raise table.wrong(f"column '{name}' cannot be an attribute: the column or its name is used otherwise.")
         if name not in position:
             others = [other for other in position if other not in taken]

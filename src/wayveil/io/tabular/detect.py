@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 from wayveil.io.formats.registry import holds_points, open_source
-from wayveil.io.tabular.columns import Kind, ReadOptions, choose_columns, place_columns, suggested
+from wayveil.io.tabular.columns import INPUTS, Kind, ReadOptions, choose_columns, place_columns, suggested
 from wayveil.io.tabular.messages import listed
 from wayveil.io.tabular.table import Table
 
@@ -42,11 +43,10 @@ def guess_kind(path: str | Path, options: ReadOptions = _DEFAULTS) -> Kind:
 
 
 def kind_of_table(
-    table: Table, options: ReadOptions, kinds: tuple[Kind, ...] = ("visits", "points", "routes", "stops")
+    table: Table, options: ReadOptions, kinds: tuple[Kind, ...] = get_args(Kind)
 ) -> Kind:
     """Return which of these kinds a table holds, told from its columns; see `guess_kind`."""
-    mapped = {"visits": {"location"}, "points": {"x", "y", "geometry"}, "routes": {"road"}, "stops": {"place"}}
-    said = [kind for kind in kinds if mapped[kind] & set(options.columns)]
+    said = [kind for kind in kinds if set(INPUTS[kind].mapped) & set(options.columns)]
     fitting = said if len(said) == 1 else [kind for kind in kinds if place_columns(table, options, kind)]
     if len(fitting) == 1:
         choose_columns(table, replace(options, owners="not-asked"), fitting[0])

@@ -107,7 +107,8 @@ def _presences(data: Points | Regions, parts: DayParts, original: Points, cell: 
     """Return how many trajectories are in each cell in each part of the time."""
     box = bounding_box(original) or (0.0, 0.0, 0.0, 0.0)
     _, x, y = centres(data)
-    t = data.t if isinstance(data, Points) else data.t_min + (data.t_max - data.t_min) // 2
+    t_min, t_max, *_ = data.boxes()
+    t = t_min + (t_max - t_min) // 2
     column, row = lines_of(x, box[0], cell), lines_of(y, box[2], cell)
     found = pl.DataFrame({"trip": trajectory_of_row(data.offsets), "column": column, "row": row, "part": parts.part(t)})
     return found.unique().group_by("column", "row", "part").agg(pl.len().cast(pl.Int64).alias("count"))

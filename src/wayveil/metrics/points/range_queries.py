@@ -150,9 +150,7 @@ class RangeQueries(OnPositions):
 
 def boxes_of(data: Points | Regions) -> Boxes:
     """Return data as the kernel takes them: a point is a box without extent."""
-    if isinstance(data, Points):
-        return Boxes(data.offsets, data.t, data.t, data.x, data.x, data.y, data.y)
-    return Boxes(data.offsets, data.t_min, data.t_max, data.x_min, data.x_max, data.y_min, data.y_max)
+    return Boxes(data.offsets, *data.boxes())
 
 
 def _summary(name: str, before: Array, after: Array, error: Array) -> dict[str, Any]:

@@ -12,14 +12,13 @@ import numpy as np
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
 from wayveil.io.scatter import groups_of
-from wayveil.model import AttackResult, Chart, Data, Published, Verdict
+from wayveil.model import AttackResult, Chart, Data, Published, Verdict, concat
 from wayveil.model.ragged import IntArray
 from wayveil.pipeline.alignment import aligned
 from wayveil.pipeline.blocks.task_files import load_data, load_value, save, save_data
 from wayveil.pipeline.evaluate import run_attacks
 from wayveil.pipeline.folder.manifest import Described, described
 from wayveil.pipeline.folder.secret import Secret
-from wayveil.pipeline.joining import join_data
 from wayveil.pipeline.output_frame import settle
 from wayveil.pipeline.readback import Written, check_made, write_and_read_back
 from wayveil.pipeline.seeds import method_rng, sequence_for
@@ -104,7 +103,7 @@ def scatter_group(job: Job, group: int) -> None:
     for number, file in enumerate(files):
         held.append((load_data(file, shared), load_value(folder / "block" / file.name)))
         if sum(data.n_rows for data, _ in held) >= size or file is files[-1]:
-            data, block = join_data([data for data, _ in held]), np.concatenate([block for _, block in held])
+            data, block = concat([data for data, _ in held]), np.concatenate([block for _, block in held])
             held.clear()
             _scatter(job, data, block, number)
 
@@ -143,7 +142,7 @@ def read_block(job: Job, number: int) -> Any:
     """Return the data of a block."""
     shared = load_value(job.shared)
     files = sorted((job.scratch / "blocks" / str(number)).glob("[0-9]*.pickle"))
-    return join_data([load_data(file, shared) for file in files])
+    return concat([load_data(file, shared) for file in files])
 
 
 def make_block(job: Job, data: Any, number: int) -> tuple[Any, Published] | Done:
@@ -217,7 +216,7 @@ def _nothing_left(data: Data) -> dict[str, dict[str, int | None]]:
     n = int((np.diff(data.offsets) > 0).sum())
     return {
         "trajectories": {"in": n, "out": 0, "suppressed": n, "invented": 0},
-        catalog.rows_word(data): {"in": data.n_rows, "out": 0, "suppressed": data.n_rows, "invented": 0},
+        data.row_word: {"in": data.n_rows, "out": 0, "suppressed": data.n_rows, "invented": 0},
     }
 
 

@@ -25,13 +25,12 @@ from wayveil.io import (
 )
 from wayveil.io.scatter import groups_of, scatter_group
 from wayveil.io.tabular.columns import lone_rows_error
-from wayveil.model import BlockKey, Data, Engine, Frame, Owners, Points, Routes, Stops, TimeFormat
+from wayveil.model import BlockKey, Data, Engine, Frame, Owners, Points, Routes, Stops, Taxonomy, TimeFormat
 from wayveil.model.ragged import FloatArray, IntArray
 from wayveil.pipeline.blocks.memory import check_groups, check_growth, limit_of
 from wayveil.pipeline.blocks.plan import Keys, keys_of
 from wayveil.pipeline.blocks.task_files import load_data, load_value, save, save_data
 from wayveil.pipeline.input import load, prepare, read_options
-from wayveil.pipeline.joining import join_taxonomies, with_taxonomy
 from wayveil.recipe import catalog
 from wayveil.recipe.defaults import sensitive_of
 from wayveil.recipe.recipe import InputSpec, Recipe
@@ -255,10 +254,10 @@ def _joined(pieces: list[_Piece], spans: Spans, scratch: Path, engine: Engine) -
         )
     shared, files = scratch / "shared.pickle", [piece.file for piece in pieces]
     if isinstance(example, Stops):
-        tree = in_tree_order(join_taxonomies([load_value(_tree_file(scratch, i)) for i in range(len(pieces))]))
+        tree = in_tree_order(Taxonomy.union([load_value(_tree_file(scratch, i)) for i in range(len(pieces))]))
         save(tree, shared)
         files = engine.map(partial(_renumbered, scratch, shared), list(range(len(pieces))))
-        example = with_taxonomy(example, tree)
+        example = example.recode(tree)
     elif not isinstance(example, Routes):
         save(None, shared)
     if len({piece.owners for piece in pieces}) > 1:
@@ -292,7 +291,7 @@ def _tree_file(scratch: Path, number: int) -> Path:
 def _renumbered(scratch: Path, shared: Path, number: int) -> Path:
     """Write stops with the codes of the taxonomy of all pieces, to a file of their own: the task may run twice."""
     data = load_data(scratch / "prepared" / f"{number}.pickle", load_value(_tree_file(scratch, number)))
-    return save_data(with_taxonomy(data, load_value(shared)), scratch / "renumbered" / f"{number}.pickle")
+    return save_data(data.recode(load_value(shared)), scratch / "renumbered" / f"{number}.pickle")
 
 
 def _with_owners(shared: Path, numbered: tuple[int, Path]) -> Path:

@@ -10,13 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wayveil.model import BlockKey, Data, Points, Routes, Stops, Visits
-from wayveil.model.ragged import FloatArray, IntArray
+from wayveil.model import BlockKey, Data
+from wayveil.model.ragged import IntArray
 
 __all__ = ["Keys", "keys_of", "plan_blocks"]
-
-_CELL_M = 50.0
-_HALF = 1 << 30
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -46,21 +43,20 @@ def keys_of(data: Data, by: BlockKey) -> Keys:
 
     Examples
     --------
+    >>> from wayveil.model import Points
     >>> data = Points.from_records([[(0, 0.0, 0.0), (1, 1.0, 0.0)], [(0, 9.0, 0.0), (2, 9.0, 0.0)]])
     >>> keys_of(data, "times").key[:, :3].tolist()
     [[0, 1, 2], [0, 2, 2]]
     """
-    lengths = np.diff(data.offsets)
-    n = len(lengths)
     if by == "times":
-        key = np.column_stack([*_ends(data), lengths, _times(data)])
-    elif by == "slice" and isinstance(data, Routes):
-        key = np.column_stack([data.t_start, data.t_end])
+        key = np.column_stack([*_ends(data), data.lengths, _times(data)])
+    elif by == "slice" and data.slices():
+        key = np.column_stack(data.slices())
     elif by == "length":
-        key = _known_length(data)[:, None]
+        key = data.known_lengths()[:, None]
     else:
-        key = np.zeros((n, 1), np.int64)
-    return Keys(key=key.astype(np.int64), place=_place(data), rows=lengths, person=data.owner)
+        key = np.zeros((len(data), 1), np.int64)
+    return Keys(key=key.astype(np.int64), place=data.curve_keys(), rows=data.lengths, person=data.owner)
 
 
 def plan_blocks(keys: Keys, *, rows: int, people_apart: bool) -> IntArray:
@@ -138,7 +134,7 @@ def _first_seen(values: IntArray) -> IntArray:
 
 
 def _ends(data: Data) -> tuple[IntArray, IntArray]:
-    t = data.t_min if not hasattr(data, "t") else data.t
+    t = data.times()
     first, last = data.offsets[:-1], data.offsets[1:] - 1
     held = last >= first
     if not len(t):
@@ -149,67 +145,10 @@ def _ends(data: Data) -> tuple[IntArray, IntArray]:
 
 def _times(data: Data) -> IntArray:
     """Return a number that is the same for the same timestamps, and almost never for others."""
-    t = data.t_min if not hasattr(data, "t") else data.t
+    t = data.times()
     mixed = t.astype(np.uint64)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
     found: IntArray = (sums[data.offsets[1:]] - sums[data.offsets[:-1]]).view(np.int64)
     return found
-
-
-def _known_length(data: Data) -> IntArray:
-    """Return how many rows a trajectory has that an attacker may know: all, or the stops that are not sensitive."""
-    if not isinstance(data, Stops):
-        return np.diff(data.offsets)
-    counted = np.concatenate([[0], np.cumsum(~data.sensitive)])
-    return np.diff(counted[data.offsets])
-
-
-def _place(data: Data) -> IntArray:
-    """Return where trajectories are, as a number that is near for near ones."""
-    lengths = np.diff(data.offsets)
-    first = np.where(lengths > 0, data.offsets[:-1], 0)
-    if not data.n_rows:
-        return np.zeros(len(lengths), np.int64)
-    if isinstance(data, Points):
-        return _curve(*(_mean(values, data.offsets) for values in (data.x, data.y)))
-    if isinstance(data, Routes):
-        road, network = data.road[first], data.network
-        if network.node_x is None or network.node_y is None:
-            return road.astype(np.int64)
-        node = network.from_node[road]
-        return _curve(network.node_x[node], network.node_y[node])
-    if isinstance(data, Stops):
-        found: IntArray = data.taxonomy.first[data.place[first]]
-        return found
-    if isinstance(data, Visits):
-        text = [name.encode()[:7].ljust(7, b"\0") for name in data.locations]
-        return np.array([int.from_bytes(name, "big") for name in text], np.int64)[data.location[first]]
-    return np.zeros(len(lengths), np.int64)
-
-
-def _mean(values: FloatArray, offsets: IntArray) -> FloatArray:
-    sums = np.concatenate([[0.0], np.cumsum(values)])
-    found: FloatArray = (sums[offsets[1:]] - sums[offsets[:-1]]) / np.maximum(np.diff(offsets), 1)
-    return found
-
-
-def _curve(x: FloatArray, y: FloatArray) -> IntArray:
-    """Return positions on a Z curve through cells of 50 metres."""
-    cells = [np.clip(np.floor(v / _CELL_M) + _HALF, 0, 2 * _HALF - 1).astype(np.uint64) for v in (x, y)]
-    found: IntArray = (_spread(cells[0]) | (_spread(cells[1]) << np.uint64(1))).astype(np.int64)
-    return found
-
-
-def _spread(values: np.ndarray[tuple[int], np.dtype[np.uint64]]) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
-    """Put a zero between any two bits of 31-bit numbers."""
-    for shift, mask in (
-        (16, 0x0000FFFF0000FFFF),
-        (8, 0x00FF00FF00FF00FF),
-        (4, 0x0F0F0F0F0F0F0F0F),
-        (2, 0x3333333333333333),
-        (1, 0x5555555555555555),
-    ):
-        values = (values | (values << np.uint64(shift))) & np.uint64(mask)
-    return values

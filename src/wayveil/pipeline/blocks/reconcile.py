@@ -17,13 +17,12 @@ import numpy as np
 
 from wayveil.engines import LocalEngine
 from wayveil.methods.cast_sensitive import settle_stops
-from wayveil.model import Engine, Published, Stops
+from wayveil.model import Engine, Published, Stops, concat
 from wayveil.model.ragged import IntArray, keep_rows, trajectory_of_row
 from wayveil.pipeline.blocks.block import Done, Job, make_block, publish_part, read_block, tell_block
 from wayveil.pipeline.blocks.memory import check_class, limit_of
 from wayveil.pipeline.blocks.task_files import load_data, load_value, save, save_data
 from wayveil.pipeline.folder.manifest import described
-from wayveil.pipeline.joining import join_data
 from wayveil.verify import class_keys
 
 __all__ = ["publish_classes"]
@@ -149,10 +148,10 @@ def _without(data: Stops, which: IntArray) -> Stops:
 
 def _replaced(data: Stops, which: IntArray, some: Stops) -> Stops:
     """Return the same trajectories with those of `some` in the place of these."""
-    both = join_data([data, some])
+    both = concat([data, some])
     source = np.arange(len(data))
     source[which] = len(data) + np.arange(len(some))
-    return both.take(source)  # type: ignore[no-any-return]
+    return both.take(source)
 
 
 def _without_sensitive(data: Stops, which: Any) -> Stops:
@@ -170,7 +169,7 @@ def _publish_alike(job: Job, n_blocks: int, name: int) -> Done | None:
     if not files:
         return None
     result, data = (
-        join_data([load_data(folder / kind / file.name, tree) for file in files]) for kind in ("result", "original")
+        concat([load_data(folder / kind / file.name, tree) for file in files]) for kind in ("result", "original")
     )
     claim = job.recipe.method.claim
     result = settle_stops(result, data, claim, LocalEngine(workers=1))

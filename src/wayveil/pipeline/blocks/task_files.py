@@ -13,12 +13,10 @@ from typing import Any
 import polars as pl
 
 from wayveil.io.publish.atomic import system_error, whole_file
-from wayveil.model import Data, Routes, Stops
+from wayveil.model import Data
 from wayveil.pipeline.folder.staging import reporting_disk_errors
 
 __all__ = ["load_data", "load_value", "reporting_full_disks", "save", "save_data"]
-
-_SHARED: dict[type, str] = {Routes: "network", Stops: "taxonomy"}
 
 
 @contextmanager
@@ -50,13 +48,13 @@ def load_value(path: Path) -> Any:
 
 def save_data(data: Data, target: Path) -> Path:
     """Write data without the network or taxonomy, which all pieces share."""
-    kept = {f.name: getattr(data, f.name) for f in fields(data) if f.init and f.name != _SHARED.get(type(data))}
+    kept = {f.name: getattr(data, f.name) for f in fields(data) if f.init and f.name != data.shared}
     return save((type(data), {**kept, "attributes": dict(data.attributes)}), target)
 
 
 def load_data(path: Path, shared: Any) -> Any:
     """Return what `save_data` wrote; `shared` is the network of routes, or the taxonomy of stops."""
     kind, kept = load_value(path)
-    if kind in _SHARED:
-        kept[_SHARED[kind]] = shared
+    if kind.shared is not None:
+        kept[kind.shared] = shared
     return kind(**kept)

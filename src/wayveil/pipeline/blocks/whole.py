@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from wayveil.methods.kcl.kcl_pieces import block_rows, decide, kept_visits, number_doublets
-from wayveil.model import KCL, Chart, Engine, Published, Verdict, Visits
+from wayveil.model import KCL, Chart, Engine, Published, Verdict, Visits, concat
 from wayveil.pipeline.blocks.block import Job, counting
 from wayveil.pipeline.blocks.combine import add_balances, add_counts, described_input, left_out_note, score_all
 from wayveil.pipeline.blocks.input_pieces import Pieces
@@ -23,7 +23,6 @@ from wayveil.pipeline.blocks.queries import attack_pieces
 from wayveil.pipeline.blocks.task_files import load_data, save_data
 from wayveil.pipeline.folder.manifest import described
 from wayveil.pipeline.folder.shares import count_pairs, count_times, spans_of_time
-from wayveil.pipeline.joining import join_data
 from wayveil.pipeline.readback import refuse_nothing, write_and_read_back
 from wayveil.pipeline.release import Clock, Run
 from wayveil.pipeline.seeds import sequence_for
@@ -162,7 +161,7 @@ def _write_part(job: Job, numbered: tuple[int, int]) -> _Part:
     """Write one part under new ids in an order that tells nothing, and keep what is read back for the verdict."""
     number, dealt = numbered
     files = sorted((job.scratch / "parts" / str(dealt)).glob("[0-9]*.pickle"))
-    data = join_data([load_data(file, None) for file in files])
+    data = concat([load_data(file, None) for file in files])
     made = Published(data=data, claim=job.recipe.method.claim)
     written = write_and_read_back(job.recipe, job.staged, data, made, job.secret.key("ids", number), part=number)
     back: Visits = written.data
@@ -197,7 +196,7 @@ def _judge(job: Job, claim: KCL, parts: Sequence[_Part], pieces: Pieces, engine:
 
 
 def _judge_all(claim: KCL, files: Sequence[Path]) -> Verdict:
-    return check_kcl(join_data([load_data(file, None) for file in files]), claim)
+    return check_kcl(concat([load_data(file, None) for file in files]), claim)
 
 
 def _cut_part(job: Job, spans: Sequence[tuple[int, int]], numbered: tuple[int, Path]) -> None:
@@ -211,7 +210,7 @@ def _cut_part(job: Job, spans: Sequence[tuple[int, int]], numbered: tuple[int, P
 def _judge_span(job: Job, claim: KCL, numbered: tuple[int, tuple[int, int]]) -> Any:
     at, (first, until) = numbered
     some = [load_data(file, None) for file in sorted(_share_folder(job, at).glob("[0-9]*.pickle"))]
-    return judge_share(join_data(some), claim, first=first, until=until)
+    return judge_share(concat(some), claim, first=first, until=until)
 
 
 def _share_folder(job: Job, span: int) -> Path:

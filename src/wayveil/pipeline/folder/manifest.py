@@ -19,13 +19,14 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from wayveil.errors import InputError, UsageError
 from wayveil.io import public_frame, read_extent
-from wayveil.model import Data, Frame, Guarantee, Owners, TimeFormat, Verdict, guarantee_from_json
+from wayveil.io.layouts import LAYOUTS
+from wayveil.model import Data, Frame, Guarantee, Kind, Owners, TimeFormat, Verdict, guarantee_from_json
 from wayveil.pipeline.folder.staging import MANIFEST
 from wayveil.recipe import catalog
 
@@ -55,20 +56,6 @@ FORMATS = ("parquet", "csv", "geojson")
 
 _LARGEST_BYTES = 8 << 20
 _TABLE = re.compile(rf"(published|boxes)(-[0-9]{{5,}})?\.({'|'.join(FORMATS)})")
-_COLUMNS = {
-    "visits": {"traj_id": "text", "t": "time", "location": "text"},
-    "points": {"traj_id": "text", "t": "time", "x": "place", "y": "place"},
-    "regions": {
-        "traj_id": "text", "seq": "integer", "t_min": "time", "t_max": "time",
-        "x_min": "place", "x_max": "place", "y_min": "place", "y_max": "place",
-    },
-    "routes": {
-        "traj_id": "text", "seq": "integer", "road": "text", "from_node": "text", "to_node": "text", "t_start": "time",
-        "t_end": "time",
-    },
-    "stops": {"traj_id": "text", "seq": "integer", "place": "text"},
-}  # fmt: skip
-
 Parts = Literal["one", "each", "together"]
 """Whether the table is one file, or several: of which each keeps the claim by itself, or only all of them together."""
 
@@ -97,7 +84,7 @@ _DECLARED = Column(name="declared", type="0 or 1")
 class Schema(_Strict):
     """How to read the published table."""
 
-    kind: catalog.Kind
+    kind: Kind
     columns: list[Column]
     time_format: TimeFormat
     owners: Withheld
@@ -107,7 +94,7 @@ class Schema(_Strict):
 
 def _is_declared(table: Schema) -> bool:
     """Return whether a column says which boxes are of declared times."""
-    return table.columns[len(_COLUMNS[table.kind]) :][:1] == [_DECLARED]
+    return table.columns[len(LAYOUTS[table.kind].columns) :][:1] == [_DECLARED]
 
 
 class Judged(_Strict):
@@ -163,7 +150,7 @@ class Manifest(_Strict):
     @property
     def attributes(self) -> tuple[str, ...]:
         """The attribute columns of the table."""
-        return tuple(c.name for c in self.table.columns[len(_COLUMNS[self.table.kind]) + self.declared :])
+        return tuple(c.name for c in self.table.columns[len(LAYOUTS[self.table.kind].columns) + self.declared :])
 
     @property
     def frame(self) -> Frame:
@@ -180,7 +167,7 @@ class Manifest(_Strict):
 class Described:
     """What a manifest says of the published table; see `described`."""
 
-    kind: catalog.Kind
+    kind: str
     attributes: tuple[str, ...]
     time_format: TimeFormat
     owners: Withheld
@@ -201,7 +188,7 @@ def described(
 ) -> Described:
     """Describe published data; of data in parts, `published` is one, and the numbers are those of all."""
     return Described(
-        kind=catalog.kind_of_data(published),
+        kind=published.kind,
         attributes=tuple(published.attributes),
         time_format=published.time_format,
         owners="hidden" if source_owners == "given" else source_owners,
@@ -263,7 +250,7 @@ def make_manifest(folder: Path, *, method: Any, verdict: Verdict, table: Describ
     claim = verdict.claim
     named = _columns(table.kind, table.time_format, table.frame or Frame(), table.attributes, declared=table.declared)
     schema = Schema(
-        kind=table.kind,
+        kind=cast(Kind, table.kind),
         columns=[Column(name=name, type=word) for name, word in named],
         time_format=table.time_format,
         owners=table.owners,
@@ -294,11 +281,11 @@ def make_manifest(folder: Path, *, method: Any, verdict: Verdict, table: Describ
 
 
 def _columns(
-    kind: catalog.Kind, time_format: TimeFormat, frame: Frame, attributes: Iterable[str], *, declared: bool
+    kind: str, time_format: TimeFormat, frame: Frame, attributes: Iterable[str], *, declared: bool
 ) -> list[tuple[str, str]]:
     """Return the columns of a published table with their types in words, in order."""
     words = {"time": _time_type(time_format), "place": _place_type(frame)}
-    own = [(name, words.get(word, word)) for name, word in _COLUMNS[kind].items()]
+    own = [(name, words.get(word, word)) for name, word in LAYOUTS[kind].columns.items()]
     more = [(_DECLARED.name, _DECLARED.type)] if declared else []
     return [*own, *more, *((name, "text") for name in attributes)]
 

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.model import KCL, Verdict, Visits
+from wayveil.model import KCL, Verdict, Visits, concat
 from wayveil.pipeline.folder.manifest import Manifest
 from wayveil.pipeline.input import load_parts, load_published
-from wayveil.pipeline.joining import join_data
 from wayveil.verify import check_kcl, cut_share, join_shares, judge_share
 
 __all__ = ["SHARE_ROWS", "count_pairs", "count_times", "judge_together", "spans_of_time"]
@@ -69,7 +68,7 @@ def judge_together(folder: Path, manifest: Manifest) -> Verdict:
     shares = []
     for first, until in spans_of_time(visits, rows=SHARE_ROWS):
         some = [cut_share(data, first=first, until=until) for data in _parts(folder, manifest)]
-        shares.append(judge_share(join_data(some), claim, first=first, until=until))
+        shares.append(judge_share(concat(some), claim, first=first, until=until))
     sizes = [
         (int((np.diff(data.offsets) > 0).sum()), data.n_visits, count_pairs(data)) for data in _parts(folder, manifest)
     ]

@@ -11,7 +11,7 @@ import numpy as np
 from wayveil.engines import scratch_folder
 from wayveil.errors import InputError, UsageError
 from wayveil.io.tabular.crs import crs_name
-from wayveil.model import Engine, Stops, Verdict
+from wayveil.model import KINDS, Engine, Stops, Verdict
 from wayveil.model.ragged import IntArray
 from wayveil.pipeline.folder.manifest import (
     Manifest,
@@ -265,7 +265,7 @@ def _file_failures(folder: Path, manifest: Manifest) -> list[str]:
 
 def _frame_failures(folder: Path, manifest: Manifest) -> list[str]:
     """Compare the frame of coordinates with the one that the published numbers have: another makes other metres."""
-    placed = manifest.table.kind in ("points", "regions")
+    placed = KINDS[manifest.table.kind].coordinates
     if (manifest.table.frame is not None) != placed:
         return ["the manifest has a frame of coordinates for data without coordinates, or none for data with them"]
     if not placed:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 from markupsafe import Markup
 
-from wayveil.model import Data, Points, Regions, RoadNetwork, Routes, Stops, Visits
+from wayveil.model import Data, Regions, RoadNetwork, Routes
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray, keep_rows, offsets_of, take, trajectory_of_row
 from wayveil.report.charts.svg import join, tag
 from wayveil.report.text.number_format import clean
@@ -77,10 +77,8 @@ def drawings(
         chosen.append((names[1], after, False))
     if not chosen:
         return ()
-    found = []
-    if isinstance(after, (Points, Regions, Routes, Visits)):
-        found.append(_lines(chosen, before.network if isinstance(before, Routes) else None))
-    if isinstance(after, (Visits, Stops)) and isinstance(before, type(after)):
+    found = [_lines(chosen, getattr(before, "network", None))]
+    if after.name_word == "places" and isinstance(before, type(after)):
         found.append(_told(chosen))
     return tuple(drawing for drawing in found if drawing is not None)
 
@@ -134,7 +132,7 @@ class _Strokes:
 def _lines(chosen: Sequence[tuple[str, Any, bool]], network: RoadNetwork | None) -> Drawing | None:
     found = [(name, raw, _strokes(data, network)) for name, data, raw in chosen]
     strokes = [part for _, _, part in found if part is not None and len(part.x)]
-    if not strokes:
+    if found[-1][2] is None or not strokes:  # the last one is what is published
         return None
     x, y = (
         np.concatenate([getattr(part, axis + end) for part in strokes for end in ("", "2") if _has(part, axis + end)])
@@ -183,24 +181,30 @@ def _ends(network: RoadNetwork) -> tuple[IntArray, IntArray]:
 
 def _strokes(data: Data, network: RoadNetwork | None) -> _Strokes | None:
     """Return what is drawn of a data set; None where it is not known where things are."""
-    if isinstance(data, Regions):
-        return _boxes(data)
-    there = np.flatnonzero(np.diff(data.offsets) > 0)
-    part = data.take(there[_evenly(len(there), MOST_LINES)])
-    if isinstance(part, Points):
-        return _Strokes(total=len(there), offsets=part.offsets, x=part.x, y=part.y)
-    if isinstance(part, Visits) and part.place_x is not None and part.place_y is not None:
-        x, y = part.place_x[part.location], part.place_y[part.location]
-        return _Strokes(total=len(there), offsets=part.offsets, x=x, y=y)
-    if isinstance(part, Routes):
-        return _on_roads(part, len(there), network)
-    return None
+    return _STROKES[data.kind](data, network)
 
 
-def _on_roads(part: Routes, total: int, network: RoadNetwork | None) -> _Strokes | None:
+def _some(data: Data) -> tuple[Any, int]:
+    """Return as many trajectories with rows as are drawn, and how many there are."""
+    there = np.flatnonzero(data.nonempty)
+    return data.take(there[_evenly(len(there), MOST_LINES)]), len(there)
+
+
+def _through_positions(data: Data, network: RoadNetwork | None) -> _Strokes | None:
+    """Return lines from row to row."""
+    part, total = _some(data)
+    positions = part.positions()
+    if positions is None:
+        return None
+    x, y = positions
+    return _Strokes(total=total, offsets=part.offsets, x=x, y=y)
+
+
+def _on_roads(data: Routes, network: RoadNetwork | None) -> _Strokes | None:
     """Return routes as lines from intersection to intersection, a new one where a route is broken."""
     if network is None or network.node_x is None or network.node_y is None:
         return None
+    part, total = _some(data)
     code = {name: i for i, name in enumerate(network.roads)}
     road = np.array([code.get(name, -1) for name in part.network.roads], np.int64)[part.road]
     trajectory = trajectory_of_row(part.offsets)[road >= 0]
@@ -222,10 +226,10 @@ def _on_roads(part: Routes, total: int, network: RoadNetwork | None) -> _Strokes
     )
 
 
-def _boxes(data: Regions) -> _Strokes:
+def _boxes(data: Regions, network: RoadNetwork | None) -> _Strokes:
     """Return every different sequence of boxes once, and so many of its boxes that they can be told apart."""
     number = alike(data)
-    there = np.flatnonzero(np.diff(data.offsets) > 0)
+    there = np.flatnonzero(data.nonempty)
     first = there if number is None else there[np.unique(number[there], return_index=True)[1]]
     few = np.sort(first)[_evenly(len(first), MOST_BOXES)]
     lengths = np.diff(data.offsets)[few]
@@ -236,6 +240,16 @@ def _boxes(data: Regions) -> _Strokes:
         total=len(first), offsets=offsets_of(np.minimum(lengths, most)), x=data.x_min[row], y=data.y_min[row],
         x2=data.x_max[row], y2=data.y_max[row],
     )  # fmt: skip
+
+
+_STROKES: dict[str, Callable[[Any, RoadNetwork | None], _Strokes | None]] = {
+    "visits": _through_positions,
+    "points": _through_positions,
+    "regions": _boxes,
+    "routes": _on_roads,
+    "stops": _through_positions,
+}
+"""How each kind of data is drawn."""
 
 
 def _paths(part: _Strokes, place: Any) -> tuple[str, ...]:
@@ -326,26 +340,29 @@ def _evenly(n: int, most: int) -> IntArray:
 def _told(chosen: Sequence[tuple[str, Any, bool]]) -> Drawing | None:
     """Return some trajectories as the names of their places; the same ones of both, where both have as many."""
     last = chosen[-1][1]
-    there = np.flatnonzero(np.diff(last.offsets) > 0)
+    there = np.flatnonzero(last.nonempty)
     if not len(there):
         return None
     picked = there[_evenly(len(there), _MOST_TOLD)]
     panels = [
-        Panel(name=name, raw=raw, total=len(there), items=tuple(_places(data, int(i)) for i in picked))
+        Panel(name=name, raw=raw, total=len(there), items=_place_names(data.take(picked)))
         for name, data, raw in chosen
         if len(data) == len(last)
     ]
     return Drawing(title="Some trajectories, place by place", kind="names", panels=tuple(panels))
 
 
-def _places(data: Visits | Stops, trajectory: int) -> tuple[str, ...]:
-    rows = slice(int(data.offsets[trajectory]), int(data.offsets[trajectory + 1]))
-    if isinstance(data, Visits):
-        names = [data.locations[code] for code in data.location[rows].tolist()]
-    else:
-        names = [data.taxonomy.nodes[code] for code in data.place[rows].tolist()]
-    left = len(names) - _MOST_PLACES
-    return (*names[:_MOST_PLACES], f"and {left:,} more") if left > 0 else tuple(names)
+def _place_names(data: Data) -> tuple[tuple[str, ...], ...]:
+    """Return the first places of each trajectory, and how many more there are."""
+    places = data.places()
+    if places is None:
+        return ()
+    found = []
+    for trajectory in range(len(data)):
+        names = [places.names[code] for code in places.code[places.trajectory == trajectory].tolist()]
+        more = len(names) - _MOST_PLACES
+        found.append((*names[:_MOST_PLACES], f"and {more:,} more") if more > 0 else tuple(names))
+    return tuple(found)
 
 
 def _names(drawing: Drawing) -> Markup:

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
-from wayveil.model import Data, Owners, Published, Regions, Sensitive, Stops, Verdict, Visits
-from wayveil.recipe.catalog import plain_parameters, rows_word
+from wayveil.model import Data, Owners, Published, Sensitive, Verdict
+from wayveil.recipe.catalog import plain_parameters
 
 __all__ = [
     "counted_note",
@@ -67,8 +66,7 @@ def output_facts(published: Data, made: Published) -> dict[str, str]:
     """Return what was made, in numbers."""
     found = _counts(published)
     found.pop("People", None)
-    gone = "Trajectories without any visit left" if isinstance(published, Visits) else "Trajectories not published"
-    found[gone] = f"{int((np.diff(made.data.offsets) == 0).sum()):,}"
+    found[published.not_published] = f"{int((~made.data.nonempty).sum()):,}"
     found.update({name: value_text(value) for name, value in made.facts.items()})
     return found
 
@@ -110,12 +108,4 @@ def value_text(value: Any) -> str:
 
 
 def _counts(data: Data) -> dict[str, str]:
-    t = data.t_min if isinstance(data, Regions) else data.t
-    return {
-        "Trajectories": f"{len(data):,}",
-        "People": f"{data.n_owners:,}",
-        rows_word(data).capitalize(): f"{data.n_rows:,}",
-        **({"Places": f"{len(np.unique(data.location)):,}"} if isinstance(data, Visits) else {}),
-        **({"Different places": f"{len(np.unique(data.place)):,}"} if isinstance(data, Stops) else {}),
-        **({} if isinstance(data, Stops) and not t.any() else {"Distinct times": f"{len(np.unique(t)):,}"}),
-    }
+    return {name: f"{number:,}" for name, number in data.counts().items()}

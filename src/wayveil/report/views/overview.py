@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from wayveil.model import Chart, Data, Points, Regions, Routes, Series, Stops, Visits, seconds_per_unit
+from wayveil.model import Chart, Data, Series, seconds_per_unit
 from wayveil.model.ragged import FloatArray, IntArray, trajectory_of_row
-from wayveil.recipe.catalog import rows_word
 from wayveil.report.suppression import FEWEST
 from wayveil.report.views.equivalence_groups import alike
 from wayveil.report.views.spatial import where
@@ -65,6 +63,7 @@ def balance(before: Data, after: Data, source: IntArray | None = None) -> dict[s
 
     Examples
     --------
+    >>> from wayveil.model import Visits
     >>> data = Visits.from_records([[("a", 1), ("b", 2)], [("a", 1)]])
     >>> found = balance(data, data.where(np.array([True, False, False])))
     >>> found["trajectories"]
@@ -73,7 +72,7 @@ def balance(before: Data, after: Data, source: IntArray | None = None) -> dict[s
     {'in': 3, 'out': 1, 'suppressed': 2, 'invented': 0}
     """
     origin = np.arange(len(after)) if source is None else source
-    there, left = np.diff(before.offsets) > 0, np.diff(after.offsets) > 0
+    there, left = before.nonempty, after.nonempty
     kept = np.unique(origin[left & (origin >= 0)])
     invented = int((left & (origin < 0)).sum())
     n = int(there.sum())
@@ -82,13 +81,13 @@ def balance(before: Data, after: Data, source: IntArray | None = None) -> dict[s
         people = len(np.unique(before.owner[there]))
         still = len(np.unique(before.owner[kept]))
         found["people"] = _entry(people, still, people - still, invented)
-    found[rows_word(before)] = _entry(before.n_rows, after.n_rows, *_changed_rows(before, after, origin))
+    found[before.row_word] = _entry(before.n_rows, after.n_rows, *_changed_rows(before, after, origin))
     return found
 
 
 def _when(before: Data, after: Data, names: tuple[str, str]) -> Chart | None:
     """Return how rows spread over the hours of the day, or over the time that the data span."""
-    one, other = _times(before), _times(after)
+    one, other = before.moments(), after.moments()
     if one is None or other is None or before.time_format != after.time_format or len(one) == 0 or not one.any():
         return None
     unit = seconds_per_unit(before.time_format)
@@ -108,7 +107,7 @@ def _when(before: Data, after: Data, names: tuple[str, str]) -> Chart | None:
 
 
 def _lengths(before: Data, after: Data, names: tuple[str, str]) -> Chart | None:
-    lengths = [np.diff(data.offsets) for data in (before, after)]
+    lengths = [data.lengths for data in (before, after)]
     lengths = [length[length > 0] for length in lengths]
     if not len(lengths[0]):
         return None
@@ -173,14 +172,11 @@ def _entry(before: int, after: int, suppressed: int, invented: int | None) -> di
 def _changed_rows(before: Data, after: Data, origin: IntArray) -> tuple[int, int | None]:
     rows, later = trajectory_of_row(before.offsets), origin[trajectory_of_row(after.offsets)]
     later = np.where(later < 0, len(before), later)
-    if isinstance(after, Regions):
-        return _outside(rows, _times(before), later, after), None
-    if isinstance(before, Visits) and isinstance(after, Visits):
-        what = _same_codes(before.locations, before.location, after.locations, after.location)
-    elif isinstance(before, Routes) and isinstance(after, Routes):
-        what = _same_codes(before.network.roads, before.road, after.network.roads, after.road)
-    elif isinstance(before, Points) and isinstance(after, Points):
-        what = (before.t, after.t)
+    intervals = after.intervals()
+    if intervals is not None:
+        return _outside(rows, before.moments(), later, intervals), None
+    if type(before) is type(after):
+        what = before.row_keys(after)
     else:
         what = (np.zeros(len(rows), np.int64), np.zeros(len(later), np.int64))
     _, code = np.unique(np.concatenate(what), return_inverse=True)
@@ -190,29 +186,16 @@ def _changed_rows(before: Data, after: Data, origin: IntArray) -> tuple[int, int
     return int(gone[gone > 0].sum()), int(-gone[gone < 0].sum())
 
 
-def _same_codes(names: Sequence[str], code: Any, others: Sequence[str], other: Any) -> tuple[IntArray, IntArray]:
-    number = {name: i for i, name in enumerate(names)}
-    translate = np.array([number.setdefault(name, len(number)) for name in others], np.int64)
-    return code.astype(np.int64), translate[other]
-
-
-def _outside(rows: IntArray, t: IntArray | None, later: IntArray, boxes: Regions) -> int:
+def _outside(rows: IntArray, t: IntArray | None, later: IntArray, intervals: tuple[IntArray, IntArray]) -> int:
     """Return how many rows are at a time that no box of their trajectory has."""
-    if t is None or not len(boxes.t_min):
+    t_min, t_max = intervals
+    if t is None or not len(t_min):
         return len(rows)
-    known, rank = np.unique(np.concatenate([t, boxes.t_min, boxes.t_max]), return_inverse=True)
-    at, begin, end = np.split(rank, [len(t), len(t) + len(boxes.t_min)])
+    known, rank = np.unique(np.concatenate([t, t_min, t_max]), return_inverse=True)
+    at, begin, end = np.split(rank, [len(t), len(t) + len(t_min)])
     order = np.argsort(later * len(known) + begin, kind="stable")
     starts, ends = ((later * len(known) + moment)[order] for moment in (begin, end))
     moment = rows * len(known) + at
     box = np.searchsorted(starts, moment, side="right") - 1
     inside = (box >= 0) & (ends[np.maximum(box, 0)] >= moment)  # the last one that has begun also ends last
     return len(rows) - int(inside.sum())
-
-
-def _times(data: Data) -> IntArray | None:
-    if isinstance(data, Routes):
-        return None  # published routes have the slice of a trip, not its times
-    if isinstance(data, Stops):
-        return data.t if data.t.any() else None
-    return (data.t_min + data.t_max) // 2 if isinstance(data, Regions) else data.t

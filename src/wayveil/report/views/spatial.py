@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from wayveil.model import Chart, Data, Points, Regions, Routes, Series, Stops, Visits
-from wayveil.model.ragged import FloatArray, IntArray, trajectory_of_row
-from wayveil.report.suppression import FEWEST, people_at, places_of
+from wayveil.model import Chart, Series
+from wayveil.model.ragged import FloatArray, IntArray
+from wayveil.report.suppression import FEWEST, people_at
 
 __all__ = ["where"]
 
@@ -18,27 +18,28 @@ _MOST_ROADS = 4000
 _MOST_PLACES = 20
 
 
-def where(before: Data, after: Data, names: tuple[str, str], fewest: int) -> Chart | None:
-    """Return the chart of places that fits the two, under these names; None where they are of different kinds.
+def where(before: Any, after: Any, names: tuple[str, str], fewest: int) -> Chart | None:
+    """Return the chart of places that fits two data, under these names; None where they are of different kinds.
 
     Of `before`, what has fewer than `FEWEST` people is left out, and of `after` what has fewer than `fewest`.
     """
-    if isinstance(before, Routes) and isinstance(after, Routes):
+    if before.name_word == after.name_word == "roads":
         return _roads(before, after, names, fewest)
-    if isinstance(before, Points) and isinstance(after, (Points, Regions)):
+    if before.coordinates and after.coordinates and before.positions() is not None:
         return _cells(before, after, names, fewest)
-    if isinstance(before, (Visits, Stops)) and isinstance(after, type(before)):
+    if before.name_word == "places" and type(before) is type(after):
         return _places(before, after, names, fewest)
     return None
 
 
-def _cells(before: Points, after: Points | Regions, names: tuple[str, str], fewest: int) -> Chart | None:
+def _cells(before: Any, after: Any, names: tuple[str, str], fewest: int) -> Chart | None:
     """Return how the points, or the boxes, spread over square cells."""
     if before.n_rows == 0:
         return None
-    x_low, x_high = np.quantile(before.x, [0.002, 0.998]).tolist()
-    y_low, y_high = np.quantile(before.y, [0.002, 0.998]).tolist()
-    owner = before.owner[trajectory_of_row(before.offsets)]
+    x, y = before.positions()
+    x_low, x_high = np.quantile(x, [0.002, 0.998]).tolist()
+    y_low, y_high = np.quantile(y, [0.002, 0.998]).tolist()
+    owner = before.row_owner()
 
     def cell(x: FloatArray, y: FloatArray) -> tuple[IntArray, IntArray]:
         column = np.clip(np.floor((x - x_low) / side), 0, nx - 1).astype(np.int64)
@@ -48,27 +49,28 @@ def _cells(before: Points, after: Points | Regions, names: tuple[str, str], fewe
     for cells in _CELLS:
         side = max(x_high - x_low, y_high - y_low) / cells or 1.0
         nx, ny = (max(1, int(np.ceil((high - low) / side))) for low, high in ((x_low, x_high), (y_low, y_high)))
-        column, row = cell(before.x, before.y)
+        column, row = cell(x, y)
         code = row * nx + column
         shown = people_at(code, owner, nx * ny) >= FEWEST
         if 2 * shown[code].sum() >= before.n_rows:
             break
     raw = np.bincount(code, minlength=nx * ny) / before.n_rows
-    if isinstance(after, Regions):
+    if after.positions() is None:
         low, high = cell(after.x_min, after.y_min), cell(after.x_max, after.y_max)
         spread = np.zeros(nx * ny) if fewest else _spread(low, high, nx, ny)
+        what = "boxes, each spread evenly over the cells that it touches"
     else:
-        column, row = cell(after.x, after.y)
+        column, row = cell(*after.positions())
         spread = np.bincount(row * nx + column, minlength=nx * ny).astype(np.float64)
+        what = "points"
         if fewest:
-            spread[people_at(row * nx + column, after.owner[trajectory_of_row(after.offsets)], nx * ny) < fewest] = 0
+            spread[people_at(row * nx + column, after.row_owner(), nx * ny) < fewest] = 0
     made = spread / max(after.n_rows, 1)
     kept = np.flatnonzero(shown | (made > 0))
     corners = [
         (x_low + c * side, y_low + r * side, x_low + (c + 1) * side, y_low + (r + 1) * side)
         for r, c in (divmod(int(code), nx) for code in kept)
     ]
-    what = "points" if isinstance(after, Points) else "boxes, each spread evenly over the cells that it touches"
     return Chart(
         title="Where people are",
         kind="cells",
@@ -96,16 +98,16 @@ def _spread(low: tuple[IntArray, IntArray], high: tuple[IntArray, IntArray], nx:
     return found
 
 
-def _roads(before: Routes, after: Routes, names: tuple[str, str], fewest: int) -> Chart | None:
+def _roads(before: Any, after: Any, names: tuple[str, str], fewest: int) -> Chart | None:
     """Return how many passages each road has, where it is known where roads are; else the busiest ones."""
     network = before.network
     n = len(network)
     code = {name: i for i, name in enumerate(network.roads)}
     translate = np.array([code.get(name, -1) for name in after.network.roads], np.int64)
     passed = translate[after.road]
-    shown = people_at(before.road.astype(np.int64), before.owner[trajectory_of_row(before.offsets)], n) >= FEWEST
+    shown = people_at(before.road.astype(np.int64), before.row_owner(), n) >= FEWEST
     raw, made = np.bincount(before.road, minlength=n), np.bincount(passed[passed >= 0], minlength=n)
-    owner = after.owner[trajectory_of_row(after.offsets)]
+    owner = after.row_owner()
     made[people_at(passed[passed >= 0], owner[passed >= 0], n) < fewest] = 0
     kept = np.flatnonzero((shown & (raw > 0)) | (made > 0))
     if network.node_x is None or network.node_y is None:
@@ -124,20 +126,20 @@ def _roads(before: Routes, after: Routes, names: tuple[str, str], fewest: int) -
     )
 
 
-def _places(before: Visits | Stops, after: Any, names: tuple[str, str], fewest: int) -> Chart | None:
+def _places(before: Any, after: Any, names: tuple[str, str], fewest: int) -> Chart | None:
     """Return the places with the most visits, before and after."""
-    all_names, code = places_of(before)
-    later_names, later = places_of(after)
+    all_names, code, trajectory = before.places()
+    later_names, later, later_trajectory = after.places()
     number = {name: i for i, name in enumerate(all_names)}
     more = [name for name in later_names if name not in number]
     known = (*all_names, *more)
     number |= {name: len(all_names) + i for i, name in enumerate(more)}
     translate = np.array([number[name] for name in later_names], np.int64)
-    shown = people_at(code, before.owner[trajectory_of_row(before.offsets)], len(known)) >= FEWEST
+    shown = people_at(code, before.owner[trajectory], len(known)) >= FEWEST
     raw = np.bincount(code, minlength=len(known))
     later = translate[later] if len(later) else later
     made = np.bincount(later, minlength=len(known))
-    made[people_at(later, after.owner[trajectory_of_row(after.offsets)], len(known)) < fewest] = 0
+    made[people_at(later, after.owner[later_trajectory], len(known)) < fewest] = 0
     weight = np.maximum(np.where(shown, raw, 0), made)
     kept = np.argsort(-weight, kind="stable")[:_MOST_PLACES]
     kept = kept[weight[kept] > 0]

@@ -128,8 +128,8 @@ def tolerance_m(data: Points | Regions) -> float:
 
 
 def _times(data: Points | Regions) -> list[IntArray]:
-    return [data.t] if isinstance(data, Points) else [data.t_min, data.t_max]
+    return [getattr(data, name) for name, dtype in data.row_columns.items() if dtype is np.int64]
 
 
 def _places(data: Points | Regions) -> list[FloatArray]:
-    return [data.x, data.y] if isinstance(data, Points) else [data.x_min, data.x_max, data.y_min, data.y_max]
+    return [getattr(data, name) for name, dtype in data.row_columns.items() if dtype is np.float64]

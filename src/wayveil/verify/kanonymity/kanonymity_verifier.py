@@ -170,30 +170,31 @@ def _verdict(
     """Say what was found; a `reason` given beforehand says why nothing is certain."""
     truth, rarest, outside, witness = None, None, None, None
     share: float | None = None
+    boxes = data if isinstance(data, Regions) else None
     if groups is not None:
         rarest = int(groups.people.min())
         largest = groups.largest
         most, size = int(groups.most[largest]), int(groups.size[largest])
         share = most / size
-        if isinstance(data, Regions):
-            truth = None if original is None else contain(data, original)
-            outside = None if drawn is None else beyond(data, drawn)
+        if boxes is not None:
+            truth = None if original is None else contain(boxes, original)
+            outside = None if drawn is None else beyond(boxes, drawn)
         if rarest < claim.k:
             witness = _sequence(data, int(groups.first[groups.people.argmin()]), rarest) | {"breaks": "support"}
         elif exceeds(most, size, claim.owner_share):
             witness = _sequence(data, int(groups.first[largest]), int(groups.people[largest]))
             witness |= {"own": most, "others": size - most, "breaks": "share"}
-        elif isinstance(data, Regions) and truth is not None and truth.wrong.any():
-            witness = _untrue(data, groups, truth)
-        elif isinstance(data, Regions) and drawn is not None and outside is not None and outside.any():
-            witness = _out_of_box(data, drawn, outside)
+        elif boxes is not None and truth is not None and truth.wrong.any():
+            witness = _untrue(boxes, groups, truth)
+        elif boxes is not None and drawn is not None and outside is not None and outside.any():
+            witness = _out_of_box(boxes, drawn, outside)
     measured: dict[str, int | float | str | None] = {
         "min_support": rarest,
         "max_owner_share": share,
         "groups": 0 if groups is None else len(groups.first),
         "boxes_untrue": None if truth is None else int(truth.wrong.sum()),
         "trajectories": int((data.offsets[:-1] < data.offsets[1:]).sum()),
-        "boxes" if isinstance(data, Regions) else "points": int(data.offsets[-1]),
+        data.row_word: int(data.offsets[-1]),
     }
     if drawn is not None:
         measured["points_outside"] = None if outside is None else int(outside.sum())
@@ -254,7 +255,7 @@ def _reason(
 ) -> str:
     """One sentence with counts and the parameters, without anything that was published."""
     one, many = ("person", "people") if data.owners == "given" else ("trajectory", "trajectories")
-    rows = "boxes" if isinstance(data, Regions) else "points"
+    rows = data.row_word
     least = measured["min_support"]
     if witness and witness["breaks"] == "support":
         return f"A sequence of {rows} is that of only {least} {one if least == 1 else many}, fewer than k = {claim.k}."

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from wayveil.model.claims import KCL
+from wayveil.model.coded import Coded
 from wayveil.model.ragged import BoolArray, IntArray
-from wayveil.model.visits import Coded, Visits
+from wayveil.model.visits import Visits
 from wayveil.verify.kcl.contained_sequences import MAX_ROWS
 
 __all__ = ["SHARES", "Table", "refusal"]

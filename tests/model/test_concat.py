@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.errors import InputError
-from wayveil.model import Coded, Points, Regions, RoadNetwork, Routes, Stops, Taxonomy, Visits
-from wayveil.pipeline.joining import join_data, join_taxonomies, with_taxonomy
+from wayveil.model import Coded, Points, Regions, RoadNetwork, Routes, Stops, Taxonomy, Visits, concat
 
 NETWORK = RoadNetwork.from_roads([(f"r{i}", str(i), str(i + 1)) for i in range(6)])
 TREE = Taxonomy.from_parents(
@@ -91,12 +90,12 @@ def cut(data: Any, borders: list[int]) -> list[Any]:
 @given(sizes=SIZES, borders=st.lists(st.integers(0, 8), max_size=3), seed=st.integers(0, 999))
 def test_joined_parts_are_the_whole(kind: str, sizes: list[int], borders: list[int], seed: int) -> None:
     data = made(kind, sizes, np.random.default_rng(seed))
-    assert told(join_data(cut(data, borders))) == told(data)
+    assert told(concat(cut(data, borders))) == told(data)
 
 
 def test_codes_do_not_depend_on_the_cut() -> None:
     data = made("visits", [3, 2, 4, 1], np.random.default_rng(1))
-    one, two = (join_data(cut(data, borders)) for borders in ([1], [2, 3]))
+    one, two = (concat(cut(data, borders)) for borders in ([1], [2, 3]))
     assert one.location.tolist() == two.location.tolist()
     assert one.locations == two.locations == tuple(sorted(one.locations))
     assert one.attributes["s"].codes.tolist() == two.attributes["s"].codes.tolist()
@@ -105,32 +104,32 @@ def test_codes_do_not_depend_on_the_cut() -> None:
 def test_names_that_nobody_visits_are_not_kept() -> None:
     """A part may list places of all parts; what nobody published of them does not show in the result."""
     data = Visits.from_records([[("b", 1)], [("z", 2)], [("a", 3)]], attributes={"s": ["y", None, "x"]})
-    both = join_data([data.take(np.array([0])), data.take(np.array([2]))])
+    both = concat([data.take(np.array([0])), data.take(np.array([2]))])
     assert both.locations == ("a", "b")
     assert [both.record(i) for i in range(2)] == [[("b", 1)], [("a", 3)]]
     located = replace(data, place_x=np.array([1.0, 2.0, 26.0]), place_y=np.array([-1.0, -2.0, -26.0]))
-    both = join_data([located.take(np.array([0])), located.take(np.array([2]))])
+    both = concat([located.take(np.array([0])), located.take(np.array([2]))])
     assert (both.place_x.tolist(), both.place_y.tolist()) == ([1.0, 2.0], [-1.0, -2.0])
 
 
 def test_points_of_which_all_or_none_say_what_is_known() -> None:
     data = made("points", [2, 1], np.random.default_rng(1))
     plain = replace(data, known=None)
-    assert join_data([plain, plain]).known is None
-    assert join_data([data, data]).known.tolist() == data.known.tolist() * 2
+    assert concat([plain, plain]).known is None
+    assert concat([data, data]).known.tolist() == data.known.tolist() * 2
 
 
 def test_what_all_parts_share_is_that_of_the_result() -> None:
     numbers = np.random.default_rng(1)
     routes, stops = made("routes", [2, 1], numbers), made("stops", [2, 1], numbers)
-    assert join_data([routes, routes]).network is NETWORK
-    assert join_data([stops, stops]).taxonomy is TREE
+    assert concat([routes, routes]).network is NETWORK
+    assert concat([stops, stops]).taxonomy is TREE
 
 
 def test_times_of_another_format_are_refused() -> None:
     data = made("points", [2, 2], np.random.default_rng(1))
     with pytest.raises(InputError, match="written in another way"):
-        join_data([data, replace(data, time_format="epoch")])
+        concat([data, replace(data, time_format="epoch")])
 
 
 def test_owners_from_elsewhere_are_refused() -> None:
@@ -139,13 +138,13 @@ def test_owners_from_elsewhere_are_refused() -> None:
     for owners in ("declared", "hidden"):
         for parts in ([data, replace(data, owners=owners)], [replace(data, owners=owners), data]):
             with pytest.raises(InputError, match="come from elsewhere"):
-                join_data(parts)
+                concat(parts)
 
 
 def test_parts_on_networks_and_taxonomies_of_their_own() -> None:
     one = RoadNetwork.from_roads([("ab", "a", "b"), ("bc", "b", "c")])
     two = RoadNetwork.from_roads([("cd", "c", "d"), ("bc", "b", "c")])
-    both = join_data([
+    both = concat([
         Routes.from_records([["ab", "bc"]], network=one), Routes.from_records([["bc", "cd"], []], network=two),
     ])  # fmt: skip
     assert [both.record(i) for i in range(3)] == [["ab", "bc"], ["bc", "cd"], []]
@@ -156,10 +155,10 @@ def test_parts_on_networks_and_taxonomies_of_their_own() -> None:
     assert ends == {"ab": ("a", "b"), "bc": ("b", "c"), "cd": ("c", "d")}
     other = RoadNetwork.from_roads([("ab", "a", "c")])
     with pytest.raises(InputError, match="another node in one part"):
-        join_data([Routes.from_records([["ab"]], network=net) for net in (one, other)])
+        concat([Routes.from_records([["ab"]], network=net) for net in (one, other)])
     more = Taxonomy.from_parents([("o", ""), ("z", "o"), ("a", "o"), ("a1", "a")])
     parts = [Stops.from_records([[name]], taxonomy=tree) for name, tree in (("z", more), ("a1", TREE), ("b1", TREE))]
-    stops = join_data(parts)
+    stops = concat(parts)
     assert [stops.record(i) for i in range(3)] == [["z"], ["a1"], ["b1"]]
     assert stops.sensitive.tolist() == [False, False, True]
 
@@ -169,12 +168,12 @@ def test_a_node_in_two_places_is_refused() -> None:
     other = Taxonomy.from_parents([("o", ""), ("a", "o"), ("b", "o"), ("b1", "a")])
     for trees in ([TREE, other], [other, TREE]):
         with pytest.raises(InputError, match="is below another one in one part"):
-            join_data([Stops.from_records([["b1"]], taxonomy=tree) for tree in trees])
+            concat([Stops.from_records([["b1"]], taxonomy=tree) for tree in trees])
 
 
 def test_taxonomies_joined_have_all_nodes_and_stops_keep_their_names() -> None:
     more = Taxonomy.from_parents([("o", ""), ("a", "o"), ("b", "o"), ("b1", "b"), ("a9", "a")], sensitive=["b"])
-    tree = join_taxonomies([more, TREE])
+    tree = Taxonomy.union([more, TREE])
     above = {name: tree.nodes[i] if i >= 0 else "" for name, i in zip(tree.nodes, tree.parent.tolist(), strict=True)}
     assert above == {"o": "", "a": "o", "b": "o", "b1": "b", "a9": "a", "a1": "a", "a2": "a"}
     assert {tree.nodes[i] for i in np.flatnonzero(tree.sensitive)} == {"b", "b1"}
@@ -182,7 +181,7 @@ def test_taxonomies_joined_have_all_nodes_and_stops_keep_their_names() -> None:
         Stops.from_records([["a9", "b1"], ["b1"]], taxonomy=more),
         Stops.from_records([["a1"], ["b1", "a2"]], taxonomy=TREE),
     ):
-        moved = with_taxonomy(stops, tree)
+        moved = stops.recode(tree)
         assert moved.taxonomy is tree
         assert [moved.record(i) for i in range(2)] == [stops.record(i) for i in range(2)]
         assert moved.sensitive.tolist() == stops.sensitive.tolist()

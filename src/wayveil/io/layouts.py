@@ -1,0 +1,343 @@
+"""How each kind of data looks in a published file: one class per kind.
+
+A layout says which columns a table has, how data become such columns, how these are read again, and what data are after
+both: `as_published`.  Writing and reading themselves are the same for all kinds; see `wayveil.io.publish.published`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, Literal, TypeVar
+
+import numpy as np
+import polars as pl
+
+from wayveil.errors import OutputError
+from wayveil.io.formats.features import SIDES
+from wayveil.io.publish.canonical import SLACK_DEG, boxes_to_file, boxes_to_metres, points_to_file
+from wayveil.io.strict_rows import read_numbers, read_text, read_times, refuse, refuse_late, refuse_sequence
+from wayveil.io.tabular.codes import by_name
+from wayveil.io.tabular.table import Rows
+from wayveil.model import (
+    Extent,
+    Frame,
+    Points,
+    Regions,
+    RoadNetwork,
+    Routes,
+    Stops,
+    Taxonomy,
+    TimeFormat,
+    Trajectories,
+    Visits,
+)
+from wayveil.model.ragged import BoolArray, FloatArray
+
+__all__ = ["LAYOUTS", "Beside", "Layout", "as_published", "layout_of", "refuse_empty"]
+
+Kind = TypeVar("Kind", bound=Trajectories)
+Word = Literal["text", "integer", "time", "place"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beside:
+    """What a published table needs to be read and does not hold itself."""
+
+    time_format: TimeFormat
+    frame: Frame
+    taxonomy: Taxonomy | None = None
+
+
+class Layout(ABC):
+    """The published table of a kind of data."""
+
+    data: ClassVar[type[Trajectories]]
+    """The kind."""
+
+    columns: ClassVar[Mapping[str, Word]]
+    """The columns in order, before the attributes, and what they hold; a place is a coordinate."""
+
+    geometry: ClassVar[tuple[str, ...] | None] = None
+    """The columns that say where, if these are coordinates: such data can be written as GeoJSON."""
+
+    @abstractmethod
+    def where(self, data: Any, path: str | Path, *, public: bool) -> dict[str, pl.Series]:
+        """Return the columns that say where; `public` rounds coordinates as published files have them."""
+
+    @abstractmethod
+    def read(self, rows: Rows, again: BoolArray, beside: Beside) -> dict[str, Any]:
+        """Return the fields of data from rows; `again` marks those of the same trajectory as the row before."""
+
+    def raw_names(self, data: Any) -> dict[str, str]:
+        """Return the columns that have another name in a table of raw data."""
+        return {}
+
+    def as_published(self, data: Any) -> Any:
+        """Return data as they are after writing and reading."""
+        return data
+
+    def extent(self, column: Mapping[str, FloatArray]) -> Extent:
+        """Return where degrees of the columns of `geometry` are."""
+        raise NotImplementedError("data without coordinates are nowhere")
+
+    @property
+    def times(self) -> tuple[str, ...]:
+        """The columns that hold times."""
+        return tuple(name for name, word in self.columns.items() if word == "time")
+
+    def position(self, name: str) -> int:
+        """Return where a column stands."""
+        return list(self.columns).index(name)
+
+
+class VisitsLayout(Layout):
+    """Visits: a time and the name of a location."""
+
+    data = Visits
+    columns: ClassVar[Mapping[str, Word]] = {"traj_id": "text", "t": "time", "location": "text"}
+
+    def where(self, data: Visits, path: str | Path, *, public: bool) -> dict[str, pl.Series]:
+        """Return the names of the locations."""
+        refuse_empty(path, "location", data.locations)
+        return {"location": pl.Series(data.locations, dtype=pl.String).gather(data.location)}
+
+    def read(self, rows: Rows, again: BoolArray, beside: Beside) -> dict[str, Any]:
+        """Return locations in the order of their names, and times."""
+        location = read_text(rows, self.position("location"))
+        t = read_times(rows, self.position("t"), beside.time_format)
+        refuse_late(rows, t, again)
+        codes, locations = by_name(location)
+        return {"location": codes, "t": t, "locations": locations}
+
+
+class PointsLayout(Layout):
+    """Points: a time and two coordinates."""
+
+    data = Points
+    columns: ClassVar[Mapping[str, Word]] = {"traj_id": "text", "t": "time", "x": "place", "y": "place"}
+    geometry = ("x", "y")
+
+    def where(self, data: Points, path: str | Path, *, public: bool) -> dict[str, pl.Series]:
+        """Return the coordinates of the file."""
+        x, y = points_to_file(data) if public else data.frame.to_file(data.x, data.y)
+        return {"x": pl.Series(x, dtype=pl.Float64), "y": pl.Series(y, dtype=pl.Float64)}
+
+    def read(self, rows: Rows, again: BoolArray, beside: Beside) -> dict[str, Any]:
+        """Return times and metres."""
+        t = read_times(rows, self.position("t"), beside.time_format)
+        refuse_late(rows, t, again)
+        x, y = (read_numbers(rows, self.position(name)) for name in self.geometry)
+        frame = beside.frame
+        if frame.degrees:
+            refuse(rows, (np.abs(x) > 180) | (np.abs(y) > 90), "x and y are not a longitude and a latitude")
+        x, y = frame.to_metres(x, y)
+        return {"t": t, "x": x, "y": y, "frame": frame}
+
+    def raw_names(self, data: Points) -> dict[str, str]:
+        """Return lon and lat for degrees, so that they are read as degrees again."""
+        return {"x": "lon", "y": "lat"} if data.frame.degrees else {}
+
+    def as_published(self, data: Points) -> Points:
+        """Return points with rounded degrees; what an attacker may know of them is not written."""
+        if data.known is not None:
+            data = replace(data, known=None)
+        if not data.frame.degrees and data.frame.decimals is None:
+            return data
+        x, y = data.frame.to_metres(*points_to_file(data))
+        return replace(data, x=x, y=y)
+
+    def extent(self, column: Mapping[str, FloatArray]) -> Extent:
+        """Return where the points are."""
+        return Extent.of(column["x"], column["y"])
+
+
+class RegionsLayout(Layout):
+    """Regions: their number in the trajectory, and the sides of the boxes in time and space."""
+
+    data = Regions
+    columns: ClassVar[Mapping[str, Word]] = {
+        "traj_id": "text",
+        "seq": "integer",
+        "t_min": "time",
+        "t_max": "time",
+        "x_min": "place",
+        "x_max": "place",
+        "y_min": "place",
+        "y_max": "place",
+    }
+    geometry = SIDES
+
+    def where(self, data: Regions, path: str | Path, *, public: bool) -> dict[str, pl.Series]:
+        """Return the sides in coordinates of the file."""
+        return {name: pl.Series(side, dtype=pl.Float64) for name, side in boxes_to_file(data).items()}
+
+    def read(self, rows: Rows, again: BoolArray, beside: Beside) -> dict[str, Any]:
+        """Return times and sides in metres."""
+        refuse_sequence(rows, again)
+        t = {name: read_times(rows, self.position(name), beside.time_format) for name in self.times}
+        sides = {name: read_numbers(rows, self.position(name)) for name in SIDES}
+        ends: dict[str, Any] = {**t, **sides}
+        for low, high in (("t_min", "t_max"), ("x_min", "x_max"), ("y_min", "y_max")):
+            refuse(rows, ends[low] > ends[high], f"{low} is larger than {high}")
+        for name, values in t.items():
+            back = np.zeros(len(values), np.bool_)
+            back[1:] = values[1:] < values[:-1]
+            refuse(rows, back & again, f"{name} decreases inside a trajectory")
+        if beside.frame.degrees:
+            self._refuse_far(rows, sides)
+        return {**t, **boxes_to_metres(beside.frame, sides), "frame": beside.frame}
+
+    def _refuse_far(self, rows: Rows, sides: Mapping[str, FloatArray]) -> None:
+        """Refuse degrees that are none; a box across the antimeridian ends beyond it."""
+        for name, side in sides.items():
+            least, most = (-90.0, 90.0) if name[0] == "y" else (-180.0, 180.0 if name == "x_min" else 540.0)
+            far = (side < least - SLACK_DEG) | (side > most + SLACK_DEG)
+            refuse(rows, far, f"{name} is not a {'longitude' if name[0] == 'x' else 'latitude'}")
+        wide = sides["x_max"] - sides["x_min"] > 360 + 2 * SLACK_DEG
+        refuse(rows, wide, "a box goes around the earth more than once")
+
+    def as_published(self, data: Regions) -> Regions:
+        """Return boxes whose sides in degrees are rounded outwards."""
+        if not data.frame.degrees:
+            return data
+        sides: dict[str, Any] = dict(boxes_to_metres(data.frame, boxes_to_file(data)))
+        return replace(data, **sides)
+
+    def extent(self, column: Mapping[str, FloatArray]) -> Extent:
+        """Return where the boxes are."""
+        latitudes = np.concatenate([column["y_min"], column["y_max"]])
+        return Extent.of(column["x_min"], latitudes, lon_end=column["x_max"])
+
+
+class RoutesLayout(Layout):
+    """Routes: their number in the trajectory, a road with its ends, and the slice of time of the trip."""
+
+    data = Routes
+    columns: ClassVar[Mapping[str, Word]] = {
+        "traj_id": "text",
+        "seq": "integer",
+        "road": "text",
+        "from_node": "text",
+        "to_node": "text",
+        "t_start": "time",
+        "t_end": "time",
+    }
+
+    def where(self, data: Routes, path: str | Path, *, public: bool) -> dict[str, pl.Series]:
+        """Return the names of roads and of their ends."""
+        network = data.network
+        refuse_empty(path, "road", network.roads)
+        refuse_empty(path, "from_node", network.nodes)
+        nodes = pl.Series(network.nodes, dtype=pl.String)
+        return {
+            "road": pl.Series(network.roads, dtype=pl.String).gather(data.road),
+            "from_node": nodes.gather(network.from_node[data.road]),
+            "to_node": nodes.gather(network.to_node[data.road]),
+        }
+
+    def read(self, rows: Rows, again: BoolArray, beside: Beside) -> dict[str, Any]:
+        """Return roads, the network of those in the table, and slices; a road is entered when its slice begins."""
+        refuse_sequence(rows, again)
+        text = {name: read_text(rows, self.position(name)) for name in ("road", "from_node", "to_node")}
+        road, roads = by_name(text["road"])
+        ends, nodes = by_name(pl.concat([text["from_node"], text["to_node"]]))
+        start, end = ends[: len(rows)], ends[len(rows) :]
+        first = np.zeros(len(roads), np.int64)
+        first[road[::-1]] = np.arange(len(rows))[::-1]
+        other = (start != start[first[road]]) | (end != end[first[road]])
+        refuse(rows, other, "a road leads from or to another node than in an earlier row")
+        network = RoadNetwork(roads=roads, from_node=start[first], to_node=end[first], nodes=nodes)
+        t = {name: read_times(rows, self.position(name), beside.time_format) for name in self.times}
+        refuse(rows, t["t_start"] > t["t_end"], "t_start is larger than t_end")
+        for name, times in t.items():
+            varies = np.zeros(len(rows), np.bool_)
+            varies[1:] = times[1:] != times[:-1]
+            refuse(rows, varies & again, f"{name} varies inside a trajectory")
+        per_trajectory = {name: times[~again] for name, times in t.items()}
+        return {"road": road, "t": t["t_start"], "network": network, **per_trajectory}
+
+    def as_published(self, data: Routes) -> Routes:
+        """Return routes on the network of the roads in use, without places, entered when their slice begins."""
+        network = data.network
+        used = np.unique(data.road).tolist()
+        used.sort(key=lambda road: network.roads[road])
+        ends = np.unique(np.concatenate([network.from_node[used], network.to_node[used]])).tolist() if used else []
+        ends.sort(key=lambda node: network.nodes[node])
+        road = np.zeros(len(network.roads), np.int64)
+        road[used] = np.arange(len(used))
+        node = np.zeros(len(network.nodes), np.int64)
+        node[ends] = np.arange(len(ends))
+        known = RoadNetwork(
+            roads=tuple(network.roads[i] for i in used),
+            from_node=node[network.from_node[used]] if used else np.zeros(0, np.int64),
+            to_node=node[network.to_node[used]] if used else np.zeros(0, np.int64),
+            nodes=tuple(network.nodes[i] for i in ends),
+        )
+        return replace(data, road=road[data.road], t=np.repeat(data.t_start, data.lengths), network=known)
+
+
+class StopsLayout(Layout):
+    """Stops: their number in the trajectory, and a node of the taxonomy."""
+
+    data = Stops
+    columns: ClassVar[Mapping[str, Word]] = {"traj_id": "text", "seq": "integer", "place": "text"}
+
+    def where(self, data: Stops, path: str | Path, *, public: bool) -> dict[str, pl.Series]:
+        """Return the names of the places."""
+        return {"place": pl.Series(data.taxonomy.nodes, dtype=pl.String).gather(data.place)}
+
+    def read(self, rows: Rows, again: BoolArray, beside: Beside) -> dict[str, Any]:
+        """Return places as codes of the taxonomy; times are not written."""
+        if beside.taxonomy is None:
+            raise rows.table.wrong("published stops can be read only with their taxonomy; give it.")
+        refuse_sequence(rows, again)
+        names = rows.frame[str(self.position("place"))]
+        place = names.cast(pl.Enum(beside.taxonomy.nodes), strict=False).to_physical()
+        refuse(rows, place.is_null(), "a place is not in the taxonomy")
+        nothing = np.zeros(len(rows), np.int64)
+        return {"place": place.cast(pl.Int32).to_numpy(), "t": nothing, "t_end": nothing, "taxonomy": beside.taxonomy}
+
+    def as_published(self, data: Stops) -> Stops:
+        """Return stops without times."""
+        nothing = np.zeros(data.n_rows, np.int64)
+        return replace(data, t=nothing, t_end=nothing)
+
+
+LAYOUTS: Mapping[str, Layout] = {
+    layout.data.kind: layout
+    for layout in (VisitsLayout(), PointsLayout(), RegionsLayout(), RoutesLayout(), StopsLayout())
+}
+"""The layout of every kind, by its name."""
+
+
+def layout_of(data: Trajectories) -> Layout:
+    """Return how data look in a published file."""
+    return LAYOUTS[data.kind]
+
+
+def as_published(data: Kind) -> Kind:
+    """Return the data as they are, bit by bit, after `write_published` and `read_published`.
+
+    Of visits, points and regions only degrees make a difference: x and y are rounded to `DECIMALS`, which moves a point
+    by less than a tenth of a millimetre, and the sides of a box outwards by about as little.  Where the frame of points
+    has `decimals`, they are rounded to these; what an attacker may know of points is not written.  Of routes, the
+    network is that of the roads in use, in the order of their names and without places, and times are those of the
+    slice.  Stops keep their places and their order; their times are 0.
+
+    Examples
+    --------
+    >>> data = Points.from_records([[(0, 1.0, 2.0)]])
+    >>> as_published(data).record(0)
+    [(0, 1.0, 2.0)]
+    """
+    published: Kind = layout_of(data).as_published(data)
+    return published
+
+
+def refuse_empty(path: str | Path, name: str, labels: Iterable[str]) -> None:
+    """Refuse a column that holds an empty text."""
+    if "" in labels:
+        raise OutputError(f"{path}: column '{name}' holds an empty text, which cannot be told from a missing value.")
