@@ -142,7 +142,7 @@ def test_indices_from_pandas() -> None:
     when = pd.DatetimeIndex(["2024-05-31T08:15:00", "2024-05-31T08:16:00"])
     assert from_pandas(frame.drop(columns="t").set_index(when)).time_format == "local"
     assert from_pandas(frame.drop(columns="t").set_index(when.rename("t"))).time_format == "local"
-    refused(lambda: from_pandas(frame.set_index(when)), "more than one column is called 't'")
+    refused(lambda: from_pandas(frame.set_index(when)), "have the same name")
 
 
 def test_other_columns_from_pandas() -> None:

@@ -91,7 +91,8 @@ def test_forms_of_csv(tmp_path: Path, end: str, bom: bytes, zipped: bool, separa
     text = bom + (end.join(lines) + end).replace(",", separator).encode()
     file = csv(tmp_path, gzip.compress(text) if zipped else text, "in.csv.gz" if zipped else "in.csv")
     loaded = read_visits(file)
-    assert records(loaded) == [[(' x "q"', 1), ("y ", 2)]]
+    assert records(loaded) == [[('x "q"', 1), ("y", 2)]]
+    assert "Column 'location': 2 values were brought to the normal form" in loaded.notes[-1]
     assert any("semicolons" in note for note in loaded.notes) == (separator == ";")
 
 
@@ -412,7 +413,9 @@ def test_no_header_does_not_show_the_first_row(tmp_path: Path) -> None:
 
 
 def test_duplicate_columns(tmp_path: Path) -> None:
-    refused(csv(tmp_path, body("a,1,x,y", header="traj_id,t,location, t ")), "more than one column is called 't'")
+    refused(
+        csv(tmp_path, body("a,1,x,y", header="traj_id,t,location, t ")), "columns number 2 and 4 have the same name"
+    )
 
 
 def test_bad_mappings(tmp_path: Path) -> None:

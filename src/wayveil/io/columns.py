@@ -15,6 +15,7 @@ from wayveil.io.slices import split_name
 from wayveil.io.table import Table
 from wayveil.io.words import listed
 from wayveil.model import Frame
+from wayveil.model.normal import normal_text
 
 __all__ = [
     "EACH_TRAJECTORY",
@@ -142,13 +143,14 @@ class ReadOptions:
     piece: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
+        columns = {ours: normal_text(theirs) for ours, theirs in self.columns.items()}
+        object.__setattr__(self, "columns", MappingProxyType(columns))
         if self.owners is not None:
             check_choice("read", "owners", self.owners, (EACH_TRAJECTORY, "elsewhere", "not-asked"))
         if self.on_duplicate_time is not None:
             check_choice("read", "on_duplicate_time", self.on_duplicate_time, ("first", "last"))
         if self.attributes is not None:
-            object.__setattr__(self, "attributes", tuple(self.attributes))
+            object.__setattr__(self, "attributes", tuple(normal_text(name) for name in self.attributes))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Literal
 
@@ -16,11 +16,12 @@ from wayveil.io.kinds import kind_of_table
 from wayveil.io.output import first_columns
 from wayveil.io.points import points_of
 from wayveil.io.source import Source
-from wayveil.io.table import Table
+from wayveil.io.table import Table, refuse_repeated
 from wayveil.io.tables import data_frame
 from wayveil.io.visits import visits_of
-from wayveil.io.words import count, listed
+from wayveil.io.words import count
 from wayveil.model import Data, Points, Regions, Visits
+from wayveil.model.normal import normal_text
 
 __all__ = [
     "from_geopandas",
@@ -88,7 +89,7 @@ def from_polars(
     """
     whole = frame.lazy().collect()
     lazy = pl.DataFrame([whole.to_series(i).alias(str(i)) for i in range(whole.width)]).lazy()
-    table = Table(path=_NAME, names=tuple(whole.columns), lazy=lazy, csv=None, places=_row_of)
+    table = Table(path=_NAME, names=_distinct(whole.columns), lazy=lazy, csv=None, places=_row_of)
     return _in_table(table, kind, _options(columns, crs, on_duplicate_time, attributes, owners))
 
 
@@ -255,6 +256,13 @@ def _said(crs: Any) -> Crs | None:
         raise InputError(f"{_NAME}: it cannot be used as it is: {error}.") from None
 
 
+def _distinct(written: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of columns in normal form; each must be there once."""
+    names = tuple(normal_text(name) for name in written)
+    refuse_repeated(_NAME, names)
+    return names
+
+
 def _table(frame: Any) -> Table:
     pandas = import_module("pandas")
     columns = [(str(name), frame.iloc[:, i]) for i, name in enumerate(frame.columns)]
@@ -262,14 +270,11 @@ def _table(frame: Any) -> Table:
         columns.insert(0, (str(frame.index.name or "t"), frame.index.to_series()))
     elif not isinstance(frame.index, pandas.MultiIndex) and frame.index.name is not None:
         columns.insert(0, (str(frame.index.name), frame.index.to_series()))
-    names = [name for name, _ in columns]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise InputError(f"{_NAME}: more than one column is called {listed(twice)}; rename all but one.")
+    names = _distinct(name for name, _ in columns)
     series = {str(i): _from_pandas(pandas, values) for i, (_, values) in enumerate(columns)}
     return Table(
         path=_NAME,
-        names=tuple(names),
+        names=names,
         lazy=pl.DataFrame(series).lazy(),
         csv=None,
         places=_row_of,

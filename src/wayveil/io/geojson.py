@@ -15,6 +15,7 @@ from wayveil.io.crs import WGS84, Crs, crs_name
 from wayveil.io.lines import first_bad_byte
 from wayveil.io.table import Table, peek
 from wayveil.io.words import count, listed
+from wayveil.model.normal import normal_text
 
 __all__ = ["features", "open_geojson", "system_of"]
 
@@ -186,7 +187,7 @@ class _Collected:
             raise InputError(f"{self.shown}: the file mixes points and lines; give a file with one of them.")
         row = np.repeat(np.arange(len(self.lengths)), self.lengths)
         columns = {
-            name.strip(): pl.Series(values, dtype=pl.String).gather(row) for name, values in self._usable().items()
+            normal_text(name): pl.Series(values, dtype=pl.String).gather(row) for name, values in self._usable().items()
         }
         number, aside = np.array(self.number)[row], []
         if "LineString" in self.kinds:
@@ -214,7 +215,7 @@ class _Collected:
         return {
             name: values
             for name, values in self.properties.items()
-            if name.strip() and name.strip() not in ("lon", "lat", *_TIMES) and name not in self.nested
+            if normal_text(name) and normal_text(name) not in ("lon", "lat", *_TIMES) and name not in self.nested
         }
 
 

@@ -18,6 +18,7 @@ import polars as pl
 
 from wayveil.errors import InputError
 from wayveil.io.columns import Kind, ReadOptions, choose_columns
+from wayveil.io.normal import normal_column, text_column
 from wayveil.io.parquet_footer import longest_group
 from wayveil.io.slices import cut_text
 from wayveil.io.source import open_source
@@ -169,8 +170,14 @@ def gather_piece(spans: Spans, piece: int, folder: Path) -> Path:
 
 
 def _piece_of_row(spans: Spans, frame: pl.DataFrame, pieces: int, secret: int) -> pl.Series:
-    who = cut_text(frame[spans.key].cast(pl.String), spans.part)
+    who = _people(spans, frame[spans.key])
     return (who.hash(secret) % pieces).cast(pl.Int64)
+
+
+def _people(spans: Spans, values: pl.Series) -> pl.Series:
+    """Return who is behind each row, in normal form, as the reader of the pieces will see it."""
+    text = text_column(values)[0]
+    return text if spans.part is None else normal_column(cut_text(text, spans.part))[0]
 
 
 def _scatter(spans: Spans, frame: pl.DataFrame, where: pl.Series, wanted: range, folder: Path, number: int) -> None:

@@ -109,7 +109,7 @@ def points_of(source: Source, options: ReadOptions) -> Loaded:
         time_format=read.time_format,
         owners=read.owners,
     )
-    return Loaded(data=data, rows=len(rows), notes=tuple(notes), ids=read.ids)
+    return Loaded(data=data, rows=len(rows), notes=(*notes, *rows.notes), ids=read.ids)
 
 
 def _coordinates(rows: Rows, columns: Columns) -> tuple[FloatArray, FloatArray]:
@@ -121,6 +121,7 @@ def _coordinates(rows: Rows, columns: Columns) -> tuple[FloatArray, FloatArray]:
         what, position = next(iter(place.items()))
         refuse_missing(rows, position)
         x, y = _pairs(rows, what, position)
+    x, y = x + 0.0, y + 0.0  # no negative zeros
     for values, at in zip((x, y), (*place.values(), *place.values()), strict=False):
         if (np.abs(values) <= _LARGEST_M).all():
             continue

@@ -118,8 +118,11 @@ def read_published_taxonomy(path: str | Path) -> Taxonomy:
         )
     if table.csv is None and list(table.lazy.collect_schema().values()) != _SCHEMA:
         raise table.wrong(f"not a published taxonomy: the type of a column is not the one written. {_AGAIN}")
-    found, rows = _table(path), table.read(range(3))
-    said = as_text(rows, 2)
+    rows = table.read(range(3))
+    said = [as_text(rows, position) for position in range(3)][2]
+    if rows.respelled:
+        raise table.wrong(f"not a published taxonomy: a name is not in normal form. {_AGAIN}")
+    found = _table(path)
     if rows.blank or not said.is_in(["true", "false"]).fill_null(False).all():
         raise table.wrong(f"not a published taxonomy: 'sensitive' must be true or false in every row. {_AGAIN}")
     if ((said == "true").to_numpy() != found.sensitive).any():
@@ -145,7 +148,6 @@ def _table(path: str | Path) -> Taxonomy:
     if not len(rows):
         raise table.wrong("the file has a header but no nodes; at least the root is needed.")
     nodes = required(rows, at["node"])
-    rows.refuse(nodes.str.strip_chars() == "", "column 'node' is blank", "Give every node a name.")
     names = nodes.to_list()
     twice = np.flatnonzero(~nodes.is_first_distinct().to_numpy())
     if len(twice):

@@ -8,6 +8,7 @@ import numpy as np
 
 from wayveil.errors import InputError, closest
 from wayveil.model import Taxonomy
+from wayveil.model.normal import normal_text
 from wayveil.model.ragged import BoolArray, IntArray
 
 __all__ = ["ROOT", "UNSPECIFIED", "grown", "in_tree_order", "labelled", "with_own_leaves"]
@@ -36,7 +37,7 @@ def labelled(shown: str, taxonomy: Taxonomy, sensitive_nodes: Sequence[str]) -> 
     """
     code = {name: i for i, name in enumerate(taxonomy.nodes)}
     sensitive = np.array(taxonomy.sensitive)
-    for name in sensitive_nodes:
+    for name in map(normal_text, sensitive_nodes):
         if name not in code:
             raise InputError(
                 f"{shown}: the taxonomy has no node {name!r} to label as sensitive.{closest(name, list(code))}"

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from wayveil.io.codes import by_name
-from wayveil.io.table import Rows, as_text
+from wayveil.io.table import Rows, as_written
 from wayveil.io.words import count
 from wayveil.model import TimeFormat
 from wayveil.model.ragged import IntArray
@@ -61,7 +61,7 @@ def parse_times(rows: Rows, position: int) -> tuple[IntArray, TimeFormat, tuple[
         raise rows.table.wrong(
             f"column '{name}' has the type {kind}, which is not a time; store integers, dates or ISO 8601 text."
         )
-    return _texts(rows, name, as_text(rows, position))
+    return _texts(rows, name, as_written(rows, position))
 
 
 def time_type(time_format: TimeFormat) -> pl.DataType:

@@ -10,6 +10,7 @@ import polars as pl
 
 from wayveil.io.codes import by_first_appearance, by_name
 from wayveil.io.columns import Columns, ReadOptions, lone_rows_error
+from wayveil.io.normal import normal_column
 from wayveil.io.slices import cut_text
 from wayveil.io.table import Rows, as_text
 from wayveil.io.times import parse_times
@@ -100,7 +101,8 @@ def required(rows: Rows, position: int, part: slice | None = None) -> pl.Series:
     """Return a column as text, or the part of its text that is asked for; refuse missing values."""
     text = as_text(rows, position)
     _refuse(rows, position, text.is_null())
-    text = cut_text(text, part)
+    if part is not None:
+        text = normal_column(cut_text(text, part))[0]
     rows.refuse(
         text.is_null(),
         f"column '{rows.table.names[position]}' is too short for the part that --columns takes of it",

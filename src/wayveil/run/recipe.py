@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from wayveil.errors import UsageError, closest
 from wayveil.io.columns import EACH_TRAJECTORY
+from wayveil.model.normal import normal_text
 from wayveil.run import catalog
 
 __all__ = [
@@ -95,6 +96,16 @@ class InputSpec(_Strict):
     def _names(cls, value: Any) -> Any:
         return tuple(value) if isinstance(value, list) else value
 
+    @field_validator("sensitive_nodes")
+    @classmethod
+    def _normal_names(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return _normal(value)
+
+    @field_validator("columns")
+    @classmethod
+    def _normal_columns(cls, value: dict[str, str]) -> dict[str, str]:
+        return {ours: normal_text(theirs) for ours, theirs in value.items()}
+
     def below(self, folder: Path) -> InputSpec:
         """Return the same, with its paths relative to a folder."""
         files = ("path", "known", "places", "network", "taxonomy")
@@ -127,6 +138,11 @@ class OutputSpec(_Strict):
     @classmethod
     def _keep(cls, value: Any) -> Any:
         return tuple(value) if isinstance(value, list) else value
+
+    @field_validator("keep")
+    @classmethod
+    def _normal_names(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return _normal(value)
 
 
 class BlocksSpec(_Strict):
@@ -245,6 +261,11 @@ def make_input(content: dict[str, Any]) -> InputSpec:
         return InputSpec.model_validate(content)
     except ValidationError as error:
         raise UsageError(_sentence(error, "input")) from None
+
+
+def _normal(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names as columns and nodes have them."""
+    return tuple(normal_text(name) for name in names)
 
 
 def _as_path(value: Any) -> Any:
