@@ -194,7 +194,7 @@ def test_points_round_trip(tmp_path_factory: pytest.TempPathFactory, form: str, 
             write_points(data, path)
         return
     write_points(data, path)
-    loaded = read_points(path)
+    loaded = read_points(path, ReadOptions(crs=None if data.frame.degrees else "planar"))
     assert loaded.ids.to_list() == [str(i) for i in range(len(data))]
     assert loaded.data.frame.degrees == data.frame.degrees
     np.testing.assert_array_equal(loaded.data.t, data.t)

@@ -25,6 +25,7 @@ from wayveil.io import (
 )
 from wayveil.io.columns import lone_rows_error
 from wayveil.io.pieces import groups_of, scatter_group
+from wayveil.io.points import could_be_degrees, unsaid_degrees_error
 from wayveil.model import BlockKey, Data, Engine, Frame, Owners, Points, Routes, Stops, TimeFormat
 from wayveil.model.ragged import FloatArray, IntArray
 from wayveil.run import catalog
@@ -158,7 +159,9 @@ def read_pieces(want: Wanted, *, seed: int, scratch: Path, engine: Engine) -> Pi
     held = np.flatnonzero(np.sum(counts, axis=0)).tolist()
     engine.progress("reading pieces")
     files = engine.map(partial(gather_piece, spans, folder=raw), held)
-    frame = _frame(engine.map(partial(_extent, spec, found), files)) if found == "points" else None
+    frame = None
+    if found == "points":
+        frame = _frame(spans.shown, engine.map(partial(_extent, spec, found), files))
     task = partial(_prepare_piece, want, frame, secret, scratch)
     pieces: list[_Piece] = engine.map(task, list(enumerate(files)))
     return _joined(pieces, spans, scratch, engine)
@@ -168,11 +171,14 @@ def _piece_spec(spec: InputSpec, file: Path, kind: str) -> InputSpec:
     return spec.model_copy(update={"path": file, "kind": kind})
 
 
-def _extent(spec: InputSpec, kind: str, file: Path) -> tuple[FloatArray, FloatArray, str] | None:
-    """Return where the degrees of a piece are: the outermost in every whole degree of longitude."""
+def _extent(spec: InputSpec, kind: str, file: Path) -> tuple[FloatArray, FloatArray, str] | bool:
+    """Return where the degrees of a piece are: the outermost in every whole degree of longitude.
+
+    Of metres, it is returned whether nobody said so and all of them could be degrees.
+    """
     data = load(_piece_spec(spec, file, kind), attributes=(), kind=kind, piece=True).data
     if not isinstance(data, Points) or not data.frame.degrees:
-        return None
+        return isinstance(data, Points) and data.frame.crs == "" and could_be_degrees(data.x, data.y)
     lon, lat = data.frame.to_file(data.x, data.y)
     box = np.unique(np.floor(lon), return_inverse=True)[1]
     low, high = np.full(box.max() + 1, np.inf), np.full(box.max() + 1, -np.inf)
@@ -182,9 +188,11 @@ def _extent(spec: InputSpec, kind: str, file: Path) -> tuple[FloatArray, FloatAr
     return np.concatenate([low, high]), np.resize(ends, 2 * len(low)), data.frame.crs
 
 
-def _frame(extents: Sequence[tuple[FloatArray, FloatArray, str] | None]) -> Frame | None:
-    known = [extent for extent in extents if extent is not None]
+def _frame(shown: str, extents: Sequence[tuple[FloatArray, FloatArray, str] | bool]) -> Frame | None:
+    known = [extent for extent in extents if not isinstance(extent, bool)]
     if not known:
+        if all(extents):
+            raise unsaid_degrees_error(shown)
         return None
     lon, lat = (np.concatenate([extent[axis] for extent in known]) for axis in (0, 1))
     return Frame.for_degrees(lon, lat, crs=known[0][2])
