@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Literal
 
 from wayveil.errors import InputError, check_choice, closest
+from wayveil.io.normal import SimilarIds
 from wayveil.io.people import looks_like_person, person_columns
 from wayveil.io.slices import split_name
 from wayveil.io.table import Table
@@ -125,6 +126,8 @@ class ReadOptions:
         Who is behind a trajectory where no column says it.  None refuses the file.  "each-trajectory" is the
         declaration of the publisher that each is another person; "elsewhere" means that another table will say it;
         "not-asked" is for whoever counts no people.
+    similar_ids : {"different", "same"} or None
+        What people are whose ids differ only by case, white space, leading zeros or letter forms; None refuses them.
     piece : bool
         Whether the file is a piece of a table, of which only what is true of every row can be judged.
 
@@ -140,6 +143,7 @@ class ReadOptions:
     crs: str | None = None
     frame: Frame | None = None
     owners: Literal["each-trajectory", "elsewhere", "not-asked"] | None = None
+    similar_ids: SimilarIds | None = None
     piece: bool = False
 
     def __post_init__(self) -> None:
@@ -147,6 +151,8 @@ class ReadOptions:
         object.__setattr__(self, "columns", MappingProxyType(columns))
         if self.owners is not None:
             check_choice("read", "owners", self.owners, (EACH_TRAJECTORY, "elsewhere", "not-asked"))
+        if self.similar_ids is not None:
+            check_choice("read", "similar_ids", self.similar_ids, ("different", "same"))
         if self.on_duplicate_time is not None:
             check_choice("read", "on_duplicate_time", self.on_duplicate_time, ("first", "last"))
         if self.attributes is not None:

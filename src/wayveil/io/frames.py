@@ -13,6 +13,7 @@ from wayveil.errors import InputError, UsageError
 from wayveil.io.columns import EACH_TRAJECTORY, ReadOptions
 from wayveil.io.crs import Crs, crs_from_json
 from wayveil.io.kinds import kind_of_table
+from wayveil.io.normal import SimilarIds
 from wayveil.io.output import first_columns
 from wayveil.io.points import points_of
 from wayveil.io.source import Source
@@ -46,6 +47,7 @@ def from_pandas(
     on_duplicate_time: Literal["first", "last"] | None = None,
     attributes: Sequence[str] | None = None,
     owners: Literal["each-trajectory"] | None = None,
+    similar_ids: SimilarIds | None = None,
 ) -> Visits | Points:
     """Return the visits or points in a pandas frame, by the rules that hold for files.
 
@@ -59,6 +61,8 @@ def from_pandas(
         As in `ReadOptions`.
     owners : "each-trajectory", optional
         Declares that each trajectory is another person; needed where no column is ``user_id``.
+    similar_ids : {"different", "same"}, optional
+        As in `ReadOptions`.
 
     Raises
     ------
@@ -66,7 +70,7 @@ def from_pandas(
         If the frame breaks a rule; the first row is row 1.
     """
     _import("pandas")
-    return _in_table(_table(frame), kind, _options(columns, crs, on_duplicate_time, attributes, owners))
+    return _in_table(_table(frame), kind, _options(columns, crs, on_duplicate_time, attributes, owners, similar_ids))
 
 
 def from_polars(
@@ -78,6 +82,7 @@ def from_polars(
     on_duplicate_time: Literal["first", "last"] | None = None,
     attributes: Sequence[str] | None = None,
     owners: Literal["each-trajectory"] | None = None,
+    similar_ids: SimilarIds | None = None,
 ) -> Visits | Points:
     """Return the visits or points in a polars frame, by the rules that hold for files; see `from_pandas`.
 
@@ -90,7 +95,7 @@ def from_polars(
     whole = frame.lazy().collect()
     lazy = pl.DataFrame([whole.to_series(i).alias(str(i)) for i in range(whole.width)]).lazy()
     table = Table(path=_NAME, names=_distinct(whole.columns), lazy=lazy, csv=None, places=_row_of)
-    return _in_table(table, kind, _options(columns, crs, on_duplicate_time, attributes, owners))
+    return _in_table(table, kind, _options(columns, crs, on_duplicate_time, attributes, owners, similar_ids))
 
 
 def to_pandas(data: Data, *, ids: Sequence[str] | None = None) -> Any:
@@ -124,6 +129,7 @@ def from_geopandas(
     on_duplicate_time: Literal["first", "last"] | None = None,
     attributes: Sequence[str] | None = None,
     owners: Literal["each-trajectory"] | None = None,
+    similar_ids: SimilarIds | None = None,
 ) -> Points:
     """Return the points in a GeoPandas frame whose geometries are points; see `from_pandas`.
 
@@ -140,7 +146,7 @@ def from_geopandas(
     lazy = table.lazy.collect().with_columns(place.alias(str(len(table.names)))).lazy()
     table = Table(path=_NAME, names=(*table.names, name), lazy=lazy, csv=None, geometry=name, places=table.places)
     said = _said(frame.crs)
-    options = _options(columns, crs, on_duplicate_time, attributes, owners)
+    options = _options(columns, crs, on_duplicate_time, attributes, owners, similar_ids)
     data = points_of(Source(table=table, crs=said, unsure=said is None), options).data
     return data  # type: ignore[return-value]
 
@@ -168,6 +174,7 @@ def from_movingpandas(
     crs: str | None = None,
     attributes: Sequence[str] | None = None,
     owners: Literal["each-trajectory"] | None = None,
+    similar_ids: SimilarIds | None = None,
 ) -> Points:
     """Return the points of a MovingPandas TrajectoryCollection or Trajectory; see `from_geopandas`.
 
@@ -188,7 +195,9 @@ def from_movingpandas(
     whole = pandas.concat(parts)
     if "user_id" in whole and bool(whole["user_id"].isna().any()):
         whole = whole.drop(columns="user_id")
-    return from_geopandas(whole, columns=columns, crs=crs, attributes=attributes, owners=owners)
+    return from_geopandas(
+        whole, columns=columns, crs=crs, attributes=attributes, owners=owners, similar_ids=similar_ids
+    )
 
 
 def to_movingpandas(data: Points, *, ids: Sequence[str] | None = None) -> Any:
@@ -222,6 +231,7 @@ def _options(
     on_duplicate_time: Literal["first", "last"] | None,
     attributes: Sequence[str] | None,
     owners: Literal["each-trajectory"] | None,
+    similar_ids: SimilarIds | None,
 ) -> ReadOptions:
     if owners not in (None, EACH_TRAJECTORY):
         raise UsageError(
@@ -233,6 +243,7 @@ def _options(
         on_duplicate_time=on_duplicate_time,
         attributes=None if attributes is None else tuple(attributes),
         owners=owners,
+        similar_ids=similar_ids,
     )
 
 

@@ -12,6 +12,7 @@ import polars as pl
 from wayveil.errors import InputError, closest
 from wayveil.io.codes import by_first_appearance
 from wayveil.io.loaded import Loaded
+from wayveil.io.normal import SimilarIds, merge_codes, similar_count, similar_ids_error, similar_ids_note
 from wayveil.io.slices import split_name
 from wayveil.io.table import Rows, Table, open_table
 from wayveil.io.times import parse_times
@@ -23,10 +24,16 @@ from wayveil.model.ragged import FloatArray, trajectory_of_row
 __all__ = ["locate", "mark_known", "name_owners", "read_groups", "read_owners"]
 
 
-def name_owners(loaded: Loaded, paths: Sequence[str | Path], columns: Mapping[str, str] | None = None) -> Loaded:
+def name_owners(
+    loaded: Loaded,
+    paths: Sequence[str | Path],
+    columns: Mapping[str, str] | None = None,
+    *,
+    similar_ids: SimilarIds | None = None,
+) -> Loaded:
     """Return data of any kind with the owners of their trajectories from other tables; see `read_owners`.
 
-    Trajectories that only the tables have do no harm.
+    Trajectories that only the tables have do no harm.  `similar_ids` is as in `ReadOptions`.
 
     Raises
     ------
@@ -38,6 +45,8 @@ def name_owners(loaded: Loaded, paths: Sequence[str | Path], columns: Mapping[st
     said = read_owners(paths, columns)
     shown = ", ".join(str(path) for path in paths)
     own = pl.DataFrame({"traj_id": loaded.ids.cast(pl.String)})
+    said = said.join(own, on="traj_id", how="semi", maintain_order="left")
+    said, notes = _settle_alike(shown, said, (columns or {}).get("user_id", "user_id"), similar_ids)
     found = own.join(said.group_by("traj_id").agg("user_id"), on="traj_id", how="left", maintain_order="left")
     owners = found["user_id"].list.len().fill_null(0).to_numpy()
     several, without = int((owners > 1).sum()), int((owners == 0).sum())
@@ -56,7 +65,7 @@ def name_owners(loaded: Loaded, paths: Sequence[str | Path], columns: Mapping[st
     note = (
         f"The owners, {count(people.n_unique(), 'different one')}, were taken from {count(len(paths), 'other table')}."
     )
-    return replace(loaded, data=replace(loaded.data, owner=codes, owners="given"), notes=(*loaded.notes, note))
+    return replace(loaded, data=replace(loaded.data, owner=codes, owners="given"), notes=(*loaded.notes, *notes, note))
 
 
 def read_owners(paths: Sequence[str | Path], columns: Mapping[str, str] | None = None) -> pl.DataFrame:
@@ -102,6 +111,24 @@ def read_owners(paths: Sequence[str | Path], columns: Mapping[str, str] | None =
             text[ours] = required(rows, _at(table, name), part)
         parts.append(pl.DataFrame(text))
     return pl.concat(parts).unique(maintain_order=True)
+
+
+def _settle_alike(
+    shown: str, said: pl.DataFrame, column: str, meant: SimilarIds | None
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Return who is behind which trajectory, with ids that are alike as is meant, and notes; refuse them otherwise."""
+    people = said["user_id"].unique(maintain_order=True)
+    number = similar_count(people)
+    if not number:
+        return said, ()
+    if meant is None:
+        raise similar_ids_error(shown, column, number)
+    notes = (similar_ids_note(column, number, meant),)
+    if meant == "different":
+        return said, notes
+    code, stays = merge_codes(people)
+    one = said.with_columns(pl.col("user_id").replace(people, people.gather(stays).gather(code)))
+    return one.unique(maintain_order=True), notes
 
 
 def mark_known(loaded: Loaded, path: str | Path) -> Loaded:

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from wayveil.io.codes import by_first_appearance, by_name
-from wayveil.io.columns import Columns, ReadOptions, lone_rows_error
-from wayveil.io.normal import normal_column
+from wayveil.io.columns import EACH_TRAJECTORY, Columns, ReadOptions, lone_rows_error
+from wayveil.io.normal import merge_codes, normal_column, similar_count, similar_ids_error, similar_ids_note
 from wayveil.io.slices import cut_text
 from wayveil.io.table import Rows, as_text
 from wayveil.io.times import parse_times
@@ -54,6 +54,12 @@ def read_trajectories(rows: Rows, columns: Columns, options: ReadOptions, *, dro
     if rows.blank:
         notes.append(f"{count(rows.blank, 'blank line')} {was(rows.blank)} skipped.")
     trajectory, first_row, ids = by_first_appearance(required(rows, columns.traj_id, columns.parts.get("traj_id")))
+    if columns.user_id is None and options.owners == EACH_TRAJECTORY:
+        merged, told = _settle_alike(rows, columns.traj_id, ids, options)
+        notes.extend(told)
+        if merged is not None:
+            code, stays = merged
+            trajectory, first_row, ids = code[trajectory], first_row[stays], ids.gather(stays)
     judged = not options.piece and options.owners not in ("elsewhere", "not-asked")
     if columns.suspects and judged and 1 < len(ids) == len(rows):
         raise lone_rows_error(rows.table.path, columns.suspects)
@@ -65,7 +71,10 @@ def read_trajectories(rows: Rows, columns: Columns, options: ReadOptions, *, dro
         notes.extend(told)
     owner: IntArray = np.arange(len(ids))
     if columns.user_id is not None:
-        people = by_first_appearance(required(rows, columns.user_id, columns.parts.get("user_id")))[0]
+        people, _, known = by_first_appearance(required(rows, columns.user_id, columns.parts.get("user_id")))
+        merged, told = _settle_alike(rows, columns.user_id, known, options)
+        notes.extend(told)
+        people = people if merged is None else merged[0][people]
         owner = people[first_row]
         _refuse_varying(rows, columns.user_id, people != owner[trajectory], trajectory, _ONE_PERSON)
     attributes, left_out = {}, []
@@ -95,6 +104,25 @@ def read_trajectories(rows: Rows, columns: Columns, options: ReadOptions, *, dro
         attributes=attributes,
         notes=tuple(notes),
     )
+
+
+def _settle_alike(
+    rows: Rows, position: int, people: pl.Series, options: ReadOptions
+) -> tuple[tuple[IntArray, IntArray] | None, tuple[str, ...]]:
+    """Return (new codes of people and who stays, None where nothing changes; notes), or refuse ids that are alike.
+
+    Of a piece only what is said of it is done: whether ids are alike is judged of the whole table.
+    """
+    meant = options.similar_ids
+    if options.piece:
+        return (merge_codes(people) if meant == "same" else None), ()
+    number = 0 if meant is None and options.owners == "not-asked" else similar_count(people)
+    if not number:
+        return None, ()
+    name = rows.table.names[position]
+    if meant is None:
+        raise similar_ids_error(rows.table.path, name, number)
+    return (merge_codes(people) if meant == "same" else None), (similar_ids_note(name, number, meant),)
 
 
 def required(rows: Rows, position: int, part: slice | None = None) -> pl.Series:

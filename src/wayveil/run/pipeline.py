@@ -21,7 +21,7 @@ from wayveil.run.manifest import described
 from wayveil.run.matching import aligned
 from wayveil.run.outcome import NotPublished, Outcome
 from wayveil.run.protections import confirm_protections
-from wayveil.run.reading import Prepared, check_sensitive, load, prepare
+from wayveil.run.reading import Prepared, check_places, check_sensitive, load, prepare
 from wayveil.run.recipe import Recipe
 from wayveil.run.scores import measure, run_attacks
 from wayveil.run.secret import Secret
@@ -133,6 +133,7 @@ def _read(recipe: Recipe, source: Prepared | None) -> Prepared:
         needed = catalog.kind_needed(recipe.prepare, recipe.method)
         source = prepare(load(recipe.input, attributes=tuple(names), kind=needed), recipe.prepare, recipe.input)
     check_sensitive(source.data, sensitive, keep=recipe.output.keep)
+    check_places(source.data, getattr(recipe.method, "adversaries", ()))
     kept = {name: source.data.attributes[name] for name in names}
     return replace(source, data=replace(source.data, attributes=kept))
 

@@ -33,6 +33,7 @@ from wayveil.io import (
     taxonomy_of_places,
 )
 from wayveil.io.columns import EACH_TRAJECTORY
+from wayveil.io.normal import similar_keys
 from wayveil.io.source import holds_tracks
 from wayveil.model import (
     Data,
@@ -45,8 +46,10 @@ from wayveil.model import (
     Stops,
     Taxonomy,
     TimeFormat,
+    Visits,
     seconds_per_unit,
 )
+from wayveil.model.normal import similar_key
 from wayveil.model.ragged import IntArray
 from wayveil.run import catalog
 from wayveil.run.joining import join_data
@@ -56,6 +59,7 @@ from wayveil.run.staging import MANIFEST
 
 __all__ = [
     "Prepared",
+    "check_places",
     "check_sensitive",
     "check_values",
     "find_public",
@@ -102,7 +106,7 @@ def load(
         raise InputError(f"The input {str(spec.path)!r} holds {found}, but {kind} are needed.{advice}")
     loaded = _READERS[found](spec, options)
     if spec.owner_tables:
-        loaded = name_owners(loaded, spec.owner_tables, spec.columns)
+        loaded = name_owners(loaded, spec.owner_tables, spec.columns, similar_ids=spec.similar_ids)
     if spec.known is not None:
         loaded = mark_known(loaded, spec.known)
     return loaded if spec.places is None or found != "visits" else locate(loaded, spec.places)
@@ -129,6 +133,7 @@ def read_options(
         crs=spec.crs,
         frame=frame,
         owners=owners,
+        similar_ids=spec.similar_ids,
         piece=piece,
     )
 
@@ -355,6 +360,8 @@ def check_values(
             raise UsageError(f"The input has no attribute column {name!r}.{closest(name, known)}")
     for name, wanted in sensitive:
         present, missing = values[name]
+        for value, number in _alike(wanted, present):
+            raise _spelling_error(f"The attribute {name!r}", number, f"the sensitive value {value!r}")
         if missing:
             raise InputError(
                 f"The sensitive attribute {name!r} has no value in {missing:,} of {trajectories:,} trajectories. "
@@ -365,3 +372,32 @@ def check_values(
                 raise InputError(
                     f"The sensitive value {value!r} never occurs in the attribute {name!r}; check its spelling."
                 )
+
+
+def check_places(data: Data, groups: Sensitive) -> None:
+    """Refuse places of adversaries that have another place of the data which is alike and not theirs."""
+    if not isinstance(data, Visits):
+        return
+    for name, wanted in groups:
+        known = set(wanted)
+        others = [place for place in data.locations if place not in known]
+        for place, number in _alike(wanted, others):
+            raise _spelling_error("The input", number, f"the place {place!r} of the adversary {name!r}")
+
+
+def _alike(wanted: Iterable[str], present: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Yield the values that are named and of which the data have other spellings, with the number of these."""
+    keys = similar_keys(pl.Series(present, dtype=pl.String)).to_list()
+    for value in wanted:
+        key = similar_key(value)
+        number = sum(found == key and text != value for text, found in zip(present, keys, strict=True))
+        if number:
+            yield value, number
+
+
+def _spelling_error(who: str, number: int, what: str) -> InputError:
+    """Return the error for other spellings of what was named; they are counted and not shown."""
+    return InputError(
+        f"{who} has {number:,} other {'spelling' if number == 1 else 'spellings'} of {what}, with another case, white "
+        "space, leading zeros or letter forms; write it in one way in the input, or rename what means something else."
+    )

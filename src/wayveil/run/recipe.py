@@ -53,6 +53,7 @@ class InputSpec(_Strict):
     sensitive_nodes: tuple[str, ...] = ()
     unknown_places: Literal["refuse", "drop"] = "refuse"
     owners: Literal["each-trajectory"] | tuple[Path, ...] = ()
+    similar_ids: Literal["different", "same"] | None = None
 
     @field_validator("path", "known", "places", "network", "taxonomy", mode="before")
     @classmethod

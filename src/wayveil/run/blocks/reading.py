@@ -24,7 +24,8 @@ from wayveil.io import (
     scatter_span,
 )
 from wayveil.io.columns import lone_rows_error
-from wayveil.io.pieces import groups_of, scatter_group
+from wayveil.io.normal import similar_ids_error, similar_ids_note
+from wayveil.io.pieces import groups_of, people_keys, scatter_group
 from wayveil.io.points import could_be_degrees, unsaid_degrees_error
 from wayveil.model import BlockKey, Data, Engine, Frame, Owners, Points, Routes, Stops, TimeFormat
 from wayveil.model.ragged import FloatArray, IntArray
@@ -90,7 +91,10 @@ class Pieces:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Piece:
-    """What one task tells of the piece that it prepared; `lone_rows` is whether each trajectory had one row only."""
+    """What one task tells of the piece that it prepared; `lone_rows` is whether each trajectory had one row only.
+
+    `people` has a number per person, the same for ids that are alike.
+    """
 
     file: Path
     keys: Keys
@@ -100,6 +104,7 @@ class _Piece:
     ids: IntArray
     values: dict[str, tuple[tuple[str, ...], int]]
     lone_rows: bool
+    people: IntArray
     notes: tuple[str, ...]
 
 
@@ -162,7 +167,7 @@ def read_pieces(want: Wanted, *, seed: int, scratch: Path, engine: Engine) -> Pi
     frame = None
     if found == "points":
         frame = _frame(spans.shown, engine.map(partial(_extent, spec, found), files))
-    task = partial(_prepare_piece, want, frame, secret, scratch)
+    task = partial(_prepare_piece, want, spans, frame, secret, scratch)
     pieces: list[_Piece] = engine.map(task, list(enumerate(files)))
     return _joined(pieces, spans, scratch, engine)
 
@@ -198,7 +203,9 @@ def _frame(shown: str, extents: Sequence[tuple[FloatArray, FloatArray, str] | bo
     return Frame.for_degrees(lon, lat, crs=known[0][2])
 
 
-def _prepare_piece(want: Wanted, frame: Frame | None, secret: int, scratch: Path, numbered: tuple[int, Path]) -> _Piece:
+def _prepare_piece(
+    want: Wanted, spans: Spans, frame: Frame | None, secret: int, scratch: Path, numbered: tuple[int, Path]
+) -> _Piece:
     number, file = numbered
     spec = _piece_spec(want.spec, file, want.kind)
     loaded = load(spec, attributes=want.attributes, kind=want.kind, frame=frame, piece=True)
@@ -221,6 +228,7 @@ def _prepare_piece(want: Wanted, frame: Frame | None, secret: int, scratch: Path
         ids=_hashed(loaded.ids, secret) if data.owners == "given" else np.zeros(0, np.int64),
         values={name: _present(data, name) for name in data.attributes},
         lone_rows=loaded.rows == len(loaded.ids),
+        people=people_keys(spans, file, secret),
         notes=ready.notes,
     )
 
@@ -255,6 +263,7 @@ def _joined(pieces: list[_Piece], spans: Spans, scratch: Path, engine: Engine) -
             raise InputError(f"{spans.shown}: times are written in different ways; write all in one way.")
     if spans.suspects and all(piece.lone_rows for piece in pieces) and spans.rows > 1:
         raise lone_rows_error(spans.shown, spans.suspects)
+    alike = _alike(pieces, spans)
     ids = np.concatenate([piece.ids for piece in pieces])
     if len(np.unique(ids)) < len(ids):
         raise InputError(
@@ -289,8 +298,17 @@ def _joined(pieces: list[_Piece], spans: Spans, scratch: Path, engine: Engine) -
         trajectories=sum(len(piece.keys.rows) for piece in pieces),
         people=sum(len(np.unique(piece.keys.person)) for piece in pieces),
         rows=sum(int(piece.keys.rows.sum()) for piece in pieces),
-        notes=(*spans.notes, *_notes(pieces)),
+        notes=(*spans.notes, *alike, *_notes(pieces)),
     )
+
+
+def _alike(pieces: Sequence[_Piece], spans: Spans) -> tuple[str, ...]:
+    """Return what was done with people whose ids are alike, or refuse them."""
+    times = np.unique(np.concatenate([piece.people for piece in pieces]), return_counts=True)[1]
+    number = int(times[times > 1].sum())
+    if number and spans.similar_ids is None:
+        raise similar_ids_error(spans.shown, spans.key, number)
+    return (similar_ids_note(spans.key, number, spans.similar_ids),) if number and spans.similar_ids else ()
 
 
 def _tree_file(scratch: Path, number: int) -> Path:
