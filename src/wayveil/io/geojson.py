@@ -170,7 +170,7 @@ class _Collected:
         if found and self.unsaid:
             found.add(WGS84)
         if len(found) > 1:
-            names = listed(sorted(crs.name for crs in found))
+            names = ", ".join(sorted(f"'{crs.name}'" for crs in found))
             raise InputError(f"{self.shown}: the file mixes the coordinate systems {names}; convert it to one of them.")
         return next(iter(found), None)
 

@@ -13,11 +13,12 @@ from wayveil.errors import InputError
 from wayveil.io.columns import looks_like
 from wayveil.io.crs import WGS84, Crs, crs_name, settle_crs
 from wayveil.io.geojson import features, system_of
+from wayveil.io.headers import columns_error, shown_names
 from wayveil.io.osm_places import places_of_osm
 from wayveil.io.place_shapes import Shape, Shapes, centroids, shape_of_geojson, shape_of_wkt, shapes
 from wayveil.io.table import Rows, Table, as_text, open_table
 from wayveil.io.trajectories import refuse_missing, required
-from wayveil.io.words import count, listed
+from wayveil.io.words import count
 from wayveil.model import Frame
 from wayveil.model.places import Places
 from wayveil.model.ragged import BoolArray, FloatArray
@@ -86,7 +87,8 @@ def _places(table: Table, given: str | None, said: Crs | None, drawn: Sequence[S
     at = {name: i for i, name in enumerate(table.names) if name}
     where = [] if drawn is not None else _where(table, at)
     if "place" not in at:
-        raise table.wrong(f"places need the column 'place', their name; the file has {listed(at)}.")
+        told = f"places need the column 'place', their name; the file has {shown_names(table)}."
+        raise columns_error(table, told)
     rows = table.read([at[name] for name in (*(n for n in _SAID if n in at), *where)])
     if not len(rows):
         raise table.wrong("there are no places; at least one is needed.")
@@ -121,8 +123,10 @@ def _where(table: Table, at: dict[str, int]) -> list[str]:
             return [str(name) for name in pair]
     if "geometry" in known:
         return [known["geometry"]]
-    raise table.wrong(
-        f"places need the columns x and y, or lon and lat, or geometry, which say where; the file has {listed(at)}."
+    raise columns_error(
+        table,
+        "places need the columns x and y, or lon and lat, or geometry, which say where; the file has "
+        f"{shown_names(table)}.",
     )
 
 

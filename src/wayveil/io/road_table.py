@@ -9,6 +9,7 @@ import polars as pl
 
 from wayveil.io.codes import by_name
 from wayveil.io.crs import WGS84, Crs, settle_crs
+from wayveil.io.headers import columns_error, shown_names
 from wayveil.io.road_lines import lines_of_wkb, lines_of_wkt
 from wayveil.io.road_parts import Lines, filled, put_together
 from wayveil.io.source import Source, open_source
@@ -36,9 +37,10 @@ def read_road_table(path: str | Path, crs: str | None) -> RoadNetwork:
     at = {name: i for i, name in enumerate(table.names) if name}
     missing = [name for name in _NEEDED if name not in at]
     if missing:
-        raise table.wrong(
+        raise columns_error(
+            table,
             f"a road network has the columns road, from_node and to_node, but {listed(missing)} is missing; the file "
-            f"has {listed(at)}."
+            f"has {shown_names(table)}.",
         )
     ends = next((names for names in (ENDS_DEGREES, ENDS_METRES) if all(name in at for name in names)), None)
     drawn = table.geometry or ("geometry" if "geometry" in at else None)

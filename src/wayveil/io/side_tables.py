@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from wayveil.errors import InputError, closest
+from wayveil.errors import InputError
 from wayveil.io.codes import by_first_appearance
+from wayveil.io.headers import columns_error, near_name, shown_names
 from wayveil.io.loaded import Loaded
 from wayveil.io.normal import SimilarIds, merge_codes, similar_count, similar_ids_error, similar_ids_note
 from wayveil.io.slices import split_name
@@ -102,9 +103,10 @@ def read_owners(paths: Sequence[str | Path], columns: Mapping[str, str] | None =
         wanted = {ours: split_name((columns or {}).get(ours, ours), table.names) for ours in ("traj_id", "user_id")}
         for ours, (name, _) in wanted.items():
             if name not in table.names:
-                raise table.wrong(
-                    f"a table of owners needs the column '{name}' for {ours}, but the file has "
-                    f"{listed(n for n in table.names if n)}.{closest(name, list(table.names))}"
+                raise columns_error(
+                    table,
+                    f"a table of owners needs the column '{name}' for {ours}, but the file has {shown_names(table)}."
+                    f"{near_name(table, name)}",
                 )
         rows = table.read([_at(table, name) for name, _ in wanted.values()])
         for ours, (name, part) in wanted.items():
@@ -223,7 +225,8 @@ def read_groups(path: str | Path) -> dict[str, list[str]]:
 def _columns(table: Table, wanted: Sequence[str]) -> list[int]:
     missing = [name for name in wanted if name not in table.names]
     if missing:
-        raise table.wrong(f"the columns must be {listed(wanted)}; {listed(missing)} {was(len(missing))} not found.")
+        told = f"the columns must be {listed(wanted)}; {listed(missing)} {was(len(missing))} not found."
+        raise columns_error(table, told)
     return [_at(table, name) for name in wanted]
 
 

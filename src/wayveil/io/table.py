@@ -18,7 +18,7 @@ import polars as pl
 from wayveil.errors import InputError
 from wayveil.io.lines import first_bad_byte, first_long_record, line_of_record
 from wayveil.io.normal import text_column
-from wayveil.io.words import count, listed, was
+from wayveil.io.words import count, looks_like_data, was
 from wayveil.model.normal import normal_text
 from wayveil.model.ragged import BoolArray, IntArray
 
@@ -43,7 +43,6 @@ PIECE = "wayveil_piece_of"
 
 _HEADER_BYTES = 1 << 20
 _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
-_LOOKS_LIKE_DATA = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?|\d{4}-\d\d-\d\d.*")
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 
@@ -294,8 +293,8 @@ def _open_csv(shown: str, source: Path | bytes) -> Table:
     names = _checked(shown, raw)
     if len(names) == 1:
         raise InputError(
-            f"{shown}: the header has only one column, {listed(names)}; the columns must be separated by commas, "
-            "semicolons or tabs."
+            f"{shown}: the first line has only one column; the columns must be separated by commas, semicolons or "
+            "tabs, with their names on line 1."
         )
     try:
         lazy = pl.scan_csv(
@@ -358,10 +357,10 @@ def _checked(shown: str, raw: Iterable[str]) -> tuple[str, ...]:
     if any("\n" in name or "\r" in name for name in names):
         raise InputError(f"{shown}: the name of a column goes over several lines; check the quotation marks of line 1.")
     # A file without a header shows its first row here, and a message must never repeat values.
-    if any(_LOOKS_LIKE_DATA.fullmatch(name) for name in names):
+    if any(looks_like_data(name) for name in names):
         raise InputError(
-            f"{shown}: the first line looks like data, not like the names of columns; put a header such as "
-            "traj_id,t,location or traj_id,t,lon,lat on line 1."
+            f"{shown}: the file seems to have no header (its first row has values like those below it); put the names "
+            "of the columns on line 1, such as traj_id,t,location or traj_id,t,lon,lat."
         )
     refuse_repeated(shown, names)
     return names

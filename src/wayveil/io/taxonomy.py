@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError
+from wayveil.io.headers import columns_error, shown_names
 from wayveil.io.output import write_table
 from wayveil.io.table import Rows, as_text, open_table
 from wayveil.io.taxonomy_json import read_json, read_keys
@@ -113,9 +114,7 @@ def read_published_taxonomy(path: str | Path) -> Taxonomy:
     """
     table = open_table(path)
     if table.names != _COLUMNS:
-        raise table.wrong(
-            f"not a published taxonomy: the columns must be {listed(_COLUMNS)}, but are {listed(table.names)}. {_AGAIN}"
-        )
+        raise table.wrong(f"not a published taxonomy: the columns must be {listed(_COLUMNS)}, in this order. {_AGAIN}")
     if table.csv is None and list(table.lazy.collect_schema().values()) != _SCHEMA:
         raise table.wrong(f"not a published taxonomy: the type of a column is not the one written. {_AGAIN}")
     rows = table.read(range(3))
@@ -140,9 +139,10 @@ def _table(path: str | Path) -> Taxonomy:
     at = {name: i for i, name in enumerate(table.names) if name}
     missing = [name for name in _COLUMNS[:2] if name not in at]
     if missing:
-        raise table.wrong(
+        raise columns_error(
+            table,
             f"a taxonomy has the columns node, parent and sensitive, but {listed(missing)} "
-            f"{'is' if len(missing) == 1 else 'are'} missing; the file has {listed(at)}."
+            f"{'is' if len(missing) == 1 else 'are'} missing; the file has {shown_names(table)}.",
         )
     rows = table.read([at[name] for name in _COLUMNS if name in at])
     if not len(rows):

@@ -14,7 +14,7 @@ from wayveil.io.normal import merge_codes, normal_column, similar_count, similar
 from wayveil.io.slices import cut_text
 from wayveil.io.table import Rows, as_text
 from wayveil.io.times import parse_times
-from wayveil.io.words import count, listed, was
+from wayveil.io.words import count, listed, shown, was
 from wayveil.model import Coded, Owners, TimeFormat
 from wayveil.model.ragged import BoolArray, IntArray
 
@@ -161,7 +161,7 @@ def _refuse_varying(rows: Rows, position: int, varies: BoolArray, trajectory: In
     if len(other):
         varying = len(np.unique(trajectory[other]))
         raise rows.table.wrong(
-            f"column '{rows.table.names[position]}' must be constant in a trajectory, but varies inside "
+            f"column {shown(rows.table.names[position])} must be constant in a trajectory, but varies inside "
             f"{count(varying, 'trajectory')}, first seen at {rows.place(int(other[0]))}. {remedy}"
         )
 
@@ -171,6 +171,6 @@ def _identifying(name: str, coded: Coded) -> tuple[str, ...]:
     if n < 20 or 2 * len(coded.labels) <= n:
         return ()
     return (
-        f"Attribute '{name}' has {count(len(coded.labels), 'different value')} in {count(n, 'trajectory')}: "
+        f"Attribute {shown(name)} has {count(len(coded.labels), 'different value')} in {count(n, 'trajectory')}: "
         "if it is published, it may identify people.",
     )
