@@ -63,5 +63,6 @@ def kind_of_table(
         f"the columns fit neither visits (traj_id, t, location) nor points (traj_id, t, x, y) nor routes (traj_id, "
         f"seq, road) nor stops (traj_id, seq or t, place); the file has {shown_names(table)}. Say what is what, for "
         f"visits for example --columns {suggested(found, 'visits')}, for points --columns "
-        f"{suggested(found, 'points')}, for stops --columns {suggested(found, 'stops')} and for routes --columns {suggested(found, 'routes')}",
+        f"{suggested(found, 'points')}, for stops --columns {suggested(found, 'stops')} and for routes --columns "
+        f"{suggested(found, 'routes')}",
     )
