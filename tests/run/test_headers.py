@@ -121,6 +121,15 @@ def test_a_header_with_usual_names_is_shown(tmp_path, capsys):
     assert "the file has 'bike id', 'starttime' and 1 with a name that looks like a value" in said
 
 
+@pytest.mark.parametrize("body", [b"Quilla,\xff\xfe,x\n", b'Quilla,"monday,x\n', b"a,b,c,d,e\n", b""])
+def test_a_body_that_cannot_be_read_is_no_traceback(tmp_path, capsys, body):
+    (tmp_path / "in.csv").write_bytes(b"Ort,Zeit,Wer\n" + body)
+    assert main(["risk", str(tmp_path / "in.csv")]) == 2
+    error = capsys.readouterr().err
+    silent(error, tmp_path)
+    assert "bug" not in error
+
+
 def test_a_repeated_header_is_a_header(tmp_path, capsys):
     file = write(tmp_path, "in.csv", ["card,time,shop", "1,2,bar", "card,time,shop"])
     assert main(["risk", str(file)]) == 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 
 import polars as pl
 
@@ -131,7 +132,7 @@ def _usual(name: str) -> bool:
 
 def _like_below(table: Table) -> set[str]:
     """Return the names that are a value of their own column, or written like most of its values, or like a value."""
-    head = table.lazy.head(_LOOKED_AT).collect()
+    head = replace(table, lazy=table.lazy.head(_LOOKED_AT)).read(range(len(table.names))).frame
     found = {name for name in table.names if looks_like_value(name)}
     for position, name in enumerate(table.names):
         values = head[str(position)]

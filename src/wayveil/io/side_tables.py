@@ -20,6 +20,7 @@ from wayveil.io.times import parse_times
 from wayveil.io.trajectories import refuse_missing, required
 from wayveil.io.words import count, listed, was
 from wayveil.model import Frame, Points, Visits
+from wayveil.model.normal import normal_text
 from wayveil.model.ragged import FloatArray, trajectory_of_row
 
 __all__ = ["locate", "mark_known", "name_owners", "read_groups", "read_owners"]
@@ -100,7 +101,8 @@ def read_owners(paths: Sequence[str | Path], columns: Mapping[str, str] | None =
     for path in paths:
         table = open_table(path)
         text = {}
-        wanted = {ours: split_name((columns or {}).get(ours, ours), table.names) for ours in ("traj_id", "user_id")}
+        named = {ours: normal_text((columns or {}).get(ours, ours)) for ours in ("traj_id", "user_id")}
+        wanted = {ours: split_name(name, table.names) for ours, name in named.items()}
         for ours, (name, _) in wanted.items():
             if name not in table.names:
                 raise columns_error(

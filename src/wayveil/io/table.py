@@ -18,7 +18,7 @@ import polars as pl
 from wayveil.errors import InputError
 from wayveil.io.lines import first_bad_byte, first_long_record, line_of_record
 from wayveil.io.normal import text_column
-from wayveil.io.words import count, looks_like_data, was
+from wayveil.io.words import count, looks_like_data, shown, was
 from wayveil.model.normal import normal_text
 from wayveil.model.ragged import BoolArray, IntArray
 
@@ -133,8 +133,8 @@ class Rows:
     def notes(self) -> tuple[str, ...]:
         """What reading columns as text has changed."""
         return tuple(
-            f"Column '{name}': {count(number, 'value')} {was(number)} brought to the normal form (NFC, without white "
-            "space at the ends and invisible characters)."
+            f"Column {shown(name)}: {count(number, 'value')} {was(number)} brought to the normal form (NFC, without "
+            "white space at the ends and invisible characters)."
             for name, number in self.respelled.items()
         )
 

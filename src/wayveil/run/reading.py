@@ -360,8 +360,6 @@ def check_values(
             raise UsageError(f"The input has no attribute column {name!r}.{closest(name, known)}")
     for name, wanted in sensitive:
         present, missing = values[name]
-        for value, number in _alike(wanted, present):
-            raise _spelling_error(f"The attribute {name!r}", number, f"the sensitive value {value!r}")
         if missing:
             raise InputError(
                 f"The sensitive attribute {name!r} has no value in {missing:,} of {trajectories:,} trajectories. "
@@ -372,6 +370,8 @@ def check_values(
                 raise InputError(
                     f"The sensitive value {value!r} never occurs in the attribute {name!r}; check its spelling."
                 )
+        for value, number in _alike(wanted, present):
+            raise _spelling_error(f"The attribute {name!r}", number, f"the sensitive value {value!r}")
 
 
 def check_places(data: Data, groups: Sensitive) -> None:
