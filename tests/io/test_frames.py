@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.errors import InputError, UsageError, WayveilError
-from wayveil.io import frames
-from wayveil.io.frames import (
+from wayveil.io.read import dataframes
+from wayveil.io.read.dataframes import (
     from_polars,
     to_geopandas,
     to_movingpandas,
@@ -53,13 +53,13 @@ def declaring(read: Callable[..., Any]) -> Callable[..., Any]:
     return from_frame
 
 
-from_pandas, from_geopandas = declaring(frames.from_pandas), declaring(frames.from_geopandas)
-from_movingpandas = declaring(frames.from_movingpandas)
+from_pandas, from_geopandas = declaring(dataframes.from_pandas), declaring(dataframes.from_geopandas)
+from_movingpandas = declaring(dataframes.from_movingpandas)
 
 
 def test_frames_say_who_it_is_or_declare_it() -> None:
     frame = one(t=[1, 2])
-    for read, table in ((frames.from_pandas, frame), (from_polars, pl.DataFrame(frame.to_dict("list")))):
+    for read, table in ((dataframes.from_pandas, frame), (from_polars, pl.DataFrame(frame.to_dict("list")))):
         refused(lambda read=read, table=table: read(table), "nobody said who", 'owners = "each-trajectory"')
         assert read(table, owners="each-trajectory").owners == "declared"
         assert read(table, columns={"user_id": "traj_id"}).owners == "given"

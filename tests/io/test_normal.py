@@ -30,7 +30,7 @@ from wayveil.io import (
 from wayveil.io.normal import merge_codes, normal_column, similar_count, similar_keys, text_column
 from wayveil.methods import Gsup, Kcl
 from wayveil.model.normal import normal_text, similar_key
-from wayveil.run.recipe import make_input
+from wayveil.recipe.recipe import make_input
 
 TEXTS = st.text(st.sampled_from("aA1.0-+ é\u0301\u200b\tü_"), max_size=5) | st.text(max_size=5)
 

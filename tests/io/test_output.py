@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.errors import OutputError
-from wayveil.io.columns import ReadOptions
-from wayveil.io.loaded import Loaded
-from wayveil.io.output import write_points, write_visits
-from wayveil.io.points import read_points as read_points_asking
-from wayveil.io.visits import read_visits as read_visits_asking
+from wayveil.io.publish.writer import write_points, write_visits
+from wayveil.io.read.loaded import Loaded
+from wayveil.io.read.point_tables import read_points as read_points_asking
+from wayveil.io.read.visit_tables import read_visits as read_visits_asking
+from wayveil.io.tabular.columns import ReadOptions
 from wayveil.model import Frame, Points, TimeFormat, Visits
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from wayveil.errors import InputError
 from wayveil.io import ReadOptions, read_points, read_routes, read_visits
-from wayveil.io.side_tables import name_owners, read_owners
-from wayveil.io.stops import read_stops
+from wayveil.io.read.side_tables import name_owners, read_owners
+from wayveil.io.read.stop_tables import read_stops
 from wayveil.model import RoadNetwork, Taxonomy
 
 TREE = Taxonomy.from_parents([("Place", ""), ("Bar", "Place")])

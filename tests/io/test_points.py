@@ -15,9 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.errors import InputError, UsageError, WayveilError
-from wayveil.io.columns import ReadOptions
-from wayveil.io.loaded import Loaded
-from wayveil.io.points import read_points as read_points_asking
+from wayveil.io.read.loaded import Loaded
+from wayveil.io.read.point_tables import read_points as read_points_asking
+from wayveil.io.tabular.columns import ReadOptions
 
 
 def read_points(path: str | Path, options: ReadOptions | None = None) -> Loaded:

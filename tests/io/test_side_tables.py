@@ -12,7 +12,7 @@ from wayveil.errors import InputError
 from wayveil.io import ReadOptions, locate, mark_known, read_groups
 from wayveil.io import read_points as read_points_asking
 from wayveil.io import read_visits as read_visits_asking
-from wayveil.io.loaded import Loaded
+from wayveil.io.read.loaded import Loaded
 
 
 def read_points(path: str | Path, options: ReadOptions | None = None) -> Loaded:

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.errors import InputError, OutputError
-from wayveil.io.taxonomy import (
+from wayveil.io.places.taxonomy_files import (
     in_tree_order,
     read_published_taxonomy,
     read_taxonomy,

@@ -11,7 +11,7 @@ import pytest
 from wayveil.cli import main
 from wayveil.errors import WayveilError
 from wayveil.io import from_polars, read_groups, read_network, read_places, read_taxonomy
-from wayveil.run.preview import preview
+from wayveil.io.preview import preview
 
 HEADLESS = {
     "numbers": ["Quilla,1717143300,Zoobar", "Quilla,1717143400,Yardley"],

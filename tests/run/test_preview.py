@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from wayveil.errors import UsageError, WayveilError
-from wayveil.run import sample
-from wayveil.run.preview import preview
+from wayveil.io import sample
+from wayveil.io.preview import preview
 
 
 def look(folder: Path, text: str, name: str = "a.csv", **options: Any) -> dict[str, Any]:
@@ -159,7 +159,7 @@ def test_only_the_head_of_a_large_table_is_read(tmp_path: Path, monkeypatch: pyt
 
 
 def test_more_rows_than_are_looked_at_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wayveil.run.preview.ROWS", 10)
+    monkeypatch.setattr("wayveil.io.preview.ROWS", 10)
     seen = look(tmp_path, "traj_id,t,location\n" + "".join(f"{i},{i},x\n" for i in range(50)))
     assert seen["rows"] == seen["at_least"] == 50
     assert seen["columns"][0]["distinct"] == 10

@@ -10,12 +10,12 @@ import pytest
 
 import wayveil
 from wayveil.cli import main
+from wayveil.commands.single_steps import risk
 from wayveil.errors import InputError, WayveilError
 from wayveil.io import from_polars, read_taxonomy
-from wayveil.run.pipeline import publish
-from wayveil.run.reading import load
-from wayveil.run.recipe import make_input, make_recipe
-from wayveil.run.single import risk
+from wayveil.pipeline.input import load
+from wayveil.pipeline.publish import publish
+from wayveil.recipe.recipe import make_input, make_recipe
 
 PAIRS = [("uQ1", "UQ1"), ("7", "007"), ("7", "7.0"), ("q 1", "q1"), ("q1", "\uff511")]
 

@@ -12,10 +12,10 @@ from typing import Literal
 from wayveil.errors import InputError, check_choice, closest
 from wayveil.io.headers import ALSO_CALLED, PLACE_NAMES, bare_name, columns_error, near_name, shown_names
 from wayveil.io.normal import SimilarIds
-from wayveil.io.people import looks_like_person, person_columns
-from wayveil.io.slices import split_name
-from wayveil.io.table import Table
-from wayveil.io.words import listed
+from wayveil.io.tabular.column_slice import split_name
+from wayveil.io.tabular.messages import listed
+from wayveil.io.tabular.owner_columns import looks_like_person, person_columns
+from wayveil.io.tabular.table import Table
 from wayveil.model import Frame
 from wayveil.model.normal import normal_text
 

@@ -10,17 +10,17 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError, UsageError
-from wayveil.io.columns import EACH_TRAJECTORY, ReadOptions
-from wayveil.io.crs import Crs, crs_from_json
-from wayveil.io.kinds import kind_of_table
+from wayveil.io.formats.registry import Source
 from wayveil.io.normal import SimilarIds
-from wayveil.io.output import first_columns
-from wayveil.io.points import points_of
-from wayveil.io.source import Source
-from wayveil.io.table import Table, refuse_repeated
-from wayveil.io.tables import data_frame
-from wayveil.io.visits import visits_of
-from wayveil.io.words import count
+from wayveil.io.publish.published_rows import data_frame
+from wayveil.io.publish.writer import first_columns
+from wayveil.io.read.point_tables import points_of
+from wayveil.io.read.visit_tables import visits_of
+from wayveil.io.tabular.columns import EACH_TRAJECTORY, ReadOptions
+from wayveil.io.tabular.crs import Crs, crs_from_json
+from wayveil.io.tabular.detect import kind_of_table
+from wayveil.io.tabular.messages import count
+from wayveil.io.tabular.table import Table, refuse_repeated
 from wayveil.model import Data, Points, Regions, Visits
 from wayveil.model.normal import normal_text
 

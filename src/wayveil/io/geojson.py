@@ -11,10 +11,10 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError
-from wayveil.io.crs import WGS84, Crs, crs_name
-from wayveil.io.lines import first_bad_byte
-from wayveil.io.table import Table, peek
-from wayveil.io.words import count, listed
+from wayveil.io.tabular.crs import WGS84, Crs, crs_name
+from wayveil.io.tabular.csv_position import first_bad_byte
+from wayveil.io.tabular.messages import count, listed
+from wayveil.io.tabular.table import Table, peek
 from wayveil.model.normal import normal_text
 
 __all__ = ["features", "open_geojson", "system_of"]

@@ -12,11 +12,11 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError
-from wayveil.io.crs import WGS84, Crs, crs_name
-from wayveil.io.road_lines import lines_of_wkt
-from wayveil.io.road_parts import BACK, Lines, filled, put_together, refuse_outside, road_crs, turned
-from wayveil.io.table import peek
-from wayveil.io.words import count
+from wayveil.io.network.assemble import BACK, Lines, filled, put_together, refuse_outside, road_crs, turned
+from wayveil.io.network.linestrings import lines_of_wkt
+from wayveil.io.tabular.crs import WGS84, Crs, crs_name
+from wayveil.io.tabular.messages import count
+from wayveil.io.tabular.table import peek
 from wayveil.model import RoadNetwork
 from wayveil.model.normal import normal_text
 from wayveil.model.ragged import FloatArray, IntArray

@@ -9,9 +9,9 @@ from dataclasses import replace
 import polars as pl
 
 from wayveil.errors import InputError, closest
-from wayveil.io.people import looks_like_person
-from wayveil.io.table import Table
-from wayveil.io.words import listed, looks_like_value
+from wayveil.io.tabular.messages import listed, looks_like_value
+from wayveil.io.tabular.owner_columns import looks_like_person
+from wayveil.io.tabular.table import Table
 
 __all__ = ["ALSO_CALLED", "PLACE_NAMES", "bare_name", "columns_error", "near_name", "seems_headless", "shown_names"]
 

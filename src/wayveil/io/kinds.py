@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from wayveil.io.columns import Kind, ReadOptions, choose_columns, place_columns, suggested
+from wayveil.io.formats.registry import holds_points, open_source
 from wayveil.io.headers import columns_error, shown_names
-from wayveil.io.source import holds_points, open_source
-from wayveil.io.table import Table
+from wayveil.io.tabular.columns import Kind, ReadOptions, choose_columns, place_columns, suggested
+from wayveil.io.tabular.table import Table
 
 __all__ = ["guess_kind", "kind_of_table"]
 

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError
-from wayveil.io.words import count
+from wayveil.io.tabular.messages import count
 from wayveil.model.normal import normal_text, similar_key
 from wayveil.model.ragged import IntArray
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from wayveil.io.words import looks_like_value
+from wayveil.io.tabular.messages import looks_like_value
 
 __all__ = ["looks_like_person", "person_columns"]
 

@@ -10,15 +10,15 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError
-from wayveil.io.columns import looks_like
-from wayveil.io.crs import WGS84, Crs, crs_name, settle_crs
-from wayveil.io.geojson import features, system_of
+from wayveil.io.formats.geojson import features, system_of
+from wayveil.io.formats.osm_places import places_of_osm
 from wayveil.io.headers import columns_error, shown_names
-from wayveil.io.osm_places import places_of_osm
-from wayveil.io.place_shapes import Shape, Shapes, centroids, shape_of_geojson, shape_of_wkt, shapes
-from wayveil.io.table import Rows, Table, as_text, open_table
-from wayveil.io.trajectories import refuse_missing, required
-from wayveil.io.words import count
+from wayveil.io.places.place_shapes import Shape, Shapes, centroids, shape_of_geojson, shape_of_wkt, shapes
+from wayveil.io.read.trajectory_tables import refuse_missing, required
+from wayveil.io.tabular.columns import looks_like
+from wayveil.io.tabular.crs import WGS84, Crs, crs_name, settle_crs
+from wayveil.io.tabular.messages import count
+from wayveil.io.tabular.table import Rows, Table, as_text, open_table
 from wayveil.model import Frame
 from wayveil.model.places import Places
 from wayveil.model.ragged import BoolArray, FloatArray

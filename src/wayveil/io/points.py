@@ -8,15 +8,15 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError
-from wayveil.io.columns import Columns, ReadOptions, choose_columns, looks_like
-from wayveil.io.crs import WGS84, Crs, settle_crs
-from wayveil.io.geometry import points_of_text, points_of_wkb, points_of_wkt
-from wayveil.io.loaded import Loaded
-from wayveil.io.order import one_row_per_time, time_order
-from wayveil.io.source import Source, open_source
-from wayveil.io.table import Rows
-from wayveil.io.trajectories import read_trajectories, refuse_missing
-from wayveil.io.words import count, was
+from wayveil.io.formats.registry import Source, open_source
+from wayveil.io.read.loaded import Loaded
+from wayveil.io.read.trajectory_tables import read_trajectories, refuse_missing
+from wayveil.io.tabular.columns import Columns, ReadOptions, choose_columns, looks_like
+from wayveil.io.tabular.crs import WGS84, Crs, settle_crs
+from wayveil.io.tabular.geometry import points_of_text, points_of_wkb, points_of_wkt
+from wayveil.io.tabular.messages import count, was
+from wayveil.io.tabular.row_order import one_row_per_time, time_order
+from wayveil.io.tabular.table import Rows
 from wayveil.model import Frame, Points
 from wayveil.model.ragged import FloatArray, offsets_of
 

@@ -7,15 +7,15 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from wayveil.io.codes import by_name
-from wayveil.io.crs import WGS84, Crs, settle_crs
+from wayveil.io.formats.registry import Source, open_source
 from wayveil.io.headers import columns_error, shown_names
-from wayveil.io.road_lines import lines_of_wkb, lines_of_wkt
-from wayveil.io.road_parts import Lines, filled, put_together
-from wayveil.io.source import Source, open_source
-from wayveil.io.table import Rows
-from wayveil.io.trajectories import required
-from wayveil.io.words import listed
+from wayveil.io.network.assemble import Lines, filled, put_together
+from wayveil.io.network.linestrings import lines_of_wkb, lines_of_wkt
+from wayveil.io.read.trajectory_tables import required
+from wayveil.io.tabular.codes import by_name
+from wayveil.io.tabular.crs import WGS84, Crs, settle_crs
+from wayveil.io.tabular.messages import listed
+from wayveil.io.tabular.table import Rows
 from wayveil.model import RoadNetwork
 from wayveil.model.ragged import FloatArray, IntArray
 

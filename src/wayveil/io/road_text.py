@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.io.lines import first_bad_byte
-from wayveil.io.road_parts import BACK, both_ways, put_together
-from wayveil.io.table import peek
-from wayveil.io.words import count
+from wayveil.io.network.assemble import BACK, both_ways, put_together
+from wayveil.io.tabular.csv_position import first_bad_byte
+from wayveil.io.tabular.messages import count
+from wayveil.io.tabular.table import peek
 from wayveil.model import RoadNetwork
 from wayveil.model.normal import normal_text
 

@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from wayveil.io.columns import ReadOptions, choose_columns
-from wayveil.io.loaded import Loaded
-from wayveil.io.order import refuse_disorder, sequence_of, time_order
-from wayveil.io.output import rows_in_order, write_table
-from wayveil.io.table import Rows, Table, open_table
-from wayveil.io.tables import attribute_columns
-from wayveil.io.times import time_column, time_pattern
-from wayveil.io.trajectories import read_trajectories, required
-from wayveil.io.words import count, was
+from wayveil.io.publish.published_rows import attribute_columns
+from wayveil.io.publish.writer import rows_in_order, write_table
+from wayveil.io.read.loaded import Loaded
+from wayveil.io.read.trajectory_tables import read_trajectories, required
+from wayveil.io.tabular.columns import ReadOptions, choose_columns
+from wayveil.io.tabular.messages import count, was
+from wayveil.io.tabular.row_order import refuse_disorder, sequence_of, time_order
+from wayveil.io.tabular.table import Rows, Table, open_table
+from wayveil.io.tabular.timestamps import time_column, time_pattern
 from wayveil.model import RoadNetwork, Routes
 from wayveil.model.ragged import IntArray, offsets_of
 

@@ -10,15 +10,15 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError
-from wayveil.io.codes import by_first_appearance
 from wayveil.io.headers import columns_error, near_name, shown_names
-from wayveil.io.loaded import Loaded
 from wayveil.io.normal import SimilarIds, merge_codes, similar_count, similar_ids_error, similar_ids_note
-from wayveil.io.slices import split_name
-from wayveil.io.table import Rows, Table, open_table
-from wayveil.io.times import parse_times
-from wayveil.io.trajectories import refuse_missing, required
-from wayveil.io.words import count, listed, was
+from wayveil.io.read.loaded import Loaded
+from wayveil.io.read.trajectory_tables import refuse_missing, required
+from wayveil.io.tabular.codes import by_first_appearance
+from wayveil.io.tabular.column_slice import split_name
+from wayveil.io.tabular.messages import count, listed, was
+from wayveil.io.tabular.table import Rows, Table, open_table
+from wayveil.io.tabular.timestamps import parse_times
 from wayveil.model import Frame, Points, Visits
 from wayveil.model.normal import normal_text
 from wayveil.model.ragged import FloatArray, trajectory_of_row

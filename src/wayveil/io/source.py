@@ -9,11 +9,11 @@ from pathlib import Path
 import polars as pl
 
 from wayveil.errors import InputError, UsageError
-from wayveil.io.crs import WGS84, Crs, crs_from_json
-from wayveil.io.geojson import open_geojson
-from wayveil.io.table import Table, open_table, parquet_parts
-from wayveil.io.tracks import open_tracks
-from wayveil.io.words import listed
+from wayveil.io.formats.geojson import open_geojson
+from wayveil.io.formats.tracks import open_tracks
+from wayveil.io.tabular.crs import WGS84, Crs, crs_from_json
+from wayveil.io.tabular.messages import listed
+from wayveil.io.tabular.table import Table, open_table, parquet_parts
 from wayveil.model.normal import normal_text
 
 __all__ = ["Source", "holds_points", "holds_tracks", "open_source"]

@@ -11,17 +11,17 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import check_choice
-from wayveil.io.codes import by_name
-from wayveil.io.columns import Columns, ReadOptions, choose_columns
-from wayveil.io.loaded import Loaded
-from wayveil.io.order import one_row_per_time, refuse_disorder, sequence_of, time_order
-from wayveil.io.output import rows_in_order, write_table
-from wayveil.io.table import Rows, Table, as_text, open_table
-from wayveil.io.tables import attribute_columns
-from wayveil.io.taxonomy_tree import UNSPECIFIED, with_own_leaves
-from wayveil.io.times import parse_times, time_column, time_pattern
-from wayveil.io.trajectories import Trajectories, read_trajectories, required
-from wayveil.io.words import count, was
+from wayveil.io.places.taxonomy_build import UNSPECIFIED, with_own_leaves
+from wayveil.io.publish.published_rows import attribute_columns
+from wayveil.io.publish.writer import rows_in_order, write_table
+from wayveil.io.read.loaded import Loaded
+from wayveil.io.read.trajectory_tables import Trajectories, read_trajectories, required
+from wayveil.io.tabular.codes import by_name
+from wayveil.io.tabular.columns import Columns, ReadOptions, choose_columns
+from wayveil.io.tabular.messages import count, was
+from wayveil.io.tabular.row_order import one_row_per_time, refuse_disorder, sequence_of, time_order
+from wayveil.io.tabular.table import Rows, Table, as_text, open_table
+from wayveil.io.tabular.timestamps import parse_times, time_column, time_pattern
 from wayveil.model import Stops, Taxonomy
 from wayveil.model.ragged import BoolArray, IntArray, offsets_of
 

@@ -16,9 +16,9 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError
-from wayveil.io.lines import first_bad_byte, first_long_record, line_of_record
 from wayveil.io.normal import text_column
-from wayveil.io.words import count, looks_like_data, shown, was
+from wayveil.io.tabular.csv_position import first_bad_byte, first_long_record, line_of_record
+from wayveil.io.tabular.messages import count, looks_like_data, shown, was
 from wayveil.model.normal import normal_text
 from wayveil.model.ragged import BoolArray, IntArray
 

@@ -10,12 +10,12 @@ import polars as pl
 
 from wayveil.errors import InputError
 from wayveil.io.headers import columns_error, shown_names
-from wayveil.io.output import write_table
-from wayveil.io.table import Rows, as_text, open_table
-from wayveil.io.taxonomy_json import read_json, read_keys
-from wayveil.io.taxonomy_tree import in_tree_order, labelled, with_own_leaves
-from wayveil.io.trajectories import required
-from wayveil.io.words import count, listed
+from wayveil.io.places.taxonomy_build import in_tree_order, labelled, with_own_leaves
+from wayveil.io.places.taxonomy_json import read_json, read_keys
+from wayveil.io.publish.writer import write_table
+from wayveil.io.read.trajectory_tables import required
+from wayveil.io.tabular.messages import count, listed
+from wayveil.io.tabular.table import Rows, as_text, open_table
 from wayveil.model import Taxonomy
 from wayveil.model.ragged import BoolArray, IntArray
 

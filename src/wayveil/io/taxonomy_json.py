@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.io.lines import first_bad_byte
-from wayveil.io.table import peek
-from wayveil.io.taxonomy_tree import ROOT
-from wayveil.io.words import count
+from wayveil.io.places.taxonomy_build import ROOT
+from wayveil.io.tabular.csv_position import first_bad_byte
+from wayveil.io.tabular.messages import count
+from wayveil.io.tabular.table import peek
 from wayveil.model import Taxonomy
 from wayveil.model.normal import normal_text
 

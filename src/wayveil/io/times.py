@@ -15,9 +15,9 @@ from datetime import UTC, datetime
 import numpy as np
 import polars as pl
 
-from wayveil.io.codes import by_name
-from wayveil.io.table import Rows, as_written
-from wayveil.io.words import count
+from wayveil.io.tabular.codes import by_name
+from wayveil.io.tabular.messages import count
+from wayveil.io.tabular.table import Rows, as_written
 from wayveil.model import TimeFormat
 from wayveil.model.ragged import IntArray
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from wayveil.io.codes import by_first_appearance, by_name
-from wayveil.io.columns import EACH_TRAJECTORY, Columns, ReadOptions, lone_rows_error
 from wayveil.io.normal import merge_codes, normal_column, similar_count, similar_ids_error, similar_ids_note
-from wayveil.io.slices import cut_text
-from wayveil.io.table import Rows, as_text
-from wayveil.io.times import parse_times
-from wayveil.io.words import count, listed, shown, was
+from wayveil.io.tabular.codes import by_first_appearance, by_name
+from wayveil.io.tabular.column_slice import cut_text
+from wayveil.io.tabular.columns import EACH_TRAJECTORY, Columns, ReadOptions, lone_rows_error
+from wayveil.io.tabular.messages import count, listed, shown, was
+from wayveil.io.tabular.table import Rows, as_text
+from wayveil.io.tabular.timestamps import parse_times
 from wayveil.model import Coded, Owners, TimeFormat
 from wayveil.model.ragged import BoolArray, IntArray
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from wayveil.io.codes import by_name
-from wayveil.io.columns import ReadOptions, choose_columns
-from wayveil.io.loaded import Loaded
-from wayveil.io.order import one_row_per_time, time_order
-from wayveil.io.table import Table, open_table
-from wayveil.io.trajectories import read_trajectories, required
-from wayveil.io.words import count, was
+from wayveil.io.read.loaded import Loaded
+from wayveil.io.read.trajectory_tables import read_trajectories, required
+from wayveil.io.tabular.codes import by_name
+from wayveil.io.tabular.columns import ReadOptions, choose_columns
+from wayveil.io.tabular.messages import count, was
+from wayveil.io.tabular.row_order import one_row_per_time, time_order
+from wayveil.io.tabular.table import Table, open_table
 from wayveil.model import Visits
 from wayveil.model.ragged import offsets_of
 

@@ -13,13 +13,13 @@ import polars as pl
 from wayveil.engines import scratch_folder
 from wayveil.errors import InputError, UsageError, WayveilError
 from wayveil.io import ReadOptions, read_points, read_taxonomy, read_visits
-from wayveil.io.columns import Columns, Kind, choose_columns, looks_like, place_columns, suggested
-from wayveil.io.kinds import kind_of_table
-from wayveil.io.people import person_columns
-from wayveil.io.source import holds_points, open_source
-from wayveil.io.table import Rows, Table, as_text
-from wayveil.io.times import parse_times
-from wayveil.run.sample import ROWS, sample_of
+from wayveil.io.formats.registry import holds_points, open_source
+from wayveil.io.sample import ROWS, sample_of
+from wayveil.io.tabular.columns import Columns, Kind, choose_columns, looks_like, place_columns, suggested
+from wayveil.io.tabular.detect import kind_of_table
+from wayveil.io.tabular.owner_columns import person_columns
+from wayveil.io.tabular.table import Rows, Table, as_text
+from wayveil.io.tabular.timestamps import parse_times
 
 __all__ = ["preview"]
 
