@@ -144,6 +144,8 @@ def publish(
     metrics: Sequence[Any] | None = None,
     keep: Sequence[str] = (),
     owners: Literal["each-trajectory"] | None = None,
+    crs: str | None = None,
+    similar_ids: Literal["different", "same"] | None = None,
     out: str | Path | None = None,
     title: str = "",
     seed: int | None = None,
@@ -171,6 +173,8 @@ def publish(what: Any, method: Any = None, *, engine: Engine | None = None, **ho
     owners : "each-trajectory", optional
         Declares that each trajectory is another person; needed for a frame without a column ``user_id``.  Whoever
         builds data without owners declares the same.  The promise then says so.
+    crs, similar_ids : str, optional
+        How a frame is read, as in `from_pandas`.
     out : str or Path, optional
         Folder for the files; by default they stay in a temporary one until the publication is forgotten.
     title : str, optional
@@ -199,7 +203,8 @@ def publish(what: Any, method: Any = None, *, engine: Engine | None = None, **ho
         if method is not None or how:
             raise UsageError("publish: a recipe says everything; give no method and no options beside it.")
         return publish_recipe(what, engine=engine)
-    data, chosen = _data_of(what, how.pop("owners", None)), _method_of(method)
+    read = {name: how.pop(name, None) for name in ("owners", "crs", "similar_ids")}
+    data, chosen = _data_of(what, **read), _method_of(method)
     out, file = how.pop("out", None), how.pop("secret", None)
     if out is not None and str(out) == "":
         raise UsageError("publish: out must be a folder, or left out; got an empty name.")
@@ -213,6 +218,8 @@ def risk(
     attack: str | None = None,
     sensitive: Mapping[str, Sequence[str]] | None = None,
     owners: Literal["each-trajectory"] | None = None,
+    crs: str | None = None,
+    similar_ids: Literal["different", "same"] | None = None,
     seed: int | None = None,
     engine: Engine | None = None,
     **parameters: Any,
@@ -229,6 +236,8 @@ def risk(
         Sensitive values by attribute.
     owners : "each-trajectory", optional
         Declares that each trajectory is another person; needed for a frame without a column ``user_id``.
+    crs, similar_ids : str, optional
+        How a frame is read, as in `from_pandas`.
     seed : int, optional
         Repeats the draws.
     engine : Engine, optional
@@ -244,12 +253,12 @@ def risk(
     >>> found.filter(found["number"] == "identity_mean")["value"].item()
     0.75
     """
-    data = _data_of(what, owners)
+    data = _data_of(what, owners, crs, similar_ids)
     found = attack_data(
         data,
         attack=attack,
         given=parameters,
-        sensitive=tuple((name, tuple(values)) for name, values in (sensitive or {}).items()),
+        sensitive=catalog.check_sensitive_values("risk", sensitive or {}),
         seed=seed,
         engine=engine,
     )
@@ -321,9 +330,18 @@ def _prepared(data: Data, steps: Sequence[Any], spec: InputSpec) -> Prepared:
     return prepare(Loaded(data=data, rows=data.n_rows, notes=(), ids=ids), steps, spec)
 
 
-def _data_of(what: Any, owners: Literal["each-trajectory"] | None) -> Data:
-    """Return data, or those in a frame; `owners` is what the caller declares of them."""
+def _data_of(
+    what: Any,
+    owners: Literal["each-trajectory"] | None,
+    crs: str | None,
+    similar_ids: Literal["different", "same"] | None,
+) -> Data:
+    """Return data, or those in a frame, which is read with what the caller says of it."""
     if isinstance(what, Data):
+        if crs is not None or similar_ids is not None:
+            raise UsageError(
+                "publish: crs and similar_ids say how a data frame is read; leave them out for other data."
+            )
         if owners is not None and (owners != EACH_TRAJECTORY or what.owners != "declared"):
             raise UsageError(
                 f"publish: owners must be {EACH_TRAJECTORY!r} or left out, and left out where the data say themselves "
@@ -331,12 +349,12 @@ def _data_of(what: Any, owners: Literal["each-trajectory"] | None) -> Data:
             )
         return what
     if isinstance(what, (pl.DataFrame, pl.LazyFrame)):
-        return from_polars(what, owners=owners)
+        return from_polars(what, owners=owners, crs=crs, similar_ids=similar_ids)
     module = type(what).__module__.partition(".")[0]
     if module == "geopandas":
-        return from_geopandas(what, owners=owners)
+        return from_geopandas(what, owners=owners, crs=crs, similar_ids=similar_ids)
     if module == "pandas":
-        return from_pandas(what, owners=owners)
+        return from_pandas(what, owners=owners, crs=crs, similar_ids=similar_ids)
     raise UsageError(f"publish: data, a data frame or a recipe is needed, not {type(what).__name__}.")
 
 

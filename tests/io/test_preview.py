@@ -44,7 +44,7 @@ def problems(seen: dict[str, Any]) -> dict[str, list[str]]:
     ],
 )  # fmt: skip
 def test_the_kind_and_the_columns_are_guessed(tmp_path: Path, header: str, kind: str | None, mapping: Any) -> None:
-    row = ",".join("1" for _ in header.split(","))
+    row = ",".join("1000" if name == "y" else "1" for name in header.split(","))
     seen = look(tmp_path, f"{header}\n{row}\n")
     assert (seen["kind"], seen["mapping"]) == (kind, mapping)
     people = [name for name in header.split(",") if name in ("card", "person", "uid")]
@@ -71,6 +71,12 @@ def test_degrees_and_geometries_have_roles(tmp_path: Path) -> None:
     seen = look(tmp_path, "traj_id,t,geometry\na,1,POINT (16.4 48.2)\n", crs="EPSG:4326")
     assert roles(seen)["geometry"] == "geometry"
     assert seen["problems"] == []
+
+
+def test_degrees_that_nobody_declared_are_a_problem(tmp_path: Path) -> None:
+    text = "traj_id,t,x,y\na,1,16.4,48.2\n"
+    assert ["could be degrees" in problem for problem in look(tmp_path, text)["problems"]] == [True]
+    assert look(tmp_path, text, crs="planar")["problems"] == look(tmp_path, text, crs="degrees")["problems"] == []
 
 
 def test_a_column_is_described(tmp_path: Path) -> None:

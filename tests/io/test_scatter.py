@@ -159,7 +159,7 @@ def test_a_folder_of_parquet_files_is_the_concatenated_file(tmp_path: Path) -> N
     assert parts.ids.to_list() == one.ids.to_list()
     assert [parts.data.record(i) for i in range(40)] == [one.data.record(i) for i in range(40)]
     assert parts.data.owner.tolist() == one.data.owner.tolist()
-    points = FRAME.select("traj_id", "t", x=pl.col("t") * 1.5, y=pl.lit(2.0))
+    points = FRAME.select("traj_id", "t", x=pl.col("t") * 1.5, y=pl.lit(2000.0))
     one, parts = (read_points(written(points, tmp_path / f, f)) for f in ("parquet", "folder"))
     assert parts.data.x.tolist() == one.data.x.tolist()
 

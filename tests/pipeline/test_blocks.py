@@ -136,6 +136,20 @@ def test_degrees_of_all_pieces_become_the_same_metres(make: Callable[..., dict[s
     assert found["y_max"].is_between(low, high).all()
 
 
+def test_what_could_be_degrees_is_judged_over_all_pieces(make: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
+    small = points().with_columns(pl.col("x", "y") / 1000)
+    with pytest.raises(InputError, match=r"in\.csv: nobody said what x and y are"):
+        run(make(small))
+    assert not (tmp_path / "out").exists()
+    content = make(small)
+    content["input"]["crs"] = "planar"
+    assert run(content).verdict.holds
+    # One person far away is enough to tell metres, although other pieces could be degrees.
+    far = pl.when(pl.col("user_id") == "PERSON0").then(1e6).otherwise(0.0)
+    content = make(small.with_columns(y=pl.col("y") + far), output={"path": str(tmp_path / "far"), "format": "csv"})
+    assert run(content).verdict.holds
+
+
 def test_parquet_in_parts_and_ids_that_are_cut(make: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
     content = make()
     run(content)

@@ -141,6 +141,18 @@ def test_from_the_file_to_the_download(server: Any, client: httpx.Client, tmp_pa
     assert client.get("/api/info").json()["disk"]["used_bytes"] == 0 < used
 
 
+def test_ids_that_are_alike_stop_a_run_until_the_input_says_what_they_are(client: httpx.Client) -> None:
+    alike = upload(client, "alike.csv", "traj_id,t,location\nQw1,1,x\nqW1,1,x\nc,1,x\n")
+    method = {"name": "kcl", "k": 2, "c": 1, "l": 1}
+    run = ended(client, begin(client, alike, method=method))
+    assert (run["state"], run["error"].partition(",")[0]) == (
+        "failed",
+        "alike.csv: 2 values of column 'traj_id' differ from another only by case",
+    )
+    said = {"file": alike, "owners": "each-trajectory", "similar_ids": "different"}
+    assert ended(client, begin(client, alike, method=method, input=said))["state"] == "done"
+
+
 def test_a_verdict_that_fails_and_files_that_are_wrong(client: httpx.Client) -> None:
     rows = [f"{i},{visit[1]},{visit[0]}" for i, record in enumerate(BROKEN) for visit in record.split()]
     literal = upload(client, "literal.csv", "\n".join(["traj_id,t,location", *rows]) + "\n")

@@ -80,6 +80,10 @@ _INPUT: dict[str, Any] = {
             help="Declare that nobody has two trajectories, where no column says who; the promise then says so.",
         ),
     ],
+    "similar_ids": Annotated[
+        Literal["different", "same"] | None,
+        typer.Option("--similar-ids", help="What people are whose ids differ by case, blanks or leading zeros only."),
+    ],
     "known": Annotated[
         Path | None,
         typer.Option("--known", metavar="FILE", help="Which points an attacker may know: a table traj_id, t."),

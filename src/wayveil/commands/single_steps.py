@@ -72,6 +72,7 @@ def read(
     taxonomy: str | Path | None = None,
     sensitive_nodes: Sequence[str] = (),
     owners: str | Path | Sequence[str | Path] | None = None,
+    similar_ids: str | None = None,
 ) -> Data:
     """Read visits or points (CSV, gzipped CSV, Parquet; points also GeoJSON, GPX, PLT), or a published folder.
 
@@ -98,9 +99,12 @@ def read(
     owners : "each-trajectory", or tables, optional
         Who is behind a trajectory where no column ``user_id`` says it: a table `traj_id, user_id` or several, or the
         declaration that each trajectory is another person.  Without either the table is refused.
+    similar_ids : {"different", "same"}, optional
+        What people are whose ids differ only by case, white space, leading zeros or letter forms; by default they are
+        refused.
     """
     given: dict[str, Any] = {"columns": dict(columns or {}), "on_duplicate_time": on_duplicate_time, "kind": kind}
-    given |= {"crs": crs, "owners": owners}
+    given |= {"crs": crs, "owners": owners, "similar_ids": similar_ids}
     given |= {"network": network, "taxonomy": taxonomy, "sensitive_nodes": tuple(sensitive_nodes)}
     spec = make_input({"path": Path(path), **given})
     return read_any(spec, attributes=attributes)[0].data
@@ -122,6 +126,7 @@ def risk(
     `given` are parameters of attacks; each attack takes those that it has.  With `rows`, the data are read in pieces of
     about so many rows, and only attacks that can be asked in pieces are run.
     """
+    sensitive = catalog.check_sensitive_values("risk", sensitive)
     if rows is not None:
         return _risk_in_pieces(
             spec, rows, attack=attack, given=given, sensitive=sensitive, steps=steps, seed=seed, engine=engine

@@ -85,7 +85,8 @@ def preview(
         if role != "data" and not path.name.lower().endswith(_TABLES):
             return {**_nothing(), **nodes}
         sample = sample_of(path, folder)
-        look = _Look(table=open_source(sample.path).table, path=sample.path, role=role, how=how)
+        read = replace(how, piece=not sample.whole)
+        look = _Look(table=open_source(sample.path).table, path=sample.path, role=role, how=read)
         seen = look.all(kind, columns)
     except WayveilError as error:
         return _nothing(_bare(str(error), path, folder))

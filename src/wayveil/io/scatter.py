@@ -22,9 +22,21 @@ from wayveil.io.formats.registry import open_source
 from wayveil.io.publish.atomic import whole_file
 from wayveil.io.tabular.column_slice import cut_text
 from wayveil.io.tabular.columns import Kind, ReadOptions, choose_columns
+from wayveil.io.tabular.normal_columns import SimilarIds, normal_column, similar_keys, text_column
 from wayveil.io.tabular.table import PIECE, ROW_NUMBER, Table, open_table, parquet_parts
+from wayveil.model.ragged import IntArray
 
-__all__ = ["MOST_FILES", "Span", "Spans", "gather_piece", "groups_of", "open_spans", "scatter_group", "scatter_span"]
+__all__ = [
+    "MOST_FILES",
+    "Span",
+    "Spans",
+    "gather_piece",
+    "groups_of",
+    "open_spans",
+    "people_keys",
+    "scatter_group",
+    "scatter_span",
+]
 
 MOST_FILES = 64
 """Over so many files a task scatters what it has; for more pieces there are groups of pieces."""
@@ -54,7 +66,8 @@ class Spans:
     `columns` has the name in the file and the name without blanks around it.  `part` is what to take of the text of
     `key`, where it is not all.  Files that are `numbered` tell the numbers of their rows themselves.  Whoever reads a
     span reads all of the row groups of Parquet that it is in: `group_bytes` is how long the longest is, and 0 for CSV,
-    whose parts are short.  `suspects` are columns that look like a person where those that are used do not.
+    whose parts are short.  `suspects` are columns that look like a person where those that are used do not.  Where
+    `similar_ids` is "same", people whose ids are alike are in one piece.
     """
 
     shown: str
@@ -67,6 +80,7 @@ class Spans:
     metadata: tuple[tuple[str, str], ...]
     group_bytes: int = 0
     suspects: tuple[str, ...] = ()
+    similar_ids: SimilarIds | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -111,6 +125,7 @@ def open_spans(path: Path, kind: Kind, options: ReadOptions, *, rows: int, scrat
         metadata=tuple((name, found[name]) for name in _CARRIED if name in found and table.geometry in names),
         group_bytes=0 if table.csv is not None else max(longest_group(file, stored) for file in files),
         suspects=columns.suspects,
+        similar_ids=options.similar_ids,
         notes=table.notes,
     )
 
@@ -169,8 +184,23 @@ def gather_piece(spans: Spans, piece: int, folder: Path) -> Path:
 
 
 def _piece_of_row(spans: Spans, frame: pl.DataFrame, pieces: int, secret: int) -> pl.Series:
-    who = cut_text(frame[spans.key].cast(pl.String), spans.part)
+    who = _people(spans, frame[spans.key])
+    if spans.similar_ids == "same":
+        different = who.drop_nulls().unique()
+        who = who.replace(different, similar_keys(different))
     return (who.hash(secret) % pieces).cast(pl.Int64)
+
+
+def people_keys(spans: Spans, file: Path, secret: int) -> IntArray:
+    """Return a number for each different person of a piece; people whose ids are alike have the same one."""
+    who = _people(spans, pl.read_parquet(file, columns=[spans.key], glob=False)[spans.key])
+    return similar_keys(who.drop_nulls().unique()).hash(secret ^ 2).to_numpy().view(np.int64)
+
+
+def _people(spans: Spans, values: pl.Series) -> pl.Series:
+    """Return who is behind each row, in normal form, as the reader of the pieces will see it."""
+    text = text_column(values)[0]
+    return text if spans.part is None else normal_column(cut_text(text, spans.part))[0]
 
 
 def _scatter(spans: Spans, frame: pl.DataFrame, where: pl.Series, wanted: range, folder: Path, number: int) -> None:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from wayveil.errors import ParameterError, check_choice, check_fraction, check_int, check_number
+from wayveil.model.normal import normal_text
 
 __all__ = [
     "Parameter",
@@ -202,13 +203,17 @@ def _check_text(who: str, name: str, value: Any) -> str:
 
 
 def _check_sensitive(who: str, name: str, value: Any) -> Sensitive:
-    pairs = value.items() if isinstance(value, Mapping) else value
     try:
-        found = {str(attribute): tuple(sorted({str(v) for v in values})) for attribute, values in pairs}
+        pairs = list(value.items() if isinstance(value, Mapping) else value)
+        found = {normal_text(str(a)): tuple(sorted({normal_text(str(v)) for v in values})) for a, values in pairs}
     except (TypeError, ValueError):
         raise ParameterError(f"{who}: {name} must map attributes to lists of values, got {value!r}.") from None
     if any(isinstance(values, str) for _, values in pairs) or not all(found.values()):
         raise ParameterError(f"{who}: {name} must give at least one value for each attribute, as a list.")
+    if "" in found or any("" in values for values in found.values()):
+        raise ParameterError(f"{who}: {name} must not have blank names or values.")
+    if len(found) < len(pairs):
+        raise ParameterError(f"{who}: {name} has the same name twice; put its values into one list.")
     return tuple(sorted(found.items()))
 
 

@@ -34,6 +34,7 @@ from wayveil.io import (
 )
 from wayveil.io.formats.registry import holds_tracks
 from wayveil.io.tabular.columns import EACH_TRAJECTORY
+from wayveil.io.tabular.normal_columns import similar_keys
 from wayveil.model import (
     Data,
     Frame,
@@ -44,9 +45,11 @@ from wayveil.model import (
     Sensitive,
     Taxonomy,
     TimeFormat,
+    Visits,
     concat,
     seconds_per_unit,
 )
+from wayveil.model.normal import similar_key
 from wayveil.model.ragged import IntArray
 from wayveil.pipeline.folder.manifest import FORMATS, Manifest, read_manifest, tables, taxonomy_name
 from wayveil.pipeline.folder.staging import MANIFEST
@@ -55,6 +58,7 @@ from wayveil.recipe.recipe import InputSpec
 
 __all__ = [
     "Prepared",
+    "check_places",
     "check_sensitive",
     "check_values",
     "find_public",
@@ -101,7 +105,7 @@ def load(
         raise InputError(f"The input {str(spec.path)!r} holds {found}, but {kind} are needed.{advice}")
     loaded = _READERS[found](spec, options)
     if spec.owner_tables:
-        loaded = name_owners(loaded, spec.owner_tables, spec.columns)
+        loaded = name_owners(loaded, spec.owner_tables, spec.columns, similar_ids=spec.similar_ids)
     if spec.known is not None:
         loaded = mark_known(loaded, spec.known)
     return loaded if spec.places is None or found != "visits" else locate(loaded, spec.places)
@@ -128,6 +132,7 @@ def read_options(
         crs=spec.crs,
         frame=frame,
         owners=owners,
+        similar_ids=spec.similar_ids,
         piece=piece,
     )
 
@@ -356,3 +361,34 @@ def check_values(
                 raise InputError(
                     f"The sensitive value {value!r} never occurs in the attribute {name!r}; check its spelling."
                 )
+        for value, number in _alike(wanted, present):
+            raise _spelling_error(f"The attribute {name!r}", number, f"the sensitive value {value!r}")
+
+
+def check_places(data: Data, groups: Sensitive) -> None:
+    """Refuse places of adversaries that have another place of the data which is alike and not theirs."""
+    if not isinstance(data, Visits):
+        return
+    for name, wanted in groups:
+        known = set(wanted)
+        others = [place for place in data.locations if place not in known]
+        for place, number in _alike(wanted, others):
+            raise _spelling_error("The input", number, f"the place {place!r} of the adversary {name!r}")
+
+
+def _alike(wanted: Iterable[str], present: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Yield the values that are named and of which the data have other spellings, with the number of these."""
+    keys = similar_keys(pl.Series(present, dtype=pl.String)).to_list()
+    for value in wanted:
+        key = similar_key(value)
+        number = sum(found == key and text != value for text, found in zip(present, keys, strict=True))
+        if number:
+            yield value, number
+
+
+def _spelling_error(who: str, number: int, what: str) -> InputError:
+    """Return the error for other spellings of what was named; they are counted and not shown."""
+    return InputError(
+        f"{who} has {number:,} other {'spelling' if number == 1 else 'spellings'} of {what}, with another case, white "
+        "space, leading zeros or letter forms; write it in one way in the input, or rename what means something else."
+    )

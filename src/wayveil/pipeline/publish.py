@@ -18,7 +18,7 @@ from wayveil.pipeline.evaluate import measure, run_attacks
 from wayveil.pipeline.folder.manifest import described
 from wayveil.pipeline.folder.secret import Secret
 from wayveil.pipeline.folder.staging import open_workspace
-from wayveil.pipeline.input import Prepared, check_sensitive, load, prepare
+from wayveil.pipeline.input import Prepared, check_places, check_sensitive, load, prepare
 from wayveil.pipeline.outcome import NotPublished, Outcome
 from wayveil.pipeline.output_frame import settle
 from wayveil.pipeline.readback import check_made, refuse_nothing, write_and_read_back
@@ -135,6 +135,7 @@ def _read(recipe: Recipe, source: Prepared | None) -> Prepared:
         needed = catalog.kind_needed(recipe.prepare, recipe.method)
         source = prepare(load(recipe.input, attributes=tuple(names), kind=needed), recipe.prepare, recipe.input)
     check_sensitive(source.data, sensitive, keep=recipe.output.keep)
+    check_places(source.data, getattr(recipe.method, "adversaries", ()))
     kept = {name: source.data.attributes[name] for name in names}
     return replace(source, data=replace(source.data, attributes=kept))
 

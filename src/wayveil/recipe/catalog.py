@@ -30,6 +30,7 @@ __all__ = [
     "Family",
     "advice",
     "build",
+    "check_sensitive_values",
     "describe",
     "entries",
     "entry",
@@ -133,6 +134,12 @@ def read_table(word: str, base: Path | None = None) -> dict[str, list[str]]:
 def parse_sensitive(typed: list[str]) -> Sensitive:
     """Return attributes and sensitive values from texts like ``diagnosis=HIV,Hepatitis``."""
     found: Sensitive = Parameter(name="sensitive", kind="sensitive", help="").parse("--sensitive", typed)
+    return found
+
+
+def check_sensitive_values(who: str, given: Any) -> Sensitive:
+    """Return attributes and sensitive values in their exact form."""
+    found: Sensitive = Parameter(name="sensitive", kind="sensitive", help="").check(who, given)
     return found
 
 

@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from wayveil.errors import UsageError, closest
 from wayveil.io.tabular.columns import EACH_TRAJECTORY
 from wayveil.model import InputKind
+from wayveil.model.normal import normal_text
 from wayveil.recipe import catalog
 
 __all__ = [
@@ -58,6 +59,7 @@ class InputSpec(_Strict):
     sensitive_nodes: tuple[str, ...] = ()
     unknown_places: Literal["refuse", "drop"] = "refuse"
     owners: Literal["each-trajectory"] | tuple[Path, ...] = ()
+    similar_ids: Literal["different", "same"] | None = None
 
     @field_validator("path", "known", "places", "network", "taxonomy", mode="before")
     @classmethod
@@ -101,6 +103,16 @@ class InputSpec(_Strict):
     def _names(cls, value: Any) -> Any:
         return tuple(value) if isinstance(value, list) else value
 
+    @field_validator("sensitive_nodes")
+    @classmethod
+    def _normal_names(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return _normal(value)
+
+    @field_validator("columns")
+    @classmethod
+    def _normal_columns(cls, value: dict[str, str]) -> dict[str, str]:
+        return {ours: normal_text(theirs) for ours, theirs in value.items()}
+
     def below(self, folder: Path) -> InputSpec:
         """Return the same, with its paths relative to a folder."""
         files = ("path", "known", "places", "network", "taxonomy")
@@ -133,6 +145,11 @@ class OutputSpec(_Strict):
     @classmethod
     def _keep(cls, value: Any) -> Any:
         return tuple(value) if isinstance(value, list) else value
+
+    @field_validator("keep")
+    @classmethod
+    def _normal_names(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return _normal(value)
 
 
 class BlocksSpec(_Strict):
@@ -251,6 +268,11 @@ def make_input(content: dict[str, Any]) -> InputSpec:
         return InputSpec.model_validate(content)
     except ValidationError as error:
         raise UsageError(_sentence(error, "input")) from None
+
+
+def _normal(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names as columns and nodes have them."""
+    return tuple(normal_text(name) for name in names)
 
 
 def _as_path(value: Any) -> Any:

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from wayveil.io.layouts import as_published
 from wayveil.io.publish.canonical import (
     DECIMALS,
     SLACK_DEG,
-    as_published,
     boxes_to_file,
     boxes_to_metres,
     points_to_file,

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from wayveil.errors import InputError, OutputError
 from wayveil.io import Loaded, read_published, write_published
 from wayveil.model import TimeFormat, Visits
+from wayveil.model.normal import normal_text
 
 FORMATS = ["csv", "parquet"]
 
@@ -37,7 +38,7 @@ def visits(draw: st.DrawFn) -> Visits:
     for _ in range(n):
         times = sorted(draw(st.sets(moment.map(lambda t: t // 10**6 * 10**6) if whole else moment, max_size=4)))
         records.append([(draw(st.sampled_from(places)), t) for t in times])
-    kinds = draw(st.lists(texts.map(lambda name: "a_" + name.strip()), max_size=2, unique=True))
+    kinds = draw(st.lists(texts.map(lambda name: normal_text("a_" + name)), max_size=2, unique=True))
     kinds = [kind for kind in kinds if "\n" not in kind and "\r" not in kind]
     attributes = {kind: draw(st.lists(st.none() | texts, min_size=n, max_size=n)) for kind in kinds}
     owner = draw(st.none() | st.lists(st.integers(0, 3), min_size=n, max_size=n))

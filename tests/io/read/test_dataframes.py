@@ -105,7 +105,7 @@ def test_visits_from_pandas() -> None:
     data = from_pandas(frame, on_duplicate_time="last")
     assert isinstance(data, Visits)
     assert data.record(0) == [("y", 1)]
-    both = frame.assign(x=1.0, y=2.0)
+    both = frame.assign(x=1.0, y=2000.0)
     refused(lambda: from_pandas(both), "both visits and points")
     assert isinstance(from_pandas(both, kind="visits", on_duplicate_time="first", attributes=[]), Visits)
     assert isinstance(from_pandas(both, kind="points", attributes=[]), Points)
@@ -142,7 +142,16 @@ def test_indices_from_pandas() -> None:
     when = pd.DatetimeIndex(["2024-05-31T08:15:00", "2024-05-31T08:16:00"])
     assert from_pandas(frame.drop(columns="t").set_index(when)).time_format == "local"
     assert from_pandas(frame.drop(columns="t").set_index(when.rename("t"))).time_format == "local"
-    refused(lambda: from_pandas(frame.set_index(when)), "more than one column is called 't'")
+    refused(lambda: from_pandas(frame.set_index(when)), "have the same name")
+
+
+def test_degrees_in_x_and_y_of_frames_are_refused_until_somebody_says_so() -> None:
+    frame = one(x=[16.37], y=[48.2])
+    who = {"columns": {"user_id": "traj_id"}}
+    for read, table in ((from_pandas, frame), (from_polars, pl.DataFrame(frame.to_dict("list")))):
+        refused(lambda read=read, table=table: read(table, **who), "the data frame: nobody said what x and y are")
+        assert read(table, **who, crs="degrees").frame.degrees
+        assert not read(table, **who, crs="planar").frame.degrees
 
 
 def test_other_columns_from_pandas() -> None:
@@ -221,8 +230,8 @@ def check_same(found: Points, data: Points) -> None:
 @given(st.data())
 @settings(deadline=None, max_examples=30)
 def test_round_trip_of_pandas(drawn: st.DataObject) -> None:
-    data = drawn.draw(points(drawn.draw(st.sampled_from([HERE, Frame()]))))
-    found = from_pandas(to_pandas(data))
+    data = drawn.draw(points(drawn.draw(st.sampled_from([HERE, Frame(crs="planar")]))))
+    found = from_pandas(to_pandas(data), crs=None if data.frame.degrees else "planar")
     check_same(found, data)  # type: ignore[arg-type]
     assert found.time_format == data.time_format
     assert found.attributes["kind"].values() == data.attributes["kind"].values()

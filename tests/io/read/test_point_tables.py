@@ -67,14 +67,14 @@ def test_plain_csv(tmp_path: Path) -> None:
 
 
 def test_one_point_and_all_points_equal(tmp_path: Path) -> None:
-    assert records(read_points(csv(tmp_path, "a,1,5,5"))) == [[(1, 5.0, 5.0)]]
+    assert records(read_points(csv(tmp_path, "a,1,5,500"))) == [[(1, 5.0, 500.0)]]
     loaded = read_points(csv(tmp_path, "a,1,16.3,48", "a,2,16.3,48", "b,1,16.3,48", header="traj_id,t,lon,lat"))
     assert np.ptp(loaded.data.x) == 0
     assert np.isfinite(loaded.data.x).all()
 
 
 def test_gzip_owner_and_attributes(tmp_path: Path) -> None:
-    text = "traj_id,t,x,y,user_id,kind,speed\na,1,1,2,p,bus,3\na,2,1,2,p,bus,4\nb,1,0,0,p,,5\n"
+    text = "traj_id,t,x,y,user_id,kind,speed\na,1,1,200,p,bus,3\na,2,1,200,p,bus,4\nb,1,0,0,p,,5\n"
     (tmp_path / "in.csv.gz").write_bytes(gzip.compress(text.encode()))
     loaded = read_points(tmp_path / "in.csv.gz")
     assert loaded.data.owners == "given"
@@ -87,7 +87,7 @@ def test_gzip_owner_and_attributes(tmp_path: Path) -> None:
 
 
 def test_an_attribute_missing_in_part_of_a_trajectory_varies(tmp_path: Path) -> None:
-    loaded = read_points(csv(tmp_path, "a,1,1,2,k", "a,2,1,2,", header="traj_id,t,x,y,kind"))
+    loaded = read_points(csv(tmp_path, "a,1,1,200,k", "a,2,1,200,", header="traj_id,t,x,y,kind"))
     assert not loaded.data.attributes
 
 
@@ -162,7 +162,7 @@ def test_empty_files(tmp_path: Path) -> None:
 
 def test_order_duplicates_and_clashes(tmp_path: Path) -> None:
     file = csv(tmp_path, "a,3,1,1", "a,1,0,0", "a,3,1,1", "b,1,0,0", "a,1,0,0")
-    loaded = read_points(file)
+    loaded = read_points(file, ReadOptions(crs="planar"))
     assert records(loaded) == [[(1, 0.0, 0.0), (3, 1.0, 1.0)], [(1, 0.0, 0.0)]]
     assert "1 trajectory was not in time order and was sorted." in loaded.notes
     assert "2 exact duplicate rows were dropped." in loaded.notes
@@ -194,7 +194,7 @@ def test_cleaning_matches_the_definition(tmp_path_factory: pytest.TempPathFactor
         points = expected.setdefault(card, {})
         if keep == "last" or t not in points:
             points[t] = (x, float(y))
-    loaded = read_points(file, ReadOptions(on_duplicate_time=keep))  # type: ignore[arg-type]
+    loaded = read_points(file, ReadOptions(on_duplicate_time=keep, crs="planar"))  # type: ignore[arg-type]
     assert loaded.ids.to_list() == list(expected)
     assert records(loaded) == [[(t, x, y) for t, (x, y) in sorted(p.items())] for p in expected.values()]
 
@@ -203,8 +203,8 @@ def test_cleaning_matches_the_definition(tmp_path_factory: pytest.TempPathFactor
 @settings(deadline=None, max_examples=60)
 def test_numbers_are_read_bit_by_bit(tmp_path_factory: pytest.TempPathFactory, numbers: list[float]) -> None:
     file = csv(tmp_path_factory.getbasetemp(), *(f"a,{i},{x!r},{-x!r}" for i, x in enumerate(numbers)))
-    data = read_points(file).data
-    assert data.x.tobytes() == np.array(numbers).tobytes()
+    data = read_points(file, ReadOptions(crs="planar")).data
+    assert data.x.tobytes() == (np.array(numbers) + 0.0).tobytes()
     assert data.y.tolist() == [-x for x in numbers]
 
 
@@ -253,10 +253,10 @@ def test_the_place_is_told_once(tmp_path: Path) -> None:
 
 
 def test_mapped_columns(tmp_path: Path) -> None:
-    file = csv(tmp_path, "a,1,5,6,9", header="card,time,east,north,t")
+    file = csv(tmp_path, "a,1,5,600,9", header="card,time,east,north,t")
     options = ReadOptions(columns={"traj_id": "card", "t": "time", "x": "east", "y": "north"})
     loaded = read_points(file, options)
-    assert loaded.data.record(0) == [(1, 5.0, 6.0)]
+    assert loaded.data.record(0) == [(1, 5.0, 600.0)]
     assert "Column 't' was left out: --columns names another column for it." in loaded.notes
     refused(file, "missing: traj_id", "traj_id=card", columns={"x": "east", "y": "north", "t": "time"})
     refused(file, "'loc' is not a column of points", "geometry", columns={"loc": "east"})
@@ -277,7 +277,7 @@ def test_missing_columns_are_suggested(tmp_path: Path) -> None:
 
 def test_parts_of_ids(tmp_path: Path) -> None:
     header = "tid,t,x,y"
-    file = csv(tmp_path, "86201,1,0,0", "86202,1,0,0", "4201,1,0,0", header=header)
+    file = csv(tmp_path, "86201,1,0,500", "86202,1,0,500", "4201,1,0,500", header=header)
     loaded = read_points(file, ReadOptions(columns={"traj_id": "tid", "user_id": "tid[:-2]"}))
     assert loaded.data.owner.tolist() == [0, 0, 1]
     assert loaded.data.owners == "given"
@@ -340,11 +340,23 @@ def test_x_must_be_the_longitude(tmp_path: Path) -> None:
     assert read_points(file, ReadOptions(columns=swapped, crs="planar")).data.record(0) == [(1, 48.0, 16.0)]
 
 
-def test_x_and_y_that_could_be_degrees_are_pointed_out(tmp_path: Path) -> None:
-    assert any("could be degrees" in note for note in read_points(csv(tmp_path, "a,1,16,48")).notes)
-    assert not any("could be degrees" in note for note in read_points(csv(tmp_path, "a,1,16,148")).notes)
-    planar = read_points(csv(tmp_path, "a,1,16,48"), ReadOptions(crs="planar"))
-    assert not any("could be degrees" in note for note in planar.notes)
+@pytest.mark.parametrize(("x", "y"), [("16", "48"), ("-180", "90"), ("359.9", "-90"), ("0", "0")])
+def test_x_and_y_that_could_be_degrees_are_refused_until_somebody_says_what_they_are(
+    tmp_path: Path, x: str, y: str
+) -> None:
+    file = csv(tmp_path, f"a,1,{x},{y}")
+    refused(file, "all of them could be degrees", "--crs degrees", "EPSG:4326", "--crs planar")
+    assert read_points(file, ReadOptions(crs="degrees")).data.frame.degrees
+    assert read_points(file, ReadOptions(crs="planar")).data.record(0) == [(1, float(x), float(y))]
+    mapped = csv(tmp_path, f"a,1,{x},{y}", header="traj_id,t,east,north")
+    refused(mapped, "all of them could be degrees", columns={"x": "east", "y": "north"})
+
+
+@pytest.mark.parametrize(("x", "y"), [("16", "90.5"), ("361", "48"), ("-181", "48"), ("473000", "4200000")])
+def test_one_coordinate_that_is_no_degree_is_enough(tmp_path: Path, x: str, y: str) -> None:
+    loaded = read_points(csv(tmp_path, "a,1,16,48", f"a,2,{x},{y}"))
+    assert not loaded.data.frame.degrees
+    assert loaded.notes == ()
 
 
 def test_wide_ranges_of_latitude_are_pointed_out(tmp_path: Path) -> None:

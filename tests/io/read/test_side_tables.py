@@ -25,7 +25,7 @@ def read_visits(path: str | Path, options: ReadOptions | None = None) -> Loaded:
     return read_visits_asking(path, replace(options or ReadOptions(), owners="not-asked"))
 
 
-POINTS = "traj_id,t,x,y\n7,1,0,0\n7,2,1,0\n8,1,5,5\n8,3,6,5\n"
+POINTS = "traj_id,t,x,y\n7,1,0,500\n7,2,1,0\n8,1,5,5\n8,3,6,5\n"
 VISITS = "traj_id,t,location\na,1,home\na,2,work\nb,1,work\n"
 
 
@@ -48,7 +48,7 @@ def test_rows_are_marked_by_trajectory_and_time(file) -> None:
 
 
 def test_times_of_another_form_are_compared(file) -> None:
-    points = "traj_id,t,x,y\na,2024-05-01T10:00:00Z,0,0\na,2024-05-01T11:00:00Z,0,0\n"
+    points = "traj_id,t,x,y\na,2024-05-01T10:00:00Z,0,500\na,2024-05-01T11:00:00Z,0,0\n"
     loaded = read_points(file(points, "points.csv"))
     assert mark_known(loaded, file("traj_id,t\na,2024-05-01T13:00:00+02:00\n")).data.known.tolist() == [False, True]
     with pytest.raises(InputError, match="must be of the form 'utc'"):

@@ -32,7 +32,7 @@ def load(file, kind: str, options: ReadOptions = ELSEWHERE):
     network = RoadNetwork.from_roads([("r", "a", "b")])
     return {
         "visits": lambda: read_visits(file(VISITS, "v.csv"), options),
-        "points": lambda: read_points(file("traj_id,t,x,y\nc,1,0,0\na,1,0,0\nb,1,0,0\n", "p.csv"), options),
+        "points": lambda: read_points(file("traj_id,t,x,y\nc,1,0,500\na,1,0,0\nb,1,0,0\n", "p.csv"), options),
         "routes": lambda: read_routes(file("traj_id,seq,road\nc,1,r\na,1,r\nb,1,r\n", "r.csv"), network, options),
         "stops": lambda: read_stops(file("traj_id,t,place\nc,1,Bar\na,1,Bar\nb,1,Bar\n", "s.csv"), TREE, options),
     }[kind]()

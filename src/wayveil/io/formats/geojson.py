@@ -15,6 +15,7 @@ from wayveil.io.tabular.crs import WGS84, Crs, crs_name
 from wayveil.io.tabular.csv_position import first_bad_byte
 from wayveil.io.tabular.messages import count, listed
 from wayveil.io.tabular.table import Table, peek
+from wayveil.model.normal import normal_text
 
 __all__ = ["features", "open_geojson", "system_of"]
 
@@ -169,7 +170,7 @@ class _Collected:
         if found and self.unsaid:
             found.add(WGS84)
         if len(found) > 1:
-            names = listed(sorted(crs.name for crs in found))
+            names = ", ".join(sorted(f"'{crs.name}'" for crs in found))
             raise InputError(f"{self.shown}: the file mixes the coordinate systems {names}; convert it to one of them.")
         return next(iter(found), None)
 
@@ -186,7 +187,7 @@ class _Collected:
             raise InputError(f"{self.shown}: the file mixes points and lines; give a file with one of them.")
         row = np.repeat(np.arange(len(self.lengths)), self.lengths)
         columns = {
-            name.strip(): pl.Series(values, dtype=pl.String).gather(row) for name, values in self._usable().items()
+            normal_text(name): pl.Series(values, dtype=pl.String).gather(row) for name, values in self._usable().items()
         }
         number, aside = np.array(self.number)[row], []
         if "LineString" in self.kinds:
@@ -214,7 +215,7 @@ class _Collected:
         return {
             name: values
             for name, values in self.properties.items()
-            if name.strip() and name.strip() not in ("lon", "lat", *_TIMES) and name not in self.nested
+            if normal_text(name) and normal_text(name) not in ("lon", "lat", *_TIMES) and name not in self.nested
         }
 
 

@@ -18,6 +18,7 @@ from wayveil.io.tabular.crs import WGS84, Crs, crs_name
 from wayveil.io.tabular.messages import count
 from wayveil.io.tabular.table import peek
 from wayveil.model import RoadNetwork
+from wayveil.model.normal import normal_text
 from wayveil.model.ragged import FloatArray, IntArray
 
 __all__ = ["read_graphml"]
@@ -122,14 +123,16 @@ def _graph(root: ElementTree.Element) -> _Graph:
             default = element.get("edgedefault", "directed") != "undirected"
             found.crs = found.crs or _data(element, keys).get("crs", "")
         elif kind == "node":
-            found.nodes.setdefault(element.get("id", ""), _data(element, keys))
+            found.nodes.setdefault(normal_text(element.get("id", "")), _data(element, keys))
             found.n_nodes += 1
         elif kind == "edge":
             directed = {"true": True, "false": False}.get(element.get("directed", ""), default)
             ends = element.get("source"), element.get("target")
             if ends[0] is None or ends[1] is None:
                 raise _Refused("has an edge without source or target")
-            found.edges.append(_Edge(element.get("id"), ends[0], ends[1], directed, _data(element, keys)))
+            source, target = normal_text(ends[0]), normal_text(ends[1])
+            name = normal_text(element.get("id", "")) or None
+            found.edges.append(_Edge(name, source, target, directed, _data(element, keys)))
     if not found.edges:
         raise _Refused("has no edges; at least one is needed")
     return found

@@ -13,6 +13,7 @@ from wayveil.io.tabular.csv_position import first_bad_byte
 from wayveil.io.tabular.messages import count
 from wayveil.io.tabular.table import peek
 from wayveil.model import RoadNetwork
+from wayveil.model.normal import normal_text
 
 __all__ = ["EDGES", "NODES", "read_road_text"]
 
@@ -69,7 +70,11 @@ def _table(path: str, columns: str, *, names: int) -> tuple[list[int], list[tupl
         where = f"{_there(len(wrong), 'line')} that is not so, first line {wrong[0]:,}" if wrong else "there is none"
         raise InputError(f"{path}: every line must have {width} fields, {columns}, but {where}.")
     numbers = np.array([words[names:] for _, words in rows], np.float64)
-    return [number for number, _ in rows], [tuple(words[:names]) for _, words in rows], numbers
+    return (
+        [number for number, _ in rows],
+        [tuple(normal_text(word) for word in words[:names]) for _, words in rows],
+        numbers,
+    )
 
 
 def _there(number: int, noun: str) -> str:

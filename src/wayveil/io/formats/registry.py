@@ -14,6 +14,7 @@ from wayveil.io.formats.tracks import open_tracks
 from wayveil.io.tabular.crs import WGS84, Crs, crs_from_json
 from wayveil.io.tabular.messages import listed
 from wayveil.io.tabular.table import Table, open_table, parquet_parts
+from wayveil.model.normal import normal_text
 
 __all__ = ["Source", "holds_points", "holds_tracks", "open_source"]
 
@@ -81,8 +82,8 @@ def _geoparquet(table: Table, file: Path) -> Source:
         if text is None:
             return Source(table=table)
         geo = json.loads(text)
-        name = geo["primary_column"]
-        column = geo["columns"][name]
+        column = geo["columns"][geo["primary_column"]]
+        name = normal_text(geo["primary_column"])
         encoding = str(column.get("encoding")).upper()
     except (ValueError, KeyError, TypeError, AttributeError, OSError, pl.exceptions.PolarsError):
         raise table.wrong("the GeoParquet metadata are damaged; write the file again.") from None

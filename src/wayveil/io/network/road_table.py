@@ -13,6 +13,7 @@ from wayveil.io.network.linestrings import lines_of_wkb, lines_of_wkt
 from wayveil.io.read.trajectory_tables import required
 from wayveil.io.tabular.codes import by_name
 from wayveil.io.tabular.crs import WGS84, Crs, settle_crs
+from wayveil.io.tabular.headers import columns_error, shown_names
 from wayveil.io.tabular.messages import listed
 from wayveil.io.tabular.table import Rows
 from wayveil.model import RoadNetwork
@@ -36,9 +37,10 @@ def read_road_table(path: str | Path, crs: str | None) -> RoadNetwork:
     at = {name: i for i, name in enumerate(table.names) if name}
     missing = [name for name in _NEEDED if name not in at]
     if missing:
-        raise table.wrong(
+        raise columns_error(
+            table,
             f"a road network has the columns road, from_node and to_node, but {listed(missing)} is missing; the file "
-            f"has {listed(at)}."
+            f"has {shown_names(table)}.",
         )
     ends = next((names for names in (ENDS_DEGREES, ENDS_METRES) if all(name in at for name in names)), None)
     drawn = table.geometry or ("geometry" if "geometry" in at else None)

@@ -16,7 +16,8 @@ from wayveil.io.places.place_shapes import Shape, Shapes, centroids, shape_of_ge
 from wayveil.io.read.trajectory_tables import refuse_missing, required
 from wayveil.io.tabular.columns import looks_like
 from wayveil.io.tabular.crs import WGS84, Crs, crs_name, settle_crs
-from wayveil.io.tabular.messages import count, listed
+from wayveil.io.tabular.headers import columns_error, shown_names
+from wayveil.io.tabular.messages import count
 from wayveil.io.tabular.table import Rows, Table, as_text, open_table
 from wayveil.model import Frame
 from wayveil.model.places import Places
@@ -86,7 +87,8 @@ def _places(table: Table, given: str | None, said: Crs | None, drawn: Sequence[S
     at = {name: i for i, name in enumerate(table.names) if name}
     where = [] if drawn is not None else _where(table, at)
     if "place" not in at:
-        raise table.wrong(f"places need the column 'place', their name; the file has {listed(at)}.")
+        told = f"places need the column 'place', their name; the file has {shown_names(table)}."
+        raise columns_error(table, told)
     rows = table.read([at[name] for name in (*(n for n in _SAID if n in at), *where)])
     if not len(rows):
         raise table.wrong("there are no places; at least one is needed.")
@@ -121,8 +123,10 @@ def _where(table: Table, at: dict[str, int]) -> list[str]:
             return [str(name) for name in pair]
     if "geometry" in known:
         return [known["geometry"]]
-    raise table.wrong(
-        f"places need the columns x and y, or lon and lat, or geometry, which say where; the file has {listed(at)}."
+    raise columns_error(
+        table,
+        "places need the columns x and y, or lon and lat, or geometry, which say where; the file has "
+        f"{shown_names(table)}.",
     )
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
 from wayveil.errors import InputError, closest
 from wayveil.model import Taxonomy
+from wayveil.model.normal import normal_text, similar_key
 from wayveil.model.ragged import BoolArray, IntArray
 
 __all__ = ["ROOT", "UNSPECIFIED", "grown", "in_tree_order", "labelled", "with_own_leaves"]
@@ -25,7 +27,7 @@ def labelled(shown: str, taxonomy: Taxonomy, sensitive_nodes: Sequence[str]) -> 
     Raises
     ------
     InputError
-        If there is no node of that name, or it is the root.
+        If there is no node of that name, or it is the root, or a sensitive node is spelt like another one.
 
     Examples
     --------
@@ -36,7 +38,7 @@ def labelled(shown: str, taxonomy: Taxonomy, sensitive_nodes: Sequence[str]) -> 
     """
     code = {name: i for i, name in enumerate(taxonomy.nodes)}
     sensitive = np.array(taxonomy.sensitive)
-    for name in sensitive_nodes:
+    for name in map(normal_text, sensitive_nodes):
         if name not in code:
             raise InputError(
                 f"{shown}: the taxonomy has no node {name!r} to label as sensitive.{closest(name, list(code))}"
@@ -47,7 +49,22 @@ def labelled(shown: str, taxonomy: Taxonomy, sensitive_nodes: Sequence[str]) -> 
                 "label the sensitive kinds below it."
             )
         sensitive[code[name]] = True
-    return Taxonomy(nodes=taxonomy.nodes, parent=taxonomy.parent, sensitive=sensitive)
+    tree = Taxonomy(nodes=taxonomy.nodes, parent=taxonomy.parent, sensitive=sensitive)
+    _refuse_alike(shown, tree)
+    return tree
+
+
+def _refuse_alike(shown: str, taxonomy: Taxonomy) -> None:
+    """Refuse sensitive nodes with another node that is alike: stops at one of them would not count for the other."""
+    keys = [similar_key(name) for name in taxonomy.nodes]
+    times = Counter(keys)
+    told = {key for key, sensitive in zip(keys, taxonomy.sensitive.tolist(), strict=True) if sensitive}
+    alike = sum(times[key] for key in told if times[key] > 1)
+    if alike:
+        raise InputError(
+            f"{shown}: {alike:,} nodes of the taxonomy, sensitive ones among them, differ from another only by case, "
+            "white space, leading zeros or letter forms; make them one node, or give them other names."
+        )
 
 
 def in_tree_order(taxonomy: Taxonomy) -> Taxonomy:

@@ -13,6 +13,7 @@ from wayveil.io.places.taxonomy_build import in_tree_order, labelled, with_own_l
 from wayveil.io.places.taxonomy_json import read_json, read_keys
 from wayveil.io.publish.writer import write_table
 from wayveil.io.read.trajectory_tables import required
+from wayveil.io.tabular.headers import columns_error, shown_names
 from wayveil.io.tabular.messages import count, listed
 from wayveil.io.tabular.table import Rows, as_text, open_table
 from wayveil.model import Taxonomy
@@ -113,13 +114,14 @@ def read_published_taxonomy(path: str | Path) -> Taxonomy:
     """
     table = open_table(path)
     if table.names != _COLUMNS:
-        raise table.wrong(
-            f"not a published taxonomy: the columns must be {listed(_COLUMNS)}, but are {listed(table.names)}. {_AGAIN}"
-        )
+        raise table.wrong(f"not a published taxonomy: the columns must be {listed(_COLUMNS)}, in this order. {_AGAIN}")
     if table.csv is None and list(table.lazy.collect_schema().values()) != _SCHEMA:
         raise table.wrong(f"not a published taxonomy: the type of a column is not the one written. {_AGAIN}")
-    found, rows = _table(path), table.read(range(3))
-    said = as_text(rows, 2)
+    rows = table.read(range(3))
+    said = [as_text(rows, position) for position in range(3)][2]
+    if rows.respelled:
+        raise table.wrong(f"not a published taxonomy: a name is not in normal form. {_AGAIN}")
+    found = _table(path)
     if rows.blank or not said.is_in(["true", "false"]).fill_null(False).all():
         raise table.wrong(f"not a published taxonomy: 'sensitive' must be true or false in every row. {_AGAIN}")
     if ((said == "true").to_numpy() != found.sensitive).any():
@@ -137,15 +139,15 @@ def _table(path: str | Path) -> Taxonomy:
     at = {name: i for i, name in enumerate(table.names) if name}
     missing = [name for name in _COLUMNS[:2] if name not in at]
     if missing:
-        raise table.wrong(
+        raise columns_error(
+            table,
             f"a taxonomy has the columns node, parent and sensitive, but {listed(missing)} "
-            f"{'is' if len(missing) == 1 else 'are'} missing; the file has {listed(at)}."
+            f"{'is' if len(missing) == 1 else 'are'} missing; the file has {shown_names(table)}.",
         )
     rows = table.read([at[name] for name in _COLUMNS if name in at])
     if not len(rows):
         raise table.wrong("the file has a header but no nodes; at least the root is needed.")
     nodes = required(rows, at["node"])
-    rows.refuse(nodes.str.strip_chars() == "", "column 'node' is blank", "Give every node a name.")
     names = nodes.to_list()
     twice = np.flatnonzero(~nodes.is_first_distinct().to_numpy())
     if len(twice):

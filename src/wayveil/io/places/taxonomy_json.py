@@ -19,6 +19,7 @@ from wayveil.io.tabular.csv_position import first_bad_byte
 from wayveil.io.tabular.messages import count
 from wayveil.io.tabular.table import peek
 from wayveil.model import Taxonomy
+from wayveil.model.normal import normal_text
 
 __all__ = ["read_json", "read_keys", "tree_of_keys"]
 
@@ -60,11 +61,12 @@ def tree_of_keys(shown: str, keys: Iterable[tuple[str, str]]) -> Taxonomy:
     """
     code: dict[str, int] = {ROOT: 0}
     parent, said = [-1], set[str]()
-    for key, where in keys:
+    for written, where in keys:
+        key = normal_text(written)
         if key.startswith("@"):
             continue
         parts = key.split("/")
-        if not all(part.strip() for part in parts):
+        if not all(normal_text(part) for part in parts):
             raise InputError(
                 f"{shown}: the key {key!r} at {where} has an empty name; write it like amenity/restaurant."
             )
@@ -75,7 +77,7 @@ def tree_of_keys(shown: str, keys: Iterable[tuple[str, str]]) -> Taxonomy:
         said.add(key)
         above = 0
         for end in range(1, len(parts) + 1):
-            name = "/".join(parts[:end])
+            name = normal_text("/".join(parts[:end]))
             if name not in code:
                 code[name] = len(parent)
                 parent.append(above)
@@ -108,7 +110,8 @@ def _nested(shown: str, found: Any) -> Taxonomy:
     while waiting:
         item, above = waiting.pop()
         name = item.get("name") if isinstance(item, dict) else item if isinstance(item, str) else None
-        if not isinstance(name, str) or not name.strip():
+        name = normal_text(name) if isinstance(name, str) else ""
+        if not name:
             raise InputError(f"{shown}: {_where(nodes, above)} is a node without a name; give every node a 'name'.")
         said = item.get("sensitive") if isinstance(item, dict) else None
         if said not in (None, False, True):

@@ -131,10 +131,7 @@ def read_published(
     expected = (*own, *attributes)
     table = _open(path, layout, expected, time_format, len(own))
     if table.names != expected:
-        raise table.wrong(
-            f"not a published table: the columns must be {listed(expected)}, in this order, but are "
-            f"{listed(table.names)}."
-        )
+        raise table.wrong(f"not a published table: the columns must be {listed(expected)}, in this order.")
     rows = table.read(range(len(expected)))
     if rows.blank:
         raise table.wrong(f"not a published table: it has {rows.blank:,} empty rows.")

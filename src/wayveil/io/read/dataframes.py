@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any, Literal
 
@@ -19,9 +19,11 @@ from wayveil.io.read.visit_tables import visits_of
 from wayveil.io.tabular.columns import EACH_TRAJECTORY, ReadOptions
 from wayveil.io.tabular.crs import Crs, crs_from_json
 from wayveil.io.tabular.detect import kind_of_table
-from wayveil.io.tabular.messages import count, listed
-from wayveil.io.tabular.table import Table
+from wayveil.io.tabular.messages import count
+from wayveil.io.tabular.normal_columns import SimilarIds
+from wayveil.io.tabular.table import Table, refuse_repeated
 from wayveil.model import Data, Points, Regions, Visits
+from wayveil.model.normal import normal_text
 
 __all__ = [
     "from_geopandas",
@@ -46,6 +48,7 @@ def from_pandas(
     on_duplicate_time: Literal["first", "last"] | None = None,
     attributes: Sequence[str] | None = None,
     owners: Literal["each-trajectory"] | None = None,
+    similar_ids: SimilarIds | None = None,
 ) -> Visits | Points:
     """Return the visits or points in a pandas frame, by the rules that hold for files.
 
@@ -59,6 +62,8 @@ def from_pandas(
         As in `ReadOptions`.
     owners : "each-trajectory", optional
         Declares that each trajectory is another person; needed where no column is ``user_id``.
+    similar_ids : {"different", "same"}, optional
+        As in `ReadOptions`.
 
     Raises
     ------
@@ -66,7 +71,7 @@ def from_pandas(
         If the frame breaks a rule; the first row is row 1.
     """
     _import("pandas")
-    return _in_table(_table(frame), kind, _options(columns, crs, on_duplicate_time, attributes, owners))
+    return _in_table(_table(frame), kind, _options(columns, crs, on_duplicate_time, attributes, owners, similar_ids))
 
 
 def from_polars(
@@ -78,6 +83,7 @@ def from_polars(
     on_duplicate_time: Literal["first", "last"] | None = None,
     attributes: Sequence[str] | None = None,
     owners: Literal["each-trajectory"] | None = None,
+    similar_ids: SimilarIds | None = None,
 ) -> Visits | Points:
     """Return the visits or points in a polars frame, by the rules that hold for files; see `from_pandas`.
 
@@ -89,8 +95,8 @@ def from_polars(
     """
     whole = frame.lazy().collect()
     lazy = pl.DataFrame([whole.to_series(i).alias(str(i)) for i in range(whole.width)]).lazy()
-    table = Table(path=_NAME, names=tuple(whole.columns), lazy=lazy, csv=None, places=_row_of)
-    return _in_table(table, kind, _options(columns, crs, on_duplicate_time, attributes, owners))
+    table = Table(path=_NAME, names=_distinct(whole.columns), lazy=lazy, csv=None, places=_row_of)
+    return _in_table(table, kind, _options(columns, crs, on_duplicate_time, attributes, owners, similar_ids))
 
 
 def to_pandas(data: Data, *, ids: Sequence[str] | None = None) -> Any:
@@ -124,6 +130,7 @@ def from_geopandas(
     on_duplicate_time: Literal["first", "last"] | None = None,
     attributes: Sequence[str] | None = None,
     owners: Literal["each-trajectory"] | None = None,
+    similar_ids: SimilarIds | None = None,
 ) -> Points:
     """Return the points in a GeoPandas frame whose geometries are points; see `from_pandas`.
 
@@ -140,7 +147,7 @@ def from_geopandas(
     lazy = table.lazy.collect().with_columns(place.alias(str(len(table.names)))).lazy()
     table = Table(path=_NAME, names=(*table.names, name), lazy=lazy, csv=None, geometry=name, places=table.places)
     said = _said(frame.crs)
-    options = _options(columns, crs, on_duplicate_time, attributes, owners)
+    options = _options(columns, crs, on_duplicate_time, attributes, owners, similar_ids)
     data = points_of(Source(table=table, crs=said, unsure=said is None), options).data
     return data  # type: ignore[return-value]
 
@@ -168,6 +175,7 @@ def from_movingpandas(
     crs: str | None = None,
     attributes: Sequence[str] | None = None,
     owners: Literal["each-trajectory"] | None = None,
+    similar_ids: SimilarIds | None = None,
 ) -> Points:
     """Return the points of a MovingPandas TrajectoryCollection or Trajectory; see `from_geopandas`.
 
@@ -188,7 +196,9 @@ def from_movingpandas(
     whole = pandas.concat(parts)
     if "user_id" in whole and bool(whole["user_id"].isna().any()):
         whole = whole.drop(columns="user_id")
-    return from_geopandas(whole, columns=columns, crs=crs, attributes=attributes, owners=owners)
+    return from_geopandas(
+        whole, columns=columns, crs=crs, attributes=attributes, owners=owners, similar_ids=similar_ids
+    )
 
 
 def to_movingpandas(data: Points, *, ids: Sequence[str] | None = None) -> Any:
@@ -222,6 +232,7 @@ def _options(
     on_duplicate_time: Literal["first", "last"] | None,
     attributes: Sequence[str] | None,
     owners: Literal["each-trajectory"] | None,
+    similar_ids: SimilarIds | None,
 ) -> ReadOptions:
     if owners not in (None, EACH_TRAJECTORY):
         raise UsageError(
@@ -233,6 +244,7 @@ def _options(
         on_duplicate_time=on_duplicate_time,
         attributes=None if attributes is None else tuple(attributes),
         owners=owners,
+        similar_ids=similar_ids,
     )
 
 
@@ -256,6 +268,13 @@ def _said(crs: Any) -> Crs | None:
         raise InputError(f"{_NAME}: it cannot be used as it is: {error}.") from None
 
 
+def _distinct(written: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of columns in normal form; each must be there once."""
+    names = tuple(normal_text(name) for name in written)
+    refuse_repeated(_NAME, names)
+    return names
+
+
 def _table(frame: Any) -> Table:
     pandas = import_module("pandas")
     columns = [(str(name), frame.iloc[:, i]) for i, name in enumerate(frame.columns)]
@@ -263,14 +282,11 @@ def _table(frame: Any) -> Table:
         columns.insert(0, (str(frame.index.name or "t"), frame.index.to_series()))
     elif not isinstance(frame.index, pandas.MultiIndex) and frame.index.name is not None:
         columns.insert(0, (str(frame.index.name), frame.index.to_series()))
-    names = [name for name, _ in columns]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise InputError(f"{_NAME}: more than one column is called {listed(twice)}; rename all but one.")
+    names = _distinct(name for name, _ in columns)
     series = {str(i): _from_pandas(pandas, values) for i, (_, values) in enumerate(columns)}
     return Table(
         path=_NAME,
-        names=tuple(names),
+        names=names,
         lazy=pl.DataFrame(series).lazy(),
         csv=None,
         places=_row_of,

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from wayveil.errors import InputError
 from wayveil.io.formats.registry import Source, open_source
 from wayveil.io.read.loaded import Loaded
 from wayveil.io.read.trajectory_tables import read_trajectories, refuse_missing
@@ -19,7 +20,7 @@ from wayveil.io.tabular.table import Rows
 from wayveil.model import Frame, Points
 from wayveil.model.ragged import FloatArray, offsets_of
 
-__all__ = ["points_of", "read_points"]
+__all__ = ["could_be_degrees", "points_of", "read_points", "unsaid_degrees_error"]
 
 _DEFAULTS = ReadOptions()
 _LARGEST_M = 1e13  # neighbouring floats are 2 mm apart there
@@ -83,7 +84,7 @@ def points_of(source: Source, options: ReadOptions) -> Loaded:
     rows = table.read(columns.positions)
     read = read_trajectories(rows, columns, options, drop_varying=True)
     x, y = _coordinates(rows, columns)
-    frame, told = _choose_frame(rows, columns, crs, source.assumed, x, y)
+    frame, told = _choose_frame(rows, columns, crs, source.assumed, x, y, piece=options.piece)
     if frame.degrees and options.frame is not None:
         frame = options.frame
     notes = [*read.notes, *told]
@@ -109,7 +110,7 @@ def points_of(source: Source, options: ReadOptions) -> Loaded:
         time_format=read.time_format,
         owners=read.owners,
     )
-    return Loaded(data=data, rows=len(rows), notes=tuple(notes), ids=read.ids)
+    return Loaded(data=data, rows=len(rows), notes=(*notes, *rows.notes), ids=read.ids)
 
 
 def _coordinates(rows: Rows, columns: Columns) -> tuple[FloatArray, FloatArray]:
@@ -121,6 +122,7 @@ def _coordinates(rows: Rows, columns: Columns) -> tuple[FloatArray, FloatArray]:
         what, position = next(iter(place.items()))
         refuse_missing(rows, position)
         x, y = _pairs(rows, what, position)
+    x, y = x + 0.0, y + 0.0  # no negative zeros
     for values, at in zip((x, y), (*place.values(), *place.values()), strict=False):
         if (np.abs(values) <= _LARGEST_M).all():
             continue
@@ -173,7 +175,14 @@ def _numbers(rows: Rows, position: int) -> FloatArray:
 
 
 def _choose_frame(
-    rows: Rows, columns: Columns, crs: Crs | None, assumed: Crs | None, x: FloatArray, y: FloatArray
+    rows: Rows,
+    columns: Columns,
+    crs: Crs | None,
+    assumed: Crs | None,
+    x: FloatArray,
+    y: FloatArray,
+    *,
+    piece: bool,
 ) -> tuple[Frame, tuple[str, ...]]:
     """Return the frame of the coordinates, and what was assumed."""
     notes: list[str] = []
@@ -194,12 +203,9 @@ def _choose_frame(
             f"x is the longitude and y the latitude; turn them around: --columns x={names[1]},y={names[0]}"
         )
     if crs is None or not crs.degrees:
-        if crs is None and _in_degrees(x, y).all():
-            notes.append(
-                "x and y are taken to be metres, although all of them could be degrees; if they are, say "
-                "--crs EPSG:4326."
-            )
-        elif crs is not None and crs.name == "EPSG:3857":
+        if crs is None and not piece and could_be_degrees(x, y):
+            raise unsaid_degrees_error(rows.table.path)
+        if crs is not None and crs.name == "EPSG:3857":
             notes.append("EPSG:3857 overstates distances, by a factor of 2 at latitude 60; a local system is better.")
         return Frame(crs="" if crs is None else crs.name), tuple(notes)
     _refuse_outside(rows, names, said, x, y)
@@ -210,6 +216,26 @@ def _choose_frame(
             f"{frame.overstatement * 100:.3g} %. Cut the data into smaller areas if this is too much."
         )
     return frame, tuple(notes)
+
+
+def could_be_degrees(x: FloatArray, y: FloatArray) -> bool:
+    """Return whether all coordinates of a table can be a longitude and a latitude.
+
+    Examples
+    --------
+    >>> could_be_degrees(np.array([23.7]), np.array([38.0])), could_be_degrees(np.array([473000.0]), np.array([38.0]))
+    (True, False)
+    """
+    return bool(_in_degrees(x, y).all())
+
+
+def unsaid_degrees_error(shown: str) -> InputError:
+    """Return the error for x and y that may be degrees or metres, where nobody says which."""
+    return InputError(
+        f"{shown}: nobody said what x and y are, and all of them could be degrees, which taken as metres put everybody "
+        "within a few hundred metres; say --crs degrees (or a code such as EPSG:4326) or --crs planar for metres (in a "
+        "recipe and in Python: crs)."
+    )
 
 
 def _in_degrees(x: FloatArray, y: FloatArray) -> np.ndarray:

@@ -100,7 +100,7 @@ def routes_of(table: Table, network: RoadNetwork, options: ReadOptions) -> Loade
         time_format=read.time_format,
         owners=read.owners,
     )
-    return Loaded(data=data, rows=len(rows), notes=tuple(notes), ids=read.ids)
+    return Loaded(data=data, rows=len(rows), notes=(*notes, *rows.notes), ids=read.ids)
 
 
 def write_routes(data: Routes, path: str | Path, *, ids: Sequence[str] | None = None) -> None:

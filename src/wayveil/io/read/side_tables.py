@@ -10,24 +10,39 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from wayveil.errors import InputError, closest
+from wayveil.errors import InputError
 from wayveil.io.read.loaded import Loaded
 from wayveil.io.read.trajectory_tables import refuse_missing, required
 from wayveil.io.tabular.codes import by_first_appearance
 from wayveil.io.tabular.column_slice import split_name
+from wayveil.io.tabular.headers import columns_error, near_name, shown_names
 from wayveil.io.tabular.messages import count, listed, was
+from wayveil.io.tabular.normal_columns import (
+    SimilarIds,
+    merge_codes,
+    similar_count,
+    similar_ids_error,
+    similar_ids_note,
+)
 from wayveil.io.tabular.table import Rows, Table, open_table
 from wayveil.io.tabular.timestamps import parse_times
 from wayveil.model import Frame, Visits
+from wayveil.model.normal import normal_text
 from wayveil.model.ragged import FloatArray, trajectory_of_row
 
 __all__ = ["locate", "mark_known", "name_owners", "read_groups", "read_owners"]
 
 
-def name_owners(loaded: Loaded, paths: Sequence[str | Path], columns: Mapping[str, str] | None = None) -> Loaded:
+def name_owners(
+    loaded: Loaded,
+    paths: Sequence[str | Path],
+    columns: Mapping[str, str] | None = None,
+    *,
+    similar_ids: SimilarIds | None = None,
+) -> Loaded:
     """Return data of any kind with the owners of their trajectories from other tables; see `read_owners`.
 
-    Trajectories that only the tables have do no harm.
+    Trajectories that only the tables have do no harm.  `similar_ids` is as in `ReadOptions`.
 
     Raises
     ------
@@ -39,6 +54,8 @@ def name_owners(loaded: Loaded, paths: Sequence[str | Path], columns: Mapping[st
     said = read_owners(paths, columns)
     shown = ", ".join(str(path) for path in paths)
     own = pl.DataFrame({"traj_id": loaded.ids.cast(pl.String)})
+    said = said.join(own, on="traj_id", how="semi", maintain_order="left")
+    said, notes = _settle_alike(shown, said, (columns or {}).get("user_id", "user_id"), similar_ids)
     found = own.join(said.group_by("traj_id").agg("user_id"), on="traj_id", how="left", maintain_order="left")
     owners = found["user_id"].list.len().fill_null(0).to_numpy()
     several, without = int((owners > 1).sum()), int((owners == 0).sum())
@@ -57,7 +74,7 @@ def name_owners(loaded: Loaded, paths: Sequence[str | Path], columns: Mapping[st
     note = (
         f"The owners, {count(people.n_unique(), 'different one')}, were taken from {count(len(paths), 'other table')}."
     )
-    return replace(loaded, data=replace(loaded.data, owner=codes, owners="given"), notes=(*loaded.notes, note))
+    return replace(loaded, data=replace(loaded.data, owner=codes, owners="given"), notes=(*loaded.notes, *notes, note))
 
 
 def read_owners(paths: Sequence[str | Path], columns: Mapping[str, str] | None = None) -> pl.DataFrame:
@@ -91,18 +108,38 @@ def read_owners(paths: Sequence[str | Path], columns: Mapping[str, str] | None =
     for path in paths:
         table = open_table(path)
         text = {}
-        wanted = {ours: split_name((columns or {}).get(ours, ours), table.names) for ours in ("traj_id", "user_id")}
+        named = {ours: normal_text((columns or {}).get(ours, ours)) for ours in ("traj_id", "user_id")}
+        wanted = {ours: split_name(name, table.names) for ours, name in named.items()}
         for ours, (name, _) in wanted.items():
             if name not in table.names:
-                raise table.wrong(
-                    f"a table of owners needs the column '{name}' for {ours}, but the file has "
-                    f"{listed(n for n in table.names if n)}.{closest(name, list(table.names))}"
+                raise columns_error(
+                    table,
+                    f"a table of owners needs the column '{name}' for {ours}, but the file has {shown_names(table)}."
+                    f"{near_name(table, name)}",
                 )
         rows = table.read([_at(table, name) for name, _ in wanted.values()])
         for ours, (name, part) in wanted.items():
             text[ours] = required(rows, _at(table, name), part)
         parts.append(pl.DataFrame(text))
     return pl.concat(parts).unique(maintain_order=True)
+
+
+def _settle_alike(
+    shown: str, said: pl.DataFrame, column: str, meant: SimilarIds | None
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Return who is behind which trajectory, with ids that are alike as is meant, and notes; refuse them otherwise."""
+    people = said["user_id"].unique(maintain_order=True)
+    number = similar_count(people)
+    if not number:
+        return said, ()
+    if meant is None:
+        raise similar_ids_error(shown, column, number)
+    notes = (similar_ids_note(column, number, meant),)
+    if meant == "different":
+        return said, notes
+    code, stays = merge_codes(people)
+    one = said.with_columns(pl.col("user_id").replace(people, people.gather(stays).gather(code)))
+    return one.unique(maintain_order=True), notes
 
 
 def mark_known(loaded: Loaded, path: str | Path) -> Loaded:
@@ -198,7 +235,8 @@ def read_groups(path: str | Path) -> dict[str, list[str]]:
 def _columns(table: Table, wanted: Sequence[str]) -> list[int]:
     missing = [name for name in wanted if name not in table.names]
     if missing:
-        raise table.wrong(f"the columns must be {listed(wanted)}; {listed(missing)} {was(len(missing))} not found.")
+        told = f"the columns must be {listed(wanted)}; {listed(missing)} {was(len(missing))} not found."
+        raise columns_error(table, told)
     return [_at(table, name) for name in wanted]
 
 

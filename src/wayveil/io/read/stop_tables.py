@@ -130,7 +130,7 @@ def stops_of(table: Table, taxonomy: Taxonomy, options: ReadOptions, unknown_pla
         time_format=read.time_format,
         owners=read.owners,
     )
-    return Loaded(data=data, rows=total, notes=tuple(notes), ids=read.ids)
+    return Loaded(data=data, rows=total, notes=(*notes, *rows.notes), ids=read.ids)
 
 
 def write_stops(data: Stops, path: str | Path, *, ids: Sequence[str] | None = None) -> None:

@@ -10,8 +10,15 @@ import polars as pl
 
 from wayveil.io.tabular.codes import by_first_appearance, by_name
 from wayveil.io.tabular.column_slice import cut_text
-from wayveil.io.tabular.columns import Columns, ReadOptions, lone_rows_error
-from wayveil.io.tabular.messages import count, listed, was
+from wayveil.io.tabular.columns import EACH_TRAJECTORY, Columns, ReadOptions, lone_rows_error
+from wayveil.io.tabular.messages import count, listed, shown, was
+from wayveil.io.tabular.normal_columns import (
+    merge_codes,
+    normal_column,
+    similar_count,
+    similar_ids_error,
+    similar_ids_note,
+)
 from wayveil.io.tabular.table import Rows, as_text
 from wayveil.io.tabular.timestamps import parse_times
 from wayveil.model import Coded, Owners, TimeFormat
@@ -53,6 +60,12 @@ def read_trajectories(rows: Rows, columns: Columns, options: ReadOptions, *, dro
     if rows.blank:
         notes.append(f"{count(rows.blank, 'blank line')} {was(rows.blank)} skipped.")
     trajectory, first_row, ids = by_first_appearance(required(rows, columns.traj_id, columns.parts.get("traj_id")))
+    if columns.user_id is None and options.owners == EACH_TRAJECTORY:
+        merged, told = _settle_alike(rows, columns.traj_id, ids, options)
+        notes.extend(told)
+        if merged is not None:
+            code, stays = merged
+            trajectory, first_row, ids = code[trajectory], first_row[stays], ids.gather(stays)
     judged = not options.piece and options.owners not in ("elsewhere", "not-asked")
     if columns.suspects and judged and 1 < len(ids) == len(rows):
         raise lone_rows_error(rows.table.path, columns.suspects)
@@ -64,7 +77,10 @@ def read_trajectories(rows: Rows, columns: Columns, options: ReadOptions, *, dro
         notes.extend(told)
     owner: IntArray = np.arange(len(ids))
     if columns.user_id is not None:
-        people = by_first_appearance(required(rows, columns.user_id, columns.parts.get("user_id")))[0]
+        people, _, known = by_first_appearance(required(rows, columns.user_id, columns.parts.get("user_id")))
+        merged, told = _settle_alike(rows, columns.user_id, known, options)
+        notes.extend(told)
+        people = people if merged is None else merged[0][people]
         owner = people[first_row]
         _refuse_varying(rows, columns.user_id, people != owner[trajectory], trajectory, _ONE_PERSON)
     attributes, left_out = {}, []
@@ -96,11 +112,31 @@ def read_trajectories(rows: Rows, columns: Columns, options: ReadOptions, *, dro
     )
 
 
+def _settle_alike(
+    rows: Rows, position: int, people: pl.Series, options: ReadOptions
+) -> tuple[tuple[IntArray, IntArray] | None, tuple[str, ...]]:
+    """Return (new codes of people and who stays, None where nothing changes; notes), or refuse ids that are alike.
+
+    Of a piece only what is said of it is done: whether ids are alike is judged of the whole table.
+    """
+    meant = options.similar_ids
+    if options.piece:
+        return (merge_codes(people) if meant == "same" else None), ()
+    number = 0 if meant is None and options.owners == "not-asked" else similar_count(people)
+    if not number:
+        return None, ()
+    name = rows.table.names[position]
+    if meant is None:
+        raise similar_ids_error(rows.table.path, name, number)
+    return (merge_codes(people) if meant == "same" else None), (similar_ids_note(name, number, meant),)
+
+
 def required(rows: Rows, position: int, part: slice | None = None) -> pl.Series:
     """Return a column as text, or the part of its text that is asked for; refuse missing values."""
     text = as_text(rows, position)
     _refuse(rows, position, text.is_null())
-    text = cut_text(text, part)
+    if part is not None:
+        text = normal_column(cut_text(text, part))[0]
     rows.refuse(
         text.is_null(),
         f"column '{rows.table.names[position]}' is too short for the part that --columns takes of it",
@@ -131,7 +167,7 @@ def _refuse_varying(rows: Rows, position: int, varies: BoolArray, trajectory: In
     if len(other):
         varying = len(np.unique(trajectory[other]))
         raise rows.table.wrong(
-            f"column '{rows.table.names[position]}' must be constant in a trajectory, but varies inside "
+            f"column {shown(rows.table.names[position])} must be constant in a trajectory, but varies inside "
             f"{count(varying, 'trajectory')}, first seen at {rows.place(int(other[0]))}. {remedy}"
         )
 
@@ -141,6 +177,6 @@ def _identifying(name: str, coded: Coded) -> tuple[str, ...]:
     if n < 20 or 2 * len(coded.labels) <= n:
         return ()
     return (
-        f"Attribute '{name}' has {count(len(coded.labels), 'different value')} in {count(n, 'trajectory')}: "
+        f"Attribute {shown(name)} has {count(len(coded.labels), 'different value')} in {count(n, 'trajectory')}: "
         "if it is published, it may identify people.",
     )

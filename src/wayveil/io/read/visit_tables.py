@@ -87,4 +87,4 @@ def visits_of(table: Table, options: ReadOptions) -> Loaded:
         time_format=read.time_format,
         owners=read.owners,
     )
-    return Loaded(data=data, rows=len(rows), notes=tuple(notes), ids=read.ids)
+    return Loaded(data=data, rows=len(rows), notes=(*notes, *rows.notes), ids=read.ids)

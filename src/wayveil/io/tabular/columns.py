@@ -11,10 +11,13 @@ from typing import Literal
 
 from wayveil.errors import InputError, check_choice, closest
 from wayveil.io.tabular.column_slice import split_name
+from wayveil.io.tabular.headers import ALSO_CALLED, PLACE_NAMES, bare_name, columns_error, near_name, shown_names
 from wayveil.io.tabular.messages import listed
+from wayveil.io.tabular.normal_columns import SimilarIds
 from wayveil.io.tabular.owner_columns import looks_like_person, person_columns
 from wayveil.io.tabular.table import Table
 from wayveil.model import Frame, InputKind
+from wayveil.model.normal import normal_text
 
 __all__ = [
     "EACH_TRAJECTORY",
@@ -111,50 +114,6 @@ INPUTS: Mapping[str, InputColumns] = {
 
 _MAY_BE_CUT = ("traj_id", "user_id")
 
-# Names under which people keep what we call traj_id, t, ...; used to suggest a --columns option.
-_ALSO_CALLED = {
-    "traj_id": ("traj", "trajectory", "trajectoryid", "trajid", "tid", "trip", "tripid", "card", "cardid", "id"),
-    "t": ("time", "timestamp", "datetime", "ts", "when", "date", "hour", "epoch"),
-    "seq": ("sequence", "order", "step", "position", "index", "number", "nr", "rank"),
-    "road": (
-        "roadid",
-        "edge",
-        "edgeid",
-        "link",
-        "linkid",
-        "segment",
-        "segmentid",
-        "street",
-        "streetid",
-        "way",
-        "wayid",
-    ),
-    "place": (
-        "placename",
-        "node",
-        "category",
-        "type",
-        "kind",
-        "poi",
-        "venue",
-        "stop",
-        "location",
-        "placeid",
-    ),
-    "location": ("loc", "place", "station", "stop", "cell", "poi", "site", "zone", "venue", "locationid", "placeid"),
-    "x": ("easting", "east", "xcoord", "coordx", "posx", "xm"),
-    "y": ("northing", "north", "ycoord", "coordy", "posy", "ym"),
-}
-
-# Names that say by themselves where the place is.
-_PLACE_NAMES = {
-    "lon": ("lon", "longitude", "lng", "long"),
-    "lat": ("lat", "latitude"),
-    "geometry": ("geometry", "geom", "thegeom", "wkt", "wkb"),
-    "latlon": ("latlon", "latlng", "latlong", "latitudelongitude"),
-    "lonlat": ("lonlat", "lnglat", "longlat", "longitudelatitude"),
-}
-
 
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions:
@@ -178,6 +137,8 @@ class ReadOptions:
         Who is behind a trajectory where no column says it.  None refuses the file.  "each-trajectory" is the
         declaration of the publisher that each is another person; "elsewhere" means that another table will say it;
         "not-asked" is for whoever counts no people.
+    similar_ids : {"different", "same"} or None
+        What people are whose ids differ only by case, white space, leading zeros or letter forms; None refuses them.
     piece : bool
         Whether the file is a piece of a table, of which only what is true of every row can be judged.
 
@@ -193,16 +154,20 @@ class ReadOptions:
     crs: str | None = None
     frame: Frame | None = None
     owners: Literal["each-trajectory", "elsewhere", "not-asked"] | None = None
+    similar_ids: SimilarIds | None = None
     piece: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
+        columns = {ours: normal_text(theirs) for ours, theirs in self.columns.items()}
+        object.__setattr__(self, "columns", MappingProxyType(columns))
         if self.owners is not None:
             check_choice("read", "owners", self.owners, (EACH_TRAJECTORY, "elsewhere", "not-asked"))
+        if self.similar_ids is not None:
+            check_choice("read", "similar_ids", self.similar_ids, ("different", "same"))
         if self.on_duplicate_time is not None:
             check_choice("read", "on_duplicate_time", self.on_duplicate_time, ("first", "last"))
         if self.attributes is not None:
-            object.__setattr__(self, "attributes", tuple(self.attributes))
+            object.__setattr__(self, "attributes", tuple(normal_text(name) for name in self.attributes))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,7 +208,7 @@ def choose_columns(table: Table, options: ReadOptions, kind: Kind = "visits") ->
     needed = [ours for ours in expected.needed if not (ordered and ours == "t")]
     missing = [ours for ours in needed if (named[ours] not in position if ours in named else not place)]
     if missing:
-        raise table.wrong(_missing(missing, list(position), kind))
+        raise columns_error(table, _missing(table, missing, list(position), kind))
     used = {ours: position[named[ours]] for ours in ("traj_id", "t") if named[ours] in position} | place
     _refuse_twice(table, used)
     user_id = position.get(named["user_id"])
@@ -292,7 +257,7 @@ def place_columns(table: Table, options: ReadOptions, kind: Kind) -> dict[str, i
         return {"geometry": position[table.geometry]}
     if _all("xy", position):
         return {"x": position["x"], "y": position["y"]}
-    known = {what: name for name in reversed(position) if (what := looks_like(name, *_PLACE_NAMES, whole=True))}
+    known = {what: name for name in reversed(position) if (what := looks_like(name, *PLACE_NAMES, whole=True))}
     if "lon" in known and "lat" in known:
         return {"x": position[known["lon"]], "y": position[known["lat"]]}
     one = [what for what in ("geometry", "latlon", "lonlat") if what in known]
@@ -307,9 +272,9 @@ def looks_like(name: str, *kinds: str, whole: bool = False) -> str | None:
     >>> looks_like("Start Station Longitude", "lon"), looks_like("x", "lon"), looks_like("lng", "lon", whole=True)
     ('lon', None, 'lon')
     """
-    last = _bare(re.split(r"[\W_]+", name.strip())[-1])
+    last = bare_name(re.split(r"[\W_]+", name.strip())[-1])
     for kind in kinds:
-        if _bare(name) in _PLACE_NAMES[kind] or (not whole and last in _PLACE_NAMES[kind]):
+        if bare_name(name) in PLACE_NAMES[kind] or (not whole and last in PLACE_NAMES[kind]):
             return kind
     return None
 
@@ -341,9 +306,10 @@ def _check_mapping(table: Table, options: ReadOptions, position: Mapping[str, in
                 "NAME[:-2]."
             )
         if name not in position:
-            raise table.wrong(
-                f"--columns says that {ours} is the column '{name}', but the file has the columns "
-                f"{listed(position)}.{closest(name, list(position))}"
+            raise columns_error(
+                table,
+                f"--columns says that {ours} is the column '{name}', but the file has {shown_names(table)}."
+                f"{near_name(table, name)}",
             )
 
 
@@ -355,7 +321,7 @@ def _refuse_twice(table: Table, used: Mapping[str, int]) -> None:
         raise table.wrong(f"--columns uses the column {listed(twice)} for two things; give each its own column.")
 
 
-def _missing(missing: list[str], found: list[str], kind: Kind) -> str:
+def _missing(table: Table, missing: list[str], found: list[str], kind: Kind) -> str:
     word = "column is" if len(missing) == 1 else "columns are"
     near = {ours: _near(ours, found, kind) for ours in missing}
     # Who the person is will be asked next; one answer to both questions is enough.
@@ -363,26 +329,22 @@ def _missing(missing: list[str], found: list[str], kind: Kind) -> str:
     told = [*near.items(), *(("user_id", name) for name in people[:1])]
     suggestion = ",".join(f"{ours}={name or 'NAME'}" for ours, name in told)
     return (
-        f"the {word} missing: {', '.join(missing)}; the file has {listed(found)}. {INPUTS[kind].rule}; if they have "
-        f"other names, say so, for example --columns {suggestion}"
+        f"the {word} missing: {', '.join(missing)}; the file has {shown_names(table)}. {INPUTS[kind].rule}; if they "
+        f"have other names, say so, for example --columns {suggestion}"
     )
 
 
 def _near(ours: str, found: list[str], kind: Kind) -> str | None:
     """Return the column that probably is meant, or None."""
     others = [name for name in found if name not in INPUTS[kind].known]
-    bare = {_bare(name): name for name in others}
-    for word in (_bare(ours), *_ALSO_CALLED[ours]):
+    bare = {bare_name(name): name for name in others}
+    for word in (bare_name(ours), *ALSO_CALLED[ours]):
         if word in bare:
             return bare[word]
     if ours in ("x", "y"):
         return next((name for name in others if looks_like(name, "lon" if ours == "x" else "lat")), None)
     near = get_close_matches(ours, others, n=1, cutoff=0.7)
     return near[0] if near else None
-
-
-def _bare(name: str) -> str:
-    return re.sub(r"[\W_]", "", name).lower()
 
 
 def _all_others(
@@ -407,7 +369,7 @@ def _all_others(
 
 def _says_where(name: str, kind: Kind) -> bool:
     expected = INPUTS[kind]
-    if expected.copied_coordinates and (name in ("x", "y") or looks_like(name, *_PLACE_NAMES) is not None):
+    if expected.copied_coordinates and (name in ("x", "y") or looks_like(name, *PLACE_NAMES) is not None):
         return True
     return name in expected.copies
 
@@ -463,8 +425,9 @@ def _listed_only(
             raise table.wrong(f"column '{name}' cannot be an attribute: the column or its name is used otherwise.")
         if name not in position:
             others = [other for other in position if other not in taken]
-            raise table.wrong(
-                f"there is no column '{name}' to take as an attribute; the file has {listed(position)}."
-                f"{closest(name, others)}"
+            raise columns_error(
+                table,
+                f"there is no column '{name}' to take as an attribute; the file has {shown_names(table)}."
+                f"{near_name(table, name, others)}",
             )
     return {name: position[name] for name in wanted}

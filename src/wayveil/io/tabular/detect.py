@@ -8,7 +8,7 @@ from typing import get_args
 
 from wayveil.io.formats.registry import holds_points, open_source
 from wayveil.io.tabular.columns import INPUTS, Kind, ReadOptions, choose_columns, place_columns, suggested
-from wayveil.io.tabular.messages import listed
+from wayveil.io.tabular.headers import columns_error, shown_names
 from wayveil.io.tabular.table import Table
 
 __all__ = ["guess_kind", "kind_of_table"]
@@ -58,9 +58,11 @@ def kind_of_table(
             f"{' or '.join(f'--kind {kind}' for kind in fitting)}."
         )
     found = [name for name in table.names if name]
-    raise table.wrong(
+    raise columns_error(
+        table,
         f"the columns fit neither visits (traj_id, t, location) nor points (traj_id, t, x, y) nor routes (traj_id, "
-        f"seq, road) nor stops (traj_id, seq or t, place); the file has {listed(found)}. Say what is what, for visits "
-        f"for example --columns {suggested(found, 'visits')}, for points --columns {suggested(found, 'points')}, for "
-        f"stops --columns {suggested(found, 'stops')} and for routes --columns {suggested(found, 'routes')}"
+        f"seq, road) nor stops (traj_id, seq or t, place); the file has {shown_names(table)}. Say what is what, for "
+        f"visits for example --columns {suggested(found, 'visits')}, for points --columns "
+        f"{suggested(found, 'points')}, for stops --columns {suggested(found, 'stops')} and for routes --columns "
+        f"{suggested(found, 'routes')}",
     )

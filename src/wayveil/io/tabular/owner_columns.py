@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from wayveil.io.tabular.messages import looks_like_value
+
 __all__ = ["looks_like_person", "person_columns"]
 
 _PEOPLE_TEXT = """
@@ -49,8 +51,8 @@ def looks_like_person(name: str) -> bool:
 
 
 def person_columns(names: Iterable[str]) -> tuple[str, ...]:
-    """Return the names that look like a person, in their order."""
-    return tuple(name for name in names if looks_like_person(name))
+    """Return the names that look like a person, in their order; none that may be the person itself."""
+    return tuple(name for name in names if looks_like_person(name) and not looks_like_value(name))
 
 
 def _words(name: str) -> list[str]:

@@ -7,6 +7,7 @@ import gzip
 import io
 import re
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,10 +17,23 @@ import polars as pl
 
 from wayveil.errors import InputError
 from wayveil.io.tabular.csv_position import first_bad_byte, first_long_record, line_of_record
-from wayveil.io.tabular.messages import count, listed
+from wayveil.io.tabular.messages import count, looks_like_data, shown, was
+from wayveil.io.tabular.normal_columns import text_column
+from wayveil.model.normal import normal_text
 from wayveil.model.ragged import BoolArray, IntArray
 
-__all__ = ["PIECE", "ROW_NUMBER", "Rows", "Table", "as_text", "open_table", "parquet_parts", "peek"]
+__all__ = [
+    "PIECE",
+    "ROW_NUMBER",
+    "Rows",
+    "Table",
+    "as_text",
+    "as_written",
+    "open_table",
+    "parquet_parts",
+    "peek",
+    "refuse_repeated",
+]
 
 ROW_NUMBER = "__wayveil_row__"
 """The column of a piece of a table that has the number of each row in the whole."""
@@ -29,7 +43,6 @@ PIECE = "wayveil_piece_of"
 
 _HEADER_BYTES = 1 << 20
 _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
-_LOOKS_LIKE_DATA = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?|\d{4}-\d\d-\d\d.*")
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
 
@@ -113,6 +126,17 @@ class Rows:
     frame: pl.DataFrame
     kept: IntArray | None = field(default=None, repr=False)
     blank: int = 0
+    respelled: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
+    """How many rows of a column were not written in normal form, as far as columns were read as text."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What reading columns as text has changed."""
+        return tuple(
+            f"Column {shown(name)}: {count(number, 'value')} {was(number)} brought to the normal form (NFC, without "
+            "white space at the ends and invisible characters)."
+            for name, number in self.respelled.items()
+        )
 
     def __len__(self) -> int:
         return self.frame.height
@@ -196,19 +220,30 @@ def peek(shown: str, file: Path) -> tuple[bytes, bytes, int]:
 
 
 def as_text(rows: Rows, position: int) -> pl.Series:
-    """Return a column as text; empty text and NaN become missing values."""
+    """Return a column as text in normal form; empty text and NaN become missing values."""
+    _refuse_other_types(rows, position)
+    text, changed = text_column(rows.frame[str(position)])
+    if changed:
+        rows.respelled[rows.table.names[position]] = changed
+    return text
+
+
+def as_written(rows: Rows, position: int) -> pl.Series:
+    """Return a column as text, as it stands in the file; empty text and NaN become missing values."""
+    _refuse_other_types(rows, position)
     values = rows.frame[str(position)]
-    dtype = values.dtype
-    if dtype.is_float():
-        values = values.fill_nan(None)
-    elif dtype.is_nested() or dtype in (pl.Binary, pl.Object):
+    text = values.fill_nan(None).cast(pl.String) if values.dtype.is_float() else values.cast(pl.String)
+    empty = text == ""
+    return text.set(empty, None) if empty.any() else text
+
+
+def _refuse_other_types(rows: Rows, position: int) -> None:
+    dtype = rows.frame[str(position)].dtype
+    if dtype.is_nested() or dtype in (pl.Binary, pl.Object):
         kind = str(dtype.base_type()).lower()
         raise rows.table.wrong(
             f"column '{rows.table.names[position]}' has the type {kind}, which is no text; store text or numbers."
         )
-    text = values if dtype == pl.String else values.cast(pl.String)
-    empty = text == ""
-    return text.set(empty, None) if empty.any() else text
 
 
 def _open_parquet(shown: str, file: Path, start: bytes, end: bytes) -> Table:
@@ -258,8 +293,8 @@ def _open_csv(shown: str, source: Path | bytes) -> Table:
     names = _checked(shown, raw)
     if len(names) == 1:
         raise InputError(
-            f"{shown}: the header has only one column, {listed(names)}; the columns must be separated by commas, "
-            "semicolons or tabs."
+            f"{shown}: the first line has only one column; the columns must be separated by commas, semicolons or "
+            "tabs, with their names on line 1."
         )
     try:
         lazy = pl.scan_csv(
@@ -318,17 +353,22 @@ def _fields(header: str, separator: str) -> list[str]:
 
 
 def _checked(shown: str, raw: Iterable[str]) -> tuple[str, ...]:
-    names = tuple(name.strip() for name in raw)
+    names = tuple(normal_text(name) for name in raw)
     if any("\n" in name or "\r" in name for name in names):
         raise InputError(f"{shown}: the name of a column goes over several lines; check the quotation marks of line 1.")
     # A file without a header shows its first row here, and a message must never repeat values.
-    if any(_LOOKS_LIKE_DATA.fullmatch(name) for name in names):
+    if any(looks_like_data(name) for name in names):
         raise InputError(
-            f"{shown}: the first line looks like data, not like the names of columns; put a header such as "
-            "traj_id,t,location or traj_id,t,lon,lat on line 1."
+            f"{shown}: the file seems to have no header (its first row has values like those below it); put the names "
+            "of the columns on line 1, such as traj_id,t,location or traj_id,t,lon,lat."
         )
-    named = [name for name in names if name]
-    twice = sorted({name for name in named if named.count(name) > 1})
-    if twice:
-        raise InputError(f"{shown}: more than one column is called {listed(twice)}; rename all but one.")
+    refuse_repeated(shown, names)
     return names
+
+
+def refuse_repeated(shown: str, names: Sequence[str]) -> None:
+    """Raise InputError if two columns have one name; it is not shown, because it may be a value of a first row."""
+    repeated = [name for name, times in Counter(name for name in names if name).items() if times > 1]
+    if repeated:
+        where = " and ".join(f"{i:,}" for i, name in enumerate(names, 1) if name == repeated[0])
+        raise InputError(f"{shown}: columns number {where} have the same name; rename all but one.")

@@ -17,7 +17,7 @@ import polars as pl
 
 from wayveil.io.tabular.codes import by_name
 from wayveil.io.tabular.messages import count
-from wayveil.io.tabular.table import Rows, as_text
+from wayveil.io.tabular.table import Rows, as_written
 from wayveil.model import TimeFormat
 from wayveil.model.ragged import IntArray
 
@@ -61,7 +61,7 @@ def parse_times(rows: Rows, position: int) -> tuple[IntArray, TimeFormat, tuple[
         raise rows.table.wrong(
             f"column '{name}' has the type {kind}, which is not a time; store integers, dates or ISO 8601 text."
         )
-    return _texts(rows, name, as_text(rows, position))
+    return _texts(rows, name, as_written(rows, position))
 
 
 def time_type(time_format: TimeFormat) -> pl.DataType:

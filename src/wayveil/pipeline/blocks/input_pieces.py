@@ -23,8 +23,10 @@ from wayveil.io import (
     open_spans,
     scatter_span,
 )
-from wayveil.io.scatter import groups_of, scatter_group
+from wayveil.io.read.point_tables import could_be_degrees, unsaid_degrees_error
+from wayveil.io.scatter import groups_of, people_keys, scatter_group
 from wayveil.io.tabular.columns import lone_rows_error
+from wayveil.io.tabular.normal_columns import similar_ids_error, similar_ids_note
 from wayveil.model import BlockKey, Data, Engine, Frame, Owners, Points, Routes, Stops, Taxonomy, TimeFormat
 from wayveil.model.ragged import FloatArray, IntArray
 from wayveil.pipeline.blocks.memory import check_groups, check_growth, limit_of
@@ -88,7 +90,10 @@ class Pieces:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Piece:
-    """What one task tells of the piece that it prepared; `lone_rows` is whether each trajectory had one row only."""
+    """What one task tells of the piece that it prepared; `lone_rows` is whether each trajectory had one row only.
+
+    `people` has a number per person, the same for ids that are alike.
+    """
 
     file: Path
     keys: Keys
@@ -98,6 +103,7 @@ class _Piece:
     ids: IntArray
     values: dict[str, tuple[tuple[str, ...], int]]
     lone_rows: bool
+    people: IntArray
     notes: tuple[str, ...]
 
 
@@ -157,8 +163,10 @@ def read_pieces(want: Wanted, *, seed: int, scratch: Path, engine: Engine) -> Pi
     held = np.flatnonzero(np.sum(counts, axis=0)).tolist()
     engine.progress("reading pieces")
     files = engine.map(partial(gather_piece, spans, folder=raw), held)
-    frame = _frame(engine.map(partial(_extent, spec, found), files)) if found == "points" else None
-    task = partial(_prepare_piece, want, frame, secret, scratch)
+    frame = None
+    if found == "points":
+        frame = _frame(spans.shown, engine.map(partial(_extent, spec, found), files))
+    task = partial(_prepare_piece, want, spans, frame, secret, scratch)
     pieces: list[_Piece] = engine.map(task, list(enumerate(files)))
     return _joined(pieces, spans, scratch, engine)
 
@@ -167,11 +175,14 @@ def _piece_spec(spec: InputSpec, file: Path, kind: str) -> InputSpec:
     return spec.model_copy(update={"path": file, "kind": kind})
 
 
-def _extent(spec: InputSpec, kind: str, file: Path) -> tuple[FloatArray, FloatArray, str] | None:
-    """Return where the degrees of a piece are: the outermost in every whole degree of longitude."""
+def _extent(spec: InputSpec, kind: str, file: Path) -> tuple[FloatArray, FloatArray, str] | bool:
+    """Return where the degrees of a piece are: the outermost in every whole degree of longitude.
+
+    Of metres, it is returned whether nobody said so and all of them could be degrees.
+    """
     data = load(_piece_spec(spec, file, kind), attributes=(), kind=kind, piece=True).data
     if not isinstance(data, Points) or not data.frame.degrees:
-        return None
+        return isinstance(data, Points) and data.frame.crs == "" and could_be_degrees(data.x, data.y)
     lon, lat = data.frame.to_file(data.x, data.y)
     box = np.unique(np.floor(lon), return_inverse=True)[1]
     low, high = np.full(box.max() + 1, np.inf), np.full(box.max() + 1, -np.inf)
@@ -181,15 +192,19 @@ def _extent(spec: InputSpec, kind: str, file: Path) -> tuple[FloatArray, FloatAr
     return np.concatenate([low, high]), np.resize(ends, 2 * len(low)), data.frame.crs
 
 
-def _frame(extents: Sequence[tuple[FloatArray, FloatArray, str] | None]) -> Frame | None:
-    known = [extent for extent in extents if extent is not None]
+def _frame(shown: str, extents: Sequence[tuple[FloatArray, FloatArray, str] | bool]) -> Frame | None:
+    known = [extent for extent in extents if not isinstance(extent, bool)]
     if not known:
+        if all(extents):
+            raise unsaid_degrees_error(shown)
         return None
     lon, lat = (np.concatenate([extent[axis] for extent in known]) for axis in (0, 1))
     return Frame.for_degrees(lon, lat, crs=known[0][2])
 
 
-def _prepare_piece(want: Wanted, frame: Frame | None, secret: int, scratch: Path, numbered: tuple[int, Path]) -> _Piece:
+def _prepare_piece(
+    want: Wanted, spans: Spans, frame: Frame | None, secret: int, scratch: Path, numbered: tuple[int, Path]
+) -> _Piece:
     number, file = numbered
     spec = _piece_spec(want.spec, file, want.kind)
     loaded = load(spec, attributes=want.attributes, kind=want.kind, frame=frame, piece=True)
@@ -212,6 +227,7 @@ def _prepare_piece(want: Wanted, frame: Frame | None, secret: int, scratch: Path
         ids=_hashed(loaded.ids, secret) if data.owners == "given" else np.zeros(0, np.int64),
         values={name: _present(data, name) for name in data.attributes},
         lone_rows=loaded.rows == len(loaded.ids),
+        people=people_keys(spans, file, secret),
         notes=ready.notes,
     )
 
@@ -246,6 +262,7 @@ def _joined(pieces: list[_Piece], spans: Spans, scratch: Path, engine: Engine) -
             raise InputError(f"{spans.shown}: times are written in different ways; write all in one way.")
     if spans.suspects and all(piece.lone_rows for piece in pieces) and spans.rows > 1:
         raise lone_rows_error(spans.shown, spans.suspects)
+    alike = _alike(pieces, spans)
     ids = np.concatenate([piece.ids for piece in pieces])
     if len(np.unique(ids)) < len(ids):
         raise InputError(
@@ -280,8 +297,17 @@ def _joined(pieces: list[_Piece], spans: Spans, scratch: Path, engine: Engine) -
         trajectories=sum(len(piece.keys.rows) for piece in pieces),
         people=sum(len(np.unique(piece.keys.person)) for piece in pieces),
         rows=sum(int(piece.keys.rows.sum()) for piece in pieces),
-        notes=(*spans.notes, *_notes(pieces)),
+        notes=(*spans.notes, *alike, *_notes(pieces)),
     )
+
+
+def _alike(pieces: Sequence[_Piece], spans: Spans) -> tuple[str, ...]:
+    """Return what was done with people whose ids are alike, or refuse them."""
+    times = np.unique(np.concatenate([piece.people for piece in pieces]), return_counts=True)[1]
+    number = int(times[times > 1].sum())
+    if number and spans.similar_ids is None:
+        raise similar_ids_error(spans.shown, spans.key, number)
+    return (similar_ids_note(spans.key, number, spans.similar_ids),) if number and spans.similar_ids else ()
 
 
 def _tree_file(scratch: Path, number: int) -> Path:
