@@ -21,6 +21,7 @@ from wayveil.run.recipe_text import recipe_text
 from wayveil.run.report import ReportContext, render_report
 from wayveil.run.scores import charts_json, results_json, to_text, verdict_json
 from wayveil.run.secret import SECRET_FILE, Secret
+from wayveil.run.signing import SIGNATURE, load_signer
 from wayveil.run.staging import MANIFEST, RECIPE_FILE, Workspace, reporting_disk_errors
 
 __all__ = ["Clock", "Run", "finish"]
@@ -78,6 +79,8 @@ def finish(space: Workspace, run: Run) -> Outcome:
             )
             content = manifest.to_bytes()
             (space.staged / MANIFEST).write_bytes(content)
+            if recipe.output.sign_key is not None:
+                (space.staged / SIGNATURE).write_bytes(load_signer(recipe.output.sign_key).sign(content))
         sha256 = facts.sha256(content)
     outcome = Outcome(
         public=space.public if verdict.holds else None,
@@ -147,8 +150,9 @@ def _private_files(run: Run, outcome: Outcome) -> dict[str, str]:
 def _repeating(run: Run) -> Recipe:
     """Return the recipe as it can be run again from anywhere: with its seed, and with whole paths."""
     here = Path.cwd()
-    output = run.recipe.output.model_copy(update={"path": here / run.recipe.output.path})
-    return run.recipe.model_copy(update={"seed": run.seed, "input": run.recipe.input.below(here), "output": output})
+    return run.recipe.model_copy(
+        update={"seed": run.seed, "input": run.recipe.input.below(here), "output": run.recipe.output.below(here)}
+    )
 
 
 def _report_context(run: Run, outcome: Outcome, created: str) -> ReportContext:

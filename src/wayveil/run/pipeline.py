@@ -26,6 +26,7 @@ from wayveil.run.recipe import Recipe
 from wayveil.run.scores import measure, run_attacks
 from wayveil.run.secret import Secret
 from wayveil.run.settling import settle
+from wayveil.run.signing import load_signer
 from wayveil.run.staging import open_workspace
 from wayveil.run.views import balance, views
 from wayveil.run.warming import compile_kernels
@@ -60,6 +61,8 @@ def publish(
     does not change what is published.  New ids, the order of rows and draws that hide people come from the secret.
     """
     engine = engine or LocalEngine()
+    if recipe.output.sign_key is not None:
+        load_signer(recipe.output.sign_key)  # before any work is done that could not be signed
     if recipe.blocks is not None:
         return publish_blocks(recipe, engine=engine, secret=secret)
     secret = secret or Secret.fresh()
