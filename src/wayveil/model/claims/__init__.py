@@ -40,7 +40,7 @@ GUARANTEES: dict[str, type[Guarantee]] = {
 def guarantee_from_json(claim: Any) -> Guarantee:
     """Return the guarantee that `to_json` wrote; anything else is a UsageError."""
     name = claim.get("name") if isinstance(claim, dict) else None
-    if name not in GUARANTEES:
+    if not isinstance(name, str) or name not in GUARANTEES:
         raise UsageError(f"The claim names no guarantee that is known here.{closest(str(name), list(GUARANTEES))}")
     cls: Any = GUARANTEES[name]
     try:
