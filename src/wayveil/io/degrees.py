@@ -40,10 +40,10 @@ def as_published(data: Stops) -> Stops: ...
 def as_published(data: Data) -> Data:
     """Return the data as they are, bit by bit, after `write_published` and `read_published`.
 
-    Of visits, points and regions only degrees make a difference: x and y are rounded to `DECIMALS`, which moves a point
-    by less than a tenth of a millimetre, and the sides of a box outwards by about as little.  Where the frame of points
-    has `decimals`, they are rounded to these.  Of routes, the network
-    is that of the roads in use, in the order of their names and without places, and times are those of the slice.
+    Of points and regions -0.0 becomes 0.0.  Beyond that only degrees make a difference: x and y are rounded to
+    `DECIMALS`, which moves a point by less than a tenth of a millimetre, and the sides of a box outwards by about as
+    little.  Where the frame of points has `decimals`, they are rounded to these.  Of routes, the network is that of the
+    roads in use, in the order of their names and without places, and times are those of the slice.
     Stops keep their places and their order; their times are 0.
 
     Examples
@@ -60,12 +60,8 @@ def as_published(data: Data) -> Data:
     if isinstance(data, Visits):
         return data
     if isinstance(data, Points):
-        if not data.frame.degrees and data.frame.decimals is None:
-            return data
         x, y = data.frame.to_metres(*points_to_file(data))
         return replace(data, x=x, y=y)
-    if not data.frame.degrees:
-        return data
     sides: dict[str, Any] = dict(boxes_to_metres(data.frame, boxes_to_file(data)))
     return replace(data, **sides)
 
@@ -103,7 +99,7 @@ def points_to_file(data: Points) -> tuple[FloatArray, FloatArray]:
     if frame.degrees:
         decimals = DECIMALS if frame.decimals is None else min(DECIMALS, frame.decimals)
     elif frame.decimals is None:
-        return x, y
+        return x + 0.0, y + 0.0
     else:
         decimals = frame.decimals
     unit = 10.0**decimals
@@ -123,7 +119,7 @@ def boxes_to_file(data: Regions) -> dict[str, FloatArray]:
     `Frame.to_metres` make of the points inside, up to a tenth of a micrometre.  Equal boxes stay equal.
     """
     if not data.frame.degrees:
-        return {name: getattr(data, name) for name in ("x_min", "x_max", "y_min", "y_max")}
+        return {name: getattr(data, name) + 0.0 for name in ("x_min", "x_max", "y_min", "y_max")}
     frame = data.frame
     north = {"scale": frame.y_scale, "zero": frame.lat_0, "low": -90.0 - frame.lat_0, "high": 90.0 - frame.lat_0}
     east = {"scale": frame.x_scale, "zero": frame.lon_0, "low": -180.0, "high": 180.0}

@@ -24,6 +24,7 @@ __all__ = [
     "write_file",
     "write_parquet",
     "write_points",
+    "write_stream",
     "write_table",
     "write_visits",
 ]
@@ -95,7 +96,7 @@ def write_table(
     if suffix not in known:
         names = f"{', '.join(known[:-1])} or {known[-1]}"
         raise OutputError(f"{path}: the format is told by the suffix; end the name in {names}.")
-    write_file(path, lambda stream: _write(frame, stream, suffix, pattern, geometry or ()))
+    write_file(path, lambda stream: write_stream(frame, stream, suffix, pattern, geometry or ()))
 
 
 def write_file(path: str | Path, write: Callable[[IO[bytes]], object]) -> None:
@@ -110,7 +111,10 @@ def write_file(path: str | Path, write: Callable[[IO[bytes]], object]) -> None:
         raise OutputError(f"{path}: the file cannot be written: {_reason(error)}.") from None
 
 
-def _write(frame: pl.DataFrame, stream: IO[bytes], suffix: str, pattern: str | None, geometry: tuple[str, ...]) -> None:
+def write_stream(
+    frame: pl.DataFrame, stream: IO[bytes], suffix: str, pattern: str | None, geometry: tuple[str, ...]
+) -> None:
+    """Write a table by the settings of its format; see `write_table`."""
     if suffix == ".csv":
         frame.write_csv(stream, datetime_format=pattern)
     elif suffix == ".parquet":

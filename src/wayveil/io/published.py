@@ -13,7 +13,7 @@ import polars as pl
 
 from wayveil.errors import InputError
 from wayveil.io.codes import by_name
-from wayveil.io.degrees import SLACK_DEG, boxes_to_metres
+from wayveil.io.degrees import DECIMALS, SLACK_DEG, boxes_to_metres
 from wayveil.io.features import GEOJSON_LINES, GEOJSON_WHOLE, SIDES, open_features
 from wayveil.io.loaded import Loaded
 from wayveil.io.output import check_geojson, write_table
@@ -21,6 +21,7 @@ from wayveil.io.table import Rows, Table, open_table
 from wayveil.io.tables import COLUMNS, DECLARED, Tabular, data_frame, kind_of, pattern_of
 from wayveil.io.times import parse_times, time_type
 from wayveil.io.words import listed
+from wayveil.io.written_form import check_form, check_start
 from wayveil.model import (
     Coded,
     Extent,
@@ -42,6 +43,7 @@ __all__ = ["public_frame", "read_extent", "read_published", "write_published"]
 _FORMS = {"integer": ("integer", "epoch"), "epoch": ("integer", "epoch"), "utc": ("utc",), "local": ("local",)}
 _GEOMETRY = {"visits": None, "points": ("x", "y"), "regions": SIDES, "routes": None, "stops": None}
 _PLANAR = Frame()
+_AGAIN = "Publish again; a published file must not be edited."
 
 
 def write_published(
@@ -106,6 +108,7 @@ def read_published(
     frame: Frame = _PLANAR,
     taxonomy: Taxonomy | None = None,
     declared: bool = False,
+    exact: bool = False,
 ) -> Loaded:
     """Read a published table back, exactly as it is: nothing is cleaned, sorted or forgiven.
 
@@ -126,6 +129,8 @@ def read_published(
         What the places of stops are nodes of; needed for stops.
     declared : bool
         Whether regions have a column that says which boxes are of declared times.
+    exact : bool
+        Whether the file must be, byte by byte, what `write_published` makes of what is in it; see `check_form`.
 
     Returns
     -------
@@ -169,7 +174,9 @@ def read_published(
         owners=owners,
         **({DECLARED: _flags(rows, len(own) - 1)} if declared else {}),
     )
-    return Loaded(data=data, rows=len(rows), notes=(), ids=ids.gather(start))
+    public_ids = ids.gather(start)
+    notes = _check_form(rows, data, public_ids, frame) if exact else ()
+    return Loaded(data=data, rows=len(rows), notes=notes, ids=public_ids)
 
 
 def read_extent(
@@ -213,7 +220,31 @@ def public_frame(extents: Iterable[Extent], *, crs: str) -> Frame:
     return Frame.for_extent(Extent.join(extents), crs=crs)
 
 
+def _check_form(rows: Rows, data: Tabular, ids: pl.Series, frame: Frame) -> tuple[str, ...]:
+    """Refuse rows that `write_published` writes in another form; return what is to be told.
+
+    Coordinates are taken as they were read: metres and back would change their last bits.
+    """
+    names = rows.table.names
+    places = [name for name in ("x", "y", *SIDES) if name in COLUMNS[kind_of(data)]]
+    read = {name: _numbers(rows, names.index(name)) for name in places}
+    for name, values in read.items():
+        _refuse(rows, np.signbit(values) & (values == 0.0), f"{name} is a negative zero")
+        if frame.degrees:
+            finer = values != np.rint(values * 10.0**DECIMALS) / 10.0**DECIMALS
+            _refuse(rows, finer, f"{name} has more than {DECIMALS} decimals")
+    path = rows.table.path
+    written = data_frame(data, path, {"traj_id": pl.Series(ids.to_list(), dtype=pl.String)}, public=True)
+    written = written.with_columns(**{name: pl.Series(values, dtype=pl.Float64) for name, values in read.items()})
+    if rows.table.csv is None and rows.table.places is None:
+        found = rows.frame.rename({str(i): name for i, name in enumerate(names)}).select(written.columns)
+        if not found.equals(written):
+            raise rows.table.wrong(f"the file is not in the form in which it is written. {_AGAIN}")
+    return check_form(path, written, pattern_of(data), _GEOMETRY[kind_of(data)])
+
+
 def _open(path: str | Path, kind: str, expected: Sequence[str], time_format: TimeFormat, own: int) -> Table:
+    check_start(path, len(expected))
     if kind in ("visits", "routes", "stops") or Path(path).suffix.lower() not in (*GEOJSON_WHOLE, *GEOJSON_LINES):
         return open_table(path)
     # JSON has no times: they are texts there.
@@ -324,7 +355,7 @@ def _fresh_numbers(n: int, key: bytes) -> np.ndarray:
 
 
 def _refuse(rows: Rows, bad: pl.Series | np.ndarray, what: str) -> None:
-    rows.refuse(bad, f"not a published table: {what}", "Publish again; a published file must not be edited.")
+    rows.refuse(bad, f"not a published table: {what}", _AGAIN)
 
 
 def _refuse_late(rows: Rows, t: IntArray, again: BoolArray) -> None:

@@ -7,6 +7,7 @@ import gzip
 import io
 import re
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -328,7 +329,7 @@ def _checked(shown: str, raw: Iterable[str]) -> tuple[str, ...]:
             "traj_id,t,location or traj_id,t,lon,lat on line 1."
         )
     named = [name for name in names if name]
-    twice = sorted({name for name in named if named.count(name) > 1})
+    twice = sorted(name for name, times in Counter(named).items() if times > 1)
     if twice:
         raise InputError(f"{shown}: more than one column is called {listed(twice)}; rename all but one.")
     return names
