@@ -10,7 +10,7 @@ from typing import Any
 
 from wayveil.io import write_published, write_taxonomy
 from wayveil.model import Data, Stops, Verdict
-from wayveil.run.manifest import described, make_manifest, published_name, taxonomy_name
+from wayveil.pipeline.folder.manifest import described, make_manifest, published_name, taxonomy_name
 
 __all__ = ["forge", "make_folder"]
 

@@ -19,7 +19,7 @@ from wayveil.errors import InputError, WorkLimitReached
 from wayveil.methods import METHODS, Kcl
 from wayveil.model import Points, Regions, RoadNetwork, Routes, Stops, Taxonomy, Visits
 from wayveil.model.budget import limit_work
-from wayveil.run.judging import WORK_BASE, WORK_PER_BYTE, judge
+from wayveil.pipeline.folder.verify_folder import WORK_BASE, WORK_PER_BYTE, judge
 from wayveil.verify import VERIFIERS
 
 LARGEST = 1 << 20
@@ -138,8 +138,8 @@ def test_every_claim_has_a_case() -> None:
 @pytest.mark.parametrize("case", CASES)
 def test_judging_ends(tmp_path: Path, case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With a tenth of the usual steps, so that it takes a tenth of the time; all of them take some seconds at most."""
-    monkeypatch.setattr("wayveil.run.judging.WORK_BASE", WORK_BASE // 10)
-    monkeypatch.setattr("wayveil.run.judging.WORK_PER_BYTE", WORK_PER_BYTE // 10)
+    monkeypatch.setattr("wayveil.pipeline.folder.verify_folder.WORK_BASE", WORK_BASE // 10)
+    monkeypatch.setattr("wayveil.pipeline.folder.verify_folder.WORK_PER_BYTE", WORK_PER_BYTE // 10)
     make, stops = CASES[case]
     data, given = make()
     method = METHODS[given.pop("name")](**given)
@@ -197,7 +197,7 @@ def test_a_table_is_not_unpacked_before_it_is_known_how_large_it_is(
                   "location": pl.repeat("x", rows, eager=True)}).write_parquet(path, row_group_size=rows)  # fmt: skip
     assert path.stat().st_size < LARGEST
     forge(folder)
-    monkeypatch.setattr("wayveil.io.published.open_table", lambda path: pytest.fail("it is read"))
+    monkeypatch.setattr("wayveil.io.publish.published.open_table", lambda path: pytest.fail("it is read"))
     judgement = judge(folder)
     assert judgement.exit_code == 3
     assert judgement.failures == ()
@@ -205,7 +205,7 @@ def test_a_table_is_not_unpacked_before_it_is_known_how_large_it_is(
 
 def test_the_end_of_a_parquet_file_is_not_believed(tmp_path: Path) -> None:
     """The heads of pages say how many rows there are; a footer that says less, or shares pages, helps nobody."""
-    from wayveil.io.parquet_footer import unpacked_bytes
+    from wayveil.io.formats.parquet_footer import unpacked_bytes
 
     path = tmp_path / "a.parquet"
     rows = 100_000

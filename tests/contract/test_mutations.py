@@ -16,10 +16,10 @@ from hostile import forge
 from wayveil.errors import WayveilError
 from wayveil.methods import METHODS
 from wayveil.model import Points
-from wayveil.run.judging import judge
-from wayveil.run.pipeline import publish
-from wayveil.run.recipe import make_recipe
-from wayveil.run.secret import Secret
+from wayveil.pipeline.folder.secret import Secret
+from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.publish import publish
+from wayveil.recipe.recipe import make_recipe
 
 ASKED = os.environ.get("WAYVEIL_MUTATIONS")
 MUTATIONS = int(ASKED or 24)

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.io.degrees import DECIMALS, SLACK_DEG, as_published, boxes_to_file, boxes_to_metres, points_to_file
+from wayveil.io.publish.canonical import (
+    DECIMALS,
+    SLACK_DEG,
+    as_published,
+    boxes_to_file,
+    boxes_to_metres,
+    points_to_file,
+)
 from wayveil.model import Frame, Points, Regions, Visits
 
 PLANAR = Frame(crs="EPSG:2100")

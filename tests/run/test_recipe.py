@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from wayveil.errors import UsageError
-from wayveil.run.recipe import load_recipe, make_recipe
-from wayveil.run.recipe_text import recipe_text
+from wayveil.recipe.recipe import load_recipe, make_recipe
+from wayveil.recipe.toml import recipe_text
 
 RECIPES = Path(__file__).parents[2] / "recipes"
 

@@ -12,12 +12,12 @@ import pytest
 from wayveil.cli import main
 from wayveil.errors import OutputError, UsageError
 from wayveil.model import KCL, Visits
+from wayveil.pipeline.folder.staging import Workspace
+from wayveil.pipeline.publish import publish
+from wayveil.recipe.recipe import load_recipe, make_recipe
 from wayveil.run import judge
 from wayveil.run import publish as publish_data
-from wayveil.run.pipeline import publish
-from wayveil.run.recipe import load_recipe, make_recipe
 from wayveil.run.signing import SIGNATURE, make_keys
-from wayveil.run.staging import Workspace
 
 DATA = Visits.from_records([[("a", 1), ("b", 2)]] * 3)
 

@@ -15,11 +15,12 @@ import polars as pl
 import pytest
 from hostile import forge, make_folder
 
-from wayveil.io import parquet_footer, written_form
-from wayveil.io.output import write_parquet
+from wayveil.io import written_form
+from wayveil.io.formats import parquet_footer
+from wayveil.io.publish.writer import write_parquet
 from wayveil.methods import Cast, Kcl, Nwa
 from wayveil.model import Frame, Points, Stops, Taxonomy, Visits
-from wayveil.run.judging import judge
+from wayveil.pipeline.folder.verify_folder import judge
 
 VISITS = Visits.from_records(
     [[("a", 1), ("b, c", 2)]] * 3 + [[("a", 1)]] * 3, attributes={"ill": ["no", "no", "no", None, None, None]}

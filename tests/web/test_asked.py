@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from wayveil.errors import WayveilError
-from wayveil.run.recipe import make_recipe
+from wayveil.recipe.recipe import make_recipe
 from wayveil.web.answers import Refused
 from wayveil.web.asked import read_asked, with_uploads
 

@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import OutputError
-from wayveil.io.features import GEOJSON_LINES, GEOJSON_WHOLE, write_features
-from wayveil.io.tables import data_frame, pattern_of
-from wayveil.io.whole_files import system_error, whole_file
+from wayveil.io.formats.features import GEOJSON_LINES, GEOJSON_WHOLE, write_features
+from wayveil.io.publish.atomic import system_error, whole_file
+from wayveil.io.publish.published_rows import data_frame, pattern_of
 from wayveil.model import Data, Points, Regions, Visits
 from wayveil.model.ragged import trajectory_of_row
 

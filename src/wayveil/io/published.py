@@ -12,15 +12,15 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError
-from wayveil.io.codes import by_name
-from wayveil.io.degrees import DECIMALS, SLACK_DEG, boxes_to_metres
-from wayveil.io.features import GEOJSON_LINES, GEOJSON_WHOLE, SIDES, open_features
-from wayveil.io.loaded import Loaded
-from wayveil.io.output import check_geojson, write_table
-from wayveil.io.table import Rows, Table, open_table
-from wayveil.io.tables import COLUMNS, DECLARED, Tabular, data_frame, kind_of, pattern_of
-from wayveil.io.times import parse_times, time_type
-from wayveil.io.words import listed
+from wayveil.io.formats.features import GEOJSON_LINES, GEOJSON_WHOLE, SIDES, open_features
+from wayveil.io.publish.canonical import DECIMALS, SLACK_DEG, boxes_to_metres
+from wayveil.io.publish.published_rows import COLUMNS, DECLARED, Tabular, data_frame, kind_of, pattern_of
+from wayveil.io.publish.writer import check_geojson, write_table
+from wayveil.io.read.loaded import Loaded
+from wayveil.io.tabular.codes import by_name
+from wayveil.io.tabular.messages import listed
+from wayveil.io.tabular.table import Rows, Table, open_table
+from wayveil.io.tabular.timestamps import parse_times, time_type
 from wayveil.io.written_form import check_form, check_start
 from wayveil.model import (
     Coded,

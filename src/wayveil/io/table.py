@@ -16,8 +16,8 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError
-from wayveil.io.lines import first_bad_byte, first_long_record, line_of_record
-from wayveil.io.words import count, listed
+from wayveil.io.tabular.csv_position import first_bad_byte, first_long_record, line_of_record
+from wayveil.io.tabular.messages import count, listed
 from wayveil.model.ragged import BoolArray, IntArray
 
 __all__ = ["PIECE", "ROW_NUMBER", "Rows", "Table", "as_text", "open_table", "parquet_parts", "peek"]

@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError
-from wayveil.io.output import write_table
-from wayveil.io.table import Rows, as_text, open_table
-from wayveil.io.taxonomy_json import read_json, read_keys
-from wayveil.io.taxonomy_tree import in_tree_order, labelled, with_own_leaves
-from wayveil.io.trajectories import required
-from wayveil.io.words import count, listed
+from wayveil.io.places.taxonomy_build import in_tree_order, labelled, with_own_leaves
+from wayveil.io.places.taxonomy_json import read_json, read_keys
+from wayveil.io.publish.writer import write_table
+from wayveil.io.read.trajectory_tables import required
+from wayveil.io.tabular.messages import count, listed
+from wayveil.io.tabular.table import Rows, as_text, open_table
 from wayveil.io.written_form import check_form, check_start
 from wayveil.model import Taxonomy
 from wayveil.model.ragged import BoolArray, IntArray

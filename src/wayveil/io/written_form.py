@@ -13,9 +13,9 @@ from pathlib import Path
 import polars as pl
 
 from wayveil.errors import InputError
-from wayveil.io.features import GEOJSON_LINES, GEOJSON_WHOLE
-from wayveil.io.output import write_stream
-from wayveil.io.parquet_footer import footer_facts, unpacked_bytes
+from wayveil.io.formats.features import GEOJSON_LINES, GEOJSON_WHOLE
+from wayveil.io.formats.parquet_footer import footer_facts, unpacked_bytes
+from wayveil.io.publish.writer import write_stream
 from wayveil.model.budget import spend
 
 __all__ = ["check_form", "check_start"]

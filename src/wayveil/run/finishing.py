@@ -11,18 +11,19 @@ from pathlib import Path
 from typing import Any
 
 from wayveil.model import AttackResult, Chart, Engine, Score, Verdict, parameters_of, plain
-from wayveil.run import catalog, facts
-from wayveil.run.asked import sensitive_of
-from wayveil.run.drawing import Drawing
-from wayveil.run.manifest import Described, make_manifest, versions
-from wayveil.run.outcome import NotPublished, Outcome
-from wayveil.run.recipe import Recipe
-from wayveil.run.recipe_text import recipe_text
-from wayveil.run.report import ReportContext, render_report
-from wayveil.run.scores import charts_json, results_json, to_text, verdict_json
-from wayveil.run.secret import SECRET_FILE, Secret
+from wayveil.pipeline.folder.manifest import Described, make_manifest, versions
+from wayveil.pipeline.folder.secret import SECRET_FILE, Secret
+from wayveil.pipeline.folder.staging import MANIFEST, RECIPE_FILE, Workspace, reporting_disk_errors
+from wayveil.pipeline.outcome import NotPublished, Outcome
+from wayveil.pipeline.seeds import sensitive_of
+from wayveil.recipe import catalog
+from wayveil.recipe.defaults import charts_json, results_json, to_text, verdict_json
+from wayveil.recipe.recipe import Recipe
+from wayveil.recipe.toml import recipe_text
+from wayveil.report.charts.drawings import Drawing
+from wayveil.report.report import ReportContext, render_report
+from wayveil.report.text import summary
 from wayveil.run.signing import SIGNATURE, load_signer
-from wayveil.run.staging import MANIFEST, RECIPE_FILE, Workspace, reporting_disk_errors
 
 __all__ = ["Clock", "Run", "finish"]
 
@@ -68,7 +69,7 @@ class Run:
 def finish(space: Workspace, run: Run) -> Outcome:
     """Publish what was staged if the verdict holds, and raise NotPublished otherwise; the report is written anyway."""
     recipe, verdict = run.recipe, run.verdict
-    unprotected = facts.unprotected(recipe.output.keep, sensitive_of(recipe))
+    unprotected = summary.unprotected(recipe.output.keep, sensitive_of(recipe))
     sha256 = None
     declared = recipe.input.each_trajectory or run.table.owners == "declared"
     promise = verdict.claim.statement("declared" if declared else "given")
@@ -81,7 +82,7 @@ def finish(space: Workspace, run: Run) -> Outcome:
             (space.staged / MANIFEST).write_bytes(content)
             if recipe.output.sign_key is not None:
                 (space.staged / SIGNATURE).write_bytes(load_signer(recipe.output.sign_key).sign(content))
-        sha256 = facts.sha256(content)
+        sha256 = summary.sha256(content)
     outcome = Outcome(
         public=space.public if verdict.holds else None,
         private=space.private,
@@ -91,7 +92,7 @@ def finish(space: Workspace, run: Run) -> Outcome:
         scores=run.scores,
         notes=(
             *run.notes,
-            *facts.prepare_notes(recipe.prepare),
+            *summary.prepare_notes(recipe.prepare),
             *(f"The attribute {name!r} is published as it is; the promise does not cover it." for name in unprotected),
         ),
         counted=run.counted,
@@ -139,7 +140,7 @@ def _private_files(run: Run, outcome: Outcome) -> dict[str, str]:
     return {
         "report.html": render_report(_report_context(run, outcome, created)),
         "scores.json": to_text(scores),
-        "log.txt": facts.log_text(created, outcome.timings, outcome.notes, run.verdict),
+        "log.txt": summary.log_text(created, outcome.timings, outcome.notes, run.verdict),
         "seed.txt": f"{run.seed}\n",
         SECRET_FILE: run.secret.text,
         RECIPE_FILE: recipe_text(_repeating(run)),
@@ -162,7 +163,7 @@ def _report_context(run: Run, outcome: Outcome, created: str) -> ReportContext:
         method_name=method.name,
         method_summary=method.summary,
         parameters=tuple(
-            (p.name, facts.value_text(plain(getattr(method, p.name))), p.help) for p in parameters_of(type(method))
+            (p.name, summary.value_text(plain(getattr(method, p.name))), p.help) for p in parameters_of(type(method))
         ),
         claim=run.verdict.claim,
         promise=outcome.promise,

@@ -12,9 +12,9 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from wayveil.errors import ParameterError, UsageError, check_fraction, closest
-from wayveil.run import catalog
-from wayveil.run.facts import value_text
-from wayveil.run.recipe import InputSpec, make_input
+from wayveil.recipe import catalog
+from wayveil.recipe.recipe import InputSpec, make_input
+from wayveil.report.text.summary import value_text
 
 __all__ = ["MOST_SETTINGS", "Measure", "Plan", "Setting", "load_plan"]
 

@@ -26,8 +26,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from wayveil.errors import InputError, UsageError
 from wayveil.io import public_frame, read_extent
 from wayveil.model import Data, Frame, Guarantee, Owners, TimeFormat, Verdict, guarantee_from_json
-from wayveil.run import catalog
-from wayveil.run.staging import MANIFEST
+from wayveil.pipeline.folder.staging import MANIFEST
+from wayveil.recipe import catalog
 
 __all__ = [
     "FORMAT",

@@ -32,8 +32,8 @@ from wayveil.io import (
     read_visits,
     taxonomy_of_places,
 )
-from wayveil.io.columns import EACH_TRAJECTORY
-from wayveil.io.source import holds_tracks
+from wayveil.io.formats.registry import holds_tracks
+from wayveil.io.tabular.columns import EACH_TRAJECTORY
 from wayveil.model import (
     Data,
     Frame,
@@ -48,11 +48,11 @@ from wayveil.model import (
     seconds_per_unit,
 )
 from wayveil.model.ragged import IntArray
-from wayveil.run import catalog
-from wayveil.run.joining import join_data
-from wayveil.run.manifest import FORMATS, Manifest, read_manifest, tables, taxonomy_name
-from wayveil.run.recipe import InputSpec
-from wayveil.run.staging import MANIFEST
+from wayveil.pipeline.folder.manifest import FORMATS, Manifest, read_manifest, tables, taxonomy_name
+from wayveil.pipeline.folder.staging import MANIFEST
+from wayveil.pipeline.joining import join_data
+from wayveil.recipe import catalog
+from wayveil.recipe.recipe import InputSpec
 
 __all__ = [
     "Prepared",

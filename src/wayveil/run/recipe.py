@@ -14,8 +14,8 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from wayveil.errors import UsageError, closest
-from wayveil.io.columns import EACH_TRAJECTORY
-from wayveil.run import catalog
+from wayveil.io.tabular.columns import EACH_TRAJECTORY
+from wayveil.recipe import catalog
 
 __all__ = [
     "EACH_TRAJECTORY",

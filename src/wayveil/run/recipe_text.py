@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from wayveil.run.catalog import plain_parameters
-from wayveil.run.recipe import Recipe
+from wayveil.recipe.catalog import plain_parameters
+from wayveil.recipe.recipe import Recipe
 
 __all__ = ["recipe_text", "to_toml"]
 

@@ -15,9 +15,9 @@ from wayveil.model.claims import BreachBound
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray, keep_rows, trajectory_of_row
 from wayveil.model.results import Verdict
 from wayveil.model.visits import Visits
-from wayveil.verify.ranges import chunks, distinct, expand
-from wayveil.verify.stop_classes import ratio
-from wayveil.verify.whole import same
+from wayveil.verify.common.index_ranges import chunks, distinct, expand
+from wayveil.verify.common.stop_classes import ratio
+from wayveil.verify.common.whole_trajectories import same
 
 __all__ = ["check_breach_bound"]
 

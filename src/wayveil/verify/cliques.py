@@ -8,7 +8,7 @@ import numpy as np
 
 from wayveil.model.budget import spend
 from wayveil.model.ragged import BoolArray
-from wayveil.verify.work import Work
+from wayveil.verify.common.step_budget import Work
 
 __all__ = ["STARTS", "People", "gather", "grow", "search"]
 

@@ -7,7 +7,7 @@ from scipy.spatial import cKDTree
 
 from wayveil.model.budget import spend
 from wayveil.model.ragged import FloatArray, IntArray
-from wayveil.verify.work import LimitReached, Work
+from wayveil.verify.common.step_budget import LimitReached, Work
 
 __all__ = ["CHUNK", "MOST_PAIRWISE", "Movers"]
 

@@ -12,7 +12,7 @@ import numpy as np
 from wayveil.model.budget import spend
 from wayveil.model.ragged import BoolArray, IntArray, offsets_of, take, trajectory_of_row
 from wayveil.model.routes import RoadNetwork, Routes
-from wayveil.verify.whole import same
+from wayveil.verify.common.whole_trajectories import same
 
 __all__ = [
     "CHUNK_ROWS",

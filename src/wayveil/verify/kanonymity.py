@@ -15,8 +15,8 @@ from wayveil.model.points import Points
 from wayveil.model.ragged import BoolArray, IntArray, trajectory_of_row
 from wayveil.model.regions import Regions
 from wayveil.model.results import Verdict
-from wayveil.verify.containment import Containment, beyond, contain, mismatch
-from wayveil.verify.whole import columns_of, counted, people_of, refusal, same
+from wayveil.verify.common.containment import Containment, beyond, contain, mismatch
+from wayveil.verify.common.whole_trajectories import columns_of, counted, people_of, refusal, same
 
 __all__ = ["check_kanonymity"]
 

@@ -12,9 +12,10 @@ from wayveil.model.claims import KCL
 from wayveil.model.ragged import IntArray
 from wayveil.model.results import Verdict
 from wayveil.model.visits import Visits
-from wayveil.verify.kcl_all import judge_all
-from wayveil.verify.kcl_table import Table, refusal
-from wayveil.verify.kcl_verdict import (
+from wayveil.verify.kcl.contained_sequences import Batch, SequenceWalker
+from wayveil.verify.kcl.kcl_any_length import judge_all
+from wayveil.verify.kcl.kcl_table import Table, refusal
+from wayveil.verify.kcl.kcl_verdict import (
     BREAKS,
     Break,
     Extremes,
@@ -24,7 +25,6 @@ from wayveil.verify.kcl_verdict import (
     verdict_of_all,
     verdict_of_listed,
 )
-from wayveil.verify.sequences import Batch, SequenceWalker
 
 __all__ = ["CHUNK_ROWS", "check_kcl", "judge_listed"]
 
@@ -83,7 +83,7 @@ def check_kcl(published: Visits, claim: KCL) -> Verdict:
     Time is that of one sort key per occurrence of a sequence: the sum of C(n, i), i <= l, over trajectories of n
     visits.  Memory is O(l * max(CHUNK_ROWS, visits)).
 
-    If l is "all", sequences are not listed: see `wayveil.verify.kcl_all`.  What is not certified after
+    If l is "all", sequences are not listed: see `wayveil.verify.kcl.kcl_any_length`.  What is not certified after
     `kcl_all.WORK_LIMIT` steps does not hold.
 
     References

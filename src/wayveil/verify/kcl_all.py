@@ -26,8 +26,8 @@ import numpy as np
 from wayveil.model.budget import spend
 from wayveil.model.claims import KCL
 from wayveil.model.ragged import BoolArray, IntArray, offsets_of
-from wayveil.verify.kcl_table import SHARES, Table
-from wayveil.verify.trajectories import Owned, People, Shapes, common, minimal, rows_of
+from wayveil.verify.kcl.distinct_trajectories import Owned, People, Shapes, common, minimal, rows_of
+from wayveil.verify.kcl.kcl_table import SHARES, Table
 
 __all__ = ["EXACT_LIMIT", "WORK_LIMIT", "Findings", "Largest", "judge_all"]
 

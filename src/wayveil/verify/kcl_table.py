@@ -11,7 +11,7 @@ from wayveil.model.budget import spend
 from wayveil.model.claims import KCL
 from wayveil.model.ragged import BoolArray, IntArray
 from wayveil.model.visits import Coded, Visits
-from wayveil.verify.sequences import MAX_ROWS
+from wayveil.verify.kcl.contained_sequences import MAX_ROWS
 
 __all__ = ["SHARES", "Table", "refusal"]
 

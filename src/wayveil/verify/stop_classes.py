@@ -16,7 +16,7 @@ from wayveil.model.budget import spend
 from wayveil.model.ragged import FloatArray, IntArray, keep_rows, trajectory_of_row
 from wayveil.model.stops import Stops
 from wayveil.model.taxonomy import Taxonomy
-from wayveil.verify.whole import same
+from wayveil.verify.common.whole_trajectories import same
 
 __all__ = ["Disclosure", "Reach", "StopClasses", "Unit", "largest_where_nested", "ratio"]
 

@@ -16,10 +16,10 @@ from wayveil.model.claims.counting import exceeds, share_text
 from wayveil.model.ragged import BoolArray, IntArray, offsets_of, take, trajectory_of_row
 from wayveil.model.results import Verdict
 from wayveil.model.routes import Routes
-from wayveil.verify.driven_routes import Driven
-from wayveil.verify.inference_routes import RouteGroups, exceed, inference_routes_of
-from wayveil.verify.strict_k import Faults, not_judged_of_routes, refusal_of_routes, size_of_routes
-from wayveil.verify.work import LimitReached, Work
+from wayveil.verify.common.driven_routes import Driven
+from wayveil.verify.common.route_inference import RouteGroups, exceed, inference_routes_of
+from wayveil.verify.common.step_budget import LimitReached, Work
+from wayveil.verify.strict_k.strict_k_verifier import Faults, not_judged_of_routes, refusal_of_routes, size_of_routes
 
 __all__ = ["WORK_LIMIT", "check_subsequence_k"]
 

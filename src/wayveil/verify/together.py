@@ -15,11 +15,11 @@ from wayveil.model.claims.counting import exceeds
 from wayveil.model.frame import Frame
 from wayveil.model.points import Points
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray, take
-from wayveil.verify.cliques import People, gather, grow, search
-from wayveil.verify.colocation import MOST_PAIRWISE, Movers
-from wayveil.verify.companions import find_shortage
-from wayveil.verify.whole import FARTHEST_M, columns_of, people_of, same
-from wayveil.verify.work import LimitReached, Work
+from wayveil.verify.common.step_budget import LimitReached, Work
+from wayveil.verify.common.whole_trajectories import FARTHEST_M, columns_of, people_of, same
+from wayveil.verify.kdelta.cliques import People, gather, grow, search
+from wayveil.verify.kdelta.companions import find_shortage
+from wayveil.verify.kdelta.pairs_within_delta import MOST_PAIRWISE, Movers
 
 __all__ = ["Failure", "Shapes", "Tally", "judge", "same_curve", "too_few_at_these_times"]
 

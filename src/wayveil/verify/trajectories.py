@@ -14,7 +14,7 @@ import numpy as np
 
 from wayveil.model.budget import spend
 from wayveil.model.ragged import BoolArray, IntArray, offsets_of
-from wayveil.verify.kcl_table import Table
+from wayveil.verify.kcl.kcl_table import Table
 
 __all__ = ["Owned", "People", "Shapes", "common", "minimal", "rows_of"]
 
