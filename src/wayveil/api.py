@@ -150,6 +150,7 @@ def publish(
     title: str = "",
     seed: int | None = None,
     secret: str | Path | None = None,
+    sign_key: str | Path | None = None,
     engine: Engine | None = None,
 ) -> Publication: ...
 
@@ -183,6 +184,8 @@ def publish(what: Any, method: Any = None, *, engine: Engine | None = None, **ho
         Repeats method and measurements; fresh and secret by default.
     secret : str or Path, optional
         The ``secret.txt`` of an earlier run, from its private folder: with it and the seed, the same bytes come out.
+    sign_key : str or Path, optional
+        A private key, as `wayveil keygen` writes it, with which the manifest is signed (extra `sign`).
     engine : Engine, optional
         Where the work runs.
 
@@ -280,6 +283,7 @@ class _Asked:
     keep: Sequence[str] = ()
     title: str = ""
     seed: int | None = None
+    sign_key: str | Path | None = None
 
     def recipe(self, data: Data, method: Any, target: Path) -> Recipe:
         """Return the same as a recipe for data in memory."""
@@ -287,7 +291,11 @@ class _Asked:
         return make_recipe(
             {
                 "input": {"path": "data in memory", "kind": data.kind, "owners": owners},
-                "output": {"path": str(target), "keep": list(self.keep)},
+                "output": {
+                    "path": str(target),
+                    "keep": list(self.keep),
+                    "sign_key": None if self.sign_key is None else str(self.sign_key),
+                },
                 "prepare": tuple(self.prepare),
                 "method": method,
                 "attacks": None if self.attacks is None else tuple(self.attacks),

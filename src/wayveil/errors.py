@@ -7,7 +7,8 @@
     │   └── ParameterError  a parameter of a method, attack or workload
     ├── InputError          the data cannot be read, or cannot be used       exit code 2
     ├── OutputError         the result cannot be written                     exit code 2
-    └── VerdictFailed       the published data do not keep the promise       exit code 1
+    ├── VerdictFailed       the published data do not keep the promise       exit code 1
+    └── WorkLimitReached    what somebody else wrote takes too long to judge exit code 3
 
 A message is one sentence or two: who, what rule, what was received, what to do.  It names columns, counts and
 line numbers, never a person's id, place or value.
@@ -26,6 +27,7 @@ __all__ = [
     "UsageError",
     "VerdictFailed",
     "WayveilError",
+    "WorkLimitReached",
     "check_choice",
     "check_fraction",
     "check_int",
@@ -60,6 +62,12 @@ class VerdictFailed(WayveilError):
     """The published data do not keep the promise, so nothing was published."""
 
     exit_code = 1
+
+
+class WorkLimitReached(WayveilError):
+    """What somebody else wrote cannot be judged within the limit of work; nothing is known of it."""
+
+    exit_code = 3
 
 
 LARGEST_INT = 10**15
@@ -109,6 +117,8 @@ def check_fraction(who: str, name: str, value: Any, *, low: int, high: int, why:
     except (ValueError, ZeroDivisionError):
         exact = None
     if exact is None or not low <= exact <= high:
+        if isinstance(value, int) and abs(value) > LARGEST_INT:
+            value = "a number of more than fifteen digits"
         raise ParameterError(f"{who}: {name} must be a number from {low} to {high}, got {value!r}. {why}".rstrip())
     return exact
 

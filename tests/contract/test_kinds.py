@@ -14,8 +14,9 @@ import pytest
 from wayveil.cli import options
 from wayveil.commands import single_steps
 from wayveil.errors import InputError
-from wayveil.io import as_published, layouts, read_published, write_published
-from wayveil.io.strict_rows import read_text, read_times, refuse_late
+from wayveil.io import as_published, read_published, write_published
+from wayveil.io.publish import layouts
+from wayveil.io.publish.strict_rows import read_text, read_times, refuse_late
 from wayveil.io.tabular import columns
 from wayveil.model import KINDS, Coded, Frame, InputKind, Kind, Trajectories, concat
 from wayveil.model.coded import common_codes, number_names

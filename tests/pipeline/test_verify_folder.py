@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from wayveil.cli import main
 from wayveil.errors import InputError, UsageError
 from wayveil.pipeline.folder.secret import Secret
 from wayveil.pipeline.folder.verify_folder import judge
@@ -273,3 +274,34 @@ def test_with_the_original_only_what_files_never_show_is_left_open(tmp_path: Pat
     judgement = judge(tmp_path / "out", original=tmp_path / "points.csv")
     assert judgement.holds is None
     assert [part.split(":")[0] for part in judgement.not_judged] == ["how members were placed"]
+
+
+def test_attributes_outside_the_claim_are_told_every_time(
+    content: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    content["method"] = {"name": "kcl", "k": 2, "l": 1}
+    content["output"]["keep"] = ["diagnosis"]
+    folder = publish(make_recipe(content)).public
+    assert folder is not None
+    told = "The attribute 'diagnosis' is published as it is; the promise does not cover it."
+    assert judge(folder).notes == (told,)
+    assert main(["verify", str(folder)]) == 0
+    assert told in " ".join(capsys.readouterr().out.split())
+    drop_row(folder)
+    assert told in judge(folder).notes
+
+
+def test_the_parameters_of_a_method_are_those_of_its_claim(public: Path) -> None:
+    said = json.loads((public / "manifest.json").read_text())["parameters"]
+    forge(public, parameters={**said, "k": 1000})
+    assert judge(public).failures == ("the parameters of the method are not those of the claim",)
+    forge(public, parameters={**said, "somebody": "was here"})
+    assert judge(public).failures == ("the manifest tells of a method or parameters that there are not",)
+    forge(public, parameters=said, method="nwa")
+    assert judge(public).exit_code == 1
+
+
+def test_the_claim_has_one_form(public: Path) -> None:
+    said = json.loads((public / "manifest.json").read_text())["claim"]
+    forge(public, claim={**said, "c": said["c"] + "0"})
+    assert "the claim is not in the form in which it is written" in judge(public).failures

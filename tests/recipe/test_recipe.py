@@ -148,3 +148,11 @@ def test_owners_that_say_nothing_or_two_things(content: dict[str, Any], more: di
     content["input"].update(more)
     with pytest.raises(UsageError, match=words):
         make_recipe(content)
+
+
+@pytest.mark.parametrize("text", ["seed = " + "9" * 5000, "seed = " + "[" * 100_000, "[method]\nk = 1e-999999999"])
+def test_numbers_that_no_machine_holds_are_told(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "recipe.toml"
+    path.write_text(text)
+    with pytest.raises(UsageError):
+        load_recipe(path)

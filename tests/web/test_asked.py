@@ -156,3 +156,39 @@ def test_every_method_can_be_asked_for_with_its_example(box: Any, upload: Any) -
         assert recipe.method.name == method["name"]
         assert recipe.attacks
         assert recipe.metrics
+
+
+ENDLESS = ["1e-999999999", "1e999999999", "-1e-999999999", "1/" + "9" * 5000, "0." + "1" * 5000, "9" * 5000, "1e-5000"]
+
+
+@pytest.mark.parametrize("number", ENDLESS, ids=range(len(ENDLESS)))
+def test_no_number_keeps_the_server_busy(box: Any, upload: Any, number: str) -> None:
+    """Some of these are numbers of a billion digits: whoever writes them out is gone for days."""
+    file, client = upload("a.csv"), box.client()
+    for method in client.get("/api/methods").json():
+        known = {p["name"]: p for p in method["parameters"]}
+        for name, parameter in known.items():
+            if parameter["kind"] not in ("int", "number", "fraction", "duration"):
+                continue
+            given = {"name": method["name"], **method["example"], name: number}
+            answers = [
+                client.post("/api/claim", json={"method": given}),
+                client.post("/api/runs", json=publish(file, method=given)),
+            ]
+            # A float can be so small that it is nothing, which some parameters may be.
+            assert {answer.status_code for answer in answers} in ({400}, {200, 201}), (method["name"], name)
+            if parameter["kind"] != "number":
+                assert answers[0].status_code == 400, (method["name"], name)
+                assert "must be" in answers[0].json()["error"]
+    for width in (number, f"{number}h"):
+        step = {"step": "bucket", "width": width}
+        answer = client.post("/api/runs", json=publish(file, prepare=[step]))
+        assert answer.status_code == 400
+    assert client.post("/api/runs", content=f'{{"what": {number}}}'.encode()).status_code == 400
+
+
+def test_numbers_of_a_table_keep_nobody_waiting(box: Any) -> None:
+    rows = "".join(f"{number},{number},{number},{number}\n" for number in ENDLESS)
+    content = f"traj_id,t,x,y\n{rows}".encode()
+    id = box.client().post("/api/files", params={"name": "a.csv", "role": "data"}, content=content).json()["id"]
+    assert box.client().get(f"/api/files/{id}/preview").status_code in (200, 400)

@@ -22,6 +22,7 @@ from wayveil.cli.options import (
     Prepare,
     Scheduler,
     SecretFile,
+    SignKey,
     TimeBucket,
     named_path,
     prepare_steps,
@@ -41,7 +42,10 @@ app = typer.Typer(
     invoke_without_command=True,
 )
 
-_ORDER = ("demo", "methods", "publish", "run", "verify", "risk", "utility", "compare", "generate", "prepare", "serve")
+_ORDER = (
+    *("demo", "methods", "publish", "run", "verify", "keygen", "risk", "utility", "compare", "generate", "prepare"),
+    "serve",
+)
 _CLICK_ERROR: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
 """Newer typer brings its own copy of click, older typer uses the package: both have this class."""
 
@@ -120,14 +124,17 @@ def run(
     scheduler: Scheduler = None,
     memory_limit: MemoryLimit = None,
     secret: SecretFile = None,
+    sign_key: SignKey = None,
     as_json: Json = False,
 ) -> None:
     """Publish what a recipe declares."""
     from wayveil.recipe.recipe import load_recipe
 
     loaded = load_recipe(recipe)
-    if overwrite:
-        loaded = loaded.model_copy(update={"output": loaded.output.model_copy(update={"overwrite": True})})
+    changes: dict[str, Any] = {"overwrite": True} if overwrite else {}
+    changes |= {} if sign_key is None else {"sign_key": sign_key}
+    if changes:
+        loaded = loaded.model_copy(update={"output": loaded.output.model_copy(update=changes)})
     if engine is not None:
         loaded = loaded.model_copy(update={"engine": engine})
     publish_recipe(loaded, scheduler, memory_limit, as_json, secret=secret)
@@ -140,14 +147,33 @@ def verify(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A publish
            recipe: Annotated[Path | None, typer.Option(
                "--recipe", metavar="FILE", help="With --original: the recipe; private/recipe.toml by default.")] = None,
            secret: SecretFile = None,
+           public_key: Annotated[Path | None, typer.Option(
+               "--public-key", metavar="FILE", help="The publisher's key: fail unless it signed the manifest.")] = None,
+           work_limit: Annotated[int | None, typer.Option(
+               "--work-limit", metavar="STEPS", min=1,
+               help="Stop judging the files after so many steps of about a nanosecond; by default as many as their "
+                    "size justifies.")] = None,
            as_json: Json = False) -> None:  # fmt: skip
     """Judge a published folder again: it holds (exit code 0), fails (1), or cannot be judged from these files (3)."""
     from wayveil.pipeline.folder.verify_folder import judge
 
-    judgement = judge(folder, original=original, recipe=recipe, secret=secret)
+    judgement = judge(
+        folder, original=original, recipe=recipe, secret=secret, public_key=public_key, work_limit=work_limit
+    )
     emit(judgement.to_json(), show.judgement_lines(judgement), as_json=as_json)
     if judgement.exit_code:
         raise typer.Exit(judgement.exit_code)
+
+
+@app.command("keygen")
+def keygen(file: Annotated[Path, typer.Argument(metavar="FILE", parser=named_path, help="Where the private key goes.")],
+           as_json: Json = False) -> None:  # fmt: skip
+    """Make a key to sign manifests with, and the public key FILE.pub to hand out."""
+    from wayveil.pipeline.folder.signing import make_keys
+
+    public = make_keys(file)
+    lines = (f"Private key: {file} (stays with you)", f"Public key: {public} (hand it out, not with the data)")
+    emit({"private_key": str(file), "public_key": str(public)}, lines, as_json=as_json)
 
 
 @app.command("compare")

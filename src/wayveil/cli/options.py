@@ -28,6 +28,7 @@ __all__ = [
     "SecretFile",
     "Seed",
     "SensitiveValues",
+    "SignKey",
     "TimeBucket",
     "WithRaw",
     "named_path",
@@ -146,6 +147,12 @@ Seed = Annotated[
 SecretFile = Annotated[
     Path | None,
     typer.Option("--secret", metavar="FILE", help="secret.txt of an earlier run: repeat it to the byte."),
+]
+SignKey = Annotated[
+    Path | None,
+    typer.Option(
+        "--sign-key", metavar="FILE", help="Sign the manifest with this private key, as keygen writes it (extra sign)."
+    ),
 ]
 EngineName = Annotated[
     Literal["local", "dask", "auto"] | None,

@@ -30,6 +30,7 @@ from wayveil.cli.options import (
     SecretFile,
     Seed,
     SensitiveValues,
+    SignKey,
     TimeBucket,
     WithRaw,
     prepare_steps,
@@ -60,6 +61,7 @@ def _publisher(method: str) -> Any:
         overwrite: Overwrite = False,
         seed: Seed = None,
         secret: SecretFile = None,
+        sign_key: SignKey = None,
         blocks: BlockBy = None,
         block_rows: BlockRows = None,
         engine: EngineName = None,
@@ -71,7 +73,7 @@ def _publisher(method: str) -> Any:
         from wayveil.recipe.recipe import make_recipe
 
         output = {"path": out, "format": form, "keep": keep or [], "keep_mapping": keep_mapping, "overwrite": overwrite,
-                  "with_raw": with_raw}  # fmt: skip
+                  "with_raw": with_raw, "sign_key": sign_key}  # fmt: skip
         if block_rows is not None and blocks is None:
             raise UsageError("--block-rows says how large blocks are; say what they are with --blocks.")
         recipe = make_recipe(

@@ -32,8 +32,8 @@ _JUDGED = {
     True: ("Verified: the files are those of the manifest, and keep its promise.", "green"),
     False: ("Not verified.", "red"),
     None: (
-        "Cannot be judged from these files: they are those of the manifest, and nothing in them breaks its promise, "
-        "but a part of it does not show in them.",
+        "Cannot be judged from these files: they are those of the manifest, and nothing that was judged breaks its "
+        "promise, but a part of it was not judged.",
         "yellow",
     ),
 }
@@ -104,12 +104,16 @@ def judgement_lines(judgement: Any) -> Iterator[str]:
     yield _row("promise", judgement.promise)
     for part in judgement.not_judged:
         yield _row("not judged", part)
+    for note in judgement.notes:
+        yield _row("note", note)
     verdict = judgement.verdict
     if verdict is not None:
         word = "fails" if not verdict.holds else "nothing broken" if judgement.not_judged else "holds"
         yield _row("verdict", f"{word}, counting {verdict.counted}: {_measured(verdict.measured)}")
         if verdict.witness is not None:
             yield _row("witness", _measured(verdict.witness))
+    if judgement.signature in ("right", "wrong"):
+        yield _row("signature", f"{judgement.signature}, by the given key")
     yield _row("manifest", f"sha256 {judgement.manifest_sha256} (compare it with the one you were given)")
 
 

@@ -132,6 +132,8 @@ def _read(path: Path) -> dict[str, Any]:
         raise UsageError(f"The recipe {str(path)!r} is not UTF-8 text.") from None
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"The recipe {str(path)!r} is not valid TOML: {error}.") from None
+    except (ValueError, RecursionError):
+        raise UsageError(f"The recipe {str(path)!r} has a number that is too long, or is nested too deeply.") from None
 
 
 def _checked(content: dict[str, Any]) -> _File:

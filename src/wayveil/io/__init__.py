@@ -1,10 +1,10 @@
 """File <-> model: the tables people have, and the tables that are published."""
 
-from wayveil.io.layouts import as_published
 from wayveil.io.network.road_files import read_network, write_network
 from wayveil.io.places.place_files import read_places
 from wayveil.io.places.place_leaves import attach_places, taxonomy_of_places
 from wayveil.io.places.taxonomy_files import in_tree_order, read_published_taxonomy, read_taxonomy, write_taxonomy
+from wayveil.io.publish.layouts import as_published
 from wayveil.io.publish.published import public_frame, read_extent, read_published, write_published
 from wayveil.io.publish.writer import write_points, write_visits
 from wayveil.io.read.dataframes import (

@@ -75,7 +75,7 @@ class Trajectories(ABC):
     - `_unify`, if what its codes mean may differ from one part of the data to another;
     - any other hook whose default does not fit.
 
-    It is listed in `wayveil.model.kinds`.  How its files look is one class in `wayveil.io.layouts`.
+    It is listed in `wayveil.model.kinds`.  How its files look is one class in `wayveil.io.publish.layouts`.
     """
 
     offsets: IntArray

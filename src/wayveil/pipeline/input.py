@@ -203,9 +203,9 @@ def load_published(folder: Path, manifest: Manifest) -> Loaded:
     )
 
 
-def load_parts(folder: Path, manifest: Manifest) -> Iterator[Loaded]:
-    """Read the parts of the table of a public folder, one after the other."""
-    taxonomy = _published_taxonomy(folder, manifest)
+def load_parts(folder: Path, manifest: Manifest, *, exact: bool = False) -> Iterator[Loaded]:
+    """Read the parts of the table of a public folder, one after the other; see `read_published` for `exact`."""
+    taxonomy = _published_taxonomy(folder, manifest, exact=exact)
     for name in tables(manifest):
         yield read_published(
             folder / name,
@@ -216,21 +216,29 @@ def load_parts(folder: Path, manifest: Manifest) -> Iterator[Loaded]:
             frame=manifest.frame,
             taxonomy=taxonomy,
             declared=manifest.declared,
+            exact=exact,
         )
 
 
-def _published_taxonomy(folder: Path, manifest: Manifest) -> Taxonomy | None:
+def _published_taxonomy(folder: Path, manifest: Manifest, *, exact: bool) -> Taxonomy | None:
     """Return the taxonomy that was published with stops."""
     if manifest.table.kind != "stops":
         return None
     names = [name for form in FORMATS if (name := taxonomy_name(form)) in manifest.files]
     if not names:
         raise InputError("The manifest lists no taxonomy, without which stops mean nothing.")
-    return read_published_taxonomy(folder / names[0])
+    if len(names) > 1:
+        raise InputError("The manifest lists several taxonomies, so it is not known what stops mean.")
+    return read_published_taxonomy(folder / names[0], exact=exact)
 
 
-def load_boxes(folder: Path, manifest: Manifest, points: Loaded, part: int = 0) -> Regions | None:
-    """Read the boxes from which published points were drawn, where there are any; their ids must be the same."""
+def load_boxes(
+    folder: Path, manifest: Manifest, points: Loaded, part: int = 0, *, exact: bool = False
+) -> Regions | None:
+    """Read the boxes from which published points were drawn, where there are any; their ids must be the same.
+
+    See `read_published` for `exact`.
+    """
     names = tables(manifest, "boxes")
     if not names:
         return None
@@ -243,6 +251,7 @@ def load_boxes(folder: Path, manifest: Manifest, points: Loaded, part: int = 0) 
         attributes=(),
         owners=manifest.table.owners,
         frame=manifest.frame,
+        exact=exact,
     )
     if not loaded.ids.equals(points.ids):
         raise InputError(f"The trajectories of {names[part]} are not those of the published points.")

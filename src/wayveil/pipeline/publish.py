@@ -17,6 +17,7 @@ from wayveil.pipeline.compile import compile_kernels
 from wayveil.pipeline.evaluate import measure, run_attacks
 from wayveil.pipeline.folder.manifest import described
 from wayveil.pipeline.folder.secret import Secret
+from wayveil.pipeline.folder.signing import load_signer
 from wayveil.pipeline.folder.staging import open_workspace
 from wayveil.pipeline.input import Prepared, check_places, check_sensitive, load, prepare
 from wayveil.pipeline.outcome import NotPublished, Outcome
@@ -62,6 +63,8 @@ def publish(
     does not change what is published.  New ids, the order of rows and draws that hide people come from the secret.
     """
     engine = engine or LocalEngine()
+    if recipe.output.sign_key is not None:
+        load_signer(recipe.output.sign_key)  # before any work is done that could not be signed
     if recipe.blocks is not None:
         return publish_blocks(recipe, engine=engine, secret=secret)
     secret = secret or Secret.fresh()

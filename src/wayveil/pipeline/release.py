@@ -13,6 +13,7 @@ from typing import Any
 from wayveil.model import AttackResult, Chart, Engine, Score, Verdict, parameters_of, plain
 from wayveil.pipeline.folder.manifest import Described, make_manifest, versions
 from wayveil.pipeline.folder.secret import SECRET_FILE, Secret
+from wayveil.pipeline.folder.signing import SIGNATURE, load_signer
 from wayveil.pipeline.folder.staging import MANIFEST, RECIPE_FILE, Workspace, reporting_disk_errors
 from wayveil.pipeline.outcome import NotPublished, Outcome
 from wayveil.recipe import catalog
@@ -79,6 +80,8 @@ def finish(space: Workspace, run: Run) -> Outcome:
             )
             content = manifest.to_bytes()
             (space.staged / MANIFEST).write_bytes(content)
+            if recipe.output.sign_key is not None:
+                (space.staged / SIGNATURE).write_bytes(load_signer(recipe.output.sign_key).sign(content))
         sha256 = summary.sha256(content)
     outcome = Outcome(
         public=space.public if verdict.holds else None,
@@ -148,8 +151,9 @@ def _private_files(run: Run, outcome: Outcome) -> dict[str, str]:
 def _repeating(run: Run) -> Recipe:
     """Return the recipe as it can be run again from anywhere: with its seed, and with whole paths."""
     here = Path.cwd()
-    output = run.recipe.output.model_copy(update={"path": here / run.recipe.output.path})
-    return run.recipe.model_copy(update={"seed": run.seed, "input": run.recipe.input.below(here), "output": output})
+    return run.recipe.model_copy(
+        update={"seed": run.seed, "input": run.recipe.input.below(here), "output": run.recipe.output.below(here)}
+    )
 
 
 def _report_context(run: Run, outcome: Outcome, created: str) -> ReportContext:

@@ -135,8 +135,9 @@ class OutputSpec(_Strict):
     keep_mapping: bool = False
     with_raw: bool = False
     overwrite: bool = False
+    sign_key: Path | None = None
 
-    @field_validator("path", mode="before")
+    @field_validator("path", "sign_key", mode="before")
     @classmethod
     def _path(cls, value: Any) -> Any:
         return _as_path(value)
@@ -150,6 +151,11 @@ class OutputSpec(_Strict):
     @classmethod
     def _normal_names(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         return _normal(value)
+
+    def below(self, folder: Path) -> OutputSpec:
+        """Return the same with paths that are relative to a folder."""
+        key = None if self.sign_key is None else folder / self.sign_key
+        return self.model_copy(update={"path": folder / self.path, "sign_key": key})
 
 
 class BlocksSpec(_Strict):
@@ -208,12 +214,14 @@ def load_recipe(path: str | Path) -> Recipe:
         raise UsageError(f"The recipe {str(path)!r} is not UTF-8 text.") from None
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"The recipe {str(path)!r} is not valid TOML: {error}.") from None
+    except (ValueError, RecursionError):
+        raise UsageError(f"The recipe {str(path)!r} has a number that is too long, or is nested too deeply.") from None
     base = path.parent
     recipe = make_recipe(_with_tables(content, base))
     return recipe.model_copy(
         update={
             "input": recipe.input.below(base),
-            "output": recipe.output.model_copy(update={"path": base / recipe.output.path}),
+            "output": recipe.output.below(base),
         }
     )
 

@@ -27,6 +27,8 @@ def recipe_text(recipe: Recipe, *, seed: bool = True, names_only: bool = False) 
             value = [file(path) for path in value]
         source[name] = list(value) if isinstance(value, tuple) else value
     output = {**recipe.output.model_dump(exclude_defaults=True), "path": file(recipe.output.path)}
+    if recipe.output.sign_key is not None:
+        output["sign_key"] = file(recipe.output.sign_key)
     if "keep" in output:
         output["keep"] = list(output["keep"])
     parts: dict[str, Any] = {

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.errors import InputError, OutputError
-from wayveil.io.layouts import as_published
+from wayveil.io.publish.layouts import as_published
 from wayveil.io.publish.published import read_published, write_published
 from wayveil.io.read.loaded import Loaded
 from wayveil.model import Frame, Points, Regions, TimeFormat, Visits

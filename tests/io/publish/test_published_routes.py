@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.errors import InputError, OutputError
-from wayveil.io.layouts import as_published
+from wayveil.io.publish.layouts import as_published
 from wayveil.io.publish.published import read_published, write_published
 from wayveil.model import Coded, RoadNetwork, Routes, TimeFormat
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.errors import InputError, OutputError
-from wayveil.io.layouts import as_published
 from wayveil.io.places.taxonomy_files import in_tree_order, read_published_taxonomy, write_taxonomy
+from wayveil.io.publish.layouts import as_published
 from wayveil.io.publish.published import read_published, write_published
 from wayveil.io.publish.published_rows import pattern_of
 from wayveil.model import Coded, Stops, Taxonomy

@@ -1,7 +1,8 @@
-"""How long the row groups of a Parquet file are.
+"""How long the row groups of a Parquet file are, what it takes unpacked, and what its end says besides.
 
 Polars reads whole row groups but does not tell how long they are, and a library that does is larger than everything
-else that is installed.  The end of a file says it, in Thrift's compact protocol; only that is read here.
+else that is installed.  The end of a file says it, in Thrift's compact protocol; that, and the heads of pages, are read
+here.
 """
 
 from __future__ import annotations
@@ -9,13 +10,78 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-__all__ = ["longest_group"]
+__all__ = ["FooterFacts", "footer_facts", "longest_group", "unpacked_bytes"]
 
 # The numbers of fields, from the definition of the format (parquet.thrift).
 _ROW_GROUPS, _COLUMNS, _CHUNK_FACTS, _PATH, _UNPACKED, _STORED = 4, 1, 3, 3, 6, 7
+_SCHEMA, _ROWS, _METADATA, _WRITER, _GROUP_ROWS = 2, 3, 5, 6, 3
+_DATA_AT, _DICTIONARY_AT = 9, 11
+_PAGE_UNPACKED, _PAGE_STORED, _PAGE_HEADS, _PAGE_VALUES = 2, 3, (5, 7, 8), 1
+_CELL_BYTES = 16  # what a cell takes in memory at most, beside the text in it
+_GARBLED = (IndexError, KeyError, TypeError, ValueError, RecursionError, OSError)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FooterFacts:
+    """What the end of a Parquet file says besides where the columns are.
+
+    `schema` and `metadata` are as they stand there, by field numbers; `writer` is what wrote the file.
+    """
+
+    schema: Any
+    metadata: Any
+    writer: bytes
+
+
+def footer_facts(content: bytes) -> FooterFacts | None:
+    """Return what the end of a Parquet file says; None if it cannot be read."""
+    try:
+        length = int.from_bytes(content[-8:-4], "little")
+        found = _struct(io.BytesIO(content[-8 - length : -8]))
+        return FooterFacts(schema=found[_SCHEMA], metadata=found.get(_METADATA), writer=bytes(found.get(_WRITER, b"")))
+    except _GARBLED:
+        return None
+
+
+def unpacked_bytes(file: Path) -> int | None:
+    """Return how many bytes a Parquet file takes in memory at most, before it is decoded; None if it is garbled.
+
+    A page of a few bytes can stand for millions of rows.  The end of the file may say anything, so the head of every
+    page is read: no page is unpacked to more than it says there.  Chunks that share pages are garbled.
+    """
+    try:
+        footer = _footer(file)
+        chunks = [chunk[_CHUNK_FACTS] for group in footer[_ROW_GROUPS] for chunk in group[_COLUMNS]]
+        columns = max((len(group[_COLUMNS]) for group in footer[_ROW_GROUPS]), default=0)
+        rows = max(int(footer[_ROWS]), sum(int(group[_GROUP_ROWS]) for group in footer[_ROW_GROUPS]))
+        stored = [int(chunk[_STORED]) for chunk in chunks]
+        if min(stored, default=0) < 0 or sum(stored) > file.stat().st_size or rows < 0:
+            return None
+        with file.open("rb") as stream:
+            held = sum(_unpacked_chunk(stream, chunk) for chunk in chunks)
+    except _GARBLED:
+        return None
+    return max(held, _CELL_BYTES * rows * columns)
+
+
+def _unpacked_chunk(file: io.BufferedReader, chunk: dict[int, Any]) -> int:
+    file.seek(min(int(chunk[_DATA_AT]), int(chunk.get(_DICTIONARY_AT, chunk[_DATA_AT]))))
+    content = file.read(int(chunk[_STORED]))
+    pages = io.BytesIO(content)
+    held = 0
+    while pages.tell() < len(content):
+        head = _struct(pages)
+        more = [int(head[_PAGE_UNPACKED]), int(head[_PAGE_STORED])]
+        more += [int(head[kind][_PAGE_VALUES]) for kind in _PAGE_HEADS if kind in head]
+        if min(more) < 0:
+            raise ValueError("a negative size")
+        held += more[0] + _CELL_BYTES * sum(more[2:])
+        pages.seek(more[1], os.SEEK_CUR)
+    return held
 
 
 def longest_group(file: Path, names: Sequence[str]) -> int:
@@ -30,7 +96,7 @@ def longest_group(file: Path, names: Sequence[str]) -> int:
         return max(
             (sum(_bytes_of(chunk) for chunk in group if chunk[_PATH][0] in wanted) for group in chunks), default=0
         )
-    except (IndexError, KeyError, TypeError, ValueError, RecursionError, OSError):
+    except _GARBLED:
         return file.stat().st_size
 
 
@@ -81,6 +147,8 @@ def _unsigned(stream: io.BytesIO) -> int:
         byte = stream.read(1)[0]
         number |= (byte & 127) << shift
         shift += 7
+        if shift > 70:
+            raise ValueError("a number of more than 64 bits")
         if byte < 128:
             return number
 

@@ -12,6 +12,7 @@ from wayveil.errors import InputError
 from wayveil.io.places.taxonomy_build import in_tree_order, labelled, with_own_leaves
 from wayveil.io.places.taxonomy_json import read_json, read_keys
 from wayveil.io.publish.writer import write_table
+from wayveil.io.publish.written_form import check_form, check_start
 from wayveil.io.read.trajectory_tables import required
 from wayveil.io.tabular.headers import columns_error, shown_names
 from wayveil.io.tabular.messages import count, listed
@@ -95,23 +96,29 @@ def write_taxonomy(taxonomy: Taxonomy, path: str | Path) -> None:
     OutputError
         If the file cannot be written.
     """
+    write_table(_frame(taxonomy), path, None)
+
+
+def _frame(taxonomy: Taxonomy) -> pl.DataFrame:
     tree = in_tree_order(taxonomy)
     names = pl.Series(tree.nodes, dtype=pl.String)
     above = pl.Series(tree.parent)
-    frame = pl.DataFrame(
+    return pl.DataFrame(
         {"node": names, "parent": names.gather(above.set(above < 0, None)), "sensitive": pl.Series(tree.sensitive)}
     )
-    write_table(frame, path, None)
 
 
-def read_published_taxonomy(path: str | Path) -> Taxonomy:
+def read_published_taxonomy(path: str | Path, *, exact: bool = False) -> Taxonomy:
     """Read back what `write_taxonomy` wrote; anything else is refused, also other labels and another order of rows.
+
+    If it must be `exact`, the file has the very bytes that `write_taxonomy` writes; see `check_form`.
 
     Raises
     ------
     InputError
         If the file is not as `write_taxonomy` writes it.
     """
+    check_start(path, len(_COLUMNS))
     table = open_table(path)
     if table.names != _COLUMNS:
         raise table.wrong(f"not a published taxonomy: the columns must be {listed(_COLUMNS)}, in this order. {_AGAIN}")
@@ -131,6 +138,8 @@ def read_published_taxonomy(path: str | Path) -> Taxonomy:
     tree = in_tree_order(found)
     if tree.nodes != found.nodes:
         raise table.wrong(f"not a published taxonomy: the rows are not in the order of the tree. {_AGAIN}")
+    if exact:
+        check_form(path, _frame(tree), None)
     return tree
 
 

@@ -39,7 +39,7 @@ def points_to_file(data: Points) -> tuple[FloatArray, FloatArray]:
     if frame.degrees:
         decimals = DECIMALS if frame.decimals is None else min(DECIMALS, frame.decimals)
     elif frame.decimals is None:
-        return x, y
+        return x + 0.0, y + 0.0
     else:
         decimals = frame.decimals
     unit = 10.0**decimals
@@ -59,7 +59,7 @@ def boxes_to_file(data: Regions) -> dict[str, FloatArray]:
     `Frame.to_metres` make of the points inside, up to a tenth of a micrometre.  Equal boxes stay equal.
     """
     if not data.frame.degrees:
-        return {name: getattr(data, name) for name in ("x_min", "x_max", "y_min", "y_max")}
+        return {name: getattr(data, name) + 0.0 for name in ("x_min", "x_max", "y_min", "y_max")}
     frame = data.frame
     north = {"scale": frame.y_scale, "zero": frame.lat_0, "low": -90.0 - frame.lat_0, "high": 90.0 - frame.lat_0}
     east = {"scale": frame.x_scale, "zero": frame.lon_0, "low": -180.0, "high": 180.0}

@@ -12,12 +12,13 @@ import polars as pl
 
 from wayveil.errors import InputError
 from wayveil.io.formats.features import GEOJSON_LINES, GEOJSON_WHOLE, open_features
-from wayveil.io.layouts import LAYOUTS, Beside, Layout, layout_of
-from wayveil.io.publish.canonical import SLACK_DEG
+from wayveil.io.publish.canonical import DECIMALS, SLACK_DEG
+from wayveil.io.publish.layouts import LAYOUTS, Beside, Layout, layout_of
 from wayveil.io.publish.published_rows import DECLARED, data_frame, pattern_of
+from wayveil.io.publish.strict_rows import read_attribute, read_flags, read_numbers, refuse
 from wayveil.io.publish.writer import check_geojson, write_table
+from wayveil.io.publish.written_form import check_form, check_start
 from wayveil.io.read.loaded import Loaded
-from wayveil.io.strict_rows import read_attribute, read_flags, read_numbers, refuse
 from wayveil.io.tabular.messages import listed
 from wayveil.io.tabular.table import Rows, Table, open_table
 from wayveil.io.tabular.timestamps import time_type
@@ -91,6 +92,7 @@ def read_published(
     frame: Frame = _PLANAR,
     taxonomy: Taxonomy | None = None,
     declared: bool = False,
+    exact: bool = False,
 ) -> Loaded:
     """Read a published table back, exactly as it is: nothing is cleaned, sorted or forgiven.
 
@@ -111,6 +113,8 @@ def read_published(
         What the places of stops are nodes of; needed for stops.
     declared : bool
         Whether regions have a column that says which boxes are of declared times.
+    exact : bool
+        Whether the file must be, byte by byte, what `write_published` makes of what is in it; see `check_form`.
 
     Returns
     -------
@@ -151,7 +155,9 @@ def read_published(
         owners=owners,
         **({DECLARED: read_flags(rows, len(own) - 1)} if declared else {}),
     )
-    return Loaded(data=data, rows=len(rows), notes=(), ids=ids.gather(start))
+    public_ids = ids.gather(start)
+    notes = _check_form(rows, data, public_ids, layout, frame) if exact else ()
+    return Loaded(data=data, rows=len(rows), notes=notes, ids=public_ids)
 
 
 def read_extent(
@@ -193,7 +199,33 @@ def public_frame(extents: Iterable[Extent], *, crs: str) -> Frame:
     return Frame.for_extent(Extent.join(extents), crs=crs)
 
 
+def _check_form(rows: Rows, data: Data, ids: pl.Series, layout: Layout, frame: Frame) -> tuple[str, ...]:
+    """Refuse rows that `write_published` writes in another form; return what is to be told.
+
+    Coordinates are taken as they were read: metres and back would change their last bits.
+    """
+    names = rows.table.names
+    column = {name: read_numbers(rows, names.index(name)) for name, word in layout.columns.items() if word == "place"}
+    for name, values in column.items():
+        refuse(rows, np.signbit(values) & (values == 0.0), f"{name} is a negative zero")
+        if frame.degrees:
+            finer = values != np.rint(values * 10.0**DECIMALS) / 10.0**DECIMALS
+            refuse(rows, finer, f"{name} has more than {DECIMALS} decimals")
+    path = rows.table.path
+    written = data_frame(data, path, {"traj_id": pl.Series(ids.to_list(), dtype=pl.String)}, public=True)
+    written = written.with_columns(**{name: pl.Series(values, dtype=pl.Float64) for name, values in column.items()})
+    if rows.table.csv is None and rows.table.places is None:
+        found = rows.frame.rename({str(i): name for i, name in enumerate(names)}).select(written.columns)
+        if not found.equals(written):
+            raise rows.table.wrong(
+                "the file is not in the form in which it is written. Publish again; a published file must not be "
+                "edited."
+            )
+    return check_form(path, written, pattern_of(data), layout.geometry)
+
+
 def _open(path: str | Path, layout: Layout, expected: Sequence[str], time_format: TimeFormat, own: int) -> Table:
+    check_start(path, len(expected))
     if layout.geometry is None or Path(path).suffix.lower() not in (*GEOJSON_WHOLE, *GEOJSON_LINES):
         return open_table(path)
     # JSON has no times: they are texts there.

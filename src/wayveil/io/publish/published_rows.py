@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import OutputError
-from wayveil.io.layouts import layout_of, refuse_empty
+from wayveil.io.publish.layouts import layout_of, refuse_empty
 from wayveil.io.tabular.timestamps import time_column, time_pattern
 from wayveil.model import Coded, Data
 from wayveil.model.ragged import IntArray, trajectory_of_row

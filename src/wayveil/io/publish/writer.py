@@ -12,8 +12,8 @@ import polars as pl
 
 from wayveil.errors import OutputError
 from wayveil.io.formats.features import GEOJSON_LINES, GEOJSON_WHOLE, write_features
-from wayveil.io.layouts import layout_of
 from wayveil.io.publish.atomic import system_error, whole_file
+from wayveil.io.publish.layouts import layout_of
 from wayveil.io.publish.published_rows import data_frame, pattern_of
 from wayveil.model import Data, Points, Visits
 from wayveil.model.ragged import trajectory_of_row
@@ -25,6 +25,7 @@ __all__ = [
     "write_file",
     "write_parquet",
     "write_points",
+    "write_stream",
     "write_table",
     "write_visits",
 ]
@@ -96,7 +97,7 @@ def write_table(
     if suffix not in known:
         names = f"{', '.join(known[:-1])} or {known[-1]}"
         raise OutputError(f"{path}: the format is told by the suffix; end the name in {names}.")
-    write_file(path, lambda stream: _write(frame, stream, suffix, pattern, geometry or ()))
+    write_file(path, lambda stream: write_stream(frame, stream, suffix, pattern, geometry or ()))
 
 
 def write_file(path: str | Path, write: Callable[[IO[bytes]], object]) -> None:
@@ -111,7 +112,10 @@ def write_file(path: str | Path, write: Callable[[IO[bytes]], object]) -> None:
         raise OutputError(f"{path}: the file cannot be written: {_reason(error)}.") from None
 
 
-def _write(frame: pl.DataFrame, stream: IO[bytes], suffix: str, pattern: str | None, geometry: tuple[str, ...]) -> None:
+def write_stream(
+    frame: pl.DataFrame, stream: IO[bytes], suffix: str, pattern: str | None, geometry: tuple[str, ...]
+) -> None:
+    """Write a table by the settings of its format; see `write_table`."""
     if suffix == ".csv":
         frame.write_csv(stream, datetime_format=pattern)
     elif suffix == ".parquet":

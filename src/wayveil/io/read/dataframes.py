@@ -11,7 +11,7 @@ import polars as pl
 
 from wayveil.errors import InputError, UsageError
 from wayveil.io.formats.registry import Source
-from wayveil.io.layouts import layout_of
+from wayveil.io.publish.layouts import layout_of
 from wayveil.io.publish.published_rows import data_frame
 from wayveil.io.publish.writer import first_columns
 from wayveil.io.read.point_tables import points_of

@@ -25,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from wayveil.errors import InputError, UsageError
 from wayveil.io import public_frame, read_extent
-from wayveil.io.layouts import LAYOUTS
+from wayveil.io.publish.layouts import LAYOUTS
 from wayveil.model import Data, Frame, Guarantee, Kind, Owners, TimeFormat, Verdict, guarantee_from_json
 from wayveil.pipeline.folder.staging import MANIFEST
 from wayveil.recipe import catalog
@@ -39,6 +39,7 @@ __all__ = [
     "described",
     "expected_columns",
     "file_facts",
+    "form_of_files",
     "frame_of_files",
     "is_published_name",
     "make_manifest",
@@ -48,6 +49,7 @@ __all__ = [
     "sentences",
     "tables",
     "taxonomy_name",
+    "unprotected",
     "versions",
 ]
 
@@ -205,7 +207,6 @@ def sentences(claim: Guarantee, each_trajectory: bool, attributes: Iterable[str]
 
     `each_trajectory` is whether the publisher declared that each trajectory of the input is another person.
     """
-    sensitive = {attribute for attribute, _ in claim.sensitive}
     return {
         "promise": claim.statement("declared" if each_trajectory else "given"),
         "covered": list(claim.covered),
@@ -213,12 +214,39 @@ def sentences(claim: Guarantee, each_trajectory: bool, attributes: Iterable[str]
             *claim.not_covered,
             *(
                 f"an attacker who knows the attribute {name!r} of the victim: it is published as it is"
-                for name in attributes
-                if name not in sensitive
+                for name in unprotected(claim, attributes)
             ),
         ],
         "protects": [protection.to_json() for protection in claim.protects],
     }
+
+
+def unprotected(claim: Guarantee, attributes: Iterable[str]) -> list[str]:
+    """Return the attributes that are published as they are, and of which the claim does not speak."""
+    sensitive = {attribute for attribute, _ in claim.sensitive}
+    return [name for name in attributes if name not in sensitive]
+
+
+def form_of_files(manifest: Manifest) -> list[str]:
+    """Return what is wrong with the names of files: a file that no reader of this kind of data opens could hide much.
+
+    All have one format; a taxonomy stands beside stops alone, boxes beside points drawn from them, one for each part.
+    """
+    failures = []
+    endings = {name.rpartition(".")[2] for name in manifest.files}
+    if len(endings) > 1:
+        failures.append("the files have several formats")
+    numbers = {what: [name.partition(".")[0][len(what) :] for name in tables(manifest, what)]
+               for what in ("published", "boxes")}  # fmt: skip
+    if any(number and number != _number(int(number[1:]) - 1) for number in numbers["published"]):
+        failures.append("the parts are not numbered as they are written")
+    if numbers["boxes"]:
+        drawn = manifest.table.kind == "points" and manifest.table.parts != "together"
+        if not drawn or numbers["boxes"] != numbers["published"]:
+            failures.append("there are boxes that do not belong to published points")
+    if any(taxonomy_name(ending) in manifest.files for ending in endings) != (manifest.table.kind == "stops"):
+        failures.append("there is a taxonomy without stops, or none with them")
+    return failures
 
 
 def frame_of_files(folder: Path, table: Schema, names: Iterable[str], attributes: tuple[str, ...]) -> Frame | None:

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import os
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from wayveil.engines import scratch_folder
-from wayveil.errors import InputError, UsageError
+from wayveil.errors import InputError, UsageError, WorkLimitReached, check_int
 from wayveil.io.tabular.crs import crs_name
 from wayveil.model import KINDS, Engine, Stops, Verdict
+from wayveil.model.budget import limit_work, spend
 from wayveil.model.ragged import IntArray
 from wayveil.pipeline.folder.manifest import (
     Manifest,
     expected_columns,
     file_facts,
+    form_of_files,
     frame_of_files,
     is_published_name,
     open_plain,
     read_manifest,
     sentences,
+    unprotected,
     versions,
 )
 from wayveil.pipeline.folder.secret import SECRET_FILE, Secret
 from wayveil.pipeline.folder.shares import judge_together
+from wayveil.pipeline.folder.signing import SIGNATURE, check_signature
 from wayveil.pipeline.folder.staging import MANIFEST, RECIPE_FILE
 from wayveil.pipeline.input import find_public, load_boxes, load_parts
 from wayveil.pipeline.outcome import NotPublished
@@ -35,8 +41,13 @@ from wayveil.recipe.recipe import Recipe, load_recipe
 from wayveil.report.results_json import verdict_json
 from wayveil.verify import Need, apart, class_keys, join_verdicts
 
-__all__ = ["Judgement", "judge"]
+__all__ = ["WORK_BASE", "WORK_PER_BYTE", "Judgement", "judge"]
 
+WORK_BASE, WORK_PER_BYTE = 4_000_000_000, 2_000
+"""How many steps, of about a nanosecond each, a folder may take to be judged, and how many more for each byte of it."""
+
+_STEPS_PER_PAIR_OF_FILES = 2_000
+_SIGNED_UNCHECKED = "The manifest is signed; the signature was not checked. Give the publisher's key with --public-key."
 
 _NOT_ALONE = (
     "the claim itself: it speaks of true positions, which published files do not show; whoever has the original can "
@@ -44,9 +55,16 @@ _NOT_ALONE = (
 )
 
 
+Signature = Literal["none", "not checked", "right", "wrong"]
+"""Whether there is a signature of the manifest, and what is known of it."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Judgement:
-    """What was found wrong with a folder, what could not be judged from what was given, and the verdict on its data."""
+    """What was found wrong with a folder, what could not be judged from what was given, and the verdict on its data.
+
+    `notes` are told every time: what is published beside what the promise speaks of, and what was not compared.
+    """
 
     folder: Path
     manifest: Manifest
@@ -55,6 +73,8 @@ class Judgement:
     not_judged: tuple[str, ...]
     verdict: Verdict | None
     repeated: bool = False
+    signature: Signature = "none"
+    notes: tuple[str, ...] = ()
 
     @property
     def holds(self) -> bool | None:
@@ -79,6 +99,8 @@ class Judgement:
             "holds": self.holds,
             "failures": list(self.failures),
             "not_judged": list(self.not_judged),
+            "notes": list(self.notes),
+            "signature": self.signature,
             "with_original": self.repeated,
             "manifest_sha256": self.manifest_sha256,
             "method": self.manifest.method,
@@ -96,6 +118,8 @@ def judge(
     recipe: str | Path | None = None,
     secret: str | Path | None = None,
     engine: Engine | None = None,
+    public_key: str | Path | None = None,
+    work_limit: int | None = None,
 ) -> Judgement:
     """Check every file against the manifest and judge the claim; every failure is reported, not just the first.
 
@@ -113,6 +137,13 @@ def judge(
         Those of the run; by default what it left in its private folder.
     engine : Engine, optional
         Where the work runs.
+    public_key : str or Path, optional
+        The publisher's key, as `wayveil keygen` writes it (extra `sign`): a manifest without a signature of this key
+        fails.
+    work_limit : int, optional
+        After so many steps, of about a nanosecond each, judging the files ends, and what is left is not judged; by
+        default four billion, and two thousand for each byte of the folder.  What is done with the original is not
+        counted.
 
     Returns
     -------
@@ -121,21 +152,21 @@ def judge(
     """
     public = find_public(Path(folder))
     manifest, sha256 = read_manifest(public)
-    failures = [*_form_failures(public, manifest), *_file_failures(public, manifest), *_text_failures(manifest)]
-    not_judged: list[str] = []
-    verdict = None
+    signature, failures = _signature_failures(public, public_key)
+    failures += [*_form_failures(public, manifest), *_method_failures(manifest), *_text_failures(manifest)]
+    failures += _file_failures(public, manifest)
+    limit = _limit(public, manifest) if work_limit is None else check_int("verify", "work_limit", work_limit, low=1)
+    found = _Found()
     try:
-        verdict, rows, trajectories = _judged(public, manifest)
-    except InputError as error:
-        failures.append(f"the table cannot be read: {error}")
-    else:
-        failures += [*_count_failures(rows, trajectories, manifest), *_frame_failures(public, manifest)]
-        if verdict is None:
-            not_judged.append(_NOT_ALONE)
-        elif not verdict.holds:
-            failures.append(f"the data do not keep the claim: {verdict.reason}")
-        else:
-            not_judged += verdict.not_judged
+        with limit_work(limit):
+            found.judge(public, manifest)
+    except WorkLimitReached:
+        found.not_judged.append(
+            f"the data: this takes more than {limit:,} steps; if you trust who made the folder, allow more with "
+            "--work-limit"
+        )
+    failures += found.failures
+    verdict, not_judged = found.verdict, found.not_judged
     if not manifest.verdict.holds:
         failures.append("the manifest itself says that the claim did not hold")
     if original is not None:
@@ -154,7 +185,71 @@ def judge(
         not_judged=tuple(not_judged),
         verdict=verdict,
         repeated=original is not None,
+        signature=signature,
+        notes=(
+            *([_SIGNED_UNCHECKED] if signature == "not checked" else []),
+            *(
+                f"The attribute {name!r} is published as it is; the promise does not cover it."
+                for name in unprotected(manifest.guarantee, manifest.attributes)
+            ),
+            *found.notes,
+        ),
     )
+
+
+@dataclass(kw_only=True)
+class _Found:
+    """What the files themselves show, as far as they were looked at."""
+
+    failures: list[str] = field(default_factory=list)
+    not_judged: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    verdict: Verdict | None = None
+
+    def judge(self, public: Path, manifest: Manifest) -> None:
+        """Read and judge the files; whatever was found stays where there is too much work."""
+        try:
+            self.verdict, rows, trajectories, notes = _judged(public, manifest)
+        except InputError as error:
+            self.failures.append(f"the table cannot be read: {error}")
+            return
+        self.notes += notes
+        self.failures += _count_failures(rows, trajectories, manifest)
+        if self.verdict is None:
+            self.not_judged.append(_NOT_ALONE)
+        elif not self.verdict.holds:
+            self.failures.append(f"the data do not keep the claim: {self.verdict.reason}")
+        else:
+            self.not_judged += self.verdict.not_judged
+        self.failures += _frame_failures(public, manifest)
+
+
+def _limit(folder: Path, manifest: Manifest) -> int:
+    """Return how much work a folder of this size may take."""
+    size = 0
+    for name in (MANIFEST, *manifest.files):
+        try:
+            size += (folder / name).stat(follow_symlinks=False).st_size
+        except OSError:
+            continue  # told elsewhere
+    return WORK_BASE + WORK_PER_BYTE * size
+
+
+def _signature_failures(folder: Path, public_key: str | Path | None) -> tuple[Signature, list[str]]:
+    """Return what is known of the signature, and what is wrong with it; without a key nothing is."""
+    there = os.path.lexists(folder / SIGNATURE)
+    if public_key is None:
+        return ("not checked" if there else "none"), []
+    if not there:
+        return "none", ["the manifest is not signed"]
+    try:
+        with open_plain(folder / MANIFEST) as file:
+            content = file.read()
+        with open_plain(folder / SIGNATURE) as file:
+            signed = check_signature(content, file.read(1 << 10), Path(public_key))
+    except OSError:
+        signed = False
+    return ("right", []) if signed else ("wrong", ["the signature is not that of this key on this manifest"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,7 +279,9 @@ class _Repetition:
         return outcome.verdict, [], list(outcome.verdict.not_judged)
 
     def _repeating(self, recipe: Recipe, out: Path) -> Recipe:
-        output = recipe.output.model_copy(update={"path": out, "overwrite": False, "keep_mapping": False})
+        output = recipe.output.model_copy(
+            update={"path": out, "overwrite": False, "keep_mapping": False, "sign_key": None}
+        )
         source = recipe.input.model_copy(update={"path": self.original})
         return recipe.model_copy(update={"input": source, "output": output, "attacks": (), "metrics": ()})
 
@@ -205,8 +302,8 @@ def _other_versions(manifest: Manifest) -> str:
 
 
 def _differing(one: Path, other: Path) -> list[str]:
-    """Return the names of files that the two folders do not have alike."""
-    names = sorted({path.name for folder in (one, other) for path in folder.iterdir()})
+    """Return the names of files that the two folders do not have alike; who repeats it does not sign it."""
+    names = sorted({path.name for folder in (one, other) for path in folder.iterdir()} - {SIGNATURE})
     return [
         name
         for name in names
@@ -226,6 +323,21 @@ def _text_failures(manifest: Manifest) -> list[str]:
     ]
 
 
+def _method_failures(manifest: Manifest) -> list[str]:
+    """Compare what the manifest says of the method with its claim: another k there would be believed, too."""
+    said = {name: value for name, value in manifest.parameters.items() if name in manifest.claim and value != "auto"}
+    if any(manifest.claim[name] != value for name, value in said.items()):
+        return ["the parameters of the method are not those of the claim"]
+    if manifest.versions.get("wayveil") != versions()["wayveil"]:
+        return []  # methods of other versions have other parameters
+    try:
+        method = catalog.build("method", manifest.method, manifest.parameters)
+    except UsageError:
+        return ["the manifest tells of a method or parameters that there are not"]
+    same = catalog.plain_parameters(method) == manifest.parameters and method.claim.name == manifest.guarantee.name
+    return [] if same else ["the manifest tells of another method or other parameters than those of its claim"]
+
+
 def _shown(name: str) -> str:
     """Return the name of a file as it can be shown: nothing in it steers a terminal."""
     return name if name.isprintable() else ascii(name)
@@ -236,6 +348,8 @@ def _form_failures(folder: Path, manifest: Manifest) -> list[str]:
     with open_plain(folder / MANIFEST) as file:
         same = file.read() == manifest.to_bytes()
     failures = [] if same else [f"{MANIFEST} is not in the form in which it is written"]
+    if json.dumps(manifest.guarantee.to_json(), sort_keys=True) != json.dumps(manifest.claim, sort_keys=True):
+        failures.append("the claim is not in the form in which it is written")
     columns = expected_columns(manifest)
     if [(column.name, column.type) for column in manifest.table.columns] != columns:
         failures.append("the manifest lists other columns than data of this kind have")
@@ -257,7 +371,10 @@ def _file_failures(folder: Path, manifest: Manifest) -> list[str]:
     unknown = sorted(name for name in manifest.files if not is_published_name(name))
     if unknown:
         failures.append(f"{len(unknown)} in the manifest that no publication has: {', '.join(map(_shown, unknown))}")
-    extra = sorted(_shown(path.name) for path in folder.iterdir() if path.name not in (MANIFEST, *manifest.files))
+    else:
+        failures += form_of_files(manifest)
+    known = {MANIFEST, SIGNATURE, *manifest.files}
+    extra = sorted(_shown(path.name) for path in folder.iterdir() if path.name not in known)
     if extra:
         failures.append(f"{len(extra)} unlisted in the manifest: {', '.join(extra)}")
     return failures
@@ -291,8 +408,8 @@ def _count_failures(rows: int, trajectories: int, manifest: Manifest) -> list[st
     return failures
 
 
-def _judged(folder: Path, manifest: Manifest) -> tuple[Verdict | None, int, int]:
-    """Return the verdict, if files alone can give one, and the number of rows and trajectories."""
+def _judged(folder: Path, manifest: Manifest) -> tuple[Verdict | None, int, int, list[str]]:
+    """Return the verdict, if files alone can give one, the number of rows and trajectories, and what is to be told."""
     for name in manifest.files:
         try:
             with open_plain(folder / name):
@@ -302,19 +419,22 @@ def _judged(folder: Path, manifest: Manifest) -> tuple[Verdict | None, int, int]
     claim, together = manifest.guarantee, manifest.table.parts == "together"
     verdicts, classes, rows, trajectories = [], [], 0, 0
     ids: list[IntArray] = []  # hashed: of equal ids, two are equal here as well
-    for number, part in enumerate(load_parts(folder, manifest)):
+    notes: dict[str, None] = {}
+    spend(_STEPS_PER_PAIR_OF_FILES * len(manifest.files) ** 2)  # of each part, the names of all are looked through
+    for number, part in enumerate(load_parts(folder, manifest, exact=True)):
+        notes |= dict.fromkeys(part.notes)
         ids.append(part.ids.hash().to_numpy())
         rows, trajectories = rows + part.data.n_rows, trajectories + len(part.data)
+        boxes = load_boxes(folder, manifest, part, number, exact=True)
         if claim.judged_alone and not together:
-            boxes = load_boxes(folder, manifest, part, number)
             verdicts.append(catalog.verify(part.data, claim, boxes=boxes))
         if isinstance(part.data, Stops):
             classes.append(np.unique(class_keys(part.data)))
     if len(ids) > 1 and len(np.unique(np.concatenate(ids))) < trajectories:
         raise InputError("A traj_id stands in several parts, so it is not known what belongs together.")
     if not claim.judged_alone:
-        return None, rows, trajectories
+        return None, rows, trajectories, [*notes]
     if together:
-        return judge_together(folder, manifest), rows, trajectories
+        return judge_together(folder, manifest), rows, trajectories, [*notes]
     met: list[Need] = ["classes apart"] if classes and apart(classes) else []
-    return join_verdicts(verdicts, met=met), rows, trajectories
+    return join_verdicts(verdicts, met=met), rows, trajectories, [*notes]

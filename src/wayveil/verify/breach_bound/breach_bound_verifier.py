@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy.special import gammaln
 
+from wayveil.model.budget import spend
 from wayveil.model.claims import BreachBound
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray, keep_rows, trajectory_of_row
 from wayveil.model.results import Verdict
@@ -193,6 +194,7 @@ class _Shares:
 
     @classmethod
     def of(cls, table: _Table, claim: BreachBound, places: frozenset[str]) -> _Shares:
+        spend(200_000 + 50 * len(table.names) + 200 * len(table.place))
         own: BoolArray = np.array([name in places for name in table.names], bool)[table.place]
         offsets = keep_rows(table.offsets, own)
         columns = [table.place[own], *([table.t[own]] if claim.times == "keep" else [])]

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from wayveil.model.budget import spend
 from wayveil.model.ragged import BoolArray, IntArray, offsets_of, take, trajectory_of_row
 from wayveil.model.routes import RoadNetwork, Routes
 from wayveil.verify.common.whole_trajectories import same
@@ -83,6 +84,7 @@ def inference_routes_of(published: Routes, groups: RouteGroups, k: int, share: F
     parts = []
     for direction, here, there in ((0, coming, going), (1, going, coming)):
         for lo, hi in _chunks((sets.starts[1:] - sets.starts[:-1])[here]):
+            spend(300_000 + 60 * int((sets.starts[1:] - sets.starts[:-1])[here[lo:hi]].sum() + hi - lo))
             pair, few = sets.few(here[lo:hi], there[lo:hi], k, share)
             parts.append(np.stack([pair + lo, few, np.full(len(pair), direction)]))
     pair, few, direction = np.concatenate([np.empty((3, 0), np.int64), *parts], axis=1)
@@ -270,6 +272,7 @@ class RouteGroups:
         found = np.zeros(len(starts) - 1, np.bool_)
         for i in np.unique(trajectory_of_row(starts)[bad[members]]).tolist():
             inside = members[starts[i] : starts[i + 1]]
+            spend(100_000 + 200 * len(inside))
             _, at = take(self.starts, inside)
             _, who = np.unique(self.person[at], return_inverse=True)
             most = np.bincount(who, weights=self.times[at]).max(initial=0)
@@ -350,6 +353,7 @@ def _meetings(network: RoadNetwork, sets: _Sets, often: BoolArray) -> tuple[IntA
     lo = np.searchsorted(begin[order], end, side="left")
     more = np.searchsorted(begin[order], end, side="right") - lo
     offsets = offsets_of(more)
+    spend(150 * int(offsets[-1]))
     at = np.arange(offsets[-1]) + np.repeat(lo - offsets[:-1], more)
     return np.repeat(these, more), these[order[at]]
 

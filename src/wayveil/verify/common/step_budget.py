@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from wayveil.model.budget import spend
+
 __all__ = ["LimitReached", "Work"]
 
 
@@ -13,7 +15,7 @@ class LimitReached(Exception):
 
 @dataclass
 class Work:
-    """The steps that are left.
+    """The steps that are left, and what each of them takes of the limit on all work, in nanoseconds.
 
     Examples
     --------
@@ -24,9 +26,11 @@ class Work:
     """
 
     left: int
+    cost: int = 1
 
     def spend(self, steps: int) -> None:
         """Take `steps` from what is left; raise LimitReached when there are not so many."""
+        spend(steps * self.cost)
         self.left -= steps
         if self.left < 0:
             raise LimitReached

@@ -12,12 +12,15 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from wayveil.model.budget import spend
 from wayveil.model.ragged import FloatArray, IntArray, keep_rows, trajectory_of_row
 from wayveil.model.stops import Stops
 from wayveil.model.taxonomy import Taxonomy
 from wayveil.verify.common.whole_trajectories import same
 
 __all__ = ["Disclosure", "Reach", "StopClasses", "Unit", "largest_where_nested", "ratio"]
+
+_STEPS_PER_ROW = 300
 
 UNIT = 2.0**-52
 """Twice the largest relative error of one floating-point operation."""
@@ -175,7 +178,12 @@ class Reach:
             true = {"of": classes.class_of[at], "rank": tree.first[place], "unit": classes.units(unit)[at]}
             entries = pl.concat([entries, pl.DataFrame(true, schema=entries.schema)])
             entries = entries.filter(pl.col("of") >= 0).unique()
-        reached = entries.select("of", "rank").unique().join(_sensitive_above(tree), on="rank")
+        above = _sensitive_above(tree)
+        there = entries.select("of", "rank").unique()
+        _spend_join(there, above.group_by("rank").len(), on=["rank"])
+        reached = there.join(above, on="rank")
+        by_node = entries.group_by("of", pl.col("rank").alias("above")).len()
+        _spend_join(reached, by_node, on=["of", "above"])
         who = reached.join(entries, left_on=["of", "above"], right_on=["of", "rank"]).select("of", "rank", "unit")
         table = who.unique().group_by("of", "rank").len("count").sort("of", "rank")
         of = table["of"].to_numpy()
@@ -197,6 +205,11 @@ class Reach:
         return best, near[[share == best for share in exact]]
 
 
+def _spend_join(rows: pl.DataFrame, many: pl.DataFrame, *, on: list[str]) -> None:
+    """Spend what a join takes before it is made: `many` says how many rows there are to each key."""
+    spend(_STEPS_PER_ROW * int(rows.join(many, on=on)["len"].sum() or 0))
+
+
 def _sensitive_above(tree: Taxonomy) -> pl.DataFrame:
     """Return, by their ranks, every sensitive node with itself and each sensitive node above it."""
     node: IntArray = np.flatnonzero(tree.sensitive)
@@ -204,6 +217,7 @@ def _sensitive_above(tree: Taxonomy) -> pl.DataFrame:
     ranks: list[IntArray] = []
     uppers: list[IntArray] = []
     while len(node):
+        spend(_STEPS_PER_ROW * (len(node) + 50))
         ranks.append(tree.first[node])
         uppers.append(tree.first[above])
         higher = tree.parent[above]
@@ -291,6 +305,7 @@ class Disclosure:
         for key, rows in self._alike(which):
             if key not in known:
                 leaves, size = key[:2]
+                _spend_powers(rows.stop - rows.start, leaves.bit_length() * int(self.times[rows][-1]))
                 terms = zip(self.times[rows].tolist(), self.count[rows].tolist(), strict=True)
                 known[key] = sum((n * _visited(leaves, o) for o, n in terms), Fraction(0)) / size
             yield known[key]
@@ -319,15 +334,24 @@ def largest_where_nested(classes: StopClasses, unit: Unit, nested: IntArray) -> 
         for rank, one, times in rows.select("rank", "unit", "times").iter_rows():
             stops.setdefault(rank, {})[one] = times
         for lowest in stops:
+            spend(2_000 + 300 * len(stops))
             profiles: dict[int, tuple[tuple[int, int], ...]] = {}
             for rank in stops:
                 if rank <= lowest < last[rank]:
+                    spend(500 * len(stops[rank]))
                     for one, times in stops[rank].items():
                         profiles[one] = (*profiles.get(one, ()), (n_leaves[rank], times))
             key = size, frozenset(Counter(profiles.values()).items())
             if key not in known:
+                for profile, _ in key[1]:
+                    _spend_powers(len(profile), sum(leaves.bit_length() * times for leaves, times in profile))
                 known[key] = sum((n * _visited_by(profile) for profile, n in key[1]), Fraction(0)) / size
     return max(known.values(), default=Fraction(0))
+
+
+def _spend_powers(terms: int, bits: int) -> None:
+    """Spend what it takes to add fractions of so many bits: each time, the largest common divisor is looked for."""
+    spend(terms * (5_000 + 10 * (bits // 30 + 1) ** 2))
 
 
 def ratio(value: Fraction) -> str:

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from wayveil.model.budget import spend
 from wayveil.model.points import Points
 from wayveil.model.ragged import FloatArray, IntArray, trajectory_of_row
 from wayveil.model.regions import Regions
@@ -99,6 +100,7 @@ def same(offsets: IntArray, columns: Sequence[IntArray | FloatArray], which: Int
     (True, [0, 1])
     """
     flat = [np.ascontiguousarray(column) for column in columns]
+    spend((3_000 + 500 * len(flat)) * len(which) + sum(column.nbytes for column in flat))
     first: dict[bytes, int] = {}
     keys = []
     for i, begin, end in zip(which.tolist(), offsets[which].tolist(), offsets[which + 1].tolist(), strict=True):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from wayveil.model.budget import spend
 from wayveil.model.claims import CSafety
 from wayveil.model.claims.counting import exceeds, share_text
 from wayveil.model.ragged import BoolArray, IntArray, trajectory_of_row
@@ -277,6 +278,7 @@ class _Findings:
         found = []
         for node in worst.node[worst.of == which].tolist():
             below = tree.order[tree.first[node] : tree.last[node]]
+            spend(5_000 + 200 * len(below))
             leaf = min(tree.nodes[i] for i in below[tree.is_leaf[below]].tolist())
             found.append((leaf, tree.nodes[node]))
         leaf, name = min(found)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from wayveil.model.budget import spend
 from wayveil.model.claims import KAnonymity
 from wayveil.model.claims.counting import exceeds, share_text
 from wayveil.model.points import Points
@@ -143,6 +144,7 @@ class _Groups:
     @classmethod
     def of(cls, data: Regions | Points) -> _Groups:
         kept = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
+        spend(5_000 * len(kept))
         code, first = same(data.offsets, columns_of(data), kept)
         pairs, many = np.unique(np.stack([code, people_of(data)[kept]], axis=1), axis=0, return_counts=True)
         most = np.zeros(len(first), np.int64)

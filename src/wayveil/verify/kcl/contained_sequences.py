@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from wayveil.model.budget import spend
 from wayveil.model.ragged import IntArray
 
 __all__ = ["MAX_ROWS", "Batch", "SequenceWalker"]
@@ -21,6 +22,7 @@ MAX_ROWS = 2**31 - 1
 """With this many rows (hence items) at most, an item and a row fit together in one int64 key."""
 
 _KEY_BITS = 63
+_STEPS_PER_BATCH, _STEPS_PER_ROW = 100_000, 40
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -144,6 +146,7 @@ class SequenceWalker:
         starts = above.starts[lo : hi + 1]
         last = above.rows[starts[0] : starts[-1]]
         more = self._end[last] - last - 1
+        spend(_STEPS_PER_BATCH + _STEPS_PER_ROW * int(more.sum()))
         until = np.cumsum(more)
         rows = np.repeat(last + 1 - until + more, more)
         rows += np.arange(len(rows))

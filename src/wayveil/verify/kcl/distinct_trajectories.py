@@ -12,6 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from wayveil.model.budget import spend
 from wayveil.model.ragged import BoolArray, IntArray, offsets_of
 from wayveil.verify.kcl.kcl_table import Table
 
@@ -90,6 +91,7 @@ class People:
 
     def __init__(self, table: Table, shapes: Shapes, carries: list[BoolArray], *, each: bool = False) -> None:
         n, self.n_values = len(shapes), len(carries)
+        spend(200 * n * self.n_values)
         self._one_each = each or table.person is None
         if each or table.person is None:
             columns = [np.bincount(shapes.of, minlength=n)]
@@ -114,6 +116,7 @@ class People:
 
         With one trajectory each, the last two add up to the first.
         """
+        spend(10_000 + 5 * len(extent) * (1 + self.n_values))
         if self._one_each:
             total = self._tally[extent].sum(axis=0)
             return int(total[0]), total[1:], total[0] - total[1:]
@@ -188,6 +191,7 @@ def common(a: IntArray, b: IntArray) -> IntArray:
     """
     if len(a) > len(b):
         a, b = b, a
+    spend(3_000 + 30 * len(a))
     at = b.searchsorted(a)
     at[at == len(b)] = 0
     found: IntArray = a[b[at] == a]

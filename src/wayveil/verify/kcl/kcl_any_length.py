@@ -23,6 +23,7 @@ from functools import partial
 
 import numpy as np
 
+from wayveil.model.budget import spend
 from wayveil.model.claims import KCL
 from wayveil.model.ragged import BoolArray, IntArray, offsets_of
 from wayveil.verify.kcl.distinct_trajectories import Owned, People, Shapes, common, minimal, rows_of
@@ -40,6 +41,7 @@ EXACT_LIMIT = 2_000_000_000
 _STEPS_PER_SET = 500
 _STEPS_PER_VISIT = 10_000
 _STEPS_PER_ROW = 5
+_NANOSECONDS = 25
 
 
 @dataclass(kw_only=True)
@@ -139,6 +141,7 @@ class _Work:
     left: int
 
     def spend(self, numbers: int) -> None:
+        spend(_NANOSECONDS * (_STEPS_PER_SET + numbers))
         self.left -= _STEPS_PER_SET + numbers
         if self.left < 0:
             raise _LimitReached
@@ -297,6 +300,7 @@ def _carriers(kind: str, table: Table, whole: _Whole) -> Iterator[_Carriers]:
                 yield _Carriers.of_owner(whole, shape, own)
         return
     for value in range(len(table.carries)):
+        spend(200_000 + 100 * (len(whole.shapes) + table.n_trajectories))
         if kind == "confidence":
             yield _Carriers.of_people(table, whole, value)
         else:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from wayveil.model.budget import spend
 from wayveil.model.claims import KCL
 from wayveil.model.coded import Coded
 from wayveil.model.ragged import BoolArray, IntArray
@@ -98,6 +99,8 @@ class Table:
         trajectory = np.repeat(np.arange(len(kept)), lengths)
         if person is not None:
             item = item[np.arange(len(item)) + (data.offsets[kept + 1] - end)[trajectory]]
+        for attribute, values in claim.sensitive:
+            spend(len(values) * (5_000 + 100 * len(data.attributes[attribute].labels) + 5 * len(data)))
         flags = {
             (attribute, value): _carries(data.attributes[attribute], value)[kept]
             for attribute, values in claim.sensitive

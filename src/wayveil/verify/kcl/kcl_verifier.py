@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from wayveil.model.budget import spend
 from wayveil.model.claims import KCL
 from wayveil.model.ragged import IntArray
 from wayveil.model.results import Verdict
@@ -157,6 +158,7 @@ class _Tally:
 
     def judge(self, batch: Batch, table: Table) -> None:
         """Count the people behind every sequence of the batch, and keep the extremes and the worst break."""
+        spend(len(table.carries) * (50_000 + 20 * len(batch.rows)))
         seen = self.by_length.setdefault(batch.length, Extremes())
         carrier = table.trajectory[batch.rows]
         person = None if table.person is None else table.person[carrier]

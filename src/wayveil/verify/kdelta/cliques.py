@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from wayveil.model.budget import spend
 from wayveil.model.ragged import BoolArray
 from wayveil.verify.common.step_budget import Work
 
@@ -36,6 +37,7 @@ def gather(
     members, have, order = [first], set(people[first]), list(order)
     fits = close[first].copy()
     fits[first] = False
+    spend(len(order) * (3_000 + len(close) // 10))
     for only_new in (True, False):
         for one in order:
             if fits[one] and not (only_new and people[one] <= have):
@@ -68,6 +70,7 @@ def grow(close: BoolArray, people: Sequence[People], k: int, work: Work, *, firs
             owned.setdefault(person, []).append(one)
     around = close[first].copy()
     around[first] = False
+    spend(2 * len(close) ** 2)
     company = (close & around).sum(axis=1)
     starts = np.flatnonzero(around)
     for second in starts[np.argsort(-company[starts], kind="stable")][:STARTS].tolist():
@@ -87,6 +90,7 @@ def grow(close: BoolArray, people: Sequence[People], k: int, work: Work, *, firs
                     gone[other], fits[other] = True, False
             if not fits.any():
                 break
+            spend(2 * len(close) * int(gone.sum()))
             left -= close[:, gone].sum(axis=1)
             one = int(np.where(fits, left, -1).argmax())
     return None

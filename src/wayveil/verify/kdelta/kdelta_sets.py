@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from wayveil.model.budget import spend
 from wayveil.model.claims import KDelta
 from wayveil.model.claims.counting import exceeds
 from wayveil.model.frame import Frame
@@ -60,6 +61,7 @@ class Shapes:
         """Return the same with `members` that have the same timestamps and run along one curve, at constant offsets."""
         members = []
         for some in self.members:
+            spend(200_000)
             _, rows = take(data.offsets, self.trajectory[some])
             x, y = (column[rows].reshape(len(some), -1) for column in (data.x, data.y))
             code = same_curve(x, y, 2 * tolerance)
@@ -69,6 +71,7 @@ class Shapes:
 
     def people_in(self, some: IntArray) -> int:
         """Return how many people have one of these shapes."""
+        spend(2_000 + 200 * len(some))
         return len(frozenset[int]().union(*(self.people[shape] for shape in some.tolist())))
 
 
@@ -105,6 +108,7 @@ class Tally:
 
     def certify(self, shapes: Shapes, some: IntArray, squared: float) -> None:
         """Note a set of shapes that are pairwise close; `squared` is the square of the largest distance."""
+        spend(20_000)
         people = shapes.people_in(some)
         self.sets += 1
         self.smallest = people if self.smallest is None else min(self.smallest, people)
@@ -134,8 +138,10 @@ def same_curve(x: FloatArray, y: FloatArray, tolerance: float) -> IntArray:
     found: list[int] = []  # the first line of each code
     near: list[int] = []  # codes whose number is not too far behind
     for one in np.argsort(number, kind="stable").tolist():
+        spend(5_000 + 150 * len(near))
         near = [known for known in near if number[one] - number[found[known]] <= reach]
         for known in near:
+            spend(5_000 + 5 * lines.shape[1])
             if (np.abs(lines[one] - lines[found[known]]) <= tolerance).all():
                 code[one] = known
                 break
@@ -223,6 +229,7 @@ class _Company:
         stretch: tuple[float, float],
         distances: Work,
     ) -> None:
+        spend(200_000)
         _, rows = take(data.offsets, shapes.trajectory[members])
         x, y = (
             (column[rows] * factor).reshape(len(members), -1)

@@ -104,7 +104,7 @@ def check_kdelta(published: Points, claim: KDelta) -> Verdict:
         shapes = shapes.by_curve(published, tally.tolerance)
         failure = too_few_at_these_times(shapes, claim.k, "curve")
     try:
-        failure = failure or judge(published, claim, shapes, tally, Work(DISTANCE_LIMIT), Work(STEP_LIMIT))
+        failure = failure or judge(published, claim, shapes, tally, *_work())
     except LimitReached:
         cannot = (
             f"Whether every trajectory moves together with enough others cannot be certified within the limits of "
@@ -113,6 +113,10 @@ def check_kdelta(published: Points, claim: KDelta) -> Verdict:
         )
         return _verdict(published, claim, tally, reason=cannot)
     return _verdict(published, claim, tally, failure=failure, shapes=shapes)
+
+
+def _work() -> tuple[Work, Work]:
+    return Work(DISTANCE_LIMIT, cost=5), Work(STEP_LIMIT, cost=4_000)
 
 
 def _verdict(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
+from wayveil.model.budget import spend
 from wayveil.model.ragged import FloatArray, IntArray
 from wayveil.verify.common.step_budget import LimitReached, Work
 
@@ -74,6 +75,7 @@ class Movers:
             )
             found = np.atleast_1d(index)[np.isfinite(np.atleast_1d(apart))].astype(np.int64)
             complete = len(found) <= most
+        spend(80_000 + 100 * len(found))
         found = np.sort(found[found != one])
         for x, y in (self._skim, (self._x, self._y)):
             apart = self._apart(x, y, one, found)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from wayveil.model.budget import spend
 from wayveil.model.claims import SubsequenceK
 from wayveil.model.claims.counting import exceeds, share_text
 from wayveil.model.ragged import BoolArray, IntArray, offsets_of, take, trajectory_of_row
@@ -27,6 +28,8 @@ WORK_LIMIT = 200_000_000
 
 _STEPS_PER_ROAD = 100
 """What it costs to look for one road in any number of routes, beside the routes."""
+
+_NANOSECONDS = 60
 
 _DEEPEST = 500
 """Subsequences of more roads than this are not tried; nothing is certified then."""
@@ -168,7 +171,7 @@ def _judge(table: _Table, claim: SubsequenceK) -> _Found:
     """Look for every route that needs it in the others, until one is in those of too few people; then at shares."""
     whole = np.flatnonzero(~table.begins)
     known = table.groups.people.copy()
-    search, work, k = _Search(table), Work(WORK_LIMIT), claim.k
+    search, work, k = _Search(table), Work(WORK_LIMIT, cost=_NANOSECONDS), claim.k
     try:
         for group in whole[known[whole] < k].tolist():
             wanted = table.wanted(group)
@@ -240,6 +243,7 @@ class _Shares:
             raise LimitReached
         following: dict[int, dict[int, int]] = defaultdict(dict)
         for group, place in places.items():
+            spend(1_000 + 200 * (len(routes[group]) - place))
             for at in range(place, len(routes[group])):
                 following[routes[group][at]].setdefault(group, at + 1)
         for road in sorted(following):
@@ -261,6 +265,7 @@ class _Shares:
         numbers, a set has at most all routes up to its last one.
         """
         so_far = 0
+        spend(1_000 * len(times))
         for rows, n in sorted((self._rows_of(group), n) for group, n in times.items()):
             so_far += n
             if exceeds(so_far, rows, self._share):

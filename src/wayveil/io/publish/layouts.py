@@ -18,7 +18,7 @@ import polars as pl
 from wayveil.errors import OutputError
 from wayveil.io.formats.features import SIDES
 from wayveil.io.publish.canonical import SLACK_DEG, boxes_to_file, boxes_to_metres, points_to_file
-from wayveil.io.strict_rows import read_numbers, read_text, read_times, refuse, refuse_late, refuse_sequence
+from wayveil.io.publish.strict_rows import read_numbers, read_text, read_times, refuse, refuse_late, refuse_sequence
 from wayveil.io.tabular.codes import by_name
 from wayveil.io.tabular.table import Rows
 from wayveil.model import (
@@ -141,13 +141,9 @@ class PointsLayout(Layout):
         return {"x": "lon", "y": "lat"} if data.frame.degrees else {}
 
     def as_published(self, data: Points) -> Points:
-        """Return points with rounded degrees; what an attacker may know of them is not written."""
-        if data.known is not None:
-            data = replace(data, known=None)
-        if not data.frame.degrees and data.frame.decimals is None:
-            return data
+        """Return points with rounded degrees and no -0.0; what an attacker may know of them is not written."""
         x, y = data.frame.to_metres(*points_to_file(data))
-        return replace(data, x=x, y=y)
+        return replace(data, x=x, y=y, known=None)
 
     def extent(self, column: Mapping[str, FloatArray]) -> Extent:
         """Return where the points are."""
@@ -200,9 +196,7 @@ class RegionsLayout(Layout):
         refuse(rows, wide, "a box goes around the earth more than once")
 
     def as_published(self, data: Regions) -> Regions:
-        """Return boxes whose sides in degrees are rounded outwards."""
-        if not data.frame.degrees:
-            return data
+        """Return boxes without -0.0, whose sides in degrees are rounded outwards."""
         sides: dict[str, Any] = dict(boxes_to_metres(data.frame, boxes_to_file(data)))
         return replace(data, **sides)
 
