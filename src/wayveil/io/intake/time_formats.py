@@ -1,19 +1,18 @@
 """Times as people write them: which format a column has, decided from all of it, and how to read it.
 
 A format is one word: for numbers ``epoch_s``, ``epoch_ms``, ``epoch_us``, ``epoch_ns`` or ``number``, for times of day
-``clock``, and for dates the order of their parts, ``ymd``, ``dmy``, ``mdy`` or ``compact``, with or without a clock and an
-offset behind them.  Formats that fit equally well are all returned: which one it is changes the meaning, so a person
+``clock``, and for dates the order of their parts, ``ymd``, ``dmy``, ``mdy`` or ``compact``, with or without a clock and
+an offset behind them.  Formats that fit equally well are all returned: which one it is changes the meaning, so a person
 must say.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import polars as pl
 
-__all__ = ["CLOCK", "EPOCHS", "NUMBER", "TimeFit", "detect_time_formats", "parse_time_text"]
+__all__ = ["CLOCK", "EPOCHS", "FORMATS", "NUMBER", "TimeFit", "detect_time_formats", "parse_time_text", "read_times"]
 
 CLOCK = "clock"
 """A time of day without a date, as in GTFS: hours may go beyond 24."""
@@ -35,6 +34,9 @@ _DATES = {
     "mdy": (r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4}|\d{2})", ("m", "d", "y")),
     "compact": (r"(\d{4})(\d{2})(\d{2})", ("y", "m", "d")),
 }
+FORMATS = (*_DATES, *EPOCHS, CLOCK, NUMBER)
+"""Every format, by the word that recipes use."""
+
 _CLOCK_TEXT = r"(\d{1,3}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*([AaPp]\.?[Mm]\.?)?"
 _OFFSET_TEXT = r"\s*(Z|z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?"
 
@@ -116,10 +118,7 @@ def _fit_numbers(values: pl.Series, numbers: pl.Series) -> list[TimeFit]:
 
 
 def parse_time_text(text: pl.Series, time_format: str) -> pl.Series:
-    """Return microseconds since 1970 of texts in a format, null where a text is not such a time.
-
-    A clock becomes microseconds since midnight; times with an offset become UTC; what is finer than a microsecond is
-    cut.  A year of two digits is one from 1970 to 2069.
+    """Return what `read_times` makes of a column of text.
 
     Examples
     --------
@@ -129,51 +128,38 @@ def parse_time_text(text: pl.Series, time_format: str) -> pl.Series:
     ...     pl.Series(["2021-03-20T00:22:00"]), "ymd").to_list()
     True
     """
+    return text.to_frame("t").select(read_times(pl.col("t"), time_format)).to_series()
+
+
+def read_times(text: pl.Expr, time_format: str) -> pl.Expr:
+    """Return microseconds since 1970 of texts in a format, null where a text is not such a time.
+
+    A clock becomes microseconds since midnight, a plain number the nearest whole one; times with an offset become UTC;
+    what is finer than a microsecond is cut.  A year of two digits is one from 1970 to 2069.
+    """
     values = text.str.strip_chars()
     if time_format in EPOCHS:
-        return _parse_epochs(values, EPOCHS[time_format])
+        return _read_epochs(values, EPOCHS[time_format])
     if time_format == NUMBER:
         return values.cast(pl.Float64, strict=False).round(0).cast(pl.Int64, strict=False)
     if time_format == CLOCK:
-        frame = values.to_frame("v").select(_clock_us(pl.col("v"), 1, rf"^{_CLOCK_TEXT}$"))
-        return frame.to_series()
+        return _read_clock(values, 1, rf"^{_CLOCK_TEXT}$")
     date, order = _DATES[time_format]
     whole = rf"^{date}(?:[T\s]+{_CLOCK_TEXT}{_OFFSET_TEXT})?$"
-    part = {name: position + 1 for position, name in enumerate(order)}
-    frame = values.to_frame("v").select(
-        pl.col("v").str.contains(whole).alias("fits"),
-        _year(pl.col("v").str.extract(whole, part["y"])).alias("y"),
-        pl.col("v").str.extract(whole, part["m"]).cast(pl.Int32, strict=False).alias("m"),
-        pl.col("v").str.extract(whole, part["d"]).cast(pl.Int32, strict=False).alias("d"),
-        _clock_us(pl.col("v"), 4, whole).alias("clock"),
-        _offset_us(pl.col("v").str.extract(whole, 9)).alias("offset"),
-        pl.col("v").str.extract(whole, 4).is_null().alias("day_only"),
-    )
-    # Days that do not exist must become null, not another day: a date is built only from numbers that can be one.
-    day = (
-        frame.select(
-            pl.when(pl.col("m").is_between(1, 12) & pl.col("d").is_between(1, 31))
-            .then(
-                pl.format(
-                    "{}-{}-{}",
-                    pl.col("y").cast(pl.String).str.zfill(4),
-                    pl.col("m").cast(pl.String).str.zfill(2),
-                    pl.col("d").cast(pl.String).str.zfill(2),
-                )
-            )
-            .alias("day")
-        )
-        .to_series()
-        .str.to_date("%Y-%m-%d", strict=False)
-    )
-    frame = frame.with_columns(day.cast(pl.Datetime("us")).to_physical().alias("day_us"))
-    clock = pl.when(pl.col("day_only")).then(0).otherwise(pl.when(pl.col("clock") < 86_400 * _US).then(pl.col("clock")))
-    return frame.select(
-        pl.when(pl.col("fits")).then(pl.col("day_us") + clock - pl.col("offset")).alias("t")
-    ).to_series()
+    group = {name: position + 1 for position, name in enumerate(order)}
+    year = _read_year(values.str.extract(whole, group["y"]))
+    month = values.str.extract(whole, group["m"]).str.zfill(2)
+    day = values.str.extract(whole, group["d"]).str.zfill(2)
+    # A day that does not exist, such as 30 February, becomes null, never another day.
+    midnight = pl.format("{}-{}-{}", year, month, day).str.to_date("%Y-%m-%d", strict=False)
+    midnight_us = midnight.cast(pl.Datetime("us")).to_physical()
+    clock = _read_clock(values, 4, whole)
+    has_clock = values.str.extract(whole, 4).is_not_null()
+    clock_us = pl.when(has_clock).then(pl.when(clock < 86_400 * _US).then(clock)).otherwise(0)
+    return midnight_us + clock_us - _read_offset(values.str.extract(whole, 9))
 
 
-def _parse_epochs(values: pl.Series, per_second: int) -> pl.Series:
+def _read_epochs(values: pl.Expr, per_second: int) -> pl.Expr:
     """Return microseconds of counts since 1970; whole counts exactly, others to the microsecond."""
     exact = values.cast(pl.Int64, strict=False)
     whole = exact * (_US // per_second) if per_second <= _US else exact // (per_second // _US)
@@ -181,13 +167,14 @@ def _parse_epochs(values: pl.Series, per_second: int) -> pl.Series:
     return whole.fill_null(loose.fill_nan(None).cast(pl.Int64, strict=False))
 
 
-def _year(text: pl.Expr) -> pl.Expr:
-    year = text.cast(pl.Int32, strict=False)
-    century = pl.when(year < 70).then(2000).otherwise(1900)
-    return pl.when(text.str.len_chars() == 2).then(year + century).otherwise(year)
+def _read_year(text: pl.Expr) -> pl.Expr:
+    """Return a year as text of four digits."""
+    short = text.cast(pl.Int32, strict=False)
+    century = pl.when(short < 70).then(pl.lit("20")).otherwise(pl.lit("19"))
+    return pl.when(text.str.len_chars() == 2).then(century + text).otherwise(text)
 
 
-def _clock_us(text: pl.Expr, first: int, pattern: str) -> pl.Expr:
+def _read_clock(text: pl.Expr, first: int, pattern: str) -> pl.Expr:
     """Return microseconds since midnight from the groups of a pattern that begin at `first`; null if it is no clock."""
     hour = text.str.extract(pattern, first).cast(pl.Int64, strict=False)
     minute = text.str.extract(pattern, first + 1).cast(pl.Int64, strict=False)
@@ -199,15 +186,10 @@ def _clock_us(text: pl.Expr, first: int, pattern: str) -> pl.Expr:
     return pl.when(possible).then(((on_12 * 60 + minute) * 60 + second) * _US + fraction)
 
 
-def _offset_us(text: pl.Expr) -> pl.Expr:
+def _read_offset(text: pl.Expr) -> pl.Expr:
     """Return a UTC offset in microseconds; 0 for none, Z, UTC and GMT."""
     digits = text.str.replace(":", "", literal=True)
     sign = pl.when(digits.str.starts_with("-")).then(-1).otherwise(1)
     hours = digits.str.extract(r"^[+-](\d{2})", 1).cast(pl.Int64, strict=False).fill_null(0)
     minutes = digits.str.extract(r"^[+-]\d{2}(\d{2})$", 1).cast(pl.Int64, strict=False).fill_null(0)
     return sign * (hours * 60 + minutes) * 60 * _US
-
-
-def is_time_name(name: str) -> bool:
-    """Whether the name of a column says that it holds times."""
-    return bool(re.search(r"time|date|stamp|when|epoch|tracked_at|^t$|^ts$", name, re.IGNORECASE))
