@@ -1,0 +1,1 @@
+"""Any table people have, in its own dialect, turned into one plain table that everything else reads."""

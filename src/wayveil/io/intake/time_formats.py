@@ -1,0 +1,195 @@
+"""Times as people write them: which format a column has, decided from all of it, and how to read it.
+
+A format is one word: for numbers ``epoch_s``, ``epoch_ms``, ``epoch_us``, ``epoch_ns`` or ``number``, for times of day
+``clock``, and for dates the order of their parts, ``ymd``, ``dmy``, ``mdy`` or ``compact``, with or without a clock and
+an offset behind them.  Formats that fit equally well are all returned: which one it is changes the meaning, so a person
+must say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+__all__ = ["CLOCK", "EPOCHS", "FORMATS", "NUMBER", "TimeFit", "detect_time_formats", "parse_time_text", "read_times"]
+
+CLOCK = "clock"
+"""A time of day without a date, as in GTFS: hours may go beyond 24."""
+
+NUMBER = "number"
+"""Plain numbers, whatever they count."""
+
+EPOCHS = {"epoch_s": 1, "epoch_ms": 10**3, "epoch_us": 10**6, "epoch_ns": 10**9}
+"""Counts since 1970, and how many of them are a second."""
+
+# 1990 to 2050 in seconds: data of people who move are from this time.
+_EPOCH_LOW_S = 631_152_000
+_EPOCH_HIGH_S = 2_524_608_000
+
+_US = 1_000_000
+_DATES = {
+    "ymd": (r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})", ("y", "m", "d")),
+    "dmy": (r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4}|\d{2})", ("d", "m", "y")),
+    "mdy": (r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4}|\d{2})", ("m", "d", "y")),
+    "compact": (r"(\d{4})(\d{2})(\d{2})", ("y", "m", "d")),
+}
+FORMATS = (*_DATES, *EPOCHS, CLOCK, NUMBER)
+"""Every format, by the word that recipes use."""
+
+_CLOCK_TEXT = r"(\d{1,3}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*([AaPp]\.?[Mm]\.?)?"
+_OFFSET_TEXT = r"\s*(Z|z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimeFit:
+    """How well a format fits a column.
+
+    Parameters
+    ----------
+    format : str
+        ``ymd``, ``dmy``, ``mdy`` or ``compact`` with or without a clock and an offset behind it; or see the module.
+    share : float
+        The share of the values that it reads.
+    has_clock, has_offset : bool
+        Whether a time of day, and a UTC offset, stand behind the date.
+    """
+
+    format: str
+    share: float
+    has_clock: bool = True
+    has_offset: bool = False
+
+
+def detect_time_formats(text: pl.Series) -> list[TimeFit]:
+    """Return the formats that read a column of text best, the best first; several where the column cannot tell.
+
+    Only formats that read at least nine of ten values are returned.
+
+    Examples
+    --------
+    >>> [fit.format for fit in detect_time_formats(pl.Series(["1/2/15 0:21", "3/4/15 10:05"]))]
+    ['dmy', 'mdy']
+    >>> [fit.format for fit in detect_time_formats(pl.Series(["1/2/15 0:21", "3/14/15 10:05"]))]
+    ['mdy']
+    >>> [fit.format for fit in detect_time_formats(pl.Series(["1212567954", "1212567848.5"]))]
+    ['epoch_s']
+    >>> [fit.format for fit in detect_time_formats(pl.Series(["24:05:00", "7:30"]))]
+    ['clock']
+    """
+    values = text.drop_nulls().str.strip_chars()
+    values = values.filter(values != "")
+    if not len(values):
+        return []
+    numbers = values.cast(pl.Float64, strict=False)
+    if numbers.is_finite().fill_null(False).mean() >= 0.9:  # type: ignore[operator]
+        return _fit_numbers(values, numbers)
+    clock = values.str.contains(rf"^{_CLOCK_TEXT}$")
+    if clock.mean() >= 0.9:  # type: ignore[operator]
+        return [TimeFit(format=CLOCK, share=float(clock.mean()))]  # type: ignore[arg-type]
+    fits = []
+    for name in ("ymd", "compact", "dmy", "mdy"):
+        share = 1 - parse_time_text(values, name).null_count() / len(values)
+        if share >= 0.9:
+            pattern = rf"^{_DATES[name][0]}"
+            rest = values.str.replace(pattern, "")
+            fits.append(
+                TimeFit(
+                    format=name,
+                    share=share,
+                    has_clock=bool(rest.str.contains(r"\d").any()),
+                    has_offset=bool(rest.str.contains(r"(Z|z|UTC|GMT|[+-]\d{2}(:?\d{2})?)$").any()),
+                )
+            )
+    best = max((fit.share for fit in fits), default=0.0)
+    return [fit for fit in fits if fit.share == best]
+
+
+def _fit_numbers(values: pl.Series, numbers: pl.Series) -> list[TimeFit]:
+    """Return what numbers may count: eight digits may be a date, large ones seconds since 1970 or parts of them."""
+    share = float(numbers.is_finite().fill_null(False).mean())  # type: ignore[arg-type]
+    if values.str.contains(r"^(19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$").mean() == 1:
+        return [TimeFit(format="compact", share=1.0, has_clock=False)]
+    median = numbers.median()
+    for name, per_second in EPOCHS.items():
+        if median is not None and _EPOCH_LOW_S * per_second <= float(median) < _EPOCH_HIGH_S * per_second:  # type: ignore[arg-type]
+            return [TimeFit(format=name, share=share, has_offset=True)]
+    return [TimeFit(format=NUMBER, share=share)]
+
+
+def parse_time_text(text: pl.Series, time_format: str) -> pl.Series:
+    """Return what `read_times` makes of a column of text.
+
+    Examples
+    --------
+    >>> parse_time_text(pl.Series(["2008-12-11 04:42:14+00", "2008-12-11 05:42:14+01:00", "no"]), "ymd").to_list()
+    [1228970534000000, 1228970534000000, None]
+    >>> parse_time_text(pl.Series(["20/03/2021 12:22 AM"]), "dmy").to_list() == parse_time_text(
+    ...     pl.Series(["2021-03-20T00:22:00"]), "ymd").to_list()
+    True
+    """
+    return text.to_frame("t").select(read_times(pl.col("t"), time_format)).to_series()
+
+
+def read_times(text: pl.Expr, time_format: str) -> pl.Expr:
+    """Return microseconds since 1970 of texts in a format, null where a text is not such a time.
+
+    A clock becomes microseconds since midnight, a plain number the nearest whole one; times with an offset become UTC;
+    what is finer than a microsecond is cut.  A year of two digits is one from 1970 to 2069.
+    """
+    values = text.str.strip_chars()
+    if time_format in EPOCHS:
+        return _read_epochs(values, EPOCHS[time_format])
+    if time_format == NUMBER:
+        return values.cast(pl.Float64, strict=False).round(0).cast(pl.Int64, strict=False)
+    if time_format == CLOCK:
+        return _read_clock(values, 1, rf"^{_CLOCK_TEXT}$")
+    date, order = _DATES[time_format]
+    whole = rf"^{date}(?:[T\s]+{_CLOCK_TEXT}{_OFFSET_TEXT})?$"
+    group = {name: position + 1 for position, name in enumerate(order)}
+    year = _read_year(values.str.extract(whole, group["y"]))
+    month = values.str.extract(whole, group["m"]).str.zfill(2)
+    day = values.str.extract(whole, group["d"]).str.zfill(2)
+    # A day that does not exist, such as 30 February, becomes null, never another day.
+    midnight = pl.format("{}-{}-{}", year, month, day).str.to_date("%Y-%m-%d", strict=False)
+    midnight_us = midnight.cast(pl.Datetime("us")).to_physical()
+    clock = _read_clock(values, 4, whole)
+    has_clock = values.str.extract(whole, 4).is_not_null()
+    clock_us = pl.when(has_clock).then(pl.when(clock < 86_400 * _US).then(clock)).otherwise(0)
+    return midnight_us + clock_us - _read_offset(values.str.extract(whole, 9))
+
+
+def _read_epochs(values: pl.Expr, per_second: int) -> pl.Expr:
+    """Return microseconds of counts since 1970; whole counts exactly, others to the microsecond."""
+    exact = values.cast(pl.Int64, strict=False)
+    whole = exact * (_US // per_second) if per_second <= _US else exact // (per_second // _US)
+    loose = (values.cast(pl.Float64, strict=False) * (_US / per_second)).round(0)
+    return whole.fill_null(loose.fill_nan(None).cast(pl.Int64, strict=False))
+
+
+def _read_year(text: pl.Expr) -> pl.Expr:
+    """Return a year as text of four digits."""
+    short = text.cast(pl.Int32, strict=False)
+    century = pl.when(short < 70).then(pl.lit("20")).otherwise(pl.lit("19"))
+    return pl.when(text.str.len_chars() == 2).then(century + text).otherwise(text)
+
+
+def _read_clock(text: pl.Expr, first: int, pattern: str) -> pl.Expr:
+    """Return microseconds since midnight from the groups of a pattern that begin at `first`; null if it is no clock."""
+    hour = text.str.extract(pattern, first).cast(pl.Int64, strict=False)
+    minute = text.str.extract(pattern, first + 1).cast(pl.Int64, strict=False)
+    second = text.str.extract(pattern, first + 2).cast(pl.Int64, strict=False).fill_null(0)
+    fraction = text.str.extract(pattern, first + 3).fill_null("").str.pad_end(6, "0").str.slice(0, 6).cast(pl.Int64)
+    half = text.str.extract(pattern, first + 4).str.to_lowercase().str.replace_all(".", "", literal=True)
+    on_12 = pl.when(half == "pm").then(hour % 12 + 12).when(half == "am").then(hour % 12).otherwise(hour)
+    possible = (minute < 60) & (second < 61) & (half.is_null() | hour.is_between(1, 12))
+    return pl.when(possible).then(((on_12 * 60 + minute) * 60 + second) * _US + fraction)
+
+
+def _read_offset(text: pl.Expr) -> pl.Expr:
+    """Return a UTC offset in microseconds; 0 for none, Z, UTC and GMT."""
+    digits = text.str.replace(":", "", literal=True)
+    sign = pl.when(digits.str.starts_with("-")).then(-1).otherwise(1)
+    hours = digits.str.extract(r"^[+-](\d{2})", 1).cast(pl.Int64, strict=False).fill_null(0)
+    minutes = digits.str.extract(r"^[+-]\d{2}(\d{2})$", 1).cast(pl.Int64, strict=False).fill_null(0)
+    return sign * (hours * 60 + minutes) * 60 * _US
