@@ -1,6 +1,6 @@
 """One pass over a table in its own dialect: plain columns, times as times, bad rows counted by reason.
 
-What comes out is a Parquet file with the columns of the table, a column for each time that was put together or read, and
+What comes out is a Parquet file with the columns of the table, a column for each time that was read, and
 the number of each row in the file, so that messages about a row name its place there.  Everything else reads that file.
 """
 
@@ -139,8 +139,8 @@ def convert_table(path: str | Path, layout: Layout, folder: Path) -> Converted:
             if dropped and layout.bad_rows == "refuse":
                 reason, times = next(iter(dropped.items()))
                 raise InputError(
-                    f"{shown}: {reason} in {count(times, 'row')} of {rows:,}, first at line {first + 1:,}. Correct them, "
-                    "say --time-format, or leave them out with --bad-rows drop."
+                    f"{shown}: {reason} in {count(times, 'row')} of {rows:,}, first at line {first + 1:,}. Correct "
+                    "them, say --time-format, or leave them out with --bad-rows drop."
                 )
             good = lazy.filter(~pl.any_horizontal(bad.values())) if bad else lazy
             good.sink_parquet(target, metadata={PIECE: shown}, maintain_order=True)
