@@ -22,9 +22,19 @@ from wayveil.io.parquet_footer import longest_group
 from wayveil.io.slices import cut_text
 from wayveil.io.source import open_source
 from wayveil.io.table import PIECE, ROW_NUMBER, Table, open_table, parquet_parts
-from wayveil.io.whole_files import whole_file
+from wayveil.io.whole_files import make_folders, whole_file
 
-__all__ = ["MOST_FILES", "Span", "Spans", "gather_piece", "groups_of", "open_spans", "scatter_group", "scatter_span"]
+__all__ = [
+    "MOST_FILES",
+    "Span",
+    "Spans",
+    "gather_piece",
+    "groups_of",
+    "make_piece_folders",
+    "open_spans",
+    "scatter_group",
+    "scatter_span",
+]
 
 MOST_FILES = 64
 """Over so many files a task scatters what it has; for more pieces there are groups of pieces."""
@@ -129,6 +139,12 @@ def groups_of(pieces: int) -> tuple[range, ...]:
     return tuple(range(first, min(first + size, pieces)) for first in range(0, pieces, size))
 
 
+def make_piece_folders(folder: Path, pieces: int) -> None:
+    """Make the folders that `scatter_span` and `scatter_group` write to."""
+    make_folders(folder, *(folder / str(piece) for piece in range(pieces)))
+    make_folders(*(folder / "groups" / str(group) for group in range(len(groups_of(pieces)))))
+
+
 def scatter_span(spans: Spans, number: int, *, pieces: int, secret: int, folder: Path) -> list[int]:
     """Write the rows of one span to a file per piece, or per group of pieces; return the rows of each piece."""
     span = spans.spans[number]
@@ -203,6 +219,7 @@ def _as_parquet(table: Table, path: Path, names: dict[int, str], rows: int, fold
     chosen = [pl.col(str(position)).alias(name) for position, name in names.items()]
     files: list[Path] = []
     begin, size, rest = 0, _FIRST_TEXT, b""
+    make_folders(folder)
     with path.open("rb") as stream:
         header = stream.readline()
         while text := rest + stream.read(size):
@@ -255,6 +272,5 @@ def _end_of_records(text: bytes) -> int:
 
 def _write_whole(frame: pl.DataFrame, target: Path, metadata: dict[str, str]) -> None:
     """Write a whole file: a task that is killed leaves no half one for the task that follows."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(target) as part:
+    with whole_file(target, private=True) as part:
         frame.write_parquet(part, compression="zstd", compression_level=1, metadata=metadata)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from wayveil.errors import OutputError
 from wayveil.model import AttackResult, Chart, Engine, Score, Verdict, parameters_of, plain
 from wayveil.run import catalog, facts
 from wayveil.run.asked import sensitive_of
 from wayveil.run.drawing import Drawing
-from wayveil.run.manifest import Described, make_manifest, versions
+from wayveil.run.manifest import Described, Manifest, make_manifest, versions
 from wayveil.run.outcome import NotPublished, Outcome
 from wayveil.run.recipe import Recipe
 from wayveil.run.recipe_text import recipe_text
@@ -23,7 +24,7 @@ from wayveil.run.scores import charts_json, results_json, to_text, verdict_json
 from wayveil.run.secret import SECRET_FILE, Secret
 from wayveil.run.staging import MANIFEST, RECIPE_FILE, Workspace, reporting_disk_errors
 
-__all__ = ["Clock", "Run", "finish"]
+__all__ = ["Clock", "Run", "finish", "join_hashes"]
 
 
 @dataclass(kw_only=True)
@@ -43,7 +44,10 @@ class Clock:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """Everything that is known when the verdict is in; `shown` are the scores with the charts that may be drawn."""
+    """Everything that is known when the verdict is in; `shown` are the scores with the charts that may be drawn.
+
+    `hashes` are those of the files that were judged, by name.
+    """
 
     recipe: Recipe
     seed: int
@@ -61,6 +65,7 @@ class Run:
     balance: Mapping[str, Mapping[str, int | None]]
     drawings: tuple[Drawing, ...]
     table: Described
+    hashes: Mapping[str, str]
     mapping: str | None = None
 
 
@@ -76,6 +81,7 @@ def finish(space: Workspace, run: Run) -> Outcome:
             manifest = make_manifest(
                 space.staged, method=recipe.method, verdict=verdict, table=run.table, each_trajectory=declared
             )
+            _check_bytes(manifest, run.hashes)
             content = manifest.to_bytes()
             (space.staged / MANIFEST).write_bytes(content)
         sha256 = facts.sha256(content)
@@ -104,6 +110,28 @@ def finish(space: Workspace, run: Run) -> Outcome:
     raise NotPublished(
         f"Nothing was published: {verdict.reason} The report is in {str(folder)!r}.",
         replace(outcome, private=folder),
+    )
+
+
+def _check_bytes(manifest: Manifest, judged: Mapping[str, str]) -> None:
+    """Refuse files that are not those that were judged: tasks write them, and one may come late, or twice."""
+    if {name: facts.sha256 for name, facts in manifest.files.items()} != dict(judged):
+        raise _changed()
+
+
+def join_hashes(parts: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """Return the hashes of all parts; a file that two of them share was the same for both."""
+    joined: dict[str, str] = {}
+    for name, sha256 in (item for part in parts for item in part.items()):
+        if joined.setdefault(name, sha256) != sha256:
+            raise _changed()
+    return joined
+
+
+def _changed() -> OutputError:
+    return OutputError(
+        "A file changed between its verdict and its publication, so nothing was published; start again, and see that "
+        "nothing else writes to the output folder."
     )
 
 

@@ -32,7 +32,7 @@ from wayveil.run.recipe import Recipe, load_recipe
 from wayveil.run.scores import verdict_json
 from wayveil.run.secret import SECRET_FILE, Secret
 from wayveil.run.shares import judge_together
-from wayveil.run.staging import MANIFEST, RECIPE_FILE
+from wayveil.run.staging import MANIFEST, RECIPE_FILE, check_private
 from wayveil.verify import Need, apart, class_keys, join_verdicts
 
 __all__ = ["Judgement", "judge"]
@@ -139,6 +139,8 @@ def judge(
     if not manifest.verdict.holds:
         failures.append("the manifest itself says that the claim did not hold")
     if original is not None:
+        if not failures and (recipe is None or secret is None):
+            check_private(public)
         asked = _Repetition(public=public, original=Path(original), recipe=recipe, secret=secret)
         again, wrong, unknown = asked.run(manifest, engine)
         verdict = again or verdict

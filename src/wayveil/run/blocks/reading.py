@@ -24,7 +24,8 @@ from wayveil.io import (
     scatter_span,
 )
 from wayveil.io.columns import lone_rows_error
-from wayveil.io.pieces import groups_of, scatter_group
+from wayveil.io.pieces import groups_of, make_piece_folders, scatter_group
+from wayveil.io.whole_files import make_folders
 from wayveil.model import BlockKey, Data, Engine, Frame, Owners, Points, Routes, Stops, TimeFormat
 from wayveil.model.ragged import FloatArray, IntArray
 from wayveil.run import catalog
@@ -150,6 +151,7 @@ def read_pieces(want: Wanted, *, seed: int, scratch: Path, engine: Engine) -> Pi
     n_pieces = max(1, -(-spans.rows // want.rows))
     raw = scratch / "raw"
     secret = int(np.random.SeedSequence(seed, spawn_key=(3,)).generate_state(1, np.uint64)[0] >> np.uint64(2))
+    make_piece_folders(raw, n_pieces)
     counts = engine.map(
         partial(scatter_span, spans, pieces=n_pieces, secret=secret, folder=raw), range(len(spans.spans))
     )
@@ -160,6 +162,7 @@ def read_pieces(want: Wanted, *, seed: int, scratch: Path, engine: Engine) -> Pi
     files = engine.map(partial(gather_piece, spans, folder=raw), held)
     frame = _frame(engine.map(partial(_extent, spec, found), files)) if found == "points" else None
     task = partial(_prepare_piece, want, frame, secret, scratch)
+    make_folders(*(scratch / name for name in ("prepared", "taxonomies", "renumbered", "owned")))
     pieces: list[_Piece] = engine.map(task, list(enumerate(files)))
     return _joined(pieces, spans, scratch, engine)
 
