@@ -135,21 +135,27 @@ class Workspace:
 
 
 @contextmanager
-def open_workspace(out: Path, *, overwrite: bool) -> Iterator[Workspace]:
-    """Check, create and lock `out`; afterwards remove the staging folder, and `out` too if nothing came of it."""
+def open_workspace(out: Path, *, overwrite: bool, private: bool = False) -> Iterator[Workspace]:
+    """Check, create and lock `out`; afterwards remove the staging folder, and `out` too if nothing came of it.
+
+    Only its owner can enter an `out` that is made as a `private` one.
+    """
     _check_target(out, overwrite)
     with reporting_disk_errors(out):
-        created = _make_folders(out)
+        created = _make_folders(out, mode=0o700 if private else 0o777)
     try:
         with _locked(out):
             _check_target(out, overwrite)  # another run may have published while this one waited to begin
             with reporting_disk_errors(out):
-                for stale in out.glob(f"{_STAGING}*"):
-                    _finish_killed(stale, out)
-                    shutil.rmtree(stale)
+                _sweep(out)
                 if _holds_files(out / "public"):
                     _check_exchange(out)
-                space = Workspace(out)
+            try:
+                with reporting_disk_errors(out):
+                    space = Workspace(out)
+            except BaseException:
+                _sweep(out)  # an interrupt in the midst of it
+                raise
             try:
                 yield space
             finally:
@@ -232,6 +238,13 @@ def _move_private(staged: Path, folder: Path) -> None:
     _sync(folder)
 
 
+def _sweep(out: Path) -> None:
+    """Remove the staging folders of a locked output folder: whoever made them is gone."""
+    for stale in out.glob(f"{_STAGING}*"):
+        _finish_killed(stale, out)
+        shutil.rmtree(stale)
+
+
 def _finish_killed(stale: Path, out: Path) -> None:
     """Bring the private files that a killed process had staged to their place, if what it published is public."""
     named = _manifest_named_by(stale / "private")
@@ -305,12 +318,12 @@ def _holds_files(folder: Path) -> bool:
         return False
 
 
-def _make_folders(out: Path) -> list[Path]:
+def _make_folders(out: Path, mode: int) -> list[Path]:
     missing = [folder for folder in (out, *out.parents) if not os.path.lexists(folder)]
     created: list[Path] = []
     try:
         for folder in reversed(missing):
-            folder.mkdir()
+            folder.mkdir(mode=mode)
             created.append(folder)
     except OSError:
         for folder in reversed(created):

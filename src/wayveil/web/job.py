@@ -21,6 +21,7 @@ from wayveil.run.pipeline import NotPublished, publish
 from wayveil.run.recipe import make_input, make_recipe
 from wayveil.run.scores import results_json, to_text
 from wayveil.run.single import risk, write_risk_page
+from wayveil.run.staging import write_private
 from wayveil.web.answers import plainly, unexpected
 from wayveil.web.asked import with_uploads
 from wayveil.web.disk import read_json, write_json
@@ -88,7 +89,7 @@ class _Job:
         self.told("read and prepare")
         found = risk(spec, sensitive=sensitive, steps=steps, seed=content["seed"], engine=self.engine)
         out = self.place / "out"
-        out.mkdir(exist_ok=True)
+        out.mkdir(mode=0o700, exist_ok=True)
         write_risk_page(found, Path(self.asked["file"]), out / "report.html", overwrite=True)
         results = results_json(found.results)
         result = {
@@ -97,7 +98,7 @@ class _Job:
             "facts": found.facts,
             "input_facts": {"File": self.asked["file"]},
         }
-        (self.place / "result.json").write_text(to_text(result), encoding="utf-8")
+        write_private(self.place / "result.json", to_text(result))
         return {"state": "done", "error": None, "headline": risk_headline(results)}
 
     def named(self, text: str) -> str:
