@@ -247,6 +247,8 @@ def _sweep(out: Path) -> None:
 
 def _finish_killed(stale: Path, out: Path) -> None:
     """Bring the private files that a killed process had staged to their place, if what it published is public."""
+    if os.lstat(stale).st_uid != os.geteuid():
+        return  # whoever can write to the folder could have put it there
     named = _manifest_named_by(stale / "private")
     if named is not None and named == _sha256(out / "public" / MANIFEST):
         _move_private(stale / "private", out / "private")
