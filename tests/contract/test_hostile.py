@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from wayveil.run.judging import judge
+from wayveil.pipeline.folder.verify_folder import judge
 
 RUN = "import sys; from wayveil.cli import main; sys.exit(main(sys.argv[1:]))"
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from wayveil.engines.scratch import scratch_folder
-from wayveil.run.staging import open_workspace
+from wayveil.pipeline.folder.staging import open_workspace
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as a second user")
 

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from wayveil.errors import InputError
 from wayveil.io import ReadOptions, gather_piece, parquet_parts, scatter_span
 from wayveil.io import open_spans as open_spans_asking
-from wayveil.io import pieces as io_pieces
 from wayveil.io import read_points as read_points_asking
 from wayveil.io import read_visits as read_visits_asking
-from wayveil.io.loaded import Loaded
-from wayveil.io.pieces import groups_of, make_piece_folders, scatter_group
-from wayveil.io.table import ROW_NUMBER, open_table
+from wayveil.io import scatter as io_pieces
+from wayveil.io.read.loaded import Loaded
+from wayveil.io.scatter import groups_of, make_piece_folders, scatter_group
+from wayveil.io.tabular.table import ROW_NUMBER, open_table
 
 
 def read_points(path: str | Path, options: ReadOptions | None = None) -> Loaded:

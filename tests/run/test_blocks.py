@@ -22,16 +22,16 @@ from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, OutputError, UsageError
 from wayveil.methods import METHODS
 from wayveil.model import Published
-from wayveil.run.blocks import publishing
-from wayveil.run.blocks.files import load_value, reporting_full_disks, save
-from wayveil.run.judging import judge
-from wayveil.run.manifest import read_manifest
-from wayveil.run.outcome import NotPublished, Outcome
-from wayveil.run.pipeline import publish
-from wayveil.run.reading import load_published
-from wayveil.run.recipe import load_recipe, make_recipe
-from wayveil.run.recipe_text import recipe_text
-from wayveil.run.secret import Secret
+from wayveil.pipeline.blocks import publishing
+from wayveil.pipeline.blocks.task_files import load_value, reporting_full_disks, save
+from wayveil.pipeline.folder.manifest import read_manifest
+from wayveil.pipeline.folder.secret import Secret
+from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.input import load_published
+from wayveil.pipeline.outcome import NotPublished, Outcome
+from wayveil.pipeline.publish import publish
+from wayveil.recipe.recipe import load_recipe, make_recipe
+from wayveil.recipe.toml import recipe_text
 
 PEOPLE, TRIPS, ROWS = 24, 2, 5
 TIMES: dict[str, Callable[[int], str]] = {
@@ -240,7 +240,7 @@ def test_nothing_left_in_any_block_is_no_publication(
         return replace(made, data=made.data.take(np.zeros(0, np.int64)).take(np.zeros(0, np.int64)), groups=None)
 
     monkeypatch.setattr(METHODS["tga"], "run", empty)
-    monkeypatch.setattr("wayveil.run.blocks.part.check_made", lambda *_: None)
+    monkeypatch.setattr("wayveil.pipeline.blocks.block.check_made", lambda *_: None)
     with pytest.raises(NotPublished, match="no trajectory is left"):
         run(make())
     assert not (tmp_path / "out/public").exists()
@@ -331,7 +331,7 @@ def test_one_part_that_breaks_the_promise_stops_everything(
         x_max[0] += 1
         return replace(made, data=replace(made.data, x_max=x_max))
 
-    monkeypatch.setattr("wayveil.run.blocks.publishing.compile_kernels", lambda *_: None)
+    monkeypatch.setattr("wayveil.pipeline.blocks.publishing.compile_kernels", lambda *_: None)
     monkeypatch.setattr(METHODS["tga"], "run", lying)
     with pytest.raises(NotPublished, match="Part 3 of 4") as caught:
         run(make())
@@ -490,8 +490,8 @@ SCRIPT = """
 import os, resource, signal, sys
 step, limit, *command = sys.argv[1:]
 from wayveil.cli import main
-from wayveil.run.secret import Secret
-import wayveil.run.blocks.publishing, wayveil.run.blocks.files as files, wayveil.io.pieces as pieces
+from wayveil.pipeline.folder.secret import Secret
+import wayveil.pipeline.blocks.publishing, wayveil.pipeline.blocks.task_files as files, wayveil.io.scatter as pieces
 from pathlib import Path
 seen = 0
 real = Path.replace

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from wayveil.errors import OutputError, UsageError
-from wayveil.run import staging
-from wayveil.run.staging import check_private, exchange, open_workspace
+from wayveil.pipeline.folder import staging
+from wayveil.pipeline.folder.staging import check_private, exchange, open_workspace
 
 
 def publish(out: Path, text: str, *, overwrite: bool = True, private: dict[str, str] | None = None) -> None:
@@ -175,7 +175,7 @@ def pair(text: str) -> tuple[str, dict[str, str]]:
 KILLED_BEFORE_PRIVATE = """
 import os, sys
 from pathlib import Path
-from wayveil.run import staging
+from wayveil.pipeline.folder import staging
 sys.path.insert(0, sys.argv[2])
 from test_staging import pair, publish
 
@@ -269,7 +269,7 @@ def test_what_workers_wrote_is_as_readable_as_the_public_folder(tmp_path: Path) 
 KILLED_AT_EVERY_STEP = """
 import os, shutil, signal, sys
 from pathlib import Path
-from wayveil.run.staging import open_workspace
+from wayveil.pipeline.folder.staging import open_workspace
 
 os.fsync = lambda handle: None  # a killed process loses nothing that it wrote; only a power cut would
 STEPS = ("open", "os.", "shutil.", "tempfile.", "ctypes.", "fcntl.", "pathlib.")

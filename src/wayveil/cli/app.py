@@ -102,8 +102,8 @@ def demo(out: Annotated[Path, typer.Option("--out", metavar="DIR", parser=named_
                                            help="Folder to write to.")] = Path("wayveil-demo"),
          as_json: Json = False) -> None:  # fmt: skip
     """Do the main job on generated data and show where the report is."""
-    from wayveil.run.catalog import make_engine
-    from wayveil.run.demo import demo as run_demo
+    from wayveil.commands.demo import demo as run_demo
+    from wayveil.recipe.catalog import make_engine
 
     with progress_bar() as progress:
         table, outcome = run_demo(out, engine=make_engine(progress=progress))
@@ -114,7 +114,7 @@ def demo(out: Annotated[Path, typer.Option("--out", metavar="DIR", parser=named_
 def methods(name: Annotated[str | None, typer.Argument(help="A method, to see all of it.")] = None,
             as_json: Json = False) -> None:  # fmt: skip
     """Show what there is: claims, attackers covered and not covered, parameters."""
-    from wayveil.run import catalog
+    from wayveil.recipe import catalog
 
     if name is None:
         listed = [catalog.describe(known) for known in catalog.entries("method")]
@@ -136,7 +136,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Publish what a recipe declares."""
-    from wayveil.run.recipe import load_recipe
+    from wayveil.recipe.recipe import load_recipe
 
     loaded = load_recipe(recipe)
     if overwrite:
@@ -155,7 +155,7 @@ def verify(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A publish
            secret: SecretFile = None,
            as_json: Json = False) -> None:  # fmt: skip
     """Judge a published folder again: it holds (exit code 0), fails (1), or cannot be judged from these files (3)."""
-    from wayveil.run.judging import judge
+    from wayveil.pipeline.folder.verify_folder import judge
 
     judgement = judge(folder, original=original, recipe=recipe, secret=secret)
     emit(judgement.to_json(), show.judgement_lines(judgement), as_json=as_json)
@@ -176,8 +176,8 @@ def compare(
 ) -> None:
     """Try several methods and parameters on one data set: risk against loss, and which to take."""
     from wayveil.cli.show_compare import compare_json, compare_lines
-    from wayveil.run.catalog import make_engine
-    from wayveil.run.compare import compare as run_compare
+    from wayveil.compare.compare import compare as run_compare
+    from wayveil.recipe.catalog import make_engine
 
     with progress_bar() as progress:
         comparison = run_compare(recipe, out=out, max_risk=max_risk, engine=make_engine(progress=progress))
@@ -194,9 +194,9 @@ def _utility(
     as_json: Json = False,
 ) -> None:
     """Measure what a publication lost."""
-    from wayveil.run import catalog
-    from wayveil.run.scores import results_json
-    from wayveil.run.single import loss
+    from wayveil.commands.single_steps import loss
+    from wayveil.recipe import catalog
+    from wayveil.recipe.defaults import results_json
 
     with progress_bar() as progress:
         engine = catalog.make_engine(progress=progress)
@@ -229,7 +229,7 @@ def serve(
     as_json: Json = False,
 ) -> None:
     """Open Wayveil in a browser, on this machine only."""
-    from wayveil.run.sizing import parse_size
+    from wayveil.pipeline.blocks.memory import parse_size
     from wayveil.web import read_token
     from wayveil.web import serve as run_server
 

@@ -198,7 +198,7 @@ def reads_table(function: Callable[..., None], help: str = "") -> Callable[..., 
 
 
 def _input_spec(path: Path, given: dict[str, Any]) -> Any:
-    from wayveil.run.recipe import EACH_TRAJECTORY, make_input
+    from wayveil.recipe.recipe import EACH_TRAJECTORY, make_input
 
     nodes = [name.strip() for text in given["sensitive_nodes"] or [] for name in text.split(",") if name.strip()]
     columns: dict[str, str] = _columns(given["columns"])
@@ -213,7 +213,7 @@ def _input_spec(path: Path, given: dict[str, Any]) -> Any:
 
 def prepare_steps(time_bucket: str | None, asked: list[str] | None) -> tuple[Any, ...]:
     """Return the preparation steps that options ask for, --time-bucket last."""
-    from wayveil.run.catalog import build, parse
+    from wayveil.recipe.catalog import build, parse
 
     texts = [*(asked or []), *([f"bucket width={time_bucket}"] if time_bucket is not None else [])]
     steps = []

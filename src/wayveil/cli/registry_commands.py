@@ -69,8 +69,8 @@ def _publisher(method: str) -> Any:
         memory_limit: MemoryLimit = None,
         as_json: Json = False,
     ) -> None:
-        from wayveil.run import catalog
-        from wayveil.run.recipe import make_recipe
+        from wayveil.recipe import catalog
+        from wayveil.recipe.recipe import make_recipe
 
         output = {"path": out, "format": form, "keep": keep or [], "keep_mapping": keep_mapping, "overwrite": overwrite,
                   "with_raw": with_raw}  # fmt: skip
@@ -104,16 +104,16 @@ def publish_recipe(
     insecure: bool = False,
 ) -> None:
     """Publish what a recipe says, and show what came of it, also where the promise was not kept."""
-    from wayveil.run import sizing
-    from wayveil.run.catalog import make_engine
-    from wayveil.run.pipeline import NotPublished, publish
-    from wayveil.run.secret import Secret
+    from wayveil.pipeline.blocks import memory
+    from wayveil.pipeline.folder.secret import Secret
+    from wayveil.pipeline.publish import NotPublished, publish
+    from wayveil.recipe.catalog import make_engine
 
     key = None if secret is None else Secret.read(secret)
     workers = None
     if memory_limit is not None:
-        recipe, workers = sizing.within(recipe, sizing.parse_size(memory_limit)), sizing.WORKERS
-    name = sizing.choose_engine(recipe, scheduler=scheduler)
+        recipe, workers = memory.within(recipe, memory.parse_size(memory_limit)), memory.WORKERS
+    name = memory.choose_engine(recipe, scheduler=scheduler)
     address = None if recipe.engine == "auto" and name == "local" else scheduler
     try:
         with (
@@ -132,7 +132,7 @@ def publish_recipe(
 
 def build_risk() -> Any:
     """Return the command with the parameters of all attacks as options."""
-    from wayveil.run import catalog
+    from wayveil.recipe import catalog
 
     every = {p.name: p for name in catalog.entries("attack") for p in catalog.parameters("attack", name)}
     return command_of(
@@ -159,9 +159,9 @@ def _risk(
     insecure: InsecureScheduler = False,
     as_json: Json = False,
 ) -> None:
-    from wayveil.run import catalog
-    from wayveil.run.scores import results_json
-    from wayveil.run.single import check_file, risk, write_risk_page
+    from wayveil.commands.single_steps import check_file, risk, write_risk_page
+    from wayveil.recipe import catalog
+    from wayveil.recipe.defaults import results_json
 
     if report is not None:
         check_file(report, overwrite=overwrite, endings=(".html",))
@@ -203,7 +203,7 @@ def _generator(workload: str) -> Any:
     def generate(
         out: OutFile, typed: dict[str, Any], overwrite: Overwrite = False, seed: Seed = None, as_json: Json = False
     ) -> None:
-        from wayveil.run import catalog
+        from wayveil.recipe import catalog
         from wayveil.run import generate as run_generate
 
         given = catalog.parse("workload", workload, typed)
@@ -229,7 +229,8 @@ def _preparer(step: str) -> Any:
         overwrite: Overwrite = False,
         as_json: Json = False,
     ) -> None:
-        from wayveil.run import catalog, prepare_table
+        from wayveil.recipe import catalog
+        from wayveil.run import prepare_table
 
         configured = catalog.build("step", step, catalog.parse("step", step, typed))
         taken = None if attributes is None else tuple(name for name in attributes.split(",") if name)
@@ -241,7 +242,7 @@ def _preparer(step: str) -> Any:
 
 def _group(family: Any, make: Callable[[str], Any], help: str) -> Any:
     """Return a group with a command for each of a family: what `make` returns for its name, with its parameters."""
-    from wayveil.run import catalog
+    from wayveil.recipe import catalog
 
     return group_of(
         (

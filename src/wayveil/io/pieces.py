@@ -17,12 +17,12 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError
-from wayveil.io.columns import Kind, ReadOptions, choose_columns
-from wayveil.io.parquet_footer import longest_group
-from wayveil.io.slices import cut_text
-from wayveil.io.source import open_source
-from wayveil.io.table import PIECE, ROW_NUMBER, Table, open_table, parquet_parts
-from wayveil.io.whole_files import make_folders, whole_file
+from wayveil.io.formats.parquet_footer import longest_group
+from wayveil.io.formats.registry import open_source
+from wayveil.io.publish.atomic import make_folders, whole_file
+from wayveil.io.tabular.column_slice import cut_text
+from wayveil.io.tabular.columns import Kind, ReadOptions, choose_columns
+from wayveil.io.tabular.table import PIECE, ROW_NUMBER, Table, open_table, parquet_parts
 
 __all__ = [
     "MOST_FILES",

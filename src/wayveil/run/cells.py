@@ -18,17 +18,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from wayveil.compare.comparison_measures import Yardstick
+from wayveil.compare.comparison_recipe import Plan, Setting
 from wayveil.errors import InputError, OutputError, WayveilError
 from wayveil.model import Data, Engine, Progress
-from wayveil.run.catalog import plain_parameters
-from wayveil.run.grid import Plan, Setting
-from wayveil.run.manifest import versions
-from wayveil.run.pipeline import NotPublished, Outcome, publish
-from wayveil.run.recipe import InputSpec, Recipe, make_recipe
-from wayveil.run.recipe_text import recipe_text
-from wayveil.run.scores import results_json, to_text, verdict_json
-from wayveil.run.staging import MANIFEST, reporting_disk_errors, write_private
-from wayveil.run.yardstick import Yardstick
+from wayveil.pipeline.folder.manifest import versions
+from wayveil.pipeline.folder.staging import MANIFEST, reporting_disk_errors, write_private
+from wayveil.pipeline.publish import NotPublished, Outcome, publish
+from wayveil.recipe.catalog import plain_parameters
+from wayveil.recipe.defaults import results_json, to_text, verdict_json
+from wayveil.recipe.recipe import InputSpec, Recipe, make_recipe
+from wayveil.recipe.toml import recipe_text
 
 __all__ = ["RESULT", "Cell", "input_hashes", "make_cell", "private_text", "ready_to_run", "run_cell"]
 

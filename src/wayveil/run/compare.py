@@ -13,20 +13,20 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from wayveil.compare.comparison_files import spots_of, write_comparison
+from wayveil.compare.comparison_measures import Yardstick, make_yardstick
+from wayveil.compare.comparison_recipe import Plan, Setting, load_plan
+from wayveil.compare.comparison_runs import Cell, input_hashes, make_cell, private_text, ready_to_run, run_cell
+from wayveil.compare.frontier import advice, choose, dominated
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, UsageError, check_fraction
 from wayveil.model import Data, Engine, Progress
-from wayveil.run.catalog import kind_needed, plain_parameters
-from wayveil.run.cells import Cell, input_hashes, make_cell, private_text, ready_to_run, run_cell
-from wayveil.run.comparison_files import spots_of, write_comparison
-from wayveil.run.frontier import advice, choose, dominated
-from wayveil.run.grid import Plan, Setting, load_plan
-from wayveil.run.manifest import versions
-from wayveil.run.numbers import format_percent, format_value
-from wayveil.run.reading import load, prepare
-from wayveil.run.staging import open_workspace, reporting_disk_errors
-from wayveil.run.wording import duration, is_share, sentence, words
-from wayveil.run.yardstick import Yardstick, make_yardstick
+from wayveil.pipeline.folder.manifest import versions
+from wayveil.pipeline.folder.staging import open_workspace, reporting_disk_errors
+from wayveil.pipeline.input import load, prepare
+from wayveil.recipe.catalog import kind_needed, plain_parameters
+from wayveil.report.text.number_format import format_percent, format_value
+from wayveil.report.text.wording import duration, is_share, sentence, words
 
 __all__ = ["Comparison", "compare"]
 

@@ -12,17 +12,18 @@ from typing import Any
 
 from wayveil.errors import OutputError
 from wayveil.model import AttackResult, Chart, Engine, Score, Verdict, parameters_of, plain
-from wayveil.run import catalog, facts
-from wayveil.run.asked import sensitive_of
-from wayveil.run.drawing import Drawing
-from wayveil.run.manifest import Described, Manifest, make_manifest, versions
-from wayveil.run.outcome import NotPublished, Outcome
-from wayveil.run.recipe import Recipe
-from wayveil.run.recipe_text import recipe_text
-from wayveil.run.report import ReportContext, render_report
-from wayveil.run.scores import charts_json, results_json, to_text, verdict_json
-from wayveil.run.secret import SECRET_FILE, Secret
-from wayveil.run.staging import MANIFEST, RECIPE_FILE, Workspace, reporting_disk_errors
+from wayveil.pipeline.folder.manifest import Described, Manifest, make_manifest, versions
+from wayveil.pipeline.folder.secret import SECRET_FILE, Secret
+from wayveil.pipeline.folder.staging import MANIFEST, RECIPE_FILE, Workspace, reporting_disk_errors
+from wayveil.pipeline.outcome import NotPublished, Outcome
+from wayveil.pipeline.seeds import sensitive_of
+from wayveil.recipe import catalog
+from wayveil.recipe.defaults import charts_json, results_json, to_text, verdict_json
+from wayveil.recipe.recipe import Recipe
+from wayveil.recipe.toml import recipe_text
+from wayveil.report.charts.drawings import Drawing
+from wayveil.report.report import ReportContext, render_report
+from wayveil.report.text import summary
 
 __all__ = ["Clock", "Run", "finish", "join_hashes"]
 
@@ -72,7 +73,7 @@ class Run:
 def finish(space: Workspace, run: Run) -> Outcome:
     """Publish what was staged if the verdict holds, and raise NotPublished otherwise; the report is written anyway."""
     recipe, verdict = run.recipe, run.verdict
-    unprotected = facts.unprotected(recipe.output.keep, sensitive_of(recipe))
+    unprotected = summary.unprotected(recipe.output.keep, sensitive_of(recipe))
     sha256 = None
     declared = recipe.input.each_trajectory or run.table.owners == "declared"
     promise = verdict.claim.statement("declared" if declared else "given")
@@ -84,7 +85,7 @@ def finish(space: Workspace, run: Run) -> Outcome:
             _check_bytes(manifest, run.hashes)
             content = manifest.to_bytes()
             (space.staged / MANIFEST).write_bytes(content)
-        sha256 = facts.sha256(content)
+        sha256 = summary.sha256(content)
     outcome = Outcome(
         public=space.public if verdict.holds else None,
         private=space.private,
@@ -94,7 +95,7 @@ def finish(space: Workspace, run: Run) -> Outcome:
         scores=run.scores,
         notes=(
             *run.notes,
-            *facts.prepare_notes(recipe.prepare),
+            *summary.prepare_notes(recipe.prepare),
             *(f"The attribute {name!r} is published as it is; the promise does not cover it." for name in unprotected),
         ),
         counted=run.counted,
@@ -115,7 +116,7 @@ def finish(space: Workspace, run: Run) -> Outcome:
 
 def _check_bytes(manifest: Manifest, judged: Mapping[str, str]) -> None:
     """Refuse files that are not those that were judged: tasks write them, and one may come late, or twice."""
-    if {name: facts.sha256 for name, facts in manifest.files.items()} != dict(judged):
+    if {name: summary.sha256 for name, facts in manifest.files.items()} != dict(judged):
         raise _changed()
 
 
@@ -164,7 +165,7 @@ def _private_files(run: Run, outcome: Outcome) -> dict[str, str]:
     return {
         "report.html": render_report(_report_context(run, outcome, created)),
         "scores.json": to_text(scores),
-        "log.txt": facts.log_text(created, outcome.timings, outcome.notes, run.verdict),
+        "log.txt": summary.log_text(created, outcome.timings, outcome.notes, run.verdict),
         "seed.txt": f"{run.seed}\n",
         SECRET_FILE: run.secret.text,
         RECIPE_FILE: recipe_text(_repeating(run)),
@@ -186,7 +187,7 @@ def _report_context(run: Run, outcome: Outcome, created: str) -> ReportContext:
         method_name=method.name,
         method_summary=method.summary,
         parameters=tuple(
-            (p.name, facts.value_text(plain(getattr(method, p.name))), p.help) for p in parameters_of(type(method))
+            (p.name, summary.value_text(plain(getattr(method, p.name))), p.help) for p in parameters_of(type(method))
         ),
         claim=run.verdict.claim,
         promise=outcome.promise,

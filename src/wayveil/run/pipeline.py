@@ -11,25 +11,26 @@ import polars as pl
 from wayveil.engines import LocalEngine
 from wayveil.model import AttackResult, Data, Engine, Verdict
 from wayveil.model.ragged import IntArray
-from wayveil.run import catalog, facts
-from wayveil.run.asked import attacks_of, method_rng, metrics_of, sensitive_of, sequence_for
+from wayveil.pipeline.alignment import aligned
+from wayveil.pipeline.compile import compile_kernels
+from wayveil.pipeline.folder.manifest import described
+from wayveil.pipeline.folder.secret import Secret
+from wayveil.pipeline.folder.staging import open_workspace
+from wayveil.pipeline.input import Prepared, check_sensitive, load, prepare
+from wayveil.pipeline.outcome import NotPublished, Outcome
+from wayveil.pipeline.output_frame import settle
+from wayveil.pipeline.readback import check_made, refuse_nothing, write_and_read_back
+from wayveil.pipeline.release import Clock, Run, finish
+from wayveil.pipeline.seeds import attacks_of, method_rng, metrics_of, sensitive_of, sequence_for
+from wayveil.recipe import catalog
+from wayveil.recipe.defaults import measure, run_attacks
+from wayveil.recipe.protections import confirm_protections
+from wayveil.recipe.recipe import Recipe
+from wayveil.report.charts.drawings import drawings
+from wayveil.report.suppression import guarded
+from wayveil.report.text import summary
+from wayveil.report.views.overview import balance, views
 from wayveil.run.blocks import publish_blocks
-from wayveil.run.drawing import drawings
-from wayveil.run.finishing import Clock, Run, finish
-from wayveil.run.guarding import guarded
-from wayveil.run.manifest import described
-from wayveil.run.matching import aligned
-from wayveil.run.outcome import NotPublished, Outcome
-from wayveil.run.protections import confirm_protections
-from wayveil.run.reading import Prepared, check_sensitive, load, prepare
-from wayveil.run.recipe import Recipe
-from wayveil.run.scores import measure, run_attacks
-from wayveil.run.secret import Secret
-from wayveil.run.settling import settle
-from wayveil.run.staging import open_workspace
-from wayveil.run.views import balance, views
-from wayveil.run.warming import compile_kernels
-from wayveil.run.writing import check_made, refuse_nothing, write_and_read_back
 
 __all__ = ["NotPublished", "Outcome", "publish"]
 
@@ -107,14 +108,14 @@ def publish(
                 shown=scores if recipe.output.with_raw else guarded(scores, raw),
                 timings=clock.seconds,
                 notes=source.notes,
-                counted=facts.counted_note(
+                counted=summary.counted_note(
                     raw.owners,
                     people=raw.n_owners,
                     trajectories=len(raw),
                     each_trajectory=recipe.input.each_trajectory,
                 ),
-                input_facts=facts.input_facts(recipe.input.path, raw),
-                output_facts=facts.output_facts(public, made),
+                input_facts=summary.input_facts(recipe.input.path, raw),
+                output_facts=summary.output_facts(public, made),
                 views=views(raw, made.data, made.groups, names=named, published=verdict.holds),
                 balance=balance(raw, made.data, made.source),
                 drawings=drawings(
@@ -156,4 +157,4 @@ def _names(verdict: Verdict) -> tuple[str, str]:
 
 def _mapping(ids: pl.Series, order: IntArray, new_ids: pl.Series) -> str:
     known = ids.gather(np.where(order < 0, 0, order))
-    return facts.mapping_csv(new_ids, known.set(pl.Series(order < 0), None))
+    return summary.mapping_csv(new_ids, known.set(pl.Series(order < 0), None))

@@ -17,15 +17,15 @@ from wayveil.engines import LocalEngine, scratch_folder
 from wayveil.errors import InputError, OutputError, UsageError
 from wayveil.io import write_network, write_points, write_routes, write_stops, write_taxonomy, write_visits
 from wayveil.model import AttackResult, Data, Engine, Points, Routes, Score, Sensitive, Stops, Visits, parameters_of
-from wayveil.run import catalog
-from wayveil.run.blocks.adding import left_out_note
-from wayveil.run.blocks.asking import attack_pieces
-from wayveil.run.blocks.reading import Wanted, found_kind, read_pieces
-from wayveil.run.reading import Prepared, check_sensitive, check_values, load, prepare, read_any
-from wayveil.run.recipe import InputSpec, make_input
-from wayveil.run.risk_page import render_risk
-from wayveil.run.scores import default_metrics, fits, is_ready, measure, run_attacks
-from wayveil.run.staging import reporting_disk_errors
+from wayveil.pipeline.blocks.combine import left_out_note
+from wayveil.pipeline.blocks.input_pieces import Wanted, found_kind, read_pieces
+from wayveil.pipeline.blocks.queries import attack_pieces
+from wayveil.pipeline.folder.staging import reporting_disk_errors
+from wayveil.pipeline.input import Prepared, check_sensitive, check_values, load, prepare, read_any
+from wayveil.recipe import catalog
+from wayveil.recipe.defaults import default_metrics, fits, is_ready, measure, run_attacks
+from wayveil.recipe.recipe import InputSpec, make_input
+from wayveil.report.risk_page import render_risk
 
 __all__ = ["Generated", "Risk", "attack_data", "generate", "loss", "prepare_table", "read", "risk", "write_risk_page"]
 

@@ -14,13 +14,13 @@ from wayveil.errors import OutputError
 from wayveil.io import Loaded, read_published, read_published_taxonomy, write_published, write_taxonomy
 from wayveil.model import Data, Frame, Published, Stops, Visits
 from wayveil.model.ragged import IntArray
-from wayveil.run import catalog
-from wayveil.run.asked import makes_parts
-from wayveil.run.manifest import boxes_name, file_facts, published_name, taxonomy_name
-from wayveil.run.matching import join_owners
-from wayveil.run.outcome import NotPublished
-from wayveil.run.recipe import Recipe
-from wayveil.run.staging import reporting_disk_errors
+from wayveil.pipeline.alignment import join_owners
+from wayveil.pipeline.folder.manifest import boxes_name, file_facts, published_name, taxonomy_name
+from wayveil.pipeline.folder.staging import reporting_disk_errors
+from wayveil.pipeline.outcome import NotPublished
+from wayveil.pipeline.seeds import makes_parts
+from wayveil.recipe import catalog
+from wayveil.recipe.recipe import Recipe
 
 __all__ = ["Written", "check_made", "refuse_nothing", "write_and_read_back"]
 

@@ -14,14 +14,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from wayveil.commands.single_steps import risk, write_risk_page
+from wayveil.compare.finished_runs import headline, risk_headline
 from wayveil.errors import WayveilError
-from wayveil.run.catalog import build, make_engine
-from wayveil.run.lineup import headline, risk_headline
-from wayveil.run.pipeline import NotPublished, publish
-from wayveil.run.recipe import make_input, make_recipe
-from wayveil.run.scores import results_json, to_text
-from wayveil.run.single import risk, write_risk_page
-from wayveil.run.staging import write_private
+from wayveil.pipeline.folder.staging import write_private
+from wayveil.pipeline.publish import NotPublished, publish
+from wayveil.recipe.catalog import build, make_engine
+from wayveil.recipe.defaults import results_json, to_text
+from wayveil.recipe.recipe import make_input, make_recipe
 from wayveil.web.answers import plainly, unexpected
 from wayveil.web.asked import with_uploads
 from wayveil.web.disk import read_json, write_json

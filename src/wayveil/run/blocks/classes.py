@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 
 from wayveil.engines import LocalEngine
-from wayveil.io.whole_files import make_folders
+from wayveil.io.publish.atomic import make_folders
 from wayveil.methods.cast_sensitive import settle_stops
 from wayveil.model import Engine, Published, Stops
 from wayveil.model.ragged import IntArray, keep_rows, trajectory_of_row
-from wayveil.run.blocks.files import load_data, load_value, save, save_data
-from wayveil.run.blocks.part import Done, Job, make_block, publish_part, read_block, tell_block
-from wayveil.run.joining import join_data
-from wayveil.run.manifest import described
-from wayveil.run.sizing import check_class, limit_of
+from wayveil.pipeline.blocks.block import Done, Job, make_block, publish_part, read_block, tell_block
+from wayveil.pipeline.blocks.memory import check_class, limit_of
+from wayveil.pipeline.blocks.task_files import load_data, load_value, save, save_data
+from wayveil.pipeline.folder.manifest import described
+from wayveil.pipeline.joining import join_data
 from wayveil.verify import class_keys
 
 __all__ = ["publish_classes"]

@@ -17,15 +17,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from wayveil.engines import LocalEngine
-from wayveil.io.whole_files import make_folders, whole_file
-from wayveil.methods.kcl_choosing import Choosing
-from wayveil.methods.kcl_ways import Numbered, Sequences
-from wayveil.model import Engine, Visits
-from wayveil.model.ragged import BoolArray, IntArray, keep_rows, offsets_of, take, trajectory_of_row
-from wayveil.run.blocks.files import load_data, load_value, save
-from wayveil.run.blocks.part import Job
-from wayveil.run.blocks.reading import Pieces
-from wayveil.run.blocks.sequences import (
+from wayveil.io.publish.atomic import make_folders, whole_file
+from wayveil.methods.kcl.kcl_choosing import Choosing
+from wayveil.methods.kcl.kcl_sequences import (
     Counting,
     Hits,
     count_sequences,
@@ -33,7 +27,13 @@ from wayveil.run.blocks.sequences import (
     locate,
     save_threats,
 )
-from wayveil.run.writing import refuse_nothing
+from wayveil.methods.kcl.kcl_ways import Numbered, Sequences
+from wayveil.model import Engine, Visits
+from wayveil.model.ragged import BoolArray, IntArray, keep_rows, offsets_of, take, trajectory_of_row
+from wayveil.pipeline.blocks.block import Job
+from wayveil.pipeline.blocks.input_pieces import Pieces
+from wayveil.pipeline.blocks.task_files import load_data, load_value, save
+from wayveil.pipeline.readback import refuse_nothing
 
 __all__ = ["Decided", "block_rows", "decide", "kept_visits", "number_doublets"]
 

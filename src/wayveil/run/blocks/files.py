@@ -12,9 +12,9 @@ from typing import Any
 
 import polars as pl
 
-from wayveil.io.whole_files import system_error, whole_file
+from wayveil.io.publish.atomic import system_error, whole_file
 from wayveil.model import Data, Routes, Stops
-from wayveil.run.staging import reporting_disk_errors
+from wayveil.pipeline.folder.staging import reporting_disk_errors
 
 __all__ = ["load_data", "load_value", "reporting_full_disks", "save", "save_data"]
 

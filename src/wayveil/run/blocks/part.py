@@ -11,23 +11,23 @@ import numpy as np
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
-from wayveil.io.pieces import groups_of
-from wayveil.io.whole_files import make_folders
+from wayveil.io.publish.atomic import make_folders
+from wayveil.io.scatter import groups_of
 from wayveil.model import AttackResult, Chart, Data, Published, Verdict
 from wayveil.model.ragged import IntArray
-from wayveil.run import catalog
-from wayveil.run.asked import attacks_of, method_rng, metrics_of, sensitive_of, sequence_for
-from wayveil.run.blocks.files import load_data, load_value, save, save_data
-from wayveil.run.drawing import Drawing, drawings
-from wayveil.run.joining import join_data
-from wayveil.run.manifest import Described, described
-from wayveil.run.matching import aligned
-from wayveil.run.recipe import Recipe
-from wayveil.run.scores import run_attacks
-from wayveil.run.secret import Secret
-from wayveil.run.settling import settle
-from wayveil.run.views import balance, views
-from wayveil.run.writing import Written, check_made, write_and_read_back
+from wayveil.pipeline.alignment import aligned
+from wayveil.pipeline.blocks.task_files import load_data, load_value, save, save_data
+from wayveil.pipeline.folder.manifest import Described, described
+from wayveil.pipeline.folder.secret import Secret
+from wayveil.pipeline.joining import join_data
+from wayveil.pipeline.output_frame import settle
+from wayveil.pipeline.readback import Written, check_made, write_and_read_back
+from wayveil.pipeline.seeds import attacks_of, method_rng, metrics_of, sensitive_of, sequence_for
+from wayveil.recipe import catalog
+from wayveil.recipe.defaults import run_attacks
+from wayveil.recipe.recipe import Recipe
+from wayveil.report.charts.drawings import Drawing, drawings
+from wayveil.report.views.overview import balance, views
 
 __all__ = [
     "NOTHING_LEFT",

@@ -11,16 +11,11 @@ from typing import Any
 import numpy as np
 
 from wayveil.errors import InputError, UsageError
-from wayveil.io.pieces import groups_of
+from wayveil.io.scatter import groups_of
 from wayveil.model import AttackResult, Engine
 from wayveil.model.ragged import IntArray
 from wayveil.model.sums import join_results
-from wayveil.run import facts
-from wayveil.run.asked import attacks_of, metrics_of, sensitive_of
-from wayveil.run.blocks.adding import add_balances, described_input, left_out_note, score_files
-from wayveil.run.blocks.classes import publish_classes
-from wayveil.run.blocks.files import reporting_full_disks
-from wayveil.run.blocks.part import (
+from wayveil.pipeline.blocks.block import (
     NOTHING_LEFT,
     Done,
     Job,
@@ -30,20 +25,25 @@ from wayveil.run.blocks.part import (
     scatter_group,
     scatter_piece,
 )
-from wayveil.run.blocks.plan import Keys, plan_blocks
-from wayveil.run.blocks.reading import Pieces, read_pieces, wanted
-from wayveil.run.blocks.whole import publish_whole
-from wayveil.run.finishing import Clock, Run, finish, join_hashes
-from wayveil.run.manifest import boxes_name, published_name
-from wayveil.run.outcome import Outcome
-from wayveil.run.protections import confirm_protections
-from wayveil.run.reading import check_values
-from wayveil.run.recipe import Recipe
-from wayveil.run.secret import Secret
-from wayveil.run.sizing import check_planning, limit_of
-from wayveil.run.staging import Workspace, open_workspace
-from wayveil.run.warming import compile_kernels
-from wayveil.run.writing import refuse_nothing
+from wayveil.pipeline.blocks.combine import add_balances, described_input, left_out_note, score_files
+from wayveil.pipeline.blocks.input_pieces import Pieces, read_pieces, wanted
+from wayveil.pipeline.blocks.memory import check_planning, limit_of
+from wayveil.pipeline.blocks.plan import Keys, plan_blocks
+from wayveil.pipeline.blocks.reconcile import publish_classes
+from wayveil.pipeline.blocks.task_files import reporting_full_disks
+from wayveil.pipeline.blocks.whole import publish_whole
+from wayveil.pipeline.compile import compile_kernels
+from wayveil.pipeline.folder.manifest import boxes_name, published_name
+from wayveil.pipeline.folder.secret import Secret
+from wayveil.pipeline.folder.staging import Workspace, open_workspace
+from wayveil.pipeline.input import check_values
+from wayveil.pipeline.outcome import Outcome
+from wayveil.pipeline.readback import refuse_nothing
+from wayveil.pipeline.release import Clock, Run, finish, join_hashes
+from wayveil.pipeline.seeds import attacks_of, metrics_of, sensitive_of
+from wayveil.recipe.protections import confirm_protections
+from wayveil.recipe.recipe import Recipe
+from wayveil.report.text import summary
 from wayveil.verify import Need, apart, join_verdicts, union_condition
 
 __all__ = ["publish_blocks"]
@@ -142,7 +142,7 @@ def _told(job: Job, pieces: Pieces, done: list[Done], met: Sequence[Need], clock
         shown=tuple(replace(score, charts=()) for score in scores),
         timings=clock.seconds,
         notes=(*pieces.notes, *_notes(told, metrics)),
-        counted=facts.counted_note(
+        counted=summary.counted_note(
             pieces.example.owners,
             people=pieces.people,
             trajectories=pieces.trajectories,
@@ -153,7 +153,7 @@ def _told(job: Job, pieces: Pieces, done: list[Done], met: Sequence[Need], clock
             "Trajectories": f"{trajectories:,}",
             "Rows": f"{rows:,}",
             "Parts": f"{len(published):,}, made of {len(told):,} {word}",
-            **{name: facts.value_text(value) for name, value in _facts(told).items()},
+            **{name: summary.value_text(value) for name, value in _facts(told).items()},
         },
         views=told[0].views,
         balance=add_balances([one.balance for one in told]),

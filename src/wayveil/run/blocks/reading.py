@@ -23,19 +23,19 @@ from wayveil.io import (
     open_spans,
     scatter_span,
 )
-from wayveil.io.columns import lone_rows_error
-from wayveil.io.pieces import groups_of, make_piece_folders, scatter_group
-from wayveil.io.whole_files import make_folders
+from wayveil.io.publish.atomic import make_folders
+from wayveil.io.scatter import groups_of, make_piece_folders, scatter_group
+from wayveil.io.tabular.columns import lone_rows_error
 from wayveil.model import BlockKey, Data, Engine, Frame, Owners, Points, Routes, Stops, TimeFormat
 from wayveil.model.ragged import FloatArray, IntArray
-from wayveil.run import catalog
-from wayveil.run.asked import sensitive_of
-from wayveil.run.blocks.files import load_data, load_value, save, save_data
-from wayveil.run.blocks.plan import Keys, keys_of
-from wayveil.run.joining import join_taxonomies, with_taxonomy
-from wayveil.run.reading import load, prepare, read_options
-from wayveil.run.recipe import InputSpec, Recipe
-from wayveil.run.sizing import check_groups, check_growth, limit_of
+from wayveil.pipeline.blocks.memory import check_groups, check_growth, limit_of
+from wayveil.pipeline.blocks.plan import Keys, keys_of
+from wayveil.pipeline.blocks.task_files import load_data, load_value, save, save_data
+from wayveil.pipeline.input import load, prepare, read_options
+from wayveil.pipeline.joining import join_taxonomies, with_taxonomy
+from wayveil.pipeline.seeds import sensitive_of
+from wayveil.recipe import catalog
+from wayveil.recipe.recipe import InputSpec, Recipe
 
 __all__ = ["Pieces", "Wanted", "found_kind", "read_pieces", "wanted"]
 

@@ -20,8 +20,8 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.special import comb
 
-from wayveil.io.whole_files import make_folders
-from wayveil.kernels.kcl_count import (
+from wayveil.io.publish.atomic import make_folders
+from wayveil.kernels.kcl.candidate_counts import (
     CLEAN,
     COMMON,
     THREAT,
@@ -30,13 +30,13 @@ from wayveil.kernels.kcl_count import (
     judge_candidates,
     locate_threats,
 )
-from wayveil.kernels.kcl_find import Common, Violating
-from wayveil.kernels.kcl_lists import inverted
-from wayveil.methods.kcl_choosing import Choosing
-from wayveil.methods.kcl_ways import Numbered, Sequences
+from wayveil.kernels.kcl.projected_lists import inverted
+from wayveil.kernels.kcl.violating_sequences import Common, Violating
+from wayveil.methods.kcl.kcl_choosing import Choosing
+from wayveil.methods.kcl.kcl_ways import Numbered, Sequences
 from wayveil.model import Engine
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray, offsets_of
-from wayveil.run.blocks.files import load_value, save
+from wayveil.pipeline.blocks.task_files import load_value, save
 
 __all__ = ["Counted", "Counting", "Hits", "count_sequences", "joined_sequences", "locate", "save_threats"]
 

@@ -14,24 +14,24 @@ from typing import Any
 
 import numpy as np
 
-from wayveil.io.whole_files import make_folders
+from wayveil.io.publish.atomic import make_folders
+from wayveil.methods.kcl.kcl_pieces import block_rows, decide, kept_visits, number_doublets
 from wayveil.model import KCL, Chart, Engine, Published, Verdict, Visits
-from wayveil.run import facts
-from wayveil.run.asked import attacks_of, metrics_of, sensitive_of, sequence_for
-from wayveil.run.blocks.adding import add_balances, add_counts, described_input, left_out_note, score_all
-from wayveil.run.blocks.asking import attack_pieces
-from wayveil.run.blocks.deciding import block_rows, decide, kept_visits, number_doublets
-from wayveil.run.blocks.files import load_data, save_data
-from wayveil.run.blocks.part import Job, counting
-from wayveil.run.blocks.reading import Pieces
-from wayveil.run.drawing import Drawing, drawings
-from wayveil.run.finishing import Clock, Run, join_hashes
-from wayveil.run.joining import join_data
-from wayveil.run.manifest import described
-from wayveil.run.protections import confirm_protections
-from wayveil.run.shares import count_pairs, count_times, spans_of_time
-from wayveil.run.views import balance, views
-from wayveil.run.writing import refuse_nothing, write_and_read_back
+from wayveil.pipeline.blocks.block import Job, counting
+from wayveil.pipeline.blocks.combine import add_balances, add_counts, described_input, left_out_note, score_all
+from wayveil.pipeline.blocks.input_pieces import Pieces
+from wayveil.pipeline.blocks.queries import attack_pieces
+from wayveil.pipeline.blocks.task_files import load_data, save_data
+from wayveil.pipeline.folder.manifest import described
+from wayveil.pipeline.folder.shares import count_pairs, count_times, spans_of_time
+from wayveil.pipeline.joining import join_data
+from wayveil.pipeline.readback import refuse_nothing, write_and_read_back
+from wayveil.pipeline.release import Clock, Run, join_hashes
+from wayveil.pipeline.seeds import attacks_of, metrics_of, sensitive_of, sequence_for
+from wayveil.recipe.protections import confirm_protections
+from wayveil.report.charts.drawings import Drawing, drawings
+from wayveil.report.text import summary
+from wayveil.report.views.overview import balance, views
 from wayveil.verify import check_kcl, cut_share, join_shares, judge_share
 
 __all__ = ["publish_whole"]
@@ -111,7 +111,7 @@ def publish_whole(job: Job, pieces: Pieces, clock: Clock) -> Run:
             *([] if len(pieces.files) == 1 else ["The pictures show the first piece of the data."]),
             *left_out_note([*(m.name for m in metrics if not hasattr(m, "count")), *without]),
         ),
-        counted=facts.counted_note(
+        counted=summary.counted_note(
             pieces.example.owners,
             people=pieces.people,
             trajectories=pieces.trajectories,
@@ -122,7 +122,7 @@ def publish_whole(job: Job, pieces: Pieces, clock: Clock) -> Run:
             "Trajectories": f"{trajectories:,}",
             "Visits": f"{rows:,}",
             "Parts": f"{len(parts):,}",
-            **{name: facts.value_text(value) for name, value in decided.facts.items()},
+            **{name: summary.value_text(value) for name, value in decided.facts.items()},
         },
         views=applied[0].views,
         balance=add_balances([one.balance for one in applied]),
