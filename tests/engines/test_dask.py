@@ -8,6 +8,7 @@ import multiprocessing
 import os
 import pickle
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -23,12 +24,14 @@ import numpy as np
 import pytest
 
 from wayveil import errors
+from wayveil.cli import main
 from wayveil.engines import DaskEngine, LocalEngine
 from wayveil.errors import OutputError, UsageError, WayveilError
 from wayveil.kernels.common.hilbert import hilbert_index
 
 pytest.importorskip("distributed")
 
+import distributed
 from distributed.comm import CommClosedError
 
 from wayveil.engines import dask as module
@@ -239,7 +242,9 @@ def test_a_task_that_kills_workers_is_given_up(engine: DaskEngine) -> None:
     assert len(processes(engine)) == 2
 
 
-def test_an_interrupt_cancels_what_runs(engine: DaskEngine, tmp_path: Path) -> None:
+def test_an_interrupt_cancels_what_runs(
+    engine: DaskEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     begun, go_on = tmp_path / "begun", tmp_path / "go on"
     begun.mkdir()
 
@@ -255,6 +260,7 @@ def test_an_interrupt_cancels_what_runs(engine: DaskEngine, tmp_path: Path) -> N
         while not over.wait(10):
             signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
+    monkeypatch.setattr(module, "_GRACE_S", 0.1)  # these never end by themselves
     items, sent, over = 60 * engine.workers, module._WAITING * engine.workers, threading.Event()
     other = threading.Thread(target=interrupt)
     # A process that a shell started in the background ignores interrupts, unless it says otherwise.
@@ -320,7 +326,12 @@ def test_a_running_cluster_is_used_and_left_alone(engine: DaskEngine, monkeypatc
     handler = logging.StreamHandler()
     handler.setLevel(logging.WARNING)
     monkeypatch.setattr(logging.getLogger("distributed"), "handlers", [handler])
-    with DaskEngine(scheduler=address, progress=lambda step, done=0, total=None: steps.append(step)) as other:
+    security = engine._client.security
+
+    def note(step: str, done: int = 0, total: int | None = None) -> None:
+        steps.append(step)
+
+    with DaskEngine(scheduler=address, security=security, progress=note) as other:
         assert handler.level == logging.CRITICAL  # what happens is told in our words
         assert other.workers == 2
         other.progress("a step")
@@ -329,7 +340,7 @@ def test_a_running_cluster_is_used_and_left_alone(engine: DaskEngine, monkeypatc
     assert other._client.status == "closed"
     assert handler.level == logging.WARNING
     assert engine.map(abs, [-1]) == [1]
-    with dask.config.set({"scheduler-address": address}), DaskEngine(workers=5) as configured:
+    with dask.config.set({"scheduler-address": address}), DaskEngine(workers=5, security=security) as configured:
         assert configured.workers == 5
         assert configured.map(abs, [-1]) == [1]
 
@@ -340,7 +351,7 @@ def test_other_versions_are_refused(engine: DaskEngine, monkeypatch: pytest.Monk
     monkeypatch.setattr(module, "_versions", lambda: ours)
     pattern = rf"^The Dask cluster has another version of {name}: .*, and here it is 0\.0\.7\."
     with pytest.raises(UsageError, match=pattern):
-        DaskEngine(scheduler=engine._client.scheduler.address)
+        DaskEngine(scheduler=engine._client.scheduler.address, security=engine._client.security)
     with pytest.raises(UsageError, match=f"another version of {name}"):  # of a worker that comes later
         engine.map(abs, [-1])
 
@@ -363,7 +374,7 @@ def test_versions_of_all_that_results_depend_on(monkeypatch: pytest.MonkeyPatch)
 def test_nobody_at_the_address(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_CONNECT_S", 1)
     with pytest.raises(UsageError, match=f"There is no Dask scheduler at '{address}'") as caught:
-        DaskEngine(scheduler=address)
+        DaskEngine(scheduler=address, insecure=True)
     assert "\n" not in str(caught.value)
 
 
@@ -375,7 +386,106 @@ def test_a_cluster_without_workers(monkeypatch: pytest.MonkeyPatch) -> None:
         LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as cluster,
         pytest.raises(UsageError, match=r"has no worker after 0\.3 s"),
     ):
-        DaskEngine(scheduler=cluster.scheduler_address)
+        DaskEngine(scheduler=cluster.scheduler_address, insecure=True)
+
+
+CONNECT = """
+import asyncio, sys
+from distributed import Security
+from distributed.comm import connect
+
+async def ask(address, security):
+    comm = await connect(address, timeout=3, **security.get_connection_args("client"))
+    await comm.write({"op": "identity", "reply": True})
+    print(await comm.read())
+
+for address in sys.argv[1:]:
+    for security in (Security(), Security.temporary()):
+        for name in (address, address.replace("tls://", "tcp://")):
+            try:
+                asyncio.run(asyncio.wait_for(ask(name, security), 5))
+            except Exception as error:
+                print(type(error).__name__, file=sys.stderr)
+            else:
+                sys.exit(f"{name} answers")
+"""
+
+
+def test_nobody_without_the_certificate_can_connect(engine: DaskEngine) -> None:
+    """Neither to the scheduler nor to a worker: both would run code as the user who started them."""
+    address = engine._client.scheduler.address
+    workers = list(engine._client.nthreads())
+    assert all(one.startswith("tls://127.0.0.1:") for one in (address, *workers))
+    done = subprocess.run(
+        [sys.executable, "-c", CONNECT, address, workers[0]], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == ""
+    assert engine.map(abs, [-1]) == [1]
+    with pytest.raises(UsageError, match="There is no Dask scheduler"):
+        DaskEngine(scheduler=address, security=distributed.Security.temporary())
+
+
+@pytest.mark.parametrize("address", ["tcp://head:8786", "head:8786", "abc://x:1"])
+def test_a_scheduler_without_tls_must_be_asked_for(address: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(UsageError, match="is not reached through TLS") as caught:
+        DaskEngine(scheduler=address)
+    assert "\n" not in str(caught.value)
+    command = ["risk", "nothing.csv", "--engine", "dask", "--scheduler", address]
+    assert main(command) == 2
+    assert "--insecure-scheduler" in capsys.readouterr().err
+
+
+def test_a_scheduler_with_tls_needs_certificates(tmp_path: Path) -> None:
+    import dask
+
+    missing = str(tmp_path / "missing.pem")
+    for files in ({}, {"ca-file": missing, "client": {"cert": missing, "key": missing}}):
+        with (
+            dask.config.set({"distributed.comm.tls": {**dask.config.get("distributed.comm.tls"), **files}}),
+            pytest.raises(UsageError, match=r"certificates .* are missing or cannot be read"),
+        ):
+            DaskEngine(scheduler="tls://127.0.0.1:1")
+
+
+def test_certificate_files_of_the_configuration_are_used(engine: DaskEngine, tmp_path: Path) -> None:
+    import dask
+
+    made = engine._client.security
+    files = {"ca.pem": made.tls_ca_file, "cert.pem": made.tls_client_cert, "key.pem": made.tls_client_key}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    names = {name: str(tmp_path / f"{name}.pem") for name in ("ca", "cert", "key")}
+    settings = {"ca-file": names["ca"], "client": {"cert": names["cert"], "key": names["key"]}}
+    both = {**dask.config.get("distributed.comm.tls"), **settings}
+    with (
+        dask.config.set({"distributed.comm.tls": both}),
+        DaskEngine(scheduler=engine._client.scheduler.address) as other,
+    ):
+        assert other.map(abs, [-1]) == [1]
+
+
+def test_tasks_that_run_are_waited_for(engine: DaskEngine, tmp_path: Path) -> None:
+    """Folders that they write to are removed next."""
+
+    def work(item: int) -> None:
+        if item == 0:
+            while not (tmp_path / "begun").exists():
+                time.sleep(0.01)
+            raise ValueError("wrong")
+        (tmp_path / "begun").touch()
+        time.sleep(0.5)
+        (tmp_path / "ended").touch()
+
+    with pytest.raises(ValueError, match="wrong"):
+        engine.map(work, [0, 1])
+    assert (tmp_path / "ended").exists()
+
+
+def test_without_cryptography(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cryptography", None)
+    with pytest.raises(UsageError, match=r"cryptography.*install wayveil\[cluster\]"):
+        DaskEngine(workers=1)
 
 
 def test_without_dask(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from wayveil.io import read_points as read_points_asking
 from wayveil.io import read_visits as read_visits_asking
 from wayveil.io import scatter as io_pieces
 from wayveil.io.read.loaded import Loaded
-from wayveil.io.scatter import groups_of, scatter_group
+from wayveil.io.scatter import groups_of, make_piece_folders, scatter_group
 from wayveil.io.tabular.table import ROW_NUMBER, open_table
 
 
@@ -77,6 +77,7 @@ def pieces_of(
     spans = open_spans(path, kind, options, rows=rows, scratch=scratch)
     pieces = -(-spans.rows // rows)
     folder = scratch / "raw"
+    make_piece_folders(folder, pieces)
     counts = [
         scatter_span(spans, number, pieces=pieces, secret=secret, folder=folder) for number in range(len(spans.spans))
     ]
@@ -362,6 +363,7 @@ def test_what_a_killed_task_left_is_not_taken(tmp_path: Path) -> None:
     path = written(FRAME, tmp_path / "a", "parquet")
     spans = open_spans(path, "visits", VISITS, rows=400, scratch=tmp_path)
     folder = tmp_path / "raw"
+    make_piece_folders(folder, 1)
     scatter_span(spans, 0, pieces=1, secret=5, folder=folder)
     (folder / "0" / ".123-abc-000000.parquet").write_bytes(b"PAR1 half of a file")
     scatter_span(spans, 0, pieces=1, secret=5, folder=folder)  # the task runs again

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import subprocess
 import sys
@@ -278,6 +279,58 @@ def test_what_a_killed_task_left_is_not_published(
     assert public_bytes(tmp_path / "out") == calm
 
 
+def test_a_part_that_changes_after_its_verdict_is_not_published(
+    make: Callable[..., dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = publishing.run_block
+
+    def swapping(job: Any, number: int) -> Any:
+        done = real(job, number)
+        if number == 1:
+            (file,) = (job.staged / name for name in done.hashes if name.startswith("published"))
+            file.write_bytes((job.staged / file.name).read_bytes() + b" ")
+        return done
+
+    monkeypatch.setattr(publishing, "run_block", swapping)
+    with pytest.raises(OutputError, match="changed between its verdict and its publication"):
+        run(make())
+    assert not (tmp_path / "out").exists()
+
+
+def test_tasks_make_no_folders(
+    make: Callable[..., dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A task that outlives its run would bring removed folders back."""
+    made: list[str] = []
+
+    class Watched(LocalEngine):
+        def map(self, function: Any, items: Any) -> Any:
+            before = folders(tmp_path)
+            found = super().map(function, items)
+            made.extend(sorted(folders(tmp_path) - before))
+            return found
+
+    previous = os.umask(0o022)
+    modes: set[int] = set()
+    real = publishing.finish
+
+    def looking(space: Any, run: Any) -> Any:
+        modes.update(path.stat().st_mode & 0o077 for path in space.scratch.rglob("*"))
+        return real(space, run)
+
+    monkeypatch.setattr(publishing, "finish", looking)
+    try:
+        publish(make_recipe(make()), engine=Watched(workers=1))
+    finally:
+        os.umask(previous)
+    assert made == []
+    assert modes == {0}  # only the owner reads what tasks hand to each other
+
+
+def folders(below: Path) -> set[str]:
+    return {str(path) for path in below.rglob("*") if path.is_dir()}
+
+
 def test_one_part_that_breaks_the_promise_stops_everything(
     make: Callable[..., dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -520,6 +573,7 @@ def test_errors_of_the_disk_become_one_sentence(tmp_path: Path, error: Exception
 
 
 def test_values_between_tasks_are_whole_or_not_there(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
     target = save([1, 2], tmp_path / "a" / "0.pickle")
     assert load_value(target) == [1, 2]
 

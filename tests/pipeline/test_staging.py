@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -11,7 +13,7 @@ import pytest
 
 from wayveil.errors import OutputError, UsageError
 from wayveil.pipeline.folder import staging
-from wayveil.pipeline.folder.staging import exchange, open_workspace
+from wayveil.pipeline.folder.staging import check_private, exchange, open_workspace
 
 
 def publish(out: Path, text: str, *, overwrite: bool = True, private: dict[str, str] | None = None) -> None:
@@ -159,6 +161,109 @@ def test_exchange(tmp_path: Path) -> None:
     assert tree(tmp_path) == {"one", "one/other", "other", "other/one"}
     with pytest.raises(OSError, match="No such file"):
         exchange(tmp_path / "one", tmp_path / "missing")
+
+
+def pair(text: str) -> tuple[str, dict[str, str]]:
+    """Return a manifest and private files that belong to it."""
+    return text, {
+        "report.html": text,
+        "seed.txt": text,
+        "scores.json": json.dumps({"manifest_sha256": hashlib.sha256(text.encode()).hexdigest()}),
+    }
+
+
+KILLED_BEFORE_PRIVATE = """
+import os, sys
+from pathlib import Path
+from wayveil.pipeline.folder import staging
+sys.path.insert(0, sys.argv[2])
+from test_staging import pair, publish
+
+moves = 0
+def dying(one, other):
+    global moves
+    moves += 1
+    if moves == int(sys.argv[3]):
+        os._exit(9)
+    return os_replace(one, other)
+
+os_replace, os.replace = os.replace, dying
+if sys.argv[3] == "0":
+    staging._move_private = lambda staged, folder: os._exit(9)
+publish(Path(sys.argv[1]), *pair("new")[:1], private=pair("new")[1])
+"""
+
+
+@pytest.mark.parametrize("moves", [0, 1, 2, 3])
+def test_killed_between_public_and_private_files_nothing_old_is_taken_for_new(tmp_path: Path, moves: int) -> None:
+    out = tmp_path / "out"
+    publish(out, "old", private={**pair("old")[1], "mapping.csv": "old"})
+    check_private(out / "public")
+    command = [sys.executable, "-c", KILLED_BEFORE_PRIVATE, str(out), str(Path(__file__).parent), str(moves)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 9, done.stderr
+    assert (out / "public/data.csv").read_text() == "new"
+    if moves == 1:
+        assert list((out / "private").iterdir()) == []  # the old ones are gone, the new ones are to come
+    else:
+        with pytest.raises(UsageError, match="do not belong to"):
+            check_private(out / "public")
+    with open_workspace(out, overwrite=True) as space:  # the next run brings them together, also if it then refuses
+        check_private(out / "public")
+        space.refuse({"report.html": "no"})
+    assert (out / "private/seed.txt").read_text() == "new"
+    assert not (out / "private/mapping.csv").exists()
+    assert not list(out.glob(".staging-*"))
+
+
+@pytest.mark.parametrize("moment", ["exchange", "private"])
+def test_an_interrupt_does_not_part_public_from_private_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    out = tmp_path / "out"
+    publish(out, "old", private=pair("old")[1])
+    name = {"exchange": "exchange", "private": "_move_private"}[moment]
+    real = getattr(staging, name)
+
+    def interrupted(*paths: Path) -> None:
+        real(*paths)
+        if paths[1] in (out / "public", out / "private"):  # not where exchanging is tried out
+            monkeypatch.setattr(staging, name, real)
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(staging, name, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        publish(out, "new", private=pair("new")[1])
+    assert {(out / name).read_text() for name in ("public/data.csv", "private/seed.txt")} == {"new"}
+    check_private(out / "public")
+    assert not list(out.glob(".staging-*"))
+
+
+def test_private_files_that_cannot_be_moved_are_kept_for_the_next_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*paths: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    out = tmp_path / "out"
+    publish(out, "old", private=pair("old")[1])
+    with monkeypatch.context() as patched:
+        patched.setattr(staging, "_move_private", full)
+        with pytest.raises(OutputError, match="was published and verified"):
+            publish(out, "new", private=pair("new")[1])
+    with open_workspace(out, overwrite=True):
+        assert (out / "private/seed.txt").read_text() == "new"
+    assert tree(out) == PUBLISHED | {"private/scores.json"}
+
+
+def test_what_workers_wrote_is_as_readable_as_the_public_folder(tmp_path: Path) -> None:
+    with open_workspace(tmp_path / "out", overwrite=True) as space:
+        for name in ("data.csv", "manifest.json"):
+            (space.staged / name).write_text("one")
+            (space.staged / name).chmod(0o600 if name == "data.csv" else 0o666)
+        expected = space.staged.stat().st_mode & 0o666
+        space.publish({"report.html": "one"})
+    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "out/public").iterdir()} == {expected}
 
 
 KILLED_AT_EVERY_STEP = """

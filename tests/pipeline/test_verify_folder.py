@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,23 @@ def test_another_original_or_secret_gives_other_files(owned: Path, tmp_path: Pat
     wrong = tmp_path / "wrong.txt"
     wrong.write_text("ab" * 16)
     assert judge(owned, original=tmp_path / "named.csv", secret=wrong).holds is False
+
+
+def test_private_files_of_another_run_are_not_taken(owned: Path, content: dict[str, Any], tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    shutil.copytree(owned / "private", kept)
+    content["output"]["overwrite"] = True
+    publish(make_recipe(content), secret=Secret(b"8" * 16))
+    shutil.rmtree(owned / "private")
+    kept.rename(owned / "private")  # as after a kill between the two
+    with pytest.raises(UsageError, match="do not belong to") as caught:
+        judge(owned, original=tmp_path / "named.csv")
+    assert "\n" not in str(caught.value)
+    assert judge(owned).failures == ()
+    private = owned / "private"
+    (private / "secret.txt").write_text("38" * 16)
+    given = {"recipe": private / "recipe.toml", "secret": private / "secret.txt"}
+    assert judge(owned, original=tmp_path / "named.csv", **given).holds
 
 
 def test_another_version_proves_nothing(owned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

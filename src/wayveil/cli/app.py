@@ -6,6 +6,7 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +17,7 @@ from wayveil.cli.generated import lazy
 from wayveil.cli.mistakes import explain
 from wayveil.cli.options import (
     EngineName,
+    InsecureScheduler,
     Json,
     MemoryLimit,
     Overwrite,
@@ -29,6 +31,7 @@ from wayveil.cli.options import (
     reads_table,
 )
 from wayveil.cli.registry_commands import build_generate, build_prepare, build_publish, build_risk, publish_recipe
+from wayveil.cli.signals import Stopped, stopping_gently
 from wayveil.cli.terminal import emit, fail, progress_bar
 from wayveil.errors import WayveilError
 
@@ -51,12 +54,21 @@ _CLICK_ERROR: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == 
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code: 0 done, 1 the verdict failed, 2 bad usage or bad input."""
+    """Run one command and return its exit code: 0 done, 1 the verdict failed, 2 bad usage or bad input.
+
+    A command that a signal ends has 128 and the number of the signal: 130 after Ctrl-C, 143 after SIGTERM, 129 after
+    SIGHUP.
+    """
     arguments = list(sys.argv[1:] if argv is None else argv)
     as_json = "--json" in arguments
     try:
-        code = app(arguments, prog_name="wayveil", standalone_mode=False)
+        with stopping_gently():
+            code = app(arguments, prog_name="wayveil", standalone_mode=False)
         return code if isinstance(code, int) else 0
+    except Stopped as stop:
+        with suppress(OSError):  # the terminal may be gone
+            fail(f"stopped by {stop.name}.", stop.exit_code, as_json=as_json)
+        return stop.exit_code
     except WayveilError as error:
         return fail(str(error), error.exit_code, as_json=as_json)
     except _CLICK_ERROR as error:
@@ -122,6 +134,7 @@ def run(
     overwrite: Overwrite = False,
     engine: EngineName = None,
     scheduler: Scheduler = None,
+    insecure: InsecureScheduler = False,
     memory_limit: MemoryLimit = None,
     secret: SecretFile = None,
     sign_key: SignKey = None,
@@ -137,7 +150,7 @@ def run(
         loaded = loaded.model_copy(update={"output": loaded.output.model_copy(update=changes)})
     if engine is not None:
         loaded = loaded.model_copy(update={"engine": engine})
-    publish_recipe(loaded, scheduler, memory_limit, as_json, secret=secret)
+    publish_recipe(loaded, scheduler, memory_limit, as_json, secret=secret, insecure=insecure)
 
 
 @app.command("verify")

@@ -16,6 +16,7 @@ __all__ = [
     "BlockRows",
     "EngineName",
     "Format",
+    "InsecureScheduler",
     "Json",
     "Keep",
     "KeepMapping",
@@ -160,7 +161,14 @@ EngineName = Annotated[
 ]
 Scheduler = Annotated[
     str | None,
-    typer.Option("--scheduler", metavar="ADDRESS", help="A running Dask cluster, as in tcp://head:8786."),
+    typer.Option("--scheduler", metavar="ADDRESS", help="A running Dask cluster, as in tls://head:8786."),
+]
+InsecureScheduler = Annotated[
+    bool,
+    typer.Option(
+        "--insecure-scheduler",
+        help="Use a cluster without TLS: whoever reaches it reads the data and runs code as you.",
+    ),
 ]
 BlockBy = Annotated[
     Literal["times", "slice", "length", "place", "whole"] | None,

@@ -18,6 +18,7 @@ from wayveil.cli.options import (
     BlockRows,
     EngineName,
     Format,
+    InsecureScheduler,
     Json,
     Keep,
     KeepMapping,
@@ -66,6 +67,7 @@ def _publisher(method: str) -> Any:
         block_rows: BlockRows = None,
         engine: EngineName = None,
         scheduler: Scheduler = None,
+        insecure: InsecureScheduler = False,
         memory_limit: MemoryLimit = None,
         as_json: Json = False,
     ) -> None:
@@ -89,13 +91,19 @@ def _publisher(method: str) -> Any:
                 ),
             }
         )
-        publish_recipe(recipe, scheduler, memory_limit, as_json, secret=secret)
+        publish_recipe(recipe, scheduler, memory_limit, as_json, secret=secret, insecure=insecure)
 
     return reads_table(publish)
 
 
 def publish_recipe(
-    recipe: Any, scheduler: str | None, memory_limit: str | None, as_json: bool, *, secret: Path | None = None
+    recipe: Any,
+    scheduler: str | None,
+    memory_limit: str | None,
+    as_json: bool,
+    *,
+    secret: Path | None = None,
+    insecure: bool = False,
 ) -> None:
     """Publish what a recipe says, and show what came of it, also where the promise was not kept."""
     from wayveil.pipeline.blocks import memory
@@ -112,7 +120,7 @@ def publish_recipe(
     try:
         with (
             progress_bar() as progress,
-            make_engine(name, progress, scheduler=address, workers=workers) as engine,
+            make_engine(name, progress, scheduler=address, workers=workers, insecure=insecure) as engine,
         ):
             outcome = publish(recipe, engine=engine, secret=key)
     except NotPublished as refusal:
@@ -150,6 +158,7 @@ def _risk(
     block_rows: BlockRows = None,
     engine: EngineName = None,
     scheduler: Scheduler = None,
+    insecure: InsecureScheduler = False,
     as_json: Json = False,
 ) -> None:
     from wayveil.commands.single_steps import check_file, risk, write_risk_page
@@ -167,7 +176,10 @@ def _risk(
     name = engine or "local"
     if name == "auto":
         name = "local" if scheduler is None else "dask"
-    with progress_bar() as progress, catalog.make_engine(name, progress, scheduler=scheduler) as chosen:
+    with (
+        progress_bar() as progress,
+        catalog.make_engine(name, progress, scheduler=scheduler, insecure=insecure) as chosen,
+    ):
         found = risk(
             spec,
             attack=attack,

@@ -256,19 +256,19 @@ def generate(
     seed = secrets.randbits(128) if seed is None else seed
     check_file(out, overwrite=overwrite)
     data = workload.generate(rng=np.random.default_rng(seed))
-    _write_beside(data, out, overwrite=overwrite)
-    write_file(out, lambda path: write_data(data, path))
+    _write_beside(data, out, overwrite=overwrite, private=False)
+    write_file(out, lambda path: write_data(data, path), private=False)  # of nobody
     return Generated(path=out, data=data, seed=seed, sensitive=workload.sensitive)
 
 
-def _write_beside(data: Data, out: Path, *, overwrite: bool) -> None:
+def _write_beside(data: Data, out: Path, *, overwrite: bool, private: bool) -> None:
     """Write what the data need to be read: the road network of routes, the taxonomy of stops."""
     if data.shared is None:
         return
     write = _SHARED_WRITERS[data.shared]
     beside = out.with_name(f"{out.name.removesuffix(out.suffix)}-{data.shared}{out.suffix}")
     check_file(beside, overwrite=overwrite)
-    write_file(beside, lambda path: write(data.shared_value(), path))
+    write_file(beside, lambda path: write(data.shared_value(), path), private=private)
 
 
 def prepare_table(
@@ -290,7 +290,7 @@ def prepare_table(
             "list the points in a table for --known."
         )
     if prepared.data.shared == "taxonomy":
-        _write_beside(prepared.data, out, overwrite=overwrite)
+        _write_beside(prepared.data, out, overwrite=overwrite, private=True)
     write_file(out, lambda path: write_data(prepared.data, path, ids=_distinct(prepared.ids)))
     return prepared
 
@@ -331,9 +331,11 @@ def check_file(out: Path, *, overwrite: bool, endings: tuple[str, ...] = _POINT_
         pass
 
 
-def write_file(out: Path, write: Callable[[Path], object]) -> None:
-    """Write a file beside its place and move it there in one step."""
+def write_file(out: Path, write: Callable[[Path], object], *, private: bool = True) -> None:
+    """Write a file beside its place and move it there in one step; only its owner can read a private one."""
     with reporting_disk_errors(out), scratch_folder(out.parent) as folder:
         whole = folder / out.name
         write(whole)
+        if private:
+            whole.chmod(0o600)  # nobody else can enter the folder in which it is written
         os.replace(whole, out)

@@ -102,7 +102,7 @@ def compare(
         limit = float(check_fraction("compare", "max_risk", max_risk, low=0, high=1))
     yardstick = make_yardstick(plan.settings, plan.risk, plan.loss)
     hashes = input_hashes(plan.input)
-    with open_workspace(plan.out, overwrite=False):
+    with open_workspace(plan.out, overwrite=False, private=True):
         work = _Work(plan=plan, yardstick=yardstick, seed=_seed(plan), engine=engine, hashes=hashes)
         rows = [work.row(number, setting) for number, setting in enumerate(plan.settings, 1)]
         content, chosen = _content(plan, yardstick, rows, limit, work.adversary)

@@ -121,6 +121,7 @@ def run_cell(
     result["seconds"] = time.perf_counter() - began - result.get("timings_s", {}).get("compile kernels", 0.0)
     with reporting_disk_errors(cell.folder):
         cell.folder.mkdir(parents=True, exist_ok=True)
+        cell.folder.parent.chmod(0o700)  # the folder above may be one that others can enter
         private_text(cell.folder / "recipe.toml", ready_to_run(cell.recipe, cell.folder, Path("again")))
         private_text(cell.folder / RESULT, to_text({"key": cell.key, **result}))
     return _plain(result), True

@@ -6,8 +6,11 @@ import asyncio
 import errno
 import io
 import logging
+import os
 import pickle
+import signal
 import sys
+import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
@@ -31,6 +34,8 @@ _TASKS = 6  # per worker: few enough to cost nothing, enough for the last ones t
 _WAITING = 4  # tasks per worker that are sent at a time: the others wait here, where their data is anyway
 _SMALL = 100_000  # bytes of a function that goes with every task
 _CONNECT_S = 10
+_TLS = "tls://"
+_GRACE_S = 10.0  # for tasks that run when their results are no longer wanted
 _FIRST_WORKER_S = 60
 
 _SETTINGS = {
@@ -48,13 +53,20 @@ class DaskEngine:
     Parameters
     ----------
     scheduler : str, optional
-        Address of the scheduler of a running cluster, such as ``tcp://head:8786``; by default the one that Dask's own
-        configuration names (``DASK_SCHEDULER_ADDRESS``).  Where there is none, processes are started on this machine.
+        Address of the scheduler of a running cluster, such as ``tls://head:8786``; by default the one that Dask's own
+        configuration names (``DASK_SCHEDULER_ADDRESS``).  Where there is none, processes are started on this machine;
+        they and the scheduler talk to nobody who does not have a certificate that is made for them and never stored.
     workers : int, optional
         How many processes to start, by default one per core.  For a running cluster: how many threads of workers to
         plan for, by default as many as there are at the start.
     progress : Progress, optional
         Told what is going on.
+    security : distributed.Security, optional
+        The certificate files for a running cluster; by default those of Dask's own configuration
+        (``distributed.comm.tls``).
+    insecure : bool
+        Whether a running cluster may be used without TLS: whoever reaches its scheduler can then read the data and run
+        code as its owner.
 
     Notes
     -----
@@ -67,7 +79,13 @@ class DaskEngine:
     """
 
     def __init__(
-        self, *, scheduler: str | None = None, workers: int | None = None, progress: Progress = silent
+        self,
+        *,
+        scheduler: str | None = None,
+        workers: int | None = None,
+        progress: Progress = silent,
+        security: Any = None,
+        insecure: bool = False,
     ) -> None:
         try:
             import dask
@@ -79,6 +97,7 @@ class DaskEngine:
         self.progress = progress
         self._distributed = distributed
         self._client: Any
+        self._own = False
         with ExitStack() as started:
             started.enter_context(dask.config.set(_SETTINGS))
             address = scheduler or dask.config.get("scheduler-address", None)
@@ -86,7 +105,7 @@ class DaskEngine:
                 self.workers = workers or cores()
                 self._start(self.workers, started)
             else:
-                self._connect(address, started)
+                self._connect(address, security or distributed.Security(), insecure, started)
                 self.workers = workers or max(1, sum(self._client.nthreads().values()))
             self._started = started.pop_all()
 
@@ -122,8 +141,19 @@ class DaskEngine:
     def _start(self, workers: int, started: ExitStack) -> None:
         """Start processes on this machine; their folder is for what does not fit into memory."""
         folder = str(started.enter_context(scratch_folder()))
+        self._own = True
+        try:
+            # Without certificates every user of this machine could connect, and run code as this one.
+            security = self._distributed.Security.temporary()
+        except ImportError:
+            raise UsageError(
+                "The engine dask needs the package cryptography, which is not installed: install wayveil[cluster]."
+            ) from None
         try:
             cluster = self._distributed.LocalCluster(
+                security=security,
+                protocol=_TLS,
+                host="127.0.0.1",
                 n_workers=workers,
                 threads_per_worker=1,
                 processes=True,
@@ -141,16 +171,20 @@ class DaskEngine:
             ) from error
         started.callback(self._client.close)
 
-    def _connect(self, address: str, started: ExitStack) -> None:
-        """Connect to a running cluster, if it is one that gives the same results."""
+    def _connect(self, address: str, security: Any, insecure: bool, started: ExitStack) -> None:
+        """Connect to a running cluster, if it is one that nobody else reaches and that gives the same results."""
         from distributed.utils import silence_logging_cmgr
+
+        _check_security(address, security, insecure)
 
         started.enter_context(silence_logging_cmgr(logging.CRITICAL))
         try:
             # Asked first, because a client that finds nobody cannot be closed.
             with ThreadPoolExecutor(1) as other:
-                other.submit(asyncio.run, _answers(address)).result()
-            self._client = self._distributed.Client(address, timeout=_CONNECT_S, set_as_default=False)
+                other.submit(asyncio.run, _answers(address, security)).result()
+            self._client = self._distributed.Client(
+                address, timeout=_CONNECT_S, set_as_default=False, security=security
+            )
         except (OSError, ValueError, TimeoutError, ImportError):
             raise UsageError(
                 f"There is no Dask scheduler at {address!r}, or it does not answer within {_CONNECT_S} s. Check the "
@@ -200,6 +234,28 @@ class DaskEngine:
         finally:
             if running:
                 client.cancel(list(running), force=True)
+                self._wait_for_tasks(name)
+
+    def _wait_for_tasks(self, name: str) -> None:
+        """Wait until no task of this name runs: folders that they write to are about to be removed.
+
+        Processes of our own that take too long are ended.  Those of others are left alone: they find no folder.
+        """
+
+        def look(dask_worker: Any) -> tuple[int, int]:
+            return os.getpid(), sum(str(key).startswith(name) for key in dask_worker.active_keys)
+
+        end = time.monotonic() + _GRACE_S
+        try:
+            while busy := [pid for pid, tasks in self._client.run(look, on_error="ignore").values() if tasks]:
+                if time.monotonic() > end:
+                    if not self._own:
+                        return
+                    for pid in busy:
+                        os.kill(pid, signal.SIGKILL)  # a new one is started in its place
+                time.sleep(0.05)
+        except (OSError, RuntimeError, TimeoutError):
+            return  # the cluster is gone, and its tasks with it
 
     @contextmanager
     def _reporting(self) -> Iterator[None]:
@@ -218,13 +274,34 @@ class DaskEngine:
             raise WayveilError("The connection to the Dask scheduler was lost: start again once it runs.") from None
 
 
-async def _answers(address: str) -> None:
+async def _answers(address: str, security: Any) -> None:
     """Raise an error unless somebody speaks Dask at this address."""
-    from distributed import Security
     from distributed.comm import connect
 
-    comm = await connect(address, timeout=_CONNECT_S, **Security().get_connection_args("client"))
+    comm = await connect(address, timeout=_CONNECT_S, **security.get_connection_args("client"))
     comm.abort()
+
+
+def _check_security(address: str, security: Any, insecure: bool) -> None:
+    """Refuse a cluster that others could read or steer, unless that is asked for."""
+    if not address.startswith(_TLS):
+        if insecure:
+            return
+        raise UsageError(
+            f"The Dask scheduler at {address!r} is not reached through TLS, so whoever can connect to it reads the "
+            "data and runs code as you. Give an address that begins with tls://, or accept that with "
+            "--insecure-scheduler (in Python insecure=True)."
+        )
+    try:
+        ready = security.get_connection_args("client")["ssl_context"] is not None
+    except (OSError, ValueError):
+        ready = False
+    if not ready:
+        raise UsageError(
+            f"The certificates for the Dask scheduler at {address!r} are missing or cannot be read: name the files in "
+            "Dask's configuration, distributed.comm.tls.ca-file, client.cert and client.key, for instance as "
+            "DASK_DISTRIBUTED__COMM__TLS__CA_FILE."
+        )
 
 
 class _Parcel:

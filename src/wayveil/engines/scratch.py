@@ -39,12 +39,18 @@ class Scratch:
         _sweep(base)
         # Between being made and being locked it has a name that nobody sweeps.
         fresh = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{_UNLOCKED}", dir=base))
-        self._lock = os.open(fresh, os.O_RDONLY | os.O_DIRECTORY)
-        with suppress(OSError):  # a file system without locks: nobody can sweep there either, see `_sweep`
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        (fresh / _MARK).touch()
         self.path = fresh.with_name(fresh.name.replace(f"{PREFIX}{_UNLOCKED}", PREFIX, 1))
-        fresh.rename(self.path)
+        self._lock = -1
+        try:
+            self._lock = os.open(fresh, os.O_RDONLY | os.O_DIRECTORY)
+            with suppress(OSError):  # a file system without locks: nobody can sweep there either, see `_sweep`
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            (fresh / _MARK).touch()
+            fresh.rename(self.path)
+        except BaseException:  # an interrupt, too: nobody would ever sweep it under the name that it has now
+            shutil.rmtree(fresh, ignore_errors=True)
+            self.close()
+            raise
 
     def close(self) -> None:
         """Remove the folder and all that is in it."""

@@ -19,7 +19,7 @@ import polars as pl
 from wayveil.errors import InputError
 from wayveil.io.formats.parquet_footer import longest_group
 from wayveil.io.formats.registry import open_source
-from wayveil.io.publish.atomic import whole_file
+from wayveil.io.publish.atomic import make_folders, whole_file
 from wayveil.io.tabular.column_slice import cut_text
 from wayveil.io.tabular.columns import Kind, ReadOptions, choose_columns
 from wayveil.io.tabular.normal_columns import SimilarIds, normal_column, similar_keys, text_column
@@ -32,6 +32,7 @@ __all__ = [
     "Spans",
     "gather_piece",
     "groups_of",
+    "make_piece_folders",
     "open_spans",
     "people_keys",
     "scatter_group",
@@ -144,6 +145,12 @@ def groups_of(pieces: int) -> tuple[range, ...]:
     return tuple(range(first, min(first + size, pieces)) for first in range(0, pieces, size))
 
 
+def make_piece_folders(folder: Path, pieces: int) -> None:
+    """Make the folders that `scatter_span` and `scatter_group` write to."""
+    make_folders(folder, *(folder / str(piece) for piece in range(pieces)))
+    make_folders(*(folder / "groups" / str(group) for group in range(len(groups_of(pieces)))))
+
+
 def scatter_span(spans: Spans, number: int, *, pieces: int, secret: int, folder: Path) -> list[int]:
     """Write the rows of one span to a file per piece, or per group of pieces; return the rows of each piece."""
     span = spans.spans[number]
@@ -233,6 +240,7 @@ def _as_parquet(table: Table, path: Path, names: dict[int, str], rows: int, fold
     chosen = [pl.col(str(position)).alias(name) for position, name in names.items()]
     files: list[Path] = []
     begin, size, rest = 0, _FIRST_TEXT, b""
+    make_folders(folder)
     with path.open("rb") as stream:
         header = stream.readline()
         while text := rest + stream.read(size):
@@ -285,6 +293,5 @@ def _end_of_records(text: bytes) -> int:
 
 def _write_whole(frame: pl.DataFrame, target: Path, metadata: dict[str, str]) -> None:
     """Write a whole file: a task that is killed leaves no half one for the task that follows."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(target) as part:
+    with whole_file(target, private=True) as part:
         frame.write_parquet(part, compression="zstd", compression_level=1, metadata=metadata)

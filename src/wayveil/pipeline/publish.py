@@ -126,6 +126,7 @@ def publish(
                     raw, made.data, names=named, with_raw=recipe.output.with_raw, published=verdict.holds
                 ),
                 table=described(public, source_owners=raw.owners),
+                hashes=written.hashes,
                 mapping=_mapping(source.ids, order, written.ids) if recipe.output.keep_mapping else None,
             ),
         )

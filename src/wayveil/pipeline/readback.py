@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from wayveil.io import Loaded, read_published, read_published_taxonomy, write_pu
 from wayveil.model import Data, Frame, Published
 from wayveil.model.ragged import IntArray
 from wayveil.pipeline.alignment import join_owners
-from wayveil.pipeline.folder.manifest import boxes_name, published_name, taxonomy_name
+from wayveil.pipeline.folder.manifest import boxes_name, file_facts, published_name, taxonomy_name
 from wayveil.pipeline.folder.staging import reporting_disk_errors
 from wayveil.pipeline.outcome import NotPublished
 from wayveil.recipe.recipe import Recipe
@@ -40,12 +41,16 @@ def refuse_nothing(kind: type[Data]) -> NotPublished:
 
 @dataclass(frozen=True, kw_only=True)
 class Written:
-    """What the files hold, read back, with the true owners; `order` and `ids` say which trajectory is which."""
+    """What the files hold, read back, with the true owners; `order` and `ids` say which trajectory is which.
+
+    `hashes` are those of the files, by name, taken before they were read back: what is judged has these bytes.
+    """
 
     data: Any
     boxes: Any
     order: IntArray
     ids: pl.Series
+    hashes: Mapping[str, str]
 
 
 def write_and_read_back(
@@ -60,6 +65,8 @@ def write_and_read_back(
         order = write_published(made.data, path, key=key, beside=None if boxes is None else (boxes, beside))
         if made.data.shared == "taxonomy":
             write_taxonomy(made.data.shared_value(), path.with_name(taxonomy_name(form)))
+        files = path, beside, path.with_name(taxonomy_name(form))
+        hashes = {file.name: file_facts(file).sha256 for file in files if file.exists()}
         loaded = _read_back(path, made.data, data)
         joined = join_owners(loaded.data, made.data, order, owner)
         joined_boxes = None
@@ -68,7 +75,7 @@ def write_and_read_back(
             joined_boxes = join_owners(again.data, boxes, order, owner) if again.ids.equals(loaded.ids) else None
     if joined is None or (boxes is not None and joined_boxes is None):
         raise OutputError("The file written does not read back as it was written, so nothing was published.")
-    return Written(data=joined, boxes=joined_boxes, order=order, ids=loaded.ids)
+    return Written(data=joined, boxes=joined_boxes, order=order, ids=loaded.ids, hashes=hashes)
 
 
 def _owner_of_parts(owner: IntArray, source: IntArray) -> IntArray:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from wayveil.errors import OutputError
 from wayveil.model import AttackResult, Chart, Engine, Score, Verdict, parameters_of, plain
-from wayveil.pipeline.folder.manifest import Described, make_manifest, versions
+from wayveil.pipeline.folder.manifest import Described, Manifest, make_manifest, versions
 from wayveil.pipeline.folder.secret import SECRET_FILE, Secret
 from wayveil.pipeline.folder.signing import SIGNATURE, load_signer
 from wayveil.pipeline.folder.staging import MANIFEST, RECIPE_FILE, Workspace, reporting_disk_errors
@@ -25,7 +26,7 @@ from wayveil.report.report import ReportContext, render_report
 from wayveil.report.results_json import charts_json, results_json, to_text, verdict_json
 from wayveil.report.text import summary
 
-__all__ = ["Clock", "Run", "finish"]
+__all__ = ["Clock", "Run", "finish", "join_hashes"]
 
 
 @dataclass(kw_only=True)
@@ -45,7 +46,10 @@ class Clock:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """Everything that is known when the verdict is in; `shown` are the scores with the charts that may be drawn."""
+    """Everything that is known when the verdict is in; `shown` are the scores with the charts that may be drawn.
+
+    `hashes` are those of the files that were judged, by name.
+    """
 
     recipe: Recipe
     seed: int
@@ -63,6 +67,7 @@ class Run:
     balance: Mapping[str, Mapping[str, int | None]]
     drawings: tuple[Drawing, ...]
     table: Described
+    hashes: Mapping[str, str]
     mapping: str | None = None
 
 
@@ -78,6 +83,7 @@ def finish(space: Workspace, run: Run) -> Outcome:
             manifest = make_manifest(
                 space.staged, method=recipe.method, verdict=verdict, table=run.table, each_trajectory=declared
             )
+            _check_bytes(manifest, run.hashes)
             content = manifest.to_bytes()
             (space.staged / MANIFEST).write_bytes(content)
             if recipe.output.sign_key is not None:
@@ -108,6 +114,28 @@ def finish(space: Workspace, run: Run) -> Outcome:
     raise NotPublished(
         f"Nothing was published: {verdict.reason} The report is in {str(folder)!r}.",
         replace(outcome, private=folder),
+    )
+
+
+def _check_bytes(manifest: Manifest, judged: Mapping[str, str]) -> None:
+    """Refuse files that are not those that were judged: tasks write them, and one may come late, or twice."""
+    if {name: facts.sha256 for name, facts in manifest.files.items()} != dict(judged):
+        raise _changed()
+
+
+def join_hashes(parts: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """Return the hashes of all parts; a file that two of them share was the same for both."""
+    joined: dict[str, str] = {}
+    for name, sha256 in (item for part in parts for item in part.items()):
+        if joined.setdefault(name, sha256) != sha256:
+            raise _changed()
+    return joined
+
+
+def _changed() -> OutputError:
+    return OutputError(
+        "A file changed between its verdict and its publication, so nothing was published; start again, and see that "
+        "nothing else writes to the output folder."
     )
 
 

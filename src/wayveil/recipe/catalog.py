@@ -149,15 +149,19 @@ def make_engine(
     *,
     scheduler: str | None = None,
     workers: int | None = None,
+    insecure: bool = False,
 ) -> Any:
-    """Return an engine by name, as a context manager; `scheduler` is the address of a cluster that is running."""
+    """Return an engine by name, as a context manager; `scheduler` is the address of a cluster that is running.
+
+    `insecure` accepts one that is reached without TLS.
+    """
     from wayveil.engines import DaskEngine, LocalEngine
 
     given: dict[str, Any] = {} if progress is None else {"progress": progress}
     if workers is not None:
         given["workers"] = workers
     if name == "dask":
-        return DaskEngine(scheduler=scheduler, **given)
+        return DaskEngine(scheduler=scheduler, insecure=insecure, **given)
     if name != "local":
         raise UsageError(f"There is no engine {name!r}; known: local, dask.")
     if scheduler is not None:

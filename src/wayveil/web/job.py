@@ -17,6 +17,7 @@ from typing import Any
 from wayveil.commands.single_steps import risk, write_risk_page
 from wayveil.compare.finished_runs import headline, risk_headline
 from wayveil.errors import WayveilError
+from wayveil.pipeline.folder.staging import write_private
 from wayveil.pipeline.publish import NotPublished, publish
 from wayveil.recipe.catalog import build, make_engine
 from wayveil.recipe.recipe import make_input, make_recipe
@@ -88,7 +89,7 @@ class _Job:
         self.told("read and prepare")
         found = risk(spec, sensitive=sensitive, steps=steps, seed=content["seed"], engine=self.engine)
         out = self.place / "out"
-        out.mkdir(exist_ok=True)
+        out.mkdir(mode=0o700, exist_ok=True)
         write_risk_page(found, Path(self.asked["file"]), out / "report.html", overwrite=True)
         results = results_json(found.results)
         result = {
@@ -97,7 +98,7 @@ class _Job:
             "facts": found.facts,
             "input_facts": {"File": self.asked["file"]},
         }
-        (self.place / "result.json").write_text(to_text(result), encoding="utf-8")
+        write_private(self.place / "result.json", to_text(result))
         return {"state": "done", "error": None, "headline": risk_headline(results)}
 
     def named(self, text: str) -> str:

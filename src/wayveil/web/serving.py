@@ -6,13 +6,17 @@ import fcntl
 import ipaddress
 import os
 import secrets
+import signal
 import socket
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from wayveil.errors import OutputError, UsageError, check_int
+from wayveil.web.limits import Limits
 
 __all__ = ["MAX_UPLOAD", "TOKEN_VARIABLE", "read_token", "serve"]
 
@@ -34,6 +38,7 @@ def serve(
     data: Path | None = None,
     jobs: int = 1,
     max_upload: int = MAX_UPLOAD,
+    limits: Limits | None = None,
     job_command: Sequence[str] | None = None,
 ) -> None:
     """Serve until the process is interrupted.
@@ -54,6 +59,8 @@ def serve(
         How many runs at a time.
     max_upload : int
         The largest file in bytes, packed and unpacked.
+    limits : Limits, optional
+        How many connections there may be, and how long they may take.
     job_command : sequence of str, optional
         What runs a job, for tests.
 
@@ -70,6 +77,7 @@ def serve(
         import uvicorn
 
         from wayveil.web.app import make_app
+        from wayveil.web.connections import bounded_protocol
         from wayveil.web.files import Files
         from wayveil.web.jobs import COMMAND, Jobs
         from wayveil.web.runs import Runs
@@ -77,6 +85,7 @@ def serve(
         if (error.name or "").partition(".")[0] == "wayveil":
             raise
         raise UsageError("serve needs the extra web: pip install 'wayveil[web]'.") from None
+    bounds = limits or Limits()
     folder = (data or _default_folder()).absolute()
     with _owned(folder), _listening(host or _LOOPBACK, port) as listener:
         files, runs = Files(folder=folder / "files", limit=max_upload), Runs(folder=folder / "runs")
@@ -96,13 +105,16 @@ def serve(
         )
         config = uvicorn.Config(
             app,
-            http="h11",
+            http=bounded_protocol(bounds),
             ws="none",
             log_level="error",
             access_log=False,
             server_header=False,
             lifespan="on",
             timeout_graceful_shutdown=3,
+            timeout_keep_alive=bounds.idle_s,
+            limit_concurrency=bounds.connections + 1,
+            h11_max_incomplete_event_size=bounds.head_bytes,
         )
         told(f"http://{_shown(host)}:{number}/?token={chosen}")
         servers.append(uvicorn.Server(config))
@@ -111,9 +123,32 @@ def serve(
 
 def _run(server: Any, listener: socket.socket) -> None:
     try:
-        server.run(sockets=[listener])
+        with _ending_on_hangup(server):
+            server.run(sockets=[listener])
     except KeyboardInterrupt:
         return
+
+
+@contextmanager
+def _ending_on_hangup(server: Any) -> Iterator[None]:
+    """End the server on SIGHUP as uvicorn does on SIGTERM: answers are finished, jobs are stopped, then it ends."""
+    before = signal.getsignal(signal.SIGHUP)
+    if threading.current_thread() is not threading.main_thread() or before == signal.SIG_IGN:
+        yield
+        return
+    came: list[int] = []
+
+    def end(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        server.should_exit = True
+
+    signal.signal(signal.SIGHUP, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    if came:
+        signal.raise_signal(signal.SIGHUP)
 
 
 def read_token(file: Path | None) -> str | None:

@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["system_error", "whole_file"]
+__all__ = ["make_folders", "system_error", "whole_file"]
 
 _OS_ERROR = re.compile(r"os error (\d+)")
 
 
+def make_folders(*folders: Path) -> None:
+    """Make folders that only their owner can enter, for what tasks write.
+
+    Whoever sends tasks makes them, never a task: one that outlives its run would bring removed folders back.
+    """
+    for folder in folders:
+        if not folder.is_dir():
+            make_folders(folder.parent)  # with the same mode, which mkdir does not give to parents
+            folder.mkdir(mode=0o700, exist_ok=True)
+
+
 @contextmanager
-def whole_file(target: Path) -> Iterator[Path]:
+def whole_file(target: Path, *, private: bool = False) -> Iterator[Path]:
     """Give another name beside `target` to write to; what was written there is renamed in the end.
 
-    On any failure nothing is left of it, and the old file, if any, stays.  A process that is killed leaves no half file
-    under the name of a whole one.
+    Nobody but its owner can read a `private` file, whatever the umask is.  On any failure nothing is left of it, and
+    the old file, if any, stays.  A process that is killed leaves no half file under the name of a whole one.
 
     Examples
     --------
@@ -34,6 +46,8 @@ def whole_file(target: Path) -> Iterator[Path]:
     # The name is of its own: one made from that of `target` could be longer than the file system allows.
     part = target.with_name(f".wayveil-{secrets.token_hex(8)}.part")
     try:
+        if private:
+            os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         yield part
         part.replace(target)
     except BaseException:

@@ -5,6 +5,9 @@ package, can leave wrong machine code behind.  Machine code is therefore kept in
 file of the function and of every file of kernels that it imports, directly or not: a change in any of them means
 another folder, and a change elsewhere does not compile it again.  Where the files lie makes no difference.  Where no
 folder can be written, kernels compile without a cache.
+
+Whoever can write to the cache can run code as its user.  So folders are made for the user alone, and one that belongs
+to somebody else, or that others can write to, is not used.
 """
 
 from __future__ import annotations
@@ -13,7 +16,9 @@ import hashlib
 import inspect
 import os
 import re
+import stat
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -116,13 +121,43 @@ def _make_cache_folder() -> str | None:
 
 
 def _made(name: str) -> str | None:
-    """Return a folder of this name in the user's cache, made if need be, or None where it cannot be written."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    folder = Path(base, "wayveil", name)
+    """Return a folder of this name in the user's cache, made if need be; None where it cannot be used."""
+    base = Path(os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache"))
+    folder = base / "wayveil" / name
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        # a folder that exists may still be read-only: try
+        base.mkdir(parents=True, exist_ok=True)
+        for one in (folder.parent, folder):
+            one.mkdir(mode=0o700, exist_ok=True)
+        if not (_is_guarded(base) and _is_own(folder.parent) and _is_own(folder)):
+            _warn_once(folder.parent)
+            return None
         with TemporaryFile(dir=folder):
             return str(folder)
     except OSError:
         return None
+
+
+def _is_own(folder: Path) -> bool:
+    """Return whether a folder belongs to this user, and nobody else can write to it."""
+    facts = folder.lstat()
+    return stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid() and not facts.st_mode & 0o022
+
+
+def _is_guarded(folder: Path) -> bool:
+    """Return whether nobody else can put another folder in the place of one of ours that is in this one."""
+    facts = folder.stat()
+    return facts.st_uid in (0, os.geteuid()) and (not facts.st_mode & 0o022 or bool(facts.st_mode & stat.S_ISVTX))
+
+
+_warned: list[Path] = []
+
+
+def _warn_once(folder: Path) -> None:
+    if not _warned:
+        _warned.append(folder)
+        warnings.warn(
+            f"The cache of compiled kernels {str(folder)!r} belongs to another user, or others can write to it, so it "
+            "is not used and every run compiles again. Remove it, or set XDG_CACHE_HOME to a folder of your own.",
+            RuntimeWarning,
+            stacklevel=2,
+        )

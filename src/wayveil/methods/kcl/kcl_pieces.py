@@ -17,6 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from wayveil.engines import LocalEngine
+from wayveil.io.publish.atomic import make_folders, whole_file
 from wayveil.methods.kcl.kcl_choosing import Choosing
 from wayveil.methods.kcl.kcl_sequences import (
     Counting,
@@ -76,7 +77,8 @@ def number_doublets(job: Job, pieces: Pieces, engine: Engine) -> Path:
     if kept.is_empty():
         raise refuse_nothing(Visits)
     target = job.scratch / "doublets.parquet"
-    kept.with_row_index("item").with_columns(pl.col("item").cast(pl.Int32)).write_parquet(target)
+    with whole_file(target, private=True) as part:
+        kept.with_row_index("item").with_columns(pl.col("item").cast(pl.Int32)).write_parquet(part)
     return target
 
 
@@ -125,6 +127,7 @@ def _as_numbers(job: Job, doublets: Path, numbered: tuple[int, Path]) -> Path:
 def decide(job: Job, doublets: Path, pieces: Pieces, engine: Engine) -> Decided:
     """Return what may stay of every piece."""
     choosing = Choosing(asked=job.recipe.method)
+    make_folders(job.scratch / "numbered", job.scratch / "kept")
     files: list[Path] = engine.map(partial(_as_numbers, job, doublets), list(enumerate(pieces.files)))
     first: Numbered = load_value(files[0])
     counting = Counting(

@@ -20,6 +20,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.special import comb
 
+from wayveil.io.publish.atomic import make_folders
 from wayveil.kernels.kcl.candidate_counts import (
     CLEAN,
     COMMON,
@@ -117,6 +118,7 @@ def count_sequences(counting: Counting, files: Sequence[Path], engine: Engine, *
     while length <= longest:
         ranges = _ranges(ahead, counting.occurrences)
         folder = counting.scratch / "sequences" / str(length)
+        make_folders(folder, *(folder / str(part) for part in range(len(ranges))))
         known = save(tuple(common), folder / "known.pickle")
         pieces: list[_Piece] = engine.map(partial(_count_piece, folder, known, length, ranges), list(enumerate(files)))
         longest = choosing.longest(max(piece.longest for piece in pieces))
@@ -239,7 +241,9 @@ def save_threats(counting: Counting, counted: Counted) -> Path:
     """Write the violating sequences in the order in which one search through everything finds them."""
     rows = _laid_out(counted.violating, counted.longest)
     value = rows[_search_order(rows)].ravel(), counted
-    return save(value, counting.scratch / "sequences" / "threats.pickle")
+    folder = counting.scratch / "sequences"
+    make_folders(folder)
+    return save(value, folder / "threats.pickle")
 
 
 def _search_order(rows: IntArray) -> IntArray:

@@ -11,6 +11,7 @@ import numpy as np
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
+from wayveil.io.publish.atomic import make_folders
 from wayveil.io.scatter import groups_of
 from wayveil.model import AttackResult, Chart, Data, Published, Verdict, concat
 from wayveil.model.ragged import IntArray
@@ -34,6 +35,7 @@ __all__ = [
     "Job",
     "counting",
     "make_block",
+    "make_block_folders",
     "publish_part",
     "read_block",
     "run_block",
@@ -78,6 +80,14 @@ class Done:
     views: tuple[Chart, ...] = ()
     drawings: tuple[Drawing, ...] = ()
     classes: IntArray | None = None
+    hashes: Mapping[str, str] = field(default_factory=dict)
+
+
+def make_block_folders(job: Job, n_blocks: int) -> None:
+    """Make the folders that tasks of blocks write to."""
+    groups = range(len(groups_of(n_blocks)))
+    make_folders(job.scratch / "counts", *(job.scratch / "blocks" / str(number) for number in range(n_blocks)))
+    make_folders(*(_group(job, group) / name for group in groups for name in ("data", "block")))
 
 
 def scatter_piece(job: Job, n_blocks: int, numbered: tuple[int, Path, IntArray]) -> None:
@@ -190,6 +200,7 @@ def tell_block(
         number=number,
         balance=balance(data, made.data, made.source),
         verdict=None if part is None else part[1],
+        hashes={} if part is None else part[0].hashes,
         table=None if back is None else described(back, source_owners=data.owners, parts="each"),
         rows=0 if back is None else back.n_rows,
         trajectories=0 if back is None else len(back),

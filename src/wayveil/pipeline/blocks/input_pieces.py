@@ -23,8 +23,9 @@ from wayveil.io import (
     open_spans,
     scatter_span,
 )
+from wayveil.io.publish.atomic import make_folders
 from wayveil.io.read.point_tables import could_be_degrees, unsaid_degrees_error
-from wayveil.io.scatter import groups_of, people_keys, scatter_group
+from wayveil.io.scatter import groups_of, make_piece_folders, people_keys, scatter_group
 from wayveil.io.tabular.columns import lone_rows_error
 from wayveil.io.tabular.normal_columns import similar_ids_error, similar_ids_note
 from wayveil.model import BlockKey, Data, Engine, Frame, Owners, Points, Routes, Stops, Taxonomy, TimeFormat
@@ -155,6 +156,7 @@ def read_pieces(want: Wanted, *, seed: int, scratch: Path, engine: Engine) -> Pi
     n_pieces = max(1, -(-spans.rows // want.rows))
     raw = scratch / "raw"
     secret = int(np.random.SeedSequence(seed, spawn_key=(3,)).generate_state(1, np.uint64)[0] >> np.uint64(2))
+    make_piece_folders(raw, n_pieces)
     counts = engine.map(
         partial(scatter_span, spans, pieces=n_pieces, secret=secret, folder=raw), range(len(spans.spans))
     )
@@ -167,6 +169,7 @@ def read_pieces(want: Wanted, *, seed: int, scratch: Path, engine: Engine) -> Pi
     if found == "points":
         frame = _frame(spans.shown, engine.map(partial(_extent, spec, found), files))
     task = partial(_prepare_piece, want, spans, frame, secret, scratch)
+    make_folders(*(scratch / name for name in ("prepared", "taxonomies", "renumbered", "owned")))
     pieces: list[_Piece] = engine.map(task, list(enumerate(files)))
     return _joined(pieces, spans, scratch, engine)
 

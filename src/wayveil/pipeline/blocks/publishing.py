@@ -15,7 +15,16 @@ from wayveil.io.scatter import groups_of
 from wayveil.model import AttackResult, Engine
 from wayveil.model.ragged import IntArray
 from wayveil.model.sums import join_results
-from wayveil.pipeline.blocks.block import NOTHING_LEFT, Done, Job, counting, run_block, scatter_group, scatter_piece
+from wayveil.pipeline.blocks.block import (
+    NOTHING_LEFT,
+    Done,
+    Job,
+    counting,
+    make_block_folders,
+    run_block,
+    scatter_group,
+    scatter_piece,
+)
 from wayveil.pipeline.blocks.combine import add_balances, described_input, left_out_note, score_files
 from wayveil.pipeline.blocks.input_pieces import Pieces, read_pieces, wanted
 from wayveil.pipeline.blocks.memory import check_planning, limit_of
@@ -30,7 +39,7 @@ from wayveil.pipeline.folder.staging import Workspace, open_workspace
 from wayveil.pipeline.input import check_values
 from wayveil.pipeline.outcome import Outcome
 from wayveil.pipeline.readback import refuse_nothing
-from wayveil.pipeline.release import Clock, Run, finish
+from wayveil.pipeline.release import Clock, Run, finish, join_hashes
 from wayveil.recipe.defaults import attacks_of, metrics_of, sensitive_of
 from wayveil.recipe.protections import confirm_protections
 from wayveil.recipe.recipe import Recipe
@@ -101,6 +110,7 @@ def _only_who(keys: Keys, lengths: Sequence[int]) -> tuple[Keys, ...]:
 def _scatter(job: Job, pieces: Pieces, block: IntArray, n_blocks: int, engine: Engine) -> None:
     own = np.split(block, np.cumsum([len(keys.person) for keys in pieces.keys])[:-1])
     engine.progress("cutting into blocks")
+    make_block_folders(job, n_blocks)
     engine.map(partial(scatter_piece, job, n_blocks), list(zip(range(len(own)), pieces.files, own, strict=True)))
     engine.map(partial(scatter_group, job), range(len(groups_of(n_blocks))))
 
@@ -113,8 +123,7 @@ def _told(job: Job, pieces: Pieces, done: list[Done], met: Sequence[Need], clock
         why = next((one.why for one in done if one.why not in (None, NOTHING_LEFT)), None)
         raise refuse_nothing(recipe.method.publishes) if why is None else InputError(why)
     _tidy(space)
-    for part, one in enumerate(published):
-        _rename(space, recipe.output.format, one.number, part)
+    hashes = join_hashes(_rename(space, recipe.output.format, one, part) for part, one in enumerate(published))
     verdict = join_verdicts([one.verdict for one in published if one.verdict is not None], met=met)
     attacks = _attacks([one.attacks for one in told if not one.why])
     verdict = confirm_protections(verdict, attacks_of(recipe), [after for _, after in attacks])
@@ -150,6 +159,7 @@ def _told(job: Job, pieces: Pieces, done: list[Done], met: Sequence[Need], clock
         balance=add_balances([one.balance for one in told]),
         drawings=told[0].drawings,
         table=replace(tables[0], rows=rows, trajectories=trajectories),
+        hashes=hashes,
     )
 
 
@@ -173,12 +183,15 @@ def _tidy(space: Workspace) -> None:
         file.unlink()
 
 
-def _rename(space: Workspace, form: str, number: int, part: int) -> None:
-    """Number the parts one after the other: a gap would say that a block was not published."""
+def _rename(space: Workspace, form: str, done: Done, part: int) -> dict[str, str]:
+    """Number the parts one after the other: a gap would say that a block was not published; return the hashes."""
+    hashes = dict(done.hashes)
     for name in (published_name, boxes_name):
-        file = space.staged / name(form, number)
-        if file.exists() and number != part:
-            file.rename(space.staged / name(form, part))
+        before, after = name(form, done.number), name(form, part)
+        if before in hashes and before != after:
+            (space.staged / before).rename(space.staged / after)
+            hashes[after] = hashes.pop(before)
+    return hashes
 
 
 def _attacks(

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from wayveil.engines import LocalEngine
+from wayveil.io.publish.atomic import make_folders
 from wayveil.methods.cast_sensitive import settle_stops
 from wayveil.model import Engine, Published, Stops, concat
 from wayveil.model.ragged import IntArray, keep_rows, trajectory_of_row
@@ -30,6 +31,7 @@ __all__ = ["publish_classes"]
 
 def publish_classes(job: Job, n_blocks: int, engine: Engine) -> list[Done]:
     """Publish blocks so that no class is in two parts; what is alike is cut between classes, not through one."""
+    make_folders(*(job.scratch / name for name in ("original", "made", "result")))
     made = engine.map(partial(_make, job), range(n_blocks))
     shared = _in_several([keys for keys, _ in made])
     size = _rows_of(shared, made)
@@ -37,8 +39,11 @@ def publish_classes(job: Job, n_blocks: int, engine: Engine) -> list[Done]:
     if blocks is not None:
         check_class(limit_of(blocks), int(size.max(initial=0)))
     part = np.cumsum(size) // (1 if blocks is None else blocks.rows)
+    n_alike = int(part.max(initial=-1)) + 1
+    folders = [job.scratch / "alike" / str(name) for name in range(n_alike)]
+    make_folders(*(folder / kind for folder in folders for kind in ("original", "result", "which", "lost")))
     engine.map(partial(_put_aside, job, shared, part), range(n_blocks))
-    alike = engine.map(partial(_publish_alike, job, n_blocks), range(int(part.max(initial=-1)) + 1))
+    alike = engine.map(partial(_publish_alike, job, n_blocks), range(n_alike))
     done = engine.map(partial(_publish, job, shared), range(n_blocks))
     return [*done, *(one for one in alike if one is not None)]
 
@@ -185,6 +190,7 @@ def _publish_alike(job: Job, n_blocks: int, name: int) -> Done | None:
         number=number,
         balance={},
         verdict=verdict,
+        hashes=written.hashes,
         table=described(written.data, source_owners=data.owners, parts="each"),
         rows=written.data.n_rows,
         trajectories=len(written.data),

@@ -33,9 +33,8 @@ def reporting_full_disks(out: Path) -> Iterator[None]:
 
 
 def save(value: Any, target: Path) -> Path:
-    """Write a value as a whole file: a task that is killed leaves no half one for the task that follows."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(target) as part, part.open("wb") as stream:
+    """Write a value as a whole file into a folder that is there; a task that is killed leaves no half one."""
+    with whole_file(target, private=True) as part, part.open("wb") as stream:
         pickle.dump(value, stream, protocol=5)
     return target
 

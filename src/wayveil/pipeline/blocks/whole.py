@@ -5,7 +5,7 @@ Workers read, count, suppress, write and judge; the driver decides, and sees the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from wayveil.io.publish.atomic import make_folders
 from wayveil.methods.kcl.kcl_pieces import block_rows, decide, kept_visits, number_doublets
 from wayveil.model import KCL, Chart, Engine, Published, Verdict, Visits, concat
 from wayveil.pipeline.blocks.block import Job, counting
@@ -24,7 +25,7 @@ from wayveil.pipeline.blocks.task_files import load_data, save_data
 from wayveil.pipeline.folder.manifest import described
 from wayveil.pipeline.folder.shares import count_pairs, count_times, spans_of_time
 from wayveil.pipeline.readback import refuse_nothing, write_and_read_back
-from wayveil.pipeline.release import Clock, Run
+from wayveil.pipeline.release import Clock, Run, join_hashes
 from wayveil.pipeline.seeds import sequence_for
 from wayveil.recipe.defaults import attacks_of, metrics_of, sensitive_of
 from wayveil.recipe.protections import confirm_protections
@@ -59,6 +60,7 @@ class _Part:
     times: dict[int, int]
     pairs: int
     example: Any
+    hashes: Mapping[str, str]
 
 
 def publish_whole(job: Job, pieces: Pieces, clock: Clock) -> Run:
@@ -71,9 +73,11 @@ def publish_whole(job: Job, pieces: Pieces, clock: Clock) -> Run:
     with clock("suppress"):
         n_parts = max(1, -(-pieces.rows // block_rows(job)))
         todo = list(zip(range(len(pieces.files)), pieces.files, decided.files, strict=True))
+        dealt = [job.scratch / "parts" / str(part) for part in range(n_parts)]
+        make_folders(job.scratch / "published", job.scratch / "readback", *dealt)
         applied: list[_Applied] = engine.map(partial(_apply, job, doublets, n_parts), todo)
     with clock("write and read back"):
-        held = [p for p in range(n_parts) if (job.scratch / "parts" / str(p)).is_dir()]
+        held = [part for part, folder in enumerate(dealt) if any(folder.glob("[0-9]*.pickle"))]
         if not held:
             raise refuse_nothing(Visits)
         parts: list[_Part] = engine.map(partial(_write_part, job), list(enumerate(held)))
@@ -130,6 +134,7 @@ def publish_whole(job: Job, pieces: Pieces, clock: Clock) -> Run:
             trajectories=trajectories,
             parts="together",
         ),
+        hashes=join_hashes(part.hashes for part in parts),
     )
 
 
@@ -172,6 +177,7 @@ def _write_part(job: Job, numbered: tuple[int, int]) -> _Part:
         times=count_times([back]),
         pairs=count_pairs(back),
         example=back.take(np.zeros(0, np.int64)),
+        hashes=written.hashes,
     )
 
 
@@ -182,6 +188,7 @@ def _judge(job: Job, claim: KCL, parts: Sequence[_Part], pieces: Pieces, engine:
         return verdict
     times: dict[int, int] = add_counts([part.times for part in parts])
     spans = spans_of_time(times, rows=block_rows(job))
+    make_folders(*(_share_folder(job, at) for at in range(len(spans))))
     engine.map(partial(_cut_part, job, spans), list(enumerate(files)))
     shares = engine.map(partial(_judge_span, job, claim), list(enumerate(spans)))
     rmtree(_share_folder(job, 0).parent)

@@ -6,6 +6,10 @@ files.  A process that is killed before that step leaves the old folder, after i
 the operating system cannot exchange folders, Wayveil refuses to overwrite and asks for another folder.
 
 Everything unfinished lives in ``OUT/.staging-*``, which the next run removes.
+
+Private files cannot change in the same step.  ``private/scores.json`` names the manifest that they belong to: it is the
+last of the old ones to go and the last of the new ones to come, so that files that do not belong to what is public are
+told from those that do.  New ones that a killed process did not bring to their place are brought there by the next run.
 """
 
 from __future__ import annotations
@@ -13,6 +17,8 @@ from __future__ import annotations
 import ctypes
 import errno
 import fcntl
+import hashlib
+import json
 import os
 import shutil
 import stat
@@ -27,6 +33,7 @@ __all__ = [
     "MANIFEST",
     "RECIPE_FILE",
     "Workspace",
+    "check_private",
     "exchange",
     "open_workspace",
     "reporting_disk_errors",
@@ -36,7 +43,8 @@ __all__ = [
 MANIFEST = "manifest.json"
 RECIPE_FILE = "recipe.toml"
 _STAGING = ".staging-"
-_PRIVATE_NAMES = ("report.html", "scores.json", "log.txt", "seed.txt", "secret.txt", "recipe.toml", "mapping.csv")
+_SCORES = "scores.json"
+_PRIVATE_NAMES = ("seed.txt", "secret.txt", "recipe.toml", "mapping.csv", "report.html", "log.txt", _SCORES)
 
 
 class Workspace:
@@ -61,25 +69,29 @@ class Workspace:
         self.staged.mkdir()
         self.scratch.mkdir(mode=0o700)
         self._staged_private.mkdir(mode=0o700)
+        self._unfinished = False
 
     def publish(self, private: Mapping[str, str]) -> None:
         """Make the staged folder the public one, in one step, then the private files that belong to it."""
         with reporting_disk_errors(self.out):
             self._stage_private(private)
             self.private.mkdir(mode=0o700, exist_ok=True)
+            _make_readable(self.staged)
             _sync_tree(self.staged)
-            if _holds_files(self.public):
-                exchange(self.staged, self.public)
-            else:
-                os.rename(self.staged, self.public)
+            new = os.stat(self.staged)
         try:
-            _sync(self.out)
-            shutil.rmtree(self.private / "refused", ignore_errors=True)
-            self._move_private(private, self.private)
-        except OSError:
-            raise OutputError(
-                f"{str(self.public)!r} was published and verified, but its private report could not be written."
-            ) from None
+            with reporting_disk_errors(self.out):
+                self._unfinished = True
+                if _holds_files(self.public):
+                    exchange(self.staged, self.public)
+                else:
+                    os.rename(self.staged, self.public)
+            self._finish_private()
+        except BaseException as stop:
+            self._unfinished = _is_same(self.public, new)
+            if self._unfinished and not isinstance(stop, OutputError):
+                self._finish_private()  # an interrupt does not part what is public from its private files
+            raise
 
     def refuse(self, private: Mapping[str, str]) -> Path:
         """Leave the public folder alone and keep only the private files; return their folder.
@@ -90,42 +102,60 @@ class Workspace:
             self._stage_private(private)
             folder = self.private / "refused" if _holds_files(self.public) else self.private
             self.private.mkdir(mode=0o700, exist_ok=True)
-            self._move_private(private, folder)
+            _move_private(self._staged_private, folder)
         return folder
+
+    def _finish_private(self) -> None:
+        """Bring the private files of what is public now to their place."""
+        try:
+            _sync(self.out)
+            shutil.rmtree(self.private / "refused", ignore_errors=True)
+            _move_private(self._staged_private, self.private)
+        except OSError:
+            raise OutputError(
+                f"{str(self.public)!r} was published and verified, but its private report could not be written. The "
+                "next run in this folder tries again."
+            ) from None
+        self._unfinished = False
 
     def _stage_private(self, private: Mapping[str, str]) -> None:
         for name, text in private.items():
             write_private(self._staged_private / name, text)
 
-    def _move_private(self, private: Mapping[str, str], folder: Path) -> None:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        for name in _PRIVATE_NAMES:
-            if name not in private:  # a mapping or seed of an earlier run would be taken for one of this run
-                (folder / name).unlink(missing_ok=True)
-        for name in private:
-            os.replace(self._staged_private / name, folder / name)
-        _sync(folder)
-
     def close(self) -> None:
-        """Remove the staging folder; after an exchange it holds the old publication."""
-        shutil.rmtree(self._root, ignore_errors=True)
+        """Remove the staging folder; after an exchange it holds the old publication.
+
+        It stays where private files of what is public could not be brought to their place: the next run does it.
+        """
+        if self._unfinished:
+            shutil.rmtree(self.staged, ignore_errors=True)
+            shutil.rmtree(self.scratch, ignore_errors=True)
+        else:
+            shutil.rmtree(self._root, ignore_errors=True)
 
 
 @contextmanager
-def open_workspace(out: Path, *, overwrite: bool) -> Iterator[Workspace]:
-    """Check, create and lock `out`; afterwards remove the staging folder, and `out` too if nothing came of it."""
+def open_workspace(out: Path, *, overwrite: bool, private: bool = False) -> Iterator[Workspace]:
+    """Check, create and lock `out`; afterwards remove the staging folder, and `out` too if nothing came of it.
+
+    Only its owner can enter an `out` that is made as a `private` one.
+    """
     _check_target(out, overwrite)
     with reporting_disk_errors(out):
-        created = _make_folders(out)
+        created = _make_folders(out, mode=0o700 if private else 0o777)
     try:
         with _locked(out):
             _check_target(out, overwrite)  # another run may have published while this one waited to begin
             with reporting_disk_errors(out):
-                for stale in out.glob(f"{_STAGING}*"):
-                    shutil.rmtree(stale)
+                _sweep(out)
                 if _holds_files(out / "public"):
                     _check_exchange(out)
-                space = Workspace(out)
+            try:
+                with reporting_disk_errors(out):
+                    space = Workspace(out)
+            except BaseException:
+                _sweep(out)  # an interrupt in the midst of it
+                raise
             try:
                 yield space
             finally:
@@ -136,6 +166,25 @@ def open_workspace(out: Path, *, overwrite: bool) -> Iterator[Workspace]:
                 folder.rmdir()  # succeeds only where it is empty
             except OSError:
                 break
+
+
+def check_private(public: Path) -> None:
+    """Refuse private files that belong to another publication than the one beside them.
+
+    Raises
+    ------
+    UsageError
+        If ``private/scores.json`` names another manifest, or is not there although other private files are.
+    """
+    private = public.parent / "private"
+    if not any((private / name).exists() for name in _PRIVATE_NAMES):
+        return
+    if _manifest_named_by(private) != _sha256(public / MANIFEST):
+        raise UsageError(
+            f"The files in {str(private)!r} do not belong to {str(public)!r}, as after a run that was killed before it "
+            "could write its own. Give the recipe and the secret of that run with --recipe and --secret, or publish "
+            "again."
+        )
 
 
 def exchange(one: Path, other: Path) -> None:
@@ -168,6 +217,73 @@ def write_private(path: Path, text: str) -> None:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
+
+
+def _move_private(staged: Path, folder: Path) -> None:
+    """Replace private files by those that are staged; may be broken off at any moment, and begun again.
+
+    Old files go first, and the one that names their manifest last: no seed of an earlier run is ever beside a name that
+    is not its own.  The new ones come in the same order.  A mark says that what is there now is new.
+    """
+    folder.mkdir(mode=0o700, exist_ok=True)
+    mark = staged.with_name("old files are gone")
+    if not mark.exists():
+        for name in _PRIVATE_NAMES:
+            (folder / name).unlink(missing_ok=True)
+        _sync(folder)
+        mark.touch()
+    for name in _PRIVATE_NAMES:
+        if (staged / name).exists():
+            os.replace(staged / name, folder / name)
+    _sync(folder)
+
+
+def _sweep(out: Path) -> None:
+    """Remove the staging folders of a locked output folder: whoever made them is gone."""
+    for stale in out.glob(f"{_STAGING}*"):
+        _finish_killed(stale, out)
+        shutil.rmtree(stale)
+
+
+def _finish_killed(stale: Path, out: Path) -> None:
+    """Bring the private files that a killed process had staged to their place, if what it published is public."""
+    if os.lstat(stale).st_uid != os.geteuid():
+        return  # whoever can write to the folder could have put it there
+    named = _manifest_named_by(stale / "private")
+    if named is not None and named == _sha256(out / "public" / MANIFEST):
+        _move_private(stale / "private", out / "private")
+
+
+def _manifest_named_by(private: Path) -> str | None:
+    """Return the hash of the manifest that private files belong to; None where they do not say it."""
+    try:
+        content = json.loads((private / _SCORES).read_bytes())
+    except (OSError, ValueError):
+        return None
+    named = content.get("manifest_sha256") if isinstance(content, dict) else None
+    return named if isinstance(named, str) else None
+
+
+def _sha256(path: Path) -> str | None:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return None
+
+
+def _is_same(folder: Path, facts: os.stat_result) -> bool:
+    try:
+        found = os.stat(folder)
+    except OSError:
+        return False
+    return (found.st_dev, found.st_ino) == (facts.st_dev, facts.st_ino)
+
+
+def _make_readable(folder: Path) -> None:
+    """Give public files the permissions of their folder: workers of a cluster may have written them with others."""
+    mode = stat.S_IMODE(folder.stat().st_mode) & 0o666
+    for path in folder.iterdir():
+        path.chmod(mode)
 
 
 def _check_target(out: Path, overwrite: bool) -> None:
@@ -204,12 +320,12 @@ def _holds_files(folder: Path) -> bool:
         return False
 
 
-def _make_folders(out: Path) -> list[Path]:
+def _make_folders(out: Path, mode: int) -> list[Path]:
     missing = [folder for folder in (out, *out.parents) if not os.path.lexists(folder)]
     created: list[Path] = []
     try:
         for folder in reversed(missing):
-            folder.mkdir()
+            folder.mkdir(mode=mode)
             created.append(folder)
     except OSError:
         for folder in reversed(created):

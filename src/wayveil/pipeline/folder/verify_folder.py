@@ -32,7 +32,7 @@ from wayveil.pipeline.folder.manifest import (
 from wayveil.pipeline.folder.secret import SECRET_FILE, Secret
 from wayveil.pipeline.folder.shares import judge_together
 from wayveil.pipeline.folder.signing import SIGNATURE, check_signature
-from wayveil.pipeline.folder.staging import MANIFEST, RECIPE_FILE
+from wayveil.pipeline.folder.staging import MANIFEST, RECIPE_FILE, check_private
 from wayveil.pipeline.input import find_public, load_boxes, load_parts
 from wayveil.pipeline.outcome import NotPublished
 from wayveil.pipeline.publish import publish
@@ -170,6 +170,8 @@ def judge(
     if not manifest.verdict.holds:
         failures.append("the manifest itself says that the claim did not hold")
     if original is not None:
+        if not failures and (recipe is None or secret is None):
+            check_private(public)
         asked = _Repetition(public=public, original=Path(original), recipe=recipe, secret=secret)
         again, wrong, unknown = asked.run(manifest, engine)
         verdict = again or verdict
