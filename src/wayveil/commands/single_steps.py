@@ -17,6 +17,7 @@ from wayveil.engines import LocalEngine, scratch_folder
 from wayveil.errors import InputError, OutputError, UsageError
 from wayveil.io import write_network, write_points, write_routes, write_stops, write_taxonomy, write_visits
 from wayveil.model import AttackResult, Data, Engine, Points, Routes, Score, Sensitive, Stops, Visits, parameters_of
+from wayveil.pipeline.blocks.block_source import Blocks, fits_at_once, hold_at_once, hold_pieces
 from wayveil.pipeline.blocks.combine import left_out_note
 from wayveil.pipeline.blocks.input_pieces import Wanted, found_kind, read_pieces
 from wayveil.pipeline.blocks.queries import attack_pieces
@@ -112,19 +113,65 @@ def risk(
 ) -> Risk:
     """Attack a data set, raw or published, with what its own trajectories say.
 
-    `given` are parameters of attacks; each attack takes those that it has.  With `rows`, the data are read in pieces of
-    about so many rows, and only attacks that can be asked in pieces are run.
+    `given` are parameters of attacks; each attack takes those that it has.  A table of more than `rows` rows is read in
+    pieces of about so many, and only attacks that can be asked in pieces are run.
     """
-    if rows is not None:
-        return _risk_in_pieces(
-            spec, rows, attack=attack, given=given, sensitive=sensitive, steps=steps, seed=seed, engine=engine
-        )
-    loaded, claimed = read_any(spec, attributes=tuple(attribute for attribute, _ in sensitive))
-    prepared = prepare(loaded, steps, spec)
-    results = attack_data(
-        prepared.data, attack=attack, given=given, sensitive=sensitive or claimed, seed=seed, engine=engine
+    engine = engine or LocalEngine()
+    seed = secrets.randbits(128) if seed is None else seed
+    with scratch_folder() as scratch:
+        if rows is None or fits_at_once(spec, rows):
+            loaded, claimed = read_any(spec, attributes=tuple(attribute for attribute, _ in sensitive))
+            blocks = hold_at_once(prepare(loaded, steps, spec))
+            sensitive = sensitive or claimed
+            check_sensitive(blocks.example, sensitive)
+        else:
+            blocks = _read_several(spec, rows, sensitive, steps, seed, scratch, engine)
+        attacks = _chosen(type(blocks.example), attack, given)
+        results, without = _attack(blocks, attacks, sensitive, seed, engine)
+    if not results:
+        raise UsageError(f"{', '.join(without)} cannot be asked in pieces; leave --block-rows out.")
+    word = catalog.rows_word(blocks.example)
+    return Risk(
+        results=results,
+        notes=(*blocks.notes, *left_out_note(without)),
+        facts=f"{blocks.rows:,} {word} in {blocks.trajectories:,} trajectories of {blocks.people:,} people",
     )
-    return Risk(results=results, notes=prepared.notes, facts=_sizes(prepared.data))
+
+
+def _read_several(
+    spec: InputSpec,
+    rows: int,
+    sensitive: Sensitive,
+    steps: tuple[Any, ...],
+    seed: int,
+    scratch: Path,
+    engine: Engine,
+) -> Blocks:
+    """Read a table that has too many rows to be held at once."""
+    want = Wanted(
+        spec=spec,
+        kind=found_kind(spec),
+        steps=steps,
+        attributes=tuple(attribute for attribute, _ in sensitive),
+        by="whole",
+        rows=rows,
+    )
+    pieces = read_pieces(want, seed=seed, scratch=scratch, engine=engine)
+    check_values(pieces.values, pieces.trajectories, sensitive)
+    return hold_pieces(pieces, scratch, rows=rows)
+
+
+def _attack(
+    blocks: Blocks, attacks: tuple[Any, ...], sensitive: Sensitive, seed: int, engine: Engine
+) -> tuple[tuple[AttackResult, ...], list[str]]:
+    """Return what attackers learn of all blocks, and the names of attacks that need all data at once."""
+    root = np.random.SeedSequence(seed)
+    if blocks.pieces is None:
+        data = blocks.example
+        return run_attacks(attacks, data, data, sensitive=sensitive, seed=root, engine=engine), []
+    pieces = blocks.pieces
+    found, without = attack_pieces(attacks, pieces, (pieces.files,), sensitive=sensitive, seed=root, engine=engine)
+    return tuple(same[0] for same in found), without
 
 
 def write_risk_page(found: Risk, source: Path, out: Path, *, overwrite: bool = False) -> None:
@@ -138,10 +185,6 @@ def write_risk_page(found: Risk, source: Path, out: Path, *, overwrite: bool = F
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     write_file(out, lambda path: path.write_text(page, encoding="utf-8"))
-
-
-def _sizes(data: Data) -> str:
-    return f"{data.n_rows:,} {catalog.rows_word(data)} in {len(data):,} trajectories of {data.n_owners:,} people"
 
 
 def attack_data(
@@ -175,42 +218,6 @@ def _chosen(kind: type[Any], attack: str | None, given: Mapping[str, Any] | None
             "wayveil publish attacks what it publishes, with the original at hand."
         )
     return attacks
-
-
-def _risk_in_pieces(
-    spec: InputSpec,
-    rows: int,
-    *,
-    attack: str | None,
-    given: Mapping[str, Any] | None,
-    sensitive: Sensitive,
-    steps: tuple[Any, ...],
-    seed: int | None,
-    engine: Engine | None,
-) -> Risk:
-    """Attack a table that is too large to be held at once."""
-    engine, seed = engine or LocalEngine(), secrets.randbits(128) if seed is None else seed
-    want = Wanted(
-        spec=spec,
-        kind=found_kind(spec),
-        steps=steps,
-        attributes=tuple(attribute for attribute, _ in sensitive),
-        by="whole",
-        rows=rows,
-    )
-    with scratch_folder() as scratch:
-        pieces = read_pieces(want, seed=seed, scratch=scratch, engine=engine)
-        check_values(pieces.values, pieces.trajectories, sensitive)
-        attacks, root = _chosen(type(pieces.example), attack, given), np.random.SeedSequence(seed)
-        found, without = attack_pieces(attacks, pieces, (pieces.files,), sensitive=sensitive, seed=root, engine=engine)
-    if not found:
-        raise UsageError(f"{', '.join(without)} cannot be asked in pieces; leave --block-rows out.")
-    word = catalog.rows_word(pieces.example)
-    return Risk(
-        results=tuple(same[0] for same in found),
-        notes=(*pieces.notes, *left_out_note(without)),
-        facts=f"{pieces.rows:,} {word} in {pieces.trajectories:,} trajectories of {pieces.people:,} people",
-    )
 
 
 def loss(

@@ -25,7 +25,20 @@ from wayveil.model.parameters import (
 )
 from wayveil.model.places import Places
 from wayveil.model.points import Points
-from wayveil.model.protocols import Attack, BlockKey, Cut, Engine, Method, Metric, Progress, Verifier, Workload
+from wayveil.model.protocols import (
+    Attack,
+    BlockKey,
+    BlockStore,
+    Cut,
+    Engine,
+    Method,
+    Metric,
+    PlannedBlocks,
+    PlanningMethod,
+    Progress,
+    Verifier,
+    Workload,
+)
 from wayveil.model.regions import Regions
 from wayveil.model.results import AttackResult, Chart, Data, Published, Score, Series, Verdict
 from wayveil.model.routes import RoadNetwork, Routes
@@ -41,6 +54,7 @@ __all__ = [
     "AttackGraph",
     "AttackResult",
     "BlockKey",
+    "BlockStore",
     "BreachBound",
     "CSafety",
     "Chart",
@@ -58,6 +72,8 @@ __all__ = [
     "Owners",
     "Parameter",
     "Places",
+    "PlannedBlocks",
+    "PlanningMethod",
     "Points",
     "Progress",
     "Protection",

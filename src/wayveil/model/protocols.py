@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
 import numpy as np
@@ -10,7 +10,20 @@ import numpy as np
 from wayveil.model.claims import Guarantee
 from wayveil.model.results import AttackResult, Data, Published, Score, Verdict
 
-__all__ = ["Attack", "BlockKey", "Cut", "Engine", "Method", "Metric", "Progress", "Verifier", "Workload"]
+__all__ = [
+    "Attack",
+    "BlockKey",
+    "BlockStore",
+    "Cut",
+    "Engine",
+    "Method",
+    "Metric",
+    "PlannedBlocks",
+    "PlanningMethod",
+    "Progress",
+    "Verifier",
+    "Workload",
+]
 
 Cut = Literal["any", "block", "none"]
 """How a method may be cut for a cluster: per trajectory, per block, or not at all."""
@@ -67,6 +80,58 @@ class Method(Protocol):
     def claim(self) -> Guarantee: ...
 
     def run(self, data: Any, *, rng: np.random.Generator, engine: Engine) -> Published: ...
+
+
+class BlockStore(Protocol):
+    """Where tasks leave values for one another, by name; small itself, because it goes to every worker."""
+
+    def save(self, value: Any, name: str) -> str: ...
+
+    def load(self, name: str) -> Any: ...
+
+    def names(self, folder: str) -> list[str]: ...
+
+    def remove(self, folder: str) -> None: ...
+
+
+class PlannedBlocks(Protocol):
+    """Several blocks of which nobody holds all: everybody is whole in one, and ``store.load(names[i])`` is block i.
+
+    A task may hold about `block_rows` rows.
+    """
+
+    @property
+    def store(self) -> BlockStore: ...
+
+    @property
+    def names(self) -> Sequence[str]: ...
+
+    @property
+    def people(self) -> int: ...
+
+    @property
+    def trajectories(self) -> int: ...
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def block_rows(self) -> int: ...
+
+
+class PlanningMethod(Method, Protocol):
+    """A method that decides over everybody, with "whole" among its `blocks`.
+
+    Of several blocks, `plan` decides what becomes of all of them: `engine` is where tasks with a block each run, `here`
+    are the cores of this machine.  `apply` then makes of block `number` what was planned; the plan is sent to every
+    worker, so it is small.  The facts of the plan are told once, those of blocks are not.
+    """
+
+    plan_kernels: ClassVar[tuple[str, ...]]
+
+    def plan(self, blocks: PlannedBlocks, *, engine: Engine, here: Engine) -> Any: ...
+
+    def apply(self, plan: Any, data: Any, number: int, store: BlockStore) -> Published: ...
 
 
 Verifier = Callable[..., Verdict]

@@ -8,16 +8,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import polars as pl
 
 from wayveil.io.whole_files import system_error, whole_file
-from wayveil.model import Data, Routes, Stops
+from wayveil.model import Data, Points, Regions, Routes, Stops, Visits
 from wayveil.pipeline.folder.staging import reporting_disk_errors
 
 __all__ = ["load_data", "load_value", "reporting_full_disks", "save", "save_data"]
 
+_KINDS = (Points, Regions, Routes, Stops, Visits)
 _SHARED: dict[type, str] = {Routes: "network", Stops: "taxonomy"}
 
 
@@ -34,29 +36,63 @@ def reporting_full_disks(out: Path) -> Iterator[None]:
             raise OSError(number, os.strerror(number)) from None
 
 
-def save(value: Any, target: Path) -> Path:
-    """Write a value as a whole file: a task that is killed leaves no half one for the task that follows."""
+class _Pickler(pickle.Pickler):
+    """Writes data by what they are made of, and of what all blocks share only that it was there."""
+
+    def __init__(self, stream: Any, shared: Any) -> None:
+        super().__init__(stream, protocol=5)
+        self.shared = shared
+
+    def persistent_id(self, value: Any) -> str | None:
+        return "shared" if value is not None and value is self.shared else None
+
+    def reducer_override(self, value: Any) -> Any:
+        if isinstance(value, _KINDS):
+            return _make_data, (type(value), {f.name: getattr(value, f.name) for f in fields(value) if f.init})
+        if isinstance(value, MappingProxyType):
+            return _make_proxy, (dict(value),)
+        return NotImplemented
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, stream: Any, shared: Any) -> None:
+        super().__init__(stream)
+        self.shared = shared
+
+    def persistent_load(self, _: Any) -> Any:
+        return self.shared
+
+
+def _make_data(kind: type, columns: dict[str, Any]) -> Any:
+    return kind(**columns)
+
+
+def _make_proxy(content: dict[Any, Any]) -> Any:
+    return MappingProxyType(content)
+
+
+def save(value: Any, target: Path, *, shared: Any = None) -> Path:
+    """Write a value as a whole file: a task that is killed leaves no half one for the task that follows.
+
+    `shared` is not written where it occurs in the value; whoever loads the value must have it.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(target) as part, part.open("wb") as stream:
-        pickle.dump(value, stream, protocol=5)
+        _Pickler(stream, shared).dump(value)
     return target
 
 
-def load_value(path: Path) -> Any:
+def load_value(path: Path, *, shared: Any = None) -> Any:
     """Return what `save` wrote; only files of this run are ever read."""
     with path.open("rb") as stream:
-        return pickle.load(stream)
+        return _Unpickler(stream, shared).load()
 
 
 def save_data(data: Data, target: Path) -> Path:
     """Write data without the network or taxonomy, which all pieces share."""
-    kept = {f.name: getattr(data, f.name) for f in fields(data) if f.init and f.name != _SHARED.get(type(data))}
-    return save((type(data), {**kept, "attributes": dict(data.attributes)}), target)
+    return save(data, target, shared=getattr(data, _SHARED.get(type(data), ""), None))
 
 
 def load_data(path: Path, shared: Any) -> Any:
     """Return what `save_data` wrote; `shared` is the network of routes, or the taxonomy of stops."""
-    kind, kept = load_value(path)
-    if kind in _SHARED:
-        kept[_SHARED[kind]] = shared
-    return kind(**kept)
+    return load_value(path, shared=shared)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from wayveil.engines import scratch_folder
+from wayveil.engines import LocalEngine, scratch_folder
 from wayveil.errors import InputError, UsageError
 from wayveil.io.crs import crs_name
 from wayveil.model import Engine, Stops, Verdict
 from wayveil.model.ragged import IntArray
+from wayveil.pipeline.blocks.store import Disk, Memory
 from wayveil.pipeline.folder.manifest import (
     Manifest,
     expected_columns,
@@ -25,9 +26,9 @@ from wayveil.pipeline.folder.manifest import (
     versions,
 )
 from wayveil.pipeline.folder.secret import SECRET_FILE, Secret
-from wayveil.pipeline.folder.shares import judge_together
 from wayveil.pipeline.folder.staging import MANIFEST, RECIPE_FILE
 from wayveil.pipeline.input import find_public, load_boxes, load_parts
+from wayveil.pipeline.judge import judge_together
 from wayveil.pipeline.outcome import NotPublished
 from wayveil.pipeline.publish import publish
 from wayveil.recipe import catalog
@@ -35,7 +36,10 @@ from wayveil.recipe.recipe import Recipe, load_recipe
 from wayveil.report.results_json import verdict_json
 from wayveil.verify import Need, apart, class_keys, join_verdicts
 
-__all__ = ["Judgement", "judge"]
+__all__ = ["SHARE_ROWS", "Judgement", "judge"]
+
+SHARE_ROWS = 2_000_000
+"""About so many rows are held at a time where parts keep a claim only together."""
 
 
 _NOT_ALONE = (
@@ -315,6 +319,26 @@ def _judged(folder: Path, manifest: Manifest) -> tuple[Verdict | None, int, int]
     if not claim.judged_alone:
         return None, rows, trajectories
     if together:
-        return judge_together(folder, manifest), rows, trajectories
+        return _judge_together(folder, manifest), rows, trajectories
     met: list[Need] = ["classes apart"] if classes and apart(classes) else []
     return join_verdicts(verdicts, met=met), rows, trajectories
+
+
+def _judge_together(folder: Path, manifest: Manifest) -> Verdict:
+    """Judge the claim about all parts together; of many rows only a share is in memory at once."""
+    with scratch_folder() as scratch:
+        store = Memory() if manifest.rows <= SHARE_ROWS else Disk(folder=scratch)
+        names: list[str] = []
+        begin = 0
+        for number, part in enumerate(load_parts(folder, manifest)):
+            data: Any = part.data
+            names.append(store.save(replace(data, owner=data.owner + begin), f"readback/{number}"))
+            begin += len(data)
+        return judge_together(
+            manifest.guarantee,
+            store,
+            names,
+            rows=SHARE_ROWS,
+            owners=manifest.table.owners,
+            engine=LocalEngine(workers=1),
+        )
