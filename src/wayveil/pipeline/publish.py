@@ -50,6 +50,10 @@ from wayveil.recipe.recipe import Recipe
 
 __all__ = ["NotPublished", "Outcome", "publish"]
 
+_READING = ("input", "raw", "prepared", "renumbered", "owned", "taxonomies", "groups", "blocks", "numbered", "kept")
+_JUDGING = ("parts", "written", "readback", "alike", "lost")
+"""What is on disk for stages that are over when blocks were made, and when they were judged."""
+
 
 def publish(
     recipe: Recipe, *, engine: Engine | None = None, source: Prepared | None = None, secret: Secret | None = None
@@ -104,6 +108,7 @@ def publish(
             here = LocalEngine(progress=engine.progress)
             plan = recipe.method.plan(blocks, engine=engine, here=here) if together else None
             made = _each(job, engine, partial(make_block, job, plan), range(len(blocks.names)))
+            _free(job, _READING)
             numbers = [one.number for one in made if one.why is None]
             parts = deal_blocks(job, blocks, numbers, planned=together, engine=engine)
             if not parts:
@@ -113,6 +118,7 @@ def publish(
             _tidy(space)
         with clock("verify"):
             verdict = judge_parts(job, blocks, parts, engine)
+            _free(job, _JUDGING)
         with clock("attack"):
             played, attacks, left_out = _attack(job, blocks, numbers, together, engine)
             verdict = confirm_protections(verdict, played, [after for _, after in attacks])
@@ -178,6 +184,12 @@ def _nothing_made(recipe: Recipe, made: Sequence[MadeBlock]) -> Exception:
     """Return the error for blocks of which none can be published: what was wrong with one of them, if anything was."""
     why = next((one.why for one in made if one.why not in (None, NOTHING_LEFT)), None)
     return refuse_nothing(recipe.method.publishes) if why is None else InputError(why)
+
+
+def _free(job: Job, folders: Iterable[str]) -> None:
+    """Delete what no later stage needs: several blocks take a lot of disk."""
+    for folder in folders if job.several else ():
+        job.store.remove(folder)
 
 
 def _tidy(space: Workspace) -> None:
