@@ -50,9 +50,10 @@ from wayveil.recipe.recipe import Recipe
 
 __all__ = ["NotPublished", "Outcome", "publish"]
 
-_READING = ("input", "raw", "prepared", "renumbered", "owned", "taxonomies", "groups", "blocks", "numbered", "kept")
+_READING = ("input", "raw", "prepared", "renumbered", "owned", "taxonomies", "groups", "blocks")
+_PLANNING = ("numbered", "kept", "sequences")
 _JUDGING = ("parts", "written", "readback", "alike", "lost")
-"""What is on disk for stages that are over when blocks were made, and when they were judged."""
+"""What is on disk for reading, for planning and for judging, and may go when these are over."""
 
 
 def publish(
@@ -108,7 +109,7 @@ def publish(
             here = LocalEngine(progress=engine.progress)
             plan = recipe.method.plan(blocks, engine=engine, here=here) if together else None
             made = _each(job, engine, partial(make_block, job, plan), range(len(blocks.names)))
-            _free(job, _READING)
+            _free(job, (*_READING, *_PLANNING))
             numbers = [one.number for one in made if one.why is None]
             parts = deal_blocks(job, blocks, numbers, planned=together, engine=engine)
             if not parts:
@@ -125,13 +126,20 @@ def publish(
         with clock("measure"):
             results = _each(job, engine, partial(count_block, job), made)
             scores = _score(job, metrics, results, engine)
-            pictures = _each(job, engine, partial(picture_block, job, verdict.holds), numbers[:1])
+            first = [number for number in numbers if number == 0]
+            pictures = _each(job, engine, partial(picture_block, job, verdict.holds), first)
         _name_parts(space, recipe.output.format, parts)
         found = Findings(
-            made=made, written=written, verdict=verdict, attacks=attacks, scores=scores, results=results,
-            pictures=pictures[0] if numbers[0] == 0 else ((), ()), plan=plan,
-            left_out=(*(m.name for m in metrics_of(recipe) if m not in metrics), *left_out),
-        )  # fmt: skip
+            made=made,
+            written=written,
+            results=results,
+            verdict=verdict,
+            attacks=attacks,
+            scores=scores,
+            pictures=pictures[0] if pictures else ((), ()),
+            plan=plan,
+            left_out=(*(metric.name for metric in metrics_of(recipe) if metric not in metrics), *left_out),
+        )
         return finish(space, make_account(job, blocks, found, clock.seconds))
 
 
