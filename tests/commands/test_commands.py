@@ -8,7 +8,11 @@ from typing import Any
 import pytest
 
 from wayveil.commands.demo import demo
-from wayveil.commands.single_steps import generate, loss, prepare_table, read, risk
+from wayveil.commands.generate import generate
+from wayveil.commands.loss import loss
+from wayveil.commands.prepare_table import prepare_table
+from wayveil.commands.read_table import read
+from wayveil.commands.risk import risk
 from wayveil.errors import InputError, OutputError, UsageError
 from wayveil.pipeline.publish import publish
 from wayveil.recipe import catalog
