@@ -107,3 +107,27 @@ def test_one_block_can_be_gzipped_or_have_its_owners_in_another_table(inputs: Pa
     with pytest.raises(UsageError, match="leave --keep-mapping out"):
         run(content("kcl", inputs, tmp_path / "several", input=given, blocks={"by": "whole", "rows": 100}, **more))
     assert not (tmp_path / "several").exists()
+
+
+def test_one_block_can_be_geojson_and_have_known_times(inputs: Path, tmp_path: Path) -> None:
+    table = pl.read_csv(inputs / "points.csv")
+    degrees = table.select(
+        "traj_id",
+        "user_id",
+        t=1_700_000_000 + pl.col("t"),
+        lon=11 + pl.col("x") / 70_000,
+        lat=45 + pl.col("y") / 111_000,
+    )
+    degrees.write_csv(tmp_path / "points.csv")
+    degrees.select("traj_id", "t").gather_every(5).write_csv(tmp_path / "known.csv")
+    more = {
+        "input": {"path": str(tmp_path / "points.csv"), "known": str(tmp_path / "known.csv")},
+        "attacks": [],
+        "metrics": [],
+    }
+    for out, blocks in (("whole", None), ("block", {"by": "place", "rows": 10_000})):
+        asked = content("tga", inputs, tmp_path / out, blocks=blocks, **more)
+        asked["output"]["format"] = "geojson"
+        run(asked)
+    assert set(files_of(tmp_path / "block/public")) == {"manifest.json", "published.geojson"}
+    assert files_of(tmp_path / "block/public") == files_of(tmp_path / "whole/public")
