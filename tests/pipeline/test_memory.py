@@ -17,7 +17,7 @@ import pytest
 from wayveil.cli import main
 from wayveil.engines import LocalEngine
 from wayveil.errors import UsageError
-from wayveil.io import pieces
+from wayveil.io import scatter
 from wayveil.methods import METHODS
 from wayveil.model import parameters_of
 from wayveil.pipeline.blocks import memory
@@ -240,7 +240,7 @@ def test_groups_of_pieces_and_of_blocks_change_nothing(tmp_path: Path, monkeypat
     write_points(tmp_path / "in.csv", 600, 20)
     found = []
     for most in (64, 3):
-        monkeypatch.setattr(pieces, "MOST_FILES", most)
+        monkeypatch.setattr(scatter, "MOST_FILES", most)
         content = tomllib.loads(RECIPE) | {"blocks": {"by": "place", "rows": 600}}
         content["input"]["path"], content["output"]["path"] = str(tmp_path / "in.csv"), str(tmp_path / str(most))
         publish(make_recipe(content), engine=LocalEngine(workers=2), secret=Secret(bytes(32)))

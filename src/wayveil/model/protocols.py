@@ -74,7 +74,7 @@ class Method(Protocol):
 
     @property
     def kernels(self) -> tuple[str, ...]:
-        """The jobs of ``kernels/warm.py`` that compile what these parameters need, the slowest one first."""
+        """The jobs of ``kernels/common/warm.py`` that compile what these parameters need, the slowest one first."""
 
     @property
     def claim(self) -> Guarantee: ...

@@ -18,7 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.special import comb
 
-from wayveil.kernels.kcl_count import (
+from wayveil.kernels.kcl.candidate_counts import (
     CLEAN,
     COMMON,
     THREAT,
@@ -27,8 +27,8 @@ from wayveil.kernels.kcl_count import (
     judge_candidates,
     locate_threats,
 )
-from wayveil.kernels.kcl_find import Common, Violating
-from wayveil.kernels.kcl_lists import inverted
+from wayveil.kernels.kcl.projected_lists import inverted
+from wayveil.kernels.kcl.violating_sequences import Common, Violating
 from wayveil.methods.kcl.kcl_choosing import Choosing
 from wayveil.methods.kcl.kcl_ways import Numbered, Sequences
 from wayveil.model import BlockStore, Engine

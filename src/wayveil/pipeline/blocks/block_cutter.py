@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from wayveil.io.pieces import groups_of
+from wayveil.io.scatter import groups_of
 from wayveil.model import KCL, AttackGraph, BreachBound, CSafety, Engine, Guarantee
 from wayveil.model.ragged import IntArray
 from wayveil.pipeline.blocks.input_pieces import Pieces

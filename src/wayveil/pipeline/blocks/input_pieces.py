@@ -23,8 +23,8 @@ from wayveil.io import (
     open_spans,
     scatter_span,
 )
-from wayveil.io.columns import lone_rows_error
-from wayveil.io.pieces import groups_of, scatter_group
+from wayveil.io.scatter import groups_of, scatter_group
+from wayveil.io.tabular.columns import lone_rows_error
 from wayveil.model import BlockKey, Data, Engine, Frame, Owners, Points, Routes, Stops, TimeFormat
 from wayveil.model.ragged import FloatArray, IntArray
 from wayveil.pipeline.blocks.memory import check_groups, check_growth, limit_of

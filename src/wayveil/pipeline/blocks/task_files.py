@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from wayveil.io.whole_files import system_error, whole_file
+from wayveil.io.publish.atomic import system_error, whole_file
 from wayveil.model import Data, Points, Regions, Routes, Stops, Visits
 from wayveil.pipeline.folder.staging import reporting_disk_errors
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from wayveil.engines import LocalEngine, scratch_folder
 from wayveil.errors import InputError, UsageError
-from wayveil.io.crs import crs_name
+from wayveil.io.tabular.crs import crs_name
 from wayveil.model import Engine, Stops, Verdict
 from wayveil.model.ragged import IntArray
 from wayveil.pipeline.blocks.store import Disk, Memory
