@@ -22,7 +22,7 @@ from typing import Any
 _HOMES = {
     "wayveil.api": ("Publication", "publish", "risk"),
     "wayveil.attacks": ("ATTACKS",),
-    "wayveil.commands.single_steps": ("read",),
+    "wayveil.commands.read_table": ("read",),
     "wayveil.engines": ("DaskEngine", "LocalEngine"),
     "wayveil.errors": ("InputError", "OutputError", "ParameterError", "UsageError", "VerdictFailed", "WayveilError"),
     "wayveil.io": (

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from markupsafe import Markup, escape
 
-from wayveil.commands.single_steps import attack_data
+from wayveil.commands.risk import attack_data
 from wayveil.engines import Scratch
 from wayveil.errors import UsageError
 from wayveil.io import Loaded, from_geopandas, from_pandas, from_polars, to_geopandas, to_pandas, to_polars

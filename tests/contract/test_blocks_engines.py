@@ -19,7 +19,7 @@ from tables import CONFIGURED, PEOPLE, write_inputs
 from wayveil.engines import DaskEngine, LocalEngine
 from wayveil.methods import METHODS
 from wayveil.model import concat
-from wayveil.pipeline.blocks import block, whole
+from wayveil.pipeline.blocks import block
 from wayveil.pipeline.folder.manifest import read_manifest, tables
 from wayveil.pipeline.folder.secret import Secret
 from wayveil.pipeline.folder.verify_folder import judge
@@ -105,7 +105,6 @@ def test_all_engines_publish_the_same_bytes_and_the_union_keeps_the_promise(
 
     with monkeypatch.context() as patched:
         patched.setattr(block, "write_and_read_back", seeing)
-        patched.setattr(whole, "write_and_read_back", seeing)
         outcome = publish(make_recipe(make(name, key, "one", more=more)), engine=LocalEngine(workers=1), secret=SECRET)
     one = public_bytes(tmp_path / "one")
     n_parts = sum(file.startswith("published-") for file in one)

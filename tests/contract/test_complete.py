@@ -119,3 +119,15 @@ def test_the_public_names() -> None:
     assert dir(wayveil) == wayveil.__all__
     with pytest.raises(AttributeError, match="no attribute 'nonsense'"):
         _ = wayveil.nonsense
+
+
+LINE = ("recipe", "pipeline", "report", "compare", "commands")
+
+
+def test_rooms_of_the_line_are_small_and_no_file_name_stands_twice() -> None:
+    folders = [folder for name in LINE for folder in (SOURCE / name, *(SOURCE / name).rglob("*")) if folder.is_dir()]
+    crowded = [str(folder) for folder in folders if len([path for path in folder.iterdir() if path.is_file()]) > 15]
+    assert crowded == []
+    everywhere = [path.name for path in SOURCE.rglob("*.py") if path.name != "__init__.py"]
+    own = [path.name for name in LINE for path in (SOURCE / name).rglob("*.py") if path.name != "__init__.py"]
+    assert [name for name in own if everywhere.count(name) > 1] == []

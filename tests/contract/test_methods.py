@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wayveil.commands.single_steps import read
+from wayveil.commands.read_table import read
 from wayveil.engines import LocalEngine
 from wayveil.errors import WayveilError
 from wayveil.model import Routes, Stops

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from wayveil.attacks import ATTACKS
-from wayveil.commands.single_steps import read
+from wayveil.commands.read_table import read
 from wayveil.engines import LocalEngine
 from wayveil.methods import METHODS
 from wayveil.model import Protection, parameters_of

@@ -17,7 +17,7 @@ from wayveil.methods.kcl.kcl_choosing import Choosing
 from wayveil.methods.kcl.kcl_sequences import Counting, count_sequences, joined_sequences, locate, save_threats
 from wayveil.methods.kcl.kcl_ways import Numbered
 from wayveil.model.ragged import offsets_of
-from wayveil.pipeline.blocks.task_files import load_value, save
+from wayveil.pipeline.blocks.store import Disk
 from wayveil.pipeline.publish import publish
 from wayveil.recipe.recipe import make_recipe
 
@@ -74,15 +74,16 @@ def test_pieces_have_the_sequences_of_everything(longest: Any, occurrences: int,
         method = Choosing(asked=asked)
         piece = (whole.owner // 1000) * 3 // people
         parts = [part_of(whole, piece == p) for p in range(3) if (piece == p).any()]
-        files = [save(part, tmp_path / f"{case}-{i}") for i, part in enumerate(parts)]
+        store = Disk(folder=tmp_path / f"scratch-{case}")
+        files = [store.save(part, f"pieces/{i}") for i, part in enumerate(parts)]
         n_people = len(np.unique(whole.owner))
         counting = Counting(
             choosing=method, people=n_people, n_items=n_items, n_values=whole.n_values, occurrences=occurrences,
-            scratch=tmp_path / f"scratch-{case}",
+            store=store,
         )  # fmt: skip
         expected = method.find(method.crowd(whole, people=n_people))
         counted = count_sequences(counting, files, ENGINE, listed=True)
-        threats = save_threats(counting, counted)
+        threats = store.load(save_threats(counting, counted))
         got = joined_sequences(threats, [locate(threats, part) for part in parts], [len(p.owner) for p in parts])
         assert got.n_violating == expected.n_violating == counted.n_violating
         assert told_of_common(got.common) == told_of_common(expected.common)
@@ -99,7 +100,8 @@ def test_pieces_have_the_sequences_of_everything(longest: Any, occurrences: int,
 def test_ranges_are_cut_by_what_all_pieces_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = crowd(np.random.default_rng(4), 8, 6, 0)
     parts = [part_of(whole, whole.owner < 3000), part_of(whole, whole.owner >= 3000)]
-    files = [save(part, tmp_path / str(i)) for i, part in enumerate(parts)]
+    store = Disk(folder=tmp_path)
+    files = [store.save(part, str(i)) for i, part in enumerate(parts)]
     cut, plain = [], kcl_sequences._ranges
 
     def seeing(ahead: Any, occurrences: int) -> Any:
@@ -108,7 +110,7 @@ def test_ranges_are_cut_by_what_all_pieces_have(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(kcl_sequences, "_ranges", seeing)
     choosing = Choosing(asked=Kcl(k=1, c=1, l=3, accept_absence="yes"))
-    counting = Counting(choosing=choosing, people=8, n_items=6, n_values=0, occurrences=20, scratch=tmp_path)
+    counting = Counting(choosing=choosing, people=8, n_items=6, n_values=0, occurrences=20, store=store)
     count_sequences(counting, files, ENGINE, listed=False)
     lengths = np.diff(whole.offsets).tolist()
     assert cut[1:] == [sum(comb(n, size) for n in lengths) for size in (2, 3)]
@@ -117,8 +119,9 @@ def test_ranges_are_cut_by_what_all_pieces_have(tmp_path: Path, monkeypatch: pyt
 def test_more_common_sequences_than_can_be_counted_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = crowd(np.random.default_rng(2), 6, 6, 0)
     method = Choosing(asked=Kcl(k=1, c=1, l=3, accept_absence="yes"))
-    file = save(whole, tmp_path / "piece")
-    counting = Counting(choosing=method, people=6, n_items=6, n_values=0, occurrences=100, scratch=tmp_path)
+    store = Disk(folder=tmp_path)
+    file = store.save(whole, "piece")
+    counting = Counting(choosing=method, people=6, n_items=6, n_values=0, occurrences=100, store=store)
     n = sum(len(level.items) for level in count_sequences(counting, [file], ENGINE, listed=True).common)
     for more, listed in [(0, True), (0, False), (-1, True), (-1, False)]:
         monkeypatch.setattr(kcl_choosing, "MOST_BYTES", (n + more) * (8 * 4 + 100))
@@ -170,8 +173,8 @@ def published(folder: Path, asked: dict[str, Any]) -> tuple[list[Any], dict[str,
 def published_at_once(folder: Path, asked: dict[str, Any]) -> tuple[list[Any], dict[str, str]]:
     """The same, decided by one search through the records of everybody."""
 
-    def search(counting: Counting, files: list[Path], engine: Any, *, listed: bool) -> Any:
-        everybody = kcl_pieces._joined([kcl_pieces._Travelled(numbered=load_value(file)) for file in files])
+    def search(counting: Counting, names: list[str], engine: Any, *, listed: bool) -> Any:
+        everybody = kcl_pieces._joined([kcl_pieces._Travelled(numbered=counting.store.load(name)) for name in names])
         return counting.choosing.find(counting.choosing.crowd(everybody, people=counting.people))
 
     with pytest.MonkeyPatch.context() as patched:

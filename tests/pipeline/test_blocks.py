@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,9 @@ from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, OutputError, UsageError
 from wayveil.methods import METHODS
 from wayveil.model import Published
-from wayveil.pipeline.blocks import publishing
+from wayveil.pipeline import publish as line
+from wayveil.pipeline.blocks import block_cutter
+from wayveil.pipeline.blocks.store import Disk
 from wayveil.pipeline.blocks.task_files import load_value, reporting_full_disks, save
 from wayveil.pipeline.folder.manifest import read_manifest
 from wayveil.pipeline.folder.secret import Secret
@@ -164,10 +167,29 @@ def test_parquet_in_parts_and_ids_that_are_cut(make: Callable[..., dict[str, Any
     assert public_bytes(tmp_path / "again") == public_bytes(tmp_path / "out")
 
 
-def test_one_block_for_all_is_fine(make: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
+def test_one_block_for_all_is_published_like_a_table_without_blocks(
+    make: Callable[..., dict[str, Any]], tmp_path: Path
+) -> None:
     run(make(blocks={"by": "place", "rows": 10**6}))
-    assert set(public_bytes(tmp_path / "out")) == {"manifest.json", "published-00001.csv"}
+    assert set(public_bytes(tmp_path / "out")) == {"manifest.json", "published.csv"}
     assert judge(tmp_path / "out").failures == ()
+
+
+def test_what_the_preparation_leaves_decides_how_many_blocks_there_are(
+    make: Callable[..., dict[str, Any]], tmp_path: Path
+) -> None:
+    many = {"attacks": None, "metrics": None, "blocks": {"by": "place", "rows": 200}}
+    assert points().height == 240
+    # a table of more rows than a block, of which the preparation leaves less: one block, and everything is measured
+    fewer = run(make(prepare=[{"step": "resample", "period": "2"}], **many))
+    names = {path.name for path in (tmp_path / "out/public").iterdir()}
+    assert (names, fewer.output_facts.get("Parts")) == ({"manifest.json", "published.csv"}, None)
+    assert not any("takes all data at once" in note for note in fewer.notes)
+    # and the other way round: a table of one block becomes several
+    many["blocks"] = {"by": "place", "rows": 250}
+    content = make(points(times="epoch"), prepare=[{"step": "resample", "period": "30s"}], **many)
+    content["output"]["overwrite"] = True
+    assert "Parts" in run(content).output_facts
 
 
 def test_a_trajectory_of_two_people_is_refused(make: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
@@ -266,14 +288,14 @@ def test_what_a_killed_task_left_is_not_published(
     content = make()
     run(content)
     calm = public_bytes(tmp_path / "out")
-    real = publishing.run_block
+    real = line.make_block
 
-    def leaving(job: Any, number: int) -> Any:
+    def leaving(job: Any, plan: Any, engine: Any, number: int) -> Any:
         (job.staged / ".wayveil-123-abc.part").write_bytes(b"half a table")
-        (job.scratch / "blocks" / str(number) / ".9-1-000000.pickle").write_bytes(b"half a piece")
-        return real(job, number)
+        (job.store.folder / "blocks" / str(number) / ".9-1-000000.pickle").write_bytes(b"half a piece")
+        return real(job, plan, engine, number)
 
-    monkeypatch.setattr(publishing, "run_block", leaving)
+    monkeypatch.setattr(line, "make_block", leaving)
     content["output"]["overwrite"] = True
     run(content)
     assert public_bytes(tmp_path / "out") == calm
@@ -282,53 +304,48 @@ def test_what_a_killed_task_left_is_not_published(
 def test_a_part_that_changes_after_its_verdict_is_not_published(
     make: Callable[..., dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = publishing.run_block
+    real = line.write_part
 
-    def swapping(job: Any, number: int) -> Any:
-        done = real(job, number)
-        if number == 1:
-            (file,) = (job.staged / name for name in done.hashes if name.startswith("published"))
-            file.write_bytes((job.staged / file.name).read_bytes() + b" ")
-        return done
+    def swapping(job: Any, engine: Any, part: Any) -> Any:
+        written = real(job, engine, part)
+        if part.number == 1:
+            (file,) = (job.staged / name for name in written.hashes if name.startswith("published"))
+            file.write_bytes(file.read_bytes() + b" ")
+        return written
 
-    monkeypatch.setattr(publishing, "run_block", swapping)
+    monkeypatch.setattr(line, "write_part", swapping)
     with pytest.raises(OutputError, match="changed between its verdict and its publication"):
         run(make())
     assert not (tmp_path / "out").exists()
 
 
-def test_tasks_make_no_folders(
-    make: Callable[..., dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_what_tasks_hand_to_each_other_is_for_the_owner_only(
+    make: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A task that outlives its run would bring removed folders back."""
-    made: list[str] = []
-
-    class Watched(LocalEngine):
-        def map(self, function: Any, items: Any) -> Any:
-            before = folders(tmp_path)
-            found = super().map(function, items)
-            made.extend(sorted(folders(tmp_path) - before))
-            return found
-
     previous = os.umask(0o022)
     modes: set[int] = set()
-    real = publishing.finish
+    real = line.finish
 
     def looking(space: Any, run: Any) -> Any:
         modes.update(path.stat().st_mode & 0o077 for path in space.scratch.rglob("*"))
         return real(space, run)
 
-    monkeypatch.setattr(publishing, "finish", looking)
+    monkeypatch.setattr(line, "finish", looking)
     try:
-        publish(make_recipe(make()), engine=Watched(workers=1))
+        publish(make_recipe(make()), engine=LocalEngine(workers=1))
     finally:
         os.umask(previous)
-    assert made == []
-    assert modes == {0}  # only the owner reads what tasks hand to each other
+    assert modes == {0}
 
 
-def folders(below: Path) -> set[str]:
-    return {str(path) for path in below.rglob("*") if path.is_dir()}
+def test_a_task_that_outlives_its_run_brings_no_folder_back(tmp_path: Path) -> None:
+    store = Disk(folder=tmp_path / "scratch")
+    store.folder.mkdir()
+    store.save(1, "made/0")
+    rmtree(store.folder)
+    with pytest.raises(FileNotFoundError):
+        store.save(1, "made/1")
+    assert not store.folder.exists()
 
 
 def test_one_part_that_breaks_the_promise_stops_everything(
@@ -345,7 +362,7 @@ def test_one_part_that_breaks_the_promise_stops_everything(
         x_max[0] += 1
         return replace(made, data=replace(made.data, x_max=x_max))
 
-    monkeypatch.setattr("wayveil.pipeline.blocks.publishing.compile_kernels", lambda *_: None)
+    monkeypatch.setattr("wayveil.pipeline.publish.compile_kernels", lambda *_: None)
     monkeypatch.setattr(METHODS["tga"], "run", lying)
     with pytest.raises(NotPublished, match="Part 3 of 4") as caught:
         run(make())
@@ -356,15 +373,10 @@ def test_one_part_that_breaks_the_promise_stops_everything(
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["private"]
 
 
-def test_people_in_two_parts_are_noticed_where_the_claim_needs_them_apart(
-    make: Callable[..., dict[str, Any]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_people_in_two_blocks_are_noticed() -> None:
     block = np.array([0, 0, 1, 1])
-    keys = [publishing.Keys(key=np.zeros((4, 1)), place=block, rows=block, person=np.array(person)) for person in (
-        [1, 1, 2, 3], [1, 2, 2, 3])]  # fmt: skip
-    done: list[Any] = []
-    met = [publishing._met(type("P", (), {"keys": (one,)})(), block, done) for one in keys]  # type: ignore[arg-type]
-    assert ["people apart" in one for one in met] == [True, False]
+    assert block_cutter._are_apart(np.array([1, 1, 2, 3]), block)
+    assert not block_cutter._are_apart(np.array([1, 2, 2, 3]), block)
 
 
 @pytest.fixture
@@ -479,16 +491,24 @@ def test_a_class_in_two_parts_that_hold_by_themselves_is_found(stops: dict[str, 
     stops["blocks"]["rows"] = 10**6
     run(stops)
     public = tmp_path / "out/public"
-    whole = pl.read_csv(public / "published-00001.csv")
+    whole = pl.read_csv(public / "published.csv")
+    (public / "published.csv").unlink()
     known = pl.when(~pl.col("place").str.starts_with("clinic")).then("place").alias("place")
     ways = whole.with_columns(known).group_by("traj_id", maintain_order=True)
     place = {name: tuple(rows["place"].drop_nulls()) for (name,), rows in ways}
-    turn: dict[Any, int] = {}
+    every = {name: tuple(rows["place"]) for (name,), rows in whole.group_by("traj_id", maintain_order=True)}
     halves: tuple[list[str], list[str]] = ([], [])
-    for name, key in place.items():
-        turn[key] = turn.get(key, 0) + 1
-        halves[turn[key] % 2].append(name)
+    clinics = {name: [place for place in places if place.startswith("clinic")] for name, places in every.items()}
+    for name in sorted(place, key=lambda name: not clinics[name]):  # clinics are halved first, then classes
+
+        def alike(half: list[str], name: str = name) -> tuple[int, int]:
+            same = sum(any(one in clinics[other] for one in clinics[name]) for other in half)
+            return same, sum(place[other] == place[name] for other in half)
+
+        min(halves, key=alike).append(name)
     manifest = json.loads((public / "manifest.json").read_text())
+    manifest["schema"]["parts"] = "each"
+    del manifest["files"]["published.csv"]
     for number, names in enumerate(halves, start=1):
         file = public / f"published-{number:05d}.csv"
         whole.filter(pl.col("traj_id").is_in(names)).write_csv(file)
@@ -505,7 +525,7 @@ import os, resource, signal, sys
 step, limit, *command = sys.argv[1:]
 from wayveil.cli import main
 from wayveil.pipeline.folder.secret import Secret
-import wayveil.pipeline.blocks.publishing, wayveil.pipeline.blocks.task_files as files, wayveil.io.scatter as pieces
+import wayveil.pipeline.publish
 from pathlib import Path
 seen = 0
 real = Path.replace
@@ -613,10 +633,10 @@ def test_options_give_what_a_recipe_gives(
         (["--blocks", "length"], "tga cannot be cut by length; blocks may be by place."),
         (["--blocks", "rows"], "rows"),
         (["--blocks", "place", "--block-rows", "0"], "--block-rows"),
-        (["--blocks", "place", "--keep-mapping"], "leave --keep-mapping out"),
-        (["--blocks", "place", "--format", "geojson"], "parquet or csv, not geojson"),
-        (["--blocks", "place", "--owners", "IN"], "given with --owners cannot be cut into blocks"),
-        (["--blocks", "place", "--known", "IN"], "given with --known cannot be cut into blocks"),
+        (["--blocks", "place", "--block-rows", "9", "--keep-mapping"], "leave --keep-mapping out"),
+        (["--blocks", "place", "--block-rows", "9", "--format", "geojson"], "parquet or csv, not geojson"),
+        (["--blocks", "place", "--block-rows", "9", "--owners", "IN"], "given with --owners cannot be cut into blocks"),
+        (["--blocks", "place", "--block-rows", "9", "--known", "IN"], "given with --known cannot be cut into blocks"),
         (["--scheduler", "tcp://h:1"], "A scheduler is of use with --engine dask or --engine auto only."),
         (["--memory-limit", "lots"], "such as 4GB or 800MB, got 'lots'"),
         (["--memory-limit", "1MB"], "The memory limit is too small to do anything"),
@@ -639,10 +659,10 @@ def test_options_that_do_not_fit_are_refused_in_one_sentence(
 def test_routes_need_slices_and_some_methods_need_everything(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "routes.csv").write_text("traj_id,seq,road,t\nT,0,ab,5\n")
+    (tmp_path / "routes.csv").write_text("traj_id,seq,road,t\nT,0,ab,5\nU,0,ab,6\n")
     (tmp_path / "network.csv").write_text("road,from_node,to_node\nab,a,b\n")
     asked = [tmp_path / "routes.csv", "--network", tmp_path / "network.csv", "--k", 2, "--out", tmp_path / "out"]
-    code, told = command(capsys, "publish", "cba", *asked, "--blocks", "slice")
+    code, told = command(capsys, "publish", "cba", *asked, "--blocks", "slice", "--block-rows", 1)
     assert code == 2
     assert "--prepare 'slices width=1d'" in told
     with pytest.raises(UsageError, match="qid needs all data at once, so there can be no blocks; leave them out"):
@@ -676,13 +696,16 @@ def test_a_recipe_with_blocks_as_text_is_the_same_recipe(
         make_recipe(content)
 
 
-def test_a_memory_limit_cuts_into_blocks(
+def test_a_memory_limit_that_is_not_reached_changes_nothing(
     make: Callable[..., dict[str, Any]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     make()
     asked = ["publish", "tga", tmp_path / "in.csv", "--k", 2, "--out", tmp_path / "limited", "--memory-limit", "2GB"]
     assert command(capsys, *asked)[0] == 0
-    assert set(public_bytes(tmp_path / "limited")) == {"manifest.json", "published-00001.parquet"}
+    again = ["publish", "tga", tmp_path / "in.csv", "--k", 2, "--out", tmp_path / "whole", "--seed"]
+    again.append((tmp_path / "limited/private/seed.txt").read_text().strip())
+    assert command(capsys, *again, "--secret", tmp_path / "limited/private/secret.txt")[0] == 0
+    assert public_bytes(tmp_path / "limited") == public_bytes(tmp_path / "whole")
 
 
 def test_a_row_number_is_no_person_in_pieces_either(make: Callable[..., dict[str, Any]], tmp_path: Path) -> None:

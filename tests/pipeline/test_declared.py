@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from wayveil.cli import main
-from wayveil.commands.single_steps import read
+from wayveil.commands.read_table import read
 from wayveil.errors import InputError, OutputError, UsageError
 from wayveil.model import KCL, AttackGraph, BreachBound, Method, Points, Published, Regions, Visits
 from wayveil.pipeline.folder.verify_folder import judge

@@ -253,7 +253,7 @@ def test_more_trajectories_than_can_be_planned_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     write_points(tmp_path / "in.csv", 400, 5)
-    (tmp_path / "recipe.toml").write_text(RECIPE)
+    (tmp_path / "recipe.toml").write_text(f'{RECIPE}[blocks]\nby = "place"\nrows = 1000\n')
     monkeypatch.setattr(memory, "TRAJECTORY_BYTES", 10**6)
     assert main(["run", str(tmp_path / "recipe.toml"), *LIMITED]) == 2
     assert "400 trajectories cannot be dealt out to blocks within the memory limit" in capfd.readouterr().err

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from wayveil.commands.single_steps import generate
+from wayveil.commands.generate import generate
 from wayveil.model import Verdict
 from wayveil.pipeline.folder.verify_folder import judge
 from wayveil.pipeline.publish import publish

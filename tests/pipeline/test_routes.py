@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from wayveil.cli import main
-from wayveil.commands.single_steps import read
+from wayveil.commands.read_table import read
 from wayveil.errors import UsageError
 from wayveil.model import Routes
 from wayveil.pipeline.folder.verify_folder import judge

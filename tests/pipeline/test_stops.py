@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from wayveil.cli import main
-from wayveil.commands.single_steps import read
+from wayveil.commands.read_table import read
 from wayveil.errors import InputError, UsageError
 from wayveil.model import Stops
 from wayveil.pipeline.folder.verify_folder import judge

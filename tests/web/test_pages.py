@@ -18,7 +18,7 @@ pytest.importorskip("starlette", reason="needs the extra web")
 pytest.importorskip("uvicorn", reason="needs the extra web")
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
 
-from wayveil.commands import single_steps  # noqa: E402
+from wayveil.commands.generate import generate  # noqa: E402
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="needs chromium")
@@ -182,7 +182,7 @@ def made(kind: str, folder: Path) -> Path:
     """Write tiny data of a kind, and what they need beside them."""
     workload, size, *_ = KINDS[kind]
     path = folder / f"{kind}.csv"
-    single_steps.generate(workload, size, path, seed=5)
+    generate(workload, size, path, seed=5)
     return path
 
 

@@ -220,7 +220,7 @@ def _utility(
     as_json: Json = False,
 ) -> None:
     """Measure what a publication lost."""
-    from wayveil.commands.single_steps import loss
+    from wayveil.commands.loss import loss
     from wayveil.recipe import catalog
     from wayveil.report.results_json import results_json
 

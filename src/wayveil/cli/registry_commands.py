@@ -161,7 +161,8 @@ def _risk(
     insecure: InsecureScheduler = False,
     as_json: Json = False,
 ) -> None:
-    from wayveil.commands.single_steps import check_file, risk, write_risk_page
+    from wayveil.commands.risk import risk, write_risk_page
+    from wayveil.commands.table_files import check_file
     from wayveil.recipe import catalog
     from wayveil.report.results_json import results_json
 
@@ -205,7 +206,7 @@ def _generator(workload: str) -> Any:
     def generate(
         out: OutFile, typed: dict[str, Any], overwrite: Overwrite = False, seed: Seed = None, as_json: Json = False
     ) -> None:
-        from wayveil.commands.single_steps import generate as run_generate
+        from wayveil.commands.generate import generate as run_generate
         from wayveil.recipe import catalog
 
         given = catalog.parse("workload", workload, typed)
@@ -231,7 +232,7 @@ def _preparer(step: str) -> Any:
         overwrite: Overwrite = False,
         as_json: Json = False,
     ) -> None:
-        from wayveil.commands.single_steps import prepare_table
+        from wayveil.commands.prepare_table import prepare_table
         from wayveil.recipe import catalog
 
         configured = catalog.build("step", step, catalog.parse("step", step, typed))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from wayveil.commands import single_steps
+from wayveil.commands.generate import generate
 from wayveil.errors import OutputError
 from wayveil.model import Engine
 from wayveil.pipeline.publish import Outcome, publish
@@ -25,7 +25,7 @@ def demo(out: Path, *, engine: Engine | None = None) -> tuple[Path, Outcome]:
     """Generate smart-card data into `out`, publish them, and return the input file and the outcome."""
     _claim_folder(out)
     table = out / "input.csv"
-    made = single_steps.generate("transit", {"records": DEMO_RECORDS}, table, seed=DEMO_SEED, overwrite=True)
+    made = generate("transit", {"records": DEMO_RECORDS}, table, seed=DEMO_SEED, overwrite=True)
     recipe = make_recipe(
         {
             "title": "Demonstration: generated smart-card data",

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from wayveil.commands.single_steps import write_file
+from wayveil.commands.table_files import write_file
 from wayveil.compare.frontier import Spot, draw_frontier
 from wayveil.report.page_templates import environment
 from wayveil.report.results_json import to_text

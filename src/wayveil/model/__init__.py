@@ -28,7 +28,20 @@ from wayveil.model.parameters import (
 from wayveil.model.places import Places
 from wayveil.model.plugins import guarantee_from_json, guarantees
 from wayveil.model.points import Points
-from wayveil.model.protocols import Attack, BlockKey, Engine, Method, Metric, Progress, Step, Verifier, Workload
+from wayveil.model.protocols import (
+    Attack,
+    BlockKey,
+    BlockStore,
+    Engine,
+    Method,
+    Metric,
+    PlannedBlocks,
+    PlanningMethod,
+    Progress,
+    Step,
+    Verifier,
+    Workload,
+)
 from wayveil.model.regions import Regions
 from wayveil.model.results import AttackResult, Chart, Data, Published, Score, Series, Verdict
 from wayveil.model.routes import RoadNetwork, Routes
@@ -46,6 +59,7 @@ __all__ = [
     "AttackGraph",
     "AttackResult",
     "BlockKey",
+    "BlockStore",
     "BreachBound",
     "CSafety",
     "Chart",
@@ -66,6 +80,8 @@ __all__ = [
     "Owners",
     "Parameter",
     "Places",
+    "PlannedBlocks",
+    "PlanningMethod",
     "Points",
     "Progress",
     "Protection",

@@ -17,7 +17,20 @@ from wayveil.model.claims import Guarantee
 from wayveil.model.parameters import check_parameters
 from wayveil.model.results import AttackResult, Data, Published, Score, Verdict
 
-__all__ = ["Attack", "BlockKey", "Engine", "Method", "Metric", "Progress", "Step", "Verifier", "Workload"]
+__all__ = [
+    "Attack",
+    "BlockKey",
+    "BlockStore",
+    "Engine",
+    "Method",
+    "Metric",
+    "PlannedBlocks",
+    "PlanningMethod",
+    "Progress",
+    "Step",
+    "Verifier",
+    "Workload",
+]
 
 BlockKey = Literal["times", "slice", "length", "place", "whole"]
 """What data are cut by: trajectories with the same timestamps, in the same slice of time, of the same length, or near
@@ -100,6 +113,60 @@ class Method(_Declared, ABC):
 
     @abstractmethod
     def run(self, data: Any, *, rng: np.random.Generator, engine: Engine) -> Published: ...
+
+
+class BlockStore(Protocol):
+    """Where tasks leave values for one another, by name; small itself, because it goes to every worker."""
+
+    def save(self, value: Any, name: str) -> str: ...
+
+    def load(self, name: str) -> Any: ...
+
+    def names(self, folder: str) -> list[str]: ...
+
+    def remove(self, folder: str) -> None: ...
+
+
+class PlannedBlocks(Protocol):
+    """Several blocks of which nobody holds all: everybody is whole in one, and ``store.load(names[i])`` is block i.
+
+    A task may hold about `block_rows` rows.
+    """
+
+    @property
+    def store(self) -> BlockStore: ...
+
+    @property
+    def names(self) -> Sequence[str]: ...
+
+    @property
+    def people(self) -> int: ...
+
+    @property
+    def trajectories(self) -> int: ...
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def block_rows(self) -> int: ...
+
+
+class PlanningMethod(Method):
+    """A method that decides over everybody, with "whole" among its `blocks`.
+
+    Of several blocks, `plan` decides what becomes of all of them: `engine` is where tasks with a block each run, `here`
+    are the cores of this machine.  `apply` then makes of block `number` what was planned; the plan is sent to every
+    worker, so it is small.  The facts of the plan are told once, those of blocks are not.
+    """
+
+    plan_kernels: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def plan(self, blocks: PlannedBlocks, *, engine: Engine, here: Engine) -> Any: ...
+
+    @abstractmethod
+    def apply(self, plan: Any, data: Any, number: int, store: BlockStore) -> Published: ...
 
 
 class Step(_Declared, ABC):

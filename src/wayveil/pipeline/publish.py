@@ -1,40 +1,61 @@
-"""The straight line: read, prepare, run the method, write, read back, judge, and only then publish."""
+"""The straight line: read, prepare, run the method, write, read back, judge, and only then publish.
+
+There is one line.  A table in memory is one block, data on disk are several, and both go through the same stages.
+"""
 
 from __future__ import annotations
 
 import secrets
-from dataclasses import replace
-
-import numpy as np
-import polars as pl
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import Any
 
 from wayveil.engines import LocalEngine
-from wayveil.model import AttackResult, Data, Engine, Verdict
-from wayveil.model.ragged import IntArray
-from wayveil.pipeline.alignment import aligned
-from wayveil.pipeline.blocks.publishing import publish_blocks
+from wayveil.errors import InputError
+from wayveil.model import Attack, Engine, Score
+from wayveil.model.sums import join_results
+from wayveil.pipeline.account import Attacks, Findings, make_account
+from wayveil.pipeline.blocks.block import (
+    NOTHING_LEFT,
+    BlockResult,
+    MadeBlock,
+    WrittenPart,
+    attack_block,
+    count_block,
+    countable,
+    make_block,
+    picture_block,
+    write_part,
+)
+from wayveil.pipeline.blocks.block_job import Job
+from wayveil.pipeline.blocks.block_source import Blocks, read_blocks
+from wayveil.pipeline.blocks.combine import score_blocks
+from wayveil.pipeline.blocks.part_dealer import Part, deal_blocks
+from wayveil.pipeline.blocks.queries import attack_pieces
+from wayveil.pipeline.blocks.store import Disk
+from wayveil.pipeline.blocks.task_files import reporting_full_disks
 from wayveil.pipeline.compile import compile_kernels
-from wayveil.pipeline.evaluate import measure, run_attacks
-from wayveil.pipeline.folder.manifest import described
+from wayveil.pipeline.evaluate import measure
+from wayveil.pipeline.folder.manifest import boxes_name, published_name
 from wayveil.pipeline.folder.secret import Secret
 from wayveil.pipeline.folder.signing import load_signer
-from wayveil.pipeline.folder.staging import open_workspace
-from wayveil.pipeline.input import Prepared, check_places, check_sensitive, load, prepare
+from wayveil.pipeline.folder.staging import Workspace, open_workspace
+from wayveil.pipeline.input import Prepared
+from wayveil.pipeline.judge import judge_parts
 from wayveil.pipeline.outcome import NotPublished, Outcome
-from wayveil.pipeline.output_frame import settle
-from wayveil.pipeline.readback import check_made, refuse_nothing, write_and_read_back
-from wayveil.pipeline.release import Clock, Run, finish
-from wayveil.pipeline.seeds import method_rng, sequence_for
-from wayveil.recipe import catalog
+from wayveil.pipeline.readback import refuse_nothing
+from wayveil.pipeline.release import Clock, finish, join_hashes
+from wayveil.pipeline.seeds import sequence_for
 from wayveil.recipe.defaults import attacks_of, metrics_of, sensitive_of
 from wayveil.recipe.protections import confirm_protections
 from wayveil.recipe.recipe import Recipe
-from wayveil.report.charts.drawings import drawings
-from wayveil.report.suppression import guarded
-from wayveil.report.text import summary
-from wayveil.report.views.overview import balance, views
 
 __all__ = ["NotPublished", "Outcome", "publish"]
+
+_READING = ("input", "raw", "prepared", "renumbered", "owned", "taxonomies", "groups", "blocks")
+_PLANNING = ("numbered", "kept", "sequences")
+_JUDGING = ("parts", "written", "readback", "alike", "lost")
+"""What is on disk for reading, for planning and for judging, and may go when these are over."""
 
 
 def publish(
@@ -61,105 +82,145 @@ def publish(
     -----
     One seed serves the method and the attacks, each through a sequence of its own, so that asking for another attack
     does not change what is published.  New ids, the order of rows and draws that hide people come from the secret.
+
+    Where everything fits into one block, it is measured and told as if no blocks had been asked for.  Of several, what
+    does not add up over blocks is left out, and a note says so.
     """
-    engine = engine or LocalEngine()
     if recipe.output.sign_key is not None:
         load_signer(recipe.output.sign_key)  # before any work is done that could not be signed
-    if recipe.blocks is not None:
-        return publish_blocks(recipe, engine=engine, secret=secret)
+    engine = engine or LocalEngine()
     secret = secret or Secret.fresh()
     clock = Clock(engine=engine)
     seed = secrets.randbits(128) if recipe.seed is None else recipe.seed
-    with open_workspace(recipe.output.path, overwrite=recipe.output.overwrite) as space:
+    out = recipe.output.path
+    with open_workspace(out, overwrite=recipe.output.overwrite) as space, reporting_full_disks(out):
         with clock("read and prepare"):
-            source = _read(recipe, source)
-        with clock("compile kernels"):
-            compile_kernels(recipe.method, attacks_of(recipe), metrics_of(recipe), engine)
-        with clock("run the method"):
-            data, made = settle(
-                recipe.method,
-                source.data,
-                lambda data: recipe.method.run(data, rng=method_rng(recipe.method, seed, secret), engine=engine),
-                one_slice=not any(step.name == "slices" for step in recipe.prepare),
-            )
-            source = replace(source, data=data)
-            check_made(recipe.method, source.data, made)
-            if made.data.n_rows == 0:
-                raise refuse_nothing(type(made.data))
-        with clock("write and read back"):
-            written = write_and_read_back(recipe, space.staged, source.data, made, secret.key("ids"))
-            order = written.order if made.source is None else made.source[written.order]
-        with clock("verify"):
-            original = source.data.take(order) if made.source is None else source.data
-            verdict = catalog.verify(written.data, made.claim, original, written.boxes)
-        matched = aligned(written.data, order, source.data) if made.source is None else written.data
-        with clock("attack"):
-            boxes = None if written.boxes is None else aligned(written.boxes, order, source.data)
-            attacks = _attack(recipe, source.data, matched, boxes, seed, engine)
-            verdict = confirm_protections(verdict, attacks_of(recipe), [after for _, after in attacks])
-        with clock("measure"):
-            scores = measure(metrics_of(recipe), source.data, matched, engine)
-        raw, public, named = source.data, written.data, _names(verdict)
-        return finish(
-            space,
-            Run(
-                recipe=recipe,
-                seed=seed,
-                secret=secret,
-                verdict=verdict,
-                attacks=attacks,
-                scores=scores,
-                shown=scores if recipe.output.with_raw else guarded(scores, raw),
-                timings=clock.seconds,
-                notes=source.notes,
-                counted=summary.counted_note(
-                    raw.owners,
-                    people=raw.n_owners,
-                    trajectories=len(raw),
-                    each_trajectory=recipe.input.each_trajectory,
-                ),
-                input_facts=summary.input_facts(recipe.input.path, raw),
-                output_facts=summary.output_facts(public, made),
-                views=views(raw, made.data, made.groups, names=named, published=verdict.holds),
-                balance=balance(raw, made.data, made.source),
-                drawings=drawings(
-                    raw, made.data, names=named, with_raw=recipe.output.with_raw, published=verdict.holds
-                ),
-                table=described(public, source_owners=raw.owners),
-                hashes=written.hashes,
-                mapping=_mapping(source.ids, order, written.ids) if recipe.output.keep_mapping else None,
-            ),
+            blocks = read_blocks(recipe, source, seed=seed, scratch=space.scratch, engine=engine)
+        job = Job(
+            recipe=recipe,
+            seed=seed,
+            secret=secret,
+            staged=space.staged,
+            store=blocks.store,
+            several=blocks.several,
         )
+        together = blocks.several and recipe.blocks is not None and recipe.blocks.by == "whole"
+        with clock("compile kernels"):
+            metrics = countable(metrics_of(recipe)) if blocks.several else metrics_of(recipe)
+            also = recipe.method.plan_kernels if together else ()
+            compile_kernels(recipe.method, attacks_of(recipe), metrics, engine, also)
+        with clock("run the method"):
+            here = LocalEngine(progress=engine.progress)
+            plan = recipe.method.plan(blocks, engine=engine, here=here) if together else None
+            made = _each(job, engine, partial(make_block, job, plan), range(len(blocks.names)))
+            _free(job, (*_READING, *_PLANNING))
+            numbers = [one.number for one in made if one.why is None]
+            parts = deal_blocks(job, blocks, numbers, planned=together, engine=engine)
+            if not parts:
+                raise _nothing_made(recipe, made)
+        with clock("write and read back"):
+            written = _each(job, engine, partial(write_part, job), parts)
+            _tidy(space)
+        with clock("verify"):
+            verdict = judge_parts(job, blocks, parts, engine)
+            _free(job, _JUDGING)
+        with clock("attack"):
+            played, attacks, left_out = _attack(job, blocks, numbers, together, engine)
+            verdict = confirm_protections(verdict, played, [after for _, after in attacks])
+        with clock("measure"):
+            results = _each(job, engine, partial(count_block, job), made)
+            scores = _score(job, metrics, results, engine)
+            first = [number for number in numbers if number == 0]
+            pictures = _each(job, engine, partial(picture_block, job, verdict.holds), first)
+        hashes = _name_parts(space, recipe.output.format, parts, written)
+        found = Findings(
+            made=made,
+            written=written,
+            hashes=hashes,
+            results=results,
+            verdict=verdict,
+            attacks=attacks,
+            scores=scores,
+            pictures=pictures[0] if pictures else ((), ()),
+            plan=plan,
+            left_out=(*(metric.name for metric in metrics_of(recipe) if metric not in metrics), *left_out),
+        )
+        return finish(space, make_account(job, blocks, found, clock.seconds))
 
 
-def _read(recipe: Recipe, source: Prepared | None) -> Prepared:
-    sensitive = sensitive_of(recipe)
-    names = dict.fromkeys([*(attribute for attribute, _ in sensitive), *recipe.output.keep])
-    if source is None:
-        needed = catalog.kind_needed(recipe.prepare, recipe.method)
-        source = prepare(load(recipe.input, attributes=tuple(names), kind=needed), recipe.prepare, recipe.input)
-    check_sensitive(source.data, sensitive, keep=recipe.output.keep)
-    check_places(source.data, getattr(recipe.method, "adversaries", ()))
-    kept = {name: source.data.attributes[name] for name in names}
-    return replace(source, data=replace(source.data, attributes=kept))
+def _each(job: Job, engine: Engine, stage: Callable[[Engine, Any], Any], items: Iterable[Any]) -> list[Any]:
+    """Run a stage on every block or part: the one in memory here, on all cores; several as tasks with a core each."""
+    if not job.several:
+        return [stage(engine, item) for item in items]
+    return engine.map(partial(stage, LocalEngine(workers=1)), items)
 
 
 def _attack(
-    recipe: Recipe, raw: Data, published: Data, boxes: Data | None, seed: int, engine: Engine
-) -> tuple[tuple[AttackResult, AttackResult], ...]:
-    attacks, numbers = attacks_of(recipe), sequence_for(seed, "attacks")
-    before, after = (
-        run_attacks(attacks, raw, target, sensitive=sensitive_of(recipe), seed=numbers, engine=engine, boxes=beside)
-        for target, beside in ((raw, None), (published, boxes))
+    job: Job, blocks: Blocks, numbers: Sequence[int], together: bool, engine: Engine
+) -> tuple[tuple[Attack, ...], Attacks, list[str]]:
+    """Return the attacks that were played, what they found before and after, and the names of those that were not.
+
+    Where parts are public one by one, attackers are taken to know in which one a victim is, and look there.  Where only
+    all of them together keep the promise, they look everywhere, which not every attack can do block by block.
+    """
+    attacks = attacks_of(job.recipe)
+    if together and blocks.pieces is not None and isinstance(job.store, Disk):
+        published = [job.store.path_of(f"published/{number}") for number in range(len(blocks.names))]
+        found, left_out = attack_pieces(
+            attacks,
+            blocks.pieces,
+            (blocks.pieces.files, published),
+            sensitive=sensitive_of(job.recipe),
+            seed=sequence_for(job.seed, "attacks"),
+            engine=engine,
+        )
+        played = tuple(attack for attack in attacks if attack.name not in left_out)
+        return played, tuple((before, after) for before, after in found), left_out
+    results = _each(job, engine, partial(attack_block, job), numbers)
+    if len(results) == 1:
+        return attacks, results[0], []
+    joined = tuple(
+        (join_results([raw for raw, _ in same]), join_results([published for _, published in same]))
+        for same in zip(*results, strict=True)
     )
-    return tuple(zip(before, after, strict=True))
+    return attacks, joined, []
 
 
-def _names(verdict: Verdict) -> tuple[str, str]:
-    """Return how the data are called before and after."""
-    return "raw data", "published data" if verdict.holds else "rejected data"
+def _score(job: Job, metrics: tuple[Any, ...], results: Sequence[BlockResult], engine: Engine) -> tuple[Score, ...]:
+    """Return the score of every metric: of one block all at once, of several from what was counted in each."""
+    if not job.several:
+        return measure(metrics, job.store.load("data/0"), job.store.load("matched/0")[0], engine)
+    return score_blocks(metrics, job.store, [one.counts for one in results if one.counts is not None])
 
 
-def _mapping(ids: pl.Series, order: IntArray, new_ids: pl.Series) -> str:
-    known = ids.gather(np.where(order < 0, 0, order))
-    return summary.mapping_csv(new_ids, known.set(pl.Series(order < 0), None))
+def _nothing_made(recipe: Recipe, made: Sequence[MadeBlock]) -> Exception:
+    """Return the error for blocks of which none can be published: what was wrong with one of them, if anything was."""
+    why = next((one.why for one in made if one.why not in (None, NOTHING_LEFT)), None)
+    return refuse_nothing(recipe.method.publishes) if why is None else InputError(why)
+
+
+def _free(job: Job, folders: Iterable[str]) -> None:
+    """Delete what no later stage needs: several blocks take a lot of disk."""
+    for folder in folders if job.several else ():
+        job.store.remove(folder)
+
+
+def _tidy(space: Workspace) -> None:
+    """Remove what a task left that was killed while it wrote: another one wrote the whole file."""
+    for file in space.staged.glob(".*"):
+        file.unlink()
+
+
+def _name_parts(space: Workspace, form: str, parts: Sequence[Part], written: Sequence[WrittenPart]) -> dict[str, str]:
+    """Number the parts one after the other: a gap would say that a block was not published; return the hashes."""
+    named = []
+    for number, (part, one) in enumerate(zip(parts, written, strict=True)):
+        hashes = dict(one.hashes)
+        for name in (published_name, boxes_name):
+            before = name(form, part.number)
+            after = name(form, number)
+            if number != part.number and before in hashes:
+                (space.staged / before).rename(space.staged / after)
+                hashes[after] = hashes.pop(before)
+        named.append(hashes)
+    return join_hashes(named)

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from wayveil.commands.single_steps import risk, write_risk_page
+from wayveil.commands.risk import risk, write_risk_page
 from wayveil.compare.finished_runs import headline, risk_headline
 from wayveil.errors import WayveilError
 from wayveil.pipeline.folder.staging import write_private

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["make_folders", "system_error", "whole_file"]
+__all__ = ["make_folders", "make_folders_below", "system_error", "whole_file"]
 
 _OS_ERROR = re.compile(r"os error (\d+)")
 
@@ -23,6 +23,25 @@ def make_folders(*folders: Path) -> None:
         if not folder.is_dir():
             make_folders(folder.parent)  # with the same mode, which mkdir does not give to parents
             folder.mkdir(mode=0o700, exist_ok=True)
+
+
+def make_folders_below(root: Path, folder: Path) -> None:
+    """Make the folders between a folder that is there and one below it, for their owner only.
+
+    Nothing is made where the root is gone: a task that outlives its run must not bring removed folders back.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as scratch:
+    ...     make_folders_below(Path(scratch), Path(scratch, "made", "3"))
+    ...     Path(scratch, "made", "3").is_dir()
+    True
+    """
+    below = root
+    for name in folder.relative_to(root).parts:
+        below = below / name
+        below.mkdir(mode=0o700, exist_ok=True)
 
 
 @contextmanager

@@ -12,7 +12,20 @@ import numpy as np
 
 from wayveil.errors import ParameterError
 from wayveil.methods.kcl.kcl_choosing import Choosing
-from wayveil.model import KCL, BlockKey, Engine, Method, Published, Sensitive, Visits, check_parameters, parameter
+from wayveil.methods.kcl.kcl_pieces import Plan, kept_visits, plan_visits
+from wayveil.model import (
+    KCL,
+    BlockKey,
+    BlockStore,
+    Engine,
+    Method,
+    PlannedBlocks,
+    Published,
+    Sensitive,
+    Visits,
+    check_parameters,
+    parameter,
+)
 from wayveil.model.claims.counting import row_share_parameter
 
 __all__ = ["Kcl"]
@@ -153,6 +166,7 @@ class Kcl(Method):
     accepts: ClassVar[type[Visits]] = Visits
     publishes: ClassVar[type[Visits]] = Visits
     blocks: ClassVar[tuple[BlockKey, ...]] = ("whole",)
+    plan_kernels: ClassVar[tuple[str, ...]] = ("kcl_count",)
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)
@@ -206,3 +220,11 @@ class Kcl(Method):
             engine.progress("hiding what absence tells")
             choice = choosing.hide(choice, numbered, crowd.longest)
         return Published(data=data.where(choice.keep), claim=self.claim, facts=choice.facts)
+
+    def plan(self, blocks: PlannedBlocks, *, engine: Engine, here: Engine) -> Plan:
+        """Decide over all blocks which visits may stay: workers number and count, this machine chooses."""
+        return plan_visits(Choosing(asked=self), blocks, engine, here)
+
+    def apply(self, plan: Plan, data: Visits, number: int, store: BlockStore) -> Published:
+        """Suppress in one block what does not stay."""
+        return Published(data=data.where(kept_visits(plan, data, number, store)), claim=self.claim)

@@ -10,14 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from wayveil.engines import LocalEngine
-from wayveil.io.publish.atomic import make_folders, whole_file
 from wayveil.methods.kcl.kcl_choosing import Choosing
 from wayveil.methods.kcl.kcl_sequences import (
     Counting,
@@ -28,27 +25,25 @@ from wayveil.methods.kcl.kcl_sequences import (
     save_threats,
 )
 from wayveil.methods.kcl.kcl_ways import Numbered, Sequences
-from wayveil.model import Engine, Visits
+from wayveil.model import BlockStore, Engine, PlannedBlocks, Visits
 from wayveil.model.ragged import BoolArray, IntArray, keep_rows, offsets_of, take, trajectory_of_row
-from wayveil.pipeline.blocks.block import Job
-from wayveil.pipeline.blocks.input_pieces import Pieces
-from wayveil.pipeline.blocks.task_files import load_data, load_value, save
-from wayveil.pipeline.readback import refuse_nothing
 
-__all__ = ["Decided", "block_rows", "decide", "kept_visits", "number_doublets"]
+__all__ = ["Plan", "kept_visits", "plan_visits"]
+
+_DOUBLETS = "doublets"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Decided:
-    """What may stay: a file per piece for `kept_visits`, and what to tell."""
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What may stay: the name of a value per block, for `kept_visits`, and what to tell."""
 
-    files: tuple[Path, ...]
+    names: tuple[str, ...]
     facts: dict[str, int | float | str]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Travelled:
-    """What the driver sees of a piece: trajectories `who` (None: all), and where threats are in them; in how many of
+    """What the driver sees of a block: trajectories `who` (None: all), and where threats are in them; in how many of
     the other trajectories each item is."""
 
     numbered: Numbered
@@ -59,32 +54,37 @@ class _Travelled:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Kept:
-    """Which visits of a piece may stay: those that travelled, as bits; of the others, all but the items `gone`."""
+    """Which visits of a block may stay: those that travelled, as bits; of the others, all but the items `gone`."""
 
     who: IntArray | None
     bits: NDArray[np.uint8]
     gone: IntArray
 
 
-def number_doublets(job: Job, pieces: Pieces, engine: Engine) -> Path:
-    """Write the doublets that at least k people have, numbered in the order of time and name."""
-    choosing = Choosing(asked=job.recipe.method)
+def plan_visits(choosing: Choosing, blocks: PlannedBlocks, engine: Engine, here: Engine) -> Plan:
+    """Return what may stay of every block."""
     choosing.check_pieces()
-    choosing.check_people(pieces.people)
-    counts = engine.map(_count_doublets, list(pieces.files))
+    choosing.check_people(blocks.people)
+    store = blocks.store
+    if not _number_doublets(choosing, blocks, engine):
+        nothing = _Kept(who=None, bits=np.zeros(0, np.uint8), gone=np.zeros(0, np.int64))
+        return Plan(names=(store.save(nothing, "kept/nothing"),) * len(blocks.names), facts={})
+    names: list[str] = engine.map(partial(_as_numbers, choosing, store), list(enumerate(blocks.names)))
+    return _decide(choosing, blocks, names, engine, here)
+
+
+def _number_doublets(choosing: Choosing, blocks: PlannedBlocks, engine: Engine) -> int:
+    """Keep the doublets that at least k people have, numbered in the order of time and name; return how many."""
+    counts = engine.map(partial(_count_doublets, blocks.store), list(blocks.names))
     total = pl.concat(counts).group_by("t", "location").agg(pl.col("people").sum())
     kept = total.filter(pl.col("people") >= choosing.asked.k).select("t", "location").sort("t", "location")
-    if kept.is_empty():
-        raise refuse_nothing(Visits)
-    target = job.scratch / "doublets.parquet"
-    with whole_file(target, private=True) as part:
-        kept.with_row_index("item").with_columns(pl.col("item").cast(pl.Int32)).write_parquet(part)
-    return target
+    blocks.store.save(kept.with_row_index("item").with_columns(pl.col("item").cast(pl.Int32)), _DOUBLETS)
+    return kept.height
 
 
-def _count_doublets(file: Path) -> pl.DataFrame:
-    """Return how many people have each doublet of a piece; nobody is in two pieces, so these numbers add up."""
-    data: Visits = load_data(file, None)
+def _count_doublets(store: BlockStore, name: str) -> pl.DataFrame:
+    """Return how many people have each doublet of a block; nobody is in two blocks, so these numbers add up."""
+    data: Visits = store.load(name)
     frame = pl.DataFrame({"t": data.t, "place": data.location, "who": data.owner[trajectory_of_row(data.offsets)]})
     found = frame.unique().group_by("t", "place").agg(pl.len().alias("people"))
     return found.with_columns(_names(data).gather(found["place"]).alias("location")).drop("place")
@@ -94,9 +94,8 @@ def _names(data: Visits) -> pl.Series:
     return pl.Series("location", data.locations, dtype=pl.String)
 
 
-def _items(data: Visits, doublets: Path) -> IntArray:
+def _items(data: Visits, table: pl.DataFrame) -> IntArray:
     """Return the number of the doublet of every visit, -1 where too few people have it."""
-    table = pl.read_parquet(doublets)
     code = pl.DataFrame({"location": _names(data), "place": np.arange(len(data.locations), dtype=np.int32)})
     known = table.join(code, on="location").select("t", "place", "item")
     visits = pl.DataFrame({"t": data.t, "place": data.location})
@@ -105,61 +104,57 @@ def _items(data: Visits, doublets: Path) -> IntArray:
     return items
 
 
-def _as_numbers(job: Job, doublets: Path, numbered: tuple[int, Path]) -> Path:
-    """Write a piece without the doublets that too few people have, and without names."""
-    number, file = numbered
-    choosing = Choosing(asked=job.recipe.method)
-    data: Visits = load_data(file, None)
-    item = _items(data, doublets)
+def _as_numbers(choosing: Choosing, store: BlockStore, numbered: tuple[int, str]) -> str:
+    """Keep a block without the doublets that too few people have, and without names."""
+    number, name = numbered
+    data: Visits = store.load(name)
+    table: pl.DataFrame = store.load(_DOUBLETS)
+    item = _items(data, table)
     kept = item >= 0
     value, n_values = choosing.sensitive_codes(data)
-    piece = Numbered(
+    block = Numbered(
         offsets=keep_rows(data.offsets, kept),
         item=item[kept].astype(np.int32),
         owner=data.owner,
         value=value.astype(np.int32),
-        n_items=int(pl.scan_parquet(doublets).select(pl.len()).collect().item()),
+        n_items=table.height,
         n_values=n_values,
     )
-    return save(piece, job.scratch / "numbered" / f"{number}.pickle")
+    return store.save(block, f"numbered/{number}")
 
 
-def decide(job: Job, doublets: Path, pieces: Pieces, engine: Engine) -> Decided:
-    """Return what may stay of every piece."""
-    choosing = Choosing(asked=job.recipe.method)
-    make_folders(job.scratch / "numbered", job.scratch / "kept")
-    files: list[Path] = engine.map(partial(_as_numbers, job, doublets), list(enumerate(pieces.files)))
-    first: Numbered = load_value(files[0])
+def _decide(choosing: Choosing, blocks: PlannedBlocks, names: Sequence[str], engine: Engine, here: Engine) -> Plan:
+    store = blocks.store
+    first: Numbered = store.load(names[0])
     counting = Counting(
         choosing=choosing,
-        people=pieces.people,
+        people=blocks.people,
         n_items=first.n_items,
         n_values=first.n_values,
-        occurrences=2 * block_rows(job),
-        scratch=job.scratch,
+        occurrences=2 * blocks.block_rows,
+        store=store,
     )
-    here = LocalEngine(progress=engine.progress)
-    if choosing.needs_everybody(pieces.trajectories, pieces.people):
-        seen = [_Travelled(numbered=load_value(file)) for file in files]
-        crowd = choosing.crowd(_joined(seen), people=pieces.people)
+    if choosing.needs_everybody(blocks.trajectories, blocks.people):
+        seen = [_Travelled(numbered=store.load(name)) for name in names]
+        crowd = choosing.crowd(_joined(seen), people=blocks.people)
         listed = not choosing.builds_up(len(crowd.rows))
-        choice = choosing.choose(crowd, partial(_count_all, counting, files, engine, listed=listed), here)
+        choice = choosing.choose(crowd, partial(_count_all, counting, names, engine, listed=listed), here)
     else:
         engine.progress("finding violating sequences")
-        threats = save_threats(counting, count_sequences(counting, files, engine, listed=True))
-        seen = engine.map(partial(_concerned, threats), files)
+        threats = save_threats(counting, count_sequences(counting, names, engine, listed=True))
+        seen = engine.map(partial(_concerned, store, threats), names)
         elsewhere = np.sum([one.elsewhere for one in seen if one.elsewhere is not None], axis=0)
-        crowd = choosing.crowd(_joined(seen), people=pieces.people, elsewhere=elsewhere)
-        choice = choosing.choose(crowd, partial(_found, threats, seen), here)
+        crowd = choosing.crowd(_joined(seen), people=blocks.people, elsewhere=elsewhere)
+        choice = choosing.choose(crowd, partial(_found, store, threats, seen), here)
     ends = np.cumsum([len(one.numbered.item) for one in seen])
     kept = [
-        save(_Kept(who=one.who, bits=np.packbits(keep), gone=choice.gone), job.scratch / "kept" / f"{i}.pickle")
+        store.save(_Kept(who=one.who, bits=np.packbits(keep), gone=choice.gone), f"kept/{i}")
         for i, (one, keep) in enumerate(zip(seen, np.split(choice.keep, ends[:-1]), strict=True))
     ]
-    rare = pieces.rows - len(crowd.rows) - int(crowd.elsewhere.sum())
+    rare = blocks.rows - len(crowd.rows) - int(crowd.elsewhere.sum())
     told = {"visits that fewer than k people have": rare, **choice.facts}
     told["visits suppressed"] = int(told["visits suppressed"]) + rare
-    return Decided(files=tuple(kept), facts=told)
+    return Plan(names=tuple(kept), facts=told)
 
 
 def _joined(seen: Sequence[_Travelled]) -> Numbered:
@@ -174,25 +169,25 @@ def _joined(seen: Sequence[_Travelled]) -> Numbered:
     )
 
 
-def _count_all(counting: Counting, files: Sequence[Path], engine: Engine, *, listed: bool) -> Sequences:
+def _count_all(counting: Counting, names: Sequence[str], engine: Engine, *, listed: bool) -> Sequences:
     """Count the sequences of everybody, and find out where the violating ones are, if they are to be `listed`."""
-    counted = count_sequences(counting, files, engine, listed=listed)
+    counted = count_sequences(counting, names, engine, listed=listed)
     if not listed:
         return Sequences(n_violating=counted.n_violating)
     threats = save_threats(counting, counted)
-    located: list[tuple[Hits, int]] = engine.map(partial(_locate_piece, threats), files)
-    return joined_sequences(threats, [hits for hits, _ in located], [n for _, n in located])
+    located: list[tuple[Hits, int]] = engine.map(partial(_locate_piece, counting.store, threats), names)
+    return joined_sequences(counting.store.load(threats), [hits for hits, _ in located], [n for _, n in located])
 
 
-def _locate_piece(threats: Path, file: Path) -> tuple[Hits, int]:
-    numbered: Numbered = load_value(file)
-    return locate(threats, numbered), len(numbered.owner)
+def _locate_piece(store: BlockStore, threats: str, name: str) -> tuple[Hits, int]:
+    numbered: Numbered = store.load(name)
+    return locate(store.load(threats), numbered), len(numbered.owner)
 
 
-def _concerned(threats: Path, file: Path) -> _Travelled:
-    """Return the people of a piece in whose records something is violating, with all their records."""
-    whole: Numbered = load_value(file)
-    hits = locate(threats, whole)
+def _concerned(store: BlockStore, threats: str, name: str) -> _Travelled:
+    """Return the people of a block in whose records something is violating, with all their records."""
+    whole: Numbered = store.load(name)
+    hits = locate(store.load(threats), whole)
     by_owner = np.argsort(whole.owner, kind="stable")
     concerned = np.isin(whole.owner, whole.owner[by_owner[hits.record]])
     new = np.cumsum(concerned[by_owner]) - 1
@@ -207,15 +202,15 @@ def _concerned(threats: Path, file: Path) -> _Travelled:
     )
 
 
-def _found(threats: Path, seen: Sequence[_Travelled]) -> Sequences:
+def _found(store: BlockStore, threats: str, seen: Sequence[_Travelled]) -> Sequences:
     hits = [one.hits for one in seen if one.hits is not None]
-    return joined_sequences(threats, hits, [len(one.numbered.owner) for one in seen])
+    return joined_sequences(store.load(threats), hits, [len(one.numbered.owner) for one in seen])
 
 
-def kept_visits(file: Path, data: Visits, doublets: Path) -> BoolArray:
-    """Return which visits of a piece may stay, by the file of `decide`."""
-    kept: _Kept = load_value(file)
-    item = _items(data, doublets)
+def kept_visits(plan: Plan, data: Visits, number: int, store: BlockStore) -> BoolArray:
+    """Return which visits of a block may stay."""
+    kept: _Kept = store.load(plan.names[number])
+    item = _items(data, store.load(_DOUBLETS))
     stays = ~np.isin(item, np.append(kept.gone, -1))
     travelled = item >= 0
     if kept.who is not None:
@@ -224,8 +219,3 @@ def kept_visits(file: Path, data: Visits, doublets: Path) -> BoolArray:
         travelled &= whose[trajectory_of_row(data.offsets)]
     stays[travelled] = np.unpackbits(kept.bits, count=int(travelled.sum())).astype(np.bool_)
     return stays
-
-
-def block_rows(job: Job) -> int:
-    """Return about how many rows a task may hold."""
-    return 2_000_000 if job.recipe.blocks is None else job.recipe.blocks.rows

@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
-from shutil import rmtree
 from typing import Any
 
 import numpy as np
@@ -20,7 +18,6 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.special import comb
 
-from wayveil.io.publish.atomic import make_folders
 from wayveil.kernels.kcl.candidate_counts import (
     CLEAN,
     COMMON,
@@ -34,9 +31,8 @@ from wayveil.kernels.kcl.projected_lists import inverted
 from wayveil.kernels.kcl.violating_sequences import Common, Violating
 from wayveil.methods.kcl.kcl_choosing import Choosing
 from wayveil.methods.kcl.kcl_ways import Numbered, Sequences
-from wayveil.model import Engine
+from wayveil.model import BlockStore, Engine
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray, offsets_of
-from wayveil.pipeline.blocks.task_files import load_value, save
 
 __all__ = ["Counted", "Counting", "Hits", "count_sequences", "joined_sequences", "locate", "save_threats"]
 
@@ -51,7 +47,7 @@ Cells = NDArray[np.int32]
 
 @dataclass(frozen=True, kw_only=True)
 class Counting:
-    """What is counted: the sequences of `Numbered` pieces in files, as `choosing` asks for, among so many people.
+    """What is counted: the sequences of `Numbered` blocks in a store, as `choosing` asks for, among so many people.
 
     About `occurrences` of sequences begin with the items of a range, so that a task can hold them.
     """
@@ -61,7 +57,7 @@ class Counting:
     n_items: int
     n_values: int
     occurrences: int
-    scratch: Path
+    store: BlockStore
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -110,23 +106,23 @@ class _Added:
     violating: Cells
 
 
-def count_sequences(counting: Counting, files: Sequence[Path], engine: Engine, *, listed: bool) -> Counted:
+def count_sequences(counting: Counting, names: Sequence[str], engine: Engine, *, listed: bool) -> Counted:
     """Count the sequences of all pieces; violating ones are `listed`, or only their number is told."""
     choosing, common, violating = counting.choosing, list[Level](), list[Cells]()
     n_common, n_violating, length, longest = 0, 0, 1, 1
     ahead: FloatArray = np.ones(counting.n_items)
     while length <= longest:
         ranges = _ranges(ahead, counting.occurrences)
-        folder = counting.scratch / "sequences" / str(length)
-        make_folders(folder, *(folder / str(part) for part in range(len(ranges))))
-        known = save(tuple(common), folder / "known.pickle")
-        pieces: list[_Piece] = engine.map(partial(_count_piece, folder, known, length, ranges), list(enumerate(files)))
+        folder = f"sequences/{length}"
+        counting.store.save(tuple(common), f"{folder}/known")
+        task = partial(_count_piece, counting.store, folder, length, ranges)
+        pieces: list[_Piece] = engine.map(task, list(enumerate(names)))
         longest = choosing.longest(max(piece.longest for piece in pieces))
         wanted = listed, listed or length < longest
         added: list[_Added] = engine.map(
-            partial(_add_up, counting, folder, known, length, wanted), list(range(len(ranges)))
+            partial(_add_up, counting, folder, length, wanted), list(range(len(ranges)))
         )
-        rmtree(folder)
+        counting.store.remove(folder)
         n_common += sum(one.n_common for one in added)
         n_violating += sum(one.n_violating for one in added)
         choosing.refuse_too_many(n_common, choosing.most_common(longest, counting.n_values))
@@ -155,13 +151,13 @@ def _ranges(ahead: FloatArray, occurrences: int) -> list[tuple[int, int]]:
 
 
 def _count_piece(
-    folder: Path, known: Path, length: int, ranges: Sequence[tuple[int, int]], numbered: tuple[int, Path]
+    store: BlockStore, folder: str, length: int, ranges: Sequence[tuple[int, int]], numbered: tuple[int, str]
 ) -> _Piece:
     """Count the candidates of one length in a piece, and write them range by range."""
-    number, file = numbered
-    piece: Numbered = load_value(file)
+    number, name = numbered
+    piece: Numbered = store.load(name)
     records, _ = piece.records()
-    table, _ = _table(load_value(known))
+    table, _ = _table(store.load(f"{folder}/known"))
     where = inverted(records)
     for part, (first, until) in enumerate(ranges):
         counts = count_candidates(records, where, table, length, first, until)
@@ -169,7 +165,7 @@ def _count_piece(
         if n:
             columns = counts.items.reshape(n, length), counts.support[:, None], counts.having.reshape(n, piece.n_values)
             cells = np.hstack(columns, dtype=np.int32, casting="same_kind")
-            save(cells, folder / str(part) / f"{number:06d}.pickle")
+            store.save(cells, f"{folder}/{part}/{number:06d}")
     lengths = np.diff(records.offsets)
     left = np.repeat(records.offsets[1:], lengths) - 1 - np.arange(len(records.items))
     ahead: FloatArray = np.bincount(
@@ -178,16 +174,16 @@ def _count_piece(
     return _Piece(longest=int(lengths.max(initial=1)), ahead=ahead)
 
 
-def _add_up(counting: Counting, folder: Path, known: Path, length: int, wanted: tuple[bool, bool], part: int) -> _Added:
+def _add_up(counting: Counting, folder: str, length: int, wanted: tuple[bool, bool], part: int) -> _Added:
     """Add up what all pieces counted in a range, and judge it."""
-    choosing, width = counting.choosing, length + 1 + counting.n_values
-    files = sorted((folder / str(part)).glob("[0-9]*.pickle"))
-    cells: Cells = np.concatenate([np.empty((0, width), np.int32), *(load_value(file) for file in files)])
-    if len(files) > 1:
-        names = [str(i) for i in range(width)]
-        frame = pl.from_numpy(cells, schema=names)
-        cells = frame.group_by(names[:length], maintain_order=True).agg(pl.all().sum()).select(names).to_numpy()
-    table, clean = _table(load_value(known))
+    choosing, store, width = counting.choosing, counting.store, length + 1 + counting.n_values
+    names = store.names(f"{folder}/{part}")
+    cells: Cells = np.concatenate([np.empty((0, width), np.int32), *(store.load(name) for name in names)])
+    if len(names) > 1:
+        columns = [str(i) for i in range(width)]
+        frame = pl.from_numpy(cells, schema=columns)
+        cells = frame.group_by(columns[:length], maintain_order=True).agg(pl.all().sum()).select(columns).to_numpy()
+    table, clean = _table(store.load(f"{folder}/known"))
     items, support, having = (np.ascontiguousarray(some) for some in np.hsplit(cells, [length, length + 1]))
     verdict = judge_candidates(
         items.astype(np.int64).ravel(), length, support.astype(np.int64).ravel(), having.astype(np.int64).ravel(),
@@ -237,13 +233,11 @@ def _laid_out(levels: Sequence[Cells], longest: int) -> IntArray:
     return rows
 
 
-def save_threats(counting: Counting, counted: Counted) -> Path:
-    """Write the violating sequences in the order in which one search through everything finds them."""
+def save_threats(counting: Counting, counted: Counted) -> str:
+    """Keep the violating sequences in the order in which one search through everything finds them."""
     rows = _laid_out(counted.violating, counted.longest)
     value = rows[_search_order(rows)].ravel(), counted
-    folder = counting.scratch / "sequences"
-    make_folders(folder)
-    return save(value, folder / "threats.pickle")
+    return counting.store.save(value, "sequences/threats")
 
 
 def _search_order(rows: IntArray) -> IntArray:
@@ -258,18 +252,20 @@ def _search_order(rows: IntArray) -> IntArray:
     return order
 
 
-def locate(threats: Path, numbered: Numbered) -> Hits:
+def locate(threats: tuple[IntArray, Counted], numbered: Numbered) -> Hits:
     """Return where the violating sequences occur, by record."""
-    rows, counted = load_value(threats)
+    rows, counted = threats
     table, clean = _table(counted.common)
     records, _ = numbered.records()
     threat, record = locate_threats(records, table, clean, fill_table(rows, counted.longest), counted.longest)
     return Hits(threat=threat, record=record)
 
 
-def joined_sequences(threats: Path, hits: Sequence[Hits], n_records: Sequence[int]) -> Sequences:
+def joined_sequences(
+    threats: tuple[IntArray, Counted], hits: Sequence[Hits], n_records: Sequence[int]
+) -> Sequences:
     """Return everything that was counted and located, with records numbered one piece after the other."""
-    rows, counted = load_value(threats)
+    rows, counted = threats
     begin = offsets_of(np.array(n_records))
     threat = np.concatenate([one.threat for one in hits])
     record = np.concatenate([one.record + at for one, at in zip(hits, begin[:-1], strict=True)])

@@ -93,6 +93,10 @@ class Guarantee(Protocol):
         """The values whose inference is bounded, by attribute."""
 
     @property
+    def adversaries(self) -> Sensitive:
+        """The places that adversaries have of their own, by the name of the adversary."""
+
+    @property
     def group_size(self) -> int:
         """How many people must look alike; 2 where the claim is about something else."""
 
@@ -135,6 +139,7 @@ class Claim(ABC):
     judged_alone: ClassVar[bool] = True
     public_numbers: ClassVar[tuple[str, ...]] = ()
     sensitive: Sensitive = ()
+    adversaries: Sensitive = ()
     row_share: Fraction | str | None = None
 
     def __post_init__(self) -> None:

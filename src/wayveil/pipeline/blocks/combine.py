@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
-from pathlib import Path
 from typing import Any
 
-from wayveil.model import Score
+from wayveil.model import BlockStore, Score
 from wayveil.model.sums import add
-from wayveil.pipeline.blocks.input_pieces import Pieces
-from wayveil.pipeline.blocks.task_files import load_value
+from wayveil.pipeline.blocks.block_source import Blocks
 from wayveil.recipe.recipe import Recipe
 
-__all__ = ["add_balances", "add_counts", "described_input", "left_out_note", "score_all", "score_files"]
+__all__ = ["add_balances", "add_counts", "add_facts", "described_input", "left_out_note", "score_blocks"]
 
 
 def add_counts(counts: Iterable[Any]) -> Any:
@@ -37,15 +35,10 @@ def add_counts(counts: Iterable[Any]) -> Any:
     return reduce(lambda last, other: add(other, last), (total for _, total in reversed(sums)))
 
 
-def score_all(metrics: Sequence[Any], counts: Sequence[tuple[Any, ...]]) -> tuple[Score, ...]:
-    """Return the score of every metric from the counts of pieces, one tuple per piece."""
-    return tuple(metric.score(add_counts([one[position] for one in counts])) for position, metric in enumerate(metrics))
-
-
-def score_files(metrics: Sequence[Any], files: Sequence[Path]) -> tuple[Score, ...]:
-    """Return the same from files with the counts of a piece each, of which one is held at a time."""
+def score_blocks(metrics: Sequence[Any], store: BlockStore, names: Sequence[str]) -> tuple[Score, ...]:
+    """Return the score of every metric from what was counted in blocks, of which one is held at a time."""
     return tuple(
-        metric.score(add_counts(load_value(file)[position] for file in files))
+        metric.score(add_counts(store.load(name)[position] for name in names))
         for position, metric in enumerate(metrics)
     )
 
@@ -69,13 +62,32 @@ def add_balances(balances: Sequence[Mapping[str, Mapping[str, int | None]]]) -> 
     return found
 
 
-def described_input(recipe: Recipe, pieces: Pieces) -> dict[str, str]:
+def add_facts(facts: Sequence[Mapping[str, int | float | str]]) -> dict[str, int | float | str]:
+    """Return what was done in all blocks: counts added up, the largest of what is largest, and the span of others."""
+    found: dict[str, int | float | str] = {}
+    for name in dict.fromkeys(name for one in facts for name in one):
+        values = [one[name] for one in facts if name in one]
+        numbers = [value for value in values if isinstance(value, (int, float))]
+        if len(numbers) < len(values):
+            found[name] = str(values[0])
+        elif name.startswith("largest"):
+            found[name] = max(numbers)
+        elif all(isinstance(number, int) for number in numbers):
+            found[name] = sum(numbers)
+        elif min(numbers) == max(numbers):
+            found[name] = numbers[0]
+        else:
+            found[name] = f"{min(numbers):.4g} to {max(numbers):.4g}, by block"
+    return found
+
+
+def described_input(recipe: Recipe, blocks: Blocks) -> dict[str, str]:
     """Return what the data owner should recognise."""
     return {
         "File": recipe.input.path.name,
-        "Trajectories": f"{pieces.trajectories:,}",
-        "People": f"{pieces.people:,}",
-        "Rows": f"{pieces.rows:,}",
+        "Trajectories": f"{blocks.trajectories:,}",
+        "People": f"{blocks.people:,}",
+        "Rows": f"{blocks.rows:,}",
     }
 
 

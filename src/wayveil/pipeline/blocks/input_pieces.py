@@ -38,7 +38,7 @@ from wayveil.recipe import catalog
 from wayveil.recipe.defaults import sensitive_of
 from wayveil.recipe.recipe import InputSpec, Recipe
 
-__all__ = ["Pieces", "Wanted", "found_kind", "read_pieces", "wanted"]
+__all__ = ["Pieces", "Wanted", "found_kind", "look_ahead", "read_pieces", "wanted"]
 
 _PERSON_BITS = 32
 """The code of a person is the number of the piece and, in so many lower bits, the number of the person in it."""
@@ -109,13 +109,13 @@ class _Piece:
 
 
 def wanted(recipe: Recipe) -> Wanted:
-    """Return what a recipe with blocks wants to be read; refuse what cannot be done in pieces."""
+    """Return what a recipe wants to be read in pieces; refuse what needs everything at once."""
     if recipe.blocks is None:
         raise UsageError("The recipe names no blocks.")
     if recipe.output.keep_mapping:
-        raise UsageError("With blocks there is no table of new ids and input ids; leave --keep-mapping out.")
+        raise UsageError("With several blocks there is no table of new ids and input ids; leave --keep-mapping out.")
     if recipe.output.format == "geojson":
-        raise UsageError("With blocks the published tables are parquet or csv, not geojson.")
+        raise UsageError("With several blocks the published tables are parquet or csv, not geojson.")
     needs_slices = catalog.kind_of(type(recipe.method)) == "routes"
     if needs_slices and not any(step.name == "slices" for step in recipe.prepare):
         raise UsageError(
@@ -211,7 +211,7 @@ def _prepare_piece(
     number, file = numbered
     spec = _piece_spec(want.spec, file, want.kind)
     loaded = load(spec, attributes=want.attributes, kind=want.kind, frame=frame, piece=True)
-    _look_ahead(want, loaded)
+    look_ahead(loaded, want.steps, want.spec, want.limit)
     ready = prepare(loaded, want.steps, want.spec)
     data: Any = ready.data
     data = replace(data, owner=data.owner + (number << _PERSON_BITS))
@@ -235,17 +235,17 @@ def _prepare_piece(
     )
 
 
-def _look_ahead(want: Wanted, loaded: Loaded) -> None:
-    """Prepare a twentieth of a piece, to refuse a step that makes so many rows of it that they do not fit."""
-    if want.limit is None or not any(step.name == "resample" for step in want.steps):
+def look_ahead(loaded: Loaded, steps: Sequence[Any], spec: InputSpec, limit: int | None) -> None:
+    """Prepare a twentieth of a table, to refuse a step that makes so many rows of it that they do not fit."""
+    if limit is None or not any(step.name == "resample" for step in steps):
         return
     some = np.arange(0, len(loaded.data), 20)
     sample: Any = loaded.data.take(some)
     try:
-        ready = prepare(replace(loaded, data=sample, ids=loaded.ids.gather(some)), want.steps, want.spec)
+        ready = prepare(replace(loaded, data=sample, ids=loaded.ids.gather(some)), steps, spec)
     except InputError:
-        return  # what is wrong is told of the whole piece
-    check_growth(want.limit, sample.n_rows, ready.data.n_rows)
+        return  # what is wrong is told of the whole table
+    check_growth(limit, sample.n_rows, ready.data.n_rows)
 
 
 def _hashed(ids: pl.Series, secret: int) -> IntArray:

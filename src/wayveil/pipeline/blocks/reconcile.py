@@ -8,44 +8,66 @@ the claim by itself, because people of several blocks meet, or because a sensiti
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 
 from wayveil.engines import LocalEngine
-from wayveil.io.publish.atomic import make_folders
 from wayveil.methods.cast_sensitive import settle_stops
 from wayveil.model import Engine, Published, Stops, concat
 from wayveil.model.ragged import IntArray, keep_rows, trajectory_of_row
-from wayveil.pipeline.blocks.block import Done, Job, make_block, publish_part, read_block, tell_block
+from wayveil.pipeline.blocks.block_job import Job
 from wayveil.pipeline.blocks.memory import check_class, limit_of
-from wayveil.pipeline.blocks.task_files import load_data, load_value, save, save_data
-from wayveil.pipeline.folder.manifest import described
-from wayveil.verify import class_keys
 
-__all__ = ["publish_classes"]
+__all__ = ["key_classes", "reconcile_blocks"]
 
 
-def publish_classes(job: Job, n_blocks: int, engine: Engine) -> list[Done]:
-    """Publish blocks so that no class is in two parts; what is alike is cut between classes, not through one."""
-    make_folders(*(job.scratch / name for name in ("original", "made", "result")))
-    made = engine.map(partial(_make, job), range(n_blocks))
+def reconcile_blocks(job: Job, n_blocks: int, numbers: Sequence[int], engine: Engine) -> list[tuple[int, str]]:
+    """Deal blocks out to parts so that no class is in two of them; return the number and the folder of each part.
+
+    What is alike is cut between classes, not through one.  What became of each block is ``reconciled/NUMBER``.
+    """
+    made = engine.map(partial(_list_classes, job), numbers)
     shared = _in_several([keys for keys, _ in made])
     size = _rows_of(shared, made)
     blocks = job.recipe.blocks
     if blocks is not None:
         check_class(limit_of(blocks), int(size.max(initial=0)))
     part = np.cumsum(size) // (1 if blocks is None else blocks.rows)
-    n_alike = int(part.max(initial=-1)) + 1
-    folders = [job.scratch / "alike" / str(name) for name in range(n_alike)]
-    make_folders(*(folder / kind for folder in folders for kind in ("original", "result", "which", "lost")))
-    engine.map(partial(_put_aside, job, shared, part), range(n_blocks))
-    alike = engine.map(partial(_publish_alike, job, n_blocks), range(n_alike))
-    done = engine.map(partial(_publish, job, shared), range(n_blocks))
-    return [*done, *(one for one in alike if one is not None)]
+    engine.map(partial(_put_aside, job, shared, part), numbers)
+    alike = engine.map(partial(_settle_alike, job, n_blocks), range(int(part.max(initial=-1)) + 1))
+    own = engine.map(partial(_settle_own, job, shared), numbers)
+    return [found for found in (*own, *alike) if found is not None]
+
+
+def key_classes(published: Stops) -> IntArray:
+    """Return a number for each trajectory that is the same for all of its class, in whatever block they are.
+
+    A class are the trajectories with the same sequence of nodes that are not sensitive.  The verifier has a program of
+    its own for this: if one of the two is wrong, the verdict on the parts shows it.
+
+    Examples
+    --------
+    >>> from wayveil.model import Taxonomy
+    >>> tree = Taxonomy.from_parents([("Place", ""), ("Park", "Place"), ("Clinic", "Place")], sensitive=["Clinic"])
+    >>> keys = key_classes(Stops.from_records([["Park", "Clinic"], ["Park"], ["Clinic"]], taxonomy=tree))
+    >>> bool(keys[0] == keys[1] != keys[2])
+    True
+    """
+    names = _hash_all(name.encode("utf-8", "surrogatepass") for name in published.taxonomy.nodes)
+    known = ~published.sensitive
+    offsets = keep_rows(published.offsets, known)
+    nodes = names[published.place[known]]
+    return _hash_all(nodes[offsets[i] : offsets[i + 1]].tobytes() for i in range(len(published)))
+
+
+def _hash_all(texts: Iterable[bytes]) -> IntArray:
+    """Return a number for each text, the same on every machine."""
+    return np.frombuffer(b"".join(blake2b(text, digest_size=8).digest() for text in texts), "<i8")
 
 
 def _in_several(keys: Sequence[IntArray]) -> IntArray:
@@ -77,71 +99,72 @@ def _rows_of(shared: IntArray, made: Sequence[tuple[IntArray, IntArray]]) -> Int
     return size
 
 
-def _make(job: Job, number: int) -> tuple[IntArray, IntArray]:
-    """Run the method on a block, keep what it made, and return its classes and the rows of each."""
-    data = read_block(job, number)
-    result = make_block(job, data, number)
-    save_data(data, job.scratch / "original" / f"{number}.pickle")
-    if isinstance(result, Done):
-        save(result, job.scratch / "made" / f"{number}.pickle")
-        return np.zeros(0, np.int64), np.zeros(0, np.int64)
-    made = result[1]  # stops have no coordinates, so the data stay as they are
-    save(replace(made, data=None), job.scratch / "made" / f"{number}.pickle")  # type: ignore[arg-type]
-    save_data(made.data, job.scratch / "result" / f"{number}.pickle")
-    published: Any = made.data
+def _list_classes(job: Job, number: int) -> tuple[IntArray, IntArray]:
+    """Return the classes of what was made of a block, and the rows of each."""
+    published: Any = job.store.load(f"made/{number}").data
     held = published.take(np.flatnonzero(np.diff(published.offsets)))
-    keys, which = np.unique(class_keys(held), return_inverse=True)
+    keys, which = np.unique(key_classes(held), return_inverse=True)
     return keys, np.bincount(which, weights=np.diff(held.offsets), minlength=len(keys)).astype(np.int64)
 
 
 def _put_aside(job: Job, shared: IntArray, part_of: IntArray, number: int) -> None:
     """Put aside what a block has of classes that several have, without sensitive stops."""
-    loaded = _load(job, shared, number)
-    if loaded is None:
-        return
-    data, result, alike, classes = loaded
+    data, result, alike, classes = _load(job, shared, number)
     left = np.flatnonzero(alike & (np.diff(result.offsets) > 0))
     aside = part_of[np.searchsorted(shared, classes[left])]
     for name in np.unique(aside).tolist():
-        folder, some = job.scratch / "alike" / str(name), left[aside == name]
-        save_data(data.take(some), folder / "original" / f"{number:06d}.pickle")
-        save_data(result.take(some), folder / "result" / f"{number:06d}.pickle")
-        save(some, folder / "which" / f"{number:06d}.pickle")
+        some = left[aside == name]
+        job.store.save((data.take(some), result.take(some), some), f"alike/{name}/{number:06d}")
 
 
-def _load(job: Job, shared: IntArray, number: int) -> tuple[Stops, Stops, Any, IntArray] | None:
-    """Return a block, what was made of it, which of it several blocks made alike, and the classes; None if nothing."""
-    made = load_value(job.scratch / "made" / f"{number}.pickle")
-    if isinstance(made, Done):
-        return None
-    tree = load_value(job.shared)
-    data: Stops = load_data(job.scratch / "original" / f"{number}.pickle", tree)
-    result: Stops = load_data(job.scratch / "result" / f"{number}.pickle", tree)
-    classes = class_keys(result)
+def _load(job: Job, shared: IntArray, number: int) -> tuple[Stops, Stops, Any, IntArray]:
+    """Return a block, what was made of it, which of it several blocks made alike, and the classes."""
+    data: Stops = job.store.load(f"data/{number}")
+    result: Any = job.store.load(f"made/{number}").data
+    classes = key_classes(result)
     alike = np.isin(classes, shared) & (np.diff(result.offsets) > 0)
     return data, _without_sensitive(result, alike), alike, classes
 
 
-def _publish(job: Job, shared: IntArray, number: int) -> Done:
-    """Publish what a block has of classes of its own, and tell of all of it."""
-    made = load_value(job.scratch / "made" / f"{number}.pickle")
-    loaded = _load(job, shared, number)
-    if loaded is None:
-        return made  # type: ignore[no-any-return]
-    data, result, alike, _ = loaded
-    lost = [load_value(file) for file in sorted((job.scratch / "alike").glob(f"*/lost/{number:06d}.pickle"))]
+def _settle_alike(job: Job, n_blocks: int, name: int) -> tuple[int, str] | None:
+    """Make one more part of what several blocks made alike, and tell the blocks what of it was lost."""
+    names = job.store.names(f"alike/{name}")
+    if not names:
+        return None
+    pieces = [job.store.load(one) for one in names]
+    data = concat([data for data, _, _ in pieces])
+    result = concat([result for _, result, _ in pieces])
+    which = [some for _, _, some in pieces]
+    result = settle_stops(result, data, job.recipe.method.claim, LocalEngine(workers=1))
+    left = np.diff(result.offsets) > 0
+    ends = np.cumsum([len(some) for some in which])[:-1]
+    for one, some, kept in zip(names, which, np.split(left, ends), strict=True):
+        job.store.save(some[~kept], f"lost/{int(one.rpartition('/')[2])}/{name:06d}")
+    if not left.any():
+        return None
+    number = n_blocks + name
+    some = np.flatnonzero(left)
+    job.store.save((data.take(some), result.take(some)), f"parts/{number}/000000")
+    return number, f"parts/{number}"
+
+
+def _settle_own(job: Job, shared: IntArray, number: int) -> tuple[int, str] | None:
+    """Make a part of what a block has of classes of its own, and keep what became of all of the block."""
+    made: Published = job.store.load(f"made/{number}")
+    data, result, alike, _ = _load(job, shared, number)
+    lost = [job.store.load(name) for name in job.store.names(f"lost/{number}")]
     result = _without(result, np.concatenate([np.zeros(0, np.int64), *lost]))
     own = np.flatnonzero(~alike & (np.diff(result.offsets) > 0))
-    settled = settle_stops(result.take(own), data.take(own), made.claim, LocalEngine(workers=1))
+    claim: Any = made.claim
+    settled = settle_stops(result.take(own), data.take(own), claim, LocalEngine(workers=1))
     result = _replaced(result, own, settled)
-    own = own[np.diff(settled.offsets) > 0]
-    part, keys = None, np.zeros(0, np.int64)
-    if len(own):
-        part = publish_part(job, data.take(own), Published(data=result.take(own), claim=made.claim), number)
-        keys = np.unique(class_keys(part[0].data))
     facts = {**made.facts, "trajectories alike in several blocks": int(alike.sum())}
-    told = tell_block(job, number, data, replace(made, data=result, facts=facts), result, part)
-    return replace(told, classes=keys)
+    job.store.save(replace(made, data=result, facts=facts), f"reconciled/{number}")
+    own = own[np.diff(settled.offsets) > 0]
+    if not len(own):
+        return None
+    job.store.save((data.take(own), result.take(own)), f"parts/{number}/000000")
+    return number, f"parts/{number}"
 
 
 def _without(data: Stops, which: IntArray) -> Stops:
@@ -164,35 +187,4 @@ def _without_sensitive(data: Stops, which: Any) -> Stops:
     keep = ~(data.sensitive & which[trajectory_of_row(data.offsets)])
     return replace(
         data, offsets=keep_rows(data.offsets, keep), place=data.place[keep], t=data.t[keep], t_end=data.t_end[keep]
-    )
-
-
-def _publish_alike(job: Job, n_blocks: int, name: int) -> Done | None:
-    """Publish some of what several blocks made alike as one more part."""
-    folder, tree, number = job.scratch / "alike" / str(name), load_value(job.shared), n_blocks + name
-    files = sorted((folder / "result").glob("[0-9]*.pickle"))
-    if not files:
-        return None
-    result, data = (
-        concat([load_data(folder / kind / file.name, tree) for file in files]) for kind in ("result", "original")
-    )
-    claim = job.recipe.method.claim
-    result = settle_stops(result, data, claim, LocalEngine(workers=1))
-    left = np.diff(result.offsets) > 0
-    which = [load_value(folder / "which" / file.name) for file in files]
-    for file, some, kept in zip(files, which, np.split(left, np.cumsum([len(one) for one in which])[:-1]), strict=True):
-        save(some[~kept], folder / "lost" / file.name)
-    if not left.any():
-        return None
-    data, result = data.take(np.flatnonzero(left)), result.take(np.flatnonzero(left))
-    written, verdict = publish_part(job, data, Published(data=result, claim=claim), number)
-    return Done(
-        number=number,
-        balance={},
-        verdict=verdict,
-        hashes=written.hashes,
-        table=described(written.data, source_owners=data.owners, parts="each"),
-        rows=written.data.n_rows,
-        trajectories=len(written.data),
-        classes=np.unique(class_keys(written.data)),
     )

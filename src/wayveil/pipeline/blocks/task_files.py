@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import polars as pl
 
 from wayveil.io.publish.atomic import system_error, whole_file
-from wayveil.model import Data
+from wayveil.model import Data, Trajectories
 from wayveil.pipeline.folder.staging import reporting_disk_errors
 
 __all__ = ["load_data", "load_value", "reporting_full_disks", "save", "save_data"]
@@ -32,28 +33,62 @@ def reporting_full_disks(out: Path) -> Iterator[None]:
             raise OSError(number, os.strerror(number)) from None
 
 
-def save(value: Any, target: Path) -> Path:
-    """Write a value as a whole file into a folder that is there; a task that is killed leaves no half one."""
+class _Pickler(pickle.Pickler):
+    """Writes data by what they are made of, and of what all blocks share only that it was there."""
+
+    def __init__(self, stream: Any, shared: Any) -> None:
+        super().__init__(stream, protocol=5)
+        self.shared = shared
+
+    def persistent_id(self, value: Any) -> str | None:
+        return "shared" if value is not None and value is self.shared else None
+
+    def reducer_override(self, value: Any) -> Any:
+        if isinstance(value, Trajectories):
+            return _make_data, (type(value), {f.name: getattr(value, f.name) for f in fields(value) if f.init})
+        if isinstance(value, MappingProxyType):
+            return _make_proxy, (dict(value),)
+        return NotImplemented
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, stream: Any, shared: Any) -> None:
+        super().__init__(stream)
+        self.shared = shared
+
+    def persistent_load(self, _: Any) -> Any:
+        return self.shared
+
+
+def _make_data(kind: type, columns: dict[str, Any]) -> Any:
+    return kind(**columns)
+
+
+def _make_proxy(content: dict[Any, Any]) -> Any:
+    return MappingProxyType(content)
+
+
+def save(value: Any, target: Path, *, shared: Any = None) -> Path:
+    """Write a value as a whole file into a folder that is there; a task that is killed leaves no half one.
+
+    `shared` is not written where it occurs in the value; whoever loads the value must have it.
+    """
     with whole_file(target, private=True) as part, part.open("wb") as stream:
-        pickle.dump(value, stream, protocol=5)
+        _Pickler(stream, shared).dump(value)
     return target
 
 
-def load_value(path: Path) -> Any:
+def load_value(path: Path, *, shared: Any = None) -> Any:
     """Return what `save` wrote; only files of this run are ever read."""
     with path.open("rb") as stream:
-        return pickle.load(stream)
+        return _Unpickler(stream, shared).load()
 
 
 def save_data(data: Data, target: Path) -> Path:
     """Write data without the network or taxonomy, which all pieces share."""
-    kept = {f.name: getattr(data, f.name) for f in fields(data) if f.init and f.name != data.shared}
-    return save((type(data), {**kept, "attributes": dict(data.attributes)}), target)
+    return save(data, target, shared=None if data.shared is None else data.shared_value())
 
 
 def load_data(path: Path, shared: Any) -> Any:
     """Return what `save_data` wrote; `shared` is the network of routes, or the taxonomy of stops."""
-    kind, kept = load_value(path)
-    if kind.shared is not None:
-        kept[kind.shared] = shared
-    return kind(**kept)
+    return load_value(path, shared=shared)

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from wayveil.engines import scratch_folder
+from wayveil.engines import LocalEngine, scratch_folder
 from wayveil.errors import InputError, UsageError, WorkLimitReached, check_int
 from wayveil.io.tabular.crs import crs_name
 from wayveil.model import KINDS, Engine, Stops, Verdict
 from wayveil.model.budget import limit_work, spend
 from wayveil.model.ragged import IntArray
+from wayveil.pipeline.blocks.store import Disk, Memory
 from wayveil.pipeline.folder.manifest import (
     Manifest,
     expected_columns,
@@ -30,10 +31,10 @@ from wayveil.pipeline.folder.manifest import (
     versions,
 )
 from wayveil.pipeline.folder.secret import SECRET_FILE, Secret
-from wayveil.pipeline.folder.shares import judge_together
 from wayveil.pipeline.folder.signing import SIGNATURE, check_signature
 from wayveil.pipeline.folder.staging import MANIFEST, RECIPE_FILE, check_private
 from wayveil.pipeline.input import find_public, load_boxes, load_parts
+from wayveil.pipeline.judge import judge_together
 from wayveil.pipeline.outcome import NotPublished
 from wayveil.pipeline.publish import publish
 from wayveil.recipe import catalog
@@ -41,7 +42,10 @@ from wayveil.recipe.recipe import Recipe, load_recipe
 from wayveil.report.results_json import verdict_json
 from wayveil.verify import Need, apart, class_keys, join_verdicts
 
-__all__ = ["WORK_BASE", "WORK_PER_BYTE", "Judgement", "judge"]
+__all__ = ["SHARE_ROWS", "WORK_BASE", "WORK_PER_BYTE", "Judgement", "judge"]
+
+SHARE_ROWS = 2_000_000
+"""About so many rows are held at a time where parts keep a claim only together."""
 
 WORK_BASE, WORK_PER_BYTE = 4_000_000_000, 2_000
 """How many steps, of about a nanosecond each, a folder may take to be judged, and how many more for each byte of it."""
@@ -437,6 +441,26 @@ def _judged(folder: Path, manifest: Manifest) -> tuple[Verdict | None, int, int,
     if not claim.judged_alone:
         return None, rows, trajectories, [*notes]
     if together:
-        return judge_together(folder, manifest), rows, trajectories, [*notes]
+        return _judge_together(folder, manifest), rows, trajectories, [*notes]
     met: list[Need] = ["classes apart"] if classes and apart(classes) else []
     return join_verdicts(verdicts, met=met), rows, trajectories, [*notes]
+
+
+def _judge_together(folder: Path, manifest: Manifest) -> Verdict:
+    """Judge the claim about all parts together; of many rows only a share is in memory at once."""
+    with scratch_folder() as scratch:
+        store = Memory() if manifest.rows <= SHARE_ROWS else Disk(folder=scratch)
+        names: list[str] = []
+        begin = 0
+        for number, part in enumerate(load_parts(folder, manifest)):
+            data: Any = part.data
+            names.append(store.save(replace(data, owner=data.owner + begin), f"readback/{number}"))
+            begin += len(data)
+        return judge_together(
+            manifest.guarantee,
+            store,
+            names,
+            rows=SHARE_ROWS,
+            owners=manifest.table.owners,
+            engine=LocalEngine(workers=1),
+        )

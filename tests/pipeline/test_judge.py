@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
 from wayveil.model import KCL, Visits
-from wayveil.pipeline.folder import shares
+from wayveil.pipeline import judge
+from wayveil.pipeline.blocks.store import Memory
+from wayveil.pipeline.folder import verify_folder
 from wayveil.pipeline.folder.manifest import read_manifest
-from wayveil.pipeline.folder.shares import count_times, judge_together, spans_of_time
 from wayveil.pipeline.input import load_published
 from wayveil.pipeline.publish import publish
 from wayveil.recipe.recipe import make_recipe
@@ -26,7 +27,7 @@ from wayveil.verify import check_kcl
 @settings(deadline=None, max_examples=100)
 @given(visits=st.dictionaries(st.integers(-50, 50), st.integers(1, 9), max_size=20), rows=st.integers(1, 20))
 def test_spans_cover_all_times_and_are_as_large_as_they_may_be(visits: dict[int, int], rows: int) -> None:
-    spans = spans_of_time(visits, rows=rows)
+    spans = judge._spans_of_time(visits, rows=rows)
     if not visits:
         assert spans == []
         return
@@ -42,10 +43,10 @@ def test_spans_cover_all_times_and_are_as_large_as_they_may_be(visits: dict[int,
             assert size + visits[until] > rows
 
 
-def test_visits_are_counted_over_all_tables() -> None:
-    one = Visits.from_records([[("a", 1), ("b", 2)], [("a", 2)]])
-    two = Visits.from_records([[("c", 2), ("b", 5)]])
-    assert count_times([one, two]) == {1: 1, 2: 3, 5: 1}
+def test_what_is_measured_of_a_part() -> None:
+    store = Memory()
+    store.save(Visits.from_records([[("a", 1), ("b", 2), ("c", 5)], [("a", 2)], []]), "part")
+    assert judge._measure_part(store, "part") == ({1: 1, 2: 2, 5: 1}, 2, 4, 3)
 
 
 @pytest.fixture(scope="module")
@@ -102,11 +103,13 @@ def test_parts_together_are_judged_like_one_table(
     expected = check_kcl(whole, claim)
     assert expected.holds
     for rows in (10, 10**6):
-        monkeypatch.setattr(shares, "SHARE_ROWS", rows)
-        assert judge_together(folder, manifest) == expected
+        monkeypatch.setattr(verify_folder, "SHARE_ROWS", rows)
+        assert verify_folder._judge_together(folder, manifest) == expected
     if length == "2":  # without all data at once
-        monkeypatch.delattr(shares, "load_published")
-        assert judge_together(folder, manifest) == expected
+        monkeypatch.delattr(judge, "_judge_all")
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(verify_folder, "SHARE_ROWS", 10)
+            assert verify_folder._judge_together(folder, manifest) == expected
     support, confidence = brute_force(whole, claim, 2 if length == "2" else 5)
     assert support >= claim.k
     assert confidence <= claim.c
@@ -126,8 +129,8 @@ def test_one_visit_that_too_few_have_is_found_whatever_the_shares(
     changed.write_text("\n".join([lines[0], ",".join([first[0], "-5", "a", first[3]]), *lines[1:]]) + "\n")
     manifest, _ = read_manifest(tmp_path)
     for rows in (10, 10**6):
-        monkeypatch.setattr(shares, "SHARE_ROWS", rows)
-        verdict = judge_together(tmp_path, manifest)
+        monkeypatch.setattr(verify_folder, "SHARE_ROWS", rows)
+        verdict = verify_folder._judge_together(tmp_path, manifest)
         assert not verdict.holds
         assert verdict.measured["min_support"] == 1
 
@@ -136,4 +139,4 @@ def test_another_claim_is_refused(folders: dict[str, Path]) -> None:
     manifest, _ = read_manifest(folders["2"])
     other = manifest.model_copy(update={"claim": {"name": "KAnonymity", "k": 2}})
     with pytest.raises(InputError, match="KAnonymity only together cannot be judged"):
-        judge_together(folders["2"], other)
+        verify_folder._judge_together(folders["2"], other)

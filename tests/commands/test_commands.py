@@ -8,7 +8,11 @@ from typing import Any
 import pytest
 
 from wayveil.commands.demo import demo
-from wayveil.commands.single_steps import generate, loss, prepare_table, read, risk
+from wayveil.commands.generate import generate
+from wayveil.commands.loss import loss
+from wayveil.commands.prepare_table import prepare_table
+from wayveil.commands.read_table import read
+from wayveil.commands.risk import risk
 from wayveil.errors import InputError, OutputError, UsageError
 from wayveil.pipeline.publish import publish
 from wayveil.recipe import catalog
@@ -135,6 +139,15 @@ def test_risk_in_pieces_is_that_of_the_whole(tmp_path: Path) -> None:
     assert [chart.labels for chart in one.charts] == [chart.labels for chart in other.charts]
     assert pieces.facts == whole.facts
     assert whole.results[0].measured["identity_mean"] != whole.results[0].measured["identity_max"]
+
+
+def test_a_table_of_no_more_rows_than_a_piece_is_attacked_as_a_whole(tmp_path: Path) -> None:
+    path = tmp_path / "cards.csv"
+    path.write_text("traj_id,t,location\n" + "".join(f"{p},{t},a\n" for p in range(9) for t in (1, 2)))
+    whole = risk(declared(path), seed=1)
+    assert "home_work" in {result.name for result in whole.results}
+    assert repr(risk(declared(path), seed=1, rows=18)) == repr(whole)
+    assert len(risk(declared(path), seed=1, rows=17).results) < len(whole.results)
 
 
 def test_attacks_that_need_all_data_are_named_in_pieces(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from wayveil.errors import InputError
 from wayveil.methods.kcl.kcl_choosing import Choosing
 from wayveil.methods.kcl.kcl_ways import Choice
 from wayveil.model import KCL, Visits, concat
-from wayveil.pipeline.blocks import whole
+from wayveil.pipeline.blocks import block
 from wayveil.pipeline.folder.manifest import read_manifest
 from wayveil.pipeline.folder.secret import Secret
 from wayveil.pipeline.folder.verify_folder import judge
@@ -94,7 +94,7 @@ def test_nothing_violates_the_claim_in_all_parts_together(
         return written
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(whole, "write_and_read_back", seeing)
+        patched.setattr(block, "write_and_read_back", seeing)
         outcome = run(content(raw, folder, rows=rows, keep=("name",), k=k, l=longest))
     union: Visits = concat(seen)
     claim = outcome.verdict.claim

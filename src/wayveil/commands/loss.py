@@ -1,0 +1,39 @@
+"""What a publication lost of the original."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from wayveil.engines import LocalEngine
+from wayveil.errors import InputError
+from wayveil.model import Engine, Score
+from wayveil.pipeline.evaluate import measure
+from wayveil.pipeline.input import prepare, read_any
+from wayveil.recipe.defaults import default_metrics
+from wayveil.recipe.recipe import InputSpec
+
+__all__ = ["loss"]
+
+
+def loss(
+    original: InputSpec, published: Path, *, steps: tuple[Any, ...] = (), engine: Engine | None = None
+) -> tuple[Score, ...]:
+    """Measure what a publication (a folder, or a table) lost of the original."""
+    before = prepare(read_any(original, attributes=())[0], steps, original).data
+    after = read_any(_like(original, published), attributes=(), counts_people=False)[0].data
+    timed = before.time_format == after.time_format
+    metrics = default_metrics(type(before), type(after), matched=False, timed=timed)
+    if not metrics and not timed:
+        raise InputError(
+            f"The times of the two tables cannot be compared: {before.time_format} and {after.time_format}."
+        )
+    if not metrics:
+        kinds = (before.kind, after.kind)
+        raise InputError(f"The original holds {kinds[0]} and the publication {kinds[1]}; these cannot be compared.")
+    return measure(metrics, before, after, engine or LocalEngine())
+
+
+def _like(original: InputSpec, published: Path) -> InputSpec:
+    """Return how to read a publication: a folder says it itself, a table has coordinates like the original's."""
+    return InputSpec(path=published, crs=None if published.is_dir() else original.crs)

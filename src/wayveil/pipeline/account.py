@@ -1,0 +1,139 @@
+"""What is told of a run when the verdict is in: of one block everything, of several what adds up over them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from wayveil.model import AttackResult, Chart, Published, Score, Verdict
+from wayveil.pipeline.blocks.block import BlockResult, MadeBlock, WrittenPart
+from wayveil.pipeline.blocks.block_job import Job
+from wayveil.pipeline.blocks.block_source import Blocks
+from wayveil.pipeline.blocks.combine import add_balances, add_facts, described_input, left_out_note
+from wayveil.pipeline.release import Run
+from wayveil.report.charts.drawings import Drawing
+from wayveil.report.suppression import guarded
+from wayveil.report.text import summary
+
+__all__ = ["Attacks", "Findings", "make_account"]
+
+Attacks = tuple[tuple[AttackResult, AttackResult], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Findings:
+    """What the stages found; `left_out` are attacks and metrics that do not add up over several blocks.
+
+    `plan` is what a method decided over all blocks, if it did.
+    """
+
+    made: Sequence[MadeBlock]
+    written: Sequence[WrittenPart]
+    hashes: Mapping[str, str]
+    results: Sequence[BlockResult]
+    verdict: Verdict
+    attacks: Attacks
+    scores: tuple[Score, ...]
+    pictures: tuple[tuple[Chart, ...], tuple[Drawing, ...]]
+    plan: Any
+    left_out: Sequence[str]
+
+
+def make_account(job: Job, blocks: Blocks, found: Findings, timings: Mapping[str, float]) -> Run:
+    """Put together what is told of a run."""
+    recipe = job.recipe
+    views, drawings = found.pictures
+    run = Run(
+        recipe=recipe,
+        seed=job.seed,
+        secret=job.secret,
+        verdict=found.verdict,
+        attacks=found.attacks,
+        scores=found.scores,
+        shown=found.scores,
+        timings=timings,
+        notes=blocks.notes,
+        counted=summary.counted_note(
+            blocks.example.owners,
+            people=blocks.people,
+            trajectories=blocks.trajectories,
+            each_trajectory=recipe.input.each_trajectory,
+        ),
+        input_facts={},
+        output_facts={},
+        views=views,
+        balance=found.results[0].balance,
+        drawings=drawings,
+        table=found.written[0].table,
+        hashes=found.hashes,
+    )
+    return _tell_several(run, blocks, found) if blocks.several else _tell_one(run, job, blocks, found)
+
+
+def _tell_one(run: Run, job: Job, blocks: Blocks, found: Findings) -> Run:
+    raw, output = job.store.load("data/0"), run.recipe.output
+    return replace(
+        run,
+        shown=found.scores if output.with_raw else guarded(found.scores, raw),
+        input_facts=summary.input_facts(run.recipe.input.path, raw),
+        output_facts=found.written[0].facts,
+        mapping=_mapping(job, blocks) if output.keep_mapping else None,
+    )
+
+
+def _mapping(job: Job, blocks: Blocks) -> str | None:
+    """Return the table of new ids and ids of the input; a dummy has none there."""
+    if blocks.ids is None:
+        return None
+    written = job.store.load("written/0")
+    made: Published = job.store.load("made/0")
+    order = written.order if made.source is None else made.source[written.order]
+    known = blocks.ids.gather(np.where(order < 0, 0, order))
+    return summary.mapping_csv(written.ids, known.set(pl.Series(order < 0), None))
+
+
+def _tell_several(run: Run, blocks: Blocks, found: Findings) -> Run:
+    rows = sum(part.rows for part in found.written)
+    trajectories = sum(part.trajectories for part in found.written)
+    n_parts, n_blocks = len(found.written), len(blocks.names)
+    if found.plan is None:
+        facts, notes = add_facts([one.facts for one in found.results]), _notes(found)
+        sizes = {"Rows": f"{rows:,}", "Parts": f"{n_parts:,}, made of {n_blocks:,} blocks"}
+    else:
+        facts, notes = found.plan.facts, ["The pictures show the first piece of the data."]
+        sizes = {"Visits": f"{rows:,}", "Parts": f"{n_parts:,}"}
+    return replace(
+        run,
+        shown=tuple(replace(score, charts=()) for score in found.scores),
+        notes=(*run.notes, *notes, *left_out_note(found.left_out)),
+        input_facts=described_input(run.recipe, blocks),
+        output_facts={
+            "Trajectories": f"{trajectories:,}",
+            **sizes,
+            **{name: summary.value_text(value) for name, value in facts.items()},
+        },
+        balance=add_balances([one.balance for one in found.results]),
+        table=replace(run.table, rows=rows, trajectories=trajectories),
+    )
+
+
+def _notes(found: Findings) -> list[str]:
+    """Say what became of blocks that are published one by one."""
+    notes = []
+    empty = [one for one in found.made if one.why is not None]
+    if empty:
+        balances = {one.number: one.balance for one in found.results}
+        lost = sum(balances[one.number]["trajectories"]["in"] or 0 for one in empty)
+        notes.append(
+            f"{len(empty):,} of {len(found.made):,} blocks ({lost:,} trajectories) could not be published; of the "
+            f"first it is said: {empty[0].why}"
+        )
+    notes.append(
+        f"The data were cut into {len(found.made):,} blocks. Each part keeps the promise by itself; attackers are "
+        "taken to know in which part a victim is; the pictures show the first block."
+    )
+    return notes

@@ -1,0 +1,136 @@
+"""The verdict on what was read back: part by part, or on all parts together where the claim holds of all of them.
+
+The only place in the pipeline that asks a verifier.  What makes published data never does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from wayveil.errors import InputError
+from wayveil.model import KCL, BlockStore, Engine, Guarantee, Owners, Stops, Verdict, Visits, concat
+from wayveil.model.ragged import IntArray
+from wayveil.pipeline.blocks.block_job import Job
+from wayveil.pipeline.blocks.block_source import Blocks
+from wayveil.pipeline.blocks.combine import add_counts
+from wayveil.pipeline.blocks.part_dealer import Part, load_part
+from wayveil.recipe import catalog
+from wayveil.verify import (
+    KclShare,
+    Need,
+    apart,
+    check_kcl,
+    class_keys,
+    cut_share,
+    join_shares,
+    join_verdicts,
+    judge_share,
+)
+
+__all__ = ["judge_parts", "judge_together"]
+
+
+def judge_parts(job: Job, blocks: Blocks, parts: Sequence[Part], engine: Engine) -> Verdict:
+    """Judge the files of a publication by what was read back from them; the verdict on one part is that on all."""
+    claim = job.recipe.method.claim
+    if parts[0].together:
+        names = [f"readback/{part.number}" for part in parts]
+        owners = blocks.example.owners
+        return judge_together(claim, job.store, names, rows=blocks.block_rows, owners=owners, engine=engine)
+    judged = engine.map(partial(_judge_part, job), parts) if job.several else [_judge_part(job, part) for part in parts]
+    met: list[Need] = ["people apart"] if blocks.people_apart else []
+    classes = [keys for _, keys in judged if keys is not None]
+    if len(classes) == len(judged) and apart(classes):
+        met.append("classes apart")
+    return join_verdicts([verdict for verdict, _ in judged], met=met)
+
+
+def _judge_part(job: Job, part: Part) -> tuple[Verdict, IntArray | None]:
+    """Return the verdict on one part, and of stops the classes that are in it."""
+    data, made = load_part(job.store, part, job.recipe.method.claim)
+    written = job.store.load(f"written/{part.number}")
+    original = data.take(written.order) if made.source is None else data
+    verdict = catalog.verify(written.data, made.claim, original, written.boxes)
+    return verdict, np.unique(class_keys(written.data)) if isinstance(written.data, Stops) else None
+
+
+def judge_together(
+    claim: Guarantee, store: BlockStore, names: Sequence[str], *, rows: int, owners: Owners, engine: Engine
+) -> Verdict:
+    """Judge a claim about all parts together, which are values in a store; no task holds more than about `rows` rows.
+
+    Sequences are judged in shares, by the time at which they begin.
+    """
+    if not isinstance(claim, KCL):
+        raise InputError(f"Parts that keep {claim.name} only together cannot be judged.")
+    if isinstance(claim.l, str):
+        verdict: Verdict = engine.map(partial(_judge_all, claim, store), [names])[0]
+        return verdict
+    sizes = engine.map(partial(_measure_part, store), names)
+    times: dict[int, int] = add_counts([size[0] for size in sizes])
+    spans = _spans_of_time(times, rows=rows)
+    engine.map(partial(_cut_part, store, spans), list(enumerate(names)))
+    shares: list[KclShare] = engine.map(partial(_judge_span, store, claim), list(enumerate(spans)))
+    store.remove("shares")
+    return join_shares(
+        shares,
+        claim,
+        owners=owners,
+        trajectories=sum(size[1] for size in sizes),
+        visits=sum(size[2] for size in sizes),
+        pairs=sum(size[3] for size in sizes),
+    )
+
+
+def _measure_part(store: BlockStore, name: str) -> tuple[dict[int, int], int, int, int]:
+    """Return the visits at every time, and the numbers of trajectories, of visits and of pairs of visits.
+
+    A share that lacks visits shows in the number of pairs.
+    """
+    data: Visits = store.load(name)
+    times, visits = np.unique(data.t, return_counts=True)
+    lengths = np.diff(data.offsets)
+    pairs = int((lengths * (lengths - 1) // 2).sum())
+    return dict(zip(times.tolist(), visits.tolist(), strict=True)), int((lengths > 0).sum()), data.n_visits, pairs
+
+
+def _spans_of_time(visits: dict[int, int], *, rows: int) -> list[tuple[int, int]]:
+    """Cut all times into spans ``first <= t < until`` of about `rows` visits, at least one time in each.
+
+    Examples
+    --------
+    >>> _spans_of_time({5: 3, 1: 2, 9: 1}, rows=3)
+    [(1, 5), (5, 9), (9, 10)]
+    """
+    spans: list[tuple[int, int]] = []
+    first, held, last = None, 0, 0
+    for t in sorted(visits):
+        if first is None:
+            first = t
+        elif held + visits[t] > rows:
+            spans.append((first, t))
+            first, held = t, 0
+        held, last = held + visits[t], t
+    return spans if first is None else [*spans, (first, last + 1)]
+
+
+def _judge_all(claim: KCL, store: BlockStore, names: Sequence[str]) -> Verdict:
+    return check_kcl(concat([store.load(name) for name in names]), claim)
+
+
+def _cut_part(store: BlockStore, spans: Sequence[tuple[int, int]], numbered: tuple[int, str]) -> None:
+    """Keep what each span needs of a part, so that nobody has to read all parts for a span."""
+    number, name = numbered
+    data: Visits = store.load(name)
+    for at, (first, until) in enumerate(spans):
+        store.save(cut_share(data, first=first, until=until), f"shares/{at}/{number:06d}")
+
+
+def _judge_span(store: BlockStore, claim: KCL, numbered: tuple[int, tuple[int, int]]) -> KclShare:
+    at, (first, until) = numbered
+    some: Any = [store.load(name) for name in store.names(f"shares/{at}")]
+    return judge_share(concat(some), claim, first=first, until=until)
