@@ -48,7 +48,7 @@ def part_of(whole: Numbered, who: Any) -> Numbered:
 
 
 def as_sets(table: Any) -> list[tuple[int, ...]]:
-    rows = table.rows[: table.meta[0] * table.meta[1]].reshape(-1, table.meta[1]).tolist()
+    rows = table.rows[: table.n_rows[0] * table.width].reshape(-1, table.width).tolist()
     return [tuple(row[1 : 1 + row[0]]) for row in rows]
 
 
