@@ -19,8 +19,7 @@ from wayveil.attacks.attack_base import (
     threshold_parameter,
     victims_parameter,
 )
-from wayveil.attacks.person_risk import mean_bounds
-from wayveil.attacks.risk_chart import SINGLED_OUT, risk_chart, share_chart
+from wayveil.attacks.person_risk import SINGLED_OUT, mean_bounds, risk_chart, share_chart
 from wayveil.attacks.visits.knowledge import Fitting, KnownSets, Risk, Target, Victims
 from wayveil.attacks.visits.questions import AskedSets, used_names
 from wayveil.errors import InputError

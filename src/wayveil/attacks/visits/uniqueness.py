@@ -10,10 +10,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wayveil.attacks.attack_base import OnVisits, draws_parameter, threshold_parameter, victims_parameter
-from wayveil.attacks.person_owners import owners_of
+from wayveil.attacks.attack_base import (
+    OnVisits,
+    draws_parameter,
+    mean,
+    owners_of,
+    threshold_parameter,
+    victims_parameter,
+)
 from wayveil.attacks.person_risk import PersonRisk
-from wayveil.attacks.positions.known_positions import mean
 from wayveil.attacks.visits.known_points import (
     Everybody,
     KnownPoints,
