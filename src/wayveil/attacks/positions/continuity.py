@@ -16,7 +16,7 @@ from wayveil.attacks.person_risk import FOUND, risk_chart, share_chart
 from wayveil.attacks.positions.fitting import MOST_EDGES, fitting
 from wayveil.attacks.positions.known_positions import Array, check_matched
 from wayveil.attacks.row_ranges import expanded, parts
-from wayveil.kernels.attack_continuity import KnownRows, PublishedRows, keep_reachable
+from wayveil.kernels.attacks.speed_continuity import KnownRows, PublishedRows, keep_reachable
 from wayveil.model import AttackResult, Chart, Engine, Points, Regions, parameter, seconds_per_unit
 from wayveil.model.claims import top_speed_of
 from wayveil.model.ragged import offsets_of, trajectory_of_row

@@ -18,7 +18,7 @@ from wayveil.attacks.positions.fitting import MOST_EDGES, fitting
 from wayveil.attacks.positions.known_positions import Array, Outcome, Tracks, check_matched
 from wayveil.attacks.positions.look_alikes import delta_parameter, look_alike_values, nearest_shares
 from wayveil.attacks.positions.narrow_graphs import same_columns
-from wayveil.kernels.attack_positions import nearest_owners
+from wayveil.kernels.attacks.position_matching import nearest_owners
 from wayveil.model import AttackResult, Chart, Engine, Points, Regions, parameter
 
 __all__ = ["GraphAttack"]

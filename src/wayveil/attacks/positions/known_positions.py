@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from wayveil.attacks.attack_base import mean, owners_of, same_times
 from wayveil.attacks.person_risk import FOUND, risk_chart
 from wayveil.errors import InputError
-from wayveil.kernels.attack_boxes import Boxes
-from wayveil.kernels.attack_positions import Slots
+from wayveil.kernels.attacks.box_distances import Boxes
+from wayveil.kernels.attacks.position_matching import Slots
 from wayveil.model import Chart, Points, Regions
 from wayveil.model.ragged import frozen, offsets_of
 

@@ -13,7 +13,7 @@ from scipy.spatial import cKDTree
 
 from wayveil.attacks.attack_base import owners_of
 from wayveil.attacks.positions.known_positions import Array, Tracks
-from wayveil.kernels.attack_positions import Values, nearest_values
+from wayveil.kernels.attacks.position_matching import Values, nearest_values
 from wayveil.model import Points, parameter
 
 __all__ = ["LookAlikes", "delta_parameter", "look_alike_values", "nearest_shares", "share_values"]

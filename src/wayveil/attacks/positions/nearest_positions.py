@@ -14,7 +14,7 @@ from wayveil.attacks.attack_base import OnPositions, auto_draws_parameter, mean,
 from wayveil.attacks.person_risk import mean_bounds
 from wayveil.attacks.positions.known_positions import Array, KnownSamples, Outcome, Tracks, check_matched
 from wayveil.attacks.positions.look_alikes import delta_parameter, look_alike_values, nearest_shares
-from wayveil.kernels.attack_positions import nearest_owners
+from wayveil.kernels.attacks.position_matching import nearest_owners
 from wayveil.model import AttackResult, Chart, Engine, Points, Regions, Series, parameter
 
 __all__ = ["NearestPositions"]

@@ -15,7 +15,7 @@ from wayveil.attacks.attack_base import OnPositions, draws_parameter, mean, owne
 from wayveil.attacks.person_risk import mean_bounds
 from wayveil.attacks.positions.known_positions import Array, Outcome, Tracks, check_matched
 from wayveil.attacks.positions.look_alikes import LookAlikes, share_values
-from wayveil.kernels.attack_positions import Values, nearest_values
+from wayveil.kernels.attacks.position_matching import Values, nearest_values
 from wayveil.model import AttackResult, Chart, Engine, Points, Series, parameter
 
 __all__ = ["NoisySightings"]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.attacks.visits.queries import SetQueries
-from wayveil.kernels.matching import COUNTS, count_fitting, doublet_codes, inverted_lists
+from wayveil.kernels.attacks.visit_matching import COUNTS, count_fitting, doublet_codes, inverted_lists
 from wayveil.model import Engine, Visits
 from wayveil.model.ragged import offsets_of, take
 

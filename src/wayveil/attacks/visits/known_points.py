@@ -13,7 +13,7 @@ from wayveil.attacks.attack_base import mean, same_times
 from wayveil.attacks.person_risk import PersonRisk
 from wayveil.attacks.visits.knowledge import draw_sets
 from wayveil.errors import InputError
-from wayveil.kernels.matching import match_sets
+from wayveil.kernels.attacks.visit_matching import match_sets
 from wayveil.model import Chart, Series
 from wayveil.model.ragged import offsets_of, take
 

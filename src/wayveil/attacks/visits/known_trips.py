@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from wayveil.attacks.attack_base import mean, owners_of
 from wayveil.attacks.person_risk import PersonRisk
 from wayveil.attacks.visits.knowledge import draw_sets
-from wayveil.kernels.trip_ends import fitting_owners
+from wayveil.kernels.attacks.trip_end_counts import fitting_owners
 from wayveil.model import Attack, AttackResult, Engine, TimeFormat, duration_units, parameter, seconds_per_unit
 from wayveil.model.ragged import offsets_of
 

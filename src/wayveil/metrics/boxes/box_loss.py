@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.kernels.box_cover import smallest_cover
-from wayveil.kernels.equal_sequences import first_equal
+from wayveil.kernels.common.equal_sequences import first_equal
+from wayveil.kernels.metrics.box_cover import smallest_cover
 from wayveil.metrics.metric_base import OnBoxes
 from wayveil.metrics.movement import Extent, check_comparable, extent, finite, sides, with_rows
 from wayveil.metrics.stats import AREAS, average, distribution

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.kernels.box_cover import smallest_cover
+from wayveil.kernels.metrics.box_cover import smallest_cover
 from wayveil.metrics.metric_base import OnBoxes
 from wayveil.metrics.movement import check_comparable, finite
 from wayveil.metrics.stats import distribution

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.kernels.frequent import mine_maximal_within, most_frequent, sequence_supports
-from wayveil.kernels.matching import doublet_codes
+from wayveil.kernels.attacks.visit_matching import doublet_codes
+from wayveil.kernels.frequent.maximal_sequences import mine_maximal_within, most_frequent, sequence_supports
 from wayveil.metrics.metric_base import OnVisits
 from wayveil.metrics.stats import paired_bars
 from wayveil.metrics.visits.aligned import aligned_locations, check_times, time_label

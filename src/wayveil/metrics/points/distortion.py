@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wayveil.kernels.displacement import displacements
+from wayveil.kernels.metrics.displacement import displacements
 from wayveil.metrics.metric_base import OnPositions
 from wayveil.metrics.movement import Extent, check_comparable, extent, finite, sides, with_rows
 from wayveil.metrics.stats import LENGTHS, distribution, tally_of_sizes

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.kernels.deviation import deviations, embedded
+from wayveil.kernels.metrics.line_deviation import deviations, embedded
 from wayveil.metrics.metric_base import OnVisits
 from wayveil.metrics.movement import finite
 from wayveil.metrics.stats import LENGTHS, distribution
