@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from wayveil.attacks.risk_chart import FOUND, SINGLED_OUT, risk_chart, share_chart
+from wayveil.attacks.person_risk import FOUND, SINGLED_OUT, risk_chart, share_chart
 
 BOUNDS = (1 / 50, 1 / 20, 1 / 10, 1 / 5, 1 / 2)
 

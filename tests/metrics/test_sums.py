@@ -11,18 +11,15 @@ from hypothesis import strategies as st
 
 from wayveil.errors import InputError
 from wayveil.metrics.boxes.box_loss import BoxLoss
-from wayveil.metrics.classes import LENGTHS, distribution, tally_of_sizes
 from wayveil.metrics.flows import Flows, RouteFlows, StopFlows
-from wayveil.metrics.hours.place_hours import PlaceHours
+from wayveil.metrics.hours import PlaceHours
 from wayveil.metrics.points.distortion import Distortion
 from wayveil.metrics.roads.road_error import RoadError
 from wayveil.metrics.roads.traffic import Traffic
+from wayveil.metrics.stats import LENGTHS, distribution, tally_of_sizes
 from wayveil.metrics.stops.generalization_cost import GeneralizationCost
 from wayveil.metrics.stops.taxonomy_levels import TaxonomyLevels
-from wayveil.metrics.trips.route_length import RouteLength
-from wayveil.metrics.trips.trip_duration import TripDuration
-from wayveil.metrics.trips.trip_length import TripLength
-from wayveil.metrics.trips.trip_visits import TripVisits
+from wayveil.metrics.trips import RouteLength, TripDuration, TripLength, TripVisits
 from wayveil.metrics.visits.instance_loss import InstanceLoss
 from wayveil.metrics.visits.visit_support import VisitSupport
 from wayveil.model import Points, Regions, RoadNetwork, Routes, Stops, Taxonomy, Visits

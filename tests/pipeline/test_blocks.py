@@ -396,7 +396,7 @@ def test_a_row_that_was_changed_or_removed_is_found(published: Path) -> None:
     lines = file.read_text().splitlines()
     fields = lines[3].split(",")
     file.write_text(
-        "\n".join([*lines[:3], ",".join([*fields[:5], str(float(fields[5]) + 1), *fields[6:]]), *lines[4:]])
+        "\n".join([*lines[:3], ",".join([*fields[:5], str(float(fields[5]) + 1), *fields[6:]]), *lines[4:]]) + "\n"
     )
     told = failures(published)
     assert "the hash of published-00002.csv differs" in told

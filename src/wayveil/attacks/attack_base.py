@@ -1,11 +1,15 @@
-"""What several attacks declare alike: the data that they take, and parameters of the same name and meaning."""
+"""What attacks have in common: the data that they take, parameters of the same meaning, and how people are counted."""
 
 from __future__ import annotations
 
 from fractions import Fraction
+from math import fsum
 from typing import Any, ClassVar
 
-from wayveil.model import Attack, Points, Regions, Routes, Stops, Visits, parameter
+import numpy as np
+from numpy.typing import NDArray
+
+from wayveil.model import Attack, Data, Points, Regions, Routes, Stops, Visits, parameter
 
 __all__ = [
     "OnPositions",
@@ -16,6 +20,8 @@ __all__ = [
     "choice_parameter",
     "draws_parameter",
     "m_parameter",
+    "mean",
+    "owners_of",
     "record_parameter",
     "same_times",
     "threshold_parameter",
@@ -104,3 +110,31 @@ def same_times(truth: Any, target: Any) -> bool:
     """Return whether the times of the two can be compared: all plain numbers can, dates only with dates."""
     scales = {"integer": "a number", "epoch": "a number"}
     return bool(scales.get(truth.time_format, truth.time_format) == scales.get(target.time_format, target.time_format))
+
+
+def owners_of(data: Data) -> NDArray[Any]:
+    """Return the person behind each trajectory, from 0 on; each is another person where nobody said.
+
+    Owners that are assumed say nothing about visits and points.  Routes, stops and boxes can be published in parts: the
+    assumed owners then tell which parts are of one trajectory of the input, and only owners that are withheld say
+    nothing.
+
+    Examples
+    --------
+    >>> data = Visits.from_records([[("a", 1)], [("b", 1)], [("c", 2)]], owner=[7, 3, 7])
+    >>> owners_of(data).tolist()
+    [1, 0, 1]
+    """
+    told = data.owners == "given" if data.whole else data.owners != "hidden"
+    return np.unique(data.owner, return_inverse=True)[1] if told else np.arange(len(data))
+
+
+def mean(values: NDArray[Any]) -> float | None:
+    """Return the mean, or None where there is nothing; rounding never lifts it above the largest value.
+
+    Examples
+    --------
+    >>> mean(np.full(7, 1 / 7)) == 1 / 7, mean(np.zeros(0))
+    (True, None)
+    """
+    return min(fsum(values.tolist()) / len(values), float(values.max())) if len(values) else None

@@ -6,8 +6,7 @@ from wayveil.metrics.boxes.box_loss import BoxLoss
 from wayveil.metrics.boxes.cell_loss import CellLoss
 from wayveil.metrics.boxes.log_cost import LogCost
 from wayveil.metrics.flows import Flows, OdMatrix, RouteFlows, StopFlows
-from wayveil.metrics.hours.cell_hours import CellHours
-from wayveil.metrics.hours.place_hours import PlaceHours
+from wayveil.metrics.hours import CellHours, PlaceHours
 from wayveil.metrics.patterns.frequent_sequences import FrequentSequences
 from wayveil.metrics.patterns.road_patterns import RoadPatterns
 from wayveil.metrics.patterns.sequential_patterns import SequentialPatterns
@@ -20,10 +19,7 @@ from wayveil.metrics.roads.road_error import RoadError
 from wayveil.metrics.roads.traffic import Traffic
 from wayveil.metrics.stops.generalization_cost import GeneralizationCost
 from wayveil.metrics.stops.taxonomy_levels import TaxonomyLevels
-from wayveil.metrics.trips.route_length import RouteLength
-from wayveil.metrics.trips.trip_duration import TripDuration
-from wayveil.metrics.trips.trip_length import TripLength
-from wayveil.metrics.trips.trip_visits import TripVisits
+from wayveil.metrics.trips import RouteLength, TripDuration, TripLength, TripVisits
 from wayveil.metrics.visits.instance_loss import InstanceLoss
 from wayveil.metrics.visits.visit_support import VisitSupport
 

@@ -10,13 +10,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.metrics.distances import largest, top_kept, total_variation
-from wayveil.metrics.hours.grid_cells import cell_parameter, cell_side, lines_of
 from wayveil.metrics.metric_base import OnPositions, OnRoutes, OnStops, OnVisits
-from wayveil.metrics.movement import bounding_box, centres, check_comparable, finite
-from wayveil.metrics.stops.nodes import aligned_nodes
-from wayveil.metrics.stops.place_kinds import kinds_of_nodes
-from wayveil.model import Chart, Metric, Points, Regions, Routes, Score, Series, Stops, Visits, parameter
+from wayveil.metrics.movement import (
+    bounding_box,
+    cell_parameter,
+    cell_side,
+    centres,
+    check_comparable,
+    finite,
+    lines_of,
+)
+from wayveil.metrics.stats import largest, paired_bars, top_kept, total_variation
+from wayveil.metrics.stops.nodes import aligned_nodes, kinds_of_nodes
+from wayveil.model import Chart, Metric, Points, Regions, Routes, Score, Stops, Visits, parameter
 from wayveil.model.sums import Same, Tally, side_by_side
 
 __all__ = ["Flows", "OdMatrix", "RouteFlows", "StopFlows", "ends_of_trips"]
@@ -82,21 +88,9 @@ class _FlowMetric(Metric):
         if not len(top):
             return ()
         rows = zip(*(column[top].tolist() for column in flows.columns), strict=True)
-        return (
-            Chart(
-                title=f"The {len(top)} largest flows" if len(top) > 1 else "The largest flow",
-                kind="bars",
-                labels=tuple(
-                    f"{self.end_text(flows, row[:width])} → {self.end_text(flows, row[width:])}" for row in rows
-                ),
-                series=(
-                    Series(name="original", values=tuple(before[top].astype(float).tolist())),
-                    Series(name="published", values=tuple(after[top].astype(float).tolist())),
-                ),
-                x_label=self.axis,
-                y_label="trips",
-            ),
-        )
+        title = f"The {len(top)} largest flows" if len(top) > 1 else "The largest flow"
+        labels = tuple(f"{self.end_text(flows, row[:width])} → {self.end_text(flows, row[width:])}" for row in rows)
+        return (paired_bars(title, labels, before[top], after[top], x_label=self.axis, y_label="trips"),)
 
 
 class _NamedFlows(_FlowMetric):

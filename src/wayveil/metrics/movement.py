@@ -1,4 +1,4 @@
-"""Original and published movement side by side: whether they can be compared, and where things are."""
+"""Points and boxes on a plane: where they are, how far they reach, and the square cells in which they are counted."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ from numpy.typing import NDArray
 
 from wayveil.errors import InputError
 from wayveil.metrics.visits.aligned import check_times
-from wayveil.model import Points, Regions
+from wayveil.model import Points, Regions, parameter
 from wayveil.model.sums import Highest, Lowest
 
 __all__ = [
     "Extent",
     "bounding_box",
+    "cell_parameter",
+    "cell_side",
     "centres",
     "check_comparable",
     "extent",
     "finite",
+    "lines_of",
     "longer_side",
     "sides",
     "with_rows",
@@ -116,3 +119,41 @@ def finite(value: Any) -> float | None:
     (2.0, None, None)
     """
     return float(value) if value is not None and math.isfinite(value) else None
+
+
+_AUTO_CELLS = 16
+_FAR = 1 << 40  # cells further away than this are one, so that numbers of cells fit
+
+
+def cell_parameter() -> Any:
+    """Declare how large cells are."""
+    return parameter(
+        kind="number",
+        low=0.001,
+        choices=("auto",),
+        default="auto",
+        help="side of a cell in metres; auto: 1/16 of the longer side of the bounding box",
+    )
+
+
+def cell_side(cell: float | str, original: Points) -> float:
+    """Return the side of a cell in metres.
+
+    Examples
+    --------
+    >>> data = Points.from_records([[(0, 0.0, 0.0), (1, 32.0, 8.0)]])
+    >>> cell_side("auto", data), cell_side(5.0, data)
+    (2.0, 5.0)
+    """
+    return longer_side(original) / _AUTO_CELLS or 1.0 if isinstance(cell, str) else cell
+
+
+def lines_of(place: NDArray[Any], begin: float, side: float) -> NDArray[np.int64]:
+    """Return the column of the cells in which these x are, or the row of these y, counted from `begin`.
+
+    Examples
+    --------
+    >>> lines_of(np.array([0.0, 19.9, 20.0, -1.0]), 0.0, 10.0).tolist()
+    [0, 1, 2, -1]
+    """
+    return np.clip(np.floor((place - begin) / side), -_FAR, _FAR).astype(np.int64)

@@ -9,12 +9,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.metrics.hours.grid_cells import cell_parameter, cell_side, lines_of
 from wayveil.metrics.metric_base import OnPositions, OnRoutes, OnStops, OnVisits
-from wayveil.metrics.movement import bounding_box, centres, check_comparable, finite
+from wayveil.metrics.movement import (
+    bounding_box,
+    cell_parameter,
+    cell_side,
+    centres,
+    check_comparable,
+    finite,
+    lines_of,
+)
 from wayveil.metrics.roads.road_counts import aligned_roads
-from wayveil.metrics.stops.nodes import aligned_nodes
-from wayveil.metrics.stops.place_kinds import kinds_of_nodes
+from wayveil.metrics.stops.nodes import aligned_nodes, kinds_of_nodes
 from wayveil.metrics.visits.aligned import aligned_locations
 from wayveil.model import Chart, Metric, Points, Regions, Routes, Score, Series, Stops, Visits
 from wayveil.model.ragged import keep_rows, trajectory_of_row

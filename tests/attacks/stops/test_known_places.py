@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.attacks.person_owners import owners_of
+from wayveil.attacks.attack_base import owners_of
 from wayveil.attacks.stops.known_places import KnownPlaces, _positions
 from wayveil.attacks.stops.place_classes import PlaceClasses
 from wayveil.engines import LocalEngine

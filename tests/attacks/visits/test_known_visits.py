@@ -432,3 +432,19 @@ def test_the_input_is_left_as_it_was():
     before = [data.t.tobytes(), data.location.tobytes(), data.offsets.tobytes()]
     attack(data, data, HIDDEN_VALUES, choice="worst")
     assert [data.t.tobytes(), data.location.tobytes(), data.offsets.tobytes()] == before
+
+
+@pytest.mark.parametrize("choice", ["random", "worst"])
+def test_what_is_known_is_the_same_for_every_target(choice):
+    """Sets are drawn when they are matched, a few people at a time; a second target meets the same ones."""
+    rng = np.random.default_rng(3)
+    records = [[(str(rng.integers(6)), t) for t in range(8)] for _ in range(40)]
+    data = Visits.from_records(records, owner=list(range(40)))
+    target = data.where(rng.random(data.n_visits) < 0.7)
+    known = KnownVisits(m=3, choice=choice, victims=10, draws=3)
+    drawing = np.random.default_rng(1)
+    queries = known.queries(data, sensitive={}, rng=drawing)
+    drawing.random(100)  # whatever is drawn later changes nothing
+    for one in (target, data, target):
+        matches = known.match(queries, one, truth=data, rng=drawing, engine=ENGINE)
+        assert known.summarize(queries, matches) == attack(data, one, {}, m=3, choice=choice, victims=10, draws=3)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.attacks.person_owners import owners_of
+from wayveil.attacks.attack_base import owners_of
 from wayveil.attacks.visits import known_points as module
 from wayveil.attacks.visits.known_points import KnownPoints, both, shared
 from wayveil.attacks.visits.uniqueness import Uniqueness

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.attacks.person_owners import owners_of
+from wayveil.attacks.attack_base import owners_of
 from wayveil.attacks.visits.known_points import KnownPoints
 from wayveil.attacks.visits.uniqueness_of_points import UniquenessOfPoints
 from wayveil.engines import LocalEngine

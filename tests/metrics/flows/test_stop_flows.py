@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from wayveil.errors import InputError, ParameterError
 from wayveil.metrics.flows import StopFlows
-from wayveil.metrics.stops.place_kinds import kinds_of_nodes
+from wayveil.metrics.stops.nodes import kinds_of_nodes
 from wayveil.model import Stops, Taxonomy
 
 PARENT = {

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.errors import InputError, ParameterError
-from wayveil.metrics.hours.cell_hours import CellHours
+from wayveil.metrics.hours import CellHours
 from wayveil.model import Frame, Points, Regions
 
 

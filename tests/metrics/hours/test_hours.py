@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.metrics.hours.hours import DayParts
+from wayveil.metrics.hours import DayParts
 
 HOUR_US = 3_600_000_000
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.errors import InputError, ParameterError
-from wayveil.metrics.hours.place_hours import PlaceHours
+from wayveil.metrics.hours import PlaceHours
 from wayveil.model import Visits
 
 

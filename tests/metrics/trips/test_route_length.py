@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import wasserstein_distance
 
-from wayveil.metrics.trips.route_length import RouteLength
+from wayveil.metrics.trips import RouteLength
 from wayveil.model import RoadNetwork, Routes
 
 LENGTH = {"ab": 10.0, "bc": 20.0, "ca": 40.0}

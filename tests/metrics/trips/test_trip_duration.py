@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy.stats import wasserstein_distance
 
 from wayveil.errors import InputError
-from wayveil.metrics.trips.trip_duration import TripDuration
+from wayveil.metrics.trips import TripDuration
 from wayveil.model import Visits
 
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import wasserstein_distance
 
-from wayveil.metrics.trips.trip_visits import TripVisits
+from wayveil.metrics.trips import TripVisits
 from wayveil.model import Visits
 
 

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.attacks.attack_base import OnVisits
-from wayveil.attacks.person_risk import interval
+from wayveil.attacks.person_risk import SINGLED_OUT, interval, risk_chart
 from wayveil.attacks.places.place_records import Index, Records, recode_victims
 from wayveil.attacks.places.record_search import NOBODY, fewest_owners, fitting_sets
-from wayveil.attacks.risk_chart import SINGLED_OUT, risk_chart
 from wayveil.attacks.visits.knowledge import Fitting, KnownSets, Risk, Victims
 from wayveil.model import AttackResult, Engine, Visits
 

@@ -11,11 +11,10 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from wayveil.attacks.attack_base import OnPositions, threshold_parameter
-from wayveil.attacks.person_owners import owners_of
+from wayveil.attacks.attack_base import OnPositions, mean, owners_of, threshold_parameter
+from wayveil.attacks.person_risk import FOUND, risk_chart, share_chart
 from wayveil.attacks.positions.fitting import MOST_EDGES, fitting
-from wayveil.attacks.positions.known_positions import Array, check_matched, mean
-from wayveil.attacks.risk_chart import FOUND, risk_chart, share_chart
+from wayveil.attacks.positions.known_positions import Array, check_matched
 from wayveil.attacks.row_ranges import expanded, parts
 from wayveil.kernels.attacks.speed_continuity import KnownRows, PublishedRows, keep_reachable
 from wayveil.model import AttackResult, Chart, Engine, Points, Regions, parameter, seconds_per_unit

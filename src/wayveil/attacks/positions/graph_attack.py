@@ -11,14 +11,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from wayveil.attacks.attack_base import OnPositions, threshold_parameter
-from wayveil.attacks.person_owners import owners_of
+from wayveil.attacks.attack_base import OnPositions, mean, owners_of, threshold_parameter
+from wayveil.attacks.person_risk import share_chart
 from wayveil.attacks.positions.assignments import CHAINS, Assignments, assign
 from wayveil.attacks.positions.fitting import MOST_EDGES, fitting
-from wayveil.attacks.positions.known_positions import Array, Outcome, Tracks, check_matched, mean
+from wayveil.attacks.positions.known_positions import Array, Outcome, Tracks, check_matched
 from wayveil.attacks.positions.look_alikes import delta_parameter, look_alike_values, nearest_shares
 from wayveil.attacks.positions.narrow_graphs import same_columns
-from wayveil.attacks.risk_chart import share_chart
 from wayveil.kernels.attacks.position_matching import nearest_owners
 from wayveil.model import AttackResult, Chart, Engine, Points, Regions, parameter
 

@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.attacks.attack_base import same_times
-from wayveil.attacks.person_owners import owners_of
-from wayveil.attacks.risk_chart import FOUND, risk_chart
+from wayveil.attacks.attack_base import mean, owners_of, same_times
+from wayveil.attacks.person_risk import FOUND, risk_chart
 from wayveil.errors import InputError
 from wayveil.kernels.attacks.box_distances import Boxes
 from wayveil.kernels.attacks.position_matching import Slots
 from wayveil.model import Chart, Points, Regions
 from wayveil.model.ragged import frozen, offsets_of
 
-__all__ = ["Array", "KnownSamples", "Outcome", "Tracks", "check_matched", "mean"]
+__all__ = ["Array", "KnownSamples", "Outcome", "Tracks", "check_matched"]
 
 Array = NDArray[Any]
 
@@ -209,17 +208,6 @@ def check_matched(who: str, truth: Points, target: Points | Regions) -> None:
             f"{who}: the known positions and the attacked data have different frames of coordinates. "
             "Read both in the same frame."
         )
-
-
-def mean(values: Array) -> float | None:
-    """Return the mean, or None where there is nothing; rounding never lifts it above the largest value.
-
-    Examples
-    --------
-    >>> mean(np.full(7, 1 / 7)) == 1 / 7, mean(np.zeros(0))
-    (True, None)
-    """
-    return min(fsum(values.tolist()) / len(values), float(values.max())) if len(values) else None
 
 
 def _rows(target: Points | Regions) -> Boxes:

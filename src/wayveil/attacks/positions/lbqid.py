@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wayveil.attacks.attack_base import OnPositions
-from wayveil.attacks.positions.known_positions import Array, check_matched, mean
+from wayveil.attacks.attack_base import OnPositions, mean
+from wayveil.attacks.positions.known_positions import Array, check_matched
 from wayveil.attacks.positions.lbqid_pattern import DAY_US, Element, parse_pattern, parse_recurrence
 from wayveil.attacks.positions.lbqid_witnesses import Requests
 from wayveil.errors import InputError, ParameterError

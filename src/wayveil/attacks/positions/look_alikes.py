@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from wayveil.attacks.person_owners import owners_of
+from wayveil.attacks.attack_base import owners_of
 from wayveil.attacks.positions.known_positions import Array, Tracks
 from wayveil.kernels.attacks.position_matching import Values, nearest_values
 from wayveil.model import Points, parameter

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wayveil.attacks.attack_base import OnPositions, auto_draws_parameter, threshold_parameter, victims_parameter
+from wayveil.attacks.attack_base import OnPositions, auto_draws_parameter, mean, threshold_parameter, victims_parameter
 from wayveil.attacks.person_risk import mean_bounds
-from wayveil.attacks.positions.known_positions import Array, KnownSamples, Outcome, Tracks, check_matched, mean
+from wayveil.attacks.positions.known_positions import Array, KnownSamples, Outcome, Tracks, check_matched
 from wayveil.attacks.positions.look_alikes import delta_parameter, look_alike_values, nearest_shares
 from wayveil.kernels.attacks.position_matching import nearest_owners
 from wayveil.model import AttackResult, Chart, Engine, Points, Regions, Series, parameter

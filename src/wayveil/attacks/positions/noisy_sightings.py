@@ -11,10 +11,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from wayveil.attacks.attack_base import OnPositions, draws_parameter, threshold_parameter
-from wayveil.attacks.person_owners import owners_of
+from wayveil.attacks.attack_base import OnPositions, draws_parameter, mean, owners_of, threshold_parameter
 from wayveil.attacks.person_risk import mean_bounds
-from wayveil.attacks.positions.known_positions import Array, Outcome, Tracks, check_matched, mean
+from wayveil.attacks.positions.known_positions import Array, Outcome, Tracks, check_matched
 from wayveil.attacks.positions.look_alikes import LookAlikes, share_values
 from wayveil.kernels.attacks.position_matching import Values, nearest_values
 from wayveil.model import AttackResult, Chart, Engine, Points, Series, parameter

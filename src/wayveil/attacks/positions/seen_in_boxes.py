@@ -11,8 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.attacks.attack_base import threshold_parameter, victims_parameter
-from wayveil.attacks.person_owners import owners_of
+from wayveil.attacks.attack_base import owners_of, threshold_parameter, victims_parameter
 from wayveil.attacks.person_risk import PersonRisk
 from wayveil.errors import InputError
 from wayveil.model import Attack, AttackResult, Engine, Regions, TimeFormat, parameter

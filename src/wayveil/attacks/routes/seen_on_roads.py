@@ -16,14 +16,13 @@ from wayveil.attacks.attack_base import (
     OnRoutes,
     choice_parameter,
     draws_parameter,
+    mean,
+    owners_of,
     same_times,
     threshold_parameter,
     victims_parameter,
 )
-from wayveil.attacks.person_owners import owners_of
-from wayveil.attacks.person_risk import mean_bounds
-from wayveil.attacks.positions.known_positions import mean
-from wayveil.attacks.risk_chart import SINGLED_OUT, risk_chart
+from wayveil.attacks.person_risk import SINGLED_OUT, mean_bounds, risk_chart
 from wayveil.attacks.routes.road_search import Attacked, Fitting
 from wayveil.errors import InputError
 from wayveil.model import AttackResult, Engine, Routes, parameter

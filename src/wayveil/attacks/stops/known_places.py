@@ -9,9 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.attacks.attack_base import OnStops
-from wayveil.attacks.person_owners import owners_of
-from wayveil.attacks.positions.known_positions import mean
+from wayveil.attacks.attack_base import OnStops, mean, owners_of
 from wayveil.attacks.stops.place_classes import Outcome, PlaceClasses
 from wayveil.model import AttackResult, Chart, Engine, Series, Stops, parameter
 from wayveil.model.ragged import keep_rows, offsets_of

@@ -10,9 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.attacks.attack_base import OnStops
-from wayveil.attacks.person_owners import owners_of
-from wayveil.attacks.positions.known_positions import mean
+from wayveil.attacks.attack_base import OnStops, mean, owners_of
 from wayveil.attacks.stops.place_classes import recode_places
 from wayveil.errors import InputError
 from wayveil.model import AttackResult, Engine, Stops, Taxonomy, parameter

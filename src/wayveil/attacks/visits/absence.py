@@ -19,11 +19,11 @@ from wayveil.attacks.attack_base import (
     victims_parameter,
 )
 from wayveil.attacks.visits.knowledge import KnownSets, Target, Victims
-from wayveil.attacks.visits.questions import AskedSets, used_names
+from wayveil.attacks.visits.queries import SetQueries, used_names
 from wayveil.errors import InputError
 from wayveil.model import AttackResult, Chart, Engine, Series, Visits
 
-__all__ = ["Absence", "AskedAbsence"]
+__all__ = ["Absence", "AbsenceQueries"]
 
 Array = NDArray[Any]
 
@@ -86,7 +86,7 @@ class Absence(OnVisits):
 
     def queries(
         self, truth: Visits, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator
-    ) -> AskedAbsence:
+    ) -> AbsenceQueries:
         values = {attribute: tuple(listed) for attribute, listed in sensitive.items()}
         people = Victims.draw(truth, self.victims, rng)
         carries = _carried(truth, values)
@@ -103,8 +103,8 @@ class Absence(OnVisits):
         owner = truth.owner[there] if truth.owners == "given" else there
         own = np.unique(owner, return_inverse=True)[1]
         share = 1 / np.bincount(own)[own] if len(own) else np.zeros(0)
-        return AskedAbsence(
-            sets=AskedSets(
+        return AbsenceQueries(
+            sets=SetQueries(
                 names=names,
                 location=location,
                 t=people.t,
@@ -125,11 +125,11 @@ class Absence(OnVisits):
             everything=np.concatenate([[len(there)], carries[there].sum(axis=0)]),
         )
 
-    def join_queries(self, queries: Sequence[AskedAbsence]) -> AskedAbsence:
-        return AskedAbsence.join(queries)
+    def join_queries(self, queries: Sequence[AbsenceQueries]) -> AbsenceQueries:
+        return AbsenceQueries.join(queries)
 
     def match(
-        self, queries: AskedAbsence, target: Visits, *, truth: Visits | None, rng: Any, engine: Engine
+        self, queries: AbsenceQueries, target: Visits, *, truth: Visits | None, rng: Any, engine: Engine
     ) -> Mapping[str, Any]:
         """Return how many trajectories fit each set; with all of the truth, also what it tells of those without any."""
         fitting = self._fits(queries, target, engine)
@@ -137,7 +137,7 @@ class Absence(OnVisits):
             return {"fitting": fitting}
         return {"fitting": fitting, "population": self._known_population(queries, truth, fitting == 0, engine)}
 
-    def summarize(self, queries: AskedAbsence, matches: Mapping[str, Any]) -> AttackResult:
+    def summarize(self, queries: AbsenceQueries, matches: Mapping[str, Any]) -> AttackResult:
         return self._result(queries, matches["fitting"] == 0, matches.get("population"))
 
     def _sizes(self, people: Victims) -> list[int]:
@@ -145,7 +145,7 @@ class Absence(OnVisits):
         most = people.longest if isinstance(self.m, str) else min(self.m, people.longest)
         return sorted({1, most})
 
-    def _fits(self, queries: AskedAbsence, target: Visits, engine: Engine) -> Array:
+    def _fits(self, queries: AbsenceQueries, target: Visits, engine: Engine) -> Array:
         """Return how many trajectories of some data fit each set."""
         asked = queries.sets
         if not same_times(asked, target):
@@ -157,7 +157,7 @@ class Absence(OnVisits):
         found: Array = lists.match(_as_sets(asked), asked.owner, engine).trajectories
         return found
 
-    def _known_population(self, queries: AskedAbsence, truth: Visits, absent: Array, engine: Engine) -> Array:
+    def _known_population(self, queries: AbsenceQueries, truth: Visits, absent: Array, engine: Engine) -> Array:
         """Return, for each set that fits nothing, the share of those who truly have it with each value; 0 elsewhere."""
         asked = queries.sets
         lists = Target.of(truth, asked.values, asked, asked.names)
@@ -172,7 +172,7 @@ class Absence(OnVisits):
             )
         return told
 
-    def _result(self, queries: AskedAbsence, absent: Array, told: Array | None) -> AttackResult:
+    def _result(self, queries: AbsenceQueries, absent: Array, told: Array | None) -> AttackResult:
         asked = queries.sets
         posterior, base = queries.posterior(absent)
         allowed = np.maximum(base, float(self.confidence))
@@ -216,12 +216,12 @@ class Absence(OnVisits):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class AskedAbsence:
+class AbsenceQueries:
     """Sets of known visits, and who has which value: enough to tell what being left out says.
 
     Parameters
     ----------
-    sets : AskedSets
+    sets : SetQueries
         The known visits; the weights of a person's sets of one size are 1 in all.
     several : int, one per set
         0 where one visit is known, 1 where several are.
@@ -234,7 +234,7 @@ class AskedAbsence:
         trajectories, and how many of them have it.
     """
 
-    sets: AskedSets
+    sets: SetQueries
     several: Array
     carries: Array
     trips: Array
@@ -242,10 +242,10 @@ class AskedAbsence:
     everything: Array
 
     @classmethod
-    def join(cls, parts: Sequence[AskedAbsence]) -> AskedAbsence:
+    def join(cls, parts: Sequence[AbsenceQueries]) -> AbsenceQueries:
         """Return the queries of all parts; nobody is in two of them."""
         return cls(
-            sets=AskedSets.join([part.sets for part in parts]),
+            sets=SetQueries.join([part.sets for part in parts]),
             several=np.concatenate([part.several for part in parts]),
             carries=np.concatenate([part.carries for part in parts]),
             trips=np.concatenate([part.trips for part in parts]),
@@ -315,7 +315,7 @@ def _normalised(weight: Array, person: Array, people: int) -> Array:
     return weight / np.bincount(person, weight, people)[person]
 
 
-def _as_sets(asked: AskedSets) -> KnownSets:
+def _as_sets(asked: SetQueries) -> KnownSets:
     return KnownSets(visits=asked.sets, person=asked.person, weight=asked.weight, sampled=asked.sampled)
 
 
@@ -330,7 +330,7 @@ def _carried(truth: Visits, values: Mapping[str, Sequence[str]]) -> Array:
     return np.stack(columns, axis=1).astype(np.float64) if columns else np.zeros((len(truth), 0))
 
 
-def _of_people(told: Array, absent: Array, asked: AskedSets, allowed: Array) -> dict[str, float | None]:
+def _of_people(told: Array, absent: Array, asked: SetQueries, allowed: Array) -> dict[str, float | None]:
     """Return what an attacker who knows the population tells: the mean and the largest, and who is above `allowed`."""
     most = np.zeros(asked.people)
     np.maximum.at(most, asked.person, told.max(axis=1))

@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wayveil.attacks.attack_base import OnPositions, draws_parameter, threshold_parameter, victims_parameter
-from wayveil.attacks.person_owners import owners_of
+from wayveil.attacks.attack_base import OnPositions, draws_parameter, owners_of, threshold_parameter, victims_parameter
 from wayveil.attacks.person_risk import PersonRisk
 from wayveil.attacks.positions.known_positions import Array, check_matched
 from wayveil.attacks.visits.known_trips import (

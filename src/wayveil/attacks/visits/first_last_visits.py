@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wayveil.attacks.attack_base import OnVisits, draws_parameter, threshold_parameter, victims_parameter
-from wayveil.attacks.person_owners import owners_of
+from wayveil.attacks.attack_base import OnVisits, draws_parameter, owners_of, threshold_parameter, victims_parameter
 from wayveil.attacks.person_risk import PersonRisk
 from wayveil.attacks.visits.known_points import check_comparable
 from wayveil.attacks.visits.known_trips import (

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.attacks.visits.questions import AskedSets
+from wayveil.attacks.visits.queries import SetQueries
 from wayveil.kernels.attacks.visit_matching import COUNTS, count_fitting, doublet_codes, inverted_lists
 from wayveil.model import Engine, Visits
 from wayveil.model.ragged import offsets_of, take
@@ -172,7 +172,7 @@ class Target:
         cls,
         target: Visits,
         sensitive: Mapping[str, Sequence[str]],
-        victims: Victims | AskedSets,
+        victims: Victims | SetQueries,
         names: tuple[str, ...],
     ) -> Target:
         """Return the lists; places are matched by name (`names` are those of the victims), times exactly."""

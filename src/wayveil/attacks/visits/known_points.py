@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.attacks.attack_base import same_times
+from wayveil.attacks.attack_base import mean, same_times
 from wayveil.attacks.person_risk import PersonRisk
-from wayveil.attacks.positions.known_positions import mean
 from wayveil.attacks.visits.knowledge import draw_sets
 from wayveil.errors import InputError
 from wayveil.kernels.attacks.visit_matching import match_sets

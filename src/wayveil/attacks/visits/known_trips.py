@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.attacks.person_owners import owners_of
+from wayveil.attacks.attack_base import mean, owners_of
 from wayveil.attacks.person_risk import PersonRisk
-from wayveil.attacks.positions.known_positions import mean
 from wayveil.attacks.visits.knowledge import draw_sets
 from wayveil.kernels.attacks.trip_end_counts import fitting_owners
 from wayveil.model import Attack, AttackResult, Engine, TimeFormat, duration_units, parameter, seconds_per_unit

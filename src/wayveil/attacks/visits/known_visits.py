@@ -19,10 +19,9 @@ from wayveil.attacks.attack_base import (
     threshold_parameter,
     victims_parameter,
 )
-from wayveil.attacks.person_risk import mean_bounds
-from wayveil.attacks.risk_chart import SINGLED_OUT, risk_chart, share_chart
+from wayveil.attacks.person_risk import SINGLED_OUT, mean_bounds, risk_chart, share_chart
 from wayveil.attacks.visits.knowledge import Fitting, KnownSets, Risk, Target, Victims
-from wayveil.attacks.visits.questions import AskedSets, used_names
+from wayveil.attacks.visits.queries import SetQueries, used_names
 from wayveil.errors import InputError
 from wayveil.model import AttackResult, Chart, Engine, TimeFormat, Visits
 
@@ -102,14 +101,14 @@ class KnownVisits(OnVisits):
             rng=deepcopy(rng),
         )
 
-    def join_queries(self, queries: Sequence[DrawnSets | AskedSets]) -> AskedSets:
-        return AskedSets.join([one.listed() if isinstance(one, DrawnSets) else one for one in queries])
+    def join_queries(self, queries: Sequence[DrawnSets | SetQueries]) -> SetQueries:
+        return SetQueries.join([one.listed() if isinstance(one, DrawnSets) else one for one in queries])
 
     def match(
-        self, queries: DrawnSets | AskedSets, target: Visits, *, truth: Visits | None, rng: Any, engine: Engine
+        self, queries: DrawnSets | SetQueries, target: Visits, *, truth: Visits | None, rng: Any, engine: Engine
     ) -> Mapping[str, Any]:
         _check_times(queries, target)
-        if isinstance(queries, AskedSets):
+        if isinstance(queries, SetQueries):
             return _count(queries, target, engine)
         lists = Target.of(target, queries.values, queries.victims, queries.locations)
         parts = []
@@ -122,8 +121,8 @@ class KnownVisits(OnVisits):
             sampled = sampled or sets.sampled
         return {"risk": Risk.join(parts), "sampled": sampled}
 
-    def summarize(self, queries: DrawnSets | AskedSets, matches: Mapping[str, Any]) -> AttackResult:
-        if isinstance(queries, AskedSets):
+    def summarize(self, queries: DrawnSets | SetQueries, matches: Mapping[str, Any]) -> AttackResult:
+        if isinstance(queries, SetQueries):
             risk = _risk(queries, matches, worst=self.choice == "worst")
             sampled = queries.sampled
         else:
@@ -195,7 +194,7 @@ class DrawnSets:
             else:
                 yield block, KnownSets.random(block, m, draws=self.draws, all_sets=not victims.sampled, rng=rng)
 
-    def listed(self) -> AskedSets:
+    def listed(self) -> SetQueries:
         """Return all sets, told by names instead of codes, so that any piece of the data can be asked."""
         victims = self.victims
         parts = list(self.blocks())
@@ -206,7 +205,7 @@ class DrawnSets:
         starts = np.cumsum([0, *(len(block) for block, _ in parts)]).tolist()
         nothing = np.zeros(0, np.int64)
         location, names = used_names(victims.location, self.locations)
-        return AskedSets(
+        return SetQueries(
             names=names,
             location=location,
             t=victims.t,
@@ -222,11 +221,11 @@ class DrawnSets:
         )
 
 
-def _as_sets(queries: AskedSets) -> KnownSets:
+def _as_sets(queries: SetQueries) -> KnownSets:
     return KnownSets(visits=queries.sets, person=queries.person, weight=queries.weight, sampled=queries.sampled)
 
 
-def _count(queries: AskedSets, target: Visits, engine: Engine) -> Mapping[str, Any]:
+def _count(queries: SetQueries, target: Visits, engine: Engine) -> Mapping[str, Any]:
     """Return how many people of a piece of the attacked data fit each set."""
     lists = Target.of(target, queries.values, queries, queries.names)
     sets = _as_sets(queries)
@@ -243,7 +242,7 @@ def _count(queries: AskedSets, target: Visits, engine: Engine) -> Mapping[str, A
     }
 
 
-def _risk(queries: AskedSets, counts: Mapping[str, Any], *, worst: bool) -> Risk:
+def _risk(queries: SetQueries, counts: Mapping[str, Any], *, worst: bool) -> Risk:
     """Return the risk that the counts of all pieces give."""
     people = counts["owners"]
     none = np.zeros_like(people)
@@ -266,7 +265,7 @@ def _same_owners(truth: Visits, target: Visits) -> bool:
     return truth.owners == "given" and np.array_equal(truth.owner, target.owner)
 
 
-def _check_times(truth: DrawnSets | AskedSets, target: Visits) -> None:
+def _check_times(truth: DrawnSets | SetQueries, target: Visits) -> None:
     if not same_times(truth, target):
         raise InputError(
             f"known_visits: the times of the known visits ({truth.time_format}) and of the attacked data "

@@ -10,10 +10,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wayveil.attacks.attack_base import OnVisits, draws_parameter, threshold_parameter, victims_parameter
-from wayveil.attacks.person_owners import owners_of
+from wayveil.attacks.attack_base import (
+    OnVisits,
+    draws_parameter,
+    mean,
+    owners_of,
+    threshold_parameter,
+    victims_parameter,
+)
 from wayveil.attacks.person_risk import PersonRisk
-from wayveil.attacks.positions.known_positions import mean
 from wayveil.attacks.visits.known_points import (
     Everybody,
     KnownPoints,
@@ -24,7 +29,7 @@ from wayveil.attacks.visits.known_points import (
     shared,
     with_points,
 )
-from wayveil.attacks.visits.questions import AskedPoints, used_names
+from wayveil.attacks.visits.queries import PointQueries, used_names
 from wayveil.attacks.visits.resolutions import Bucket, Times, bucket_of, bucket_parameter, ladder_of
 from wayveil.model import AttackResult, Chart, Engine, Series, TimeFormat, Visits, parameter
 
@@ -91,7 +96,7 @@ class Uniqueness(OnVisits):
 
     def queries(
         self, truth: Visits, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator
-    ) -> AskedPoints:
+    ) -> PointQueries:
         times = Times.of(truth.t)
         bucket = self._bucket(times, truth.time_format)
         known = KnownPoints.draw(
@@ -104,7 +109,7 @@ class Uniqueness(OnVisits):
             rng=rng,
         )
         location, names = used_names(truth.location[known.rows], truth.locations)
-        return AskedPoints(
+        return PointQueries(
             names=names,
             location=location,
             t=truth.t[known.rows],
@@ -116,16 +121,16 @@ class Uniqueness(OnVisits):
             time_format=truth.time_format,
         )
 
-    def join_queries(self, queries: Sequence[AskedPoints]) -> AskedPoints:
-        return AskedPoints.join(queries)
+    def join_queries(self, queries: Sequence[PointQueries]) -> PointQueries:
+        return PointQueries.join(queries)
 
     def match(
-        self, queries: AskedPoints, target: Visits, *, truth: Visits | None, rng: Any, engine: Engine
+        self, queries: PointQueries, target: Visits, *, truth: Visits | None, rng: Any, engine: Engine
     ) -> Mapping[str, Any]:
         check_comparable(self.name, queries, target)
         return {"fitting": tuple(engine.map(self._asking(queries, target), self._asked(queries)))}
 
-    def summarize(self, queries: AskedPoints, matches: Mapping[str, Any]) -> AttackResult:
+    def summarize(self, queries: PointQueries, matches: Mapping[str, Any]) -> AttackResult:
         bucket = self._bucket(queries.times, queries.time_format)
         risks, *steps = (
             [
@@ -155,13 +160,13 @@ class Uniqueness(OnVisits):
     def _bucket(self, times: Times, time_format: TimeFormat) -> Bucket:
         return bucket_of(self.name, self.bucket, _ladder(times, time_format), time_format)
 
-    def _asked(self, queries: AskedPoints) -> list[tuple[Bucket, Sequence[int]]]:
+    def _asked(self, queries: PointQueries) -> list[tuple[Bucket, Sequence[int]]]:
         """Return the widths of time, and for each the numbers of points, that are tried."""
         ladder = _ladder(queries.times, queries.time_format)
         bucket = self._bucket(queries.times, queries.time_format)
         return [(bucket, range(1, self.points + 1)), *((step, self._few) for step in ladder)]
 
-    def _asking(self, queries: AskedPoints, target: Visits) -> Callable[[tuple[Bucket, Sequence[int]]], np.ndarray]:
+    def _asking(self, queries: PointQueries, target: Visits) -> Callable[[tuple[Bucket, Sequence[int]]], np.ndarray]:
         """Return what counts, for one width of time, the people who fit."""
         person = np.repeat(owners_of(target), np.diff(target.offsets))
         everybody = Everybody(person=person, people=int(person.max(initial=-1)) + 1, same=False)

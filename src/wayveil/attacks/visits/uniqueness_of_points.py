@@ -10,10 +10,16 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from wayveil.attacks.attack_base import OnPositions, draws_parameter, threshold_parameter, victims_parameter
-from wayveil.attacks.person_owners import owners_of
+from wayveil.attacks.attack_base import (
+    OnPositions,
+    draws_parameter,
+    mean,
+    owners_of,
+    threshold_parameter,
+    victims_parameter,
+)
 from wayveil.attacks.person_risk import PersonRisk
-from wayveil.attacks.positions.known_positions import Array, check_matched, mean
+from wayveil.attacks.positions.known_positions import Array, check_matched
 from wayveil.attacks.visits.known_points import Everybody, KnownPoints, Shared, both, by_points, shared, with_points
 from wayveil.attacks.visits.resolutions import (
     Bucket,

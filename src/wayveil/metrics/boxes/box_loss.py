@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from wayveil.kernels.common.equal_sequences import first_equal
 from wayveil.kernels.metrics.box_cover import smallest_cover
-from wayveil.metrics.classes import AREAS, distribution
-from wayveil.metrics.distances import average
 from wayveil.metrics.metric_base import OnBoxes
 from wayveil.metrics.movement import Extent, check_comparable, extent, finite, sides, with_rows
+from wayveil.metrics.stats import AREAS, average, distribution
 from wayveil.model import Points, Regions, Score, parameter, seconds_per_unit
 from wayveil.model.ragged import take
 from wayveil.model.sums import Same, Tally

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.kernels.metrics.box_cover import smallest_cover
-from wayveil.metrics.classes import distribution
 from wayveil.metrics.metric_base import OnBoxes
 from wayveil.metrics.movement import check_comparable, finite
+from wayveil.metrics.stats import distribution
 from wayveil.model import Points, Regions, Score, parameter
 
 __all__ = ["CellLoss"]

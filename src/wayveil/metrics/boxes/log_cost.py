@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wayveil.errors import ParameterError
-from wayveil.metrics.classes import LENGTHS, distribution
 from wayveil.metrics.metric_base import OnBoxes
 from wayveil.metrics.movement import bounding_box, check_comparable, finite
+from wayveil.metrics.stats import LENGTHS, distribution
 from wayveil.model import Points, Regions, Score, parameter, seconds_per_unit
 
 __all__ = ["LogCost"]

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from wayveil.kernels.attacks.visit_matching import doublet_codes
 from wayveil.kernels.frequent.maximal_sequences import mine_maximal_within, most_frequent, sequence_supports
 from wayveil.metrics.metric_base import OnVisits
+from wayveil.metrics.stats import paired_bars
 from wayveil.metrics.visits.aligned import aligned_locations, check_times, time_label
-from wayveil.model import Chart, Score, Series, Visits, parameter
+from wayveil.model import Chart, Score, Visits, parameter
 
 __all__ = ["FrequentSequences"]
 
@@ -197,16 +198,6 @@ def _charts(labels: tuple[str, ...], before: Array, after: Array) -> tuple[Chart
     n = len(labels)
     if not n:
         return ()
-    return (
-        Chart(
-            title=f"The {n} most frequent sequences" if n > 1 else "The most frequent sequence",
-            kind="bars",
-            labels=labels,
-            series=(
-                Series(name="original", values=tuple(before[:n].astype(float).tolist())),
-                Series(name="published", values=tuple(after[:n].astype(float).tolist())),
-            ),
-            x_label="sequence of visits",
-            y_label="trajectories",
-        ),
-    )
+    title = f"The {n} most frequent sequences" if n > 1 else "The most frequent sequence"
+    axes = {"x_label": "sequence of visits", "y_label": "trajectories"}
+    return (paired_bars(title, labels, before[:n], after[:n], **axes),)

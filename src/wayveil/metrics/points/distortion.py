@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wayveil.kernels.metrics.displacement import displacements
-from wayveil.metrics.classes import LENGTHS, distribution, tally_of_sizes
 from wayveil.metrics.metric_base import OnPositions
 from wayveil.metrics.movement import Extent, check_comparable, extent, finite, sides, with_rows
+from wayveil.metrics.stats import LENGTHS, distribution, tally_of_sizes
 from wayveil.model import Points, Score, parameter, seconds_per_unit
 from wayveil.model.sums import Highest
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from wayveil.errors import InputError
 from wayveil.kernels.metrics.line_deviation import deviations, embedded
-from wayveil.metrics.classes import LENGTHS, distribution
 from wayveil.metrics.metric_base import OnVisits
 from wayveil.metrics.movement import finite
+from wayveil.metrics.stats import LENGTHS, distribution
 from wayveil.metrics.visits.aligned import aligned_locations
 from wayveil.model import Chart, Score, Visits
 

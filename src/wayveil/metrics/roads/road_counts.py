@@ -17,7 +17,6 @@ __all__ = [
     "counts",
     "distinct",
     "follows",
-    "largest",
     "slices_of",
     "tally_of_roads",
 ]
@@ -130,15 +129,3 @@ def follows(data: Routes) -> Array:
     connected = network.to_node[data.road[:-1]] == network.from_node[data.road[1:]]
     found[:-1] = (trajectory[1:] == trajectory[:-1]) & connected
     return found
-
-
-def largest(values: Array, most: int) -> Array:
-    """Return the positions of the largest values, none of them 0; ties in order of position.
-
-    Examples
-    --------
-    >>> largest(np.array([0, 4, 9, 4]), 2).tolist()
-    [2, 1]
-    """
-    rank = np.argsort(-values, kind="stable")[:most]
-    return rank[values[rank] > 0]

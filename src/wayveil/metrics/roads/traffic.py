@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.metrics.metric_base import OnRoutes
-from wayveil.metrics.roads.road_counts import by_slice, follows, largest, slices_of, tally_of_roads
-from wayveil.model import Chart, Routes, Score, Series, parameter
+from wayveil.metrics.roads.road_counts import by_slice, follows, slices_of, tally_of_roads
+from wayveil.metrics.stats import largest, paired_bars
+from wayveil.model import Chart, Routes, Score, parameter
 from wayveil.model.sums import Same, Tally, side_by_side
 
 __all__ = ["Traffic"]
@@ -145,16 +146,6 @@ class _Change:
         if not len(top):
             return ()
         names = [[self.items.names[code] for code in column[top].tolist()] for column in self.items.columns]
-        return (
-            Chart(
-                title=f"The {len(top)} {what}s" if len(top) > 1 else f"The {what}",
-                kind="bars",
-                labels=tuple(" → ".join(roads) for roads in zip(*names, strict=True)),
-                series=(
-                    Series(name="original", values=tuple(self.old[top].astype(float).tolist())),
-                    Series(name="published", values=tuple(self.new[top].astype(float).tolist())),
-                ),
-                x_label=x_label,
-                y_label="passages",
-            ),
-        )
+        title = f"The {len(top)} {what}s" if len(top) > 1 else f"The {what}"
+        labels = tuple(" → ".join(roads) for roads in zip(*names, strict=True))
+        return (paired_bars(title, labels, self.old[top], self.new[top], x_label=x_label, y_label="passages"),)

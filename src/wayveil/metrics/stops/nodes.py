@@ -1,4 +1,4 @@
-"""What measures of stops share: original and published stops as nodes of one taxonomy, and which are sensitive."""
+"""What measures of stops share: original and published stops as nodes of one taxonomy, and their kinds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from wayveil.errors import InputError
 from wayveil.model import Stops, Taxonomy
 
-__all__ = ["aligned_nodes", "height_of"]
+__all__ = ["aligned_nodes", "height_of", "kinds_of_nodes"]
 
 Array = NDArray[Any]
 
@@ -51,3 +51,20 @@ def height_of(taxonomy: Taxonomy) -> int:
     1
     """
     return max(1, taxonomy.height)
+
+
+def kinds_of_nodes(tree: Taxonomy) -> Array:
+    """Return for every node the one right below the root that it is or belongs to; -1 for the root.
+
+    Examples
+    --------
+    >>> tree = Taxonomy.from_parents([("Bar", "Food"), ("Place", ""), ("Food", "Place"), ("Park", "Place")])
+    >>> kinds_of_nodes(tree).tolist()
+    [2, -1, 2, 3]
+    """
+    kinds = tree.order[tree.depth[tree.order] == 1]
+    found = np.full(len(tree), -1, np.int64)
+    if len(kinds):
+        below = tree.order[1:]
+        found[below] = np.repeat(kinds, tree.last[kinds] - tree.first[kinds])
+    return found

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.metrics.metric_base import OnVisits
+from wayveil.metrics.stats import paired_bars
 from wayveil.metrics.visits.aligned import check_times, time_label
-from wayveil.model import Chart, Score, Series, TimeFormat, Visits
+from wayveil.model import Chart, Score, TimeFormat, Visits
 from wayveil.model.sums import Same, Tally, side_by_side
 
 __all__ = ["VisitSupport"]
@@ -124,16 +125,6 @@ def _charts(visits: Tally, before: Array, after: Array, time_format: TimeFormat)
     if not len(top):
         return ()
     drawn = zip(*(column[top].tolist() for column in visits.columns), strict=True)
-    return (
-        Chart(
-            title=f"The {len(top)} most frequent visits" if len(top) > 1 else "The most frequent visit",
-            kind="bars",
-            labels=tuple(f"{visits.names[place]} @ {time_label(moment, time_format)}" for place, moment in drawn),
-            series=(
-                Series(name="original", values=tuple(before[top].astype(float).tolist())),
-                Series(name="published", values=tuple(after[top].astype(float).tolist())),
-            ),
-            x_label="place and time",
-            y_label="trajectories",
-        ),
-    )
+    title = f"The {len(top)} most frequent visits" if len(top) > 1 else "The most frequent visit"
+    labels = tuple(f"{visits.names[place]} @ {time_label(moment, time_format)}" for place, moment in drawn)
+    return (paired_bars(title, labels, before[top], after[top], x_label="place and time", y_label="trajectories"),)

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wayveil.errors import ParameterError
-from wayveil.model.claims.base import Claim, Protection
-from wayveil.model.claims.counting import row_share_parameter, share_text, share_value
+from wayveil.model.claims.base import GroupClaim, Protection
+from wayveil.model.claims.counting import row_share_parameter, share_text
 from wayveil.model.parameters import parameter
 from wayveil.model.points import Points
 from wayveil.model.times import seconds_per_unit
@@ -23,7 +23,7 @@ _ROOM = 1 - 1e-5  # what is left for rounding between the largest speed and the 
 
 
 @dataclass(frozen=True, kw_only=True)
-class AttackGraph(Claim):
+class AttackGraph(GroupClaim):
     """k candidates: whoever knows the declared positions of everybody can rule out no more than all but `k` people.
 
     Draw an edge from every person I to every published trajectory O whose boxes contain the true positions of I at all
@@ -85,18 +85,9 @@ class AttackGraph(Claim):
             raise ParameterError(f"{self.name}: top_speed must be larger than 0, got 0. Nobody could move.")
 
     @property
-    def owner_share(self) -> Fraction:
-        """The largest share of trajectories that can be taken for each other which one person may own."""
-        return share_value(self.row_share, self.k)
-
-    @property
-    def group_size(self) -> int:
-        return self.k
-
-    @property
     def attack_settings(self) -> Mapping[str, Any]:
         speed = {} if self.top_speed == "none" else {"top_speed": self.top_speed}
-        return {"threshold": Fraction(1, self.k), "k": self.k, **speed}
+        return {**super().attack_settings, **speed}
 
     @property
     def promise(self) -> str:

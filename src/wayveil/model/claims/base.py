@@ -9,10 +9,10 @@ from fractions import Fraction
 from typing import Any, ClassVar, Literal, Protocol
 
 from wayveil.errors import ParameterError
-from wayveil.model.claims.counting import each_trajectory
+from wayveil.model.claims.counting import each_trajectory, share_value
 from wayveil.model.parameters import Sensitive, check_parameters, parameters_of, plain
 
-__all__ = ["Claim", "Guarantee", "Protection"]
+__all__ = ["Claim", "GroupClaim", "Guarantee", "Protection"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,3 +180,23 @@ class Claim(ABC):
 
     def to_json(self) -> dict[str, Any]:
         return {"name": self.name, **{p.name: plain(getattr(self, p.name)) for p in parameters_of(type(self))}}
+
+
+class GroupClaim(Claim):
+    """A claim about `k` people who look alike, of whose trajectories nobody owns more than a share."""
+
+    k: int
+    row_share: Fraction | str
+
+    @property
+    def owner_share(self) -> Fraction:
+        """The largest share of trajectories that look alike which one person may own."""
+        return share_value(self.row_share, self.k)
+
+    @property
+    def group_size(self) -> int:
+        return self.k
+
+    @property
+    def attack_settings(self) -> Mapping[str, Any]:
+        return {"threshold": Fraction(1, self.k), "k": self.k}

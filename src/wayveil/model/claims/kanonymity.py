@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from wayveil.model.claims.base import Claim, Protection
-from wayveil.model.claims.counting import row_share_parameter, share_text, share_value
+from wayveil.model.claims.base import GroupClaim, Protection
+from wayveil.model.claims.counting import row_share_parameter, share_text
 from wayveil.model.parameters import parameter
 
 __all__ = ["KAnonymity"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class KAnonymity(Claim):
+class KAnonymity(GroupClaim):
     """Trajectory k-anonymity: every published sequence of boxes is that of at least `k` people.
 
     Every published trajectory is, box by box, the same as those of at least `k` distinct owners, of whom nobody owns
@@ -50,19 +49,6 @@ class KAnonymity(Claim):
         "boxes",
         "points",
     )
-
-    @property
-    def owner_share(self) -> Fraction:
-        """The largest share of trajectories that look alike which one person may own."""
-        return share_value(self.row_share, self.k)
-
-    @property
-    def group_size(self) -> int:
-        return self.k
-
-    @property
-    def attack_settings(self) -> Mapping[str, Any]:
-        return {"threshold": Fraction(1, self.k), "k": self.k}
 
     @property
     def promise(self) -> str:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from wayveil.model.claims.base import Claim, Protection
-from wayveil.model.claims.counting import percent, row_share_parameter, share_text, share_value
+from wayveil.model.claims.base import GroupClaim, Protection
+from wayveil.model.claims.counting import percent, row_share_parameter, share_text
 from wayveil.model.parameters import Sensitive, parameter
 
 __all__ = ["KCL"]
@@ -18,7 +18,7 @@ EVERYBODY = 10**9
 
 
 @dataclass(frozen=True, kw_only=True)
-class KCL(Claim):
+class KCL(GroupClaim):
     """(K,C)_L-privacy: what is known of at most `l` visits, or of `"all"`, fits `k` people and tells little of them.
 
     Every non-empty sequence of at most `l` visits that occurs in the published data occurs in trajectories of at
@@ -75,15 +75,6 @@ class KCL(Claim):
         "trajectories",
         "visits",
     )
-
-    @property
-    def owner_share(self) -> Fraction:
-        """The largest share of trajectories that look alike which one person may own."""
-        return share_value(self.row_share, self.k)
-
-    @property
-    def group_size(self) -> int:
-        return self.k
 
     @property
     def attack_settings(self) -> Mapping[str, Any]:

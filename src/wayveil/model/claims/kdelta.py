@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from wayveil.model.claims.base import Claim, Protection
-from wayveil.model.claims.counting import row_share_parameter, share_text, share_value
+from wayveil.model.claims.base import GroupClaim, Protection
+from wayveil.model.claims.counting import row_share_parameter, share_text
 from wayveil.model.parameters import parameter
 
 __all__ = ["KDelta"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class KDelta(Claim):
+class KDelta(GroupClaim):
     """(k,delta)-anonymity: every published trajectory moves together with those of at least `k` - 1 other people.
 
     Every published trajectory belongs to a set of published trajectories of at least `k` distinct owners that have the
@@ -60,17 +60,8 @@ class KDelta(Claim):
     )
 
     @property
-    def owner_share(self) -> Fraction:
-        """The largest share of trajectories that look alike which one person may own."""
-        return share_value(self.row_share, self.k)
-
-    @property
-    def group_size(self) -> int:
-        return self.k
-
-    @property
     def attack_settings(self) -> Mapping[str, Any]:
-        return {"threshold": Fraction(1, self.k), "k": self.k, "delta": self.delta}
+        return {**super().attack_settings, "delta": self.delta}
 
     @property
     def promise(self) -> str:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from wayveil.model.claims.base import Claim, Protection
-from wayveil.model.claims.counting import row_share_parameter, share_text, share_value
+from wayveil.model.claims.base import GroupClaim, Protection
+from wayveil.model.claims.counting import row_share_parameter, share_text
 from wayveil.model.parameters import parameter
 
 __all__ = ["StrictK"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class StrictK(Claim):
+class StrictK(GroupClaim):
     """Strict k-anonymity on a road network: whole published routes are those of at least `k` people.
 
     In every slice of time, every published sequence of roads is exactly that of at least `k` distinct owners, and
@@ -59,19 +58,6 @@ class StrictK(Claim):
         "inference_routes",
         "min_people",
     )
-
-    @property
-    def owner_share(self) -> Fraction:
-        """The largest share of trajectories that look alike which one person may own."""
-        return share_value(self.row_share, self.k)
-
-    @property
-    def group_size(self) -> int:
-        return self.k
-
-    @property
-    def attack_settings(self) -> Mapping[str, Any]:
-        return {"threshold": Fraction(1, self.k), "k": self.k}
 
     @property
     def promise(self) -> str:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from wayveil.model.claims.base import Claim, Protection
-from wayveil.model.claims.counting import row_share_parameter, share_text, share_value
+from wayveil.model.claims.base import GroupClaim, Protection
+from wayveil.model.claims.counting import row_share_parameter, share_text
 from wayveil.model.parameters import parameter
 
 __all__ = ["SubsequenceK"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class SubsequenceK(Claim):
+class SubsequenceK(GroupClaim):
     """k-anonymity of what is contained: every subsequence of roads that occurs is in routes of at least `k` people.
 
     In every slice of time, every sequence of roads that occurs in a published trajectory, in this order but with others
@@ -55,19 +54,6 @@ class SubsequenceK(Claim):
         "inference_routes",
         "exact_match_min_support",
     )
-
-    @property
-    def owner_share(self) -> Fraction:
-        """The largest share of trajectories that look alike which one person may own."""
-        return share_value(self.row_share, self.k)
-
-    @property
-    def group_size(self) -> int:
-        return self.k
-
-    @property
-    def attack_settings(self) -> Mapping[str, Any]:
-        return {"threshold": Fraction(1, self.k), "k": self.k}
 
     @property
     def promise(self) -> str:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from wayveil.metrics.classes import AREAS, LENGTHS, distribution, durations
+from wayveil.metrics.stats import AREAS, LENGTHS, distribution, durations
 
 
 def chart(units, *columns):

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from wayveil.attacks.person_owners import owners_of
+from wayveil.attacks.attack_base import owners_of
 from wayveil.model import Points, Regions, RoadNetwork, Routes, Stops, Taxonomy, Visits
 
 OWNER = [7, 3, 7]

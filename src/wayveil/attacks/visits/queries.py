@@ -14,13 +14,13 @@ from wayveil.attacks.visits.resolutions import Times
 from wayveil.errors import InputError
 from wayveil.model import TimeFormat
 
-__all__ = ["AskedPoints", "AskedSets", "used_names"]
+__all__ = ["PointQueries", "SetQueries", "used_names"]
 
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class AskedSets:
+class SetQueries:
     """Sets of known visits; a set is a row of positions in the known visits, padded with -1.
 
     Parameters
@@ -59,7 +59,7 @@ class AskedSets:
         return len(self.person)
 
     @classmethod
-    def join(cls, parts: Sequence[AskedSets]) -> AskedSets:
+    def join(cls, parts: Sequence[SetQueries]) -> SetQueries:
         """Return the questions of all parts; nobody is in two of them."""
         _check(parts)
         first = parts[0]
@@ -82,8 +82,8 @@ class AskedSets:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class AskedPoints:
-    """Sets of known points of a life, in the order in which they become known; see `AskedSets` for what is not here.
+class PointQueries:
+    """Sets of known points of a life, in the order in which they become known; see `SetQueries` for what is not here.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class AskedPoints:
         return len(self.person)
 
     @classmethod
-    def join(cls, parts: Sequence[AskedPoints]) -> AskedPoints:
+    def join(cls, parts: Sequence[PointQueries]) -> PointQueries:
         """Return the questions of all parts; nobody is in two of them."""
         _check(parts)
         names, location = _joined_names(parts)

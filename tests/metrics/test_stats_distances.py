@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import wasserstein_distance
 
-from wayveil.metrics.distances import average, top_kept, total_variation, value_distances
+from wayveil.metrics.stats import average, top_kept, total_variation, value_distances
 
 values = st.lists(st.integers(0, 9), min_size=1, max_size=9)
 pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=8)

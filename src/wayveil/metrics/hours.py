@@ -1,0 +1,326 @@
+"""When places and cells are busy, before and after: by hour of the day, or by equal parts of the time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from wayveil.metrics.metric_base import OnPositions, OnVisits
+from wayveil.metrics.movement import (
+    bounding_box,
+    cell_parameter,
+    cell_side,
+    centres,
+    check_comparable,
+    finite,
+    lines_of,
+)
+from wayveil.metrics.stats import largest, paired_bars, top_kept, total_variation
+from wayveil.metrics.visits.aligned import check_times, hour_of_day
+from wayveil.model import Chart, Points, Regions, Score, TimeFormat, Visits, parameter
+from wayveil.model.ragged import trajectory_of_row
+from wayveil.model.sums import Same, Tally, side_by_side
+
+__all__ = ["CellHours", "DayParts", "PlaceHours"]
+
+Array = NDArray[Any]
+
+_PARTS = 24
+_DRAWN = 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class DayParts:
+    """The parts into which times are cut: 24 hours of the day, or up to 24 equal parts of the original's time.
+
+    Times of the published data before the first or after the last part belong to that part.
+
+    Examples
+    --------
+    >>> parts = DayParts.of(np.array([10, 100]), "integer")
+    >>> parts.labels[:2], parts.part(np.array([0, 10, 14, 999])).tolist()
+    (('10-13', '14-17'), [0, 0, 1, 22])
+    >>> DayParts.of(np.array([0]), "epoch").part(np.array([7200, 86_400])).tolist()
+    [2, 0]
+    """
+
+    time_format: TimeFormat
+    first: int
+    last: int
+    width: int
+
+    @classmethod
+    def of(cls, t: Array, time_format: TimeFormat) -> DayParts:
+        """Return the parts for these times of the original."""
+        first, last = (int(t.min()), int(t.max())) if len(t) else (0, 0)
+        return cls(time_format=time_format, first=first, last=last, width=-(-(last - first + 1) // _PARTS))
+
+    def part(self, t: Array) -> Array:
+        """Return the number of the part of each time."""
+        if self.time_format != "integer":
+            return hour_of_day(t, self.time_format)
+        # The difference of two times can need 64 bits without a sign.
+        since = (np.clip(t, self.first, self.last) - np.int64(self.first)).view(np.uint64)
+        return (since // np.uint64(self.width)).astype(np.int64)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The parts as people read them."""
+        if self.time_format != "integer":
+            return tuple(str(hour) for hour in range(24))
+        begins = range(self.first, self.last + 1, self.width)
+        if self.width == 1:
+            return tuple(str(begin) for begin in begins)
+        return tuple(f"{begin}-{min(begin + self.width - 1, self.last)}" for begin in begins)
+
+    @property
+    def axis(self) -> str:
+        """What the labels are."""
+        if self.time_format == "integer":
+            return "time"
+        return "hour of the day" if self.time_format == "local" else "hour of the day (UTC)"
+
+    def label(self, part: int) -> str:
+        """Return one part as it stands beside a place."""
+        return self.labels[part] if self.time_format == "integer" else f"{part} h"
+
+    def chart(self, title: str, y_label: str, before: Array, after: Array) -> tuple[Chart, ...]:
+        """Return counts per part before and after; no chart where the original has none."""
+        if not before.any():
+            return ()
+        return (paired_bars(title, self.labels, before, after, x_label=self.axis, y_label=y_label),)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlaceHours(OnVisits):
+    """How busy places are at each hour of the day, before and after.
+
+    The visits of all days are counted per place and hour.  Where times are plain integers, the time of the original is
+    cut into up to 24 equal parts instead.  The headline is the total-variation distance of the two tables as shares of
+    all visits: the share of visits that would have to be moved to another place or hour to turn one into the other.
+
+    Parameters
+    ----------
+    top : int, 1 to 1000
+        Number of busiest places and hours that are compared.
+
+    Notes
+    -----
+    Hours are those of the clock on the wall where times have no offset, else of UTC.  Places are matched by name.
+    O(n log n) time at worst and O(n) memory for n visits.  What is counted in pieces is as long as there are places and
+    hours, or different places and times where times are plain integers.
+
+    Examples
+    --------
+    >>> before = Visits.from_records([[("a", 0), ("b", 7200)], [("a", 60), ("b", 7260)]], time_format="epoch")
+    >>> after = Visits.from_records([[("a", 0)], [("a", 60), ("b", 7260)]], time_format="epoch")
+    >>> score = PlaceHours().run(before, after)
+    >>> round(score.value, 3), score.measured["largest_error"]
+    (0.167, 1)
+    """
+
+    top: int = parameter(
+        kind="int", low=1, high=1000, default=20, help="number of busiest places and hours that are compared"
+    )
+
+    name: ClassVar[str] = "place_hours"
+    summary: ClassVar[str] = "visits per place and hour of the day, before and after"
+    timed: ClassVar[bool] = True
+    additive: ClassVar[bool] = True
+
+    def count(self, original: Visits, published: Visits) -> Mapping[str, Any]:
+        """Return what can be added up over pieces of the data: visits per place and hour, or time if it is a number."""
+        check_times(self.name, original, published)
+        time_format = original.time_format
+        before, after = (
+            Tally.of(
+                data.location,
+                data.t if time_format == "integer" else hour_of_day(data.t, time_format),
+                names=data.locations,
+                named=1,
+            )
+            for data in (original, published)
+        )
+        return {"time_format": Same(time_format), "before": before, "after": after}
+
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        before, after = counts["before"], counts["after"]
+        parts = DayParts.of(before.columns[1], counts["time_format"].value)
+        if parts.time_format == "integer":
+            before, after = (_in_parts(side, parts) for side in (before, after))
+        by_hour = [
+            np.bincount(side.columns[1], weights=side.counts, minlength=len(parts.labels)).astype(np.int64)
+            for side in (before, after)
+        ]
+        places_moved = total_variation(*side_by_side(before.only(0), after.only(0))[1:])
+        table, before, after = side_by_side(before, after)
+        error = np.abs(before - after)
+        there = before > 0
+        return Score(
+            name=self.name,
+            meaning="share of visits that would need another place or hour to give the original counts",
+            value=total_variation(before, after),
+            better="lower",
+            percent=True,
+            measured={
+                "visits_before": int(before.sum()),
+                "visits_after": int(after.sum()),
+                "place_hours_before": int(there.sum()),
+                "place_hours_after": int((after > 0).sum()),
+                "place_hours_kept_share": float((after[there] > 0).mean()) if there.any() else None,
+                "mean_error": float(error[there].mean()) if there.any() else None,
+                "mean_relative_error": float((error[there] / before[there]).mean()) if there.any() else None,
+                "largest_error": int(error.max(initial=0)),
+                f"top_{self.top}_kept_share": top_kept(before, after, self.top),
+                "places_moved_share": places_moved,
+                "hours_moved_share": total_variation(*by_hour),
+            },
+            units={"mean_error": "visits", "largest_error": "visits"},
+            charts=(
+                *parts.chart("Visits by time", "visits", *by_hour),
+                *_largest_changes(
+                    lambda top: _place_labels(table, parts, top),
+                    before,
+                    after,
+                    x_label=f"place and {parts.axis}",
+                    y_label="visits",
+                ),
+            ),
+        )
+
+
+def _in_parts(side: Tally, parts: DayParts) -> Tally:
+    """Return counts per place and time as counts per place and part of the time."""
+    place, t = side.columns
+    return replace(side, columns=(place, parts.part(t))).only(0, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellHours(OnPositions):
+    """How busy the cells of a grid are at each hour of the day, before and after.
+
+    The plane is cut into square cells.  A trip is present in a cell at an hour of the day if it has a point there then,
+    however many.  Where times are plain integers, the time of the original is cut into up to 24 equal parts instead.
+    The headline is the total-variation distance of the two tables as shares of all presences.
+
+    Parameters
+    ----------
+    cell : number, >= 0.001, or "auto"
+        Side of a cell in metres; "auto" is 1/16 of the longer side of the bounding box of the original.
+    top : int, 1 to 1000
+        Number of busiest cells and hours that are compared.
+
+    Notes
+    -----
+    Boxes stand for the middle of their place and of their time.  Trips and not points are counted, so the number of
+    points that a trip has in a cell does not matter.  O(rows) time, and O(rows) memory.
+
+    Examples
+    --------
+    >>> before = Points.from_records([[(0, 0.0, 0.0), (9, 0.0, 0.0)], [(0, 0.0, 0.0)], [(0, 16.0, 0.0)]])
+    >>> after = Points.from_records([[(0, 0.0, 0.0)], [(0, 0.0, 0.0)], [(0, 16.0, 0.0)]])
+    >>> score = CellHours().run(before, after)
+    >>> score.measured["presences_before"], score.measured["presences_after"], round(score.value, 3)
+    (4, 3, 0.25)
+    """
+
+    cell: float | str = cell_parameter()
+    top: int = parameter(
+        kind="int", low=1, high=1000, default=20, help="number of busiest cells and hours that are compared"
+    )
+
+    name: ClassVar[str] = "cell_hours"
+    summary: ClassVar[str] = "trips per cell of a grid and hour of the day, before and after"
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def count(self, original: Points, published: Points | Regions) -> Mapping[str, Any]:
+        """Return trips by cell and part of the day."""
+        check_comparable(self.name, original, published)
+        parts = DayParts.of(original.t, original.time_format)
+        cell = cell_side(self.cell, original)
+        sides = [_presences(data, parts, original, cell) for data in (original, published)]
+        return {"cell": cell, "parts": parts, "table": _table(*sides)}
+
+    def score(self, counts: Mapping[str, Any]) -> Score:
+        cell, parts, table = counts["cell"], counts["parts"], counts["table"]
+        before, after = (table[side].to_numpy() for side in ("before", "after"))
+        by_hour = [_sums(table, "part", len(parts.labels), side) for side in ("before", "after")]
+        cells = table.group_by("column", "row", maintain_order=True).agg(pl.col("before").sum(), pl.col("after").sum())
+        there = before > 0
+        return Score(
+            name=self.name,
+            meaning="share of presences that would need another cell or hour to give the original counts",
+            value=total_variation(before, after),
+            better="lower",
+            percent=True,
+            measured={
+                "cell_m": finite(cell),
+                "presences_before": int(before.sum()),
+                "presences_after": int(after.sum()),
+                "cell_hours_before": int(there.sum()),
+                "cell_hours_after": int((after > 0).sum()),
+                "cell_hours_kept_share": float((after[there] > 0).mean()) if there.any() else None,
+                "largest_error": int(np.abs(before - after).max(initial=0)),
+                f"top_{self.top}_kept_share": top_kept(before, after, self.top),
+                "cells_moved_share": total_variation(cells["before"].to_numpy(), cells["after"].to_numpy()),
+                "hours_moved_share": total_variation(*by_hour),
+            },
+            charts=(
+                *parts.chart("Trips in all cells by time", "presences", *by_hour),
+                *_largest_changes(
+                    lambda top: _cell_labels(table, parts, top),
+                    before,
+                    after,
+                    x_label=f"cell (column, row), counted from the south-west, and {parts.axis}",
+                    y_label="trips",
+                ),
+            ),
+        )
+
+
+def _presences(data: Points | Regions, parts: DayParts, original: Points, cell: float) -> pl.DataFrame:
+    """Return how many trajectories are in each cell in each part of the time."""
+    box = bounding_box(original) or (0.0, 0.0, 0.0, 0.0)
+    _, x, y = centres(data)
+    t_min, t_max, *_ = data.boxes()
+    t = t_min + (t_max - t_min) // 2
+    column, row = lines_of(x, box[0], cell), lines_of(y, box[2], cell)
+    found = pl.DataFrame({"trip": trajectory_of_row(data.offsets), "column": column, "row": row, "part": parts.part(t)})
+    return found.unique().group_by("column", "row", "part").agg(pl.len().cast(pl.Int64).alias("count"))
+
+
+def _table(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
+    """Return the counts of both side by side, in the order of cells and times."""
+    keys = ["column", "row", "part"]
+    both = before.rename({"count": "before"}).join(after.rename({"count": "after"}), on=keys, how="full", coalesce=True)
+    return both.fill_null(0).sort(keys)
+
+
+def _sums(table: pl.DataFrame, key: str, n: int, side: str) -> Array:
+    return np.bincount(table[key].to_numpy(), weights=table[side].to_numpy(), minlength=n).astype(np.int64)
+
+
+def _largest_changes(
+    labels: Callable[[Array], Iterable[str]], before: Array, after: Array, *, x_label: str, y_label: str
+) -> tuple[Chart, ...]:
+    """Return the counts that changed the most; `labels` says what those at some positions are counts of."""
+    top = largest(np.abs(before - after), _DRAWN)
+    if not len(top) or not before.any():
+        return ()
+    title = f"The {len(top)} largest changes" if len(top) > 1 else "The largest change"
+    return (paired_bars(title, tuple(labels(top)), before[top], after[top], x_label=x_label, y_label=y_label),)
+
+
+def _place_labels(table: Tally, parts: DayParts, top: Array) -> list[str]:
+    rows = zip(*(column[top].tolist() for column in table.columns), strict=True)
+    return [f"{table.names[place]} @ {parts.label(part)}" for place, part in rows]
+
+
+def _cell_labels(table: pl.DataFrame, parts: DayParts, top: Array) -> list[str]:
+    rows = table.select("column", "row", "part").to_numpy()[top].tolist()
+    return [f"({column}, {row}) @ {parts.label(part)}" for column, row, part in rows]

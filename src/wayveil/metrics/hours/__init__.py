@@ -1,1 +1,0 @@
-"""When places and cells are busy."""

@@ -1,1 +1,0 @@
-"""How long trips are: in metres, seconds and visits."""
