@@ -56,8 +56,9 @@ class Cast:
     than c allows, so that nothing has to be lifted for it; with "uniform", sensitive places are generalized in classes,
     which are all groups with the same nodes, by the formula of the paper, not by the number in its example; never to a
     node that is not sensitive.  Trajectories with which one person would own too much of a class are cut to join
-    another one, or left out.  Times are not published.  Groups take O(n x 1,024 x length) time at most, memory is
-    about ten times the stops.
+    another one, or left out.  Where nothing is published of some people, all is done once more without them, so that
+    nothing depends on them.  Times are not published.  Groups take O(n x 1,024 x length) time at most, memory is about
+    ten times the stops.
 
     References
     ----------
@@ -115,6 +116,30 @@ class Cast:
     def run(self, data: Stops, *, rng: np.random.Generator, engine: Engine) -> Published:
         _check_people(data, self.m)
         tree = Preorder.of(data.taxonomy)
+        rows = np.ones(data.n_rows, np.bool_)
+        made = self._generalize(data, tree, engine)
+        # Nodes and groups may depend on nobody of whom nothing is published: others are taken out, and all is done once
+        # more.  Nobody comes back, so it ends.
+        while not np.isin(data.owner[np.diff(made.offsets) > 0], data.owner[made.published]).all():
+            stays = np.isin(data.owner, data.owner[made.published])
+            rows = stays[trajectory_of_row(data.offsets)]
+            made = self._generalize(data.where(rows), tree, engine)
+        node = np.full(data.n_rows, -1)
+        node[rows] = made.node
+        keep = node >= 0
+        zeros = np.zeros(int(keep.sum()), np.int64)
+        published = replace(
+            data, offsets=keep_rows(data.offsets, keep), place=tree.code[node[keep]], t=zeros, t_end=zeros
+        )
+        facts: dict[str, int | float | str] = {
+            "groups": len(made.groups.offsets) - 1,
+            "classes": len(np.unique(made.label[np.diff(published.offsets) > 0])),
+            "trajectories that joined a group afterwards": made.groups.riders,
+        }
+        return Published(data=published, claim=self.claim, facts=facts | _facts(data, node, tree))
+
+    def _generalize(self, data: Stops, tree: Preorder, engine: Engine) -> _Generalized:
+        """Return the nodes of all stops, in classes that are safe."""
         place = data.taxonomy.first[data.place]
         owner = np.unique(data.owner, return_inverse=True)[1].astype(np.int64)
         secret, of = data.sensitive, trajectory_of_row(data.offsets)
@@ -136,7 +161,7 @@ class Cast:
         )
         label, shown = stops.publish(tree, shares, claim.least_people, self.c, engine)
         node = np.full(data.n_rows, -1)
-        node[~secret] = _generalized(known, groups)
+        node[~secret] = _nodes_of_groups(known, groups)
         node[label[of] < 0] = -1
         node[secret] = shown
         if (node < 0).all():
@@ -144,17 +169,23 @@ class Cast:
                 f"cast: no {self.m} people could share anything that is safe with c = {float(self.c):g}, so nothing "
                 "can be published. Take a smaller m, a larger c or more data."
             )
-        keep = node >= 0
-        zeros = np.zeros(int(keep.sum()), np.int64)
-        published = replace(
-            data, offsets=keep_rows(data.offsets, keep), place=tree.code[node[keep]], t=zeros, t_end=zeros
-        )
-        facts: dict[str, int | float | str] = {
-            "groups": len(groups.offsets) - 1,
-            "classes": len(np.unique(label[np.diff(published.offsets) > 0])),
-            "trajectories that joined a group afterwards": groups.riders,
-        }
-        return Published(data=published, claim=self.claim, facts=facts | _facts(data, place, node, known, tree))
+        return _Generalized(offsets=data.offsets, groups=groups, label=label, node=node)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Generalized:
+    """What becomes of trajectories: their groups, the class of each, or -1, and the node of each stop, or -1."""
+
+    offsets: IntArray
+    groups: Groups
+    label: IntArray
+    node: IntArray
+
+    @property
+    def published(self) -> BoolArray:
+        """Of which trajectories something is published."""
+        rows = trajectory_of_row(self.offsets)[self.node >= 0]
+        return np.bincount(rows, minlength=len(self.label)) > 0
 
 
 def _check_people(data: Stops, m: int) -> None:
@@ -176,7 +207,7 @@ def _padded(of: IntArray, place: IntArray, n: int) -> IntArray:
     return found
 
 
-def _generalized(known: Known, groups: Groups) -> IntArray:
+def _nodes_of_groups(known: Known, groups: Groups) -> IntArray:
     """Return the node of each stop that is not sensitive: that of its group, or -1 where it is cut."""
     trajectory = trajectory_of_row(known.offsets)
     number = np.arange(len(trajectory)) - known.offsets[trajectory]
@@ -188,16 +219,18 @@ def _generalized(known: Known, groups: Groups) -> IntArray:
     return node
 
 
-def _facts(data: Stops, place: IntArray, node: IntArray, known: Known, tree: Preorder) -> dict[str, int | float | str]:
+def _facts(data: Stops, node: IntArray, tree: Preorder) -> dict[str, int | float | str]:
     """Return what was lost, in numbers; every stop and every trajectory is counted once."""
     of, secret, n = trajectory_of_row(data.offsets), data.sensitive, len(data)
+    place = data.taxonomy.first[data.place]
+    length = np.bincount(of[~secret], minlength=n)
     left, kept = np.bincount(of[node >= 0], minlength=n) > 0, node >= 0
     held = np.diff(data.offsets) > 0
     cut_rows = left[of] & ~secret & ~kept
     cut = np.bincount(of[cut_rows], minlength=n) > 0
     higher = kept & (node != place)
     hops, leaves = (
-        _cost(of, ~secret & left[of] & ~cut[of], node, place, weight, known.length, held & ~(left & ~cut))
+        _cost(of, ~secret & left[of] & ~cut[of], node, place, weight, length, held & ~(left & ~cut))
         for weight in (tree.weight("hops"), tree.weight("leaves"))
     )
     return {

@@ -191,9 +191,11 @@ class Nwa(WalkTogether):
         parts = [members[first[c] : first[c + 1]] for c in large]
         raw = []
         for part in parts:
-            rank = draw_ranks(Picked(begin=begin[part], end=end[part], columns=(data.t, data.x, data.y)), key)
+            whole = Picked(begin=begin[part], end=end[part], columns=(data.t, data.x, data.y))
             rows = _picked(data, begin[part], end[part])
-            raw.append(_Raw(rows=rows, owner=data.owner[part], first=int(np.argmin(rank))))
+            raw.append(
+                _Raw(rows=rows, owner=data.owner[part], first=int(np.argmin(draw_ranks(whole, data.frame, key))))
+            )
         classes = engine.map(_Class.of, raw)
         most_outliers = allowed_trash(trash_max, data)
         found, relaxed = self._cluster(classes, most_outliers, engine)

@@ -126,7 +126,7 @@ class W4m(WalkTogether):
     >>> method = W4m(k=2, delta=4, placement="nearest", radius_max=9)
     >>> made = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine())
     >>> [[(t, round(x, 6), round(y, 6)) for t, x, y in made.data.record(i)] for i in range(2)]
-    [[(0, 0.0, 0.0), (10, 10.0, 0.0)], [(0, 0.0, 1.0), (10, 10.0, 2.0)]]
+    [[(1, 0.0, 0.0), (12, 10.0, 2.0)], [(1, 0.0, 1.0), (12, 10.0, 4.0)]]
     """
 
     k: int = k_parameter()
@@ -228,7 +228,8 @@ class W4m(WalkTogether):
         measure = Measure(self.distance == "edr", unit, cap, *self._tolerances(data))
         middle_x, middle_y = _middles(data)
         blocks = _blocks(middle_x, middle_y, np.flatnonzero(np.diff(data.offsets) > 0), self.chunk_size)
-        rank = draw_ranks(Picked(begin=data.offsets[:-1], end=data.offsets[1:], columns=(data.t, data.x, data.y)), key)
+        whole = Picked(begin=data.offsets[:-1], end=data.offsets[1:], columns=(data.t, data.x, data.y))
+        rank = draw_ranks(whole, data.frame, key)
         items = [
             _Raw(
                 rows=_picked(data, length, members), middle_x=middle_x[members], middle_y=middle_y[members],

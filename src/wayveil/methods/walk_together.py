@@ -100,7 +100,7 @@ class WalkTogether:
             return Offsets.free()
         kept = np.flatnonzero(label >= 0)
         published = replace(rows, begin=rows.begin[kept], end=rows.end[kept])
-        drawn = draw_offsets(published, half_width(self.delta, frame), key)
+        drawn = draw_offsets(published, frame, half_width(self.delta, frame), key)
         places = Offsets(np.zeros(len(label)), np.zeros(len(label)))
         places.x[kept] = drawn.x
         places.y[kept] = drawn.y
