@@ -413,7 +413,7 @@ def test_everybody_at_one_place() -> None:
     made = run(Nwa(k=2, delta=0), Points.from_records([[(0, 0.1, 0.7), (5, 0.1, 0.7)]] * 200))
     assert records_of(made.data) == [[(0, 0.1, 0.7), (5, 0.1, 0.7)]] * 200
     assert made.facts["clusters"] == 100
-    assert made.facts["radius used (m)"] == 0
+    assert made.facts["restarts"] == 0
     assert made.facts["total translation (m)"] == 0
 
 
