@@ -104,6 +104,8 @@ def judgement_lines(judgement: Any) -> Iterator[str]:
     yield _row("promise", judgement.promise)
     for part in judgement.not_judged:
         yield _row("not judged", part)
+    for part in judgement.assumed:
+        yield _row("assumed", part)
     verdict = judgement.verdict
     if verdict is not None:
         word = "fails" if not verdict.holds else "nothing broken" if judgement.not_judged else "holds"

@@ -33,7 +33,7 @@ from wayveil.run.scores import verdict_json
 from wayveil.run.secret import SECRET_FILE, Secret
 from wayveil.run.shares import judge_together
 from wayveil.run.staging import MANIFEST, RECIPE_FILE
-from wayveil.verify import Need, apart, class_keys, join_verdicts
+from wayveil.verify import PLACED_BY_CHANCE, Need, apart, class_keys, join_verdicts
 
 __all__ = ["Judgement", "judge"]
 
@@ -41,6 +41,11 @@ __all__ = ["Judgement", "judge"]
 _NOT_ALONE = (
     "the claim itself: it speaks of true positions, which published files do not show; whoever has the original can "
     "judge it with --original"
+)
+
+_OWN_SECRET = (
+    "the secret of the run was drawn at random and is known to nobody else; all offsets of members are those that "
+    "follow from it"
 )
 
 
@@ -69,6 +74,12 @@ class Judgement:
         return self.manifest.guarantee.statement("declared" if self.manifest.people_declared else "given")
 
     @property
+    def assumed(self) -> tuple[str, ...]:
+        """What is taken for granted because only the owner of the data can know it."""
+        drawn = self.verdict is not None and PLACED_BY_CHANCE in self.verdict.not_judged
+        return (_OWN_SECRET,) if drawn and self.holds else ()
+
+    @property
     def exit_code(self) -> int:
         """0 holds, 1 fails, 3 cannot be judged from what was given."""
         return {True: 0, False: 1, None: 3}[self.holds]
@@ -79,6 +90,7 @@ class Judgement:
             "holds": self.holds,
             "failures": list(self.failures),
             "not_judged": list(self.not_judged),
+            "assumed": list(self.assumed),
             "with_original": self.repeated,
             "manifest_sha256": self.manifest_sha256,
             "method": self.manifest.method,
@@ -181,7 +193,8 @@ class _Repetition:
             differing = _differing(self.public, scratch / "out" / "public")
         if differing:
             return None, [f"published again from the original, other files come out: {', '.join(differing)}"], []
-        return outcome.verdict, [], list(outcome.verdict.not_judged)
+        # Every byte is the one that is drawn from the secret, so it is known how members were placed.
+        return outcome.verdict, [], [part for part in outcome.verdict.not_judged if part != PLACED_BY_CHANCE]
 
     def _repeating(self, recipe: Recipe, out: Path) -> Recipe:
         output = recipe.output.model_copy(update={"path": out, "overwrite": False, "keep_mapping": False})

@@ -90,6 +90,8 @@ def default_attacks(
             known = {p.name: p for p in parameters_of(cls)}
             given = {key: value for key, value in promised.items() if key in known}
             given |= _whom(name, claim)
+            if isinstance(claim, KDelta) and claim.placement == "nearest" and name != "noisy_sightings":
+                given.pop("delta", None)  # nobody was placed by chance, so nothing that is found is luck
             choices = [{"choice": choice} for choice in known["choice"].choices] if "choice" in known else [{}]
             found += [catalog.build("attack", name, {**given, **choice}) for choice in choices]
     found += [] if claim is None else _missing(found, claim, original, published, matched=matched, timed=timed)

@@ -7,12 +7,13 @@ from wayveil.verify.csafety import check_csafety
 from wayveil.verify.kanonymity import check_kanonymity
 from wayveil.verify.kcl import check_kcl
 from wayveil.verify.kcl_shares import KclShare, cut_share, join_shares, judge_share
-from wayveil.verify.kdelta import check_kdelta
+from wayveil.verify.kdelta import PLACED_BY_CHANCE, check_kdelta
 from wayveil.verify.parts import Need, apart, class_keys, join_verdicts, union_condition
 from wayveil.verify.strict_k import check_strict_k
 from wayveil.verify.subsequence_k import check_subsequence_k
 
 __all__ = [
+    "PLACED_BY_CHANCE",
     "VERIFIERS",
     "KclShare",
     "Need",
