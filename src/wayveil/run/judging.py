@@ -33,7 +33,7 @@ from wayveil.run.scores import verdict_json
 from wayveil.run.secret import SECRET_FILE, Secret
 from wayveil.run.shares import judge_together
 from wayveil.run.staging import MANIFEST, RECIPE_FILE
-from wayveil.verify import PLACED_BY_CHANCE, Need, apart, class_keys, join_verdicts
+from wayveil.verify import SHOWN_BY_REPETITION, Need, apart, class_keys, join_verdicts
 
 __all__ = ["Judgement", "judge"]
 
@@ -44,8 +44,7 @@ _NOT_ALONE = (
 )
 
 _OWN_SECRET = (
-    "the secret of the run was drawn at random and is known to nobody else; all offsets of members are those that "
-    "follow from it"
+    "the secret of the run was drawn at random and is known to nobody else; all that chance decided follows from it"
 )
 
 
@@ -76,7 +75,7 @@ class Judgement:
     @property
     def assumed(self) -> tuple[str, ...]:
         """What is taken for granted because only the owner of the data can know it."""
-        drawn = self.verdict is not None and PLACED_BY_CHANCE in self.verdict.not_judged
+        drawn = self.verdict is not None and any(part in SHOWN_BY_REPETITION for part in self.verdict.not_judged)
         return (_OWN_SECRET,) if drawn and self.holds else ()
 
     @property
@@ -193,8 +192,8 @@ class _Repetition:
             differing = _differing(self.public, scratch / "out" / "public")
         if differing:
             return None, [f"published again from the original, other files come out: {', '.join(differing)}"], []
-        # Every byte is the one that is drawn from the secret, so it is known how members were placed.
-        return outcome.verdict, [], [part for part in outcome.verdict.not_judged if part != PLACED_BY_CHANCE]
+        # Every byte is the one that follows from the secret, so it is known how they came about.
+        return outcome.verdict, [], [part for part in outcome.verdict.not_judged if part not in SHOWN_BY_REPETITION]
 
     def _repeating(self, recipe: Recipe, out: Path) -> Recipe:
         output = recipe.output.model_copy(update={"path": out, "overwrite": False, "keep_mapping": False})

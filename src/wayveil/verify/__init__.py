@@ -3,7 +3,7 @@
 from wayveil.model.protocols import Verifier
 from wayveil.verify.attack_graph import check_attack_graph
 from wayveil.verify.breach_bound import check_breach_bound
-from wayveil.verify.csafety import check_csafety
+from wayveil.verify.csafety import GROUPED_BLINDLY, check_csafety
 from wayveil.verify.kanonymity import check_kanonymity
 from wayveil.verify.kcl import check_kcl
 from wayveil.verify.kcl_shares import KclShare, cut_share, join_shares, judge_share
@@ -13,7 +13,7 @@ from wayveil.verify.strict_k import check_strict_k
 from wayveil.verify.subsequence_k import check_subsequence_k
 
 __all__ = [
-    "PLACED_BY_CHANCE",
+    "SHOWN_BY_REPETITION",
     "VERIFIERS",
     "KclShare",
     "Need",
@@ -33,6 +33,9 @@ __all__ = [
     "judge_share",
     "union_condition",
 ]
+
+SHOWN_BY_REPETITION = (PLACED_BY_CHANCE, GROUPED_BLINDLY)
+"""Parts of claims that no file shows, but a run that gives the same bytes from the secret of the first one."""
 
 VERIFIERS: dict[str, Verifier] = {
     "KCL": check_kcl,
