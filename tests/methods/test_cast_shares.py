@@ -124,6 +124,14 @@ def test_the_node_does_not_tell_the_leaf() -> None:
     assert records(run(Cast(c=0.3, m=5, place_people=2), seven)) == records(seven)
 
 
+def test_groups_that_nobody_sees_into_are_large_if_there_are_enough_people() -> None:
+    """Of four so that two may be at one place; of two where four have no stop in common."""
+    four = records(run(Cast(c=0.5, m=2), stops([["S1", "C1"], ["S2"], ["S1"], ["S2", "C1"]])))
+    assert four == [["Shop", "C1"], ["Shop"], ["Shop"], ["Shop", "C1"]]
+    lengths = [["S1", "S2"], ["S1", "S2"], ["C1"], ["C2"]]
+    assert records(run(Cast(c=0.5, m=2, place_people=1), stops(lengths)))[:2] == [["S1", "S2"]] * 2
+
+
 def test_everybody_at_the_same_clinic() -> None:
     with pytest.raises(InputError, match="nothing can be published"):
         run(Cast(c=0.5, m=2), stops([["S1", "C1"]] * 6))

@@ -178,13 +178,13 @@ class Cast:
             with_more=with_more & (np.diff(offsets) == 0) if claim.is_blind else with_more,
             secrets=_padded(of[secret], place[secret], len(data)) if apart else np.empty((len(data), 0), np.int64),
         )
-        groups = find_groups(
-            known,
-            tree,
-            self.distance,
-            shares.blind(known.people(np.arange(len(data)))) if claim.is_blind else shares,
-            engine,
-        )
+        if claim.is_blind:
+            larger = shares.blind(known.people(np.flatnonzero(np.diff(data.offsets))))
+            groups = find_groups(known, tree, self.distance, larger, engine)
+            if len(groups.offsets) == 1:  # too few are alike for these
+                groups = find_groups(known, tree, self.distance, shares.blind(0), engine)
+        else:
+            groups = find_groups(known, tree, self.distance, shares, engine)
         engine.progress("generalizing sensitive places")
         label, with_nodes = class_labels(groups)
         stops = Sensitive(
