@@ -9,7 +9,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from wayveil.attacks.look_alikes import LookAlikes, delta_parameter, share_values
 from wayveil.attacks.owners import owners_of
+from wayveil.attacks.person_risk import PersonRisk
 from wayveil.attacks.positions import Array, check_matched
 from wayveil.attacks.shared import OnPositions, draws_parameter, threshold_parameter, victims_parameter
 from wayveil.attacks.trip_ends import (
@@ -54,6 +56,9 @@ class FirstLast(OnPositions):
         Trips tried per person; all, where there are no more.
     threshold : number from 0 to 1
         People whose risk is above this are counted in `identity_share_above`.
+    delta : number, >= 0
+        Width of the discs of the claim in which chance placed people, in metres, or 0.  Who fits there fits by luck: of
+        a trip that fits, the victim's share of all trips that are the same curve counts, the mean over the draw.
 
     Notes
     -----
@@ -76,6 +81,7 @@ class FirstLast(OnPositions):
     victims: int = victims_parameter()
     draws: int = draws_parameter("trips tried per person, where there are more")
     threshold: Fraction = threshold_parameter()
+    delta: float = delta_parameter()
 
     name: ClassVar[str] = "first_last"
     summary: ClassVar[str] = "an attacker who knows where a trip of a person began and ended and looks for what fits"
@@ -106,20 +112,44 @@ class FirstLast(OnPositions):
             spans.append(Span(t_min, t_max, *around(truth.t[true_row], error or 0)))
         victim = known.owner[known.person]
         there_owner = owner[there]
-        timeless = known.risk(
-            *people_fitting([], discs, there_owner, victim, engine),
-            share_of_victim([], discs, there_owner, victim, engine),
-        )
-        risk = timeless
-        if error is not None:
-            risk = known.risk(
-                *people_fitting(spans, discs, there_owner, victim, engine),
-                share_of_victim(spans, discs, there_owner, victim, engine),
-            )
+        shape = None
+        if self.delta > 0 and isinstance(target, Points):
+            shape = LookAlikes.of(target, self.delta).shape[there]
+
+        def found(when: list[Span]) -> PersonRisk:
+            fitting, hit = people_fitting(when, discs, there_owner, victim, engine)
+            if shape is None:
+                return known.risk(fitting, hit, share_of_victim(when, discs, there_owner, victim, engine))
+            share = _share_over_draw(when, discs, shape, there_owner, victim, engine)
+            return known.risk(fitting, np.zeros(len(fitting), np.bool_), share)
+
+        timeless = found([])
+        risk = timeless if error is None else found(spans)
         adversary = (
             f"knows where a trip of a person began and ended, to {self.radius:g} m{when_words(self.within, error)}"
         )
         return told(self.name, adversary, known, risk, timeless, self.threshold)
+
+
+def _share_over_draw(
+    spans: list[Span], discs: list[Disc], shape: Array, owner: Array, victim: Array, engine: Engine
+) -> Array:
+    """Return per known trip the mean over trips that fit of the victim's share of those that are the same curve.
+
+    Each curve on which a victim has a trip is asked for in turn: most people have one.
+    """
+    values = share_values(shape, owner)
+    who = values.key % values.owners
+    order = np.argsort(who, kind="stable")
+    first = np.searchsorted(who[order], victim)
+    after = np.searchsorted(who[order], victim, side="right")
+    total = np.zeros(len(victim))
+    for turn in range(int((after - first).max(initial=0))):
+        has = first + turn < after
+        at = order[np.where(has, first + turn, 0)]
+        curve = np.where(has, values.key[at] // values.owners, -1)
+        total += np.where(has, values.value[at], 0.0) * share_of_victim(spans, discs, shape, curve, engine)
+    return total
 
 
 def _boxes(data: Points | Regions, rows: Array) -> tuple[Array, ...]:
