@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.attacks import trip_ends as module
-from wayveil.attacks.first_last import FirstLast
-from wayveil.attacks.trip_ends import KnownTrips, Span, around, people_fitting
+from wayveil.attacks.visits import known_trips as module
+from wayveil.attacks.visits.first_last import FirstLast
+from wayveil.attacks.visits.known_trips import KnownTrips, Span, around, people_fitting
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
 from wayveil.model import Points, Regions

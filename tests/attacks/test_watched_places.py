@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.attacks import watched_places as module
 from wayveil.attacks.person_risk import mean_bounds
-from wayveil.attacks.positions import KnownSamples
-from wayveil.attacks.watched_places import WatchedPlaces
+from wayveil.attacks.positions import watched_places as module
+from wayveil.attacks.positions.known_positions import KnownSamples
+from wayveil.attacks.positions.watched_places import WatchedPlaces
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
 from wayveil.model import Points, Regions

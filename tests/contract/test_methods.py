@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from wayveil.commands.single_steps import read
 from wayveil.engines import LocalEngine
 from wayveil.errors import WayveilError
 from wayveil.model import Routes, Stops
-from wayveil.run import catalog
-from wayveil.run.judging import judge
-from wayveil.run.pipeline import publish
-from wayveil.run.recipe import make_recipe
-from wayveil.run.secret import Secret
-from wayveil.run.single import read
+from wayveil.pipeline.folder.secret import Secret
+from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.publish import publish
+from wayveil.recipe import catalog
+from wayveil.recipe.recipe import make_recipe
 
 Content = Callable[..., dict[str, Any]]
 

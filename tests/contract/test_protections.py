@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 from wayveil.attacks import ATTACKS
+from wayveil.commands.single_steps import read
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
 from wayveil.methods import METHODS
 from wayveil.model import Protection, Stops, Taxonomy, parameters_of
-from wayveil.run import catalog
-from wayveil.run.single import read
+from wayveil.recipe import catalog
 
 ENGINE = LocalEngine(workers=1)
 STRICT = {"k": 3, "c": "1/2", "p": "1/2", "m": 3, "l": 2}

@@ -26,10 +26,10 @@ from wayveil.errors import WayveilError
 from wayveil.methods import METHODS
 from wayveil.methods.clusters import EXTRA
 from wayveil.model import Points, Routes, Stops, Visits
-from wayveil.run.judging import judge
-from wayveil.run.pipeline import publish
-from wayveil.run.recipe import make_recipe
-from wayveil.run.secret import Secret
+from wayveil.pipeline.folder.secret import Secret
+from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.publish import publish
+from wayveil.recipe.recipe import make_recipe
 
 PEOPLE = 12
 SECRET = Secret(bytes(32))

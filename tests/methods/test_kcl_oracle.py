@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.engines import LocalEngine
-from wayveil.methods.kcl import Kcl
+from wayveil.methods.kcl.kcl import Kcl
 from wayveil.model import Published, Visits
 
 Case = tuple[Visits, dict[str, Any]]

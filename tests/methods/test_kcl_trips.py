@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from wayveil.engines import LocalEngine
-from wayveil.methods.kcl import Kcl
+from wayveil.methods.kcl.kcl import Kcl
 from wayveil.model import Published, Visits
 from wayveil.workloads import City, Transit
 

@@ -22,7 +22,7 @@ from wayveil.methods.nwa import Nwa, _sketches, classes_of
 from wayveil.methods.offsets_in_disc import draw_ranks
 from wayveil.methods.picked import Picked
 from wayveil.model import Coded, Frame, KDelta, Points, Published
-from wayveil.verify.kdelta import check_kdelta
+from wayveil.verify.kdelta.kdelta_verifier import check_kdelta
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "nwa"
 Record = list[tuple[int, float, float]]

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from wayveil.errors import InputError, UsageError
-from wayveil.run.judging import judge
-from wayveil.run.pipeline import publish
-from wayveil.run.recipe import make_recipe
-from wayveil.run.secret import Secret
+from wayveil.pipeline.folder.secret import Secret
+from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.publish import publish
+from wayveil.recipe.recipe import make_recipe
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_another_original_or_secret_gives_other_files(owned: Path, tmp_path: Pat
 
 
 def test_another_version_proves_nothing(owned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wayveil.run.judging.versions", lambda: {"wayveil": "0"})
+    monkeypatch.setattr("wayveil.pipeline.folder.verify_folder.versions", lambda: {"wayveil": "0"})
     judgement = judge(owned, original=tmp_path / "named.csv")
     assert judgement.holds is None
     assert "another version" in judgement.not_judged[0]

@@ -9,12 +9,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from wayveil.attacks.look_alikes import LookAlikes, delta_parameter, share_values
-from wayveil.attacks.owners import owners_of
+from wayveil.attacks.attack_base import OnPositions, draws_parameter, threshold_parameter, victims_parameter
+from wayveil.attacks.person_owners import owners_of
 from wayveil.attacks.person_risk import PersonRisk
-from wayveil.attacks.positions import Array, check_matched
-from wayveil.attacks.shared import OnPositions, draws_parameter, threshold_parameter, victims_parameter
-from wayveil.attacks.trip_ends import (
+from wayveil.attacks.positions.known_positions import Array, check_matched
+from wayveil.attacks.positions.look_alikes import LookAlikes, delta_parameter, share_values
+from wayveil.attacks.visits.known_trips import (
     Disc,
     KnownTrips,
     Span,

@@ -10,11 +10,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from wayveil.attacks.look_alikes import delta_parameter, look_alike_values
+from wayveil.attacks.attack_base import OnPositions, auto_draws_parameter, threshold_parameter, victims_parameter
 from wayveil.attacks.person_risk import mean_bounds
-from wayveil.attacks.positions import Array, KnownSamples, Outcome, Tracks, check_matched, mean
-from wayveil.attacks.shared import OnPositions, auto_draws_parameter, threshold_parameter, victims_parameter
-from wayveil.kernels.attack_positions import Values, passing_owners
+from wayveil.attacks.positions.known_positions import Array, KnownSamples, Outcome, Tracks, check_matched, mean
+from wayveil.attacks.positions.look_alikes import delta_parameter, look_alike_values
+from wayveil.kernels.attacks.position_matching import Values, passing_owners
 from wayveil.model import AttackResult, Engine, Points, Regions, duration_units, parameter
 
 __all__ = ["WatchedPlaces"]

@@ -46,7 +46,7 @@ _SHARES = ("identity_share_above", "attribute_share_above", "unique_share", "unm
 
 def outcome_json(outcome: Any) -> dict[str, Any]:
     """Return a publication as JSON can hold it; the witness of a failed verdict is for the data owner."""
-    from wayveil.run.scores import results_json, verdict_json
+    from wayveil.recipe.defaults import results_json, verdict_json
 
     return {
         "published": outcome.public is not None,
@@ -199,13 +199,13 @@ def prepared_lines(out: Path, prepared: Any) -> Iterator[str]:
 
 
 def _rows(data: Any) -> str:
-    from wayveil.run.catalog import rows_word
+    from wayveil.recipe.catalog import rows_word
 
     return rows_word(data)
 
 
 def _effects(outcome: Any) -> Iterator[str]:
-    from wayveil.run.wording import adversary_words
+    from wayveil.report.text.wording import adversary_words
 
     if outcome.attacks:
         yield _row("risk", "before -> after; the report has more numbers")

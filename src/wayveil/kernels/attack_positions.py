@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.kernels.attack_boxes import Boxes, around_cost, cost_at, first_ending, outside, way
-from wayveil.kernels.jit import inner, kernel
+from wayveil.kernels.attacks.box_distances import Boxes, around_cost, cost_at, first_ending, outside, way
+from wayveil.kernels.common.jit import inner, kernel
 
 __all__ = ["Slots", "Values", "nearest_owners", "nearest_values", "passing_owners"]
 

@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from wayveil.kernels.cast_safe import safe_nodes
-from wayveil.kernels.equal_sequences import first_equal
+from wayveil.kernels.cast.safe_stops import safe_nodes
+from wayveil.kernels.common.equal_sequences import first_equal
 from wayveil.methods.cast_levels import Groups
 from wayveil.methods.cast_shares import Shares, dominated, reach
 from wayveil.methods.cast_tree import Preorder

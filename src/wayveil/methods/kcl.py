@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from wayveil.errors import ParameterError
-from wayveil.methods.kcl_choosing import Choosing
+from wayveil.methods.kcl.kcl_choosing import Choosing
 from wayveil.model import KCL, BlockKey, Cut, Engine, Published, Sensitive, Visits, check_parameters, parameter
 from wayveil.model.claims.counting import row_share_parameter
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.kernels.kcl_find import find_sequences
-from wayveil.kernels.kcl_patterns import Patterns
-from wayveil.kernels.kcl_restore import Bounds
-from wayveil.methods.kcl_absence import items_to_hide
-from wayveil.methods.kcl_ways import (
+from wayveil.kernels.kcl.pattern_loss import Patterns
+from wayveil.kernels.kcl.restoration import Bounds
+from wayveil.kernels.kcl.violating_sequences import find_sequences
+from wayveil.methods.kcl.kcl_absence import items_to_hide
+from wayveil.methods.kcl.kcl_ways import (
     Choice,
     Crowd,
     Numbered,
@@ -35,7 +35,7 @@ from wayveil.model import Coded, Engine, Visits
 from wayveil.model.ragged import BoolArray, IntArray
 
 if TYPE_CHECKING:
-    from wayveil.methods.kcl import Kcl
+    from wayveil.methods.kcl.kcl import Kcl
 
 __all__ = ["Choosing"]
 

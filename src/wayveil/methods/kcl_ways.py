@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.kernels.frequent import mine_maximal_within, sequence_supports
-from wayveil.kernels.kcl_lists import Records
-from wayveil.kernels.kcl_patterns import Patterns, new_patterns, visits_to_mend
-from wayveil.kernels.kcl_restore import Bounds, restore, restore_singly
-from wayveil.kernels.kcl_suppress import suppress
+from wayveil.kernels.frequent.maximal_sequences import mine_maximal_within, sequence_supports
+from wayveil.kernels.kcl.greedy_suppression import suppress
+from wayveil.kernels.kcl.pattern_loss import Patterns, new_patterns, visits_to_mend
+from wayveil.kernels.kcl.projected_lists import Records
+from wayveil.kernels.kcl.restoration import Bounds, restore, restore_singly
 from wayveil.model.ragged import BoolArray, IntArray, keep_rows, take
 
 __all__ = [

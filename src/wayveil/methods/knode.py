@@ -10,10 +10,10 @@ from typing import ClassVar
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.kernels.knode_draw import draw_boxes
-from wayveil.kernels.knode_graph import AXES, NO_EDGE, edge_weights
-from wayveil.kernels.knode_improve import low_loss_groups
-from wayveil.kernels.knode_partition import partition
+from wayveil.kernels.knode.exact_boxes import draw_boxes
+from wayveil.kernels.knode.greedy_partition import partition
+from wayveil.kernels.knode.group_improvement import low_loss_groups
+from wayveil.kernels.knode.overlap_graph import AXES, NO_EDGE, edge_weights
 from wayveil.methods.dominance import keep_shares, people_needed
 from wayveil.methods.picked import Picked
 from wayveil.methods.trajectory_graph import class_owners, cut_large, merge_small, time_classes, time_windows

@@ -15,11 +15,11 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from wayveil.errors import InputError, ParameterError
-from wayveil.kernels.hilbert import hilbert_index
-from wayveil.kernels.qid_classes import class_boxes, unite_asymmetric, unite_groups
-from wayveil.kernels.qid_groups import nearest_people
-from wayveil.kernels.qid_guard import candidate_edges, mutual_pairs, unite_guards
-from wayveil.kernels.qid_samples import Samples, keep_compatible
+from wayveil.kernels.common.hilbert import hilbert_index
+from wayveil.kernels.qid.hiding_groups import nearest_people
+from wayveil.kernels.qid.sample_classes import class_boxes, unite_asymmetric, unite_groups
+from wayveil.kernels.qid.speed_guard import candidate_edges, mutual_pairs, unite_guards
+from wayveil.kernels.qid.timed_samples import Samples, keep_compatible
 from wayveil.model import (
     AttackGraph,
     BlockKey,

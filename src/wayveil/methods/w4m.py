@@ -9,9 +9,9 @@ from typing import ClassVar
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.kernels.cluster_block import block_clusters
-from wayveil.kernels.cluster_edit import edit
-from wayveil.kernels.cluster_measure import Block, Known, Measure
+from wayveil.kernels.clusters.w4m_block import block_clusters
+from wayveil.kernels.clusters.w4m_edit import edit
+from wayveil.kernels.clusters.w4m_measure import Block, Known, Measure
 from wayveil.methods.clusters import (
     EXTRA,
     OUTLIER,

@@ -10,11 +10,10 @@ import numpy as np
 
 from wayveil.engines import scratch_folder
 from wayveil.errors import InputError, UsageError
-from wayveil.io.crs import crs_name
+from wayveil.io.tabular.crs import crs_name
 from wayveil.model import Engine, Stops, Verdict
 from wayveil.model.ragged import IntArray
-from wayveil.run import catalog
-from wayveil.run.manifest import (
+from wayveil.pipeline.folder.manifest import (
     Manifest,
     expected_columns,
     file_facts,
@@ -25,14 +24,15 @@ from wayveil.run.manifest import (
     sentences,
     versions,
 )
-from wayveil.run.outcome import NotPublished
-from wayveil.run.pipeline import publish
-from wayveil.run.reading import find_public, load_boxes, load_parts
-from wayveil.run.recipe import Recipe, load_recipe
-from wayveil.run.scores import verdict_json
-from wayveil.run.secret import SECRET_FILE, Secret
-from wayveil.run.shares import judge_together
-from wayveil.run.staging import MANIFEST, RECIPE_FILE
+from wayveil.pipeline.folder.secret import SECRET_FILE, Secret
+from wayveil.pipeline.folder.shares import judge_together
+from wayveil.pipeline.folder.staging import MANIFEST, RECIPE_FILE
+from wayveil.pipeline.input import find_public, load_boxes, load_parts
+from wayveil.pipeline.outcome import NotPublished
+from wayveil.pipeline.publish import publish
+from wayveil.recipe import catalog
+from wayveil.recipe.defaults import verdict_json
+from wayveil.recipe.recipe import Recipe, load_recipe
 from wayveil.verify import SHOWN_BY_REPETITION, Need, apart, class_keys, join_verdicts
 
 __all__ = ["Judgement", "judge"]

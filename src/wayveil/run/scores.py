@@ -29,8 +29,8 @@ from wayveil.model import (
     Verdict,
     parameters_of,
 )
-from wayveil.run import catalog
-from wayveil.run.protections import plays
+from wayveil.recipe import catalog
+from wayveil.recipe.protections import plays
 
 __all__ = [
     "charts_json",

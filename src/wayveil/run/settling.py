@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.io.degrees import points_to_file
+from wayveil.io.publish.canonical import points_to_file
 from wayveil.model import AttackGraph, Data, Extent, Frame, Points, Published, Regions, Routes
 from wayveil.model.ragged import BoolArray, FloatArray, IntArray, take
-from wayveil.run.reading import whole_days
+from wayveil.pipeline.input import whole_days
 
 __all__ = ["settle"]
 

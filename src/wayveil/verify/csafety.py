@@ -14,8 +14,8 @@ from wayveil.model.claims.counting import exceeds, share_text
 from wayveil.model.ragged import BoolArray, IntArray, trajectory_of_row
 from wayveil.model.results import Verdict
 from wayveil.model.stops import Stops
-from wayveil.verify.generalized import codes_in, misfits
-from wayveil.verify.stop_classes import Disclosure, Reach, StopClasses, Unit, largest_where_nested, ratio
+from wayveil.verify.common.stop_classes import Disclosure, Reach, StopClasses, Unit, largest_where_nested, ratio
+from wayveil.verify.csafety.generalized import codes_in, misfits
 
 __all__ = ["GROUPED_BLINDLY", "check_csafety"]
 

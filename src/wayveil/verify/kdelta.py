@@ -11,10 +11,10 @@ from wayveil.model.claims import KDelta
 from wayveil.model.claims.counting import percent, share_text
 from wayveil.model.points import Points
 from wayveil.model.results import Verdict
-from wayveil.verify.colocation import MOST_PAIRWISE
-from wayveil.verify.together import Failure, Shapes, Tally, judge, too_few_at_these_times
-from wayveil.verify.whole import counted, refusal, tolerance_m
-from wayveil.verify.work import LimitReached, Work
+from wayveil.verify.common.step_budget import LimitReached, Work
+from wayveil.verify.common.whole_trajectories import counted, refusal, tolerance_m
+from wayveil.verify.kdelta.kdelta_sets import Failure, Shapes, Tally, judge, too_few_at_these_times
+from wayveil.verify.kdelta.pairs_within_delta import MOST_PAIRWISE
 
 __all__ = ["DISTANCE_LIMIT", "PLACED_BY_CHANCE", "STEP_LIMIT", "check_kdelta"]
 
