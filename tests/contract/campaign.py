@@ -530,6 +530,7 @@ def _draw_cast(draw: Draw, method: str, seed: int) -> Case:
         "weights": draw.choice(["worst", "worst", "uniform"]),
         "distance": draw.choice(["hops", "leaves"]),
         "place_people": draw.choice(["m", "m", 1, 3]),
+        "grouping": draw.choice(["blind", "apart"]),
     }
     beside: dict[str, list[Any]] = {"parents": parents, "sensitive": labels}
     return Case(method=method, parameters=parameters, records=records, owner=owner, beside=beside, seed=seed)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from dataclasses import replace
 from fractions import Fraction
+from itertools import permutations, product
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,9 @@ import pytest
 from wayveil.attacks import ATTACKS
 from wayveil.commands.read_table import read
 from wayveil.engines import LocalEngine
+from wayveil.errors import InputError
 from wayveil.methods import METHODS
-from wayveil.model import Protection, parameters_of
+from wayveil.model import Protection, Stops, Taxonomy, parameters_of
 from wayveil.recipe import catalog
 
 ENGINE = LocalEngine(workers=1)
@@ -32,6 +35,8 @@ def variants() -> list[Any]:
             found.append(pytest.param(method, {"delta": 0}, id=f"{name}-0"))
         if any(p.name == "hide_absence" for p in parameters_of(method)):
             found.append(pytest.param(method, {"hide_absence": "yes"}, id=f"{name}-hidden"))
+        if any(p.name == "grouping" for p in parameters_of(method)):
+            found.append(pytest.param(method, {"grouping": "apart"}, id=f"{name}-apart"))
     return found
 
 
@@ -136,3 +141,57 @@ def test_a_sentence_that_is_not_true_is_found(tmp_path: Path) -> None:
         assert_is_kept(identity, method, truth, truth)  # as if everything were published
     with pytest.raises(AssertionError, match="does not measure luck"):
         assert_is_kept(replace(identity, measured=("luck",)), method, truth, truth)
+
+
+# --------------------------------------------------------- an attacker who works out how the groups of cast were formed
+
+PLACES = [("Place", ""), ("Shop", "Place"), ("S1", "Shop"), ("S2", "Shop"), ("Park", "Place"), ("Clinic", "Place")]
+NOT_SENSITIVE = [["S1", "S1", "S2", "S2"], ["S1", "S2", "S2", "Park"], ["S1"] * 4]
+
+
+def rebuilt_posterior(
+    others: list[str], method: Any, turns: list[tuple[int, ...]], monkeypatch: pytest.MonkeyPatch
+) -> float:
+    """Return the largest probability, of somebody who is published, to have been at the clinic.
+
+    The attacker knows where everybody was that is not sensitive, and the method; not who was at the clinic, for which
+    all possibilities are equally likely, nor what is drawn.  So all possibilities and all draws are published, and
+    those that look like what is seen are left.  Somebody who is published was at the clinic in a share of these.
+    """
+    tree = Taxonomy.from_parents(PLACES, sensitive=["Clinic"])
+    there: dict[Any, Counter[int]] = defaultdict(Counter)
+    either: dict[Any, Counter[int]] = defaultdict(Counter)
+    for truth in product([False, True], repeat=len(others)):
+        ways = [[place, "Clinic"] if ill else [place] for place, ill in zip(others, truth, strict=True)]
+        data = Stops.from_records(ways, taxonomy=tree)
+        for turn in turns:
+            monkeypatch.setattr("wayveil.methods.cast._drawn_turns", lambda data, key, turn=turn: np.array(turn))
+            try:
+                made = method.run(data, rng=np.random.default_rng(0), engine=ENGINE).data
+            except InputError:
+                continue
+            records = [tuple(made.record(i)) for i in range(len(ways))]
+            seen = tuple(sorted(record for record in records if record))
+            for i, record in enumerate(records):
+                either[seen][i] += bool(record)
+                there[seen][i] += bool(record) and truth[i]
+    return max(there[seen][i] / many for seen, people in either.items() for i, many in people.items() if many)
+
+
+@pytest.mark.parametrize("others", NOT_SENSITIVE)
+@pytest.mark.parametrize("c", ["1/2", "1/3", "1/4"])
+def test_who_works_out_the_groups_of_cast_learns_no_more_than_c(
+    others: list[str], c: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    method = METHODS["cast"](c=c, m=2, place_people=1)
+    assert any("works out how groups were formed" in p.sentence for p in method.claim.protects)
+    found = rebuilt_posterior(others, method, list(permutations(range(4))), monkeypatch)
+    assert 0 < found <= float(Fraction(c)) + 1e-12
+
+
+def test_where_people_are_kept_apart_the_groups_tell_who_was_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two shops with two people each: both are published as Shop if the two of the first shop are at the clinic."""
+    method = METHODS["cast"](c="1/2", m=2, place_people=1, grouping="apart")
+    assert rebuilt_posterior(NOT_SENSITIVE[0], method, [(0, 1, 2, 3)], monkeypatch) == 1.0
+    assert not any("works out how groups were formed" in p.sentence for p in method.claim.protects)
+    assert any("works out how groups were formed" in sentence for sentence in method.claim.not_covered)

@@ -370,7 +370,7 @@ def test_the_number_of_workers_does_not_matter_and_the_input_stays() -> None:
     assert one.data.place.tolist() == two.data.place.tolist()
     assert one.facts == two.facts
     assert data.place.tolist() == before.tolist()
-    assert one.claim == CSafety(c="0.05", m=3, weights="uniform", place_people=1, row_share=1)
+    assert one.claim == CSafety(c="0.05", m=3, weights="uniform", place_people=1, row_share=1, grouping="blind")
 
 
 def test_times_are_not_published_but_their_format_stays() -> None:

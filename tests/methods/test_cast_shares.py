@@ -124,10 +124,18 @@ def test_the_node_does_not_tell_the_leaf() -> None:
     assert records(run(Cast(c=0.3, m=5, place_people=2), seven)) == records(seven)
 
 
+def test_groups_that_nobody_sees_into_are_large_if_there_are_enough_people() -> None:
+    """Of four so that two may be at one place; of two where four have no stop in common."""
+    four = records(run(Cast(c=0.5, m=2), stops([["S1", "C1"], ["S2"], ["S1"], ["S2", "C1"]])))
+    assert four == [["Shop", "C1"], ["Shop"], ["Shop"], ["Shop", "C1"]]
+    lengths = [["S1", "S2"], ["S1", "S2"], ["C1"], ["C2"]]
+    assert records(run(Cast(c=0.5, m=2, place_people=1), stops(lengths)))[:2] == [["S1", "S2"]] * 2
+
+
 def test_everybody_at_the_same_clinic() -> None:
     with pytest.raises(InputError, match="nothing can be published"):
         run(Cast(c=0.5, m=2), stops([["S1", "C1"]] * 6))
-    made = run(Cast(c=0.5, m=2), stops([["S1", "C1"]] * 6 + [["S2"]] * 3))
+    made = run(Cast(c=0.5, m=2, grouping="apart"), stops([["S1", "C1"]] * 6 + [["S2"]] * 3))
     assert sum("C1" in record for record in records(made)) == 3
 
 
@@ -140,7 +148,10 @@ def test_a_place_of_one_person_is_lifted_or_left_out() -> None:
 
 
 def test_small_c_makes_larger_groups() -> None:
-    method, data = Cast(c=0.1, m=2, place_people=1), stops([["S1", "C1"], ["S2", "C2"]] + [["S1"], ["S2"]] * 9)
+    method, data = (
+        Cast(c=0.1, m=2, place_people=1, grouping="apart"),
+        stops([["S1", "C1"], ["S2", "C2"]] + [["S1"], ["S2"]] * 9),
+    )
     made = run(method, data)
     assert records(made) == records(data)
     assert broken(method, data, made) == []
@@ -205,6 +216,7 @@ ways = st.fixed_dictionaries(
         "row_share": st.sampled_from(["1/m", "1/m", "1/2", "1/10", 1]),
         "place_people": st.sampled_from(["m", 1, 2]),
         "distance": st.sampled_from(["hops", "leaves"]),
+        "grouping": st.sampled_from(["blind", "apart"]),
     }
 )
 
@@ -238,7 +250,7 @@ def test_over_people_only_those_with_the_same_places_keep_c() -> None:
     ways = [["S1", "S2", "H1"], ["S1", "S2"], ["S1", "H1"], ["S1"]]
     owner = [0, 1, 2, 1]
     data = Stops.from_records(ways, taxonomy=TREE, owner=owner)
-    method = Cast(c="1/2", m=2)
+    method = Cast(c="1/2", m=2, grouping="apart")
     made = run(method, data)
     assert [made.record(i) for i in range(4)] == ways
     assert VERIFIERS["CSafety"](made, method.claim, original=data).holds

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from wayveil.methods.clusters import EXTRA, OUTLIER, TOO_FEW, account, allowed_trash, members_of, semi_diagonal
+from wayveil.methods.clusters import EXTRA, OUTLIER, TOO_FEW, account, allowed_trash, members_of
 from wayveil.model import Points
 
 
@@ -46,8 +46,3 @@ def test_clusters_and_members_come_in_order() -> None:
 @pytest.mark.parametrize(("share", "allowed"), [("0", 0), ("1/10", 0), ("3/10", 2), ("0.29", 2), ("1", 7)])
 def test_the_trash_is_a_share_of_what_has_points(share: str, allowed: int) -> None:
     assert allowed_trash(Fraction(share), points([1] * 7 + [0] * 9)) == allowed
-
-
-def test_the_diagonal_of_nothing() -> None:
-    assert semi_diagonal(points([0, 0])) == 0
-    assert semi_diagonal(points([])) == 0

@@ -68,7 +68,8 @@ def check(data: Visits, asked: dict[str, Any]) -> None:
         for r in range(len(data)):
             before, after = data.record(r), made.data.record(r)
             assert after == [visit for visit in before if visit in after]
-            lost |= set(before) - set(after)
+            extra = not after and data.owner.tolist().count(data.owner[r]) > 1  # such trips may be left out whole
+            lost |= set() if extra and suppression == "global" else set(before) - set(after)
         if suppression == "global":
             assert not lost & {visit for r in range(len(data)) for visit in made.data.record(r)}
 

@@ -278,7 +278,7 @@ def test_no_manifest_is_bad_input(tmp_path: Path) -> None:
         judge(tmp_path / "missing")
 
 
-def test_with_the_original_only_what_files_never_show_is_left_open(tmp_path: Path) -> None:
+def test_with_the_original_and_the_secret_it_is_known_how_members_were_placed(tmp_path: Path) -> None:
     rows = [f"{i},p{i},{t},{10 * i + t},{t}" for i in range(4) for t in range(3)]
     (tmp_path / "points.csv").write_text("\n".join(["traj_id,user_id,t,x,y", *rows, ""]))
     recipe = {
@@ -289,9 +289,19 @@ def test_with_the_original_only_what_files_never_show_is_left_open(tmp_path: Pat
         "output": {"path": str(tmp_path / "out"), "format": "csv"},
     }
     publish(make_recipe(recipe))
+    alone = judge(tmp_path / "out")
+    assert alone.holds is None
+    assert "how members were placed" in [part.split(":")[0] for part in alone.not_judged]
+    assert alone.assumed == ()
     judgement = judge(tmp_path / "out", original=tmp_path / "points.csv")
-    assert judgement.holds is None
-    assert [part.split(":")[0] for part in judgement.not_judged] == ["how members were placed"]
+    assert judgement.holds is True
+    assert judgement.not_judged == ()
+    assert [part for part in judgement.assumed if "drawn at random" in part] == list(judgement.assumed) != []
+    # with another secret other offsets are drawn, so that nothing is known of how these came about
+    (tmp_path / "other.txt").write_text(f"{'ab' * 32}\n")
+    other = judge(tmp_path / "out", original=tmp_path / "points.csv", secret=tmp_path / "other.txt")
+    assert other.holds is False
+    assert other.assumed == ()
 
 
 def test_attributes_outside_the_claim_are_told_every_time(

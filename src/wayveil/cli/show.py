@@ -106,6 +106,8 @@ def judgement_lines(judgement: Any) -> Iterator[str]:
         yield _row("not judged", part)
     for note in judgement.notes:
         yield _row("note", note)
+    for part in judgement.assumed:
+        yield _row("assumed", part)
     verdict = judgement.verdict
     if verdict is not None:
         word = "fails" if not verdict.holds else "nothing broken" if judgement.not_judged else "holds"

@@ -15,10 +15,10 @@ from wayveil.commands.table_files import check_file, write_file
 from wayveil.engines import LocalEngine, scratch_folder
 from wayveil.errors import UsageError
 from wayveil.model import AttackResult, Data, Engine, Sensitive, parameters_of
+from wayveil.pipeline.blocks.attack_pieces import attack_pieces
 from wayveil.pipeline.blocks.block_source import Blocks, fits_at_once, hold_at_once, hold_pieces
 from wayveil.pipeline.blocks.combine import left_out_note
 from wayveil.pipeline.blocks.input_pieces import Wanted, found_kind, read_pieces
-from wayveil.pipeline.blocks.queries import attack_pieces
 from wayveil.pipeline.evaluate import run_attacks
 from wayveil.pipeline.input import check_sensitive, check_values, prepare, read_any
 from wayveil.recipe import catalog

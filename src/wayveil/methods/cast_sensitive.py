@@ -47,6 +47,8 @@ class Sensitive:
         sensitive stop.
     of, place, node : int64, one per stop
         Its trajectory, its true place, and the node at which it is published, or -1; nodes in preorder.
+    turn : int64, one per trajectory
+        Where several could be left out, those with a smaller number are looked at first.
     """
 
     label: IntArray
@@ -55,6 +57,7 @@ class Sensitive:
     of: IntArray
     place: IntArray
     node: IntArray
+    turn: IntArray
 
     def publish(
         self, tree: Preorder, shares: Shares, least_people: int, c: Fraction, engine: Engine
@@ -133,7 +136,7 @@ class Sensitive:
         for i, here in zip(of.tolist(), place.tolist(), strict=True):
             if i in secrets:
                 secrets[i].add(here)
-        mine = mine[np.argsort(label[mine], kind="stable")]
+        mine = mine[np.lexsort((self.turn[mine], label[mine]))]
         for members in np.split(mine, np.flatnonzero(np.diff(label[mine])) + 1):
             truly = [frozenset(secrets[i]) for i in members.tolist()]
             label[members[shares.left_out(self.owner[members].tolist(), truly, tree)]] = -1
@@ -233,6 +236,7 @@ def settle_stops(published: Stops, original: Stops, claim: CSafety, engine: Engi
         of=np.append(trajectory_of_row(published.offsets)[secret], trajectory_of_row(original.offsets)[true]),
         place=np.append(shown, original.taxonomy.first[original.place[true]]),
         node=np.append(shown, np.full(int(true.sum()), -1)),
+        turn=np.arange(len(published)),
     )
     shares = Shares(m=claim.m, owner_share=claim.owner_share, c=claim.c if claim.weights == "worst" else None)
     label, node = stops.settle(tree, shares, claim.least_people, claim.c, engine)

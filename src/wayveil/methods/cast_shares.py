@@ -37,6 +37,15 @@ class Shares:
     owner_share: Fraction
     c: Fraction | None
 
+    def blind(self, people: int) -> Shares:
+        """Return the same for who forms groups of these people without a look at sensitive places.
+
+        Groups are so large that two may have been at one place, if there are so many people at all: where two of the
+        fewest that it takes meet at one, leaving one of them out leaves too few.
+        """
+        enough = self.group_size if not self.c else max(self.group_size, min(ceil(2 / self.c), people))
+        return Shares(m=enough, owner_share=self.owner_share, c=None)
+
     @property
     def group_size(self) -> int:
         """People in a group: m, or as many as it takes so that one of them is no more than each share."""
@@ -169,7 +178,7 @@ class Shares:
         left = {who: [i for i in trips if i not in gone] for who, trips in there.items()}
         n_trips, n_at = len(members) - len(gone), sum(map(len, left.values()))
         while n_at and exceeds(n_at, n_trips, c):
-            who = max(left, key=lambda one: (len(left[one]), -one))
+            who = max(left, key=lambda one: len(left[one]))  # among equals the one whose turn is first
             gone.add(left[who].pop())
             n_trips -= 1
             n_at -= 1

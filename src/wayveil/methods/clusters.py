@@ -11,7 +11,7 @@ import numpy as np
 from wayveil.errors import InputError, ParameterError
 from wayveil.methods.people import check_people
 from wayveil.model import Frame, Points
-from wayveil.model.ragged import IntArray, offsets_of
+from wayveil.model.ragged import BoolArray, IntArray, offsets_of
 
 __all__ = [
     "EXTRA",
@@ -23,10 +23,10 @@ __all__ = [
     "check_data",
     "check_radius",
     "half_width",
+    "is_left_out",
     "members_of",
     "relax",
     "rounding_m",
-    "semi_diagonal",
 ]
 
 OUTLIER, TOO_FEW = -1, -2
@@ -76,15 +76,17 @@ def check_data(who: str, data: Points, k: int) -> None:
         raise InputError(f"{who}: there are coordinates beyond {_FARTHEST:g}, which are no places in metres.")
 
 
-def semi_diagonal(data: Points) -> float:
-    """Return half of the diagonal of the smallest box around all points.
+def is_left_out(label: IntArray, held: BoolArray) -> BoolArray:
+    """Return which of the trajectories that are `held` have no part in what is published.
+
+    Whoever has too many in a cluster is in it, so that the extra ones are no trajectories of strangers.
 
     Examples
     --------
-    >>> semi_diagonal(Points.from_records([[(0, 0.0, 0.0), (1, 6.0, 8.0)]]))
-    5.0
+    >>> is_left_out(np.array([0, OUTLIER, EXTRA, TOO_FEW, OUTLIER]), np.array([True, True, True, True, False])).tolist()
+    [False, True, False, True, False]
     """
-    return float(np.hypot(np.ptp(data.x), np.ptp(data.y))) / 2 if data.n_rows else 0.0
+    return held & (label < 0) & (label != EXTRA)
 
 
 def half_width(delta: float, frame: Frame) -> float:

@@ -76,8 +76,9 @@ class Knode(Method):
     `paper` is Algorithms 1 to 3 with these repairs: all pairs are tested for an edge; an edge needs overlap in both
     directions; components of exactly k are taken; owners are counted.  All trajectories of a class are cut to the
     timestamps that they share.  Leftovers are dropped, as printed.  `improved` shares nothing with it but the classes,
-    see ``docs/methods/knode.md``.  Classes of more than 1,024 trajectories (or 4k) are cut by place.  Time is
-    O(n x 1,024 x timestamps) at most, memory about five times the points plus 8 MB per worker.
+    see ``docs/methods/knode.md``.  Where nothing is published of some people, groups are found once more without them:
+    what is published depends on nobody else.  Classes of more than 1,024 trajectories (or 4k) are cut by place.  Time
+    is O(n x 1,024 x timestamps) at most for each time, memory about five times the points plus 8 MB per worker.
 
     References
     ----------
@@ -140,6 +141,29 @@ class Knode(Method):
         window = duration_units(self.name, "window", self.window, data.time_format)
         engine.progress("finding classes of the same time")
         tracks = _tracks(data, self.people)
+        groups, facts = self._gather(tracks, data, window, engine)
+        some = data
+        while len(groups.low):
+            known = np.isin(tracks.owner, tracks.owner[groups.label >= 0])
+            if known.all():
+                break
+            kept = np.zeros(len(data), np.bool_)
+            kept[tracks.which[known]] = True
+            some = some.where(np.repeat(kept, np.diff(some.offsets)))
+            tracks = _tracks(some, self.people)
+            groups, _ = self._gather(tracks, some, window, engine)
+        if not len(groups.low):
+            raise InputError(
+                f"knode: no group of k = {self.k} people was found (classes of time: {facts['classes']:,}), so nothing "
+                "can be published. Choose another window, a smaller k or more data."
+            )
+        engine.progress("drawing boxes")
+        return _publish(data, tracks, groups, self.claim, facts)
+
+    def _gather(
+        self, tracks: _Tracks, data: Points, window: int, engine: Engine
+    ) -> tuple[_Groups, dict[str, int | float | str]]:
+        """Return the groups of these trajectories, and what is to be told of how they were found."""
         windows = time_windows(data.t[tracks.first], data.t[tracks.first + tracks.length - 1], window)
         label = time_classes(windows)
         owners = class_owners(label, tracks.owner)
@@ -151,15 +175,8 @@ class Knode(Method):
         engine.progress("grouping trajectories")
         if self.variant == "paper":
             groups, facts["edges"] = self._partition(tracks, label, engine)
-        else:
-            groups = self._group(tracks, label, windows, engine)
-        if not len(groups.low):
-            raise InputError(
-                f"knode: no group of k = {self.k} people was found (classes of time: {len(owners):,}), so nothing can "
-                "be published. Choose another window, a smaller k or more data."
-            )
-        engine.progress("drawing boxes")
-        return _publish(data, tracks, groups, self.claim, facts)
+            return groups, facts
+        return self._group(tracks, label, windows, engine), facts
 
     def _partition(self, tracks: _Tracks, label: IntArray, engine: Engine) -> tuple[_Groups, int]:
         """Build and partition the graph of every class, as printed; return the groups and the number of edges."""
@@ -362,29 +379,30 @@ def _publish(
         owner=data.owner, attributes=data.attributes, frame=data.frame, time_format=data.time_format,
         owners=data.owners,
     )  # fmt: skip
-    return Published(data=regions, claim=claim, facts=facts | _facts(tracks, groups, side, spans, first_box))
+    return Published(data=regions, claim=claim, facts=facts | _facts(data, tracks, groups, side, spans, first_box))
 
 
 def _facts(
-    tracks: _Tracks, groups: _Groups, side: FloatArray, spans: IntArray, first_box: IntArray
+    data: Points, tracks: _Tracks, groups: _Groups, side: FloatArray, spans: IntArray, first_box: IntArray
 ) -> dict[str, int | float | str]:
-    """Return what was published and what was lost, in numbers."""
+    """Return what was published and what was lost of all data, in numbers."""
     inside = groups.label >= 0
     label = groups.label[inside]
     people = class_owners(label, tracks.owner[inside])
-    wide, high = (max(float(np.ptp(column)), 1e-300) for column in (tracks.x, tracks.y))
+    given = int((np.diff(data.offsets) > 0).sum())
+    wide, high = (max(float(np.ptp(column)), 1e-300) for column in (data.x, data.y))
     share = (side[1] - side[0]) / wide * ((side[3] - side[2]) / high)
     of_group = np.add.reduceat(share, first_box[:-1])
     blurred = float(of_group @ np.bincount(label, minlength=len(spans)))
-    published, samples = int(spans[label].sum()), int(tracks.length.sum())
-    left_out = int(tracks.length[~inside].sum())
+    published, samples = int(spans[label].sum()), data.n_rows
+    left_out = samples - int(tracks.length[inside].sum())
     return {
         "groups": len(spans),
         "people in the smallest group": int(people.min()),
         "people in the largest group": int(people.max()),
         "people per group": float(people.mean()),
-        "trajectories left out": int((~inside).sum()),
-        "success ratio": float(inside.mean()),
+        "trajectories left out": given - int(inside.sum()),
+        "success ratio": int(inside.sum()) / given,
         "points cut off published trajectories": samples - left_out - published,
         "box area, share of the whole space": blurred / published,
         "information loss per sample": (blurred + samples - published) / samples,

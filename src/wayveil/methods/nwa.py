@@ -24,12 +24,12 @@ from wayveil.methods.clusters import (
     allowed_trash,
     check_data,
     half_width,
+    is_left_out,
     members_of,
     relax,
-    semi_diagonal,
 )
 from wayveil.methods.dominance import keep_shares
-from wayveil.methods.offsets_in_disc import Offsets
+from wayveil.methods.offsets_in_disc import Offsets, draw_ranks
 from wayveil.methods.picked import Picked
 from wayveil.methods.walk_together import (
     WalkTogether,
@@ -70,7 +70,7 @@ class Nwa(WalkTogether):
         Trajectories start and end at multiples of this time only; what lies before and after is cut off.
     radius_max : number > 0, in metres, or "auto"
         Largest distance (root mean square over time) of a member to the pivot of its cluster, at first; `auto` is
-        0.5 % of half the diagonal of the box around all points.
+        10 m, whatever the data: it grows from there.
     radius_growth : number, >= 1.01
         What the radius is multiplied with as long as the trash is too large.
     trash_max : number from 0 to 1
@@ -93,6 +93,9 @@ class Nwa(WalkTogether):
     A cluster takes one trajectory of each of its first k people, the nearest; others of theirs may lead or join another
     cluster.  In the end the trajectories of whoever owns more than `row_share` of a cluster are left out, those
     farthest from the pivot first, and counted apart from outliers.
+
+    Where somebody is left out, the clusters are found once more without them, at the first radius at which nobody
+    else is an outlier.  So what is published depends on nobody who is not.
 
     References
     ----------
@@ -123,7 +126,7 @@ class Nwa(WalkTogether):
         low=0,
         choices=("auto",),
         default="auto",
-        help="first radius of a cluster in metres; auto is 0.5 % of half the diagonal of the data",
+        help="first radius of a cluster in metres; auto is 10, whatever the data",
     )
     radius_growth: float = radius_growth_parameter()
     trash_max: Fraction = trash_max_parameter()
@@ -141,37 +144,21 @@ class Nwa(WalkTogether):
     def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> Published:
         check_data(self.name, data, self.k)
         data = self.rounded(data)
-        engine.progress("finding classes")
         begin, end = self._cut(data)
-        members, first = classes_of(data.t, begin, end)
-        large = self._large(data, members, first)
-        if not len(large):
-            raise InputError(
-                f"nwa: no k = {self.k} people share the same timestamps: {len(members)} trajectories fall into "
-                f"{len(first) - 1} classes. Put them on common times with the step resample, or take a larger pi."
-            )
-        leads = rng.integers(0, np.diff(first)[large]).tolist()
-        parts = [members[first[c] : first[c + 1]] for c in large]
-        raw = [
-            _Raw(rows=_picked(data, begin[part], end[part]), owner=data.owner[part], first=lead)
-            for part, lead in zip(parts, leads, strict=True)
-        ]
-        classes = engine.map(_Class.of, raw)
-        found, relaxed = self._cluster(classes, data, engine)
-        label = np.where(end > begin, TOO_FEW, CUT_OFF)
-        for part, own in zip(parts, found, strict=True):
-            label[part] = np.where(own < 0, OUTLIER, part[own])
-        label[keep_shares(label, data.owner, _from_pivot(data, begin, end, label), self.claim.owner_share)] = EXTRA
-        if not (label >= 0).any():
-            raise InputError(
-                "nwa: every trajectory is an outlier at this radius. Take a larger radius_max or a smaller trash_max."
-            )
-        del classes  # as large as the data; the copy that is published needs the room
+        key = rng.bytes(32)
+        n_classes, label, relaxed = self._gather(data, begin, end, self.trash_max, key, engine)
+        left_out, now = label, end
+        while is_left_out(label, now > begin).any():
+            now = np.where(is_left_out(label, now > begin), begin, now)
+            _, label, relaxed = self._gather(data, begin, now, Fraction(0), key, engine)
+            left_out = np.where(now > begin, label, left_out)
+        label = left_out
         engine.progress("moving points")
-        made, moved = self._move(data, begin, end, label, self.place(data, rng), engine)
+        rows = Picked(begin=begin, end=end, columns=(data.t, data.x, data.y))
+        made, moved = self._move(data, begin, end, label, self.place(label, rows, data.frame, key), engine)
         lengths = np.diff(data.offsets)
         facts = {
-            "classes": len(first) - 1,
+            "classes": n_classes,
             **account(data, label),
             "trash: cut off by pi": int((label[lengths > 0] == CUT_OFF).sum()),
             "points cut off by pi": int((lengths - (end - begin))[label >= 0].sum()),
@@ -185,6 +172,42 @@ class Nwa(WalkTogether):
                 "resample, or take a larger pi"
             )
         return Published(data=made, claim=self.claim, facts=facts, groups=label)
+
+    def _gather(
+        self, data: Points, begin: IntArray, end: IntArray, trash_max: Fraction, key: bytes, engine: Engine
+    ) -> tuple[int, IntArray, Relaxed]:
+        """Return how many classes there are, the pivot of every trajectory or why it has none, and the radius.
+
+        Trajectories that end where they begin are as if they were not there.
+        """
+        engine.progress("finding classes")
+        members, first = classes_of(data.t, begin, end)
+        large = self._large(data, members, first)
+        if not len(large):
+            raise InputError(
+                f"nwa: no k = {self.k} people share the same timestamps: {len(members)} trajectories fall into "
+                f"{len(first) - 1} classes. Put them on common times with the step resample, or take a larger pi."
+            )
+        parts = [members[first[c] : first[c + 1]] for c in large]
+        raw = []
+        for part in parts:
+            whole = Picked(begin=begin[part], end=end[part], columns=(data.t, data.x, data.y))
+            rows = _picked(data, begin[part], end[part])
+            raw.append(
+                _Raw(rows=rows, owner=data.owner[part], first=int(np.argmin(draw_ranks(whole, data.frame, key))))
+            )
+        classes = engine.map(_Class.of, raw)
+        most_outliers = allowed_trash(trash_max, data)
+        found, relaxed = self._cluster(classes, most_outliers, engine)
+        label = np.where(end > begin, TOO_FEW, CUT_OFF)
+        for part, own in zip(parts, found, strict=True):
+            label[part] = np.where(own < 0, OUTLIER, part[own])
+        label[keep_shares(label, data.owner, _from_pivot(data, begin, end, label), self.claim.owner_share)] = EXTRA
+        if not (label >= 0).any():
+            raise InputError(
+                "nwa: every trajectory is an outlier at this radius. Take a larger radius_max or a smaller trash_max."
+            )
+        return len(first) - 1, label, relaxed
 
     def _cut(self, data: Points) -> tuple[IntArray, IntArray]:
         """Return the rows of every trajectory from the first multiple of pi to the last one."""
@@ -208,7 +231,7 @@ class Nwa(WalkTogether):
         large = np.flatnonzero(people >= self.people)
         return large[np.argsort(-np.diff(first)[large], kind="stable")]
 
-    def _cluster(self, classes: list[_Class], data: Points, engine: Engine) -> tuple[list[IntArray], Relaxed]:
+    def _cluster(self, classes: list[_Class], most_outliers: int, engine: Engine) -> tuple[list[IntArray], Relaxed]:
         """Return the clusters of every class at the first radius that leaves few enough outliers."""
         engine.progress("measuring distances")
         small = [c for c in classes if c.n <= _BLOCK]  # they come last
@@ -216,7 +239,6 @@ class Nwa(WalkTogether):
         for i, c in enumerate(classes[: len(classes) - len(small)]):
             classes[i] = c.measured_on(engine, self.people)
         found: list[IntArray] = []
-        most_outliers = allowed_trash(self.trash_max, data)
 
         def few_outliers(radius: float, restarts: int) -> bool:
             if sum(c.beyond(radius) for c in classes) > most_outliers:
@@ -225,8 +247,7 @@ class Nwa(WalkTogether):
             found[:] = engine.map(lambda c: c.cluster(self.people, radius), classes)
             return sum(int((own < 0).sum()) for own in found) <= most_outliers
 
-        start = 0.005 * semi_diagonal(data) if isinstance(self.radius_max, str) else self.radius_max
-        return found, relax(start, self.radius_growth, few_outliers)
+        return found, relax(self.first_radius, self.radius_growth, few_outliers)
 
     def _move(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from itertools import count
@@ -190,15 +190,21 @@ class Qid(Method):
         return max(self.k, ceil(1 / self.claim.owner_share))
 
     def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> Published:
-        made = self._run(data, self._claim_on(data), engine)
-        # A top speed that is found in the data is published, and must not be that of somebody who is left out.  Each
-        # round takes that of the people who are published.  Nobody among them is faster than before, so it only falls.
-        while self.top_speed == "auto" and made.data.n_rows:
-            claim = self._claim_on(data.take(np.flatnonzero(np.diff(made.data.offsets))))
-            if claim == made.claim:
+        some = data
+        made = self._run(some, self._claim_on(some), engine)
+        # Nothing may depend on people of whom nothing is published: neither a top speed that is found in the data, nor
+        # who is with whom.  Each round takes those who are published; nobody comes back, and nobody among them is
+        # faster than before, so it ends.
+        while made.data.n_rows:
+            published = np.diff(made.data.offsets) > 0
+            stays = np.isin(data.owner, data.owner[published])
+            claim = self._claim_on(data.take(np.flatnonzero(published)))
+            if claim == made.claim and stays[np.diff(some.offsets) > 0].all():
                 break
-            made = self._run(data, claim, engine)
-        return made
+            some = some.where(np.repeat(stays, np.diff(some.offsets)))
+            made = self._run(some, claim, engine)
+        given, left = (int((np.diff(offsets) > 0).sum()) for offsets in (data.offsets, made.data.offsets))
+        return replace(made, facts={**made.facts, "trajectories left out": given - left})
 
     def _run(self, data: Points, claim: AttackGraph, engine: Engine) -> Published:
         engine.progress("finding candidates")

@@ -16,15 +16,16 @@ from wayveil.methods.clusters import (
     EXTRA,
     OUTLIER,
     TOO_FEW,
+    Relaxed,
     account,
     allowed_trash,
     check_data,
     half_width,
+    is_left_out,
     relax,
-    semi_diagonal,
 )
 from wayveil.methods.dominance import keep_shares
-from wayveil.methods.offsets_in_disc import Offsets
+from wayveil.methods.offsets_in_disc import Offsets, draw_ranks
 from wayveil.methods.picked import Picked
 from wayveil.methods.walk_together import (
     WalkTogether,
@@ -72,8 +73,7 @@ class W4m(WalkTogether):
         How trajectories are compared: by a linear walk along both, or by edit distance on real sequences.
     radius_max : number > 0, or "auto"
         How far a member may be from the pivot of its cluster, at first.  With `lstd` in metres, over all pairs of
-        aligned points; `auto` is 0.5 % of half the diagonal of the box around all points.  With `edr` in edits; `auto`
-        is a tenth of the median number of points, at least 1.
+        aligned points; `auto` is 10 m.  With `edr` in edits; `auto` is 1.  It grows from there, whatever the data.
     radius_growth : number, >= 1.01
         What the radius is multiplied with as long as the trash is too large.
     trash_max : number from 0 to 1
@@ -111,6 +111,9 @@ class W4m(WalkTogether):
     cluster.  In the end the trajectories of whoever owns more than `row_share` of a cluster are left out, those whose
     middle is farthest from that of the pivot first, and counted apart from outliers.
 
+    Where somebody is left out, the clusters are found once more without them, at the first radius at which nobody
+    else is an outlier.  So what is published depends on nobody who is not.
+
     References
     ----------
     Abul, Bonchi, Nanni: Anonymization of moving objects databases by clustering and perturbation.  Information Systems
@@ -123,7 +126,7 @@ class W4m(WalkTogether):
     >>> method = W4m(k=2, delta=4, placement="nearest", radius_max=9)
     >>> made = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine())
     >>> [[(t, round(x, 6), round(y, 6)) for t, x, y in made.data.record(i)] for i in range(2)]
-    [[(0, 0.0, 0.0), (10, 10.0, 0.0)], [(0, 0.0, 1.0), (10, 10.0, 2.0)]]
+    [[(1, 0.0, 0.0), (12, 10.0, 2.0)], [(1, 0.0, 1.0), (12, 10.0, 4.0)]]
     """
 
     k: int = k_parameter()
@@ -141,8 +144,7 @@ class W4m(WalkTogether):
         low=0,
         choices=("auto",),
         default="auto",
-        help="first radius of a cluster; lstd: in metres, auto is 0.5 % of half the diagonal of the data; "
-        "edr: in edits, auto is a tenth of the median number of points",
+        help="first radius of a cluster; lstd: in metres, auto is 10; edr: in edits, auto is 1",
     )
     radius_growth: float = radius_growth_parameter()
     trash_max: Fraction = trash_max_parameter()
@@ -183,18 +185,55 @@ class W4m(WalkTogether):
     def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> Published:
         check_data(self.name, data, self.k)
         data = self.rounded(data)
+        key = rng.bytes(32)
+        some = data
+        gathered = self._gather(some, self.trash_max, key, engine)
+        label = gathered.label
+        while is_left_out(gathered.label, np.diff(some.offsets) > 0).any():
+            stays = ~is_left_out(gathered.label, np.diff(some.offsets) > 0)
+            some = some.where(np.repeat(stays, np.diff(some.offsets)))
+            gathered = self._gather(some, Fraction(0), key, engine)
+            label = np.where(np.diff(some.offsets) > 0, gathered.label, label)
+        engine.progress("editing trajectories")
+        unit = gathered.measure.unit / 2
+        finer = gathered.measure._replace(unit=unit, cap=self._largest_cost(some, gathered.length, unit))
+        rows = Picked(begin=some.offsets[:-1], end=some.offsets[1:], columns=(some.t, some.x, some.y))
+        places = self.place(gathered.label, rows, some.frame, key)
+        made, done = self._edit(some, gathered.length, gathered.label, finer, places, engine)
+        scale = seconds_per_unit(data.time_format)
+        seconds = "" if scale is None else " (s)"
+        time_moved = float(done[1] * (scale or 1))
+        facts = {
+            "blocks": gathered.blocks,
+            **account(data, label),
+            "radius used (edits)" if finer.is_edr else "radius used (m)": gathered.relaxed.radius,
+            "restarts": gathered.relaxed.restarts,
+            "total translation (m)": float(done[0]),
+            "total time translation" + seconds: time_moved,
+            "time translation per point" + seconds: time_moved / made.n_rows,
+            "points created": int(done[2]),
+            "points deleted": int(done[3]),
+        }
+        if not finer.is_edr:
+            facts["largest cost of a pair of points"] = gathered.measure.cap
+        return Published(data=made, claim=self.claim, facts=facts, groups=label)
+
+    def _gather(self, data: Points, trash_max: Fraction, key: bytes, engine: Engine) -> _Gathered:
+        """Return the clusters of these trajectories, and how they were compared."""
         engine.progress("comparing trajectories")
-        start = self._first_radius(data)
+        start = 1.0 if self.distance == "edr" and isinstance(self.radius_max, str) else self.first_radius
         unit = self.delta or 1e-3 * start or 1.0
         length = _time_as_length(data, self.t2s_factor)
         cap = self._largest_cost(data, length, unit)
         measure = Measure(self.distance == "edr", unit, cap, *self._tolerances(data))
         middle_x, middle_y = _middles(data)
         blocks = _blocks(middle_x, middle_y, np.flatnonzero(np.diff(data.offsets) > 0), self.chunk_size)
+        whole = Picked(begin=data.offsets[:-1], end=data.offsets[1:], columns=(data.t, data.x, data.y))
+        rank = draw_ranks(whole, data.frame, key)
         items = [
             _Raw(
                 rows=_picked(data, length, members), middle_x=middle_x[members], middle_y=middle_y[members],
-                owner=data.owner[members], order=rng.permutation(len(members)),
+                owner=data.owner[members], order=np.argsort(rank[members], kind="stable"),
             )
             for members in blocks
         ]  # fmt: skip
@@ -203,7 +242,7 @@ class W4m(WalkTogether):
             raise InputError(
                 f"w4m: no block of {self.chunk_size} trajectories holds k = {self.k} people. Take a larger chunk_size."
             )
-        allowed = allowed_trash(self.trash_max, data)
+        allowed = allowed_trash(trash_max, data)
         relaxed = relax(start, self.radius_growth, lambda _, step: sum(s.outliers(step) for s in solved) <= allowed)
         label = np.full(len(data), TOO_FEW)
         for members, found in zip(blocks, solved, strict=True):
@@ -217,26 +256,7 @@ class W4m(WalkTogether):
         far = np.hypot(middle_x - middle_x[led_by], middle_y - middle_y[led_by])
         far[label == np.arange(len(data))] = -1.0  # a pivot stays: its cluster has its times
         label[keep_shares(label, data.owner, far, self.claim.owner_share)] = EXTRA
-        engine.progress("editing trajectories")
-        finer = measure._replace(unit=unit / 2, cap=self._largest_cost(data, length, unit / 2))
-        made, done = self._edit(data, length, label, finer, self.place(data, rng), engine)
-        scale = seconds_per_unit(data.time_format)
-        seconds = "" if scale is None else " (s)"
-        time_moved = float(done[1] * (scale or 1))
-        facts = {
-            "blocks": len(blocks),
-            **account(data, label),
-            "radius used (edits)" if measure.is_edr else "radius used (m)": relaxed.radius,
-            "restarts": relaxed.restarts,
-            "total translation (m)": float(done[0]),
-            "total time translation" + seconds: time_moved,
-            "time translation per point" + seconds: time_moved / made.n_rows,
-            "points created": int(done[2]),
-            "points deleted": int(done[3]),
-        }
-        if not measure.is_edr:
-            facts["largest cost of a pair of points"] = cap
-        return Published(data=made, claim=self.claim, facts=facts, groups=label)
+        return _Gathered(label=label, length=length, measure=measure, relaxed=relaxed, blocks=len(blocks))
 
     def _largest_cost(self, data: Points, length: FloatArray, unit: float) -> int:
         """Return the cap on the cost of a pair; `auto` is more than any two points are apart, in space and time.
@@ -249,14 +269,6 @@ class W4m(WalkTogether):
         longest = int(np.diff(data.offsets).max())
         apart = np.sqrt(np.ptp(data.x) ** 2 + np.ptp(data.y) ** 2 + np.ptp(length) ** 2)
         return int(min(apart / unit + 1, 2.0**52 / longest))
-
-    def _first_radius(self, data: Points) -> float:
-        if not isinstance(self.radius_max, str):
-            return self.radius_max
-        if self.distance == "lstd":
-            return 0.005 * semi_diagonal(data)
-        lengths = np.diff(data.offsets)
-        return max(1.0, 0.1 * float(np.median(lengths[lengths > 0])))
 
     def _tolerances(self, data: Points) -> tuple[float, float, int]:
         dx, dy = (self.delta if isinstance(d, str) else d for d in (self.edr_dx, self.edr_dy))
@@ -318,6 +330,17 @@ def _picked(data: Points, length: FloatArray, which: IntArray) -> Picked:
     """Return trajectories with the columns that are compared."""
     columns = data.x, data.y, data.t, length
     return Picked(begin=data.offsets[which], end=data.offsets[which + 1], columns=columns)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Gathered:
+    """The pivot of every trajectory, or why it has none; the times as lengths; how trajectories were compared."""
+
+    label: IntArray
+    length: FloatArray
+    measure: Measure
+    relaxed: Relaxed
+    blocks: int
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

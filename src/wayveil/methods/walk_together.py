@@ -12,7 +12,9 @@ import numpy as np
 from wayveil.methods.clusters import check_radius, half_width, rounding_m
 from wayveil.methods.dominance import people_needed
 from wayveil.methods.offsets_in_disc import Offsets, draw_offsets
-from wayveil.model import KDelta, Method, Points, check_parameters, parameter
+from wayveil.methods.picked import Picked
+from wayveil.model import Frame, KDelta, Method, Points, check_parameters, parameter
+from wayveil.model.ragged import IntArray
 
 __all__ = [
     "WalkTogether",
@@ -22,6 +24,8 @@ __all__ = [
     "radius_growth_parameter",
     "trash_max_parameter",
 ]
+
+_FIRST_RADIUS_M = 10.0
 
 
 class WalkTogether(Method):
@@ -44,7 +48,7 @@ class WalkTogether(Method):
     @property
     def hides_by_chance(self) -> bool:
         """Whether chance hides who is who: then the random numbers must not follow from a seed that can be guessed."""
-        return self.placement == "random" and self.delta > 0
+        return self.draws_places
 
     @property
     def metric_settings(self) -> Mapping[str, Mapping[str, Any]]:
@@ -59,6 +63,11 @@ class WalkTogether(Method):
     def people(self) -> int:
         """How many people a cluster has at least: `k`, or more where `row_share` takes more."""
         return people_needed(self.k, self.claim.owner_share)
+
+    @property
+    def first_radius(self) -> float:
+        """The first radius of clusters; that of `auto` is a fixed one, so that it follows from nobody's points."""
+        return _FIRST_RADIUS_M if isinstance(self.radius_max, str) else self.radius_max
 
     @property
     def keeps_points(self) -> bool:
@@ -80,11 +89,22 @@ class WalkTogether(Method):
             frame = replace(frame, decimals=frame.decimals + 1)
         return replace(data, frame=frame)
 
-    def place(self, data: Points, rng: np.random.Generator) -> Offsets:
-        """Return where in the disc around the centre of its cluster each trajectory is published, if that is drawn."""
-        if self.placement == "nearest" or self.delta == 0:
+    @property
+    def draws_places(self) -> bool:
+        """Whether it is drawn where in the disc around the centre of its cluster a member is published."""
+        return self.placement == "random" and self.delta > 0
+
+    def place(self, label: IntArray, rows: Picked, frame: Frame, key: bytes) -> Offsets:
+        """Return where in its disc each trajectory is published, if that is drawn: from those that are published."""
+        if not self.draws_places:
             return Offsets.free()
-        return draw_offsets(data, half_width(self.delta, data.frame), rng)
+        kept = np.flatnonzero(label >= 0)
+        published = replace(rows, begin=rows.begin[kept], end=rows.end[kept])
+        drawn = draw_offsets(published, frame, half_width(self.delta, frame), key)
+        places = Offsets(np.zeros(len(label)), np.zeros(len(label)))
+        places.x[kept] = drawn.x
+        places.y[kept] = drawn.y
+        return places
 
 
 def k_parameter() -> Any:

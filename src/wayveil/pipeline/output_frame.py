@@ -23,7 +23,7 @@ from wayveil.pipeline.input import whole_days
 
 __all__ = ["settle"]
 
-_ROUNDS = 4
+_ROUNDS = 6
 _ROUNDING_DEG = 1e-11
 _COARSEST = {True: 5, False: 0}  # decimals of degrees and of metres: about a metre
 _FINEST = {True: 7, False: 2}  # about a centimetre
@@ -49,8 +49,9 @@ def settle(
     Notes
     -----
     Data in degrees are published once more in the frame of what was published, until that is the frame of the result:
-    mostly at once, because somebody is left out at the border of the data or nobody is.  Where it does not end, or the
-    method refuses the data in another frame, the first result stands.
+    mostly at once, because somebody is left out at the border of the data or nobody is.  Where frames come in turns,
+    the first one in the order of their numbers is taken, wherever the turns began.  Where the method refuses the data
+    in another frame, the result before stands.
     """
     if data.slices():
         made = run(data)
@@ -59,23 +60,38 @@ def settle(
         return data, run(data)
     everybody = np.ones(len(data), np.bool_)
     data = _with_decimals(method, data, everybody)
-    first = data, run(data)
-    now = first
+    now = data, run(data)
+    seen: list[Points] = []
     # Before each round `now` is a result and the data from which it was made.  If frame and decimals are those of the
-    # people in it, it is what we want; otherwise the method runs on data with these.
+    # people in it, it is what we want; otherwise the method runs on data with these.  If the method ran on these
+    # before, it would do so in turns for ever: then one of the turns is taken that depends on nothing but the turns.
     for _ in range(_ROUNDS):
         data, made = now
         who = _published(data, made)
         if not who.any():
             return now
         fitting = _with_decimals(method, _in_frame(data, _frame(data, made, who)), who)
-        if fitting.frame == data.frame and fitting.frame.decimals == data.frame.decimals:
+        if _numbers(fitting) == _numbers(data):
             return now
+        seen.append(data)
+        turns = [_numbers(one) for one in seen]
+        turn = _numbers(fitting) in turns
+        if turn:
+            fitting = min(seen[turns.index(_numbers(fitting)) :], key=_numbers)
         try:
             now = fitting, run(fitting)
         except InputError:
-            break
-    return first
+            return now
+        if turn:
+            return now
+    return now
+
+
+def _numbers(data: Points) -> tuple[float, ...]:
+    """Return what distinguishes the frames of two tables."""
+    frame = data.frame
+    decimals = -1 if frame.decimals is None else frame.decimals
+    return frame.lon_0, frame.lat_0, frame.x_scale, frame.y_scale, frame.overstatement, decimals
 
 
 def _published(data: Data, made: Published) -> BoolArray:

@@ -15,6 +15,7 @@ from wayveil.errors import InputError
 from wayveil.model import Attack, Engine, Score
 from wayveil.model.sums import join_results
 from wayveil.pipeline.account import Attacks, Findings, make_account
+from wayveil.pipeline.blocks.attack_pieces import attack_pieces
 from wayveil.pipeline.blocks.block import (
     NOTHING_LEFT,
     BlockResult,
@@ -31,7 +32,6 @@ from wayveil.pipeline.blocks.block_job import Job
 from wayveil.pipeline.blocks.block_source import Blocks, read_blocks
 from wayveil.pipeline.blocks.combine import score_blocks
 from wayveil.pipeline.blocks.part_dealer import Part, deal_blocks
-from wayveil.pipeline.blocks.queries import attack_pieces
 from wayveil.pipeline.blocks.store import Disk
 from wayveil.pipeline.blocks.task_files import reporting_full_disks
 from wayveil.pipeline.compile import compile_kernels

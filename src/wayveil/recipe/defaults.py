@@ -84,7 +84,8 @@ def default_attacks(
     for name, cls in catalog.entries("attack").items():
         if fits(cls, original, published, matched=matched, timed=timed) and is_ready(cls, promised):
             known = {p.name: p for p in parameters_of(cls)}
-            given = {key: value for key, value in promised.items() if key in known}
+            settings = {} if claim is None else claim.settings_of(name)
+            given = {key: value for key, value in settings.items() if key in known}
             given |= _whom(name, claim)
             choices = [{"choice": choice} for choice in known["choice"].choices] if "choice" in known else [{}]
             found += [catalog.build("attack", name, {**given, **choice}) for choice in choices]

@@ -4,15 +4,16 @@ from wayveil.model.protocols import Verifier
 from wayveil.verify.attack_graph.attack_graph_verifier import check_attack_graph
 from wayveil.verify.breach_bound.breach_bound_verifier import check_breach_bound
 from wayveil.verify.combined_verdicts import Need, apart, class_keys, join_verdicts, union_condition
-from wayveil.verify.csafety.csafety_verifier import check_csafety
+from wayveil.verify.csafety.csafety_verifier import GROUPED_BLINDLY, check_csafety
 from wayveil.verify.kanonymity.kanonymity_verifier import check_kanonymity
 from wayveil.verify.kcl.kcl_shares import KclShare, cut_share, join_shares, judge_share
 from wayveil.verify.kcl.kcl_verifier import check_kcl
-from wayveil.verify.kdelta.kdelta_verifier import check_kdelta
+from wayveil.verify.kdelta.kdelta_verifier import PLACED_BY_CHANCE, check_kdelta
 from wayveil.verify.strict_k.strict_k_verifier import check_strict_k
 from wayveil.verify.subsequence_k.subsequence_k_verifier import check_subsequence_k
 
 __all__ = [
+    "SHOWN_BY_REPETITION",
     "VERIFIERS",
     "KclShare",
     "Need",
@@ -32,6 +33,9 @@ __all__ = [
     "judge_share",
     "union_condition",
 ]
+
+SHOWN_BY_REPETITION = (PLACED_BY_CHANCE, GROUPED_BLINDLY)
+"""Parts of claims that no file shows, but a run that gives the same bytes from the secret of the first one."""
 
 VERIFIERS: dict[str, Verifier] = {
     "KCL": check_kcl,

@@ -231,6 +231,19 @@ def test_raw_data_give_away_who_is_alone():
     assert attack(data, data, radius=1e5).measured["identity_mean"] == 1 / 40
 
 
+def test_who_passes_by_luck_is_one_of_those_on_the_same_curve():
+    """Chance put the first of three where it was, and the others elsewhere in the disc: any of them could be there."""
+    truth = Points.from_records([[(0, 0.0, 0.0), (1, 50.0, 0.0)]] + [[(0, 900.0, 0.0), (1, 950.0, 0.0)]] * 2)
+    placed = Points.from_records([[(0, x, 0.0), (1, x + 50.0, 0.0)] for x in (0.0, 40.0, 80.0)])
+    assert attack(truth, placed, radius=10).measured["identity_max"] == 1.0
+    among = attack(truth, placed, radius=10, delta=100.0).measured
+    assert among["identity_max"] == pytest.approx(1 / 3)
+    assert among["unique_share"] > 0
+    bent = Points.from_records([[(0, 0.0, 0.0), (1, 50.0, 0.0)], *([(0, x, 0.0), (1, x, 0.0)] for x in (40.0, 80.0))])
+    found = attack(truth, bent, radius=10, delta=100.0).measured
+    assert found["identity_max"] == 1.0  # no other is the same curve
+
+
 def test_trips_of_one_person_hide_nobody():
     data = Points.from_records([line((0, 0, 0))] * 5, owner=[3, 3, 1, 3, 3])
     found = attack(data, data)

@@ -279,3 +279,15 @@ def test_what_cannot_be_compared_is_refused():
         attack(data, data.take(np.array([0, 0])))
     with pytest.raises(InputError, match="within must be one"):
         attack(data, within="15min")
+
+
+def test_who_fits_by_luck_is_one_of_those_on_the_same_curve():
+    """Chance put the first of three where it was, and the others elsewhere in the disc: any of them could be there."""
+    truth = Points.from_records([[(0, 0.0, 0.0), (1, 50.0, 0.0)]] + [[(0, 900.0, 0.0), (1, 950.0, 0.0)]] * 2)
+    placed = Points.from_records([[(0, x, 0.0), (1, x + 50.0, 0.0)] for x in (0.0, 40.0, 80.0)])
+    for delta, most in ((0.0, 1.0), (100.0, 1 / 3)):
+        method = FirstLast(radius=10, delta=delta)
+        rng = np.random.default_rng(1)
+        found = method.run(truth, placed, sensitive={}, rng=rng, engine=LocalEngine(workers=1)).measured
+        assert found["identity_max"] == pytest.approx(most)
+        assert found["identity_mean_without_times"] == pytest.approx(most / 3)

@@ -13,12 +13,14 @@ import numpy as np
 from wayveil.attacks.attack_base import OnPositions, auto_draws_parameter, mean, threshold_parameter, victims_parameter
 from wayveil.attacks.person_risk import mean_bounds
 from wayveil.attacks.positions.known_positions import Array, KnownSamples, Outcome, Tracks, check_matched
-from wayveil.kernels.attacks.position_matching import passing_owners
+from wayveil.attacks.positions.look_alikes import delta_parameter, look_alike_values
+from wayveil.kernels.attacks.position_matching import Values, passing_owners
 from wayveil.model import AttackResult, Engine, Points, Regions, duration_units, parameter
 
 __all__ = ["WatchedPlaces"]
 
 _WATCHES_PER_TASK = 256
+_NO_VALUES = Values(np.zeros(0, np.int64), 1, np.zeros(0, np.int64), np.zeros(0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +31,10 @@ class WatchedPlaces(OnPositions):
     point to point comes into the disc, or one of its boxes meets the disc, at the time of the sample, give or take
     `time_error`.  **Identity linkage** succeeds with probability 1 / (people whose trajectories pass), or with the
     share of these trajectories that are the victim's, if that is more; it fails if none is.
+
+    Where chance placed people in discs of width `delta`, somebody may pass by luck: the curves of one group differ by a
+    constant only, and which of them is whose was drawn.  Then the success is the mean over these draws: of a trajectory
+    that passes, the victim's share of all that are the same curve.
 
     Parameters
     ----------
@@ -42,6 +48,8 @@ class WatchedPlaces(OnPositions):
         Places watched for each person; "auto" makes up to `victims` attacks where people are fewer.
     threshold : number from 0 to 1
         Attacks that succeed with a probability above this are counted in `identity_share_above`.
+    delta : number, >= 0
+        Width of the discs of the claim, in metres, or 0.
 
     Notes
     -----
@@ -71,6 +79,7 @@ class WatchedPlaces(OnPositions):
     victims: int = victims_parameter(1000)
     draws: int | str = auto_draws_parameter("places watched for each person")
     threshold: Fraction = threshold_parameter("success", counted="attacks")
+    delta: float = delta_parameter()
 
     name: ClassVar[str] = "watched_places"
     summary: ClassVar[str] = "an attacker who sees a person pass at a place and looks for who passes there then"
@@ -89,11 +98,16 @@ class WatchedPlaces(OnPositions):
             error = duration_units(self.name, "time_error", self.time_error, truth.time_format)
         tracks = Tracks.of(truth, target)
         tasks = [slice(i, i + _WATCHES_PER_TASK) for i in range(0, len(queries), _WATCHES_PER_TASK)]
-        done = engine.map(partial(_passing, tracks, queries, error, self.radius), tasks)
+        discs = self.delta > 0 and isinstance(target, Points)
+        values = _NO_VALUES._replace(label=np.zeros(len(tracks.trajectory), np.int64))
+        if isinstance(target, Points) and discs:
+            values = look_alike_values(truth, target, self.delta, tracks)
+        done = engine.map(partial(_passing, tracks, values, queries, error, self.radius), tasks)
         none = np.zeros(0, np.int64)
-        passing, hit, many, own = (np.concatenate(parts) for parts in zip((none,) * 4, *done, strict=True))
+        passing, hit, many, own, total = (np.concatenate(parts) for parts in zip((none,) * 5, *done, strict=True))
         published = (np.diff(target.offsets) > 0)[queries.trajectory]
-        return Outcome(fitting=passing, hit=hit, published=published, trajectories=(many, own))
+        alike = np.divide(total, many, out=np.zeros(len(many)), where=many > 0) if discs else None
+        return Outcome(fitting=passing, hit=hit, published=published, trajectories=(many, own), alike=alike)
 
     def summarize(self, queries: KnownSamples, matches: Outcome) -> AttackResult:
         passing = matches.fitting
@@ -123,15 +137,15 @@ class WatchedPlaces(OnPositions):
 
 
 def _passing(
-    tracks: Tracks, known: KnownSamples, error: int, radius: float, part: slice
-) -> tuple[Array, Array, Array, Array]:
-    """Return how many people pass, whether the victim is one, and both of trajectories, per watch of a part."""
+    tracks: Tracks, values: Values, known: KnownSamples, error: int, radius: float, part: slice
+) -> tuple[Array, ...]:
+    """Return how many people pass, whether the victim is one, both of trajectories, and values, per watch of a part."""
     t, ends = known.t[part, 0], np.iinfo(np.int64)
     # No window reaches beyond what an int64 can say.
     start, stop = np.maximum(t, ends.min + error) - error, np.minimum(t, ends.max - error) + error
     x, y = known.x[part, 0].copy(), known.y[part, 0].copy()
     reach = radius + tracks.rounding
-    found: tuple[Array, Array, Array, Array] = passing_owners(
-        tracks.rows, tracks.slots, start, stop, x, y, known.owner[part], reach, tracks.moving
+    found: tuple[Array, ...] = passing_owners(
+        tracks.rows, tracks.slots, values, start, stop, x, y, known.owner[part], reach, tracks.moving
     )
     return found

@@ -11,6 +11,7 @@ import numpy as np
 from wayveil.attacks.attack_base import OnPositions, draws_parameter, owners_of, threshold_parameter, victims_parameter
 from wayveil.attacks.person_risk import PersonRisk
 from wayveil.attacks.positions.known_positions import Array, check_matched
+from wayveil.attacks.positions.look_alikes import LookAlikes, delta_parameter, share_values
 from wayveil.attacks.visits.known_trips import (
     ByTripEnds,
     Disc,
@@ -53,6 +54,9 @@ class FirstLast(ByTripEnds, OnPositions):
         Trips tried per person; all, where there are no more.
     threshold : number from 0 to 1
         People whose risk is above this are counted in `identity_share_above`.
+    delta : number, >= 0
+        Width of the discs of the claim in which chance placed people, in metres, or 0.  Who fits there fits by luck: of
+        a trip that fits, the victim's share of all trips that are the same curve counts, the mean over the draw.
 
     Notes
     -----
@@ -75,6 +79,7 @@ class FirstLast(ByTripEnds, OnPositions):
     victims: int = victims_parameter()
     draws: int = draws_parameter("trips tried per person, where there are more")
     threshold: Fraction = threshold_parameter()
+    delta: float = delta_parameter()
 
     name: ClassVar[str] = "first_last"
     summary: ClassVar[str] = "an attacker who knows where a trip of a person began and ended and looks for what fits"
@@ -100,13 +105,40 @@ class FirstLast(ByTripEnds, OnPositions):
             spans.append(Span(t_min, t_max, *around(truth.t[true_row], error or 0)))
         victim = queries.owner[queries.person]
         owner = owners_of(truth)[there]
+        shape = None
+        if self.delta > 0 and isinstance(target, Points):
+            shape = LookAlikes.of(target, self.delta).shape[there]
 
-        def risk_of(spans: list[Span]) -> PersonRisk:
-            share = share_of_victim(spans, discs, owner, victim, engine)
-            return queries.risk(*people_fitting(spans, discs, owner, victim, engine), share)
+        def risk_of(when: list[Span]) -> PersonRisk:
+            fitting, hit = people_fitting(when, discs, owner, victim, engine)
+            if shape is None:
+                return queries.risk(fitting, hit, share_of_victim(when, discs, owner, victim, engine))
+            share = _share_over_draw(when, discs, shape, owner, victim, engine)
+            return queries.risk(fitting, np.zeros(len(fitting), np.bool_), share)
 
         timeless = risk_of([])
         return TripRisk(timeless if error is None else risk_of(spans), timeless, error)
+
+
+def _share_over_draw(
+    spans: list[Span], discs: list[Disc], shape: Array, owner: Array, victim: Array, engine: Engine
+) -> Array:
+    """Return per known trip the mean over trips that fit of the victim's share of those that are the same curve.
+
+    Each curve on which a victim has a trip is asked for in turn: most people have one.
+    """
+    values = share_values(shape, owner)
+    who = values.key % values.owners
+    order = np.argsort(who, kind="stable")
+    first = np.searchsorted(who[order], victim)
+    after = np.searchsorted(who[order], victim, side="right")
+    total = np.zeros(len(victim))
+    for turn in range(int((after - first).max(initial=0))):
+        has = first + turn < after
+        at = order[np.where(has, first + turn, 0)]
+        curve = np.where(has, values.key[at] // values.owners, -1)
+        total += np.where(has, values.value[at], 0.0) * share_of_victim(spans, discs, shape, curve, engine)
+    return total
 
 
 def _boxes(data: Points | Regions, rows: Array) -> tuple[Array, ...]:

@@ -104,10 +104,7 @@ def nearest_values(
                 cost += cost_at(rows, slots.first[s], slots.last[s], t[i, j], x[i, j], y[i, j], speed)
                 while level < n_levels and depth[i, level] == j + 1:
                     if cost <= limit[i, level]:
-                        wanted = values.label[s] * values.owners + owner[i]
-                        at = np.searchsorted(values.key, wanted)
-                        if at < values.key.size and values.key[at] == wanted:
-                            total[i, level] += values.value[at]
+                        total[i, level] += _worth(values, s, owner[i])
                         if many[i, level] == 0:
                             nearest[i, level] = s
                         many[i, level] += 1
@@ -144,16 +141,19 @@ def _limits(
 
 @kernel
 def passing_owners(
-    rows: Boxes, slots: Slots, start: Ints, stop: Ints, x: Floats, y: Floats, owner: Ints, radius: float, moving: bool
-) -> Any:
-    """Return (passing, hit, many, own) per watch: how many owners come within `radius` of (x, y) from `start` to
-    `stop`, and 1 if `owner` of the watch is one; how many trajectories do, and how many of them are that owner's.
+    rows: Boxes, slots: Slots, values: Values, start: Ints, stop: Ints, x: Floats, y: Floats, owner: Ints,
+    radius: float, moving: bool,
+) -> Any:  # fmt: skip
+    """Return (passing, hit, many, own, total) per watch: how many owners come within `radius` of (x, y) from `start`
+    to `stop`, and 1 if `owner` of the watch is one; how many trajectories do, how many of them are that owner's, and
+    the sum of their values for that owner.
 
     With `moving`, rows are points and the straight ways between them count.  O(watches x slots) time, where most
     slots cost one comparison with a box; O(watches) memory.
     """
     passing, hit = np.zeros(x.size, np.int64), np.zeros(x.size, np.int64)
     many, own = np.zeros(x.size, np.int64), np.zeros(x.size, np.int64)
+    total = np.zeros(x.size, np.float64)
     counted = np.empty(x.size, np.int64)
     counted[:] = -1
     limit = radius * radius
@@ -179,8 +179,19 @@ def passing_owners(
             if passes:
                 many[i] += 1
                 own[i] += slots.owner[s] == owner[i]
+                total[i] += _worth(values, s, owner[i])
                 if counted[i] != slots.owner[s]:
                     counted[i] = slots.owner[s]
                     passing[i] += 1
                     hit[i] += slots.owner[s] == owner[i]
-    return passing, hit, many, own
+    return passing, hit, many, own, total
+
+
+@inner
+def _worth(values: Values, s: int, owner: int) -> float:
+    """Return what slot s is worth to who looks for an owner."""
+    wanted = values.label[s] * values.owners + owner
+    at = np.searchsorted(values.key, wanted)
+    if at < values.key.size and values.key[at] == wanted:
+        return values.value[at]
+    return 0.0

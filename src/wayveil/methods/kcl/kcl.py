@@ -49,8 +49,9 @@ class Kcl(Method):
     row_share : number from 0 to 1, or "1/k"
         Largest share of the trajectories that fit what an attacker knows which one person may own.
     suppression : {"local", "global"}
-        `local` may take a visit out of the records that need it; `global` takes it out of all records.  Neither is
-        optimal, and where `global` happens to lose less, `local` publishes that.
+        `local` may take a visit out of the records that need it; `global` takes it out of all records, but for extra
+        records of a person who would own too many, which may be left out whole before that.  Neither is optimal, and
+        where `global` happens to lose less, `local` publishes that.
     preserve : {"instances", "mfs"}
         What a suppression should spare: visits, or maximal frequent sequences.
     min_support : int, >= 1, or "auto"

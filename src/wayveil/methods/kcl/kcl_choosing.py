@@ -21,6 +21,7 @@ from wayveil.methods.kcl.kcl_ways import (
     Numbered,
     Sequences,
     Way,
+    add_left_out,
     build_up,
     count_records,
     give_back,
@@ -28,9 +29,10 @@ from wayveil.methods.kcl.kcl_ways import (
     mend,
     mine,
     take_away,
+    without_extra_trips,
 )
 from wayveil.model import Coded, Engine, Visits
-from wayveil.model.ragged import IntArray
+from wayveil.model.ragged import BoolArray, IntArray
 
 if TYPE_CHECKING:
     from wayveil.methods.kcl.kcl import Kcl
@@ -228,6 +230,9 @@ class Choosing:
         )  # fmt: skip
         if crowd.counts_records:
             ways = engine.map(lambda way: count_records(way, crowd, spared), ways)
+            if not self.local:
+                fewer = list(without_extra_trips(crowd))
+                ways += engine.map(lambda some: self._without_extra(crowd, *some, spared), fewer)
         if self.gives_back:
             ways = engine.map(lambda way: give_back(way, crowd, spared), ways)
             if spared is not None:
@@ -235,6 +240,11 @@ class Choosing:
         best = min(ways, key=Way.cost)
         steps = self._steps(crowd.n_shared) if self.gives_back and spared is None else 0
         return improve(best, crowd, steps) if steps else best
+
+    def _without_extra(self, crowd: Crowd, some: Crowd, visits: BoolArray, spared: Patterns | None) -> Way:
+        """Return the way for fewer records of everybody, with the others left out whole."""
+        way = count_records(take_away(some, self.find(some), spared, local=False), some, spared)
+        return add_left_out(way, crowd, visits, spared)
 
     def _steps(self, n_visits: int) -> int:
         """Return how often the result is taken apart and put together again to lose less."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -23,6 +24,7 @@ __all__ = [
     "Numbered",
     "Sequences",
     "Way",
+    "add_left_out",
     "build_up",
     "count_records",
     "give_back",
@@ -30,6 +32,7 @@ __all__ = [
     "mend",
     "mine",
     "take_away",
+    "without_extra_trips",
 ]
 
 ROUNDS = 4
@@ -241,6 +244,36 @@ def count_records(way: Way, crowd: Crowd, spared: Patterns | None) -> Way:
     """
     alive = _offer(crowd, way.alive == 1, spared, None, whole=not way.local)
     return _judged(replace(way, alive=alive, records_lost=int(way.alive.sum() - alive.sum())), crowd, spared)
+
+
+def without_extra_trips(crowd: Crowd) -> Iterator[tuple[Crowd, BoolArray]]:
+    """Yield crowds in which everybody has at most 1, 2, 4, ... records, the longest ones, and which visits these have.
+
+    Where a visit is taken out of all records or of none, the extra records of one person would take it from everybody;
+    so it is tried to leave these out first.  The crowd must be whole.
+    """
+    records = crowd.records
+    length = np.diff(records.offsets)
+    order = np.lexsort((-length, records.owner))
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order)) - records.owner_first[records.owner[order]]
+    most = 1
+    while most <= rank.max(initial=0):
+        visits = np.repeat(rank < most, length)
+        part = records._replace(
+            offsets=keep_rows(records.offsets, visits),
+            items=records.items[visits],
+            alive=np.ones(int(visits.sum()), np.int64),
+        )
+        yield replace(crowd, records=part, rows=crowd.rows[visits]), visits
+        most *= 2
+
+
+def add_left_out(way: Way, crowd: Crowd, visits: BoolArray, spared: Patterns | None) -> Way:
+    """Return a way for some visits of a crowd as one for all of them: the others are lost."""
+    alive = np.zeros_like(crowd.records.alive)
+    alive[visits] = way.alive
+    return _judged(replace(way, alive=alive, records_lost=way.records_lost + int((~visits).sum())), crowd, spared)
 
 
 def give_back(way: Way, crowd: Crowd, spared: Patterns | None, weight: IntArray | None = None) -> Way:

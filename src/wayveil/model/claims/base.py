@@ -104,6 +104,9 @@ class Guarantee(Protocol):
     def attack_settings(self) -> Mapping[str, Any]:
         """The parameters that make attackers as strong as the claim withstands, for the attacks that have them."""
 
+    def settings_of(self, attack: str) -> Mapping[str, Any]:
+        """The parameters of one attack that follow from the claim, the same for all where it makes no difference."""
+
     @property
     def promise(self) -> str:
         """The claim in plain words."""
@@ -165,6 +168,10 @@ class Claim(ABC):
     @property
     def attack_settings(self) -> Mapping[str, Any]:
         return {}
+
+    def settings_of(self, attack: str) -> Mapping[str, Any]:
+        """Return the settings of one attack."""
+        return self.attack_settings
 
     @property
     def covered(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from wayveil.model.claims.base import Claim, Protection
 from wayveil.model.claims.counting import percent, row_share_parameter, share_text, share_value
 from wayveil.model.parameters import parameter
 
-__all__ = ["CSafety", "place_people_parameter", "weights_parameter"]
+__all__ = ["CSafety", "grouping_parameter", "place_people_parameter", "weights_parameter"]
 
 
 def weights_parameter() -> Any:
@@ -35,6 +35,17 @@ def place_people_parameter() -> Any:
     )
 
 
+def grouping_parameter(default: str) -> Any:
+    """Declare whether groups are formed with a look at sensitive places."""
+    return parameter(
+        kind="choice",
+        choices=("apart", "blind"),
+        default=default,
+        help="with weights=worst: blind: groups are formed without a look at sensitive places, and of too many at one "
+        "some are left out; apart: they go to different groups",
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class CSafety(Claim):
     """c-safety: nobody who knows places where a person was learns of a sensitive one with more than probability `c`.
@@ -55,6 +66,10 @@ class CSafety(Claim):
     Sensitive nodes are published with stops of at least `place_people` people, in all classes together: a place where
     only one person goes would link the trips of this person.
 
+    With ``grouping="blind"`` (and the weights "worst") classes were formed without a look at sensitive places, and who
+    was left out because too many were at a place was drawn.  So whoever knows the other stops of everybody, and works
+    out the groups, still finds people of a class who can be exchanged.  Files do not show it.
+
     Against the original: every published trajectory is an original one, from which stops may be left out, with places
     replaced by nodes above them; a sensitive place is never published as a node that is not sensitive.
 
@@ -65,8 +80,8 @@ class CSafety(Claim):
 
     Examples
     --------
-    >>> CSafety(c="0.3").to_json()
-    {'name': 'CSafety', 'c': '0.3', 'm': 2, 'row_share': '1/m', 'weights': 'worst', 'place_people': 'm'}
+    >>> CSafety(c="0.3").weights, CSafety(c="0.3").to_json()["grouping"]
+    ('worst', 'apart')
     """
 
     c: Fraction = parameter(kind="fraction", low=0, high=1, help="largest probability of any sensitive place")
@@ -76,6 +91,7 @@ class CSafety(Claim):
     row_share: Fraction | str = row_share_parameter("m")
     weights: str = weights_parameter()
     place_people: int | str = place_people_parameter()
+    grouping: str = grouping_parameter("apart")
 
     name: ClassVar[str] = "CSafety"
     about_truth: ClassVar[bool] = True
@@ -161,7 +177,18 @@ class CSafety(Claim):
             measured=("posterior_max", "composition_max"),
             bound=self.c,
         )
-        return linking, aware, identity
+        if not self.is_blind:
+            return linking, aware, identity
+        rebuilt = Protection(
+            sentence="the same attacker, who also knows the stops of everybody else at places that are not sensitive "
+            f"and works out how groups were formed: at most {percent(self.c)} for every sensitive place, if nothing "
+            "else told these people apart before",
+            attack="place_posterior",
+            settings=(("choice", "places"),),
+            measured=("posterior_max", "composition_max"),
+            bound=self.c,
+        )
+        return linking, aware, rebuilt, identity
 
     @property
     def not_covered(self) -> tuple[str, ...]:
@@ -176,6 +203,8 @@ class CSafety(Claim):
             "different places: whoever has several of them counts once, so that a larger share of people than of trips "
             "may have been at a sensitive place",
         )
+        if self.is_blind:
+            return always
         if self._worst:
             return (
                 *always,
@@ -191,6 +220,11 @@ class CSafety(Claim):
             "an attacker who reasons about the stops that were left out",
             *always,
         )
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether groups depend on nothing sensitive: with uniform weights, sensitive places are lifted by groups."""
+        return self._worst and self.grouping == "blind"
 
     @property
     def _worst(self) -> bool:

@@ -63,6 +63,13 @@ class KDelta(GroupClaim):
     def attack_settings(self) -> Mapping[str, Any]:
         return {**super().attack_settings, "delta": self.delta}
 
+    def settings_of(self, attack: str) -> Mapping[str, Any]:
+        """Return the settings of one attack; where nobody was placed by chance, nothing that is found is luck."""
+        settings = dict(self.attack_settings)
+        if self.placement == "nearest" and attack != "noisy_sightings":
+            del settings["delta"]
+        return settings
+
     @property
     def promise(self) -> str:
         nobody = f"and nobody owns more than {share_text(self.owner_share)} of those that look alike."

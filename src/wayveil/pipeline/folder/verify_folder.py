@@ -40,7 +40,7 @@ from wayveil.pipeline.publish import publish
 from wayveil.recipe import catalog
 from wayveil.recipe.recipe import Recipe, load_recipe
 from wayveil.report.results_json import verdict_json
-from wayveil.verify import Need, apart, class_keys, join_verdicts
+from wayveil.verify import SHOWN_BY_REPETITION, Need, apart, class_keys, join_verdicts
 
 __all__ = ["SHARE_ROWS", "WORK_BASE", "WORK_PER_BYTE", "Judgement", "judge"]
 
@@ -56,6 +56,10 @@ _SIGNED_UNCHECKED = "The manifest is signed; the signature was not checked. Give
 _NOT_ALONE = (
     "the claim itself: it speaks of true positions, which published files do not show; whoever has the original can "
     "judge it with --original"
+)
+
+_OWN_SECRET = (
+    "the secret of the run was drawn at random and is known to nobody else; all that chance decided follows from it"
 )
 
 
@@ -93,6 +97,12 @@ class Judgement:
         return self.manifest.guarantee.statement("declared" if self.manifest.people_declared else "given")
 
     @property
+    def assumed(self) -> tuple[str, ...]:
+        """What is taken for granted because only the owner of the data can know it."""
+        drawn = self.verdict is not None and any(part in SHOWN_BY_REPETITION for part in self.verdict.not_judged)
+        return (_OWN_SECRET,) if drawn and self.holds else ()
+
+    @property
     def exit_code(self) -> int:
         """0 holds, 1 fails, 3 cannot be judged from what was given."""
         return {True: 0, False: 1, None: 3}[self.holds]
@@ -105,6 +115,7 @@ class Judgement:
             "not_judged": list(self.not_judged),
             "notes": list(self.notes),
             "signature": self.signature,
+            "assumed": list(self.assumed),
             "with_original": self.repeated,
             "manifest_sha256": self.manifest_sha256,
             "method": self.manifest.method,
@@ -282,7 +293,8 @@ class _Repetition:
             differing = _differing(self.public, scratch / "out" / "public")
         if differing:
             return None, [f"published again from the original, other files come out: {', '.join(differing)}"], []
-        return outcome.verdict, [], list(outcome.verdict.not_judged)
+        # Every byte is the one that follows from the secret, so it is known how they came about.
+        return outcome.verdict, [], [part for part in outcome.verdict.not_judged if part not in SHOWN_BY_REPETITION]
 
     def _repeating(self, recipe: Recipe, out: Path) -> Recipe:
         output = recipe.output.model_copy(

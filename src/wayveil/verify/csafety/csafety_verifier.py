@@ -18,7 +18,12 @@ from wayveil.model.stops import Stops
 from wayveil.verify.common.stop_classes import Disclosure, Reach, StopClasses, Unit, largest_where_nested, ratio
 from wayveil.verify.csafety.generalized import codes_in, misfits
 
-__all__ = ["check_csafety"]
+__all__ = ["GROUPED_BLINDLY", "check_csafety"]
+
+GROUPED_BLINDLY = (
+    "how groups were formed: it is known who looks alike, not that nobody looked at sensitive places to make it so"
+)
+"""What no published file shows; only who repeats the run sees it."""
 
 
 def check_csafety(published: Stops, claim: CSafety, *, original: Stops | None = None) -> Verdict:
@@ -419,6 +424,8 @@ def _not_judged(data: Stops, claim: CSafety, original: Stops | None) -> tuple[st
             "the original: without it, it is not known whether people were at the published places, nor whether a "
             "sensitive place was published as a node that is not sensitive, nor which stops were left out"
         )
+    if claim.is_blind:
+        parts.append(GROUPED_BLINDLY)
     if data.t.any() or data.t_end.any():
         parts.append("times: the claim is about places and their order; times that are published beside them tell more")
     return tuple(parts)

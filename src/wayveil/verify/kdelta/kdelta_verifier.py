@@ -16,7 +16,12 @@ from wayveil.verify.common.whole_trajectories import counted, refusal, tolerance
 from wayveil.verify.kdelta.kdelta_sets import Failure, Shapes, Tally, judge, too_few_at_these_times
 from wayveil.verify.kdelta.pairs_within_delta import MOST_PAIRWISE
 
-__all__ = ["DISTANCE_LIMIT", "STEP_LIMIT", "check_kdelta"]
+__all__ = ["DISTANCE_LIMIT", "PLACED_BY_CHANCE", "STEP_LIMIT", "check_kdelta"]
+
+PLACED_BY_CHANCE = (
+    "how members were placed: it is known that they run along one curve, not that chance drew their offsets"
+)
+"""What no published file shows; only who repeats the draws from the secret of the run sees it."""
 
 DISTANCE_LIMIT = 30_000_000_000
 """What needs more distances (between two trajectories, at one time) than this does not hold; some minutes."""
@@ -216,7 +221,5 @@ def _not_judged(data: Points, claim: KDelta) -> tuple[str, ...]:
             f"{share_text(claim.owner_share)} of them"
         )
     if claim.delta > 0 and claim.placement == "random":
-        parts.append(
-            "how members were placed: it is known that they run along one curve, not that chance drew their offsets"
-        )
+        parts.append(PLACED_BY_CHANCE)
     return tuple(parts)
