@@ -10,7 +10,7 @@ Data, columns and options are those of ``bench_icba.py``.
 from __future__ import annotations
 
 from bench_icba import main
-from wayveil.methods.cba import Cba
+from wayveil.methods.cba.cba import Cba
 
 SERIES: dict[str, list[tuple[int, float, dict[str, str]]]] = {
     "quick": [(50_000, 0.02, {})],

@@ -29,7 +29,7 @@ import numpy as np
 import wayveil
 from wayveil.engines import LocalEngine
 from wayveil.io import read_published, read_visits, write_published, write_visits
-from wayveil.methods.gsup import Gsup
+from wayveil.methods.gsup.gsup import Gsup
 from wayveil.model import Visits
 from wayveil.verify import VERIFIERS
 from wayveil.workloads import City, Transit

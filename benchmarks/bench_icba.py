@@ -30,7 +30,7 @@ import numpy as np
 
 import wayveil
 from wayveil.engines import LocalEngine
-from wayveil.methods.icba import Icba
+from wayveil.methods.icba.icba import Icba
 from wayveil.model import Routes
 from wayveil.verify import VERIFIERS
 from wayveil.workloads.road_movers import RoadMovers

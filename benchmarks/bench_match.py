@@ -38,7 +38,7 @@ from scipy.sparse.csgraph import dijkstra
 import wayveil
 from wayveil.io import write_network
 from wayveil.model import Frame, Points, RoadNetwork
-from wayveil.model.ragged import offsets_of
+from wayveil.model.data.ragged import offsets_of
 from wayveil.prepare.clean import Clean
 from wayveil.prepare.match import Match
 

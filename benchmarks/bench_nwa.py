@@ -32,7 +32,7 @@ from wayveil.io.publish.published import read_published, write_published
 from wayveil.io.publish.writer import write_points
 from wayveil.io.read.point_tables import read_points
 from wayveil.io.tabular.columns import ReadOptions
-from wayveil.methods.nwa import Nwa
+from wayveil.methods.nwa.nwa import Nwa
 from wayveil.model import Points
 from wayveil.verify.kdelta.kdelta_verifier import check_kdelta
 

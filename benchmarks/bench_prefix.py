@@ -10,7 +10,7 @@ Data, columns and options are those of ``bench_icba.py``.
 from __future__ import annotations
 
 from bench_icba import main
-from wayveil.methods.prefix import Prefix
+from wayveil.methods.prefix.prefix import Prefix
 
 SERIES: dict[str, list[tuple[int, float, dict[str, str]]]] = {
     "quick": [(100_000, 0.02, {"reattach": reattach}) for reattach in ("lcs", "prefix")],

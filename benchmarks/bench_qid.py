@@ -26,7 +26,7 @@ import numpy as np
 
 import wayveil
 from wayveil.engines import LocalEngine
-from wayveil.methods.qid import Qid
+from wayveil.methods.qid.qid import Qid
 from wayveil.model import Points, Published
 from wayveil.prepare.mark import Mark
 from wayveil.workloads.network_movers import NetworkMovers

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from wayveil.engines import LocalEngine
-from wayveil.methods.cba import Cba
-from wayveil.methods.icba import Icba
-from wayveil.methods.prefix import Prefix
+from wayveil.methods.cba.cba import Cba
+from wayveil.methods.icba.icba import Icba
+from wayveil.methods.prefix.prefix import Prefix
 from wayveil.model import Routes
 from wayveil.verify import VERIFIERS
 from wayveil.workloads.road_movers import RoadMovers

@@ -25,7 +25,7 @@ import numpy as np
 
 import wayveil
 from wayveil.engines import LocalEngine
-from wayveil.methods.tga import Tga
+from wayveil.methods.tga.tga import Tga
 from wayveil.model import Points
 from wayveil.verify import VERIFIERS
 

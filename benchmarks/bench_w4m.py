@@ -33,7 +33,7 @@ from wayveil.io.publish.published import read_published, write_published
 from wayveil.io.publish.writer import write_points
 from wayveil.io.read.point_tables import read_points
 from wayveil.io.tabular.columns import ReadOptions
-from wayveil.methods.w4m import W4m
+from wayveil.methods.w4m.w4m import W4m
 from wayveil.model import Points
 from wayveil.verify.kdelta.kdelta_verifier import check_kdelta
 

@@ -33,7 +33,7 @@ from wayveil.engines import LocalEngine
 from wayveil.methods import Cast
 from wayveil.metrics import GeneralizationCost, SequentialPatterns
 from wayveil.model import Chart, Series, Stops
-from wayveil.model.ragged import trajectory_of_row
+from wayveil.model.data.ragged import trajectory_of_row
 from wayveil.pipeline.input import load, prepare
 from wayveil.recipe.recipe import load_recipe
 from wayveil.verify import VERIFIERS

@@ -20,10 +20,10 @@ import polars as pl
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
-from wayveil.methods.knode import Knode
-from wayveil.methods.trajectory_graph import s_overlap, time_classes, time_windows
+from wayveil.methods.knode.knode import Knode
+from wayveil.methods.knode.trajectory_graph import s_overlap, time_classes, time_windows
 from wayveil.model import Points
-from wayveil.model.ragged import offsets_of
+from wayveil.model.data.ragged import offsets_of
 from wayveil.prepare.resample import Resample
 from wayveil.prepare.split import Split
 from wayveil.verify.kanonymity.kanonymity_verifier import check_kanonymity

@@ -26,10 +26,8 @@ SOURCE = Path(wayveil.__file__).parent
 def needed() -> list[str]:
     found = []
     for name in METHODS:
-        home = f"src/wayveil/methods/{name}"  # a file, or a folder where there is more of it
-        own = f"{home}/{name}.py" if (ROOT / home).is_dir() else f"{home}.py"
-        found += [own, f"tests/methods/test_{name}.py", f"tests/golden/{name}",
-                  f"docs/methods/{name}.md", f"benchmarks/bench_{name}.py"]  # fmt: skip
+        found += [f"src/wayveil/methods/{name}/{name}.py", f"tests/methods/{name}/test_{name}.py",
+                  f"tests/golden/{name}", f"docs/methods/{name}.md", f"benchmarks/bench_{name}.py"]  # fmt: skip
     for name in GUARANTEES:
         lower = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
         found += [f"src/wayveil/verify/{lower}/{lower}_verifier.py", f"tests/verify/{lower}/test_{lower}_verifier.py",

@@ -15,8 +15,13 @@ import numpy as np
 import pytest
 
 from wayveil.engines import DaskEngine, LocalEngine
-from wayveil.methods import METHODS, cast_levels, cast_sensitive, knode, nwa, qid, w4m
-from wayveil.methods.tga import Tga
+from wayveil.methods import METHODS
+from wayveil.methods.cast import cast_levels, cast_sensitive
+from wayveil.methods.knode import knode
+from wayveil.methods.nwa import nwa
+from wayveil.methods.qid import qid
+from wayveil.methods.tga.tga import Tga
+from wayveil.methods.w4m import w4m
 from wayveil.model import Engine, Points, Progress
 from wayveil.pipeline.folder.secret import Secret
 from wayveil.pipeline.publish import publish

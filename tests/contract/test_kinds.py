@@ -12,15 +12,15 @@ import polars as pl
 import pytest
 
 from wayveil.cli import options
-from wayveil.commands import single_steps
+from wayveil.commands import table_files
 from wayveil.errors import InputError
 from wayveil.io import as_published, read_published, write_published
 from wayveil.io.publish import layouts
 from wayveil.io.publish.strict_rows import read_text, read_times, refuse_late
 from wayveil.io.tabular import columns
 from wayveil.model import KINDS, Coded, Frame, InputKind, Kind, Trajectories, concat
-from wayveil.model.coded import common_codes, number_names
-from wayveil.model.ragged import offsets_of
+from wayveil.model.data.coded import common_codes, number_names
+from wayveil.model.data.ragged import offsets_of
 from wayveil.pipeline import input
 from wayveil.pipeline.alignment import aligned, join_owners
 from wayveil.pipeline.blocks.plan import keys_of
@@ -47,9 +47,9 @@ def test_every_table_has_one_entry_per_kind() -> None:
         (layouts.LAYOUTS, set(KINDS)),
         (drawing_module._STROKES, set(KINDS)),
         (input._READERS, INPUT),
-        (single_steps._WRITERS, INPUT),
+        (table_files._WRITERS, INPUT),
         (columns.INPUTS, INPUT),
-        (single_steps._SHARED_WRITERS, {kind.shared for kind in ALL} - {None}),
+        (table_files._SHARED_WRITERS, {kind.shared for kind in ALL} - {None}),
     ):
         assert set(table) == expected
     assert set(get_args(get_args(options._INPUT["kind"])[0])[0].__args__) == INPUT

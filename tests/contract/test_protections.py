@@ -165,7 +165,7 @@ def rebuilt_posterior(
         ways = [[place, "Clinic"] if ill else [place] for place, ill in zip(others, truth, strict=True)]
         data = Stops.from_records(ways, taxonomy=tree)
         for turn in turns:
-            monkeypatch.setattr("wayveil.methods.cast._drawn_turns", lambda data, key, turn=turn: np.array(turn))
+            monkeypatch.setattr("wayveil.methods.cast.cast._drawn_turns", lambda data, key, turn=turn: np.array(turn))
             try:
                 made = method.run(data, rng=np.random.default_rng(0), engine=ENGINE).data
             except InputError:

@@ -24,7 +24,7 @@ from campaign import ENGINE, Case, draw_case
 
 from wayveil.errors import WayveilError
 from wayveil.methods import METHODS
-from wayveil.methods.clusters import EXTRA
+from wayveil.methods.clusters.clusters import EXTRA
 from wayveil.model import Points, Routes, Stops, Visits
 from wayveil.pipeline.folder.secret import Secret
 from wayveil.pipeline.folder.verify_folder import judge

@@ -17,9 +17,9 @@ from route_definitions import is_shared, is_strict
 from wayveil.attacks import ATTACKS
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
-from wayveil.methods.cba import Cba
-from wayveil.methods.icba import Icba
-from wayveil.methods.prefix import Prefix
+from wayveil.methods.cba.cba import Cba
+from wayveil.methods.icba.icba import Icba
+from wayveil.methods.prefix.prefix import Prefix
 from wayveil.model import RoadNetwork, Routes, StrictK
 from wayveil.verify.strict_k.strict_k_verifier import check_strict_k
 from wayveil.verify.subsequence_k.subsequence_k_verifier import check_subsequence_k

@@ -23,8 +23,8 @@ from wayveil.metrics.trips import RouteLength, TripDuration, TripLength, TripVis
 from wayveil.metrics.visits.instance_loss import InstanceLoss
 from wayveil.metrics.visits.visit_support import VisitSupport
 from wayveil.model import Points, Regions, RoadNetwork, Routes, Stops, Taxonomy, Visits
-from wayveil.model.ragged import offsets_of
-from wayveil.model.sums import add
+from wayveil.model.accumulators import add
+from wayveil.model.data.ragged import offsets_of
 
 TREE = Taxonomy.from_parents(
     [("Place", ""), ("Food", "Place"), ("Bar", "Food"), ("Cafe", "Food"), ("Health", "Place"), ("Clinic", "Health")],

@@ -10,7 +10,7 @@ import pytest
 
 import wayveil
 from wayveil.cli import main
-from wayveil.commands.single_steps import risk
+from wayveil.commands.risk import risk
 from wayveil.errors import InputError, WayveilError
 from wayveil.io import from_polars, read_taxonomy
 from wayveil.pipeline.input import load

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.model.places import Places
+from wayveil.model.data.places import Places
 from wayveil.prepare.place_index import PlaceIndex
 
 Ring = list[tuple[int, int]]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from wayveil.errors import InputError, ParameterError
 from wayveil.model import Coded, RoadNetwork, Routes
-from wayveil.model.ragged import offsets_of
+from wayveil.model.data.ragged import offsets_of
 from wayveil.prepare.slices import Slices
 
 NETWORK = RoadNetwork.from_roads([("ab", "a", "b"), ("ba", "b", "a")])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from wayveil.errors import InputError, ParameterError
 from wayveil.model import Frame, Points, Stops, Taxonomy
-from wayveil.model.places import Places
+from wayveil.model.data.places import Places
 from wayveil.prepare.stops import FindStops
 
 Row = tuple[int, int, int]

@@ -16,11 +16,11 @@ from typing import Any
 import httpx
 import pytest
 
-from wayveil.web.app import make_app
-from wayveil.web.asked import Asked
 from wayveil.web.files import Files
 from wayveil.web.jobs import Jobs
+from wayveil.web.request import Asked
 from wayveil.web.runs import ENDED, Runs
+from wayveil.web.web_app import make_app
 
 TOKEN = "a-token-for-tests-only"
 PORT = 8000

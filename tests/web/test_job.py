@@ -10,8 +10,8 @@ import pytest
 from wayveil.errors import InputError
 from wayveil.pipeline.publish import NotPublished
 from wayveil.web import job
-from wayveil.web.asked import read_asked
-from wayveil.web.disk import read_json
+from wayveil.web.request import read_asked
+from wayveil.web.server.disk import read_json
 
 
 @pytest.fixture

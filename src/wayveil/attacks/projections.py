@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import connected_components, maximum_flow
 from wayveil.attacks.attack_base import OnVisits, threshold_parameter
 from wayveil.attacks.person_risk import share_chart
 from wayveil.model import AttackResult, Chart, Engine, Sensitive, Visits, parameter
-from wayveil.model.ragged import BoolArray, FloatArray, IntArray, keep_rows, trajectory_of_row
+from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, keep_rows, trajectory_of_row
 
 __all__ = ["Counting"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from wayveil.attacks.positions.known_positions import Array
-from wayveil.model.ragged import offsets_of
+from wayveil.model.data.ragged import offsets_of
 
 __all__ = ["expanded", "parts"]
 

@@ -1,16 +1,16 @@
 """Model -> Published: one file per method."""
 
-from wayveil.methods.cast import Cast
-from wayveil.methods.cba import Cba
-from wayveil.methods.gsup import Gsup
-from wayveil.methods.icba import Icba
+from wayveil.methods.cast.cast import Cast
+from wayveil.methods.cba.cba import Cba
+from wayveil.methods.gsup.gsup import Gsup
+from wayveil.methods.icba.icba import Icba
 from wayveil.methods.kcl.kcl import Kcl
-from wayveil.methods.knode import Knode
-from wayveil.methods.nwa import Nwa
-from wayveil.methods.prefix import Prefix
-from wayveil.methods.qid import Qid
-from wayveil.methods.tga import Tga
-from wayveil.methods.w4m import W4m
+from wayveil.methods.knode.knode import Knode
+from wayveil.methods.nwa.nwa import Nwa
+from wayveil.methods.prefix.prefix import Prefix
+from wayveil.methods.qid.qid import Qid
+from wayveil.methods.tga.tga import Tga
+from wayveil.methods.w4m.w4m import W4m
 from wayveil.model import Method
 
 __all__ = ["METHODS", "Cast", "Cba", "Gsup", "Icba", "Kcl", "Knode", "Nwa", "Prefix", "Qid", "Tga", "W4m"]

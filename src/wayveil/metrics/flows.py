@@ -23,7 +23,7 @@ from wayveil.metrics.movement import (
 from wayveil.metrics.stats import largest, paired_bars, top_kept, total_variation
 from wayveil.metrics.stops.nodes import aligned_nodes, kinds_of_nodes
 from wayveil.model import Chart, Metric, Points, Regions, Routes, Score, Stops, Visits, parameter
-from wayveil.model.sums import Same, Tally, side_by_side
+from wayveil.model.accumulators import Same, Tally, side_by_side
 
 __all__ = ["Flows", "OdMatrix", "RouteFlows", "StopFlows", "ends_of_trips"]
 

@@ -23,8 +23,8 @@ from wayveil.metrics.movement import (
 from wayveil.metrics.stats import largest, paired_bars, top_kept, total_variation
 from wayveil.metrics.visits.aligned import check_times, hour_of_day
 from wayveil.model import Chart, Points, Regions, Score, TimeFormat, Visits, parameter
-from wayveil.model.ragged import trajectory_of_row
-from wayveil.model.sums import Same, Tally, side_by_side
+from wayveil.model.accumulators import Same, Tally, side_by_side
+from wayveil.model.data.ragged import trajectory_of_row
 
 __all__ = ["CellHours", "DayParts", "PlaceHours"]
 

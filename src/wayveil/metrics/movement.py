@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from wayveil.errors import InputError
 from wayveil.metrics.visits.aligned import check_times
 from wayveil.model import Points, Regions, parameter
-from wayveil.model.sums import Highest, Lowest
+from wayveil.model.accumulators import Highest, Lowest
 
 __all__ = [
     "Extent",

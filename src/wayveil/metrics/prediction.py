@@ -23,7 +23,7 @@ from wayveil.metrics.roads.road_counts import aligned_roads
 from wayveil.metrics.stops.nodes import aligned_nodes, kinds_of_nodes
 from wayveil.metrics.visits.aligned import aligned_locations
 from wayveil.model import Chart, Metric, Points, Regions, Routes, Score, Series, Stops, Visits
-from wayveil.model.ragged import keep_rows, trajectory_of_row
+from wayveil.model.data.ragged import keep_rows, trajectory_of_row
 
 __all__ = [
     "GUESSES",

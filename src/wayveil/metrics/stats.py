@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from wayveil.metrics.movement import finite
 from wayveil.model import Chart, Series, TimeFormat
-from wayveil.model.sums import Tally, side_by_side
+from wayveil.model.accumulators import Tally, side_by_side
 
 __all__ = [
     "AREAS",

@@ -16,8 +16,8 @@ from wayveil.metrics.roads.road_counts import distinct
 from wayveil.metrics.stats import LENGTHS, average, count_chart, distribution, durations, value_distances
 from wayveil.metrics.visits.aligned import check_times
 from wayveil.model import Points, Regions, Routes, Score, Visits, seconds_per_unit
-from wayveil.model.ragged import trajectory_of_row
-from wayveil.model.sums import Same, Tally
+from wayveil.model.accumulators import Same, Tally
+from wayveil.model.data.ragged import trajectory_of_row
 
 __all__ = ["RouteLength", "TripDuration", "TripLength", "TripVisits"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.model.ragged import IntArray, trajectory_of_row
+from wayveil.model.data.ragged import IntArray, trajectory_of_row
 
 __all__ = ["check_offsets", "check_order"]
 

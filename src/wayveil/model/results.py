@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from wayveil.model.claims import Guarantee
-from wayveil.model.ragged import IntArray
-from wayveil.model.regions import Regions
-from wayveil.model.trajectories import Trajectories
+from wayveil.model.data.ragged import IntArray
+from wayveil.model.data.regions import Regions
+from wayveil.model.data.trajectories import Trajectories
 
 __all__ = ["AttackResult", "Chart", "Data", "Published", "Score", "Series", "Verdict"]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from wayveil.io import as_published
 from wayveil.model import Data
-from wayveil.model.ragged import IntArray
+from wayveil.model.data.ragged import IntArray
 
 __all__ = ["aligned", "join_owners"]
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from wayveil.errors import InputError
 from wayveil.model import KCL, BlockStore, Engine, Guarantee, Owners, Stops, Verdict, Visits, concat
-from wayveil.model.ragged import IntArray
+from wayveil.model.data.ragged import IntArray
 from wayveil.pipeline.blocks.block_job import Job
 from wayveil.pipeline.blocks.block_source import Blocks
 from wayveil.pipeline.blocks.combine import add_counts

@@ -18,7 +18,7 @@ import numpy as np
 from wayveil.errors import InputError
 from wayveil.io.publish.canonical import points_to_file
 from wayveil.model import AttackGraph, Data, Extent, Frame, Points, Published, Regions, Routes
-from wayveil.model.ragged import BoolArray, FloatArray, IntArray, take
+from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, take
 from wayveil.pipeline.input import whole_days
 
 __all__ = ["settle"]

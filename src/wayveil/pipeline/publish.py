@@ -13,7 +13,7 @@ from typing import Any
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
 from wayveil.model import Attack, Engine, Score
-from wayveil.model.sums import join_results
+from wayveil.model.accumulators import join_results
 from wayveil.pipeline.account import Attacks, Findings, make_account
 from wayveil.pipeline.blocks.attack_pieces import attack_pieces
 from wayveil.pipeline.blocks.block import (

@@ -13,7 +13,7 @@ import polars as pl
 from wayveil.errors import OutputError
 from wayveil.io import Loaded, read_published, read_published_taxonomy, write_published, write_taxonomy
 from wayveil.model import Data, Frame, Published
-from wayveil.model.ragged import IntArray
+from wayveil.model.data.ragged import IntArray
 from wayveil.pipeline.alignment import join_owners
 from wayveil.pipeline.folder.manifest import boxes_name, file_facts, published_name, taxonomy_name
 from wayveil.pipeline.folder.staging import reporting_disk_errors

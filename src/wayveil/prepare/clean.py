@@ -10,7 +10,7 @@ import numpy as np
 from wayveil.errors import ParameterError
 from wayveil.kernels.prepare.longest_chains import longest_chains
 from wayveil.model import Points, Step, check_parameters, parameter, seconds_per_unit
-from wayveil.model.ragged import BoolArray, IntArray
+from wayveil.model.data.ragged import BoolArray, IntArray
 from wayveil.prepare.split import check_spans, first_rows
 
 __all__ = ["Clean"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from wayveil.errors import InputError
 from wayveil.model import Step, Visits, duration_units, parameter
-from wayveil.model.ragged import IntArray, offsets_of, trajectory_of_row
+from wayveil.model.data.ragged import IntArray, offsets_of, trajectory_of_row
 
 __all__ = ["Cut"]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from wayveil.errors import InputError
 from wayveil.model import Step, Stops, parameter, seconds_per_unit
-from wayveil.model.ragged import IntArray, offsets_of, trajectory_of_row
+from wayveil.model.data.ragged import IntArray, offsets_of, trajectory_of_row
 
 __all__ = ["Days"]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from wayveil.errors import InputError, ParameterError
 from wayveil.model import Points, Step, check_parameters, parameter, seconds_per_unit
-from wayveil.model.ragged import BoolArray, FloatArray, IntArray, trajectory_of_row
+from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, trajectory_of_row
 
 __all__ = ["Mark"]
 

@@ -16,7 +16,7 @@ from wayveil.kernels.roads.near_roads import RoadTree, near_roads, road_pieces, 
 from wayveil.kernels.roads.road_paths import join_candidates
 from wayveil.kernels.roads.shortest_paths import RoadGraph, road_graph
 from wayveil.model import Points, RoadNetwork, Routes, Step, check_parameters, parameter
-from wayveil.model.ragged import FloatArray, IntArray, offsets_of
+from wayveil.model.data.ragged import FloatArray, IntArray, offsets_of
 from wayveil.prepare.split import check_spans
 
 __all__ = ["Match"]

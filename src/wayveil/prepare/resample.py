@@ -9,7 +9,7 @@ import numpy as np
 
 from wayveil.errors import InputError
 from wayveil.model import Points, Step, duration_units, parameter
-from wayveil.model.ragged import FloatArray, IntArray, trajectory_of_row
+from wayveil.model.data.ragged import FloatArray, IntArray, trajectory_of_row
 from wayveil.prepare.split import check_spans, first_rows, make_parts
 
 __all__ = ["Resample"]

@@ -10,7 +10,7 @@ import numpy as np
 from wayveil.errors import InputError, ParameterError
 from wayveil.kernels.prepare.stays import find_stays
 from wayveil.model import Points, Step, check_parameters, duration_units, parameter
-from wayveil.model.ragged import FloatArray, IntArray, offsets_of, trajectory_of_row
+from wayveil.model.data.ragged import FloatArray, IntArray, offsets_of, trajectory_of_row
 
 __all__ = ["Split", "check_spans", "first_rows", "make_parts"]
 

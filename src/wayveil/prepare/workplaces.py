@@ -10,7 +10,7 @@ import numpy as np
 
 from wayveil.errors import InputError, ParameterError
 from wayveil.model import Step, Stops, check_parameters, duration_units, parameter, seconds_per_unit
-from wayveil.model.ragged import BoolArray, IntArray, trajectory_of_row
+from wayveil.model.data.ragged import BoolArray, IntArray, trajectory_of_row
 
 __all__ = ["Workplaces"]
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from wayveil.model import Chart, Data, Score
-from wayveil.model.ragged import IntArray
+from wayveil.model.data.ragged import IntArray
 
 __all__ = ["FEWEST", "guarded", "people_at"]
 

@@ -9,9 +9,9 @@ from wayveil.compare.finished_runs import Finished, line_up
 from wayveil.errors import UsageError
 from wayveil.recipe.recipe import make_recipe
 from wayveil.web.answers import Refused, plainly
-from wayveil.web.asked import source_of
-from wayveil.web.disk import read_json
+from wayveil.web.request import source_of
 from wayveil.web.runs import Runs
+from wayveil.web.server.disk import read_json
 
 __all__ = ["compare_runs"]
 

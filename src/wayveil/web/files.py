@@ -20,7 +20,7 @@ from starlette.requests import ClientDisconnect
 from wayveil.commands.first_look import refuse_large
 from wayveil.errors import WayveilError
 from wayveil.web.answers import Refused
-from wayveil.web.disk import bytes_of, is_id, new_id, now, read_json, write_json
+from wayveil.web.server.disk import bytes_of, is_id, new_id, now, read_json, write_json
 
 __all__ = ["ROLES", "Files", "clean_name"]
 

@@ -23,8 +23,8 @@ from wayveil.recipe.catalog import build, make_engine
 from wayveil.recipe.recipe import make_input, make_recipe
 from wayveil.report.results_json import results_json, to_text
 from wayveil.web.answers import plainly, unexpected
-from wayveil.web.asked import with_uploads
-from wayveil.web.disk import read_json, write_json
+from wayveil.web.request import with_uploads
+from wayveil.web.server.disk import read_json, write_json
 
 __all__ = ["main"]
 

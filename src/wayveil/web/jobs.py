@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from wayveil.web.answers import Refused
-from wayveil.web.disk import now, read_json
 from wayveil.web.runs import ENDED, Runs
+from wayveil.web.server.disk import now, read_json
 
 __all__ = ["COMMAND", "MOST_WAITING", "Jobs"]
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from wayveil.web.answers import Refused
-from wayveil.web.asked import Asked
-from wayveil.web.disk import bytes_of, is_id, new_id, now, read_json, write_json
+from wayveil.web.request import Asked
+from wayveil.web.server.disk import bytes_of, is_id, new_id, now, read_json, write_json
 
 __all__ = ["ENDED", "Runs"]
 

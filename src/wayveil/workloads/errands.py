@@ -10,7 +10,7 @@ import numpy as np
 
 from wayveil.errors import ParameterError
 from wayveil.model import Stops, Taxonomy, Workload, check_parameters, parameter
-from wayveil.model.ragged import BoolArray, FloatArray, IntArray, offsets_of, trajectory_of_row
+from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, offsets_of, trajectory_of_row
 from wayveil.workloads.errands_kinds import Kind, kinds_of, taxonomy_of
 
 __all__ = ["Errands"]

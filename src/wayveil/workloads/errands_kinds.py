@@ -9,7 +9,7 @@ import numpy as np
 
 from wayveil.errors import ParameterError
 from wayveil.model import Taxonomy
-from wayveil.model.ragged import FloatArray, IntArray
+from wayveil.model.data.ragged import FloatArray, IntArray
 
 __all__ = ["Kind", "kinds_of", "taxonomy_of"]
 

@@ -11,7 +11,7 @@ import numpy as np
 from wayveil.errors import ParameterError
 from wayveil.kernels.roads.walks import sample_walks
 from wayveil.model import Points, Workload, check_parameters, duration_units, parameter
-from wayveil.model.ragged import IntArray, offsets_of
+from wayveil.model.data.ragged import IntArray, offsets_of
 from wayveil.workloads.road_graph import (
     ROAD_SPEEDS_M_S,
     Floats,

@@ -17,7 +17,7 @@ from scipy.spatial import Delaunay  # type: ignore[import-untyped]
 
 from wayveil.errors import InputError
 from wayveil.model import RoadNetwork
-from wayveil.model.ragged import FloatArray, IntArray
+from wayveil.model.data.ragged import FloatArray, IntArray
 from wayveil.workloads.network_files import are_numbers, read_lines
 
 __all__ = ["RoadWays", "file_map", "largest_piece", "random_map", "road_ways"]

@@ -10,7 +10,7 @@ import numpy as np
 
 from wayveil.errors import InputError, ParameterError
 from wayveil.model import RoadNetwork, Routes, Workload, check_parameters, duration_units, parameter
-from wayveil.model.ragged import FloatArray, IntArray, offsets_of
+from wayveil.model.data.ragged import FloatArray, IntArray, offsets_of
 from wayveil.workloads.road_map import RoadWays, file_map, largest_piece, random_map, road_ways
 
 __all__ = ["RoadMovers"]

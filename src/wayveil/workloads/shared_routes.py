@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.model import Coded, Visits
-from wayveil.model.ragged import offsets_of
+from wayveil.model.data.ragged import offsets_of
 
 __all__ = ["Deviations", "Labels", "Plans", "Stops", "follow", "leanings", "names", "pick", "zipf"]
 

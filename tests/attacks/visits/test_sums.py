@@ -16,7 +16,7 @@ from wayveil.attacks.visits.uniqueness import Uniqueness
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
 from wayveil.model import Coded, Visits
-from wayveil.model.sums import add
+from wayveil.model.accumulators import add
 
 ENGINE = LocalEngine(workers=1)
 SENSITIVE = {"ill": ("flu", "cold"), "rich": ("yes",)}

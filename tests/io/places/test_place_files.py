@@ -16,7 +16,7 @@ from wayveil.io.places.place_leaves import attach_places, taxonomy_of_places
 from wayveil.io.places.place_shapes import shape_of_geojson, shape_of_wkt
 from wayveil.io.places.taxonomy_files import read_taxonomy
 from wayveil.model import Taxonomy
-from wayveil.model.places import Places
+from wayveil.model.data.places import Places
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.kernels.attacks.place_match import match_places
-from wayveil.model.ragged import offsets_of
+from wayveil.model.data.ragged import offsets_of
 
 # 0 is above 1 (2, 3), 4 and 5, which is sensitive: 6 (7, 8) and 9.
 ABOVE = [-1, 0, 1, 1, 0, 0, 5, 6, 6, 5]

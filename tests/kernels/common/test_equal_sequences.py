@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.kernels.common.equal_sequences import first_equal
-from wayveil.model.ragged import offsets_of
+from wayveil.model.data.ragged import offsets_of
 
 row = st.tuples(st.integers(0, 1), st.sampled_from([0, 1, -1, 2**62, -(2**63)]))
 

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.kernels.frequent.pattern_cover import cover_patterns
-from wayveil.model.ragged import offsets_of
+from wayveil.model.data.ragged import offsets_of
 
 PARENT = [-1, 0, 1, 1, 0, 4, 4, 4, 0]  # 0 is above 1 (2, 3), 4 (5, 6, 7) and 8
 DEPTH = [0, 1, 2, 2, 1, 2, 2, 2, 1]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.kernels.frequent.prefix_span import mine_patterns
-from wayveil.model.ragged import offsets_of
+from wayveil.model.data.ragged import offsets_of
 
 records = st.lists(st.lists(st.integers(0, 4), max_size=7), max_size=8)
 

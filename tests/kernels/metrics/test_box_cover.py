@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.kernels.metrics.box_cover import smallest_cover
-from wayveil.model.ragged import offsets_of
+from wayveil.model.data.ragged import offsets_of
 
 
 def frozen(values, dtype):

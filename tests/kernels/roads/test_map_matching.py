@@ -16,7 +16,7 @@ from wayveil.kernels.roads.map_matching import Candidates, Track, choose_candida
 from wayveil.kernels.roads.near_roads import near_roads, road_pieces, road_tree
 from wayveil.kernels.roads.road_paths import join_candidates
 from wayveil.kernels.roads.shortest_paths import new_search, road_graph, search
-from wayveil.model.ragged import frozen, offsets_of
+from wayveil.model.data.ragged import frozen, offsets_of
 
 Shape = list[tuple[float, float]]
 Roads = list[tuple[int, int, Shape]]  # from, to, drawn through

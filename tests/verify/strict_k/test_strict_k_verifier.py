@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.model.claims import StrictK
-from wayveil.model.routes import RoadNetwork, Routes
-from wayveil.verify.common.route_inference import find_inference_routes
+from wayveil.model.data.routes import RoadNetwork, Routes
+from wayveil.verify.common.inferred_routes import find_inference_routes
 from wayveil.verify.strict_k import strict_k_verifier
 from wayveil.verify.strict_k.strict_k_verifier import check_strict_k
 

@@ -12,7 +12,7 @@ from wayveil.attacks.visits.knowledge import Victims
 from wayveil.kernels.attacks.place_set_search import count_items
 from wayveil.kernels.attacks.place_sets import Items, Lists, Rows, fitting_items
 from wayveil.model import Visits
-from wayveil.model.ragged import offsets_of, take, trajectory_of_row
+from wayveil.model.data.ragged import offsets_of, take, trajectory_of_row
 
 __all__ = ["Index", "Records", "most_visited", "occurrence", "place_names", "recode_victims", "tally"]
 

@@ -15,7 +15,7 @@ from wayveil.kernels.attacks.place_orders import Orders, count_orders, rarest_or
 from wayveil.kernels.attacks.place_set_search import DEEPEST, Known, Room, rarest_sets
 from wayveil.kernels.attacks.place_sets import count_sets
 from wayveil.model import Engine
-from wayveil.model.ragged import offsets_of, trajectory_of_row
+from wayveil.model.data.ragged import offsets_of, trajectory_of_row
 
 __all__ = [
     "NOBODY",

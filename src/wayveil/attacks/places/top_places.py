@@ -14,7 +14,7 @@ from wayveil.attacks.places.place_attack import ByPlaces, PlaceQueries, Tried, w
 from wayveil.attacks.places.place_records import Index, Records, most_visited, place_names, recode_victims
 from wayveil.attacks.places.record_search import owners_of_sets
 from wayveil.model import Engine, Visits, parameter
-from wayveil.model.ragged import trajectory_of_row
+from wayveil.model.data.ragged import trajectory_of_row
 
 __all__ = ["MostVisited", "TopPlaces"]
 

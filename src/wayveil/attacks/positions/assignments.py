@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components, maximum_bipartite_matchin
 
 from wayveil.attacks.positions.known_positions import Array
 from wayveil.attacks.positions.narrow_graphs import count_narrow
-from wayveil.model.ragged import offsets_of
+from wayveil.model.data.ragged import offsets_of
 
 __all__ = ["LARGEST_EXACT", "Assignments", "assign"]
 

@@ -19,7 +19,7 @@ from wayveil.attacks.row_ranges import expanded, parts
 from wayveil.kernels.attacks.speed_continuity import KnownRows, PublishedRows, keep_reachable
 from wayveil.model import AttackResult, Chart, Engine, Points, Regions, parameter, seconds_per_unit
 from wayveil.model.claims import top_speed_of
-from wayveil.model.ragged import offsets_of, trajectory_of_row
+from wayveil.model.data.ragged import offsets_of, trajectory_of_row
 
 __all__ = ["Continuity"]
 

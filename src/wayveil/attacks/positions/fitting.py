@@ -11,7 +11,7 @@ import numpy as np
 from wayveil.attacks.positions.known_positions import Array
 from wayveil.attacks.row_ranges import expanded, parts
 from wayveil.model import Points, Regions
-from wayveil.model.ragged import trajectory_of_row
+from wayveil.model.data.ragged import trajectory_of_row
 
 __all__ = ["MOST_EDGES", "fitting"]
 

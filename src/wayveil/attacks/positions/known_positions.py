@@ -16,7 +16,7 @@ from wayveil.errors import InputError
 from wayveil.kernels.attacks.box_distances import Boxes
 from wayveil.kernels.attacks.position_matching import Slots
 from wayveil.model import Chart, Points, Regions
-from wayveil.model.ragged import frozen, offsets_of
+from wayveil.model.data.ragged import frozen, offsets_of
 
 __all__ = ["Array", "KnownSamples", "Outcome", "Tracks", "check_matched"]
 

@@ -14,7 +14,7 @@ from wayveil.attacks.positions.lbqid_pattern import DAY_US, Element, parse_patte
 from wayveil.attacks.positions.lbqid_witnesses import Requests
 from wayveil.errors import InputError, ParameterError
 from wayveil.model import AttackResult, Chart, Engine, Frame, Points, Regions, Series, parameter
-from wayveil.model.ragged import trajectory_of_row
+from wayveil.model.data.ragged import trajectory_of_row
 
 __all__ = ["Lbqid", "UserTable", "user_table"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from wayveil.attacks.positions.known_positions import Array
 from wayveil.attacks.row_ranges import expanded, parts
 from wayveil.model import Points, Regions
-from wayveil.model.ragged import offsets_of, trajectory_of_row
+from wayveil.model.data.ragged import offsets_of, trajectory_of_row
 
 __all__ = ["Requests"]
 

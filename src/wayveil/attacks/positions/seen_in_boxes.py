@@ -15,7 +15,7 @@ from wayveil.attacks.attack_base import owners_of, threshold_parameter, victims_
 from wayveil.attacks.person_risk import PersonRisk
 from wayveil.errors import InputError
 from wayveil.model import Attack, AttackResult, Engine, Regions, TimeFormat, parameter
-from wayveil.model.ragged import take, trajectory_of_row
+from wayveil.model.data.ragged import take, trajectory_of_row
 
 __all__ = ["SeenInBoxes"]
 

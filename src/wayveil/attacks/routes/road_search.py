@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.model import Engine, Routes
-from wayveil.model.ragged import offsets_of, take, trajectory_of_row
+from wayveil.model.data.ragged import offsets_of, take, trajectory_of_row
 
 __all__ = ["Attacked", "Fitting", "Tree"]
 

@@ -13,7 +13,7 @@ import polars as pl
 from wayveil.attacks.attack_base import OnRoutes
 from wayveil.model import AttackResult, Engine, Routes, parameter
 from wayveil.model.claims.counting import row_share_parameter, share_value
-from wayveil.model.ragged import trajectory_of_row
+from wayveil.model.data.ragged import trajectory_of_row
 
 __all__ = ["InferenceRoutes"]
 

@@ -26,7 +26,7 @@ from wayveil.attacks.person_risk import SINGLED_OUT, mean_bounds, risk_chart
 from wayveil.attacks.routes.road_search import Attacked, Fitting
 from wayveil.errors import InputError
 from wayveil.model import AttackResult, Engine, Routes, parameter
-from wayveil.model.ragged import offsets_of, take, trajectory_of_row
+from wayveil.model.data.ragged import offsets_of, take, trajectory_of_row
 
 __all__ = ["SeenOnRoads"]
 

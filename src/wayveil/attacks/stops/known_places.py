@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from wayveil.attacks.attack_base import OnStops, mean, owners_of
 from wayveil.attacks.stops.place_classes import Outcome, PlaceClasses
 from wayveil.model import AttackResult, Chart, Engine, Series, Stops, parameter
-from wayveil.model.ragged import keep_rows, offsets_of
+from wayveil.model.data.ragged import keep_rows, offsets_of
 
 __all__ = ["KnownPlaces"]
 

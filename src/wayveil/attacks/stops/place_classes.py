@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from wayveil.errors import InputError
 from wayveil.kernels.attacks.place_match import match_places
 from wayveil.model import Engine, Stops, Taxonomy
-from wayveil.model.ragged import keep_rows, offsets_of, take, trajectory_of_row
+from wayveil.model.data.ragged import keep_rows, offsets_of, take, trajectory_of_row
 
 __all__ = ["Outcome", "PlaceClasses", "recode_places"]
 

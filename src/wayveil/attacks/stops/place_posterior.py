@@ -14,7 +14,7 @@ from wayveil.attacks.attack_base import OnStops, mean, owners_of
 from wayveil.attacks.stops.place_classes import recode_places
 from wayveil.errors import InputError
 from wayveil.model import AttackResult, Engine, Stops, Taxonomy, parameter
-from wayveil.model.ragged import keep_rows, trajectory_of_row
+from wayveil.model.data.ragged import keep_rows, trajectory_of_row
 
 __all__ = ["PlacePosterior"]
 

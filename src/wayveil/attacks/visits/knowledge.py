@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from wayveil.attacks.visits.queries import SetQueries
 from wayveil.kernels.attacks.visit_matching import COUNTS, count_fitting, doublet_codes, inverted_lists
 from wayveil.model import Engine, Visits
-from wayveil.model.ragged import offsets_of, take
+from wayveil.model.data.ragged import offsets_of, take
 
 __all__ = ["MOST_SETS", "Fitting", "KnownSets", "Risk", "Target", "Victims", "draw_sets"]
 

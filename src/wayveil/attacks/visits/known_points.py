@@ -15,7 +15,7 @@ from wayveil.attacks.visits.knowledge import draw_sets
 from wayveil.errors import InputError
 from wayveil.kernels.attacks.visit_matching import match_sets
 from wayveil.model import Chart, Series
-from wayveil.model.ragged import offsets_of, take
+from wayveil.model.data.ragged import offsets_of, take
 
 __all__ = [
     "Everybody",

@@ -17,7 +17,7 @@ from wayveil.attacks.person_risk import PersonRisk
 from wayveil.attacks.visits.knowledge import draw_sets
 from wayveil.kernels.attacks.trip_end_counts import fitting_owners
 from wayveil.model import Attack, AttackResult, Engine, TimeFormat, duration_units, parameter, seconds_per_unit
-from wayveil.model.ragged import offsets_of
+from wayveil.model.data.ragged import offsets_of
 
 __all__ = [
     "ByTripEnds",

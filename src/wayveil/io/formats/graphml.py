@@ -18,8 +18,8 @@ from wayveil.io.tabular.crs import WGS84, Crs, crs_name
 from wayveil.io.tabular.messages import count
 from wayveil.io.tabular.table import peek
 from wayveil.model import RoadNetwork
+from wayveil.model.data.ragged import FloatArray, IntArray
 from wayveil.model.normal import normal_text
-from wayveil.model.ragged import FloatArray, IntArray
 
 __all__ = ["read_graphml"]
 

@@ -17,7 +17,7 @@ from wayveil.io.network.assemble import BACK, Lines, put_together, turned
 from wayveil.io.tabular.crs import WGS84
 from wayveil.io.tabular.table import peek
 from wayveil.model import RoadNetwork
-from wayveil.model.ragged import offsets_of
+from wayveil.model.data.ragged import offsets_of
 
 __all__ = ["car_directions", "node_places", "open_osm", "read_osm"]
 

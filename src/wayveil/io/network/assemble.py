@@ -13,7 +13,7 @@ from wayveil.errors import InputError
 from wayveil.io.tabular.crs import Crs, settle_crs
 from wayveil.io.tabular.table import Table
 from wayveil.model import Frame, RoadNetwork
-from wayveil.model.ragged import FloatArray, IntArray, offsets_of
+from wayveil.model.data.ragged import FloatArray, IntArray, offsets_of
 
 __all__ = ["BACK", "Lines", "both_ways", "filled", "put_together", "refuse_outside", "road_crs", "straight", "turned"]
 

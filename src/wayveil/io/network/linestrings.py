@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 import polars as pl
 
-from wayveil.model.ragged import BoolArray, FloatArray, IntArray, offsets_of
+from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, offsets_of
 
 __all__ = ["lines_of_wkb", "lines_of_wkt", "wkb_of_lines", "wkt_of_lines"]
 

@@ -17,7 +17,7 @@ from wayveil.io.tabular.headers import columns_error, shown_names
 from wayveil.io.tabular.messages import listed
 from wayveil.io.tabular.table import Rows
 from wayveil.model import RoadNetwork
-from wayveil.model.ragged import FloatArray, IntArray
+from wayveil.model.data.ragged import FloatArray, IntArray
 
 __all__ = ["ENDS_DEGREES", "ENDS_METRES", "read_road_table"]
 

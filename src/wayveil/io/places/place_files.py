@@ -20,8 +20,8 @@ from wayveil.io.tabular.headers import columns_error, shown_names
 from wayveil.io.tabular.messages import count
 from wayveil.io.tabular.table import Rows, Table, as_text, open_table
 from wayveil.model import Frame
-from wayveil.model.places import Places
-from wayveil.model.ragged import BoolArray, FloatArray
+from wayveil.model.data.places import Places
+from wayveil.model.data.ragged import BoolArray, FloatArray
 
 __all__ = ["read_places"]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from wayveil.model.ragged import FloatArray, IntArray, offsets_of
+from wayveil.model.data.ragged import FloatArray, IntArray, offsets_of
 
 __all__ = ["Shape", "Shapes", "centroids", "shape_of_geojson", "shape_of_wkt", "shapes"]
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from wayveil.errors import InputError, closest
 from wayveil.model import Taxonomy
+from wayveil.model.data.ragged import BoolArray, IntArray
 from wayveil.model.normal import normal_text, similar_key
-from wayveil.model.ragged import BoolArray, IntArray
 
 __all__ = ["ROOT", "UNSPECIFIED", "grown", "in_tree_order", "labelled", "with_own_leaves"]
 

@@ -18,7 +18,7 @@ from wayveil.io.tabular.headers import columns_error, shown_names
 from wayveil.io.tabular.messages import count, listed
 from wayveil.io.tabular.table import Rows, as_text, open_table
 from wayveil.model import Taxonomy
-from wayveil.model.ragged import BoolArray, IntArray
+from wayveil.model.data.ragged import BoolArray, IntArray
 
 __all__ = ["in_tree_order", "read_published_taxonomy", "read_taxonomy", "with_own_leaves", "write_taxonomy"]
 

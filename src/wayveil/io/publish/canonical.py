@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from wayveil.model import Frame, Points, Regions
-from wayveil.model.ragged import FloatArray, IntArray
+from wayveil.model.data.ragged import FloatArray, IntArray
 
 __all__ = ["DECIMALS", "SLACK_DEG", "boxes_to_file", "boxes_to_metres", "points_to_file"]
 

@@ -34,7 +34,7 @@ from wayveil.model import (
     Trajectories,
     Visits,
 )
-from wayveil.model.ragged import BoolArray, FloatArray
+from wayveil.model.data.ragged import BoolArray, FloatArray
 
 __all__ = ["LAYOUTS", "Beside", "Layout", "as_published", "layout_of", "refuse_empty"]
 

@@ -18,7 +18,7 @@ from wayveil.io.tabular.messages import count, was
 from wayveil.io.tabular.row_order import one_row_per_time, time_order
 from wayveil.io.tabular.table import Rows
 from wayveil.model import Frame, Points
-from wayveil.model.ragged import FloatArray, offsets_of
+from wayveil.model.data.ragged import FloatArray, offsets_of
 
 __all__ = ["could_be_degrees", "points_of", "read_points", "unsaid_degrees_error"]
 

@@ -18,7 +18,7 @@ from wayveil.io.tabular.row_order import refuse_disorder, sequence_of, time_orde
 from wayveil.io.tabular.table import Rows, Table, open_table
 from wayveil.io.tabular.timestamps import time_column, time_pattern
 from wayveil.model import RoadNetwork, Routes
-from wayveil.model.ragged import IntArray, offsets_of
+from wayveil.model.data.ragged import IntArray, offsets_of
 
 __all__ = ["read_routes", "routes_of", "write_routes"]
 

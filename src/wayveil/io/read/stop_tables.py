@@ -23,7 +23,7 @@ from wayveil.io.tabular.row_order import one_row_per_time, refuse_disorder, sequ
 from wayveil.io.tabular.table import Rows, Table, as_text, open_table
 from wayveil.io.tabular.timestamps import parse_times, time_column, time_pattern
 from wayveil.model import Stops, Taxonomy
-from wayveil.model.ragged import BoolArray, IntArray, offsets_of
+from wayveil.model.data.ragged import BoolArray, IntArray, offsets_of
 
 __all__ = ["UnknownPlaces", "read_stops", "stops_of", "write_stops"]
 

@@ -22,7 +22,7 @@ from wayveil.io.tabular.normal_columns import (
 from wayveil.io.tabular.table import Rows, as_text
 from wayveil.io.tabular.timestamps import parse_times
 from wayveil.model import Coded, Owners, TimeFormat
-from wayveil.model.ragged import BoolArray, IntArray
+from wayveil.model.data.ragged import BoolArray, IntArray
 
 __all__ = ["TrajectoryColumns", "read_trajectories", "refuse_missing", "required"]
 

@@ -14,7 +14,7 @@ from wayveil.io.tabular.messages import count, was
 from wayveil.io.tabular.row_order import one_row_per_time, time_order
 from wayveil.io.tabular.table import Table, open_table
 from wayveil.model import Visits
-from wayveil.model.ragged import offsets_of
+from wayveil.model.data.ragged import offsets_of
 
 __all__ = ["read_visits", "visits_of"]
 

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from wayveil.io.tabular.table import Rows
-from wayveil.model.ragged import FloatArray
+from wayveil.model.data.ragged import FloatArray
 
 __all__ = ["points_of_text", "points_of_wkb", "points_of_wkt"]
 

@@ -9,8 +9,8 @@ import polars as pl
 
 from wayveil.errors import InputError
 from wayveil.io.tabular.messages import count
+from wayveil.model.data.ragged import IntArray
 from wayveil.model.normal import normal_text, similar_key
-from wayveil.model.ragged import IntArray
 
 __all__ = [
     "SimilarIds",

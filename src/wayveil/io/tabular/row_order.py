@@ -11,7 +11,7 @@ import polars as pl
 from wayveil.io.read.trajectory_tables import refuse_missing
 from wayveil.io.tabular.messages import count
 from wayveil.io.tabular.table import Rows
-from wayveil.model.ragged import BoolArray, IntArray
+from wayveil.model.data.ragged import BoolArray, IntArray
 
 __all__ = ["one_row_per_time", "refuse_disorder", "sequence_of", "time_order"]
 

@@ -19,7 +19,7 @@ from wayveil.io.tabular.codes import by_name
 from wayveil.io.tabular.messages import count
 from wayveil.io.tabular.table import Rows, as_written
 from wayveil.model import TimeFormat
-from wayveil.model.ragged import IntArray
+from wayveil.model.data.ragged import IntArray
 
 __all__ = ["parse_times", "time_column", "time_pattern", "time_type"]
 

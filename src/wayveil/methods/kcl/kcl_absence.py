@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from wayveil.errors import InputError
 from wayveil.methods.kcl.kcl_ways import Numbered
-from wayveil.model.ragged import BoolArray, IntArray
+from wayveil.model.data.ragged import BoolArray, IntArray
 
 __all__ = ["items_to_hide"]
 

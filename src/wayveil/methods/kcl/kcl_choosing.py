@@ -32,7 +32,7 @@ from wayveil.methods.kcl.kcl_ways import (
     without_extra_trips,
 )
 from wayveil.model import Coded, Engine, Visits
-from wayveil.model.ragged import BoolArray, IntArray
+from wayveil.model.data.ragged import BoolArray, IntArray
 
 if TYPE_CHECKING:
     from wayveil.methods.kcl.kcl import Kcl

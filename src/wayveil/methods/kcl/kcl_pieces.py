@@ -26,7 +26,7 @@ from wayveil.methods.kcl.kcl_sequences import (
 )
 from wayveil.methods.kcl.kcl_ways import Numbered, Sequences
 from wayveil.model import BlockStore, Engine, PlannedBlocks, Visits
-from wayveil.model.ragged import BoolArray, IntArray, keep_rows, offsets_of, take, trajectory_of_row
+from wayveil.model.data.ragged import BoolArray, IntArray, keep_rows, offsets_of, take, trajectory_of_row
 
 __all__ = ["Plan", "kept_visits", "plan_visits"]
 

@@ -32,7 +32,7 @@ from wayveil.kernels.kcl.violating_sequences import Common, Violating
 from wayveil.methods.kcl.kcl_choosing import Choosing
 from wayveil.methods.kcl.kcl_ways import Numbered, Sequences
 from wayveil.model import BlockStore, Engine
-from wayveil.model.ragged import BoolArray, FloatArray, IntArray, offsets_of
+from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, offsets_of
 
 __all__ = ["Counted", "Counting", "Hits", "count_sequences", "joined_sequences", "locate", "save_threats"]
 

@@ -15,8 +15,8 @@ from wayveil.metrics.metric_base import OnBoxes
 from wayveil.metrics.movement import Extent, check_comparable, extent, finite, sides, with_rows
 from wayveil.metrics.stats import AREAS, average, distribution
 from wayveil.model import Points, Regions, Score, parameter, seconds_per_unit
-from wayveil.model.ragged import take
-from wayveil.model.sums import Same, Tally
+from wayveil.model.accumulators import Same, Tally
+from wayveil.model.data.ragged import take
 
 __all__ = ["BoxLoss"]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from wayveil.metrics.metric_base import OnRoutes
 from wayveil.metrics.roads.road_counts import aligned_roads, counts, distinct, follows
 from wayveil.model import Chart, Routes, Score, Series, parameter
-from wayveil.model.ragged import trajectory_of_row
+from wayveil.model.data.ragged import trajectory_of_row
 
 __all__ = ["RoadPatterns"]
 

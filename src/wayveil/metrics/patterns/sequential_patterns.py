@@ -17,7 +17,7 @@ from wayveil.kernels.frequent.prefix_span import mine_patterns
 from wayveil.metrics.metric_base import OnStops
 from wayveil.metrics.stops.nodes import aligned_nodes, height_of
 from wayveil.model import Chart, Score, Series, Stops, Taxonomy, parameter
-from wayveil.model.ragged import offsets_of
+from wayveil.model.data.ragged import offsets_of
 
 __all__ = ["SequentialPatterns"]
 

@@ -14,7 +14,7 @@ from wayveil.metrics.metric_base import OnPositions
 from wayveil.metrics.movement import Extent, check_comparable, extent, finite, sides, with_rows
 from wayveil.metrics.stats import LENGTHS, distribution, tally_of_sizes
 from wayveil.model import Points, Score, parameter, seconds_per_unit
-from wayveil.model.sums import Highest
+from wayveil.model.accumulators import Highest
 
 __all__ = ["Distortion"]
 

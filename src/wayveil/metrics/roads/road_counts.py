@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.model import Routes, TimeFormat
-from wayveil.model.ragged import trajectory_of_row
-from wayveil.model.sums import Tally, side_by_side
+from wayveil.model.accumulators import Tally, side_by_side
+from wayveil.model.data.ragged import trajectory_of_row
 
 __all__ = [
     "aligned_roads",

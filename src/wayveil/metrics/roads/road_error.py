@@ -13,8 +13,8 @@ from wayveil.metrics.metric_base import OnRoutes
 from wayveil.metrics.roads.road_counts import by_slice, slices_of, tally_of_roads
 from wayveil.metrics.stats import largest
 from wayveil.model import Chart, RoadNetwork, Routes, Score, Series, parameter
-from wayveil.model.ragged import trajectory_of_row
-from wayveil.model.sums import Same, Tally, side_by_side
+from wayveil.model.accumulators import Same, Tally, side_by_side
+from wayveil.model.data.ragged import trajectory_of_row
 
 __all__ = ["RoadError"]
 

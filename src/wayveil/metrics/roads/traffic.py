@@ -13,7 +13,7 @@ from wayveil.metrics.metric_base import OnRoutes
 from wayveil.metrics.roads.road_counts import by_slice, follows, slices_of, tally_of_roads
 from wayveil.metrics.stats import largest, paired_bars
 from wayveil.model import Chart, Routes, Score, parameter
-from wayveil.model.sums import Same, Tally, side_by_side
+from wayveil.model.accumulators import Same, Tally, side_by_side
 
 __all__ = ["Traffic"]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from wayveil.metrics.metric_base import OnVisits
 from wayveil.metrics.visits.aligned import check_time_formats, hour_of_day
 from wayveil.model import Chart, Score, Series, TimeFormat, Visits
-from wayveil.model.sums import Same, Tally, side_by_side
+from wayveil.model.accumulators import Same, Tally, side_by_side
 
 __all__ = ["InstanceLoss"]
 

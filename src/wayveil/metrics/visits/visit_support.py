@@ -13,7 +13,7 @@ from wayveil.metrics.metric_base import OnVisits
 from wayveil.metrics.stats import paired_bars
 from wayveil.metrics.visits.aligned import check_times, time_label
 from wayveil.model import Chart, Score, TimeFormat, Visits
-from wayveil.model.sums import Same, Tally, side_by_side
+from wayveil.model.accumulators import Same, Tally, side_by_side
 
 __all__ = ["VisitSupport"]
 

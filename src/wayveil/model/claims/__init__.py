@@ -7,7 +7,7 @@ from wayveil.model.claims.base import Claim, Guarantee, Protection
 from wayveil.model.claims.breach_bound import BreachBound
 from wayveil.model.claims.csafety import CSafety
 from wayveil.model.claims.kanonymity import KAnonymity
-from wayveil.model.claims.kcl import KCL
+from wayveil.model.claims.kcl_privacy import KCL
 from wayveil.model.claims.kdelta import KDelta
 from wayveil.model.claims.strict_k import StrictK
 from wayveil.model.claims.subsequence_k import SubsequenceK

@@ -13,9 +13,9 @@ import numpy as np
 from wayveil.errors import ParameterError
 from wayveil.model.claims.base import GroupClaim, Protection
 from wayveil.model.claims.counting import row_share_parameter, share_text
+from wayveil.model.data.points import Points
+from wayveil.model.data.times import seconds_per_unit
 from wayveil.model.parameters import parameter
-from wayveil.model.points import Points
-from wayveil.model.times import seconds_per_unit
 
 __all__ = ["AttackGraph", "top_speed_of"]
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from wayveil.io.scatter import groups_of
 from wayveil.model import KCL, AttackGraph, BreachBound, CSafety, Engine, Guarantee, concat
-from wayveil.model.ragged import IntArray
+from wayveil.model.data.ragged import IntArray
 from wayveil.pipeline.blocks.input_pieces import Pieces
 from wayveil.pipeline.blocks.plan import Keys, plan_blocks
 from wayveil.pipeline.blocks.store import Disk

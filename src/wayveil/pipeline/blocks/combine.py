@@ -7,7 +7,7 @@ from functools import reduce
 from typing import Any
 
 from wayveil.model import BlockStore, Score
-from wayveil.model.sums import add
+from wayveil.model.accumulators import add
 from wayveil.pipeline.blocks.block_source import Blocks
 from wayveil.recipe.recipe import Recipe
 

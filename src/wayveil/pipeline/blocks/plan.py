@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wayveil.model import BlockKey, Data
-from wayveil.model.ragged import IntArray
+from wayveil.model.data.ragged import IntArray
 
 __all__ = ["Keys", "keys_of", "plan_blocks"]
 

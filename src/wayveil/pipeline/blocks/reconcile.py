@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from wayveil.engines import LocalEngine
-from wayveil.methods.cast_sensitive import settle_stops
+from wayveil.methods.cast.cast_sensitive import settle_stops
 from wayveil.model import Engine, Published, Stops, concat
-from wayveil.model.ragged import IntArray, keep_rows, trajectory_of_row
+from wayveil.model.data.ragged import IntArray, keep_rows, trajectory_of_row
 from wayveil.pipeline.blocks.block_job import Job
 from wayveil.pipeline.blocks.memory import check_class, limit_of
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from wayveil.kernels.common.equal_sequences import first_equal
 from wayveil.model import Data
-from wayveil.model.ragged import IntArray
+from wayveil.model.data.ragged import IntArray
 
 __all__ = ["alike"]
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from wayveil.model import Chart, Data, Series, seconds_per_unit
-from wayveil.model.ragged import FloatArray, IntArray, trajectory_of_row
+from wayveil.model.data.ragged import FloatArray, IntArray, trajectory_of_row
 from wayveil.report.suppression import FEWEST
 from wayveil.report.views.equivalence_groups import alike
 from wayveil.report.views.spatial import where

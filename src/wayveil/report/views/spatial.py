@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wayveil.model import Chart, Series
-from wayveil.model.ragged import FloatArray, IntArray
+from wayveil.model.data.ragged import FloatArray, IntArray
 from wayveil.report.suppression import FEWEST, people_at
 
 __all__ = ["where"]

@@ -12,9 +12,9 @@ from scipy.special import gammaln
 
 from wayveil.model.budget import spend
 from wayveil.model.claims import BreachBound
-from wayveil.model.ragged import BoolArray, FloatArray, IntArray, keep_rows, trajectory_of_row
+from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, keep_rows, trajectory_of_row
+from wayveil.model.data.visits import Visits
 from wayveil.model.results import Verdict
-from wayveil.model.visits import Visits
 from wayveil.verify.common.index_ranges import chunks, distinct, expand
 from wayveil.verify.common.stop_classes import ratio
 from wayveil.verify.common.whole_trajectories import same

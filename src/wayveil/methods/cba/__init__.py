@@ -1,0 +1,5 @@
+"""Clustering of routes with a global error."""
+
+from wayveil.methods.cba.cba import Cba
+
+__all__ = ["Cba"]

@@ -1,0 +1,1 @@
+"""What several methods need of people and trajectories."""

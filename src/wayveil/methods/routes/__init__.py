@@ -1,0 +1,1 @@
+"""What icba, cba and prefix share: clusters of routes, parts of trips, shares of people."""

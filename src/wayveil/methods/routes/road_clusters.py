@@ -1,0 +1,162 @@
+"""Clusters of the routes of one slice, and what is done with those of too few people."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from wayveil.kernels.common.equal_sequences import first_equal
+from wayveil.kernels.routes.cluster_candidates import CTREE, INVERTED, SCAN
+from wayveil.kernels.routes.route_clusters import cluster_routes
+from wayveil.methods.routes.road_parts import Parts, Release
+from wayveil.methods.routes.road_shares import rows_within_share
+from wayveil.model.data.ragged import IntArray, offsets_of, take, trajectory_of_row
+
+__all__ = ["INDEXES", "Clustering", "release_clusters"]
+
+INDEXES = {"ctree": CTREE, "inverted": INVERTED, "none": SCAN}
+"""The names of the ways to look for clusters."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clustering:
+    """How routes are clustered.
+
+    Parameters
+    ----------
+    k : int
+        The smallest number of people of the claim.
+    people : int
+        How many share a route: `k`, or more where a single trip would be more than `owner_share`.
+    owner_share : Fraction
+        The largest share of the trajectories with one route that one person may own.
+    index, error, share, bound
+        As in `cluster_routes`; `share` as a fraction.
+    bound_again : float
+        The bound for routes of clusters with too few people, which look for a cluster with enough of them.
+    pad : bool
+        Whether clusters of more than k / 2 people get dummies instead.
+    """
+
+    k: int
+    people: int
+    owner_share: Fraction
+    index: str
+    error: int
+    share: Fraction
+    bound: float
+    bound_again: float
+    pad: bool
+
+
+def release_clusters(parts: Parts, how: Clustering) -> Release:
+    """Cluster the routes of a slice, and publish every part as the representative of its cluster.
+
+    With ``pad``, clusters of at most k / 2 people are left out, and those of too few filled up with dummies.  Otherwise
+    the routes of clusters of too few people look for the best cluster that has enough of them, and what finds none is
+    left out.  Where representatives are the same, their people count together.
+
+    A route that has no road in common with the representative is left out: nobody is published on a route of which
+    they drove nothing.  Of somebody who has too many parts in a group, the last ones are left out.
+    """
+    all_routes = np.arange(len(parts.offsets) - 1)
+    found = _Found.of(parts, how, all_routes, np.full(len(all_routes), -1), how.bound, begins=True)
+    moved = 0
+    if not how.pad:
+        enough = found.people >= how.people
+        stays = np.where(enough, np.cumsum(enough) - 1, -1)[found.label]
+        if not enough.all():
+            order = np.argsort(stays < 0, kind="stable")
+            found = _Found.of(parts, how, order, stays[order], how.bound_again, begins=False)
+        moved = int(((stays < 0) & (found.label >= 0))[parts.route].sum())
+    group = _groups(parts, found)
+    people = _people(parts, group, len(found.people))
+    keeps = 2 * people > how.k if how.pad else people >= how.people
+    group = np.where(np.append(keeps, False)[group], group, -1)
+    dummies = np.where(keeps, np.maximum(how.people - people, 0), 0)
+    part = np.flatnonzero(group[parts.route] >= 0)
+    too_many = ~rows_within_share(
+        group[parts.route[part]], parts.person[part], np.full(len(part), True), how.owner_share, dummies
+    )
+    own = {"clusters": int(keeps[_first(found)].sum()), "dummies": int(dummies.sum())}
+    facts = own if how.pad else {"clusters": len(found.people), "parts moved to another cluster": moved}
+    facts["parts left out of people with too many"] = int(too_many.sum())
+    return _release(parts, found, part[~too_many], group[parts.route[part[~too_many]]], dummies, facts)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Found:
+    """Clusters: which one each route is in (-1 for none), and representatives, as positions in ``Parts.roads``."""
+
+    label: IntArray
+    offsets: IntArray
+    road: IntArray
+    people: IntArray
+
+    @classmethod
+    def of(
+        cls, parts: Parts, how: Clustering, order: IntArray, fixed: IntArray, bound: float, *, begins: bool
+    ) -> _Found:
+        offsets, rows = take(parts.offsets, order)
+        owner_first, pairs = take(parts.owner_first, order)
+        road, share = parts.road[rows], how.share
+        options = [
+            parts.n_people, how.people, INDEXES[how.index], how.error, share.numerator, share.denominator, int(begins),
+        ]  # fmt: skip
+        made, begin, end, people = cluster_routes(
+            offsets, road, owner_first, parts.owner[pairs], fixed, parts.people_on, np.array(options), float(bound)
+        )
+        label = np.empty(len(order), np.int64)
+        label[order] = made
+        representative = offsets_of(end - begin)
+        at = np.arange(representative[-1]) + np.repeat(begin - representative[:-1], end - begin)
+        return cls(label=label, offsets=representative, road=road[at], people=people)
+
+
+def _first(found: _Found) -> IntArray:
+    """Return for each cluster the first one with the same representative."""
+    return first_equal(found.offsets, (found.road,))
+
+
+def _groups(parts: Parts, found: _Found) -> IntArray:
+    """Return for each route the first cluster with the representative of its own, -1 if they share no road."""
+    group = np.where(found.label >= 0, np.append(_first(found), -1)[found.label], -1)
+    n_roads = len(parts.roads)
+    on = np.unique(trajectory_of_row(found.offsets) * n_roads + found.road)
+    of_row = trajectory_of_row(parts.offsets)
+    shared = np.isin(group[of_row] * n_roads + parts.road, on)
+    return np.where(np.bincount(of_row[shared], minlength=len(group)) > 0, group, -1)
+
+
+def _people(parts: Parts, group: IntArray, n_groups: int) -> IntArray:
+    """Return the number of distinct people in each group."""
+    of_pair = np.repeat(group, np.diff(parts.owner_first))
+    pairs = np.unique((of_pair * parts.n_people + parts.owner)[of_pair >= 0])
+    return np.bincount(pairs // parts.n_people, minlength=n_groups)
+
+
+def _release(
+    parts: Parts, found: _Found, part: IntArray, group: IntArray, dummies: IntArray, facts: dict[str, int]
+) -> Release:
+    """Publish these parts as the route of their group, and dummies per group, each like one of its parts in turn."""
+    trajectory = parts.trajectory[part]
+    size, by_group = np.bincount(group, minlength=len(dummies)), np.argsort(group, kind="stable")
+    added = np.repeat(np.arange(len(dummies)), dummies)
+    turn = np.arange(len(added)) - (np.cumsum(dummies) - dummies)[added]
+    beside = by_group[(np.cumsum(size) - size)[added] + turn % size[added]]
+    offsets, rows = take(found.offsets, np.concatenate([group, added]))
+    return Release(
+        source=np.concatenate([trajectory, np.full(len(added), -1)]),
+        like=np.concatenate([trajectory, trajectory[beside]]),
+        offsets=offsets,
+        road=parts.roads[found.road[rows]],
+        facts={
+            "rare roads taken out": parts.n_roads_removed,
+            "rows on rare roads": parts.n_rows_removed,
+            "parts": len(parts),
+            "parts left out": len(parts) - len(part),
+            **facts,
+        },
+    )

@@ -1,0 +1,24 @@
+"""All kinds of data, by the names that users know."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from wayveil.model.data.points import Points
+from wayveil.model.data.regions import Regions
+from wayveil.model.data.routes import Routes
+from wayveil.model.data.stops import Stops
+from wayveil.model.data.trajectories import Trajectories
+from wayveil.model.data.visits import Visits
+
+__all__ = ["KINDS", "InputKind", "Kind"]
+
+Kind = Literal["visits", "points", "regions", "routes", "stops"]
+"""The name of a kind of data."""
+
+InputKind = Literal["visits", "points", "routes", "stops"]
+"""The name of a kind of data that people have; the others only come out of methods."""
+
+KINDS: Mapping[str, type[Trajectories]] = {kind.kind: kind for kind in (Visits, Points, Regions, Routes, Stops)}
+"""The class of every kind of data."""

@@ -1,0 +1,1 @@
+"""The server around the application: connections, who may ask, what lies on disk."""
