@@ -51,6 +51,7 @@ def test_data_come_back_as_they_were(data: Any, tmp_path: Path) -> None:
 def test_what_all_blocks_share_is_in_one_file(tmp_path: Path) -> None:
     store = Disk(folder=tmp_path)
     save(NETWORK, tmp_path / "shared.pickle")
+    (tmp_path / "prepared").mkdir()
     save_data(DATA[3], tmp_path / "prepared" / "0.pickle")
     assert load_data(tmp_path / "prepared" / "0.pickle", NETWORK).network is NETWORK
     data = store.load("prepared/0")

@@ -27,6 +27,7 @@ from wayveil.io import (
     read_visits,
     scatter_span,
 )
+from wayveil.io.scatter import make_piece_folders
 from wayveil.io.tabular.normal_columns import merge_codes, normal_column, similar_count, similar_keys, text_column
 from wayveil.methods import Gsup, Kcl
 from wayveil.model.normal import normal_text, similar_key
@@ -167,6 +168,7 @@ def test_pieces_keep_everybody_whole_whatever_the_spelling(tmp_path):
     lines = [f"t{i},{who},{i},x" for i, who in enumerate(people)]
     file = write(tmp_path, "in.csv", "\n".join(["traj_id,user_id,t,location", *lines]) + "\n")
     spans = open_spans(file, "visits", ReadOptions(), rows=20, scratch=tmp_path / "scratch")
+    make_piece_folders(tmp_path / "raw", 6)
     for number in range(len(spans.spans)):
         scatter_span(spans, number, pieces=6, secret=5, folder=tmp_path / "raw")
     found = [read_visits(gather_piece(spans, piece, tmp_path / "raw")).data for piece in range(6)]
