@@ -75,6 +75,7 @@ def test_pieces_have_the_sequences_of_everything(longest: Any, occurrences: int,
         piece = (whole.owner // 1000) * 3 // people
         parts = [part_of(whole, piece == p) for p in range(3) if (piece == p).any()]
         store = Disk(folder=tmp_path / f"scratch-{case}")
+        store.folder.mkdir()
         files = [store.save(part, f"pieces/{i}") for i, part in enumerate(parts)]
         n_people = len(np.unique(whole.owner))
         counting = Counting(
