@@ -36,6 +36,7 @@ from wayveil.model.stops import Stops
 from wayveil.model.taxonomy import Taxonomy
 from wayveil.model.times import TimeFormat, duration_units, seconds_per_unit
 from wayveil.model.trajectories import NamedPlaces, Trajectories, concat
+from wayveil.model.trips import Trips
 from wayveil.model.visits import Visits
 
 __all__ = [
@@ -83,6 +84,7 @@ __all__ = [
     "Taxonomy",
     "TimeFormat",
     "Trajectories",
+    "Trips",
     "Verdict",
     "Verifier",
     "Visits",

@@ -37,7 +37,7 @@ def write_published(
 
     Visits have the columns traj_id, t, location; points traj_id, t, x, y; regions traj_id, seq, t_min, t_max, x_min,
     x_max, y_min, y_max, and declared where it is said; routes traj_id, seq, road, from_node, to_node, t_start, t_end;
-    stops traj_id, seq, place; then the attributes.  x and y are in the coordinates of the input file.
+    stops traj_id, seq, place; trips traj_id, t_start, origin, t_end, destination; then the attributes.  x and y are in the coordinates of the input file.
 
     Parameters
     ----------
@@ -147,8 +147,10 @@ def read_published(
     start = np.flatnonzero(~again)
     offsets = np.append(start, len(rows))
     data = layout.data(
-        offsets=offsets,
-        **layout.read(rows, again, Beside(time_format=time_format, frame=frame, taxonomy=taxonomy)),
+        **{
+            "offsets": offsets,
+            **layout.read(rows, again, Beside(time_format=time_format, frame=frame, taxonomy=taxonomy)),
+        },
         owner=np.arange(len(start)),
         attributes={name: read_attribute(rows, i, offsets) for i, name in enumerate(attributes, start=len(own))},
         time_format=time_format,
