@@ -15,7 +15,7 @@ import polars as pl
 
 from wayveil.engines import LocalEngine, scratch_folder
 from wayveil.errors import InputError, OutputError, UsageError
-from wayveil.io import write_network, write_points, write_routes, write_stops, write_taxonomy, write_visits
+from wayveil.io import write_network, write_points, write_routes, write_stops, write_taxonomy, write_trips, write_visits
 from wayveil.model import AttackResult, Data, Engine, Score, Sensitive, parameters_of
 from wayveil.pipeline.blocks.combine import left_out_note
 from wayveil.pipeline.blocks.input_pieces import Wanted, found_kind, read_pieces
@@ -37,6 +37,7 @@ _WRITERS: dict[str, Callable[..., None]] = {
     "points": write_points,
     "routes": write_routes,
     "stops": write_stops,
+    "trips": write_trips,
 }
 _SHARED_WRITERS: dict[str, Callable[..., None]] = {"network": write_network, "taxonomy": write_taxonomy}
 
@@ -86,7 +87,7 @@ def read(
         Which of two visits of a trajectory at one time to keep; by default that is an error.
     attributes : tuple of str, optional
         The attributes to read; by default every other column.
-    kind : {"visits", "points", "routes", "stops"}, optional
+    kind : {"visits", "points", "routes", "stops", "trips"}, optional
         What the table holds; by default told from its columns.
     crs : str, optional
         The coordinate system of points, such as "EPSG:4326"; by default degrees for columns called lon and lat.

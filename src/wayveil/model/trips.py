@@ -87,9 +87,14 @@ class Trips(Visits):
         """Return two people with the same trip."""
         return cls.from_ends([("a", 1, "b", 2), ("a", 1, "b", 2)], attributes={"s": ["x", "y"]})
 
+    def place_names(self) -> tuple[str, ...]:
+        """Return the names of the locations without roles."""
+        roles = (DESTINATION if name.startswith(DESTINATION) else ORIGIN for name in self.locations)
+        return tuple(name[len(role) :] for name, role in zip(self.locations, roles, strict=True))
+
     def ends(self) -> TripEnds:
         """Return one value per trip instead of one per end, and places without roles."""
-        bare = [name[len(DESTINATION if name.startswith(DESTINATION) else ORIGIN) :] for name in self.locations]
+        bare = self.place_names()
         places = tuple(sorted(set(bare)))
         code_of = {name: code for code, name in enumerate(places)}
         code = np.array([code_of[name] for name in bare], np.int64)[self.location]
@@ -154,7 +159,9 @@ class Trips(Visits):
         rank[order] = np.arange(n)
         used, location = np.unique(np.concatenate([rank, rank + n])[role_and_place], return_inverse=True)
         place = np.array(order, np.int64)[used % n] if n else used
-        names = tuple((ORIGIN if role < n else DESTINATION) + ends.places[at] for role, at in zip(used, place, strict=True))
+        names = tuple(
+            (ORIGIN if role < n else DESTINATION) + ends.places[at] for role, at in zip(used, place, strict=True)
+        )
         return cls(
             offsets=offsets_of(there.sum(axis=1)),
             location=location,

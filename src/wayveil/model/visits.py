@@ -118,6 +118,10 @@ class Visits(Trajectories):
         """Return the time of each visit."""
         return self.t
 
+    def place_names(self) -> tuple[str, ...]:
+        """Return the name of the place behind each location."""
+        return self.locations
+
     def positions(self) -> tuple[FloatArray, FloatArray] | None:
         """Return where the visits are, if it is known where the locations are."""
         if self.place_x is None or self.place_y is None:
@@ -128,7 +132,7 @@ class Visits(Trajectories):
         """Return the beginning of the name of the first location: names that begin alike are often near."""
         if not self.n_rows:
             return super().curve_keys()
-        text = [name.encode()[:7].ljust(7, b"\0") for name in self.locations]
+        text = [name.encode()[:7].ljust(7, b"\0") for name in self.place_names()]
         return np.array([int.from_bytes(name, "big") for name in text], np.int64)[self.location[self._first_rows()]]
 
     def row_keys(self, other: Self) -> tuple[IntArray, IntArray]:

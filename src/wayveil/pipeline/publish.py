@@ -135,8 +135,8 @@ def _read(recipe: Recipe, source: Prepared | None) -> Prepared:
     sensitive = sensitive_of(recipe)
     names = dict.fromkeys([*(attribute for attribute, _ in sensitive), *recipe.output.keep])
     if source is None:
-        needed = catalog.kind_needed(recipe.prepare, recipe.method)
-        source = prepare(load(recipe.input, attributes=tuple(names), kind=needed), recipe.prepare, recipe.input)
+        needed = catalog.kinds_needed(recipe.prepare, recipe.method)
+        source = prepare(load(recipe.input, attributes=tuple(names), kinds=needed), recipe.prepare, recipe.input)
     check_sensitive(source.data, sensitive, keep=recipe.output.keep)
     check_places(source.data, getattr(recipe.method, "adversaries", ()))
     kept = {name: source.data.attributes[name] for name in names}

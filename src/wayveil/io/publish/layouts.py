@@ -83,7 +83,7 @@ class Layout(ABC):
         """Return the fields of data from rows; `again` marks those of the same trajectory as the row before."""
 
     def lines(self, data: Any) -> IntArray:
-        """Return the trajectory of each line of the table; a line is a row of the data unless a layout says otherwise."""
+        """Return the trajectory of each line of the table; a line is a row of the data where nothing else is said."""
         return trajectory_of_row(data.offsets)
 
     def shown_times(self, data: Any) -> IntArray | None:
@@ -320,7 +320,7 @@ class StopsLayout(Layout):
 
 
 class TripsLayout(Layout):
-    """Trips: a line per trip, with the time and the name of the place of either end; an end that is left out is empty."""
+    """Trips: a line per trip, with the time and the place of either end; an end that is left out is empty."""
 
     data = Trips
     columns: ClassVar[Mapping[str, Word]] = {

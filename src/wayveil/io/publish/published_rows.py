@@ -34,7 +34,7 @@ def data_frame(
     *,
     public: bool = False,
 ) -> pl.DataFrame:
-    """Return one row per visit, point, box, road, stop or trip: `first` (one value per trajectory), the rest, attributes.
+    """Return one row per visit, point, box, road, stop or trip: `first` (per trajectory), the rest, attributes.
 
     Places are in the coordinates of the file, those of points rounded if they are `public`.  `names` renames columns.
     Text columns are plain text, never dictionaries: a dictionary would carry names that occur in no row.

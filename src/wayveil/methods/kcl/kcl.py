@@ -12,7 +12,18 @@ import numpy as np
 
 from wayveil.errors import ParameterError
 from wayveil.methods.kcl.kcl_choosing import Choosing
-from wayveil.model import KCL, BlockKey, Engine, Method, Published, Sensitive, Visits, check_parameters, parameter
+from wayveil.model import (
+    KCL,
+    BlockKey,
+    Engine,
+    Method,
+    Published,
+    Sensitive,
+    Trips,
+    Visits,
+    check_parameters,
+    parameter,
+)
 from wayveil.model.claims.counting import row_share_parameter
 
 __all__ = ["Kcl"]
@@ -152,6 +163,7 @@ class Kcl(Method):
     summary: ClassVar[str] = "(K,C)_L-privacy by local and global suppression of visits"
     accepts: ClassVar[type[Visits]] = Visits
     publishes: ClassVar[type[Visits]] = Visits
+    accepts_also: ClassVar[tuple[type[Visits], ...]] = (Trips,)
     blocks: ClassVar[tuple[BlockKey, ...]] = ("whole",)
 
     def __post_init__(self) -> None:
