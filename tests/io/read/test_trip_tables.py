@@ -54,7 +54,8 @@ def test_copies_of_places_and_times_are_no_attributes(tmp_path: Path) -> None:
     path = write(
         tmp_path,
         "Trip Duration,Start Time,Stop Time,Start Station ID,Start Station Name,Start Station Latitude,"
-        "Start Station Longitude,End Station ID,End Station Name,End Station Latitude,End Station Longitude,Bike ID,t,sex",
+        "Start Station Longitude,End Station ID,End Station Name,End Station Latitude,End Station Longitude,"
+        "Bike ID,t,sex",
         "362,2016-01-01 00:02:52,2016-01-01 00:08:54,1,Grove,40.72,-74.04,2,Brunswick,40.73,-74.05,24647,5,f",
     )
     loaded = read_trips(path, ReadOptions(columns={"user_id": "Bike ID"}))
