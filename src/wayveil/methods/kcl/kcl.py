@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any, ClassVar
@@ -69,7 +69,8 @@ class Kcl(Method):
 
     Guarantee
     ---------
-    ``KCL(k, c, l, sensitive, row_share, hide_absence)``, over people and over trajectories.  An attacker who knows more
+    ``KCL(k, c, l, sensitive, row_share, hide_absence)``, over people and over trajectories; of trips with
+    ``known="ends"``.  An attacker who knows more
     than `l` visits, or where a person was not, is not covered.
 
     Notes
@@ -217,4 +218,5 @@ class Kcl(Method):
         if self.hide_absence == "yes" and self.sensitive:
             engine.progress("hiding what absence tells")
             choice = choosing.hide(choice, numbered, crowd.longest)
-        return Published(data=data.where(choice.keep), claim=self.claim, facts=choice.facts)
+        claim = replace(self.claim, known="visits" if data.one_per_time else "ends")
+        return Published(data=data.where(choice.keep), claim=claim, facts=choice.facts)
