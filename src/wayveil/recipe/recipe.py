@@ -252,7 +252,10 @@ def make_recipe(content: dict[str, Any]) -> Recipe:
     needed = catalog.kinds_needed(recipe.prepare, recipe.method)
     if recipe.input.kind not in (None, *needed):
         first = (*recipe.prepare, recipe.method)[0]
-        raise UsageError(f"{first.name} needs {' or '.join(needed)}, the input is said to be {recipe.input.kind}.")
+        advice = catalog.advice(recipe.input.kind, needed[0])
+        raise UsageError(
+            f"{first.name} needs {' or '.join(needed)}, the input is said to be {recipe.input.kind}.{advice}"
+        )
     published = catalog.kind_published(recipe.method)
     if recipe.output.format == "geojson" and not recipe.method.publishes.coordinates:
         raise UsageError(f"GeoJSON holds points and boxes; {published} are published as parquet or csv.")

@@ -145,8 +145,8 @@ class KCL(Claim):
             found.append(
                 Protection(
                     sentence=f"attribute linkage by someone who knows one {self._word}{several} of a random person "
-                    f"that fit nothing, and how often such people have a value: at most {percent(self.c)}, or the share of all "
-                    "who have it where that is more",
+                    "that fit nothing, and how often such people have a value: at most "
+                    f"{percent(self.c)}, or the share of all who have it where that is more",
                     attack="absence",
                     settings=(("m", self.l), ("confidence", self.c), ("victims", EVERYBODY)),
                     measured=("posterior_excess",),
