@@ -19,8 +19,8 @@ from wayveil.io.publish import layouts
 from wayveil.io.publish.strict_rows import read_text, read_times, refuse_late
 from wayveil.io.tabular import columns
 from wayveil.model import KINDS, Coded, Frame, InputKind, Kind, Trajectories, concat
-from wayveil.model.coded import common_codes, number_names
-from wayveil.model.ragged import offsets_of
+from wayveil.model.data.coded import common_codes, number_names
+from wayveil.model.data.ragged import offsets_of
 from wayveil.pipeline import input
 from wayveil.pipeline.alignment import aligned, join_owners
 from wayveil.pipeline.blocks.plan import keys_of

@@ -14,9 +14,18 @@ from wayveil.model.claims import (
     StrictK,
     SubsequenceK,
 )
-from wayveil.model.coded import Coded, Owners
-from wayveil.model.frame import Extent, Frame
-from wayveil.model.kinds import KINDS, InputKind, Kind
+from wayveil.model.data.coded import Coded, Owners
+from wayveil.model.data.frame import Extent, Frame
+from wayveil.model.data.kinds import KINDS, InputKind, Kind
+from wayveil.model.data.places import Places
+from wayveil.model.data.points import Points
+from wayveil.model.data.regions import Regions
+from wayveil.model.data.routes import RoadNetwork, Routes
+from wayveil.model.data.stops import Stops
+from wayveil.model.data.taxonomy import Taxonomy
+from wayveil.model.data.times import TimeFormat, duration_units, seconds_per_unit
+from wayveil.model.data.trajectories import NamedPlaces, Trajectories, concat
+from wayveil.model.data.visits import Visits
 from wayveil.model.parameters import (
     Parameter,
     Sensitive,
@@ -25,19 +34,10 @@ from wayveil.model.parameters import (
     parameters_of,
     plain,
 )
-from wayveil.model.places import Places
 from wayveil.model.plugins import guarantee_from_json, guarantees
-from wayveil.model.points import Points
 from wayveil.model.protocols import Attack, BlockKey, Engine, Method, Metric, Progress, Step, Verifier, Workload
-from wayveil.model.regions import Regions
 from wayveil.model.results import AttackResult, Chart, Data, Published, Score, Series, Verdict
-from wayveil.model.routes import RoadNetwork, Routes
-from wayveil.model.stops import Stops
-from wayveil.model.taxonomy import Taxonomy
-from wayveil.model.times import TimeFormat, duration_units, seconds_per_unit
-from wayveil.model.trajectories import NamedPlaces, Trajectories, concat
 from wayveil.model.trips import Trips
-from wayveil.model.visits import Visits
 
 __all__ = [
     "GUARANTEES",

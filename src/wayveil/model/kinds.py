@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from wayveil.model.points import Points
-from wayveil.model.regions import Regions
-from wayveil.model.routes import Routes
-from wayveil.model.stops import Stops
-from wayveil.model.trajectories import Trajectories
+from wayveil.model.data.points import Points
+from wayveil.model.data.regions import Regions
+from wayveil.model.data.routes import Routes
+from wayveil.model.data.stops import Stops
+from wayveil.model.data.trajectories import Trajectories
+from wayveil.model.data.visits import Visits
 from wayveil.model.trips import Trips
-from wayveil.model.visits import Visits
 
 __all__ = ["KINDS", "InputKind", "Kind"]
 

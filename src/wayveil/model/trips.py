@@ -9,10 +9,10 @@ from typing import ClassVar, NamedTuple, Self
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.model.coded import Coded, Owners
-from wayveil.model.ragged import IntArray, offsets_of, trajectory_of_row
-from wayveil.model.times import TimeFormat
-from wayveil.model.visits import Visits
+from wayveil.model.data.coded import Coded, Owners
+from wayveil.model.data.ragged import IntArray, offsets_of, trajectory_of_row
+from wayveil.model.data.times import TimeFormat
+from wayveil.model.data.visits import Visits
 
 __all__ = ["DESTINATION", "ORIGIN", "TripEnds", "Trips"]
 

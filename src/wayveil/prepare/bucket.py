@@ -9,7 +9,7 @@ import numpy as np
 
 from wayveil.errors import InputError
 from wayveil.model import Step, Trips, Visits, duration_units, parameter
-from wayveil.model.ragged import keep_rows, trajectory_of_row
+from wayveil.model.data.ragged import keep_rows, trajectory_of_row
 
 __all__ = ["Bucket"]
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from wayveil.errors import InputError
 from wayveil.model import Step, Trips, Visits, parameter
-from wayveil.model.coded import number_names
-from wayveil.model.ragged import IntArray, trajectory_of_row
+from wayveil.model.data.coded import number_names
+from wayveil.model.data.ragged import IntArray, trajectory_of_row
 
 __all__ = ["Ends"]
 

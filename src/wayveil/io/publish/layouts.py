@@ -44,7 +44,7 @@ from wayveil.model import (
     Trips,
     Visits,
 )
-from wayveil.model.ragged import BoolArray, FloatArray, IntArray, trajectory_of_row
+from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, trajectory_of_row
 from wayveil.model.trips import TripEnds
 
 __all__ = ["LAYOUTS", "Beside", "Layout", "as_published", "layout_of", "refuse_empty"]

@@ -24,7 +24,7 @@ from wayveil.io.tabular.messages import listed
 from wayveil.io.tabular.table import Rows, Table, open_table
 from wayveil.io.tabular.timestamps import time_type
 from wayveil.model import Data, Extent, Frame, Owners, Taxonomy, TimeFormat
-from wayveil.model.ragged import IntArray
+from wayveil.model.data.ragged import IntArray
 
 __all__ = ["public_frame", "read_extent", "read_published", "write_published"]
 

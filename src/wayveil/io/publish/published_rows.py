@@ -12,7 +12,7 @@ from wayveil.errors import OutputError
 from wayveil.io.publish.layouts import layout_of, refuse_empty
 from wayveil.io.tabular.timestamps import time_column, time_pattern
 from wayveil.model import Coded, Data
-from wayveil.model.ragged import IntArray
+from wayveil.model.data.ragged import IntArray
 
 __all__ = ["DECLARED", "attribute_columns", "data_frame", "pattern_of"]
 

@@ -11,7 +11,7 @@ from wayveil.io.tabular.codes import by_name
 from wayveil.io.tabular.table import Rows
 from wayveil.io.tabular.timestamps import parse_times
 from wayveil.model import Coded, TimeFormat
-from wayveil.model.ragged import BoolArray, FloatArray, IntArray
+from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray
 
 __all__ = [
     "read_attribute",

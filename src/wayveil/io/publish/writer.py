@@ -16,7 +16,7 @@ from wayveil.io.publish.atomic import system_error, whole_file
 from wayveil.io.publish.layouts import layout_of
 from wayveil.io.publish.published_rows import data_frame, pattern_of
 from wayveil.model import Data, Points, Trips, Visits
-from wayveil.model.ragged import trajectory_of_row
+from wayveil.model.data.ragged import trajectory_of_row
 
 __all__ = [
     "check_geojson",

@@ -18,7 +18,7 @@ from wayveil.io.tabular.table import Rows, Table, as_text, open_table
 from wayveil.io.tabular.timestamps import parse_times
 from wayveil.io.tabular.usual_names import TripTable, name_trip_columns
 from wayveil.model import Frame, TimeFormat, Trips
-from wayveil.model.ragged import BoolArray, FloatArray, IntArray
+from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray
 from wayveil.model.trips import TripEnds
 
 __all__ = ["read_trips", "trips_of"]

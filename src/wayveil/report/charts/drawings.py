@@ -10,7 +10,7 @@ import numpy as np
 from markupsafe import Markup
 
 from wayveil.model import Data, Regions, RoadNetwork, Routes
-from wayveil.model.ragged import BoolArray, FloatArray, IntArray, keep_rows, offsets_of, take, trajectory_of_row
+from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, keep_rows, offsets_of, take, trajectory_of_row
 from wayveil.report.charts.svg import join, tag
 from wayveil.report.text.number_format import clean
 from wayveil.report.views.equivalence_groups import alike
