@@ -310,7 +310,7 @@ def _publish_data(
     data: Data, method: Any, asked: _Asked, *, out: str | Path | None, engine: Engine | None, secret: Secret | None
 ) -> Publication:
     if data.kind not in get_args(InputKind):
-        raise UsageError("publish: boxes are what methods make; give visits, points, routes or stops.")
+        raise UsageError("publish: boxes are what methods make; give visits, points, routes, stops or trips.")
     scratch = Scratch() if out is None else None
     target = Path(out or "") if scratch is None else scratch.path / "publication"
     try:

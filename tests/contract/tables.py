@@ -32,6 +32,7 @@ def write_inputs(folder: Path) -> None:
         "points.csv": rows_of_points(),
         "routes.csv": rows_of_routes(),
         "stops.csv": rows_of_stops(),
+        "trips.csv": rows_of_trips(),
         "visits.csv": rows_of_visits(),
         "network.csv": ["road,from_node,to_node", *roads],
         "taxonomy.csv": ["node,parent,sensitive", "place,,", "shop,place,", "park,place,", "clinic,place,yes", *leaves],
@@ -71,6 +72,20 @@ def rows_of_stops() -> list[str]:
         places = [f"{('shop', 'park')[int(numbers.integers(2))]}-{numbers.integers(3)}" for _ in range(n)]
         places += [f"clinic-{trip % 3}"] * (trip % PEOPLE % 4 == 0)
         rows += [f"CARD{trip:05d},PERSON{trip % PEOPLE:05d},{seq},{place}" for seq, place in enumerate(places)]
+    return rows
+
+
+def rows_of_trips() -> list[str]:
+    """Return trips of a few minutes: most begin and end in one hour, and some bikes were never brought back."""
+    numbers = np.random.default_rng(15)
+    rows = ["user_id,t_start,origin,t_end,destination,ill"]
+    for trip in range(PEOPLE * TRIPS):
+        person = trip % PEOPLE
+        ill = "yes" if person % 3 == 0 else "no"
+        hour = int(numbers.integers(1, 4))
+        origin, destination = numbers.integers(4, size=2)
+        end = "," if trip % 20 == 0 else f"{hour + (trip % 5 == 0)},stop-{destination}"
+        rows.append(f"PERSON{person:05d},{hour},stop-{origin},{end},{ill}")
     return rows
 
 

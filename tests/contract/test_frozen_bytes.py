@@ -44,6 +44,9 @@ def cases() -> Iterator[tuple[str, str, str | None]]:
         yield name, "parquet", None
         for key in METHODS[name].blocks:
             yield name, "csv", key
+        for kind in METHODS[name].accepts_also:
+            yield f"{name}-on-{kind.kind}", "csv", None
+            yield f"{name}-on-{kind.kind}", "parquet", None
 
 
 def case_id(case: tuple[str, str, str | None]) -> str:
@@ -52,8 +55,9 @@ def case_id(case: tuple[str, str, str | None]) -> str:
 
 
 def make_content(case: tuple[str, str, str | None], inputs: Path, out: Path) -> dict[str, Any]:
-    name, form, key = case
-    kind = METHODS[name].accepts.__name__.lower()
+    named, form, key = case
+    name, _, other = named.partition("-on-")
+    kind = other or METHODS[name].accepts.__name__.lower()
     beside = {"routes": {"network": "network.csv"}, "stops": {"taxonomy": "taxonomy.csv"}}.get(kind, {})
     blocks = {"blocks": {"by": key, "rows": 70 if kind == "stops" else 140}} if key else {}
     return {

@@ -35,10 +35,17 @@ INPUT = set(get_args(InputKind))
 ALL = list(KINDS.values())
 
 
+def all_kinds(base: type[Trajectories] = Trajectories) -> dict[str, type[Trajectories]]:
+    """Return every class of ours below a class, also those below a kind, as trips are below visits."""
+    found: dict[str, type[Trajectories]] = {}
+    for kind in base.__subclasses__():
+        if kind.__module__.startswith("wayveil."):
+            found |= {kind.kind: kind, **all_kinds(kind)}
+    return found
+
+
 def test_every_table_has_one_entry_per_kind() -> None:
-    assert {kind.kind: kind for kind in Trajectories.__subclasses__() if kind.__module__.startswith("wayveil.")} == {
-        **KINDS
-    }
+    assert all_kinds() == {**KINDS}
     assert set(get_args(Kind)) == set(KINDS)
     assert set(KINDS) > INPUT
     for kind, layout in layouts.LAYOUTS.items():

@@ -29,6 +29,7 @@ RECIPES = Path(__file__).parents[2] / "recipes"
         ("trucks_athens_known", "owners", 3),
         ("bikes_jersey_city", "owners", 5),
         ("bikes_jersey_city_stations", "owners", None),
+        ("bikes_jersey_city_trips", "owners", 5),
         ("foursquare_nyc", "owners", 5),
     ],
 )

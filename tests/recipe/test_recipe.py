@@ -87,7 +87,7 @@ def changed(content: dict[str, Any], where: str, value: Any) -> dict[str, Any]:
         ("seed", -1, "'seed' in the recipe is wrong"),
         ("engine", "spark", "'engine' in the recipe is wrong"),
         ("input.kind", "boxes", "'kind' in \\[input\\] is wrong"),
-        ("input.kind", "points", "kcl needs visits, the input is said to be points"),
+        ("input.kind", "points", "kcl needs visits or trips, the input is said to be points"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(content: dict[str, Any], where: str, value: Any, sentence: str) -> None:

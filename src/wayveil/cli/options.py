@@ -56,7 +56,7 @@ OutFile = Annotated[
 ]
 _INPUT: dict[str, Any] = {
     "kind": Annotated[
-        Literal["visits", "points", "routes", "stops"] | None,
+        Literal["visits", "points", "routes", "stops", "trips"] | None,
         typer.Option("--kind", help="What the table holds; guessed by default."),
     ],
     "columns": Annotated[

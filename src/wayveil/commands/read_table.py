@@ -39,7 +39,7 @@ def read(
         Which of two visits of a trajectory at one time to keep; by default that is an error.
     attributes : tuple of str, optional
         The attributes to read; by default every other column.
-    kind : {"visits", "points", "routes", "stops"}, optional
+    kind : {"visits", "points", "routes", "stops", "trips"}, optional
         What the table holds; by default told from its columns.
     crs : str, optional
         The coordinate system of points, such as "EPSG:4326"; by default degrees for columns called lon and lat.

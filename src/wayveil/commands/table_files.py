@@ -8,7 +8,7 @@ from pathlib import Path
 
 from wayveil.engines import scratch_folder
 from wayveil.errors import OutputError, UsageError
-from wayveil.io import write_network, write_points, write_routes, write_stops, write_taxonomy, write_visits
+from wayveil.io import write_network, write_points, write_routes, write_stops, write_taxonomy, write_trips, write_visits
 from wayveil.model import Data
 from wayveil.pipeline.folder.staging import reporting_disk_errors
 
@@ -21,6 +21,7 @@ _WRITERS: dict[str, Callable[..., None]] = {
     "points": write_points,
     "routes": write_routes,
     "stops": write_stops,
+    "trips": write_trips,
 }
 _SHARED_WRITERS: dict[str, Callable[..., None]] = {"network": write_network, "taxonomy": write_taxonomy}
 

@@ -24,7 +24,7 @@ from wayveil.model import Data, Engine, Progress
 from wayveil.pipeline.folder.manifest import versions
 from wayveil.pipeline.folder.staging import open_workspace, reporting_disk_errors
 from wayveil.pipeline.input import load, prepare
-from wayveil.recipe.catalog import kind_needed, plain_parameters
+from wayveil.recipe.catalog import kinds_needed, plain_parameters
 from wayveil.report.text.number_format import format_percent, format_value
 from wayveil.report.text.wording import duration, is_share, sentence, words
 
@@ -156,7 +156,7 @@ class _Work:
         """Return the input after the steps that all settings begin with."""
         if self._original is None:
             first = next(s for s in self.plan.settings if not s.wrong)
-            loaded = load(self.plan.input, attributes=(), kind=kind_needed(first.steps, first.method))
+            loaded = load(self.plan.input, attributes=(), kinds=kinds_needed(first.steps, first.method))
             self._original = prepare(loaded, first.steps[: self.yardstick.n_common], self.plan.input).data
         return self._original
 

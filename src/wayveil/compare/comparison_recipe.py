@@ -243,7 +243,7 @@ def _setting(title: str, chosen: list[tuple[catalog.Family, str, dict[str, Any]]
     try:
         configured = tuple(catalog.build("step", entry, values) for _, entry, values in steps)
         built = catalog.build("method", method, given)
-        catalog.kind_needed(configured, built)
+        catalog.kinds_needed(configured, built)
     except UsageError as error:
         return Setting(name=name, title=title, steps=(), method=None, wrong=str(error))
     return Setting(name=name, title=title, steps=configured, method=built)

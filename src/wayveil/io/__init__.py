@@ -6,7 +6,7 @@ from wayveil.io.places.place_leaves import attach_places, taxonomy_of_places
 from wayveil.io.places.taxonomy_files import in_tree_order, read_published_taxonomy, read_taxonomy, write_taxonomy
 from wayveil.io.publish.layouts import as_published
 from wayveil.io.publish.published import public_frame, read_extent, read_published, write_published
-from wayveil.io.publish.writer import write_points, write_visits
+from wayveil.io.publish.writer import write_points, write_trips, write_visits
 from wayveil.io.read.dataframes import (
     from_geopandas,
     from_movingpandas,
@@ -22,6 +22,7 @@ from wayveil.io.read.point_tables import read_points
 from wayveil.io.read.route_tables import read_routes, write_routes
 from wayveil.io.read.side_tables import locate, mark_known, name_owners, read_groups
 from wayveil.io.read.stop_tables import read_stops, write_stops
+from wayveil.io.read.trip_tables import read_trips
 from wayveil.io.read.visit_tables import read_visits
 from wayveil.io.scatter import Span, Spans, gather_piece, open_spans, scatter_span
 from wayveil.io.tabular.columns import Kind, ReadOptions
@@ -59,6 +60,7 @@ __all__ = [
     "read_routes",
     "read_stops",
     "read_taxonomy",
+    "read_trips",
     "read_visits",
     "scatter_span",
     "taxonomy_of_places",
@@ -72,5 +74,6 @@ __all__ = [
     "write_routes",
     "write_stops",
     "write_taxonomy",
+    "write_trips",
     "write_visits",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast, get_args
@@ -11,7 +11,7 @@ from typing import Any, cast, get_args
 import polars as pl
 
 from wayveil.errors import InputError, UsageError, WayveilError
-from wayveil.io import ReadOptions, read_points, read_taxonomy, read_visits
+from wayveil.io import Loaded, ReadOptions, read_points, read_taxonomy, read_trips, read_visits
 from wayveil.io.formats.registry import holds_points, open_source
 from wayveil.io.sample import ROWS, sample_of
 from wayveil.io.tabular.columns import Columns, Kind, choose_columns, looks_like, place_columns, suggested
@@ -19,6 +19,7 @@ from wayveil.io.tabular.detect import kind_of_table
 from wayveil.io.tabular.owner_columns import person_columns
 from wayveil.io.tabular.table import Rows, Table, as_text
 from wayveil.io.tabular.timestamps import parse_times
+from wayveil.io.tabular.usual_names import name_trip_columns
 
 __all__ = ["preview"]
 
@@ -26,6 +27,8 @@ _SHOWN_ROWS, _EXAMPLES, _VALUES, _MOST_DISTINCT, _LONGEST = 20, 3, 50, 1000, 80
 _MOST_NODES = _MOST_COLUMNS = 500
 _TABLES = (".csv", ".csv.gz", ".parquet")
 _KINDS: tuple[Kind, ...] = get_args(Kind)
+_WHOLE_READERS: dict[str, Callable[..., Loaded]] = {"visits": read_visits, "points": read_points, "trips": read_trips}
+"""The readers that need no other file: these look at the sample, too."""
 _PROBLEMS = (InputError, UsageError)
 
 
@@ -164,6 +167,9 @@ class _Look:
         wanted = (cast(Kind, kind),) if kind else (("points",) if holds_points(self.path) else _KINDS)
         try:
             told = wanted[0] if len(wanted) == 1 else kind_of_table(self.table, exact, wanted)
+            if told == "trips":
+                trips = name_trip_columns(self.table, exact)
+                return choose_columns(trips.table, trips.options, told), trips.options, told, []
             return choose_columns(self.table, exact, told), exact, told, []
         except _PROBLEMS as error:
             wrong = str(error)
@@ -222,6 +228,8 @@ class _Look:
         by_name = {c["name"]: c for c in listed}
         places = [] if set(chosen.place) & {"seq", "t_end"} == set(chosen.place) else list(chosen.place.values())
         needed = dict.fromkeys([chosen.traj_id, *([] if chosen.t is None else [chosen.t]), *places])
+        if kind == "trips":
+            needed = {}  # either end of a trip may be missing, and ids are made
         for i in needed:
             column = by_name[self.table.names[i]]
             column["problems"] += _missing(rows, i)
@@ -230,9 +238,10 @@ class _Look:
             if column["role"] in ("x", "y", "lon", "lat"):
                 column["problems"] += _not_numbers(rows, i)
         for name, i in chosen.attributes.items():
-            by_name[name]["problems"] += _varying(rows, chosen.traj_id, i)
-        if kind in ("visits", "points") and len(rows):
-            read = read_visits if kind == "visits" else read_points
+            if not chosen.numbered:
+                by_name[name]["problems"] += _varying(rows, chosen.traj_id, i)
+        read = _WHOLE_READERS.get(kind)
+        if read is not None and len(rows):
             limited = replace(options, attributes=())
             for sentence in _said(lambda: read(self.path, limited)):
                 about = next((n for n in re.findall(r"column '([^']*)'", sentence) if n in by_name), None)

@@ -25,6 +25,7 @@ from wayveil.model.data.stops import Stops
 from wayveil.model.data.taxonomy import Taxonomy
 from wayveil.model.data.times import TimeFormat, duration_units, seconds_per_unit
 from wayveil.model.data.trajectories import NamedPlaces, Trajectories, concat
+from wayveil.model.data.trips import Trips
 from wayveil.model.data.visits import Visits
 from wayveil.model.parameters import (
     Parameter,
@@ -99,6 +100,7 @@ __all__ = [
     "Taxonomy",
     "TimeFormat",
     "Trajectories",
+    "Trips",
     "Verdict",
     "Verifier",
     "Visits",

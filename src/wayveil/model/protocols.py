@@ -76,6 +76,8 @@ class Method(_Declared, ABC):
 
     accepts: ClassVar[type[Any]]
     publishes: ClassVar[type[Any]]
+    accepts_also: ClassVar[tuple[type[Any], ...]] = ()
+    """Kinds below `accepts` that may go in too; they come out as the same kind."""
     blocks: ClassVar[tuple[BlockKey, ...]] = ()
     """What data that are too large for one machine may be cut by, the usual way first.  Without it the method needs all
     data at once."""
@@ -177,6 +179,8 @@ class Step(_Declared, ABC):
 
     accepts: ClassVar[type[Any]]
     gives: ClassVar[type[Any]]
+    accepts_also: ClassVar[tuple[type[Any], ...]] = ()
+    """Other kinds that may go in; they come out as the same kind."""
     needs_network: ClassVar[bool] = False
     needs_places: ClassVar[bool] = False
 

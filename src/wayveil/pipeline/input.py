@@ -29,6 +29,7 @@ from wayveil.io import (
     read_routes,
     read_stops,
     read_taxonomy,
+    read_trips,
     read_visits,
     taxonomy_of_places,
 )
@@ -68,6 +69,7 @@ __all__ = [
     "load_parts",
     "load_places",
     "load_published",
+    "other_kind_error",
     "prepare",
     "read_any",
     "read_options",
@@ -88,27 +90,32 @@ def load(
     spec: InputSpec,
     *,
     attributes: tuple[str, ...] | None,
-    kind: str | None = None,
+    kinds: tuple[str, ...] = (),
     frame: Frame | None = None,
     piece: bool = False,
     counts_people: bool = True,
 ) -> Loaded:
-    """Read an input table; `attributes` limits what is read (None: all), `kind` is what is needed (None: any).
+    """Read an input table; `attributes` limits what is read (None: all), `kinds` are those that will do (none: any).
 
     `frame` is given for a `piece` of a table, so that its degrees become the same metres as those of the whole.  Where
     nobody said who is behind a trajectory, the table is refused, unless the caller `counts_people` in no way.
     """
     options = read_options(spec, attributes=attributes, frame=frame, piece=piece, counts_people=counts_people)
     found = spec.kind or guess_kind(spec.path, options)
-    if kind is not None and found != kind:
-        advice = catalog.advice(found, kind)
-        raise InputError(f"The input {str(spec.path)!r} holds {found}, but {kind} are needed.{advice}")
+    if kinds and found not in kinds:
+        raise other_kind_error(spec, found, kinds)
     loaded = _READERS[found](spec, options)
     if spec.owner_tables:
         loaded = name_owners(loaded, spec.owner_tables, spec.columns, similar_ids=spec.similar_ids)
     if spec.known is not None:
         loaded = mark_known(loaded, spec.known)
-    return loaded if spec.places is None or found != "visits" else locate(loaded, spec.places)
+    return loaded if spec.places is None or found not in ("visits", "trips") else locate(loaded, spec.places)
+
+
+def other_kind_error(spec: InputSpec, found: str, needed: tuple[str, ...]) -> InputError:
+    """Return the error for an input of another kind than is needed."""
+    advice = catalog.advice(found, needed[0])
+    return InputError(f"The input {str(spec.path)!r} holds {found}, but {' or '.join(needed)} are needed.{advice}")
 
 
 def read_options(
@@ -153,6 +160,7 @@ _READERS: dict[str, Callable[[InputSpec, ReadOptions], Loaded]] = {
     "points": lambda spec, options: read_points(spec.path, options),
     "routes": _routes,
     "stops": _stops,
+    "trips": lambda spec, options: read_trips(spec.path, options),
 }
 
 
@@ -281,9 +289,9 @@ def prepare(loaded: Loaded, steps: Sequence[Any], spec: InputSpec) -> Prepared:
     ids = loaded.ids
     notes = list(loaded.notes)
     for step in steps:
-        accepted = catalog.kind_of(type(step))
-        if data.kind != accepted:
-            raise InputError(f"The step {step.name} needs {accepted}, but the data are {data.kind}.")
+        accepted = catalog.kinds_of(step)
+        if data.kind not in accepted:
+            raise InputError(f"The step {step.name} needs {' or '.join(accepted)}, but the data are {data.kind}.")
         more_data: dict[str, Any] = {}
         if step.needs_network:
             more_data = {"network": load_network(spec, f"The step {step.name} puts points on roads")}

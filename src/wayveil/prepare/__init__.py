@@ -4,6 +4,7 @@ from wayveil.prepare.bucket import Bucket
 from wayveil.prepare.clean import Clean
 from wayveil.prepare.cut import Cut
 from wayveil.prepare.days import Days
+from wayveil.prepare.ends import Ends
 from wayveil.prepare.grid import Grid
 from wayveil.prepare.mark import Mark
 from wayveil.prepare.match import Match
@@ -19,6 +20,7 @@ __all__ = [
     "Clean",
     "Cut",
     "Days",
+    "Ends",
     "FindStops",
     "Grid",
     "Mark",
@@ -31,6 +33,6 @@ __all__ = [
 
 STEPS: dict[str, type] = {
     step.name: step
-    for step in (Clean, Split, Resample, Mark, Grid, Cut, Bucket, Match, Slices, FindStops, Workplaces, Days)
+    for step in (Clean, Split, Resample, Mark, Grid, Cut, Bucket, Match, Slices, FindStops, Workplaces, Days, Ends)
 }
 """Every preparation step by its name on the command line and in recipes."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.model import Step, Visits, duration_units, parameter
+from wayveil.model import Step, Trips, Visits, duration_units, parameter
 from wayveil.model.data.ragged import keep_rows, trajectory_of_row
 
 __all__ = ["Bucket"]
@@ -31,8 +31,9 @@ class Bucket(Step):
 
     Notes
     -----
-    Buckets start at 0, which is the midnight that began 1970, on the clock that the times are written in: UTC for times
-    with an offset, the clock on the wall for times without.  So "1d" is a calendar day.  O(n) time and memory.
+    Both ends of a trip stay, also in one bucket.  Buckets start at 0, which is the midnight that began 1970, on the
+    clock that the times are written in: UTC for times with an offset, the clock on the wall for times without.  So "1d"
+    is a calendar day.  O(n) time and memory.
 
     Guarantee
     ---------
@@ -57,6 +58,7 @@ class Bucket(Step):
     summary: ClassVar[str] = "floor times to a width and keep one visit of each trajectory in each bucket"
     accepts: ClassVar[type[Visits]] = Visits
     gives: ClassVar[type[Visits]] = Visits
+    accepts_also: ClassVar[tuple[type[Visits], ...]] = (Trips,)
 
     def run(self, data: Visits) -> tuple[Visits, tuple[str, ...]]:
         """Return the data with coarser times, and notes that count what was dropped."""
@@ -66,7 +68,8 @@ class Bucket(Step):
         t = data.t // width * width
         trajectory = trajectory_of_row(data.offsets)
         follows = np.zeros(len(t), np.bool_)
-        follows[1:] = (t[1:] == t[:-1]) & (trajectory[1:] == trajectory[:-1])
+        if data.one_per_time:
+            follows[1:] = (t[1:] == t[:-1]) & (trajectory[1:] == trajectory[:-1])
         keep = ~follows if self.keep == "first" else ~np.append(follows[1:], np.zeros(min(1, len(t)), np.bool_))
         coarse = replace(data, offsets=keep_rows(data.offsets, keep), location=data.location[keep], t=t[keep])
         return coarse, (f"Times were floored to {self.width}.", *self._dropped(data.n_visits, coarse.n_visits))

@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from wayveil.errors import InputError, ParameterError
-from wayveil.model import Points, Step, Visits, check_parameters, duration_units, parameter
+from wayveil.model import Points, Step, Trips, Visits, check_parameters, duration_units, parameter
 from wayveil.model.data.ragged import FloatArray, IntArray, offsets_of, trajectory_of_row
+from wayveil.model.data.trips import DESTINATION, TripEnds
 
 __all__ = ["Grid"]
 
@@ -70,18 +71,21 @@ class Grid(Step):
     summary: ClassVar[str] = "turn points into visits to square cells, one of each trajectory in each time bucket"
     accepts: ClassVar[type[Points]] = Points
     gives: ClassVar[type[Visits]] = Visits
+    accepts_also: ClassVar[tuple[type[Trips], ...]] = (Trips,)
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)
         if self.cell == 0:
             raise ParameterError("grid: cell must be greater than 0, got 0. Cells without a size hold no points.")
 
-    def run(self, data: Points) -> tuple[Visits, tuple[str, ...]]:
-        """Return the visits, and notes that count them."""
+    def run(self, data: Points | Trips) -> tuple[Visits, tuple[str, ...]]:
+        """Return the visits, and notes that count them; trips stay trips, and both of their ends stay."""
         width = duration_units(self.name, "bucket", self.bucket, data.time_format)
         limits = np.iinfo(np.int64)
         if data.n_rows and not limits.min + width <= data.t.min() <= data.t.max() <= limits.max - width:
             raise InputError("grid: a time is too close to the limits of 64-bit integers; shift the times.")
+        if isinstance(data, Trips):
+            return self._run_on_trips(data, width)
         column, line = self._numbers(data.x), self._numbers(data.y)
         bucket = data.t // width * width
         trajectory = trajectory_of_row(data.offsets)
@@ -109,6 +113,36 @@ class Grid(Step):
         )
         told = f"{len(names):,} cell{'s' * (len(names) != 1)} of {self.cell:g} m"
         return visits, (f"{data.n_rows:,} points became {visits.n_rows:,} visits to {told}, by {self.bucket}.",)
+
+    def _run_on_trips(self, data: Trips, width: int) -> tuple[Trips, tuple[str, ...]]:
+        """Return the trips between cells."""
+        if data.place_x is None or data.place_y is None:
+            raise InputError(
+                "grid: it is not known where the places of the trips are; name the columns origin_x, origin_y, "
+                "destination_x and destination_y with --columns, or give a table of places with --places."
+            )
+        code, cells = _named(self._numbers(data.place_x), self._numbers(data.place_y))
+        names = tuple(f"x{at}_y{on}" for at, on in cells.tolist())
+        arrives = np.array([name.startswith(DESTINATION) for name in data.locations], np.bool_)
+        trip = trajectory_of_row(data.offsets)
+        ends = {name: np.full(len(data), -1, np.int64) for name in ("origin", "destination")}
+        times = {name: np.zeros(len(data), np.int64) for name in ("t_start", "t_end")}
+        for place, t, rows in (
+            ("origin", "t_start", np.flatnonzero(~arrives[data.location])),
+            ("destination", "t_end", np.flatnonzero(arrives[data.location])),
+        ):
+            ends[place][trip[rows]] = code[data.location[rows]]
+            times[t][trip[rows]] = data.t[rows] // width * width
+        trips = Trips.of_ends(
+            TripEnds(places=names, **ends, **times),
+            owner=data.owner,
+            attributes=data.attributes,
+            time_format=data.time_format,
+            owners=data.owners,
+            positions=((cells[:, 0] + 0.5) * self.cell, (cells[:, 1] + 0.5) * self.cell),
+        )
+        told = f"{len(names):,} cell{'s' * (len(names) != 1)} of {self.cell:g} m"
+        return trips, (f"The ends of {len(data):,} trips were put into {told}, by {self.bucket}.",)
 
     def _numbers(self, coordinate: FloatArray) -> IntArray:
         with np.errstate(over="ignore"):

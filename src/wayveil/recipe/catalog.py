@@ -35,9 +35,10 @@ __all__ = [
     "entries",
     "entry",
     "first_method",
-    "kind_needed",
     "kind_of",
     "kind_published",
+    "kinds_needed",
+    "kinds_of",
     "make_engine",
     "parameters",
     "parse",
@@ -180,24 +181,51 @@ def kind_of(cls: type) -> str:
     return accepts.kind
 
 
+def kinds_of(part: Any) -> tuple[str, ...]:
+    """Return all kinds of data that a method or a step accepts, the usual one first."""
+    return (part.accepts.kind, *(kind.kind for kind in part.accepts_also))
+
+
 def kind_published(method: Any) -> str:
     """Return the kind of data that a configured method publishes."""
     publishes: type[Data] = method.publishes
     return publishes.kind
 
 
-def kind_needed(steps: Sequence[Any], method: Any) -> str:
-    """Return the kind of data that the first step needs, or the method; UsageError if one does not fit the next."""
-    kind = None
-    for part, given in (*((step, step.gives) for step in steps), (method, method.publishes)):
-        accepted = kind_of(type(part))
-        if kind is not None and kind != accepted:
-            raise UsageError(
-                f"{part.name} needs {accepted}, but what comes before it gives {kind}.{advice(kind, accepted)}"
-            )
-        kind = given.kind
+def kinds_needed(steps: Sequence[Any], method: Any) -> tuple[str, ...]:
+    """Return the kinds of data that can go through all steps into the method; UsageError if there is none.
+
+    Examples
+    --------
+    >>> kinds_needed((), build("method", "kcl", {"k": 2, "l": 2}))
+    ('visits', 'trips')
+    """
     first = steps[0] if steps else method
-    return kind_of(type(first))
+    stuck: list[UsageError] = []
+    fitting: list[str] = []
+    for kind in kinds_of(first):
+        try:
+            _follow(kind, steps, method)
+        except UsageError as error:
+            stuck.append(error)
+        else:
+            fitting.append(kind)
+    if not fitting:
+        raise stuck[0]
+    return tuple(fitting)
+
+
+def _follow(kind: str, steps: Sequence[Any], method: Any) -> None:
+    """Refuse steps and a method that do not fit each other, for data of a kind that the first of them accepts."""
+    for part in (*steps, method):
+        accepted = kinds_of(part)
+        if kind not in accepted:
+            raise UsageError(
+                f"{part.name} needs {' or '.join(accepted)}, but what comes before it gives {kind}."
+                f"{advice(kind, accepted[0])}"
+            )
+        if part is not method and kind == accepted[0]:
+            kind = part.gives.kind
 
 
 def advice(kind: str, needed: str) -> str:
@@ -206,9 +234,10 @@ def advice(kind: str, needed: str) -> str:
         ("points", "visits"): "grid makes visits",
         ("points", "routes"): "match makes routes",
         ("points", "stops"): "stops makes stops",
+        ("trips", "visits"): "ends makes visits",
     }
     made = steps.get((kind, needed))
-    return "" if made is None else f" The step {made} of points."
+    return "" if made is None else f" The step {made} of {kind}."
 
 
 def verify(published: Data, claim: Guarantee, original: Data | None = None, boxes: Regions | None = None) -> Verdict:

@@ -56,13 +56,15 @@ def comparable(method: Any) -> dict[str, bool]:
     return {"matched": not method.makes_parts, "timed": method.keeps_times}
 
 
-
 def fits(cls: Any, original: type, published: type, *, matched: bool, timed: bool = True) -> bool:
     """Return whether an attack or a metric can compare these kinds of data.
 
-    `matched` says whether it is known which trajectories belong together, `timed` whether both have the same times.
+    A kind below the one that is accepted, as trips are below visits, can be compared with its own kind only.  `matched`
+    says whether it is known which trajectories belong together, `timed` whether both have the same times.
     """
     kinds = cls.accepts is original and published in cls.targets
+    if original is published and original is not cls.accepts:
+        kinds = issubclass(original, cls.accepts) and cls.accepts in cls.targets
     return kinds and (matched or not cls.matched) and (timed or not cls.timed)
 
 

@@ -249,10 +249,13 @@ def make_recipe(content: dict[str, Any]) -> Recipe:
         recipe = Recipe.model_validate(content)
     except ValidationError as error:
         raise UsageError(_sentence(error)) from None
-    needed = catalog.kind_needed(recipe.prepare, recipe.method)
-    if recipe.input.kind not in (None, needed):
+    needed = catalog.kinds_needed(recipe.prepare, recipe.method)
+    if recipe.input.kind is not None and recipe.input.kind not in needed:
         first = (*recipe.prepare, recipe.method)[0]
-        raise UsageError(f"{first.name} needs {needed}, the input is said to be {recipe.input.kind}.")
+        advice = catalog.advice(recipe.input.kind, needed[0])
+        raise UsageError(
+            f"{first.name} needs {' or '.join(needed)}, the input is said to be {recipe.input.kind}.{advice}"
+        )
     published = catalog.kind_published(recipe.method)
     if recipe.output.format == "geojson" and not recipe.method.publishes.coordinates:
         raise UsageError(f"GeoJSON holds points and boxes; {published} are published as parquet or csv.")

@@ -18,9 +18,18 @@ import polars as pl
 from wayveil.errors import OutputError
 from wayveil.io.formats.features import SIDES
 from wayveil.io.publish.canonical import SLACK_DEG, boxes_to_file, boxes_to_metres, points_to_file
-from wayveil.io.publish.strict_rows import read_numbers, read_text, read_times, refuse, refuse_late, refuse_sequence
+from wayveil.io.publish.strict_rows import (
+    read_numbers,
+    read_text,
+    read_times,
+    read_times_or_none,
+    refuse,
+    refuse_late,
+    refuse_sequence,
+)
 from wayveil.io.tabular.codes import by_name
 from wayveil.io.tabular.table import Rows
+from wayveil.io.tabular.timestamps import time_column
 from wayveil.model import (
     Extent,
     Frame,
@@ -32,9 +41,11 @@ from wayveil.model import (
     Taxonomy,
     TimeFormat,
     Trajectories,
+    Trips,
     Visits,
 )
-from wayveil.model.data.ragged import BoolArray, FloatArray
+from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, trajectory_of_row
+from wayveil.model.data.trips import TripEnds
 
 __all__ = ["LAYOUTS", "Beside", "Layout", "as_published", "layout_of", "refuse_empty"]
 
@@ -70,6 +81,14 @@ class Layout(ABC):
     @abstractmethod
     def read(self, rows: Rows, again: BoolArray, beside: Beside) -> dict[str, Any]:
         """Return the fields of data from rows; `again` marks those of the same trajectory as the row before."""
+
+    def lines(self, data: Any) -> IntArray:
+        """Return the trajectory of each line of the table; a line is a row of the data where nothing else is said."""
+        return trajectory_of_row(data.offsets)
+
+    def shown_times(self, data: Any) -> IntArray | None:
+        """Return all times in the table; None where it has none."""
+        return np.concatenate([getattr(data, name) for name in self.times]) if self.times else None
 
     def raw_names(self, data: Any) -> dict[str, str]:
         """Return the columns that have another name in a table of raw data."""
@@ -300,9 +319,68 @@ class StopsLayout(Layout):
         return replace(data, t=nothing, t_end=nothing)
 
 
+class TripsLayout(Layout):
+    """Trips: a line per trip, with the time and the place of either end; an end that is left out is empty."""
+
+    data = Trips
+    columns: ClassVar[Mapping[str, Word]] = {
+        "traj_id": "text",
+        "t_start": "time",
+        "origin": "text",
+        "t_end": "time",
+        "destination": "text",
+    }
+
+    def lines(self, data: Trips) -> IntArray:
+        """Return the trips of which an end is left."""
+        return np.flatnonzero(data.nonempty)
+
+    def shown_times(self, data: Trips) -> IntArray:
+        """Return the times of the ends."""
+        return data.t
+
+    def where(self, data: Trips, path: str | Path, *, public: bool) -> dict[str, pl.Series]:
+        """Return the names and the times of both ends."""
+        ends = data.ends()
+        names = pl.Series(ends.places, dtype=pl.String)
+        lines = self.lines(data)
+        columns: dict[str, pl.Series] = {}
+        for place, t in (("origin", "t_start"), ("destination", "t_end")):
+            refuse_empty(path, place, ends.places)
+            code = pl.Series(getattr(ends, place)[lines])
+            gone = code < 0
+            columns[place] = names.gather(code.set(gone, None))
+            columns[t] = time_column(getattr(ends, t)[lines], data.time_format).set(gone, None)
+        return columns
+
+    def read(self, rows: Rows, again: BoolArray, beside: Beside) -> dict[str, Any]:
+        """Return the ends; a trip has one line, and an end has both a place and a time, or neither."""
+        refuse(rows, again, "a trip has more than one line")
+        text: dict[str, pl.Series] = {}
+        columns: dict[str, Any] = {}
+        for place, t in (("origin", "t_start"), ("destination", "t_end")):
+            values = rows.frame[str(self.position(place))]
+            text[place] = values.set((values == "").fill_null(False), None)
+            columns[t], there = read_times_or_none(rows, self.position(t), beside.time_format)
+            refuse(rows, text[place].is_not_null().to_numpy() != there, f"only one of {place} and {t} is there")
+        both = text["origin"].is_not_null() & text["destination"].is_not_null()
+        refuse(rows, (text["origin"].is_null() & text["destination"].is_null()), "a trip has neither end")
+        refuse(rows, both.to_numpy() & (columns["t_end"] < columns["t_start"]), "a trip ends before it begins")
+        code, places = by_name(pl.concat([text["origin"], text["destination"]]))
+        ends = TripEnds(places=places, origin=code[: len(rows)], destination=code[len(rows) :], **columns)
+        trips = Trips.of_ends(
+            ends,
+            owner=np.arange(len(rows)),
+            attributes={},
+            time_format=beside.time_format,
+            owners="hidden",
+        )
+        return {name: getattr(trips, name) for name in ("offsets", "location", "t", "locations")}
+
+
 LAYOUTS: Mapping[str, Layout] = {
     layout.data.kind: layout
-    for layout in (VisitsLayout(), PointsLayout(), RegionsLayout(), RoutesLayout(), StopsLayout())
+    for layout in (VisitsLayout(), PointsLayout(), RegionsLayout(), RoutesLayout(), StopsLayout(), TripsLayout())
 }
 """The layout of every kind, by its name."""
 

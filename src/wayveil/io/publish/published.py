@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -37,7 +38,8 @@ def write_published(
 
     Visits have the columns traj_id, t, location; points traj_id, t, x, y; regions traj_id, seq, t_min, t_max, x_min,
     x_max, y_min, y_max, and declared where it is said; routes traj_id, seq, road, from_node, to_node, t_start, t_end;
-    stops traj_id, seq, place; then the attributes.  x and y are in the coordinates of the input file.
+    stops traj_id, seq, place; trips traj_id, t_start, origin, t_end, destination; then the attributes.  x and y are in
+    the coordinates of the input file.
 
     Parameters
     ----------
@@ -146,14 +148,16 @@ def read_published(
     refuse(rows, (ids < ids.shift(1)).fill_null(False), "traj_id is not in ascending order")
     start = np.flatnonzero(~again)
     offsets = np.append(start, len(rows))
+    fields: dict[str, Any] = {"offsets": offsets}
+    fields |= layout.read(rows, again, Beside(time_format=time_format, frame=frame, taxonomy=taxonomy))
+    if declared:
+        fields[DECLARED] = read_flags(rows, len(own) - 1)
     data = layout.data(
-        offsets=offsets,
-        **layout.read(rows, again, Beside(time_format=time_format, frame=frame, taxonomy=taxonomy)),
+        **fields,
         owner=np.arange(len(start)),
         attributes={name: read_attribute(rows, i, offsets) for i, name in enumerate(attributes, start=len(own))},
         time_format=time_format,
         owners=owners,
-        **({DECLARED: read_flags(rows, len(own) - 1)} if declared else {}),
     )
     public_ids = ids.gather(start)
     notes = _check_form(rows, data, public_ids, layout, frame) if exact else ()

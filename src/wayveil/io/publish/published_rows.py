@@ -1,4 +1,4 @@
-"""The model as tables to write: one row per visit, point, box, road or stop."""
+"""The model as tables to write: one row per visit, point, box, road, stop or trip."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from wayveil.errors import OutputError
 from wayveil.io.publish.layouts import layout_of, refuse_empty
 from wayveil.io.tabular.timestamps import time_column, time_pattern
 from wayveil.model import Coded, Data
-from wayveil.model.data.ragged import IntArray, trajectory_of_row
+from wayveil.model.data.ragged import IntArray
 
 __all__ = ["DECLARED", "attribute_columns", "data_frame", "pattern_of"]
 
@@ -22,8 +22,8 @@ DECLARED = "declared"
 
 def pattern_of(data: Data) -> str | None:
     """Return how text shows the times of these data; None where their table has none."""
-    times = [getattr(data, name) for name in layout_of(data).times]
-    return time_pattern(np.concatenate(times), data.time_format) if times else None
+    times = layout_of(data).shown_times(data)
+    return None if times is None else time_pattern(times, data.time_format)
 
 
 def data_frame(
@@ -34,18 +34,21 @@ def data_frame(
     *,
     public: bool = False,
 ) -> pl.DataFrame:
-    """Return one row per visit, point, box, road or stop: `first` (one value per trajectory), the rest, attributes.
+    """Return one row per visit, point, box, road, stop or trip: `first` (per trajectory), the rest, attributes.
 
     Places are in the coordinates of the file, those of points rounded if they are `public`.  `names` renames columns.
     Text columns are plain text, never dictionaries: a dictionary would carry names that occur in no row.
     """
     layout = layout_of(data)
     renamed = {name: (names or {}).get(name, name) for name in layout.columns}
-    trajectory = trajectory_of_row(data.offsets)
+    trajectory = layout.lines(data)
     columns = {name: values.gather(trajectory) for name, values in first.items()}
     own = layout.where(data, path, public=public)
-    own["seq"] = pl.Series(np.arange(data.n_rows) - data.offsets[:-1][trajectory], dtype=pl.Int64)
+    if "seq" in layout.columns:
+        own["seq"] = pl.Series(np.arange(data.n_rows) - data.offsets[:-1][trajectory], dtype=pl.Int64)
     for name in layout.times:
+        if name in own:
+            continue
         t = getattr(data, name)
         own[name] = time_column(t[trajectory] if name in data.trajectory_columns else t, data.time_format)
     columns |= {name: own[name] for name in layout.columns if name in own}
@@ -61,7 +64,7 @@ def attribute_columns(data: Data, path: str | Path, reserved: Iterable[str]) -> 
     taken = sorted(set(reserved) & set(data.attributes))
     if taken:
         raise OutputError(f"{path}: an attribute cannot be called {', '.join(taken)}; rename it.")
-    trajectory = trajectory_of_row(data.offsets)
+    trajectory = layout_of(data).lines(data)
     for name, coded in data.attributes.items():
         refuse_empty(path, name, coded.labels)
     return {name: _labels(coded, trajectory) for name, coded in data.attributes.items()}

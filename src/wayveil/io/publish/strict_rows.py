@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 
@@ -17,6 +19,7 @@ __all__ = [
     "read_numbers",
     "read_text",
     "read_times",
+    "read_times_or_none",
     "refuse",
     "refuse_late",
     "refuse_sequence",
@@ -58,6 +61,19 @@ def read_times(rows: Rows, position: int, time_format: TimeFormat) -> IntArray:
     if found not in _FORMS[time_format]:
         raise rows.table.wrong(f"not a published table: {name} must be of the form '{time_format}', but is '{found}'.")
     return t
+
+
+def read_times_or_none(rows: Rows, position: int, time_format: TimeFormat) -> tuple[IntArray, BoolArray]:
+    """Return a column of times in which some may be missing, 0 there; and which are there."""
+    values = rows.frame[str(position)]
+    missing = values.is_null() | (values == "") if values.dtype == pl.String else values.is_null()
+    there = ~missing.fill_null(True).to_numpy()
+    if not there.any():
+        return np.zeros(len(values), np.int64), there
+    # A gap is filled with another time of the column, so that lines keep their numbers in messages.
+    filled = values.set(pl.Series(~there), values[int(there.argmax())])
+    t = read_times(replace(rows, frame=rows.frame.with_columns(filled.alias(str(position)))), position, time_format)
+    return np.where(there, t, 0), there
 
 
 def read_numbers(rows: Rows, position: int) -> FloatArray:

@@ -15,7 +15,7 @@ from wayveil.io.formats.features import GEOJSON_LINES, GEOJSON_WHOLE, write_feat
 from wayveil.io.publish.atomic import system_error, whole_file
 from wayveil.io.publish.layouts import layout_of
 from wayveil.io.publish.published_rows import data_frame, pattern_of
-from wayveil.model import Data, Points, Visits
+from wayveil.model import Data, Points, Trips, Visits
 from wayveil.model.data.ragged import trajectory_of_row
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "write_points",
     "write_stream",
     "write_table",
+    "write_trips",
     "write_visits",
 ]
 
@@ -51,6 +52,26 @@ def write_visits(data: Visits, path: str | Path, *, ids: Sequence[str] | None = 
         If the file cannot be written.
     """
     write_table(data_frame(data, path, first_columns(data, path, ids, "write_visits")), path, pattern_of(data))
+
+
+def write_trips(data: Trips, path: str | Path, *, ids: Sequence[str] | None = None) -> None:
+    """Write raw trips in the format that `read_trips` takes; for generated and prepared data, not for publishing.
+
+    Parameters
+    ----------
+    data : Trips
+        Trips without any end are not written.  Where places are is not written, either.
+    path : str or Path
+        Ends in .csv or .parquet.
+    ids : sequence of str, optional
+        One id per trip; their positions by default.
+
+    Raises
+    ------
+    OutputError
+        If the file cannot be written.
+    """
+    write_table(data_frame(data, path, first_columns(data, path, ids, "write_trips")), path, pattern_of(data))
 
 
 def write_points(data: Points, path: str | Path, *, ids: Sequence[str] | None = None) -> None:

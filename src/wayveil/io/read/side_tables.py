@@ -201,7 +201,7 @@ def locate(loaded: Loaded, path: str | Path) -> Loaded:
         if len(x):
             x, y = Frame.for_degrees(x, y, crs="EPSG:4326").to_metres(x, y)
     row_of = {name: row for row, name in enumerate(names.to_list())}
-    found = np.array([row_of.get(name, -1) for name in data.locations], np.int64)
+    found = np.array([row_of.get(name, -1) for name in data.place_names()], np.int64)
     if (missing := int((found < 0).sum())) > 0:
         raise table.wrong(
             f"{count(missing, 'location')} of the input {was(missing)} not found; give every one a place."

@@ -22,6 +22,7 @@ from wayveil.model.normal import normal_text
 __all__ = [
     "EACH_TRAJECTORY",
     "INPUTS",
+    "TRIP_COORDINATES",
     "Columns",
     "InputColumns",
     "Kind",
@@ -71,9 +72,18 @@ class InputColumns:
     copied_coordinates: bool = False
     """Whether columns that look like coordinates say so, too."""
 
+    copied_names: tuple[str, ...] = ()
+    """Columns of ours: others that usually mean the same say it once more."""
+
+    one_row: bool = False
+    """Whether a row is a whole trajectory, so that traj_id may be missing: rows are numbered then."""
+
     told: str = "where and when somebody was"
     """What such copies tell."""
 
+
+TRIP_COORDINATES = ("origin_x", "origin_y", "destination_x", "destination_y")
+"""Where the ends of a trip are: instead of their names, or beside them."""
 
 INPUTS: Mapping[str, InputColumns] = {
     "visits": InputColumns(
@@ -108,6 +118,19 @@ INPUTS: Mapping[str, InputColumns] = {
         mapped=("place",),
         in_order=True,
         copied_coordinates=True,
+    ),
+    "trips": InputColumns(
+        needed=("origin", "destination", "t_start", "t_end"),
+        known=("traj_id", "origin", "destination", "t_start", "t_end", *TRIP_COORDINATES, "user_id"),
+        rule="Trips need origin, destination, t_start and t_end, one row per trip",
+        place=("origin", "destination", "t_start", "t_end"),
+        place_too=TRIP_COORDINATES,
+        mapped=("origin", "destination", *TRIP_COORDINATES),
+        copies=("t",),
+        copied_coordinates=True,
+        copied_names=("origin", "destination", "t_start", "t_end", "duration"),
+        one_row=True,
+        told="where and when a trip began and ended",
     ),
 }
 """The columns of every kind of raw data."""
@@ -181,6 +204,7 @@ class Columns:
     """
 
     traj_id: int
+    """Behind the columns of the file where rows are `numbered`."""
     t: int | None
     place: Mapping[str, int]
     user_id: int | None
@@ -188,12 +212,14 @@ class Columns:
     parts: Mapping[str, slice] = field(default_factory=dict)
     suspects: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    numbered: bool = False
 
     @property
     def positions(self) -> list[int]:
         """Every column that is needed."""
         maybe = [position for position in (self.t, self.user_id) if position is not None]
-        return [self.traj_id, *maybe, *self.place.values(), *self.attributes.values()]
+        own = [] if self.numbered else [self.traj_id]
+        return [*own, *maybe, *self.place.values(), *self.attributes.values()]
 
 
 def choose_columns(table: Table, options: ReadOptions, kind: Kind = "visits") -> Columns:
@@ -202,14 +228,15 @@ def choose_columns(table: Table, options: ReadOptions, kind: Kind = "visits") ->
     _check_mapping(table, options, position, kind)
     place = place_columns(table, options, kind) or {}
     expected = INPUTS[kind]
-    whole = ("traj_id", "t", "user_id", *(expected.place if "seq" in expected.known else ()))
+    whole = ("traj_id", "t", "user_id", *(expected.place if len(expected.place) > 1 or "seq" in expected.known else ()))
     named = {ours: split_name(options.columns.get(ours, ours), position)[0] for ours in whole}
     ordered = expected.in_order and options.columns.get("seq", "seq") in position
     needed = [ours for ours in expected.needed if not (ordered and ours == "t")]
     missing = [ours for ours in needed if (named[ours] not in position if ours in named else not place)]
     if missing:
         raise columns_error(table, _missing(table, missing, list(position), kind))
-    used = {ours: position[named[ours]] for ours in ("traj_id", "t") if named[ours] in position} | place
+    own = ("traj_id",) if expected.one_row else ("traj_id", "t")
+    used = {ours: position[named[ours]] for ours in own if named[ours] in position} | place
     _refuse_twice(table, used)
     user_id = position.get(named["user_id"])
     free = [name for name, i in position.items() if i not in used.values() and i != user_id]
@@ -223,15 +250,17 @@ def choose_columns(table: Table, options: ReadOptions, kind: Kind = "visits") ->
         notes += (_declaration(person_columns(free)),)
     who = named["traj_id"] if user_id is None else named["user_id"]
     cuts = {ours: split_name(options.columns.get(ours, ours), position)[1] for ours in _MAY_BE_CUT}
+    numbered = expected.one_row and named["traj_id"] not in position
     return Columns(
-        traj_id=position[named["traj_id"]],
-        t=position.get(named["t"]),
+        traj_id=len(table.names) if numbered else position[named["traj_id"]],
+        t=None if expected.one_row else position.get(named["t"]),
         place=place,
         user_id=user_id,
         attributes=attributes,
         parts={ours: part for ours, part in cuts.items() if part is not None},
-        suspects=() if looks_like_person(who) else person_columns(free),
+        suspects=() if expected.one_row or looks_like_person(who) else person_columns(free),
         notes=notes,
+        numbered=numbered,
     )
 
 
@@ -371,7 +400,8 @@ def _says_where(name: str, kind: Kind) -> bool:
     expected = INPUTS[kind]
     if expected.copied_coordinates and (name in ("x", "y") or looks_like(name, *PLACE_NAMES) is not None):
         return True
-    return name in expected.copies
+    also = {word for ours in expected.copied_names for word in ALSO_CALLED[ours]}
+    return name in expected.copies or bare_name(name) in also
 
 
 def _declaration(unused: tuple[str, ...]) -> str:

@@ -10,6 +10,7 @@ from wayveil.io.formats.registry import holds_points, open_source
 from wayveil.io.tabular.columns import INPUTS, Kind, ReadOptions, choose_columns, place_columns, suggested
 from wayveil.io.tabular.headers import columns_error, shown_names
 from wayveil.io.tabular.table import Table
+from wayveil.io.tabular.usual_names import name_trip_columns
 
 __all__ = ["guess_kind", "kind_of_table"]
 
@@ -17,11 +18,12 @@ _DEFAULTS = ReadOptions()
 
 
 def guess_kind(path: str | Path, options: ReadOptions = _DEFAULTS) -> Kind:
-    """Return "visits", "points", "routes" or "stops".
+    """Return "visits", "points", "routes", "stops" or "trips".
 
     Tracks (.gpx, .plt), GeoJSON and folders of tracks hold points.  A table holds visits if it has a column
     ``location``, points if it has x and y, lon and lat, or a geometry, routes if it has ``seq`` and ``road``, and stops
-    if it has ``place`` and one of ``seq`` and ``t``; ``--columns`` counts.
+    if it has ``place`` and one of ``seq`` and ``t``, and trips if it has ``origin``, ``destination``, ``t_start`` and
+    ``t_end``, also by their usual names; ``--columns`` counts.
 
     Raises
     ------
@@ -42,12 +44,16 @@ def guess_kind(path: str | Path, options: ReadOptions = _DEFAULTS) -> Kind:
     return kind_of_table(open_source(path).table, options)
 
 
-def kind_of_table(
-    table: Table, options: ReadOptions, kinds: tuple[Kind, ...] = get_args(Kind)
-) -> Kind:
+def kind_of_table(table: Table, options: ReadOptions, kinds: tuple[Kind, ...] = get_args(Kind)) -> Kind:
     """Return which of these kinds a table holds, told from its columns; see `guess_kind`."""
     said = [kind for kind in kinds if set(INPUTS[kind].mapped) & set(options.columns)]
     fitting = said if len(said) == 1 else [kind for kind in kinds if place_columns(table, options, kind)]
+    if not fitting and "trips" in kinds:
+        trips = name_trip_columns(table, options)
+        if place_columns(trips.table, trips.options, "trips"):
+            return "trips"
+    if fitting == ["trips"]:
+        return "trips"  # whose other columns may have their usual names
     if len(fitting) == 1:
         choose_columns(table, replace(options, owners="not-asked"), fitting[0])
         return fitting[0]
@@ -60,9 +66,9 @@ def kind_of_table(
     found = [name for name in table.names if name]
     raise columns_error(
         table,
-        f"the columns fit neither visits (traj_id, t, location) nor points (traj_id, t, x, y) nor routes (traj_id, "
-        f"seq, road) nor stops (traj_id, seq or t, place); the file has {shown_names(table)}. Say what is what, for "
-        f"visits for example --columns {suggested(found, 'visits')}, for points --columns "
-        f"{suggested(found, 'points')}, for stops --columns {suggested(found, 'stops')} and for routes --columns "
-        f"{suggested(found, 'routes')}",
+        "the columns fit neither visits (traj_id, t, location) nor points (traj_id, t, x, y) nor routes (traj_id, seq, "
+        "road) nor stops (traj_id, seq or t, place) nor trips (origin, destination, t_start, t_end); the file has "
+        f"{shown_names(table)}. Say what is what, for visits for example --columns {suggested(found, 'visits')}, for "
+        f"points --columns {suggested(found, 'points')}, for stops --columns {suggested(found, 'stops')}, for routes "
+        f"--columns {suggested(found, 'routes')} and for trips --columns {suggested(found, 'trips')}",
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from typing import Any, ClassVar
@@ -22,6 +22,7 @@ from wayveil.model import (
     PlannedBlocks,
     Published,
     Sensitive,
+    Trips,
     Visits,
     check_parameters,
     parameter,
@@ -72,7 +73,8 @@ class Kcl(Method):
 
     Guarantee
     ---------
-    ``KCL(k, c, l, sensitive, row_share, hide_absence)``, over people and over trajectories.  An attacker who knows more
+    ``KCL(k, c, l, sensitive, row_share, hide_absence)``, over people and over trajectories; of trips with
+    ``known="ends"``.  An attacker who knows more
     than `l` visits, or where a person was not, is not covered.
 
     Notes
@@ -166,6 +168,7 @@ class Kcl(Method):
     summary: ClassVar[str] = "(K,C)_L-privacy by local and global suppression of visits"
     accepts: ClassVar[type[Visits]] = Visits
     publishes: ClassVar[type[Visits]] = Visits
+    accepts_also: ClassVar[tuple[type[Visits], ...]] = (Trips,)
     blocks: ClassVar[tuple[BlockKey, ...]] = ("whole",)
     plan_kernels: ClassVar[tuple[str, ...]] = ("kcl_count",)
 
@@ -220,7 +223,7 @@ class Kcl(Method):
         if self.hide_absence == "yes" and self.sensitive:
             engine.progress("hiding what absence tells")
             choice = choosing.hide(choice, numbered, crowd.longest)
-        return Published(data=data.where(choice.keep), claim=self.claim, facts=choice.facts)
+        return Published(data=data.where(choice.keep), claim=self._claim_of(data), facts=choice.facts)
 
     def plan(self, blocks: PlannedBlocks, *, engine: Engine, here: Engine) -> Plan:
         """Decide over all blocks which visits may stay: workers number and count, this machine chooses."""
@@ -228,4 +231,8 @@ class Kcl(Method):
 
     def apply(self, plan: Plan, data: Visits, number: int, store: BlockStore) -> Published:
         """Suppress in one block what does not stay."""
-        return Published(data=data.where(kept_visits(plan, data, number, store)), claim=self.claim)
+        return Published(data=data.where(kept_visits(plan, data, number, store)), claim=self._claim_of(data))
+
+    def _claim_of(self, data: Visits) -> KCL:
+        """Return the claim about visits, or about both ends of trips."""
+        return replace(self.claim, known="visits" if data.one_per_time else "ends")

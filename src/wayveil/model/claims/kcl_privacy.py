@@ -29,6 +29,9 @@ class KCL(GroupClaim):
     or than its share among all where that is more.  This is about the original as well, so it is confirmed by the
     attack that is run when data are published, not by the verdict on the published data.
 
+    Where `known` is "ends", visits are the ends of trips, and what is known of one is its place, its time, and whether
+    the trip began or ended there, because a published trip shows that.
+
     References
     ----------
     Chen, Fung, Mohammed, Desai, Wang: Privacy-preserving trajectory data publishing by local suppression.
@@ -57,6 +60,12 @@ class KCL(GroupClaim):
         default="no",
         help="yes: known visits that fit nothing tell no value with more than c or its share among all",
     )
+    known: str = parameter(
+        kind="choice",
+        choices=("visits", "ends"),
+        default="visits",
+        help="what an attacker knows: visits, or ends of trips",
+    )
 
     name: ClassVar[str] = "KCL"
     public_numbers: ClassVar[tuple[str, ...]] = (
@@ -82,10 +91,11 @@ class KCL(GroupClaim):
 
     @property
     def promise(self) -> str:
-        known = self._known("any number of visits")
+        known = self._known(f"any number of {self._word}s")
+        what = "place and time" if self.known == "visits" else "place, time, and whether a trip began or ended there"
         people = "1 person" if self.k == 1 else f"{self.k} people"
         text = (
-            f"Whoever knows {known} (place and time) of a person finds either no published trajectory that fits, "
+            f"Whoever knows {known} ({what}) of a person finds either no published trajectory that fits, "
             f"or trajectories of at least {people}"
         )
         if self.owner_share < 1:
@@ -100,7 +110,7 @@ class KCL(GroupClaim):
 
     @property
     def protects(self) -> tuple[Protection, ...]:
-        knowing = f"someone who knows {self._known('any visits')} of the victim"
+        knowing = f"someone who knows {self._known(f'any {self._word}s')} of the victim"
         settings = (("m", self.l), ("choice", "worst"))
         found = [
             Protection(
@@ -122,12 +132,12 @@ class KCL(GroupClaim):
                 )
             )
         if self._hides_absence:
-            several = "" if self.l == 1 else f", or {self.l} visits,"
+            several = "" if self.l == 1 else f", or {self.l} {self._word}s,"
             found.append(
                 Protection(
-                    sentence=f"attribute linkage by someone who knows one visit{several} of a random person that fit "
-                    f"nothing, and how often such people have a value: at most {percent(self.c)}, or the share of all "
-                    "who have it where that is more",
+                    sentence=f"attribute linkage by someone who knows one {self._word}{several} of a random person "
+                    "that fit nothing, and how often such people have a value: at most "
+                    f"{percent(self.c)}, or the share of all who have it where that is more",
                     attack="absence",
                     settings=(("m", self.l), ("confidence", self.c), ("victims", EVERYBODY)),
                     measured=("posterior_excess",),
@@ -151,12 +161,18 @@ class KCL(GroupClaim):
             else "an attacker who reasons about what is missing: a known visit that fits nothing was suppressed, which "
             "may tell a sensitive value; attack 'absence' measures it"
         )
+        vague = (
+            "an attacker who knows that a visit was the first or the last of a trip; attack 'first_last_visits' "
+            "measures it"
+            if self.known == "visits"
+            else "an attacker who knows place and time of an end, but not whether the trip began or ended there: as "
+            "many people fit, but one person, or a sensitive value, may have up to twice the share of them"
+        )
         return (
             *(() if self.l == "all" else (f"an attacker who knows {known} of the victim",)),
             "an attacker who knows where the victim was not: only presence counts as knowledge here",
             missing,
-            "an attacker who knows that a visit was the first or the last of a trip; attack 'first_last_visits' "
-            "measures it",
+            vague,
             "an attacker who knows how often the victim is at a place, or which places the victim visits most; attacks "
             "'known_frequencies', 'top_places' and 'home_work' measure it",
             "an attacker who knows other attributes that are published along with the trajectory",
@@ -174,9 +190,17 @@ class KCL(GroupClaim):
         told = super().to_json()
         if self.hide_absence == "no":
             del told["hide_absence"]
+        if self.known == "visits":
+            del told["known"]
         return told
+
+    @property
+    def _word(self) -> str:
+        return "visit" if self.known == "visits" else "end"
 
     def _known(self, everything: str) -> str:
         if self.l == "all":
             return everything
+        if self.known == "ends":
+            return "one end of a trip" if self.l == 1 else f"at most {self.l} ends of trips"
         return "one visit" if self.l == 1 else f"at most {self.l} visits"

@@ -10,15 +10,16 @@ from wayveil.model.data.regions import Regions
 from wayveil.model.data.routes import Routes
 from wayveil.model.data.stops import Stops
 from wayveil.model.data.trajectories import Trajectories
+from wayveil.model.data.trips import Trips
 from wayveil.model.data.visits import Visits
 
 __all__ = ["KINDS", "InputKind", "Kind"]
 
-Kind = Literal["visits", "points", "regions", "routes", "stops"]
+Kind = Literal["visits", "points", "regions", "routes", "stops", "trips"]
 """The name of a kind of data."""
 
-InputKind = Literal["visits", "points", "routes", "stops"]
+InputKind = Literal["visits", "points", "routes", "stops", "trips"]
 """The name of a kind of data that people have; the others only come out of methods."""
 
-KINDS: Mapping[str, type[Trajectories]] = {kind.kind: kind for kind in (Visits, Points, Regions, Routes, Stops)}
+KINDS: Mapping[str, type[Trajectories]] = {kind.kind: kind for kind in (Visits, Points, Regions, Routes, Stops, Trips)}
 """The class of every kind of data."""

@@ -59,6 +59,9 @@ class Visits(Trajectories):
     names_field: ClassVar[str] = "locations"
     name_word: ClassVar[Literal["places", "roads"] | None] = "places"
     whole: ClassVar[bool] = True
+    one_per_time: ClassVar[bool] = True
+    """Whether a trajectory has at most one visit at a time."""
+
     not_published: ClassVar[str] = "Trajectories without any visit left"
     nothing_left: ClassVar[str] = (
         "Nothing was published: no visit is left after suppression, because too few people share a place and a "
@@ -78,7 +81,7 @@ class Visits(Trajectories):
         places = [place for place in (self.place_x, self.place_y) if place is not None]
         if len(places) == 1 or any(len(p) != len(self.locations) or not np.isfinite(p).all() for p in places):
             raise InputError("Visits: place_x and place_y must both have one finite value per name of a location.")
-        check_order("Visits", self.offsets, self.t, strictly=True)
+        check_order(type(self).__name__, self.offsets, self.t, strictly=self.one_per_time)
 
     @property
     def n_visits(self) -> int:
@@ -115,6 +118,10 @@ class Visits(Trajectories):
         """Return the time of each visit."""
         return self.t
 
+    def place_names(self) -> tuple[str, ...]:
+        """Return the name of the place behind each location."""
+        return self.locations
+
     def positions(self) -> tuple[FloatArray, FloatArray] | None:
         """Return where the visits are, if it is known where the locations are."""
         if self.place_x is None or self.place_y is None:
@@ -125,7 +132,7 @@ class Visits(Trajectories):
         """Return the beginning of the name of the first location: names that begin alike are often near."""
         if not self.n_rows:
             return super().curve_keys()
-        text = [name.encode()[:7].ljust(7, b"\0") for name in self.locations]
+        text = [name.encode()[:7].ljust(7, b"\0") for name in self.place_names()]
         return np.array([int.from_bytes(name, "big") for name in text], np.int64)[self.location[self._first_rows()]]
 
     def row_keys(self, other: Self) -> tuple[IntArray, IntArray]:

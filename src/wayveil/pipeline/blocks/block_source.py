@@ -161,7 +161,7 @@ def _read_at_once(recipe: Recipe) -> Prepared | None:
     if blocks is not None and not fits_at_once(spec, blocks.rows):
         return None
     names = dict.fromkeys([*(attribute for attribute, _ in sensitive_of(recipe)), *recipe.output.keep])
-    loaded = load(spec, attributes=tuple(names), kind=catalog.kind_needed(recipe.prepare, recipe.method))
+    loaded = load(spec, attributes=tuple(names), kinds=catalog.kinds_needed(recipe.prepare, recipe.method))
     if blocks is not None:
         look_ahead(loaded, recipe.prepare, spec, limit_of(blocks))
     ready = prepare(loaded, recipe.prepare, spec)

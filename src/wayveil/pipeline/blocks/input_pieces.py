@@ -33,7 +33,7 @@ from wayveil.model.data.ragged import FloatArray, IntArray
 from wayveil.pipeline.blocks.memory import check_groups, check_growth, limit_of
 from wayveil.pipeline.blocks.plan import Keys, keys_of
 from wayveil.pipeline.blocks.task_files import load_data, load_value, save, save_data
-from wayveil.pipeline.input import load, prepare, read_options
+from wayveil.pipeline.input import load, other_kind_error, prepare, read_options
 from wayveil.recipe import catalog
 from wayveil.recipe.defaults import sensitive_of
 from wayveil.recipe.recipe import InputSpec, Recipe
@@ -125,7 +125,7 @@ def wanted(recipe: Recipe) -> Wanted:
     names = [*(attribute for attribute, _ in sensitive_of(recipe)), *recipe.output.keep]
     return Wanted(
         spec=recipe.input,
-        kind=found_kind(recipe.input, catalog.kind_needed(recipe.prepare, recipe.method)),
+        kind=found_kind(recipe.input, catalog.kinds_needed(recipe.prepare, recipe.method)),
         steps=recipe.prepare,
         attributes=tuple(dict.fromkeys(names)),
         by=recipe.blocks.by,
@@ -134,12 +134,15 @@ def wanted(recipe: Recipe) -> Wanted:
     )
 
 
-def found_kind(spec: InputSpec, needed: str | None = None) -> Any:
-    """Return what an input holds; InputError if something else is needed."""
+def found_kind(spec: InputSpec, needed: tuple[str, ...] = ()) -> Any:
+    """Return what an input holds; InputError if something else is needed, or if it cannot be read in pieces."""
     found = spec.kind or guess_kind(spec.path, ReadOptions(columns=spec.columns))
-    if needed is not None and found != needed:
-        advice = catalog.advice(found, needed)
-        raise InputError(f"The input {str(spec.path)!r} holds {found}, but {needed} are needed.{advice}")
+    if needed and found not in needed:
+        raise other_kind_error(spec, found, needed)
+    if found == "trips":
+        raise InputError(
+            f"The input {str(spec.path)!r} holds trips, which are read whole: leave blocks and the memory limit out."
+        )
     return found
 
 
@@ -183,7 +186,7 @@ def _extent(spec: InputSpec, kind: str, file: Path) -> tuple[FloatArray, FloatAr
 
     Of metres, it is returned whether nobody said so and all of them could be degrees.
     """
-    data = load(_piece_spec(spec, file, kind), attributes=(), kind=kind, piece=True).data
+    data = load(_piece_spec(spec, file, kind), attributes=(), kinds=(kind,), piece=True).data
     if not isinstance(data, Points) or not data.frame.degrees:
         return isinstance(data, Points) and data.frame.crs == "" and could_be_degrees(data.x, data.y)
     lon, lat = data.frame.to_file(data.x, data.y)
@@ -210,7 +213,7 @@ def _prepare_piece(
 ) -> _Piece:
     number, file = numbered
     spec = _piece_spec(want.spec, file, want.kind)
-    loaded = load(spec, attributes=want.attributes, kind=want.kind, frame=frame, piece=True)
+    loaded = load(spec, attributes=want.attributes, kinds=(want.kind,), frame=frame, piece=True)
     look_ahead(loaded, want.steps, want.spec, want.limit)
     ready = prepare(loaded, want.steps, want.spec)
     data: Any = ready.data

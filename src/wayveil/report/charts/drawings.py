@@ -248,6 +248,7 @@ _STROKES: dict[str, Callable[[Any, RoadNetwork | None], _Strokes | None]] = {
     "regions": _boxes,
     "routes": _on_roads,
     "stops": _through_positions,
+    "trips": _through_positions,
 }
 """How each kind of data is drawn."""
 

@@ -11,6 +11,7 @@ from wayveil.model.budget import spend
 from wayveil.model.claims import KCL
 from wayveil.model.data.coded import Coded
 from wayveil.model.data.ragged import BoolArray, IntArray
+from wayveil.model.data.trips import Trips
 from wayveil.model.data.visits import Visits
 from wayveil.verify.kcl.contained_sequences import MAX_ROWS
 
@@ -40,7 +41,17 @@ def refusal(data: Visits, claim: KCL) -> str | None:
         return "A visit has a location without a name, so sequences cannot be compared."
     same = np.ones(len(data.t), bool)
     same[offsets[:-1][offsets[:-1] < offsets[1:]]] = False
-    if (same[1:] & (data.t[1:] <= data.t[:-1])).any():
+    if isinstance(data, Trips) != (claim.known == "ends"):
+        return (
+            "The claim is about ends of trips and the data are visits, or the other way round: nothing can be judged."
+        )
+    stays = data.t[1:] == data.t[:-1]
+    if isinstance(data, Trips):
+        # Both ends of a trip may have one time: they are two visits, because their names tell origin and destination.
+        rank = {name: i for i, name in enumerate(sorted({str(name) for name in data.locations}))}
+        place = np.array([rank[str(name)] for name in data.locations], np.int64)[data.location]
+        stays &= place[1:] <= place[:-1]
+    if (same[1:] & ((data.t[1:] < data.t[:-1]) | stays)).any():
         return "The time does not increase strictly inside a trajectory, so its visits are no sequence."
     for attribute, _ in claim.sensitive:
         if attribute not in data.attributes:

@@ -1,0 +1,194 @@
+"""Trips from files: one row per trip, with the place and the time of both ends."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from wayveil.errors import InputError
+from wayveil.io.read.loaded import Loaded
+from wayveil.io.read.trajectory_tables import read_trajectories
+from wayveil.io.tabular.codes import by_name
+from wayveil.io.tabular.columns import TRIP_COORDINATES, Columns, ReadOptions, choose_columns, looks_like
+from wayveil.io.tabular.messages import count, shown, was
+from wayveil.io.tabular.table import Rows, Table, as_text, open_table
+from wayveil.io.tabular.timestamps import parse_times
+from wayveil.io.tabular.usual_names import TripTable, name_trip_columns
+from wayveil.model import Frame, TimeFormat, Trips
+from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray
+from wayveil.model.data.trips import TripEnds
+
+__all__ = ["read_trips", "trips_of"]
+
+_DEFAULTS = ReadOptions()
+_ENDS = (("origin", "t_start"), ("destination", "t_end"))
+_DEGREES = ("degrees", "EPSG:4326", "epsg:4326")
+
+
+def read_trips(path: str | Path, options: ReadOptions = _DEFAULTS) -> Loaded:
+    """Read trips from a CSV (also gzipped) or Parquet file with one row per trip.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; its suffix tells the format.
+    options : ReadOptions
+        Names of columns, and which attributes to take.
+
+    Returns
+    -------
+    Loaded
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or breaks a rule; says what, how often, where first, and what to do.
+
+    Notes
+    -----
+    A row is a trip: without a column traj_id, trips are numbered.  Columns that `options` do not name are found by the
+    names that they usually have (`ALSO_CALLED`), which is noted.  An end without a place or without a time is left out;
+    the trip stays.  Places without names are called by their coordinates; where named places have coordinates beside
+    them, the first ones say where a place is.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "bikes.csv")
+    ...     _ = file.write_text("bike,start_station,started_at,end_station,ended_at\\n7,Park,8,Quay,9\\n7,Quay,9,,\\n")
+    ...     loaded = read_trips(file, ReadOptions(columns={"user_id": "bike"}))
+    >>> loaded.data.record(0), loaded.data.record(1), loaded.data.n_owners
+    ([('from Park', 8), ('to Quay', 9)], [('from Quay', 9)], 1)
+    >>> loaded.notes[0][:58]
+    "Taken by their usual names: origin = 'start_station', dest"
+    """
+    return trips_of(open_table(path), options)
+
+
+def trips_of(table: Table, options: ReadOptions) -> Loaded:
+    """Return the trips in a table."""
+    found = name_trip_columns(table, options)
+    options = found.options
+    columns = choose_columns(found.table, options, "trips")
+    rows = _read(table, found, columns)
+    read = read_trajectories(rows, columns, options, drop_varying=False)
+    if len(read.ids) < len(rows):
+        raise table.wrong(
+            f"{count(len(rows) - len(read.ids), 'row')} {was(len(rows) - len(read.ids))} not the first with its "
+            "traj_id, but a row is a trip; give every trip an id of its own, or leave the column of ids out."
+        )
+    notes = [*found.notes, *read.notes]
+    text: dict[str, pl.Series] = {}
+    times: dict[str, tuple[IntArray, BoolArray]] = {}
+    formats: dict[str, TimeFormat] = {}
+    for place, t in _ENDS:
+        text[place] = as_text(rows, columns.place[place])
+        times[t], formats[t], more = _times(rows, columns.place[t])
+        notes.extend(note for note in more if note not in notes)
+        partly = int((text[place].is_not_null().to_numpy() != times[t][1]).sum())
+        if partly:
+            notes.append(f"{count(partly, 'trip')} had only one of {place} and {t}: this end was left out.")
+    if formats["t_start"] != formats["t_end"]:
+        raise table.wrong("the times at which trips begin and end are written in different ways; write them in one.")
+    there = {place: text[place].is_not_null().to_numpy() & times[t][1] for place, t in _ENDS}
+    rows.refuse(
+        there["origin"] & there["destination"] & (times["t_end"][0] < times["t_start"][0]),
+        "a trip ends before it begins",
+        "Correct or remove these rows; times on a clock that is put back may need a UTC offset.",
+    )
+    gone = int((~there["origin"] & ~there["destination"]).sum())
+    if gone:
+        notes.append(f"{count(gone, 'trip')} {was(gone)} left without any end.")
+    code, places = by_name(pl.concat([text[place].set(pl.Series(~there[place]), None) for place, _ in _ENDS]))
+    ends = TripEnds(
+        places=places,
+        origin=code[: len(rows)].astype(np.int64),
+        destination=code[len(rows) :].astype(np.int64),
+        t_start=np.where(there["origin"], times["t_start"][0], 0),
+        t_end=np.where(there["destination"], times["t_end"][0], 0),
+    )
+    data = Trips.of_ends(
+        ends,
+        owner=read.owner,
+        attributes=read.attributes,
+        time_format=formats["t_start"],
+        owners=read.owners,
+        positions=_positions(rows, columns, ends, options),
+    )
+    return Loaded(data=data, rows=len(rows), notes=(*notes, *rows.notes), ids=read.ids)
+
+
+def _read(table: Table, found: TripTable, columns: Columns) -> Rows:
+    """Read the columns, and add those that the file does not have: names of places, and numbers of trips."""
+    own = len(table.names)
+    rows = table.read([position for position in columns.positions if position < own])
+    frame = rows.frame
+    named = found.table
+    for number, place in enumerate(found.made):
+        x, y = (as_text(rows, columns.place[f"{place}_{axis}"]) for axis in "xy")
+        frame = frame.with_columns((x + " " + y).alias(str(own + number)))
+    if columns.numbered:
+        numbers = pl.Series(np.arange(1, frame.height + 1)).cast(pl.String)
+        frame = frame.with_columns(numbers.alias(str(columns.traj_id)))
+        named = replace(named, names=(*named.names, "traj_id"))
+    return replace(rows, table=named, frame=frame)
+
+
+def _times(rows: Rows, position: int) -> tuple[tuple[IntArray, BoolArray], TimeFormat, tuple[str, ...]]:
+    """Return times, 0 where there is none, and which are there; their format, and notes."""
+    values = rows.frame[str(position)]
+    missing = values.is_null()
+    if values.dtype == pl.String:
+        missing = missing | (values.str.strip_chars() == "").fill_null(True)
+    there = ~missing.to_numpy()
+    if not there.any():
+        raise rows.table.wrong(f"column {shown(rows.table.names[position])} holds no times; name the column that does.")
+    # A gap is filled with another time of the column, so that rows keep their numbers in messages.
+    filled = values.set(missing, values[int(there.argmax())])
+    t, time_format, notes = parse_times(
+        replace(rows, frame=rows.frame.with_columns(filled.alias(str(position)))), position
+    )
+    return (np.where(there, t, 0), there), time_format, notes
+
+
+def _positions(
+    rows: Rows, columns: Columns, ends: TripEnds, options: ReadOptions
+) -> tuple[FloatArray, FloatArray] | None:
+    """Return where the places are, in metres, each where its first end is; None where that is not known of all."""
+    if not all(name in columns.place for name in TRIP_COORDINATES) or not ends.places:
+        return None
+    code = np.concatenate([ends.origin, ends.destination])
+    x, y = (np.concatenate([_numbers(rows, columns.place[f"{place}_{axis}"]) for place, _ in _ENDS]) for axis in "xy")
+    known = np.flatnonzero((code >= 0) & np.isfinite(x) & np.isfinite(y))
+    place, first = np.unique(code[known], return_index=True)
+    if len(place) < len(ends.places):
+        return None
+    x, y = x[known[first]], y[known[first]]
+    name = rows.table.names[columns.place["origin_x"]]
+    if options.crs in _DEGREES or (options.crs is None and looks_like(name, "lon")):
+        if (np.abs(x) > 180).any() or (np.abs(y) > 90).any():
+            raise rows.table.wrong(
+                "the coordinates of trips are no longitudes and latitudes; say --crs planar if metres."
+            )
+        return Frame.for_degrees(x, y, crs="EPSG:4326").to_metres(x, y)
+    if options.crs == "planar":
+        return x, y
+    raise InputError(
+        f"{rows.table.path}: the coordinates of trips can be degrees or metres: say --crs EPSG:4326 or --crs planar."
+    )
+
+
+def _numbers(rows: Rows, position: int) -> FloatArray:
+    """Return numbers, not a number where there is none; what is written there and is no number is refused."""
+    text = as_text(rows, position)
+    numbers = text.cast(pl.Float64, strict=False)
+    rows.refuse(
+        numbers.is_null() & text.is_not_null(),
+        f"column {shown(rows.table.names[position])} is not a number",
+        "Correct or remove these rows.",
+    )
+    return numbers.fill_null(np.nan).to_numpy()

@@ -1,0 +1,63 @@
+"""Trips in tables as publishers ship them: columns by their usual names, and places that have only coordinates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from wayveil.io.tabular.columns import INPUTS, TRIP_COORDINATES, ReadOptions
+from wayveil.io.tabular.headers import ALSO_CALLED, bare_name
+from wayveil.io.tabular.messages import shown
+from wayveil.io.tabular.table import Table
+
+__all__ = ["TripTable", "name_trip_columns"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TripTable:
+    """A table with our names for its columns.
+
+    `table` has the columns that are `made` behind those of the file: the places that only coordinates tell.
+    """
+
+    table: Table
+    options: ReadOptions
+    made: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def name_trip_columns(table: Table, options: ReadOptions) -> TripTable:
+    """Return a table of trips with options that also name the columns which are called as they usually are.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> names = ("started_at", "ended_at", "start_lng", "start_lat", "end_lng", "end_lat")
+    >>> found = name_trip_columns(Table(path="a.csv", names=names, lazy=pl.LazyFrame(), csv=None), ReadOptions())
+    >>> found.options.columns["t_start"], found.options.columns["destination_y"], found.made
+    ('started_at', 'end_lat', ('origin', 'destination'))
+    """
+    bare: dict[str, str] = {}
+    for name in table.names:
+        bare.setdefault(bare_name(name), name)
+    taken = set(options.columns.values())
+    found: dict[str, str] = {}
+    for ours in (*INPUTS["trips"].place, *TRIP_COORDINATES):
+        if ours in options.columns or ours in table.names:
+            continue
+        usual = next((bare[word] for word in ALSO_CALLED[ours] if word in bare and bare[word] not in taken), None)
+        if usual is not None:
+            found[ours] = usual
+    columns = {**options.columns, **found}
+    made = tuple(
+        place
+        for place in ("origin", "destination")
+        if columns.get(place, place) not in table.names
+        and all(columns.get(f"{place}_{axis}", f"{place}_{axis}") in table.names for axis in "xy")
+    )
+    told = ", ".join(f"{ours} = {shown(name)}" for ours, name in found.items())
+    return TripTable(
+        table=replace(table, names=(*table.names, *made)) if made else table,
+        options=replace(options, columns=columns),
+        made=made,
+        notes=(f"Taken by their usual names: {told}.",) if found else (),
+    )
