@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -107,14 +108,10 @@ def boxes_at_declared_times(draw: random.Random) -> tuple[Regions, AttackGraph, 
     ]  # fmt: skip
     known = np.array([draw.random() < 0.6 for _ in range(2 * n)])
     original = Points.from_records(truth, owner=who)
-    original = Points(**{**vars_of(original), "known": draw.choice([None, known])})
+    original = replace(original, known=draw.choice([None, known]))
     data = Regions.from_records(records, owner=who)
     claim = AttackGraph(k=2, row_share=draw.choice(["1/k", "3/4"]), top_speed=draw.choice(["none", "none", 2.0, 6.0]))
     return data, claim, {"original": original}
-
-
-def vars_of(data: Any) -> dict[str, Any]:
-    return {name: getattr(data, name) for name in type(data).__dataclass_fields__}
 
 
 def visits_seen_by_adversaries(draw: random.Random) -> tuple[Visits, BreachBound, dict[str, Any]]:
@@ -149,7 +146,7 @@ def whole_routes(draw: random.Random) -> tuple[Routes, StrictK, dict[str, Any]]:
 def padded_routes(draw: random.Random) -> tuple[Routes, StrictK, dict[str, Any]]:
     data, _ = driven(draw)
     dummies = np.array([-1 - i if draw.random() < 0.3 else owner for i, owner in enumerate(data.owner.tolist())])
-    data = Routes(**{**vars_of(data), "owner": dummies})
+    data = replace(data, owner=dummies)
     return data, StrictK(k=draw.randint(2, 3), pad="yes", row_share=draw.choice(["1/k", "3/4"])), {}
 
 
