@@ -194,7 +194,9 @@ def join_verdicts(verdicts: Sequence[Verdict], *, met: Collection[Need] = ()) ->
     if len(verdicts) == 1:
         return first
     failed = next((i for i, verdict in enumerate(verdicts) if not verdict.holds), None)
-    need, measures_need, witness = union_condition(first.claim), _measures_need(first.claim), None
+    need = union_condition(first.claim)
+    measures_need = _measures_need(first.claim)
+    witness = None
     counted = {verdict.counted for verdict in verdicts}
     if counted == {"trajectories"}:  # each trajectory counts as a person, and is in one part
         alone = ("people apart", "one each")
@@ -268,7 +270,8 @@ def class_keys(published: Stops) -> IntArray:
     """
     node = _digests(name.encode("utf-8", "surrogatepass") for name in published.taxonomy.nodes)
     open_ = ~published.sensitive
-    offsets, place = keep_rows(published.offsets, open_), node[published.place[open_]]
+    offsets = keep_rows(published.offsets, open_)
+    place = node[published.place[open_]]
     return _digests(
         place[begin:end].data for begin, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
     )

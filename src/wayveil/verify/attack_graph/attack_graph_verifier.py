@@ -21,7 +21,7 @@ from wayveil.verify.attack_graph.matchings import MOST_EDGES, Left, Pruned, is_s
 from wayveil.verify.attack_graph.reachable import axis_speed, exceed_speed, within_reach
 from wayveil.verify.common.containment import exact_m, mismatch, touched
 from wayveil.verify.common.index_ranges import distinct, expand
-from wayveil.verify.common.step_budget import LimitReached, Work
+from wayveil.verify.common.step_budget import BudgetExceeded, StepBudget
 from wayveil.verify.common.whole_trajectories import columns_of, counted, people_of, refusal, same
 
 __all__ = ["STEP_LIMIT", "check_attack_graph"]
@@ -108,7 +108,7 @@ def check_attack_graph(published: Regions, claim: AttackGraph, *, original: Poin
         return _refused(published, claim, why_not)
     try:
         found = _Findings.of(published, original, claim).with_declared(published, original)
-    except LimitReached:
+    except BudgetExceeded:
         return _refused(
             published,
             claim,
@@ -137,12 +137,13 @@ class _Findings:
     @classmethod
     def of(cls, published: Regions, original: Points, claim: AttackGraph) -> _Findings:
         nodes = np.flatnonzero(published.offsets[:-1] < published.offsets[1:])
-        owner, true = people_of(_who(published, original))[nodes], touched(published, original)
-        steps = Work(STEP_LIMIT)
+        owner = people_of(_who(published, original))[nodes]
+        true = touched(published, original)
+        steps = StepBudget(STEP_LIMIT)
         search = Search.of(published, original, nodes, steps)
         if not isinstance(claim.top_speed, str):
             speed = axis_speed(claim.top_speed, original)
-            whole = search.run(Work(MOST_EDGES))
+            whole = search.run(StepBudget(MOST_EDGES))
             graph = _reachable(published, original, nodes, whole, speed, steps)
             return cls(
                 nodes=nodes,
@@ -165,7 +166,7 @@ class _Findings:
                 fast=None,
                 left=crowd.prune(owner),
             )
-        graph = search.run(Work(MOST_EDGES))
+        graph = search.run(StepBudget(MOST_EDGES))
         return cls(
             nodes=nodes,
             edges=int((graph.sizes * np.diff(graph.offsets)).sum()),
@@ -275,11 +276,11 @@ def _shared_by(least: int, data: Regions | Points, claim: AttackGraph) -> str:
 
 
 def _reachable(
-    published: Regions, original: Points, nodes: IntArray, graph: Candidates, speed: float, steps: Work
+    published: Regions, original: Points, nodes: IntArray, graph: Candidates, speed: float, steps: StepBudget
 ) -> Candidates:
     """Return the candidates of each person that are within reach; everybody is of a kind of their own then."""
     lengths = np.diff(graph.offsets)[graph.kind]
-    Work(MOST_EDGES).spend(int(lengths.sum()))
+    StepBudget(MOST_EDGES).consume(int(lengths.sum()))
     at, person = expand(graph.offsets[graph.kind], lengths)
     candidate = graph.candidate[at]
     near = within_reach(published, original, nodes[person], nodes[candidate], speed, steps)
@@ -311,7 +312,8 @@ def _who(published: Regions, original: Points) -> Regions | Points:
 
 
 def _verdict(published: Regions, original: Points, claim: AttackGraph, found: _Findings) -> Verdict:
-    left, data = found.left, _who(published, original)
+    left = found.left
+    data = _who(published, original)
     witness = _witness(published, claim, found)
     measured: dict[str, int | float | str | None] = {
         "min_candidates": None if left is None else int(left.people.min()),
@@ -402,7 +404,8 @@ def _first_box(published: Regions, rows: IntArray) -> list[int | float]:
 def _trajectory(published: Regions, which: IntArray) -> dict[str, Any]:
     """Return one of the trajectories, as published, by its ends: the first in the order of digests."""
     _, first = same(published.offsets, columns_of(published), which)
-    begin, end = int(published.offsets[first[0]]), int(published.offsets[first[0] + 1]) - 1
+    begin = int(published.offsets[first[0]])
+    end = int(published.offsets[first[0] + 1]) - 1
     return {"start": _row(published, begin), "end": _row(published, end), "rows": end - begin + 1}
 
 
@@ -429,7 +432,8 @@ def _reason(
         wrong = measured["not_contained"]
         return f"A trajectory does not contain what is known of its own person; {wrong:,} of them do not."
     if witness["breaks"] == "truth":
-        wrong, boxes = measured["boxes_untrue"], measured["boxes"]
+        wrong = measured["boxes_untrue"]
+        boxes = measured["boxes"]
         return f"A box contains no position of its person in its time; of {boxes:,} boxes, {wrong:,} do not."
     if witness["breaks"] == "speed":
         return (

@@ -12,7 +12,7 @@ from wayveil.model.ragged import BoolArray, FloatArray, IntArray, offsets_of, tr
 from wayveil.model.regions import Regions
 from wayveil.verify.common.containment import exact_m
 from wayveil.verify.common.index_ranges import chunks, distinct, expand
-from wayveil.verify.common.step_budget import LimitReached, Work
+from wayveil.verify.common.step_budget import BudgetExceeded, StepBudget
 
 __all__ = ["MOST_ENTRIES", "Shapes", "Spots", "hits"]
 
@@ -37,7 +37,9 @@ class Spots:
     @classmethod
     def of(cls, original: Points, rows: IntArray) -> tuple[Spots, IntArray]:
         """Return the spots of these rows, and the spot of each row."""
-        t, x, y = original.t[rows], original.x[rows], original.y[rows]
+        t = original.t[rows]
+        x = original.x[rows]
+        y = original.y[rows]
         code, first = _codes([t, x, y])
         times = distinct(t)
         return cls(times=times, time=np.searchsorted(times, t[first]), x=x[first], y=y[first]), code
@@ -83,16 +85,16 @@ class Shapes:
         return len(self.time)
 
     @classmethod
-    def of(cls, data: Regions, number: IntArray, times: IntArray, n: int, steps: Work) -> Shapes:
+    def of(cls, data: Regions, number: IntArray, times: IntArray, n: int, steps: StepBudget) -> Shapes:
         """Return the shapes of the trajectories that have a `number`, from 0 to n - 1."""
         owner = number[trajectory_of_row(data.offsets)]
         since = np.searchsorted(times, data.t_min, side="left")
         lengths = np.searchsorted(times, data.t_max, side="right") - since
         rows = np.flatnonzero(lengths > 0)  # every box is of a published trajectory, so it has a number
         entries = int(lengths[rows].sum())
-        steps.spend(entries)
+        steps.consume(entries)
         if entries > MOST_ENTRIES:
-            raise LimitReached
+            raise BudgetExceeded
         sides = [column[rows] for column in (data.x_min, data.x_max, data.y_min, data.y_max)]
         outline, example = _codes(sides)
         time, box = expand(since[rows], lengths[rows])
@@ -125,7 +127,8 @@ class Shapes:
 
     def inside(self, shape: IntArray, spots: Spots, spot: IntArray) -> BoolArray:
         """Tell whether spots are between the sides of shapes, pair by pair."""
-        x, y = spots.x[spot], spots.y[spot]
+        x = spots.x[spot]
+        y = spots.y[spot]
         found: BoolArray = (self.west[shape] <= x) & (x <= self.east[shape])
         found &= (self.south[shape] <= y) & (y <= self.north[shape])
         return found
@@ -134,7 +137,8 @@ class Shapes:
         """Tell whether trajectories have a shape at the time of spots that these are in, pair by pair."""
         wanted = trajectory * self.n_times + spots.time[spot]
         if self.table is not None:
-            begin, end = self.table[wanted].astype(np.int64), self.table[wanted + 1]
+            begin = self.table[wanted].astype(np.int64)
+            end = self.table[wanted + 1]
         else:
             begin, end = (np.searchsorted(self.key, wanted, side=side) for side in ("left", "right"))
         found = np.zeros(len(wanted), bool)
@@ -146,7 +150,7 @@ class Shapes:
         return found
 
 
-def hits(spots: Spots, shapes: Shapes, steps: Work) -> tuple[IntArray, IntArray]:
+def hits(spots: Spots, shapes: Shapes, steps: StepBudget) -> tuple[IntArray, IntArray]:
     """Return (starts, shape): spot `i` is in the shapes ``shape[starts[i]:starts[i + 1]]``, ascending, and in no other.
 
     For every shape, the spots of its time are looked at that are between its west and east side, or between its south
@@ -154,16 +158,18 @@ def hits(spots: Spots, shapes: Shapes, steps: Work) -> tuple[IntArray, IntArray]
     """
     axes = [_between(spots, shapes, *axis) for axis in (("x", "west", "east"), ("y", "south", "north"))]
     fewer = axes[0][2] - axes[0][1] <= axes[1][2] - axes[1][1]
-    found, left = [np.zeros(0, np.int64)], Work(MOST_ENTRIES)
+    found = [np.zeros(0, np.int64)]
+    left = StepBudget(MOST_ENTRIES)
     for (order, low, high), chosen in zip(axes, (fewer, ~fewer), strict=True):
         listed = np.flatnonzero(chosen & (low < high))
         for part in chunks((high - low)[listed]):
             shape = listed[part]
             at, which = expand(low[shape], (high - low)[shape])
-            steps.spend(len(at))
-            spot, shape = order[at], shape[which]
+            steps.consume(len(at))
+            spot = order[at]
+            shape = shape[which]
             hit = shapes.inside(shape, spots, spot)
-            left.spend(int(hit.sum()))
+            left.consume(int(hit.sum()))
             found.append(spot[hit] * len(shapes) + shape[hit])
     pairs = np.concatenate(found)
     pairs.sort()
@@ -178,7 +184,8 @@ def _between(spots: Spots, shapes: Shapes, axis: str, low: str, high: str) -> tu
     width = len(ranked) + 1
     key = spots.time * width + np.searchsorted(ranked, values)
     order = np.argsort(key, kind="stable")
-    base, key = shapes.time * width, key[order]
+    base = shapes.time * width
+    key = key[order]
     begin = np.searchsorted(key, base + np.searchsorted(ranked, getattr(shapes, low), side="left"))
     end = np.searchsorted(key, base + np.searchsorted(ranked, getattr(shapes, high), side="right"))
     return order, begin, end

@@ -114,14 +114,15 @@ class Crowd:
 
 def _cover(search: Search, groups: IntArray) -> Bits:
     """Return, for every group of spots, the trajectories that have one of its shapes."""
-    shapes, n = search.shapes, search.shapes.trajectories
+    shapes = search.shapes
+    n = search.shapes.trajectories
     found = _no_bits(len(groups), n)
     spot = search.example[groups]
     at, which = expand(search.starts[spot], search.starts[spot + 1] - search.starts[spot])
     shape = search.shape[at]
     size = np.diff(shapes.starts)[shape]
     large = size > n // _LARGE
-    search.steps.spend(int(size[~large].sum()) + int(large.sum()) * (n // 64 + 1))
+    search.steps.consume(int(size[~large].sum()) + int(large.sum()) * (n // 64 + 1))
     small = np.flatnonzero(~large)
     for part in chunks(size[small]):
         member, entry = expand(shapes.starts[shape[small[part]]], size[small[part]])
@@ -143,7 +144,8 @@ def _components(bits: Bits, turned: Bits) -> IntArray:
     and collects who reaches them.
     """
     n = len(bits)
-    rows, new = _words(bits), _words(_no_bits(1, n))[0]
+    rows = _words(bits)
+    new = _words(_no_bits(1, n))[0]
     new[:] = ~new
     noted: list[int] = []
     seen = np.zeros(n, bool)
@@ -166,7 +168,8 @@ def _components(bits: Bits, turned: Bits) -> IntArray:
             path.append(following)
 
     component = np.full(n, -1)
-    free, count = _no_bits(1, n)[0], 0
+    free = _no_bits(1, n)[0]
+    count = 0
     free[:] = 255
     for root in reversed(noted):
         if component[root] >= 0:
@@ -198,13 +201,15 @@ def _count_owners(bits: Bits, owner: IntArray) -> Left:
         some = slice(begin, begin + _ROWS_AT_ONCE)
         part = np.unpackbits(bits[some], axis=1, count=n, bitorder="little")[:, order]
         many = np.add.reduceat(part, first, axis=1, dtype=np.int32)
-        people[some], most[some] = (many > 0).sum(axis=1), many.max(axis=1)
+        people[some] = (many > 0).sum(axis=1)
+        most[some] = many.max(axis=1)
     return Left(people=people, most=most, whole=each)
 
 
 def _transposed(bits: Bits) -> Bits:
     """Exchange rows and bits, one square after the other, because whole columns are far apart in memory."""
-    n, size = len(bits), _ROWS_AT_ONCE
+    n = len(bits)
+    size = _ROWS_AT_ONCE
     turned = _no_bits(n, n)
     for top in range(0, n, size):
         for left in range(0, n, size):

@@ -33,7 +33,8 @@ def is_symmetric(graph: Candidates) -> bool:
     All people of kind a have the same candidates.  So the graph is symmetric exactly if of every kind b either all or
     none are among them, and those of a are among the candidates of b whenever those of b are among the ones of a.
     """
-    kinds, sizes = len(graph.offsets) - 1, graph.sizes
+    kinds = len(graph.offsets) - 1
+    sizes = graph.sizes
     ones = np.ones(len(graph.candidate), np.int32)
     # The arrays are copied: adding up changes them in place.
     counts = csr_matrix((ones, graph.kind[graph.candidate], graph.offsets), shape=(kinds, kinds), copy=True)
@@ -152,13 +153,15 @@ def prune(graph: Candidates, owner: IntArray) -> Pruned | None:
 
     hub = graph.kind_of_edge
     keep = _same_component(graph, person, hub)
-    hub, candidate = hub[keep], graph.candidate[keep].astype(np.int64)
+    hub = hub[keep]
+    candidate = graph.candidate[keep].astype(np.int64)
     sizes = graph.sizes
     codes, who = np.unique(owner, return_inverse=True)
     if len(codes) == n:
         count = np.bincount(hub, minlength=len(sizes))[graph.kind]
         left = np.bincount(candidate, weights=sizes[hub], minlength=n).astype(np.int64)
-        of_person, of_trajectory = Left.of_single(count), Left.of_single(left)
+        of_person = Left.of_single(count)
+        of_trajectory = Left.of_single(left)
     else:
         of_kind = _count(hub, who[candidate], np.ones(len(hub), np.int64), len(sizes))
         of_person = Left(**{name: getattr(of_kind, name)[graph.kind] for name in ("people", "most", "whole")})
@@ -181,7 +184,8 @@ def _match(graph: Candidates) -> IntArray | None:
 
 def _same_component(graph: Candidates, person: IntArray, hub: IntArray) -> BoolArray:
     """Tell for every edge of the graph whether its ends are in the same component; `person` has each trajectory."""
-    n, kinds = len(graph.kind), len(graph.offsets) - 1
+    n = len(graph.kind)
+    kinds = len(graph.offsets) - 1
     to = np.concatenate([n + graph.kind, person[graph.candidate]]).astype(np.int32)
     starts = np.concatenate([np.arange(n), n + graph.offsets]).astype(np.int32)
     arrows = csr_matrix((np.ones(len(to)), to, starts), shape=(n + kinds, n + kinds))
@@ -206,7 +210,8 @@ def _count(node: IntArray, owner: IntArray, times: IntArray, n: int) -> Left:
 
 def _of_trajectories(kind: IntArray, hub: IntArray, candidate: IntArray, owner: IntArray) -> Left:
     """Count the people who are left for every trajectory; trajectories for which the same kinds are left, once."""
-    n, owners = len(kind), int(owner.max()) + 1
+    n = len(kind)
+    owners = int(owner.max()) + 1
     keys, times = np.unique(kind * owners + owner, return_counts=True)
     kind_of_entry, who = np.divmod(keys, owners)
     starts = offsets_of(np.bincount(kind_of_entry))

@@ -12,7 +12,7 @@ from wayveil.model.regions import Regions
 from wayveil.model.times import seconds_per_unit
 from wayveil.verify.common.containment import exact_m
 from wayveil.verify.common.index_ranges import chunks, expand
-from wayveil.verify.common.step_budget import Work
+from wayveil.verify.common.step_budget import StepBudget
 
 __all__ = ["axis_speed", "exceed_speed", "within_reach"]
 
@@ -41,7 +41,7 @@ def exceed_speed(original: Points, speed: float, slack: float) -> BoolArray:
 
 
 def within_reach(
-    published: Regions, original: Points, person: IntArray, trajectory: IntArray, speed: float, work: Work
+    published: Regions, original: Points, person: IntArray, trajectory: IntArray, speed: float, budget: StepBudget
 ) -> BoolArray:
     """Tell for pairs of a person and a trajectory whether all that is known of the one is within reach of the other.
 
@@ -62,7 +62,7 @@ def within_reach(
     >>> truth = Points.from_records([[(0, 0.0, 0.0), (5, 1.0, 1.0)]])
     >>> near = [(0, 0, 0.0, 0.0, 0.0, 0.0), (5, 5, 1.0, 2.0, 0.0, 9.0)]
     >>> boxes = Regions.from_records([near, [(2, 2, 9.0, 9.0, 0.0, 0.0)]])
-    >>> within_reach(boxes, truth, np.array([0, 0]), np.array([0, 1]), 4.0, Work(99)).tolist()
+    >>> within_reach(boxes, truth, np.array([0, 0]), np.array([0, 1]), 4.0, StepBudget(99)).tolist()
     [True, False]
     """
     known = original.known if original.known is not None else np.ones(len(original.t), bool)
@@ -73,7 +73,7 @@ def within_reach(
     found = np.ones(len(person), bool)
     for part in chunks(size):
         place, pair = expand(np.zeros(len(part), np.int64), size[part])
-        work.spend(len(place))
+        budget.consume(len(place))
         boxes = np.diff(published.offsets)[trajectory[part]][pair]
         row = rows[first[person[part]][pair] + place // boxes]
         box = published.offsets[trajectory[part]][pair] + place % boxes

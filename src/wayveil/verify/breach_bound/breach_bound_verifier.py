@@ -94,7 +94,8 @@ def check_breach_bound(published: Visits, claim: BreachBound) -> Verdict:
 
 def _refusal(data: Visits) -> str | None:
     """Why the data cannot be judged, or None; trusts nothing that a constructor may have checked."""
-    n, offsets = len(data.offsets) - 1, data.offsets
+    n = len(data.offsets) - 1
+    offsets = data.offsets
     if n < 0 or offsets[0] != 0 or offsets[-1] != len(data.t) or (offsets[1:] < offsets[:-1]).any():
         return "The trajectories do not add up to the visits, so nothing can be judged."
     if len(data.location) != len(data.t) or len(data.owner) != n:
@@ -211,7 +212,8 @@ class _Shares:
         size = np.bincount(code)
         of_trips = size[group]
         by_people = (carry * of_trips >= trips * fit) & table.given
-        having, among = np.where(by_people, carry, trips), np.where(by_people, fit, of_trips)
+        having = np.where(by_people, carry, trips)
+        among = np.where(by_people, fit, of_trips)
         return cls(
             first=first,
             known=np.diff(offsets)[first],
@@ -393,7 +395,8 @@ def _largest(having: IntArray, among: IntArray) -> Fraction:
         better = np.flatnonzero(having * best.denominator > among * best.numerator)
         if not len(better):
             return best
-        having, among = having[better], among[better]
+        having = having[better]
+        among = among[better]
         i = int((having / among).argmax())
         best = Fraction(int(having[i]), int(among[i]))
 
@@ -402,7 +405,11 @@ def _verdict(
     data: Visits, claim: BreachBound, shares: list[_Shares] | None, *, table: _Table | None = None, reason: str = ""
 ) -> Verdict:
     """Say what was found; a `reason` given beforehand says why nothing is certain."""
-    largest, surest, unsafe, unsafe_people, witness = None, None, None, None, None
+    largest = None
+    surest = None
+    unsafe = None
+    unsafe_people = None
+    witness = None
     if shares is not None and table is not None:
         largest = max(_largest(one.having, one.among) for one in shares)
         unsafe = sum(int(one.unsafe.sum()) for one in shares)

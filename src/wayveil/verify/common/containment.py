@@ -77,15 +77,19 @@ def contain(published: Regions, original: Points) -> Containment:
     outside, again, nowhere = np.zeros((3, published.n_rows), bool)
     for boxes, start in _in_turn(published, original, begin, end):
         late = boxes[start > begin[boxes]]
-        outside[boxes], again[late] = True, _first(published, original, late, begin[late], end[late]) >= 0
+        outside[boxes] = True
+        again[late] = _first(published, original, late, begin[late], end[late]) >= 0
     outside &= ~again
 
     empty = np.flatnonzero(begin == end)
     trajectory = trajectory_of_row(published.offsets)[empty]
-    before, after = begin[empty] - 1, begin[empty]
+    before = begin[empty] - 1
+    after = begin[empty]
     between = (before >= original.offsets[trajectory]) & (after < original.offsets[trajectory + 1])
     nowhere[empty[~between]] = True
-    boxes, before, after = empty[between], before[between], after[between]
+    boxes = empty[between]
+    before = before[between]
+    after = after[between]
     rounding = max(exact_m(published), tolerance_m(original))
     for t in (published.t_min, published.t_max):
         x, y = _on_line(original, before, after, t[boxes])
@@ -176,7 +180,9 @@ def _first(published: Regions, original: Points, box: IntArray, begin: IntArray,
     Looks at 1, 4, 16, ... rows of each range at a time, and goes on with those that have met none.
     """
     found = np.full(len(box), -1)
-    at, tolerance, width = begin.copy(), exact_m(published), 1
+    at = begin.copy()
+    tolerance = exact_m(published)
+    width = 1
     active = np.flatnonzero(at < end)
     while len(active):
         for part in np.array_split(active, -(-len(active) * width // _CHUNK_ROWS)):

@@ -113,7 +113,8 @@ def _untrue(data: Routes, road: IntArray, here: IntArray, original: Routes, ther
     people = np.unique(np.append(data.owner, original.owner), return_inverse=True)[1]
     n_people = int(people.max(initial=0)) + 1
     both = np.unique(np.append(here, there) * n_people + people, return_inverse=True)[1]
-    mine, own = both[: len(data)], both[len(data) :]
+    mine = both[: len(data)]
+    own = both[len(data) :]
     n_roads = max(1, len(original.network))
     drove = np.unique(own[trajectory_of_row(original.offsets)] * n_roads + original.road)
     of_row = trajectory_of_row(data.offsets)

@@ -89,7 +89,8 @@ def inference_routes_of(published: Routes, groups: RouteGroups, k: int, share: F
             parts.append(np.stack([pair + lo, few, np.full(len(pair), direction)]))
     pair, few, direction = np.concatenate([np.empty((3, 0), np.int64), *parts], axis=1)
     pair, few, direction = (column[np.argsort(pair, kind="stable")] for column in (pair, few, direction))
-    coming, going = coming[pair], going[pair]
+    coming = coming[pair]
+    going = going[pair]
     return InferenceRoutes(
         t_start=groups.t_start[sets.slice[coming]],
         t_end=groups.t_end[sets.slice[coming]],
@@ -323,11 +324,13 @@ class _Sets:
     def few(self, here: IntArray, there: IntArray, k: int, share: Fraction) -> tuple[IntArray, IntArray]:
         """Return which pairs have too few people in set `here` only, or one who is too many of them, and how many."""
         offsets, at = take(self.starts, here)
-        pair, member = trajectory_of_row(offsets), self.member[at]
+        pair = trajectory_of_row(offsets)
+        member = self.member[at]
         wanted = there[pair] * len(self.groups) + member
         found = np.searchsorted(self.key, wanted)
         only = self.key[np.minimum(found, len(self.key) - 1)] != wanted
-        pair, member = pair[only], member[only]
+        pair = pair[only]
+        member = member[only]
         starts = offsets_of(np.bincount(pair, minlength=len(here)))
         one = np.flatnonzero(self.groups.dominated(starts, member, share))
         of_one, at = take(starts, one)
@@ -335,7 +338,8 @@ class _Sets:
         # One route of k people is enough to say that there are not few; it spares most counts.
         many = np.zeros(len(here), bool)
         many[pair[self.groups.people[member] >= k]] = True
-        pair, member = pair[~many[pair]], member[~many[pair]]
+        member = member[~many[pair]]
+        pair = pair[~many[pair]]
         people = self.groups.distinct(offsets_of(np.bincount(pair, minlength=len(here))), member)
         people[one] = people_of_one
         which = np.flatnonzero((people > 0) & (people < k))
@@ -389,7 +393,8 @@ def _slices(t_start: IntArray, t_end: IntArray) -> tuple[IntArray, IntArray, Int
 
 def _chunks(sizes: IntArray) -> Iterator[tuple[int, int]]:
     """Cut lists of these sizes into ranges with about `CHUNK_ROWS` members, each with at least one list."""
-    total, lo = offsets_of(sizes), 0
+    total = offsets_of(sizes)
+    lo = 0
     while lo < len(sizes):
         hi = max(lo + 1, int(np.searchsorted(total, total[lo] + CHUNK_ROWS, side="right")) - 1)
         yield lo, hi

@@ -69,7 +69,8 @@ class StopClasses:
         """Put the trajectories into classes; those without rows are not published, and in none."""
         sensitive = data.sensitive
         kept = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
-        offsets, place = keep_rows(data.offsets, ~sensitive), data.place[~sensitive]
+        offsets = keep_rows(data.offsets, ~sensitive)
+        place = data.place[~sensitive]
         code, first = same(offsets, [place], kept)
         person = np.arange(len(data)) if data.owners == "hidden" else data.owner
         pairs = pl.DataFrame({"of": code, "person": person[kept]}).group_by("of", "person").len("trips")
@@ -132,7 +133,8 @@ class StopClasses:
 
         The rank is the place in the order of the taxonomy, so that a node is followed by those below it.
         """
-        data, sensitive = self.data, self.data.sensitive
+        data = self.data
+        sensitive = self.data.sensitive
         at = trajectory_of_row(data.offsets)[sensitive]
         stops = {
             "of": self.class_of[at],
@@ -222,7 +224,8 @@ def _sensitive_above(tree: Taxonomy) -> pl.DataFrame:
         uppers.append(tree.first[above])
         higher = tree.parent[above]
         going = tree.sensitive[higher]  # the root is never sensitive, so every sensitive node has a parent
-        node, above = node[going], higher[going]
+        node = node[going]
+        above = higher[going]
     empty: IntArray = np.empty(0, np.int64)
     return pl.DataFrame({"rank": np.concatenate([empty, *ranks]), "above": np.concatenate([empty, *uppers])})
 
@@ -262,15 +265,18 @@ class Disclosure:
         tree = classes.data.taxonomy
         table = classes.stops(unit).filter(~pl.col("of").is_in(nested.tolist()))
         table = table.group_by("of", "rank", "times").len("count").sort("of", "rank", "times")
-        of, node = table["of"].to_numpy(), tree.order[table["rank"].to_numpy()]
+        of = table["of"].to_numpy()
+        node = tree.order[table["rank"].to_numpy()]
         times = table["times"].to_numpy().astype(np.int64)
         count = table["count"].to_numpy().astype(np.int64)
         new = np.ones(len(of), np.bool_)
         new[1:] = (of[1:] != of[:-1]) | (node[1:] != node[:-1])
         begin = np.flatnonzero(new)
         starts = np.append(begin, len(of))
-        of, node = of[new], node[new]
-        n_leaves, size = tree.n_leaves[node], classes.sizes(unit)[of]
+        of = of[new]
+        node = node[new]
+        n_leaves = tree.n_leaves[node]
+        size = classes.sizes(unit)[of]
         base = np.repeat((n_leaves - 1) / n_leaves, np.diff(starts))
         share = count * (1 - base**times)
         value = (np.add.reduceat(share, begin) if len(begin) else np.empty(0)) / size
@@ -325,7 +331,8 @@ def largest_where_nested(classes: StopClasses, unit: Unit, nested: IntArray) -> 
     so it suffices to look below the nodes that have no other one below them.  Time is O(people * nodes) per class.
     """
     tree = classes.data.taxonomy
-    last, n_leaves = tree.last[tree.order].tolist(), tree.n_leaves[tree.order].tolist()
+    last = tree.last[tree.order].tolist()
+    n_leaves = tree.n_leaves[tree.order].tolist()
     table = classes.stops(unit).filter(pl.col("of").is_in(nested.tolist()))
     known: dict[tuple[int, frozenset[tuple[tuple[tuple[int, int], ...], int]]], Fraction] = {}
     for (which,), rows in table.group_by("of"):

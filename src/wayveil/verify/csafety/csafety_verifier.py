@@ -302,7 +302,8 @@ class _Findings:
         if breaks == "original":
             n = len(self.wrong)
             return f"A published trajectory cannot have been made from the original one: {_trajectories(n)}."
-        least, classes = int(self.classes.people.min()), len(self.classes)
+        least = int(self.classes.people.min())
+        classes = len(self.classes)
         if breaks == "people":
             return f"A class is that of only {least:,} {one if least == 1 else many}, fewer than m = {self.claim.m}."
         if breaks == "antichain":

@@ -71,8 +71,10 @@ def misfits(published: Stops, original: Stops, codes: IntArray, which: IntArray,
     [1]
     """
     truth = codes[original.place]
-    at, end = published.offsets[which], published.offsets[which + 1]
-    there, stop = original.offsets[which], original.offsets[which + 1]
+    at = published.offsets[which]
+    end = published.offsets[which + 1]
+    there = original.offsets[which]
+    stop = original.offsets[which + 1]
     wrong = end - at > stop - there
     active: IntArray = np.flatnonzero(~wrong & (at < end))
     at, end, there, stop = (column[active] for column in (at, end, there, stop))
@@ -90,7 +92,8 @@ def misfits(published: Stops, original: Stops, codes: IntArray, which: IntArray,
 
 def _fits(published: Stops, truth: IntArray, at: IntArray, there: IntArray, labels: bool) -> BoolArray:
     tree = published.taxonomy
-    node, place = published.place[at], truth[there]
+    node = published.place[at]
+    place = truth[there]
     found = tree.covers(node, place)
     return found & (tree.sensitive[node] == tree.sensitive[place]) if labels else found
 

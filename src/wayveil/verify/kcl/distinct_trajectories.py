@@ -90,14 +90,16 @@ class People:
     """
 
     def __init__(self, table: Table, shapes: Shapes, carries: list[BoolArray], *, each: bool = False) -> None:
-        n, self.n_values = len(shapes), len(carries)
+        n = len(shapes)
+        self.n_values = len(carries)
         spend(200 * n * self.n_values)
         self._one_each = each or table.person is None
         if each or table.person is None:
             columns = [np.bincount(shapes.of, minlength=n)]
             columns += [np.bincount(shapes.of[carried], minlength=n) for carried in carries]
             self._tally = np.stack(columns, axis=1)
-            self.exact, self.exact_with = self._tally[:, 0], self._tally[:, 1:]
+            self.exact = self._tally[:, 0]
+            self.exact_with = self._tally[:, 1:]
             return
         # One entry for each shape and person, by shape; a person may own trajectories of several shapes.
         entries, entry = np.unique(shapes.of * table.people + table.person, return_inverse=True)

@@ -193,7 +193,8 @@ def cut_share(published: Visits, *, first: int, until: int, places: tuple[int, i
     begins = (published.t >= first) & (published.t < until)
     if places[1] > 1:
         begins &= _in_group(published.locations, places)[published.location]
-    rows, trajectory = np.flatnonzero(begins), trajectory_of_row(published.offsets)
+    rows = np.flatnonzero(begins)
+    trajectory = trajectory_of_row(published.offsets)
     some, at = np.unique(trajectory[rows], return_index=True)
     start = np.full(len(published), len(begins))
     start[some] = rows[at]

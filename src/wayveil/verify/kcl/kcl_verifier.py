@@ -130,7 +130,8 @@ def judge_listed(
         tally.judge(batch, table)
         if tally.worst:
             walker.longest = min(walker.longest, tally.worst.length)
-    found, worst = tally.by_length, tally.worst
+    found = tally.by_length
+    worst = tally.worst
     if worst is None:
         return None, found
     return told(worst, table, claim), {n: extremes for n, extremes in found.items() if n <= worst.length}
@@ -190,7 +191,9 @@ class _Tally:
             having = _count_people(starts, None if person is None else person[chosen])["people"]
             among = fitting.people[hit]
             if table.hidden:
-                having, among = np.ones_like(having), 1 + among - having
+                # All that carry the value may be one person's: no larger share of people is certain.
+                among = 1 + among - having
+                having = np.ones_like(having)
             self._judge_share(seen, "confidence", fitting, hit, having, among, self.allowed, value)
             self._judge_share(
                 seen, "confidence_trajectories", fitting, hit, carrying, fitting.trajectories[hit], self.allowed, value
@@ -271,7 +274,8 @@ def _largest(having: IntArray, among: IntArray, best: Fraction) -> Fraction:
         better = np.flatnonzero(having * best.denominator > among * best.numerator)
         if not len(better):
             return best
-        having, among = having[better], among[better]
+        having = having[better]
+        among = among[better]
         i = int((having / among).argmax())
         best = Fraction(int(having[i]), int(among[i]))
 

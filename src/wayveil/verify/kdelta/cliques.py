@@ -8,7 +8,7 @@ import numpy as np
 
 from wayveil.model.budget import spend
 from wayveil.model.ragged import BoolArray
-from wayveil.verify.common.step_budget import Work
+from wayveil.verify.common.step_budget import StepBudget
 
 __all__ = ["STARTS", "People", "gather", "grow", "search"]
 
@@ -34,7 +34,9 @@ def gather(
     >>> gather(close, alone, 2, [2, 1, 3]), gather(close, alone, 3, [2, 1, 3])
     ([0, 2], None)
     """
-    members, have, order = [first], set(people[first]), list(order)
+    members = [first]
+    have = set(people[first])
+    order = list(order)
     fits = close[first].copy()
     fits[first] = False
     spend(len(order) * (3_000 + len(close) // 10))
@@ -50,7 +52,7 @@ def gather(
     return members
 
 
-def grow(close: BoolArray, people: Sequence[People], k: int, work: Work, *, first: int = 0) -> list[int] | None:
+def grow(close: BoolArray, people: Sequence[People], k: int, budget: StepBudget, *, first: int = 0) -> list[int] | None:
     """Return a set around `first` whose members are pairwise close and belong to `k` people, or None if none is met.
 
     From `first` and each of the `STARTS` trajectories close to it that have most others close to them, a set is grown
@@ -61,7 +63,7 @@ def grow(close: BoolArray, people: Sequence[People], k: int, work: Work, *, firs
     --------
     >>> close = np.array([[1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 1]], bool)
     >>> alone = [frozenset({i}) for i in range(4)]
-    >>> grow(close, alone, 2, Work(100)), grow(close, alone, 3, Work(100))
+    >>> grow(close, alone, 2, StepBudget(100)), grow(close, alone, 3, StepBudget(100))
     ([0, 1], None)
     """
     owned: dict[int, list[int]] = {}
@@ -74,10 +76,13 @@ def grow(close: BoolArray, people: Sequence[People], k: int, work: Work, *, firs
     company = (close & around).sum(axis=1)
     starts = np.flatnonzero(around)
     for second in starts[np.argsort(-company[starts], kind="stable")][:STARTS].tolist():
-        members, have = [first], set(people[first])
-        fits, left, one = around.copy(), company.copy(), second
+        members = [first]
+        have = set(people[first])
+        fits = around.copy()
+        left = company.copy()
+        one = second
         while True:
-            work.spend(1 + len(people) // 16)
+            budget.consume(1 + len(people) // 16)
             members.append(one)
             have |= people[one]
             if len(have) >= k:
@@ -87,7 +92,8 @@ def grow(close: BoolArray, people: Sequence[People], k: int, work: Work, *, firs
             fits &= ~gone
             for other in {other for person in people[one] for other in owned[person]}:
                 if fits[other] and people[other] <= have:  # brings nobody new
-                    gone[other], fits[other] = True, False
+                    gone[other] = True
+                    fits[other] = False
             if not fits.any():
                 break
             spend(2 * len(close) * int(gone.sum()))
@@ -96,11 +102,13 @@ def grow(close: BoolArray, people: Sequence[People], k: int, work: Work, *, firs
     return None
 
 
-def search(close: BoolArray, people: Sequence[People], k: int, work: Work, *, first: int = 0) -> list[int] | None:
+def search(
+    close: BoolArray, people: Sequence[People], k: int, budget: StepBudget, *, first: int = 0
+) -> list[int] | None:
     """Return a set around `first` whose members are pairwise close and belong to `k` people, or None if there is none.
 
-    Exact: branch and bound over sets of trajectories that are all close to each other.  `work` is spent by one step
-    per pair at the start and per trajectory looked at later; LimitReached is raised when it runs out.
+    Exact: branch and bound over sets of trajectories that are all close to each other.  `budget` pays one step
+    per pair at the start and per trajectory looked at later; BudgetExceeded is raised when it runs out.
 
     Notes
     -----
@@ -113,14 +121,14 @@ def search(close: BoolArray, people: Sequence[People], k: int, work: Work, *, fi
     --------
     >>> close = np.array([[1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 1]], bool)
     >>> alone = [frozenset({i}) for i in range(4)]
-    >>> search(close, alone, 2, Work(100)), search(close, alone, 3, Work(100))
+    >>> search(close, alone, 2, StepBudget(100)), search(close, alone, 3, StepBudget(100))
     ([0, 2], None)
     """
-    work.spend(len(people) ** 2 // 2)
+    budget.consume(len(people) ** 2 // 2)
     graph = _Graph(close, people, first)
     have = graph.owners[first]
     members: tuple[int, ...] = (first,)
-    stack = [(have, members, graph.branches(have, graph.close[first], k, work))]
+    stack = [(have, members, graph.branches(have, graph.close[first], k, budget))]
     while stack:
         have, members, branches = stack[-1]
         if have.bit_count() >= k:
@@ -130,7 +138,7 @@ def search(close: BoolArray, people: Sequence[People], k: int, work: Work, *, fi
             continue
         one, left = branches.pop()
         more = have | graph.owners[one]
-        stack.append((more, (*members, one), graph.branches(more, left & graph.close[one], k, work)))
+        stack.append((more, (*members, one), graph.branches(more, left & graph.close[one], k, budget)))
     return None
 
 
@@ -149,15 +157,18 @@ class _Graph:
                     self.close[i] &= ~(1 << j)
                     self.close[j] &= ~(1 << i)
 
-    def branches(self, have: int, left: int, k: int, work: Work) -> list[tuple[int, int]]:
+    def branches(self, have: int, left: int, k: int, budget: StepBudget) -> list[tuple[int, int]]:
         """Return (next member, what is left to choose from before it), the most promising last; none beyond hope."""
         useful = [one for one in _bits(left) if self.owners[one] & ~have]
-        work.spend(1 + len(useful))
+        budget.consume(1 + len(useful))
         found = []
         bound = have.bit_count()
-        waiting, before = sum(1 << one for one in useful), 0
+        waiting = sum(1 << one for one in useful)
+        before = 0
         while waiting:
-            free, members, most = waiting, [], 0
+            free = waiting
+            members = []
+            most = 0
             while free:
                 one = (free & -free).bit_length() - 1
                 members.append(one)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wayveil.verify.common.step_budget import Work
+from wayveil.verify.common.step_budget import StepBudget
 
 __all__ = ["find_shortage"]
 
 
 def find_shortage(
-    demand: Sequence[int], supply: Sequence[int], close: Sequence[Sequence[int]], work: Work
+    demand: Sequence[int], supply: Sequence[int], close: Sequence[Sequence[int]], budget: StepBudget
 ) -> list[int] | None:
     """Return some who together need more than all that is within their reach, or None if everybody can be served.
 
@@ -22,7 +22,7 @@ def find_shortage(
         How much each companion has to give, to all of them together.
     close : sequence of sequences of int
         The companions within reach of each of them.
-    work : Work
+    budget : StepBudget
         Is spent by one step per companion looked at.
 
     Notes
@@ -33,9 +33,9 @@ def find_shortage(
 
     Examples
     --------
-    >>> find_shortage([1, 1], [1, 1], [[0, 1], [0]], Work(100)) is None
+    >>> find_shortage([1, 1], [1, 1], [[0, 1], [0]], StepBudget(100)) is None
     True
-    >>> find_shortage([1, 1, 1], [1, 5], [[0], [0], [0, 1]], Work(100))
+    >>> find_shortage([1, 1, 1], [1, 5], [[0], [0], [0, 1]], StepBudget(100))
     [0, 1]
     """
     left = list(supply)
@@ -47,7 +47,7 @@ def find_shortage(
     # or when all companions that can be reached have given everything to those who were asked: these lack something.
     for one, needed in enumerate(demand):
         while needed > 0:
-            path, asked = _find_path(one, left, given, close, work)
+            path, asked = _find_path(one, left, given, close, budget)
             if path is None:
                 return asked
             amount = min(needed, left[path[-1][1]], *(given[path[i][1]][path[i + 1][0]] for i in range(len(path) - 1)))
@@ -61,14 +61,14 @@ def find_shortage(
 
 
 def _find_path(
-    one: int, left: Sequence[int], given: Sequence[dict[int, int]], close: Sequence[Sequence[int]], work: Work
+    one: int, left: Sequence[int], given: Sequence[dict[int, int]], close: Sequence[Sequence[int]], budget: StepBudget
 ) -> tuple[list[tuple[int, int]] | None, list[int]]:
     """Return (who, companion) from `one` to a companion with something left, or None; and everybody who was asked."""
     asked = {one: (-1, -1)}  # who was asked, by whom, and for which companion
     seen: set[int] = set()
     waiting = [one]
     for who in waiting:
-        work.spend(1 + len(close[who]))
+        budget.consume(1 + len(close[who]))
         for companion in close[who]:
             if companion in seen:
                 continue

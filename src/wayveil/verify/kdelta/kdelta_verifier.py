@@ -11,7 +11,7 @@ from wayveil.model.claims import KDelta
 from wayveil.model.claims.counting import percent, share_text
 from wayveil.model.points import Points
 from wayveil.model.results import Verdict
-from wayveil.verify.common.step_budget import LimitReached, Work
+from wayveil.verify.common.step_budget import BudgetExceeded, StepBudget
 from wayveil.verify.common.whole_trajectories import counted, refusal, tolerance_m
 from wayveil.verify.kdelta.kdelta_sets import Failure, Shapes, Tally, judge, too_few_at_these_times
 from wayveil.verify.kdelta.pairs_within_delta import MOST_PAIRWISE
@@ -105,7 +105,7 @@ def check_kdelta(published: Points, claim: KDelta) -> Verdict:
         failure = too_few_at_these_times(shapes, claim.k, "curve")
     try:
         failure = failure or judge(published, claim, shapes, tally, *_work())
-    except LimitReached:
+    except BudgetExceeded:
         cannot = (
             f"Whether every trajectory moves together with enough others cannot be certified within the limits of "
             f"{DISTANCE_LIMIT:,} distances, {STEP_LIMIT:,} steps and {MOST_PAIRWISE:,} companions, so the claim is not "
@@ -115,8 +115,8 @@ def check_kdelta(published: Points, claim: KDelta) -> Verdict:
     return _verdict(published, claim, tally, failure=failure, shapes=shapes)
 
 
-def _work() -> tuple[Work, Work]:
-    return Work(DISTANCE_LIMIT, cost=5), Work(STEP_LIMIT, cost=4_000)
+def _work() -> tuple[StepBudget, StepBudget]:
+    return StepBudget(DISTANCE_LIMIT, cost=5), StepBudget(STEP_LIMIT, cost=4_000)
 
 
 def _verdict(

@@ -231,11 +231,13 @@ class Faults:
 
     @classmethod
     def of(cls, data: Routes, original: Routes | None) -> Faults:
-        network, road = data.network, data.road
+        network = data.network
+        road = data.road
         trajectory = trajectory_of_row(data.offsets)
         jumps = network.to_node[road[:-1]] != network.from_node[road[1:]]
         broken = np.flatnonzero(jumps & (trajectory[1:] == trajectory[:-1])) + 1
-        foreign, absent = [], set()
+        foreign = []
+        absent = set()
         if original is not None:
             there = {name: i for i, name in enumerate(original.network.roads)}
             for code in np.unique(road).tolist():
@@ -248,7 +250,8 @@ class Faults:
 
     def witness(self) -> dict[str, Any] | None:
         """Return the first jump in the order of names, or else such a road, as published; None if there is none."""
-        network, road = self.data.network, self.data.road
+        network = self.data.network
+        road = self.data.road
         if len(self.broken):
             pairs = np.unique(np.stack([road[self.broken - 1], road[self.broken]]), axis=1).T.tolist()
             one, two = min(pairs, key=lambda pair: [network.roads[code] for code in pair])
@@ -331,7 +334,8 @@ def _reason(
     """One sentence with counts and the parameters, without anything that was published."""
     one, many = ("person", "people") if data.owners == "given" else ("trajectory", "trajectories")
     if claim.pad == "yes" and data.owners != "hidden":
-        one, many = f"{one} or dummy", f"{many} and dummies"
+        one = f"{one} or dummy"
+        many = f"{many} and dummies"
     least = measured["min_support"]
     if witness and found:
         return _why_not(claim, measured, witness, found, one if least == 1 else many)

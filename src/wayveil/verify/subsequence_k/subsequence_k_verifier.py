@@ -18,7 +18,7 @@ from wayveil.model.results import Verdict
 from wayveil.model.routes import Routes
 from wayveil.verify.common.driven_routes import Driven
 from wayveil.verify.common.route_inference import RouteGroups, exceed, inference_routes_of
-from wayveil.verify.common.step_budget import LimitReached, Work
+from wayveil.verify.common.step_budget import BudgetExceeded, StepBudget
 from wayveil.verify.strict_k.strict_k_verifier import Faults, not_judged_of_routes, refusal_of_routes, size_of_routes
 
 __all__ = ["WORK_LIMIT", "check_subsequence_k"]
@@ -115,7 +115,9 @@ def check_subsequence_k(published: Routes, claim: SubsequenceK, *, original: Rou
     reason = refusal_of_routes(published)
     driven = None if reason or original is None else Driven.of(published, original, claim.k)
     groups = None if reason else RouteGroups.of(published, nobody=None if driven is None else driven.untrue)
-    found, faults, crossings = _Found(), None, None
+    found = _Found()
+    faults = None
+    crossings = None
     if groups is not None:
         found = _judge(_Table.of(published, groups), claim)
         faults = Faults.of(published, original)
@@ -171,29 +173,35 @@ def _judge(table: _Table, claim: SubsequenceK) -> _Found:
     """Look for every route that needs it in the others, until one is in those of too few people; then at shares."""
     whole = np.flatnonzero(~table.begins)
     known = table.groups.people.copy()
-    search, work, k = _Search(table), Work(WORK_LIMIT, cost=_NANOSECONDS), claim.k
+    search = _Search(table)
+    budget = StepBudget(WORK_LIMIT, cost=_NANOSECONDS)
+    k = claim.k
     try:
         for group in whole[known[whole] < k].tolist():
             wanted = table.wanted(group)
-            known[group] = search.support(wanted, work)
+            known[group] = search.support(wanted, budget)
             if known[group] < k:
-                return _Found(**_shrunk(table, group, wanted, int(known[group]), k, work))
+                return _Found(**_shrunk(table, group, wanted, int(known[group]), k, budget))
         least = int(known[whole].min())
-        share, witness = _judge_shares(table, claim.owner_share, work)
-    except LimitReached:
+        share, witness = _judge_shares(table, claim.owner_share, budget)
+    except BudgetExceeded:
         return _Found()
     return _Found(least=least, share=share, witness=witness, certified=True)
 
 
-def _judge_shares(table: _Table, share: Fraction, work: Work) -> tuple[float, dict[str, Any] | None]:
+def _judge_shares(table: _Table, share: Fraction, budget: StepBudget) -> tuple[float, dict[str, Any] | None]:
     """Return a share that nobody exceeds, or that of a witness of somebody who owns too much, and the witness."""
-    groups, after = table.groups, table.after()
+    groups = table.groups
+    after = table.after()
     n = len(groups)
     of_pair = np.repeat(np.arange(n), groups.people)
     order = np.argsort(groups.person * n + of_pair)
-    person, group, times = groups.person[order], of_pair[order], groups.times[order]
+    person = groups.person[order]
+    group = of_pair[order]
+    times = groups.times[order]
     # What a person owns of a branch: his routes are in the order of branches, so it is a range of them.
-    total, rows = offsets_of(times), offsets_of(groups.rows)
+    total = offsets_of(times)
+    rows = offsets_of(groups.rows)
     end = np.searchsorted(person * n + group, person * n + after[group])
     own = total[end] - total[:-1]
     branch = rows[after[group]] - rows[group]
@@ -203,10 +211,10 @@ def _judge_shares(table: _Table, share: Fraction, work: Work) -> tuple[float, di
         return most, None
     n_slices = len(groups.t_start)
     who = person * n_slices + groups.slice[group]
-    try_all = _Shares(table, share, work)
+    try_all = _Shares(table, share, budget)
     for one in np.unique(who[bad]).tolist():
         pairs = np.flatnonzero(who == one)
-        work.spend(_STEPS_PER_ROAD)
+        budget.consume(_STEPS_PER_ROAD)
         witness = try_all.witness(dict(zip(group[pairs].tolist(), times[pairs].tolist(), strict=True)))
         if witness:
             return witness["of_one"] / witness["trajectories"], witness
@@ -216,10 +224,10 @@ def _judge_shares(table: _Table, share: Fraction, work: Work) -> tuple[float, di
 class _Shares:
     """Tries the subsequences of one person's routes in a slice that may have too large a share."""
 
-    def __init__(self, table: _Table, share: Fraction, work: Work) -> None:
+    def __init__(self, table: _Table, share: Fraction, budget: StepBudget) -> None:
         self._table = table
         self._share = share
-        self._work = work
+        self._budget = budget
         self._rows: dict[int, int] = {}
         self._search = _Search(table)
 
@@ -240,7 +248,7 @@ class _Shares:
         # `known` is in the routes of `places`, for the first time up to there.  A round takes one road more, and goes
         # on with the routes that have it later.  What they are too few for is passed by, so this ends with the routes.
         if len(known) > _DEEPEST:
-            raise LimitReached
+            raise BudgetExceeded
         following: dict[int, dict[int, int]] = defaultdict(dict)
         for group, place in places.items():
             spend(1_000 + 200 * (len(routes[group]) - place))
@@ -248,7 +256,7 @@ class _Shares:
                 following[routes[group][at]].setdefault(group, at + 1)
         for road in sorted(following):
             later = following[road]
-            self._work.spend(_STEPS_PER_ROAD)
+            self._budget.consume(_STEPS_PER_ROAD)
             if self._is_safe({group: times[group] for group in later}):
                 continue
             longer = [*known, road]
@@ -274,11 +282,11 @@ class _Shares:
 
     def _rows_of(self, group: int) -> int:
         if group not in self._rows:
-            self._rows[group] = self._search.rows(self._table.wanted(group), self._work)
+            self._rows[group] = self._search.rows(self._table.wanted(group), self._budget)
         return self._rows[group]
 
     def _try(self, wanted: list[int], own: int, group: int) -> dict[str, Any] | None:
-        rows = self._search.rows(wanted, self._work)
+        rows = self._search.rows(wanted, self._budget)
         if not exceeds(own, rows, self._share):
             return None
         return {**self._table.shown(group, wanted), "of_one": own, "trajectories": rows, "breaks": "share"}
@@ -289,18 +297,19 @@ def _contains(route: list[int], part: list[int]) -> bool:
     return all(road in rest for road in part)
 
 
-def _shrunk(table: _Table, group: int, wanted: list[int], support: int, k: int, work: Work) -> dict[str, Any]:
+def _shrunk(table: _Table, group: int, wanted: list[int], support: int, k: int, budget: StepBudget) -> dict[str, Any]:
     """Drop roads as long as too few people have what is left; one pass does it, because dropping only adds people."""
     place = 0
     try:
         while place < len(wanted):
             less = wanted[:place] + wanted[place + 1 :]
-            people = _Search(table).support(less, work) if less else k
+            people = _Search(table).support(less, budget) if less else k
             if people < k:
-                wanted, support = less, people
+                wanted = less
+                support = people
             else:
                 place += 1
-    except LimitReached:
+    except BudgetExceeded:
         pass  # What is left so far breaks the claim as well.
     witness = {**table.shown(group, wanted), "support": support, "breaks": "support"}
     return {"least": support, "witness": witness, "certified": True}
@@ -351,7 +360,8 @@ class _Table:
         in_slice = np.repeat(groups.slice, np.diff(offsets))
         codes, ranked = np.unique(in_slice * len(names) + rank[road], return_inverse=True)
         # Four bytes a road, largest first, compare like the numbers.
-        flat, step = ranked.astype(">u4").tobytes(), 4
+        flat = ranked.astype(">u4").tobytes()
+        step = 4
         keys = [flat[lo * step : hi * step] for lo, hi in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)]
         order = np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
         # In this order a route is followed by those that begin with it, if there are any.
@@ -408,41 +418,45 @@ class _Search:
         self._wanted: list[int] = []
         self._levels: list[IntArray] = []
 
-    def support(self, wanted: list[int], work: Work) -> int:
+    def support(self, wanted: list[int], budget: StepBudget) -> int:
         """Return how many people have routes that contain the roads `wanted`, in this order."""
-        groups = self._groups(wanted, work)
-        work.spend(int(self._table.groups.people[groups].sum()))
+        groups = self._groups(wanted, budget)
+        budget.consume(int(self._table.groups.people[groups].sum()))
         return int(self._table.groups.distinct(np.array([0, len(groups)]), groups)[0])
 
-    def rows(self, wanted: list[int], work: Work) -> int:
+    def rows(self, wanted: list[int], budget: StepBudget) -> int:
         """Return how many trajectories contain the roads `wanted`, in this order."""
-        return int(self._table.groups.rows[self._groups(wanted, work)].sum())
+        return int(self._table.groups.rows[self._groups(wanted, budget)].sum())
 
-    def _groups(self, wanted: list[int], work: Work) -> IntArray:
+    def _groups(self, wanted: list[int], budget: StepBudget) -> IntArray:
         """Return the routes that contain the roads `wanted`, in this order."""
         common = 0
         while common < min(len(wanted), len(self._wanted)) and wanted[common] == self._wanted[common]:
             common += 1
         del self._wanted[common:], self._levels[common:]
         for road in wanted[common:]:
-            self._levels.append(self._next(self._levels[-1], road, work) if self._levels else self._first(road, work))
+            self._levels.append(
+                self._next(self._levels[-1], road, budget) if self._levels else self._first(road, budget)
+            )
             self._wanted.append(road)
         found: IntArray = self._group[self._levels[-1]]
         return found
 
-    def _first(self, road: int, work: Work) -> IntArray:
+    def _first(self, road: int, budget: StepBudget) -> IntArray:
         """Return the first row of `road` in each route that has it."""
-        table, n = self._table, len(self._table.road)
+        table = self._table
+        n = len(self._table.road)
         lo, hi = np.searchsorted(table.place, [road * n, (road + 1) * n])
-        work.spend(_STEPS_PER_ROAD + int(hi - lo))
+        budget.consume(_STEPS_PER_ROAD + int(hi - lo))
         rows = table.place[lo:hi] - road * n
         first: IntArray = rows[np.diff(self._group[rows], prepend=-1) != 0]
         return first
 
-    def _next(self, rows: IntArray, road: int, work: Work) -> IntArray:
+    def _next(self, rows: IntArray, road: int, budget: StepBudget) -> IntArray:
         """Return the first row of `road` after each of `rows` in the same route, for those that have one."""
-        table, n = self._table, len(self._table.road)
-        work.spend(_STEPS_PER_ROAD + len(rows))
+        table = self._table
+        n = len(self._table.road)
+        budget.consume(_STEPS_PER_ROAD + len(rows))
         found = table.place[np.searchsorted(table.place, road * n + rows + 1)] - road * n
         later: IntArray = found[found < table.end[rows]]
         return later
@@ -463,7 +477,9 @@ def _reason(
         what = "A single road is" if n == 1 else f"A sequence of {n} roads is"
         return f"{what} in routes of only {least} {one if least == 1 else many} of its slice, fewer than k = {claim.k}."
     if witness and witness["breaks"] == "share":
-        n, of_one, rows = len(witness["roads"]), witness["of_one"], witness["trajectories"]
+        n = len(witness["roads"])
+        of_one = witness["of_one"]
+        rows = witness["trajectories"]
         what = "a single road" if n == 1 else f"a sequence of {n} roads"
         return (
             f"One person owns {of_one:,} of the {rows:,} trajectories that contain {what}, more than "
