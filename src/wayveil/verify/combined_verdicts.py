@@ -309,14 +309,14 @@ def _measured(verdicts: Sequence[Verdict], *, holds: bool, sure: bool) -> dict[s
     Where it is not `sure` that the parts are apart as they need to be, only what adds up or grows with others is told;
     and that there is nothing bad is told only of a union that holds.
     """
-    told = (
+    certain_rules = (
         {"least", "least of some", "sum", "within", "largest of rows", "ratio of rows"}
         | ({"largest", "ratio", "each"} if sure else set())
         | ({"none"} if holds else set())
     )
     joined: dict[str, Value] = {}
     for key, rule in _RULES.get(verdicts[0].claim.name, {}).items():
-        if rule not in told or not all(key in verdict.measured for verdict in verdicts):
+        if rule not in certain_rules or not all(key in verdict.measured for verdict in verdicts):
             continue
         values = [verdict.measured[key] for verdict in verdicts]
         try:
@@ -342,7 +342,7 @@ def _join(rule: _Rule, values: Sequence[Any]) -> Value:
         largest = max(Fraction(value) for value in values)
         return f"{largest.numerator}/{largest.denominator}"
     if rule.startswith("least"):
-        found: int | float = min(values)
+        extreme: int | float = min(values)
     else:
-        found = max(values) if rule.startswith("largest") else sum(values)
-    return found
+        extreme = max(values) if rule.startswith("largest") else sum(values)
+    return extreme

@@ -107,7 +107,7 @@ def check_attack_graph(published: Regions, claim: AttackGraph, *, original: Poin
     if why_not:
         return _refused(published, claim, why_not)
     try:
-        found = _Findings.of(published, original, claim).with_declared(published, original)
+        findings = _Findings.of(published, original, claim).with_declared(published, original)
     except BudgetExceeded:
         return _refused(
             published,
@@ -116,7 +116,7 @@ def check_attack_graph(published: Regions, claim: AttackGraph, *, original: Poin
             f"{MOST_ENTRIES:,} boxes around positions, and {MOST_EDGES:,} edges of more than {MOST_PEOPLE:,} people, "
             f"so the claim is not shown to hold.",
         )
-    return _verdict(published, original, claim, found)
+    return _verdict(published, original, claim, findings)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -208,22 +208,22 @@ def _sharing(published: Regions, owner: IntArray) -> IntArray:
     _, who = np.unique(owner[trajectory_of_row(published.offsets)[rows]], return_inverse=True)
     people = int(who.max(initial=0)) + 1
     count = np.bincount(distinct(code * people + who) // people, minlength=1)
-    found = np.zeros(len(published.t_min), np.int64)
-    found[rows] = count[code]
-    return found
+    people_sharing = np.zeros(len(published.t_min), np.int64)
+    people_sharing[rows] = count[code]
+    return people_sharing
 
 
 def _unmarked(published: Regions, original: Points) -> BoolArray:
     """Tell which boxes are of a time that is known of their own person, and are not said to be of a declared one."""
-    known = original.known if original.known is not None else np.ones(len(original.t), bool)
+    is_known = original.known if original.known is not None else np.ones(len(original.t), bool)
     times = np.unique(original.t)
     width = len(times) + 1
-    key = trajectory_of_row(original.offsets)[known] * width + np.searchsorted(times, original.t[known])
+    key = trajectory_of_row(original.offsets)[is_known] * width + np.searchsorted(times, original.t[is_known])
     base = trajectory_of_row(published.offsets) * width
     begin = np.searchsorted(key, base + np.searchsorted(times, published.t_min, side="left"))
     end = np.searchsorted(key, base + np.searchsorted(times, published.t_max, side="right"))
-    found: BoolArray = (begin < end) & ~np.asarray(published.declared, bool)
-    return found
+    is_unmarked: BoolArray = (begin < end) & ~np.asarray(published.declared, bool)
+    return is_unmarked
 
 
 def _judge_alone(published: Regions, claim: AttackGraph) -> Verdict:
@@ -311,22 +311,22 @@ def _who(published: Regions, original: Points) -> Regions | Points:
     return published if published.owners == "given" != original.owners else original
 
 
-def _verdict(published: Regions, original: Points, claim: AttackGraph, found: _Findings) -> Verdict:
-    left = found.left
+def _verdict(published: Regions, original: Points, claim: AttackGraph, findings: _Findings) -> Verdict:
+    left = findings.left
     data = _who(published, original)
-    witness = _witness(published, claim, found)
+    witness = _witness(published, claim, findings)
     measured: dict[str, int | float | str | None] = {
         "min_candidates": None if left is None else int(left.people.min()),
         "min_people": None if left is None else left.least,
-        "edges": found.edges,
+        "edges": findings.edges,
         "edges_left": None if left is None else left.edges,
-        "symmetric": "yes" if found.symmetric else "no",
-        "not_contained": int((~found.contained).sum()),
-        "boxes_untrue": int((~found.true).sum()),
-        "max_owner_share": None if left is None else max(side.share for side in found.sides),
-        "too_fast": None if found.fast is None else int(found.fast.sum()),
-        "min_declared": None if found.shared is None else _least(found.shared),
-        "not_declared": None if found.unmarked is None else int(found.unmarked.sum()),
+        "symmetric": "yes" if findings.symmetric else "no",
+        "not_contained": int((~findings.contained).sum()),
+        "boxes_untrue": int((~findings.true).sum()),
+        "max_owner_share": None if left is None else max(side.share for side in findings.sides),
+        "too_fast": None if findings.fast is None else int(findings.fast.sum()),
+        "min_declared": None if findings.shared is None else _least(findings.shared),
+        "not_declared": None if findings.unmarked is None else int(findings.unmarked.sum()),
         **_size(published),
     }
     return Verdict(
@@ -368,28 +368,28 @@ def _size(published: Regions) -> dict[str, int]:
     return {"trajectories": many, "boxes": len(published.t_min)}
 
 
-def _witness(published: Regions, claim: AttackGraph, found: _Findings) -> dict[str, Any] | None:
+def _witness(published: Regions, claim: AttackGraph, findings: _Findings) -> dict[str, Any] | None:
     """Return something published that breaks the claim; what it is does not depend on the order of trajectories."""
-    left = found.left
-    if not found.contained.all():
-        return {**_trajectory(published, found.nodes[~found.contained]), "breaks": "containment"}
-    if not found.true.all():
-        wrong = np.flatnonzero(~found.true)
+    left = findings.left
+    if not findings.contained.all():
+        return {**_trajectory(published, findings.nodes[~findings.contained]), "breaks": "containment"}
+    if not findings.true.all():
+        wrong = np.flatnonzero(~findings.true)
         return {"box": _first_box(published, wrong), "breaks": "truth"}
-    if found.fast is not None and found.fast.any():
-        return {**_trajectory(published, found.nodes[found.fast]), "breaks": "speed"}
+    if findings.fast is not None and findings.fast.any():
+        return {**_trajectory(published, findings.nodes[findings.fast]), "breaks": "speed"}
     if left is not None and left.people.min() < claim.k:
-        few = found.nodes[left.people == left.people.min()]
+        few = findings.nodes[left.people == left.people.min()]
         return {**_trajectory(published, few), "candidates": int(left.people.min()), "breaks": "candidates"}
     if left is not None and left.least < claim.k:
-        return {**_trajectory(published, found.nodes[left.rarest]), "people": left.least, "breaks": "people"}
+        return {**_trajectory(published, findings.nodes[left.rarest]), "people": left.least, "breaks": "people"}
     if left is not None:
         share = claim.owner_share
-        dominated = np.any([side.dominated(share) for side in found.sides], axis=0)
+        dominated = np.any([side.dominated(share) for side in findings.sides], axis=0)
         if dominated.any():
-            return {**_trajectory(published, found.nodes[dominated]), "breaks": "share"}
-    if found.shared is not None and found.unmarked is not None:
-        bad = np.flatnonzero(((found.shared > 0) & (found.shared < claim.k)) | found.unmarked)
+            return {**_trajectory(published, findings.nodes[dominated]), "breaks": "share"}
+    if findings.shared is not None and findings.unmarked is not None:
+        bad = np.flatnonzero(((findings.shared > 0) & (findings.shared < claim.k)) | findings.unmarked)
         if len(bad):
             return {"box": _first_box(published, bad), "breaks": "declared"}
     return None

@@ -129,9 +129,9 @@ class Shapes:
         """Tell whether spots are between the sides of shapes, pair by pair."""
         x = spots.x[spot]
         y = spots.y[spot]
-        found: BoolArray = (self.west[shape] <= x) & (x <= self.east[shape])
-        found &= (self.south[shape] <= y) & (y <= self.north[shape])
-        return found
+        is_inside: BoolArray = (self.west[shape] <= x) & (x <= self.east[shape])
+        is_inside &= (self.south[shape] <= y) & (y <= self.north[shape])
+        return is_inside
 
     def cover(self, trajectory: IntArray, spots: Spots, spot: IntArray) -> BoolArray:
         """Tell whether trajectories have a shape at the time of spots that these are in, pair by pair."""
@@ -141,13 +141,16 @@ class Shapes:
             end = self.table[wanted + 1]
         else:
             begin, end = (np.searchsorted(self.key, wanted, side=side) for side in ("left", "right"))
-        found = np.zeros(len(wanted), bool)
+        is_covered = np.zeros(len(wanted), bool)
         open_ = np.flatnonzero(begin < end)
+        # Before each round no shape before `begin` has the spot in it, for all pairs that are open.  A round looks at
+        # one shape of each open pair; a pair is closed when it was a hit or the trajectory has no more shapes at that
+        # time.
         while len(open_):
-            found[open_] = self.inside(self.at[begin[open_]], spots, spot[open_])
+            is_covered[open_] = self.inside(self.at[begin[open_]], spots, spot[open_])
             begin[open_] += 1
-            open_ = open_[~found[open_] & (begin[open_] < end[open_])]
-        return found
+            open_ = open_[~is_covered[open_] & (begin[open_] < end[open_])]
+        return is_covered
 
 
 def hits(spots: Spots, shapes: Shapes, steps: StepBudget) -> tuple[IntArray, IntArray]:
@@ -158,8 +161,8 @@ def hits(spots: Spots, shapes: Shapes, steps: StepBudget) -> tuple[IntArray, Int
     """
     axes = [_between(spots, shapes, *axis) for axis in (("x", "west", "east"), ("y", "south", "north"))]
     fewer = axes[0][2] - axes[0][1] <= axes[1][2] - axes[1][1]
-    found = [np.zeros(0, np.int64)]
-    left = StepBudget(MOST_ENTRIES)
+    pair_keys = [np.zeros(0, np.int64)]
+    pair_budget = StepBudget(MOST_ENTRIES)
     for (order, low, high), chosen in zip(axes, (fewer, ~fewer), strict=True):
         listed = np.flatnonzero(chosen & (low < high))
         for part in chunks((high - low)[listed]):
@@ -169,9 +172,9 @@ def hits(spots: Spots, shapes: Shapes, steps: StepBudget) -> tuple[IntArray, Int
             spot = order[at]
             shape = shape[which]
             hit = shapes.inside(shape, spots, spot)
-            left.consume(int(hit.sum()))
-            found.append(spot[hit] * len(shapes) + shape[hit])
-    pairs = np.concatenate(found)
+            pair_budget.consume(int(hit.sum()))
+            pair_keys.append(spot[hit] * len(shapes) + shape[hit])
+    pairs = np.concatenate(pair_keys)
     pairs.sort()
     spot, shape = np.divmod(pairs, max(1, len(shapes)))
     return offsets_of(np.bincount(spot, minlength=len(spots))), shape

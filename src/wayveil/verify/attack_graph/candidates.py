@@ -171,12 +171,12 @@ class Search:
         """Return pairs of a kind, by its place in `kinds`, and who has its first spot in a box; or else everybody."""
         n = self.shapes.trajectories
         nothing = np.flatnonzero(self.many[kinds] == 0)
-        asked = np.flatnonzero(self.many[kinds] > 0)
-        spot = self.example[self.group[self.first[kinds[asked]]]]
+        with_spots = np.flatnonzero(self.many[kinds] > 0)
+        spot = self.example[self.group[self.first[kinds[with_spots]]]]
         at, which = expand(self.starts[spot], self.starts[spot + 1] - self.starts[spot])
         shape = self.shape[at]
         member, entry = expand(self.shapes.starts[shape], np.diff(self.shapes.starts)[shape])
-        of = asked[which[entry]]
+        of = with_spots[which[entry]]
         candidate = self.shapes.member[member]
         self.steps.consume(len(of))
         if not self.shapes.single:  # a trajectory may have two boxes at a time, and the spot may be in both
@@ -189,14 +189,18 @@ class Search:
     def _narrow(self, kinds: IntArray, of: IntArray, candidate: IntArray) -> tuple[IntArray, IntArray]:
         """Return the pairs in which the candidate has all other spots of the kind in a box as well."""
         place = 1
+        # Before round `place` every pair left has the first `place` groups of spots of its kind in boxes of the
+        # candidate.  A round looks at the next group, for kinds that have one, and drops the pairs where the candidate
+        # has no box around it.  The rarest groups come first, so most pairs are gone early.  It ends with the kind that
+        # has the most groups.
         while True:
-            asked = np.flatnonzero(self.many[kinds[of]] > place)
-            if not len(asked):
+            with_spot = np.flatnonzero(self.many[kinds[of]] > place)
+            if not len(with_spot):
                 return of, candidate
-            self.steps.consume(len(asked))
-            spot = self.example[self.group[self.first[kinds[of[asked]]] + place]]
+            self.steps.consume(len(with_spot))
+            spot = self.example[self.group[self.first[kinds[of[with_spot]]] + place]]
             keep = np.ones(len(of), bool)
-            keep[asked] = self.shapes.cover(candidate[asked], self.spots, spot)
+            keep[with_spot] = self.shapes.cover(candidate[with_spot], self.spots, spot)
             of = of[keep]
             candidate = candidate[keep]
             place += 1

@@ -22,9 +22,9 @@ MOST_EDGES = 40_000_000
 
 def self_contained(graph: Candidates) -> BoolArray:
     """Tell which people have the trajectory of their own number among their candidates."""
-    found = np.zeros(len(graph.kind), bool)
-    found[graph.candidate[graph.kind[graph.candidate] == graph.kind_of_edge]] = True
-    return found
+    has_itself = np.zeros(len(graph.kind), bool)
+    has_itself[graph.candidate[graph.kind[graph.candidate] == graph.kind_of_edge]] = True
+    return has_itself
 
 
 def is_symmetric(graph: Candidates) -> bool:
@@ -101,9 +101,9 @@ class Left:
 
     def dominated(self, share: Fraction) -> BoolArray:
         """Tell for which nodes one person has more than a share of what is left, or nothing is left."""
-        found: BoolArray = self.most * share.denominator > self.whole * share.numerator
-        found |= self.whole == 0
-        return found
+        is_dominated: BoolArray = self.most * share.denominator > self.whole * share.numerator
+        is_dominated |= self.whole == 0
+        return is_dominated
 
 
 def prune(graph: Candidates, owner: IntArray) -> Pruned | None:
@@ -178,8 +178,8 @@ def _match(graph: Candidates) -> IntArray | None:
     n = len(graph.kind)
     ones = np.ones(len(at), np.int8)
     full = csr_matrix((ones, graph.candidate[at].astype(np.int32), offsets_of(lengths).astype(np.int32)), shape=(n, n))
-    found: IntArray = maximum_bipartite_matching(full, perm_type="column").astype(np.int64)
-    return found
+    partner: IntArray = maximum_bipartite_matching(full, perm_type="column").astype(np.int64)
+    return partner
 
 
 def _same_component(graph: Candidates, person: IntArray, hub: IntArray) -> BoolArray:
@@ -218,12 +218,12 @@ def _of_trajectories(kind: IntArray, hub: IntArray, candidate: IntArray, owner: 
     lists = offsets_of(np.bincount(candidate, minlength=n))
     hubs = hub[np.argsort(candidate, kind="stable")]
     which, example = same(lists, [hubs], np.arange(n))
-    found = np.zeros((3, len(example)), np.int64)
+    counts = np.zeros((3, len(example)), np.int64)
     total = offsets_of(np.diff(starts)[hubs])
     for part in chunks((total[lists[1:]] - total[lists[:-1]])[example]):
         at, place = expand(lists[example[part]], np.diff(lists)[example[part]])
         entry, edge = expand(starts[hubs[at]], np.diff(starts)[hubs[at]])
         left = _count(place[edge], who[entry], times[entry], len(part))
-        found[:, part] = left.people, left.most, left.whole
-    people, most, whole = found[:, which]
+        counts[:, part] = left.people, left.most, left.whole
+    people, most, whole = counts[:, which]
     return Left(people=people, most=most, whole=whole)

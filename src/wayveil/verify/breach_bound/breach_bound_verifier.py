@@ -157,7 +157,7 @@ class _Shares:
     ----------
     first : int64, one per class
         A trajectory of each class.
-    known : int64, one per class
+    n_known : int64, one per class
         Number of visits that he knows of each.
     group, place : int64, one per pair
         The class and the place.
@@ -180,7 +180,7 @@ class _Shares:
     """
 
     first: IntArray
-    known: IntArray
+    n_known: IntArray
     group: IntArray
     place: IntArray
     having: IntArray
@@ -216,7 +216,7 @@ class _Shares:
         among = np.where(by_people, fit, of_trips)
         return cls(
             first=first,
-            known=np.diff(offsets)[first],
+            n_known=np.diff(offsets)[first],
             group=group,
             place=place,
             having=having,
@@ -325,9 +325,9 @@ class _Rows:
         top = np.flatnonzero(self.none <= lowest + slack)
         if lowest == -inf:  # certain, without any arithmetic
             top = top[place[top] == place[top].min()]
-        found = [(int(place[i]), self.holdings(i)) for i in top.tolist()]
-        largest = max(self.chance(holdings) for _, holdings in found)
-        return (largest, *min(one for one in found if self.chance(one[1]) == largest))
+        candidates = [(int(place[i]), self.holdings(i)) for i in top.tolist()]
+        largest = max(self.chance(holdings) for _, holdings in candidates)
+        return (largest, *min(one for one in candidates if self.chance(one[1]) == largest))
 
     def holdings(self, i: int) -> tuple[Holding, ...]:
         """Return what the person of a pair has of the classes with the place, sorted."""
@@ -347,8 +347,8 @@ def _log_none(whole: IntArray, having: IntArray, mine: IntArray) -> FloatArray:
     without = whole - having
     possible = mine <= without
     left = np.where(possible, without - mine, 0)
-    found = gammaln(without + 1.0) - gammaln(left + 1.0) - gammaln(whole + 1.0) + gammaln(whole - mine + 1.0)
-    chances: FloatArray = np.where(possible, found, -inf)
+    logarithm = gammaln(without + 1.0) - gammaln(left + 1.0) - gammaln(whole + 1.0) + gammaln(whole - mine + 1.0)
+    chances: FloatArray = np.where(possible, logarithm, -inf)
     return chances
 
 
@@ -391,6 +391,9 @@ def _largest(having: IntArray, among: IntArray) -> Fraction:
     Counts are below 2**31, so the products fit.
     """
     best = Fraction(0)
+    # Before each round `best` is 0 or one of the quotients, and what is left are those that may be larger.  A round
+    # keeps those that are larger, by cross-multiplication in integers, and takes the one that looks largest as a float.
+    # It is left out of the next round, so the rounds end; then nothing is larger than `best`, whatever floats said.
     while True:
         better = np.flatnonzero(having * best.denominator > among * best.numerator)
         if not len(better):
@@ -451,11 +454,11 @@ def _verdict(
 def _person(claim: BreachBound, table: _Table, by_person: list[_Inference]) -> dict[str, Any]:
     """Return the worst pair of a person and a place: what the classes hold, and not who it is."""
     largest = max(one.largest for one in by_person)
-    found = []
+    candidates = []
     for (name, _), one in zip(claim.adversaries, by_person, strict=True):
         if one.largest == largest:
-            found.append((name, table.names[one.place], one.holdings))
-    name, place, holdings = min(found)
+            candidates.append((name, table.names[one.place], one.holdings))
+    name, place, holdings = min(candidates)
     return {
         "adversary": name,
         "place": place,
@@ -467,12 +470,12 @@ def _person(claim: BreachBound, table: _Table, by_person: list[_Inference]) -> d
     }
 
 
-def _witness(claim: BreachBound, table: _Table, found: list[_Shares], largest: Fraction) -> dict[str, Any]:
+def _witness(claim: BreachBound, table: _Table, by_adversary: list[_Shares], largest: Fraction) -> dict[str, Any]:
     """Return the worst pair of a class and a place."""
     best: tuple[int, str, list[Any], str, str, int, int] | None = None
-    for (name, _), shares in zip(claim.adversaries, found, strict=True):
+    for (name, _), shares in zip(claim.adversaries, by_adversary, strict=True):
         top = np.flatnonzero(shares.having * largest.denominator == shares.among * largest.numerator)
-        length = shares.known[shares.group[top]]
+        length = shares.n_known[shares.group[top]]
         for pair in top[length == length.min(initial=2**62)].tolist():
             trajectory = int(shares.first[shares.group[pair]])
             rows = np.arange(table.offsets[trajectory], table.offsets[trajectory + 1])
@@ -485,8 +488,8 @@ def _witness(claim: BreachBound, table: _Table, found: list[_Shares], largest: F
             one = (len(knows), name, knows, place, counts, int(shares.among[pair]), int(shares.having[pair]))
             best = one if best is None else min(best, one)
     _, name, knows, place, counts, among, having = best or (0, "", [], "", "people", 0, 0)
-    found_ = {"adversary": name, "knows": knows, "place": place, "counts": counts}
-    return {**found_, "fit": among, "with_place": having, "share": ratio(largest)}
+    seen = {"adversary": name, "knows": knows, "place": place, "counts": counts}
+    return {**seen, "fit": among, "with_place": having, "share": ratio(largest)}
 
 
 def _reason(data: Visits, claim: BreachBound, measured: dict[str, Any], witness: dict[str, Any] | None) -> str:

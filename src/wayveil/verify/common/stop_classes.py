@@ -125,8 +125,8 @@ class StopClasses:
         """
         tree = self.data.taxonomy
         of, node = self.sensitive_nodes()
-        found = (of[1:] == of[:-1]) & (tree.first[node[1:]] < tree.last[node[:-1]])
-        return of[:-1][found], node[:-1][found]
+        is_above = (of[1:] == of[:-1]) & (tree.first[node[1:]] < tree.last[node[:-1]])
+        return of[:-1][is_above], node[:-1][is_above]
 
     def stops(self, unit: Unit) -> pl.DataFrame:
         """Return how often (`times`) a unit of class `of` stops at the sensitive node of a `rank`, if it does at all.
@@ -181,9 +181,9 @@ class Reach:
             entries = pl.concat([entries, pl.DataFrame(true, schema=entries.schema)])
             entries = entries.filter(pl.col("of") >= 0).unique()
         above = _sensitive_above(tree)
-        there = entries.select("of", "rank").unique()
-        _spend_join(there, above.group_by("rank").len(), on=["rank"])
-        reached = there.join(above, on="rank")
+        ranks = entries.select("of", "rank").unique()
+        _spend_join(ranks, above.group_by("rank").len(), on=["rank"])
+        reached = ranks.join(above, on="rank")
         by_node = entries.group_by("of", pl.col("rank").alias("above")).len()
         _spend_join(reached, by_node, on=["of", "above"])
         who = reached.join(entries, left_on=["of", "above"], right_on=["of", "rank"]).select("of", "rank", "unit")
@@ -218,6 +218,9 @@ def _sensitive_above(tree: Taxonomy) -> pl.DataFrame:
     above: IntArray = node
     ranks: list[IntArray] = []
     uppers: list[IntArray] = []
+    # Before each round `above` is, for each sensitive node that is left, the one so many levels above it that is
+    # sensitive, too.  A round notes these pairs and goes up by one level, with those that are still below a sensitive
+    # node.  It ends at the root.
     while len(node):
         spend(_STEPS_PER_ROW * (len(node) + 50))
         ranks.append(tree.first[node])
@@ -307,14 +310,14 @@ class Disclosure:
 
     def exact(self, which: IntArray) -> Iterator[Fraction]:
         """Yield the probabilities, as fractions; what is alike is computed once."""
-        known: dict[tuple[int, int, bytes, bytes], Fraction] = {}
+        probability_of: dict[tuple[int, int, bytes, bytes], Fraction] = {}
         for key, rows in self._alike(which):
-            if key not in known:
+            if key not in probability_of:
                 leaves, size = key[:2]
                 _spend_powers(rows.stop - rows.start, leaves.bit_length() * int(self.times[rows][-1]))
                 terms = zip(self.times[rows].tolist(), self.count[rows].tolist(), strict=True)
-                known[key] = sum((n * _visited(leaves, o) for o, n in terms), Fraction(0)) / size
-            yield known[key]
+                probability_of[key] = sum((n * _visited(leaves, o) for o, n in terms), Fraction(0)) / size
+            yield probability_of[key]
 
     def _alike(self, which: IntArray) -> Iterator[tuple[tuple[int, int, bytes, bytes], slice]]:
         """Yield what a probability depends on, and the rows of `times` and `count`."""
@@ -334,7 +337,7 @@ def largest_where_nested(classes: StopClasses, unit: Unit, nested: IntArray) -> 
     last = tree.last[tree.order].tolist()
     n_leaves = tree.n_leaves[tree.order].tolist()
     table = classes.stops(unit).filter(pl.col("of").is_in(nested.tolist()))
-    known: dict[tuple[int, frozenset[tuple[tuple[tuple[int, int], ...], int]]], Fraction] = {}
+    probability_of: dict[tuple[int, frozenset[tuple[tuple[tuple[int, int], ...], int]]], Fraction] = {}
     for (which,), rows in table.group_by("of"):
         size = int(classes.sizes(unit)[int(str(which))])
         stops: dict[int, dict[int, int]] = {}
@@ -349,11 +352,11 @@ def largest_where_nested(classes: StopClasses, unit: Unit, nested: IntArray) -> 
                     for one, times in stops[rank].items():
                         profiles[one] = (*profiles.get(one, ()), (n_leaves[rank], times))
             key = size, frozenset(Counter(profiles.values()).items())
-            if key not in known:
+            if key not in probability_of:
                 for profile, _ in key[1]:
                     _spend_powers(len(profile), sum(leaves.bit_length() * times for leaves, times in profile))
-                known[key] = sum((n * _visited_by(profile) for profile, n in key[1]), Fraction(0)) / size
-    return max(known.values(), default=Fraction(0))
+                probability_of[key] = sum((n * _visited_by(profile) for profile, n in key[1]), Fraction(0)) / size
+    return max(probability_of.values(), default=Fraction(0))
 
 
 def _spend_powers(terms: int, bits: int) -> None:

@@ -54,13 +54,13 @@ class Batch:
 
     def sequence(self, i: int) -> tuple[int, ...]:
         """Return the items of sequence `i`."""
-        found: list[int] = []
+        items: list[int] = []
         batch: Batch | None = self
         while batch is not None:
-            found.append(int(batch.item[i]))
+            items.append(int(batch.item[i]))
             i = int(batch.parent[i])
             batch = batch.above
-        return tuple(reversed(found))
+        return tuple(reversed(items))
 
 
 class SequenceWalker:
@@ -116,6 +116,9 @@ class SequenceWalker:
         # A stack, not a recursion: the depth is bounded by the longest trajectory only.
         stack = self._pieces(batch)
         del batch
+        # Before each round every sequence was given out that is no extension of one on the stack.  A round takes some
+        # sequences of one length and makes all that are longer by one item.  Lengths grow up to `longest`, so it ends;
+        # the last piece is taken first, so no more pieces wait than one length has, for each length.
         while stack:
             above, lo, hi = stack.pop()
             if above.length >= self.longest:

@@ -87,23 +87,23 @@ def judge_all(table: Table, claim: KCL) -> Findings:
     """Judge all sequences that occur, of any length; stops after `WORK_LIMIT` steps for each share, and says so."""
     shapes = Shapes.of_table(table)
     whole = _Whole(table, shapes)
-    found = Findings(judged=len(shapes), limit=WORK_LIMIT)
+    findings = Findings(judged=len(shapes), limit=WORK_LIMIT)
     try:
         whole.measure(_SetBudget(WORK_LIMIT))
-        found.support_exact = True
+        findings.support_exact = True
     except BudgetExceeded:
         pass
-    found.least = whole.least
-    if found.support_exact:
-        _measure_shares(found, table, claim, whole)
+    findings.least = whole.least
+    if findings.support_exact:
+        _measure_shares(findings, table, claim, whole)
     for kind, best in whole.best.items():
-        found.largest[kind].share = best.share
-    found.judged += sum(best.counted for best in whole.best.values())
-    _find_witness(found, claim, whole)
-    return found
+        findings.largest[kind].share = best.share
+    findings.judged += sum(best.counted for best in whole.best.values())
+    _find_witness(findings, claim, whole)
+    return findings
 
 
-def _measure_shares(found: Findings, table: Table, claim: KCL, whole: _Whole) -> None:
+def _measure_shares(findings: Findings, table: Table, claim: KCL, whole: _Whole) -> None:
     """Find the largest share of each kind; what whole trajectories, or another kind, already tell is not searched for.
 
     - One trajectory each: a sequence of n trajectories has people who own 1/n of them, and counting people is counting
@@ -111,12 +111,12 @@ def _measure_shares(found: Findings, table: Table, claim: KCL, whole: _Whole) ->
     - Hidden owners: the share of an owner and the confidence over people are bounds that whole trajectories reach.
     """
     one_each = table.person is None
-    for kind, largest in found.largest.items():
+    for kind, largest in findings.largest.items():
         if (one_each and kind == "owner_share") or (table.hidden and kind == "confidence"):
             largest.exact = largest.certified = True
         elif one_each and not table.hidden and kind == "confidence_trajectories":
-            largest.exact = found.largest["confidence"].exact
-            largest.certified = found.largest["confidence"].certified
+            largest.exact = findings.largest["confidence"].exact
+            largest.certified = findings.largest["confidence"].certified
             people = whole.best["confidence"]
             counted = whole.best[kind].counted
             whole.best[kind] = _Best(share=people.share, value=people.value, sequence=people.sequence, counted=counted)
@@ -215,6 +215,9 @@ class _Whole:
             wanted |= self.owned.of_several
         path: list[int] = []
         extents: list[IntArray] = []
+        # Before each round `extents` are the shapes that have the first 1, 2, ...  items of `path`.  A round keeps what
+        # the next shape begins with as well, and intersects on with the rest of its items, until only the shape itself
+        # is left.
         for shape, items in self._rare_items_first():
             if exact[shape] >= self.least and not wanted[shape]:
                 continue
@@ -433,8 +436,8 @@ class _Carriers:
         gain = _running(np.maximum(having * (under - over) - over * self.without[carrier], 0), starts)
         meets = (total * under > over * self.support[carrier]) & (gain > 0)
         meets &= total * (under - over) > over * self.never[carrier]
-        found: BoolArray = np.logical_or.reduceat(meets, starts)
-        return found
+        is_promising: BoolArray = np.logical_or.reduceat(meets, starts)
+        return is_promising
 
 
 @dataclass(kw_only=True, eq=False)
@@ -482,6 +485,10 @@ class _CarrierSearch:
                 version=-1,
             )
         ]
+        # Branch and bound over closed sequences.  Before each round whatever has a larger share than `best`, and than
+        # `bound`, is below an entry of the stack.  A round takes one; where `best` changed since it was put there, it
+        # is looked at again whether carriers are left that could do better.  Then it is closed and counted, and what is
+        # below it goes on the stack.
         while stack and (enough is None or best.share <= enough):
             node = stack.pop()
             if node.version != best.version:
@@ -540,28 +547,28 @@ def _running(values: IntArray, starts: IntArray) -> IntArray:
     return total - np.repeat(total[starts] - values[starts], np.diff(starts, append=len(values)))
 
 
-def _find_witness(found: Findings, claim: KCL, whole: _Whole) -> None:
+def _find_witness(findings: Findings, claim: KCL, whole: _Whole) -> None:
     """If something breaks the claim, make it as small as dropping single visits can."""
     if whole.least < claim.k:
-        found.breaks = "support"
-        found.sequence = minimal(
+        findings.breaks = "support"
+        findings.sequence = minimal(
             whole.shapes, whole.shapes.items(whole.rarest), lambda extent: whole.people.count(extent)[0] < claim.k
         )
     for kind, best in whole.best.items():
         allowed = claim.owner_share if kind == "owner_share" else claim.c
-        if not found.breaks and best.share > allowed:
-            found.breaks = kind
-            found.value = best.value
+        if not findings.breaks and best.share > allowed:
+            findings.breaks = kind
+            findings.value = best.value
             share_of = _share_of(kind, whole, best.value)
-            found.sequence = minimal(whole.shapes, best.sequence, partial(_exceeds, share_of, allowed))
-    if not found.breaks:
+            findings.sequence = minimal(whole.shapes, best.sequence, partial(_exceeds, share_of, allowed))
+    if not findings.breaks:
         return
-    extent = whole.shapes.having(found.sequence[0])
-    for item in found.sequence[1:]:
+    extent = whole.shapes.having(findings.sequence[0])
+    for item in findings.sequence[1:]:
         extent = common(extent, whole.shapes.having(item))
-    found.support = whole.people.count(extent)[0]
-    if found.breaks != "support":
-        found.share = _share_of(found.breaks, whole, found.value)(extent)
+    findings.support = whole.people.count(extent)[0]
+    if findings.breaks != "support":
+        findings.share = _share_of(findings.breaks, whole, findings.value)(extent)
 
 
 def _share_of(kind: str, whole: _Whole, value: int) -> Callable[[IntArray], Fraction]:

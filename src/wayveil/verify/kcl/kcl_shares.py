@@ -174,8 +174,8 @@ def join_shares(
     worst = min((share.worst for share in ordered if share.worst is not None), default=None)
     by_length: dict[int, Extremes] = {}
     for share in ordered:
-        for length, found in share.by_length.items():
-            by_length[length] = _both(by_length[length], found) if length in by_length else found
+        for length, extremes in share.by_length.items():
+            by_length[length] = _both(by_length[length], extremes) if length in by_length else extremes
     return verdict_of_listed(scope, claim, worst, by_length)
 
 

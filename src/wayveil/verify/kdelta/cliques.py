@@ -81,6 +81,10 @@ def grow(close: BoolArray, people: Sequence[People], k: int, budget: StepBudget,
         fits = around.copy()
         left = company.copy()
         one = second
+        # Before each round all of `members` are close to each other, and `fits` are those close to all of them who
+        # would bring somebody new; `left` says how many of these each is close to.  A round adds `one`, takes out who
+        # does not fit any more, and chooses whom to add next: who is close to most of the others.  It ends with k
+        # people, or when nobody fits: greedy, so that proves nothing.
         while True:
             budget.consume(1 + len(people) // 16)
             members.append(one)
@@ -129,6 +133,10 @@ def search(
     have = graph.owners[first]
     members: tuple[int, ...] = (first,)
     stack = [(have, members, graph.branches(have, graph.close[first], k, budget))]
+    # Branch and bound.  Each entry of the stack is a set of members who are all close to each other, their owners, and
+    # the branches below it that were not tried.  A round takes the most promising branch of the last entry and goes one
+    # member deeper, or back if there is none.  A branch chooses only from what was before it, so no set is tried twice;
+    # without k people at the end of all branches there is no such set.
     while stack:
         have, members, branches = stack[-1]
         if have.bit_count() >= k:
@@ -161,10 +169,15 @@ class _Graph:
         """Return (next member, what is left to choose from before it), the most promising last; none beyond hope."""
         useful = [one for one in _bits(left) if self.owners[one] & ~have]
         budget.consume(1 + len(useful))
-        found = []
+        branches = []
         bound = have.bit_count()
         waiting = sum(1 << one for one in useful)
         before = 0
+        # The bound (a greedy colouring, as in Tomita's search for maximum cliques).  Those who are not close to each
+        # other can be in no set together, so of a class of such trajectories one at most joins, and brings at most
+        # `most` new people.  Before each round `bound` is how many people those of the classes so far can make.  A
+        # round makes one more class of those who wait; only members with a bound of k or more are branches.  Each class
+        # takes somebody away, so it ends.
         while waiting:
             free = waiting
             members = []
@@ -177,10 +190,10 @@ class _Graph:
             bound += most
             for one in members:
                 if bound >= k:
-                    found.append((one, before))
+                    branches.append((one, before))
                 before |= 1 << one
                 waiting &= ~(1 << one)
-        return found
+        return branches
 
 
 def _bits(mask: int) -> list[int]:

@@ -135,24 +135,24 @@ def same_curve(x: FloatArray, y: FloatArray, tolerance: float) -> IntArray:
     number = lines @ weight
     reach = 2 * tolerance * float(np.abs(weight).sum()) + 1e-9 * float(np.abs(number).max(initial=0.0))
     code = np.full(len(lines), -1)
-    found: list[int] = []  # the first line of each code
+    first_line: list[int] = []  # the first line of each code
     near: list[int] = []  # codes whose number is not too far behind
     for one in np.argsort(number, kind="stable").tolist():
         spend(5_000 + 150 * len(near))
-        near = [known for known in near if number[one] - number[found[known]] <= reach]
-        for known in near:
+        near = [candidate for candidate in near if number[one] - number[first_line[candidate]] <= reach]
+        for candidate in near:
             spend(5_000 + 5 * lines.shape[1])
-            if (np.abs(lines[one] - lines[found[known]]) <= tolerance).all():
-                code[one] = known
+            if (np.abs(lines[one] - lines[first_line[candidate]]) <= tolerance).all():
+                code[one] = candidate
                 break
         else:
-            code[one] = len(found)
-            near.append(len(found))
-            found.append(one)
+            code[one] = len(first_line)
+            near.append(len(first_line))
+            first_line.append(one)
     # Codes are told in the order of lines, whatever their numbers are.
     _, first, place = np.unique(code, return_index=True, return_inverse=True)
-    told: IntArray = np.argsort(np.argsort(first))[place]
-    return told
+    rank: IntArray = np.argsort(np.argsort(first))[place]
+    return rank
 
 
 def too_few_at_these_times(shapes: Shapes, k: int, breaks: str = "timestamps") -> Failure | None:
@@ -277,11 +277,11 @@ class _Company:
             squared = self._movers.among(some)
             close = squared <= self._movers.limit**2
             people = self._people(some)
-            found = grow(close, people, self._k, steps) or search(close, people, self._k, steps)
-            if found is None:
+            clique = grow(close, people, self._k, steps) or search(close, people, self._k, steps)
+            if clique is None:
                 return self._failure(one, close, people, steps)
-            everyone = gather(close, people, self._k, [*found, *range(len(some))])
-            self._certify(some, everyone or found, squared)
+            everyone = gather(close, people, self._k, [*clique, *range(len(some))])
+            self._certify(some, everyone or clique, squared)
         return None
 
     def judge_shares(self, crowded: list[dict[int, int]], steps: StepBudget) -> Failure | None:
@@ -348,13 +348,13 @@ class _Company:
         pairs = self._movers.among(some)
         close = pairs <= self._movers.limit**2
         people = self._people(some)
-        found = gather(close, people, self._k, range(len(some)))
-        if found:
-            self._certify(some, found, pairs)
-        return bool(found)
+        clique = gather(close, people, self._k, range(len(some)))
+        if clique:
+            self._certify(some, clique, pairs)
+        return bool(clique)
 
-    def _certify(self, some: IntArray, found: list[int], squared: FloatArray) -> None:
-        self._tally.certify(self._shapes, self._members[some[found]], float(squared[np.ix_(found, found)].max()))
+    def _certify(self, some: IntArray, clique: list[int], squared: FloatArray) -> None:
+        self._tally.certify(self._shapes, self._members[some[clique]], float(squared[np.ix_(clique, clique)].max()))
 
     def _failure(self, one: int, close: BoolArray, people: list[People], steps: StepBudget) -> Failure:
         """Return the failure of a shape with companions enough, and how many of them are together at most."""

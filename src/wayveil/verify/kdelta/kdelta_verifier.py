@@ -162,7 +162,7 @@ def _witness(data: Points, trajectory: int, failure: Failure) -> dict[str, Any]:
     ends = np.array([data.offsets[trajectory], data.offsets[trajectory + 1] - 1])
     x, y = data.frame.to_file(data.x[ends], data.y[ends])
     start, end = zip(data.t[ends].tolist(), x.tolist(), y.tolist(), strict=True)
-    found: dict[str, Any] = {
+    witness: dict[str, Any] = {
         "start": list(start),
         "end": list(end),
         "points": int(ends[1] - ends[0] + 1),
@@ -170,7 +170,7 @@ def _witness(data: Points, trajectory: int, failure: Failure) -> dict[str, Any]:
         "together": failure.together,
         "breaks": failure.breaks,
     }
-    return found | ({"own": failure.own, "others": failure.others} if failure.breaks == "share" else {})
+    return witness | ({"own": failure.own, "others": failure.others} if failure.breaks == "share" else {})
 
 
 def _reason(data: Points, claim: KDelta, tally: Tally, failure: Failure | None) -> str:
@@ -192,17 +192,17 @@ def _reason(data: Points, claim: KDelta, tally: Tally, failure: Failure | None) 
             f"For {trajectories} of one {one} there are only {failure.others:,} of others {where} at all times, so "
             f"{share} of them are of the same {one}, more than {share_text(claim.owner_share)}."
         )
-    found = f"{failure.people} {one if failure.people == 1 else many}"
+    crowd = f"{failure.people} {one if failure.people == 1 else many}"
     if failure.breaks == "timestamps":
-        return f"A trajectory has timestamps that only {found} share, itself included, fewer than k = {claim.k}."
+        return f"A trajectory has timestamps that only {crowd} share, itself included, fewer than k = {claim.k}."
     if failure.breaks == "curve":
-        return f"A trajectory runs along a curve that only {found} share, itself included, fewer than k = {claim.k}."
+        return f"A trajectory runs along a curve that only {crowd} share, itself included, fewer than k = {claim.k}."
     if failure.breaks == "companions":
         where = "in the same places" if claim.delta == 0 else f"within {claim.delta:g} m"
-        return f"A trajectory has only {found} {where} at all times, itself included, fewer than k = {claim.k}."
+        return f"A trajectory has only {crowd} {where} at all times, itself included, fewer than k = {claim.k}."
     most = "" if failure.together is None else f" (the largest such set has {failure.together})"
     return (
-        f"A trajectory has {found} within {claim.delta:g} m at all times, itself included, but no set of k = {claim.k} "
+        f"A trajectory has {crowd} within {claim.delta:g} m at all times, itself included, but no set of k = {claim.k} "
         f"of them that are so close to each other{most}."
     )
 

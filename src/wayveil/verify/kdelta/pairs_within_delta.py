@@ -71,22 +71,22 @@ class Movers:
         With `most`, only so many candidates are looked at.
         """
         if most is None or most + 1 >= len(self):
-            found = np.array(self._tree.query_ball_point(self._places[one], self._reach, p=np.inf), np.int64)
+            neighbours = np.array(self._tree.query_ball_point(self._places[one], self._reach, p=np.inf), np.int64)
             complete = True
         else:
             apart, index = self._tree.query(
                 self._places[one], k=most + 1, p=np.inf, distance_upper_bound=np.nextafter(self._reach, np.inf)
             )
-            found = np.atleast_1d(index)[np.isfinite(np.atleast_1d(apart))].astype(np.int64)
-            complete = len(found) <= most
-        spend(80_000 + 100 * len(found))
-        found = np.sort(found[found != one])
+            neighbours = np.atleast_1d(index)[np.isfinite(np.atleast_1d(apart))].astype(np.int64)
+            complete = len(neighbours) <= most
+        spend(80_000 + 100 * len(neighbours))
+        neighbours = np.sort(neighbours[neighbours != one])
         for x, y in (self._skim, (self._x, self._y)):
-            apart = self._apart(x, y, one, found)
+            apart = self._apart(x, y, one, neighbours)
             close = apart <= self.limit**2
-            found = found[close]
+            neighbours = neighbours[close]
             apart = apart[close]
-        return found[np.argsort(apart, kind="stable")], complete
+        return neighbours[np.argsort(apart, kind="stable")], complete
 
     def among(self, some: IntArray) -> FloatArray:
         """Return the square of the largest distance over all times, for each pair of `some`."""

@@ -115,16 +115,16 @@ def check_subsequence_k(published: Routes, claim: SubsequenceK, *, original: Rou
     reason = refusal_of_routes(published)
     driven = None if reason or original is None else Driven.of(published, original, claim.k)
     groups = None if reason else RouteGroups.of(published, nobody=None if driven is None else driven.untrue)
-    found = _Found()
+    findings = _Findings()
     faults = None
     crossings = None
     if groups is not None:
-        found = _judge(_Table.of(published, groups), claim)
+        findings = _judge(_Table.of(published, groups), claim)
         faults = Faults.of(published, original)
         crossings = inference_routes_of(published, groups, claim.k, claim.owner_share).intersections
     measured: dict[str, int | float | str | None] = {
-        "min_support": found.least,
-        "max_owner_share": found.share,
+        "min_support": findings.least,
+        "max_owner_share": findings.share,
         "exact_match_min_support": None if groups is None else int(groups.people.min()),
         **size_of_routes(published, groups),
         "broken": None if faults is None else len(faults.broken),
@@ -132,12 +132,12 @@ def check_subsequence_k(published: Routes, claim: SubsequenceK, *, original: Rou
         "untrue": None if driven is None else driven.n_wrong,
         "inference_routes": crossings,
     }
-    if found.least is not None:
-        measured["min_support_note"] = _MET if found.breaks("support") else _NOTE
-    if found.share is not None:
-        measured["max_owner_share_note"] = _SHARE_MET if found.breaks("share") else _NO_MORE
-    witness = (driven.witness() if driven else None) or found.witness or (faults.witness() if faults else None)
-    if not reason and not witness and not found.certified:
+    if findings.least is not None:
+        measured["min_support_note"] = _MET if findings.breaks("support") else _NOTE
+    if findings.share is not None:
+        measured["max_owner_share_note"] = _SHARE_MET if findings.breaks("share") else _NO_MORE
+    witness = (driven.witness() if driven else None) or findings.witness or (faults.witness() if faults else None)
+    if not reason and not witness and not findings.certified:
         reason = (
             f"The support of all subsequences cannot be certified within the limit of {WORK_LIMIT:,} steps, so the "
             "claim is not shown to hold."
@@ -156,7 +156,7 @@ def check_subsequence_k(published: Routes, claim: SubsequenceK, *, original: Rou
 
 
 @dataclass(kw_only=True)
-class _Found:
+class _Findings:
     """What the search found; `certified` says that it came to its end."""
 
     least: int | None = None
@@ -169,24 +169,24 @@ class _Found:
         return self.witness is not None and self.witness["breaks"] == what
 
 
-def _judge(table: _Table, claim: SubsequenceK) -> _Found:
+def _judge(table: _Table, claim: SubsequenceK) -> _Findings:
     """Look for every route that needs it in the others, until one is in those of too few people; then at shares."""
     whole = np.flatnonzero(~table.begins)
-    known = table.groups.people.copy()
+    support = table.groups.people.copy()
     search = _Search(table)
     budget = StepBudget(WORK_LIMIT, cost=_NANOSECONDS)
     k = claim.k
     try:
-        for group in whole[known[whole] < k].tolist():
+        for group in whole[support[whole] < k].tolist():
             wanted = table.wanted(group)
-            known[group] = search.support(wanted, budget)
-            if known[group] < k:
-                return _Found(**_shrunk(table, group, wanted, int(known[group]), k, budget))
-        least = int(known[whole].min())
+            support[group] = search.support(wanted, budget)
+            if support[group] < k:
+                return _Findings(**_shrunk(table, group, wanted, int(support[group]), k, budget))
+        least = int(support[whole].min())
         share, witness = _judge_shares(table, claim.owner_share, budget)
     except BudgetExceeded:
-        return _Found()
-    return _Found(least=least, share=share, witness=witness, certified=True)
+        return _Findings()
+    return _Findings(least=least, share=share, witness=witness, certified=True)
 
 
 def _judge_shares(table: _Table, share: Fraction, budget: StepBudget) -> tuple[float, dict[str, Any] | None]:
@@ -235,19 +235,20 @@ class _Shares:
         """Return a subsequence of which the owner of these groups, each so many times, has too large a share."""
         routes = {group: self._table.wanted(group) for group in times}
         for group, route in routes.items():
-            found = self._try(route, sum(n for other, n in times.items() if _contains(routes[other], route)), group)
-            if found:
-                return found
+            witness = self._try(route, sum(n for other, n in times.items() if _contains(routes[other], route)), group)
+            if witness:
+                return witness
         if self._is_safe(times):
             return None
         return self._search_on([], dict.fromkeys(times, 0), times, routes)
 
     def _search_on(
-        self, known: list[int], places: dict[int, int], times: dict[int, int], routes: dict[int, list[int]]
+        self, sequence: list[int], places: dict[int, int], times: dict[int, int], routes: dict[int, list[int]]
     ) -> dict[str, Any] | None:
-        # `known` is in the routes of `places`, for the first time up to there.  A round takes one road more, and goes
-        # on with the routes that have it later.  What they are too few for is passed by, so this ends with the routes.
-        if len(known) > _DEEPEST:
+        # `sequence` is in the routes of `places`, for the first time up to there.  A round takes one road more, and
+        # goes on with the routes that have it later.  What they are too few for is passed by, so this ends with the
+        # routes.
+        if len(sequence) > _DEEPEST:
             raise BudgetExceeded
         following: dict[int, dict[int, int]] = defaultdict(dict)
         for group, place in places.items():
@@ -259,11 +260,11 @@ class _Shares:
             self._budget.consume(_STEPS_PER_ROAD)
             if self._is_safe({group: times[group] for group in later}):
                 continue
-            longer = [*known, road]
-            found = self._try(longer, sum(times[group] for group in later), min(later))
-            found = found or self._search_on(longer, later, times, routes)
-            if found:
-                return found
+            longer = [*sequence, road]
+            witness = self._try(longer, sum(times[group] for group in later), min(later))
+            witness = witness or self._search_on(longer, later, times, routes)
+            if witness:
+                return witness
         return None
 
     def _is_safe(self, times: dict[int, int]) -> bool:
@@ -301,6 +302,9 @@ def _shrunk(table: _Table, group: int, wanted: list[int], support: int, k: int, 
     """Drop roads as long as too few people have what is left; one pass does it, because dropping only adds people."""
     place = 0
     try:
+        # Before each round too few people have `wanted`, and none of the roads before `place` can be left out.  A round
+        # tries to leave out the road at `place`: either there are still too few, and it is gone, or it stays, and the
+        # next one is tried.  Each round makes the rest to be tried shorter by one.
         while place < len(wanted):
             less = wanted[:place] + wanted[place + 1 :]
             people = _Search(table).support(less, budget) if less else k
@@ -396,13 +400,16 @@ class _Table:
 
     def after(self) -> IntArray:
         """Return for each route the first one behind it that does not begin with it; between them are its branches."""
-        found = np.full(len(self.keys), len(self.keys), np.int64)
+        end_of_branch = np.full(len(self.keys), len(self.keys), np.int64)
         open_: list[int] = []
+        # Keys are sorted, so the branches of a route follow it at once.  Before each round `open_` are the routes that
+        # all begin the one before, the shortest first.  A round closes those that do not begin this route: here their
+        # branch ends.
         for i, key in enumerate(self.keys):
             while open_ and not key.startswith(self.keys[open_[-1]]):
-                found[open_.pop()] = i
+                end_of_branch[open_.pop()] = i
             open_.append(i)
-        return found
+        return end_of_branch
 
 
 class _Search:
@@ -431,6 +438,8 @@ class _Search:
     def _groups(self, wanted: list[int], budget: StepBudget) -> IntArray:
         """Return the routes that contain the roads `wanted`, in this order."""
         common = 0
+        # The levels of the roads that the last question began with are still right; from there on each road adds one
+        # level.
         while common < min(len(wanted), len(self._wanted)) and wanted[common] == self._wanted[common]:
             common += 1
         del self._wanted[common:], self._levels[common:]
@@ -439,8 +448,8 @@ class _Search:
                 self._next(self._levels[-1], road, budget) if self._levels else self._first(road, budget)
             )
             self._wanted.append(road)
-        found: IntArray = self._group[self._levels[-1]]
-        return found
+        groups: IntArray = self._group[self._levels[-1]]
+        return groups
 
     def _first(self, road: int, budget: StepBudget) -> IntArray:
         """Return the first row of `road` in each route that has it."""
@@ -457,8 +466,8 @@ class _Search:
         table = self._table
         n = len(self._table.road)
         budget.consume(_STEPS_PER_ROAD + len(rows))
-        found = table.place[np.searchsorted(table.place, road * n + rows + 1)] - road * n
-        later: IntArray = found[found < table.end[rows]]
+        next_row = table.place[np.searchsorted(table.place, road * n + rows + 1)] - road * n
+        later: IntArray = next_row[next_row < table.end[rows]]
         return later
 
 
