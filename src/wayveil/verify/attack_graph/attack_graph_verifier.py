@@ -11,16 +11,17 @@ import numpy as np
 from wayveil.model.claims import AttackGraph
 from wayveil.model.claims.counting import percent, share_text
 from wayveil.model.points import Points
-from wayveil.model.ragged import BoolArray, IntArray, keep_rows, offsets_of, trajectory_of_row
+from wayveil.model.ragged import BoolArray, IntArray, keep_rows, offsets_of
 from wayveil.model.regions import Regions
 from wayveil.model.results import Verdict
 from wayveil.verify.attack_graph.boxes_at import MOST_ENTRIES
 from wayveil.verify.attack_graph.candidates import Candidates, Search
+from wayveil.verify.attack_graph.declared_boxes import count_least, count_sharing, find_unmarked
 from wayveil.verify.attack_graph.dense_graph import MOST_PEOPLE, Crowd
 from wayveil.verify.attack_graph.matchings import MOST_EDGES, Left, Pruned, is_symmetric, prune, self_contained
 from wayveil.verify.attack_graph.reachable import axis_speed, exceed_speed, within_reach
 from wayveil.verify.common.containment import exact_m, mismatch, touched
-from wayveil.verify.common.index_ranges import distinct, expand
+from wayveil.verify.common.index_ranges import expand
 from wayveil.verify.common.step_budget import BudgetExceeded, StepBudget
 from wayveil.verify.common.whole_trajectories import columns_of, counted, people_of, refusal, same
 
@@ -190,40 +191,9 @@ class _Findings:
             return self
         return replace(
             self,
-            shared=_sharing(published, people_of(_who(published, original))),
-            unmarked=_unmarked(published, original),
+            shared=count_sharing(published, people_of(_who(published, original))),
+            unmarked=find_unmarked(published, original),
         )
-
-
-def _sharing(published: Regions, owner: IntArray) -> IntArray:
-    """Return how many people have each box that is said to be of a declared time; 0 for all other boxes."""
-    rows = np.flatnonzero(np.asarray(published.declared, bool))
-    columns = [column[rows] for column in columns_of(published)]
-    order = np.lexsort(columns)
-    new = np.zeros(len(rows), bool)
-    for column in columns:
-        new[1:] |= column[order][1:] != column[order][:-1]
-    code = np.empty(len(rows), np.int64)
-    code[order] = np.cumsum(new)
-    _, who = np.unique(owner[trajectory_of_row(published.offsets)[rows]], return_inverse=True)
-    people = int(who.max(initial=0)) + 1
-    count = np.bincount(distinct(code * people + who) // people, minlength=1)
-    people_sharing = np.zeros(len(published.t_min), np.int64)
-    people_sharing[rows] = count[code]
-    return people_sharing
-
-
-def _unmarked(published: Regions, original: Points) -> BoolArray:
-    """Tell which boxes are of a time that is known of their own person, and are not said to be of a declared one."""
-    is_known = original.known if original.known is not None else np.ones(len(original.t), bool)
-    times = np.unique(original.t)
-    width = len(times) + 1
-    key = trajectory_of_row(original.offsets)[is_known] * width + np.searchsorted(times, original.t[is_known])
-    base = trajectory_of_row(published.offsets) * width
-    begin = np.searchsorted(key, base + np.searchsorted(times, published.t_min, side="left"))
-    end = np.searchsorted(key, base + np.searchsorted(times, published.t_max, side="right"))
-    is_unmarked: BoolArray = (begin < end) & ~np.asarray(published.declared, bool)
-    return is_unmarked
 
 
 def _judge_alone(published: Regions, claim: AttackGraph) -> Verdict:
@@ -249,7 +219,7 @@ def _judge_alone(published: Regions, claim: AttackGraph) -> Verdict:
         f"people behind boxes: the owners are withheld, so it is known how many trajectories share a box, not whether "
         f"they belong to {claim.k} different people"
     )
-    shared = _sharing(published, people_of(published))
+    shared = count_sharing(published, people_of(published))
     least = int(shared[published.declared].min())
     few = np.flatnonzero(published.declared & (shared == least))
     return replace(
@@ -260,12 +230,6 @@ def _judge_alone(published: Regions, claim: AttackGraph) -> Verdict:
         reason=_shared_by(least, published, claim),
         not_judged=unsure if published.owners != "hidden" else (*unsure, behind),
     )
-
-
-def _least(shared: IntArray) -> int | None:
-    """Return how many share a box of a declared time at least; None where there is none."""
-    some = shared[shared > 0]
-    return int(some.min()) if len(some) else None
 
 
 def _shared_by(least: int, data: Regions | Points, claim: AttackGraph) -> str:
@@ -325,7 +289,7 @@ def _verdict(published: Regions, original: Points, claim: AttackGraph, findings:
         "boxes_untrue": int((~findings.true).sum()),
         "max_owner_share": None if left is None else max(side.share for side in findings.sides),
         "too_fast": None if findings.fast is None else int(findings.fast.sum()),
-        "min_declared": None if findings.shared is None else _least(findings.shared),
+        "min_declared": None if findings.shared is None else count_least(findings.shared),
         "not_declared": None if findings.unmarked is None else int(findings.unmarked.sum()),
         **_size(published),
     }
