@@ -124,6 +124,13 @@ def test_many_trips_of_one_person_are_refused_where_all_their_sets_are_tried() -
     assert find_break_by_definition(regions, wv.KAnonymity(k=2, row_share="3/4")) == ""
 
 
+def test_a_claim_without_a_definition_gets_one_sentence(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(DEFINITIONS, "KCL")  # as with the claim of a plug-in
+    with pytest.raises(UsageError, match="The claim KCL comes without a definition"):
+        judge(out, by_definition=True)
+    assert judge(out).holds
+
+
 def walkers(tmp_path: Path) -> Path:
     """Two crowds far from each other, with two trips per person."""
     rows = [
