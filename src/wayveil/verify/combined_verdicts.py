@@ -17,9 +17,9 @@ import numpy as np
 
 from wayveil.errors import InputError, UsageError
 from wayveil.model.claims import KCL, BreachBound, Guarantee
-from wayveil.model.ragged import IntArray, keep_rows
+from wayveil.model.data.ragged import IntArray, keep_rows
+from wayveil.model.data.stops import Stops
 from wayveil.model.results import Verdict
-from wayveil.model.stops import Stops
 
 __all__ = ["PARTS_NEED", "Need", "apart", "class_keys", "join_verdicts", "union_condition"]
 
@@ -176,7 +176,7 @@ def join_verdicts(verdicts: Sequence[Verdict], *, met: Collection[Need] = ()) ->
     Examples
     --------
     >>> from wayveil.model.claims import KAnonymity
-    >>> from wayveil.model.regions import Regions
+    >>> from wayveil.model.data.regions import Regions
     >>> from wayveil.verify.kanonymity.kanonymity_verifier import check_kanonymity
     >>> boxes = Regions.from_records([[(0, 0, 0.0, 2.0, 0.0, 1.0)]] * 5)
     >>> parts = [boxes.take(np.array([0, 1])), boxes.take(np.array([2, 3, 4]))]
@@ -262,7 +262,7 @@ def class_keys(published: Stops) -> IntArray:
 
     Examples
     --------
-    >>> from wayveil.model.taxonomy import Taxonomy
+    >>> from wayveil.model.data.taxonomy import Taxonomy
     >>> tree = Taxonomy.from_parents([("Place", ""), ("Park", "Place"), ("Clinic", "Place")], sensitive=["Clinic"])
     >>> keys = class_keys(Stops.from_records([["Park", "Clinic"], ["Park"], ["Clinic"]], taxonomy=tree))
     >>> bool(keys[0] == keys[1] != keys[2])

@@ -15,7 +15,7 @@ from wayveil.errors import InputError, UsageError, WorkLimitReached, check_int
 from wayveil.io.tabular.crs import crs_name
 from wayveil.model import KINDS, Engine, Stops, Verdict
 from wayveil.model.budget import limit_work, spend
-from wayveil.model.ragged import IntArray
+from wayveil.model.data.ragged import IntArray
 from wayveil.pipeline.folder.definition_check import (
     Answer,
     SecondOpinion,

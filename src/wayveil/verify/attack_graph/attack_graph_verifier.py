@@ -10,9 +10,9 @@ import numpy as np
 
 from wayveil.model.claims import AttackGraph
 from wayveil.model.claims.counting import percent, share_text
-from wayveil.model.points import Points
-from wayveil.model.ragged import BoolArray, IntArray, keep_rows, offsets_of
-from wayveil.model.regions import Regions
+from wayveil.model.data.points import Points
+from wayveil.model.data.ragged import BoolArray, IntArray, keep_rows, offsets_of
+from wayveil.model.data.regions import Regions
 from wayveil.model.results import Verdict
 from wayveil.verify.attack_graph.boxes_at import MOST_ENTRIES
 from wayveil.verify.attack_graph.candidates import Candidates, Search

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wayveil.model.points import Points
-from wayveil.model.ragged import IntArray, offsets_of, trajectory_of_row
-from wayveil.model.regions import Regions
+from wayveil.model.data.points import Points
+from wayveil.model.data.ragged import IntArray, offsets_of, trajectory_of_row
+from wayveil.model.data.regions import Regions
 from wayveil.verify.attack_graph.boxes_at import Shapes, Spots, hits
 from wayveil.verify.common.index_ranges import chunks, distinct, expand
 from wayveil.verify.common.step_budget import StepBudget

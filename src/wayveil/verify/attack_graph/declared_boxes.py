@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from wayveil.model.points import Points
-from wayveil.model.ragged import BoolArray, IntArray, trajectory_of_row
-from wayveil.model.regions import Regions
+from wayveil.model.data.points import Points
+from wayveil.model.data.ragged import BoolArray, IntArray, trajectory_of_row
+from wayveil.model.data.regions import Regions
 from wayveil.verify.common.index_ranges import distinct
 from wayveil.verify.common.whole_trajectories import columns_of
 

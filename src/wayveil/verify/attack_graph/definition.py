@@ -6,7 +6,7 @@ from math import sqrt
 from typing import Any
 
 from wayveil.model import AttackGraph, Points, Regions
-from wayveil.model.times import seconds_per_unit
+from wayveil.model.data.times import seconds_per_unit
 from wayveil.verify.common.both_ways import find_break, list_people, list_published
 
 __all__ = ["find_break_of_attack_graph"]

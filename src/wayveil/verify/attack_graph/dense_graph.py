@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.model.ragged import BoolArray, IntArray
+from wayveil.model.data.ragged import BoolArray, IntArray
 from wayveil.verify.attack_graph.candidates import Search
 from wayveil.verify.attack_graph.matchings import Left, Pruned
 from wayveil.verify.common.index_ranges import chunks, expand

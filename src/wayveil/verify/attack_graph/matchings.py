@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
 
-from wayveil.model.ragged import BoolArray, IntArray, offsets_of
+from wayveil.model.data.ragged import BoolArray, IntArray, offsets_of
 from wayveil.verify.attack_graph.candidates import Candidates
 from wayveil.verify.common.index_ranges import chunks, expand
 from wayveil.verify.common.whole_trajectories import same

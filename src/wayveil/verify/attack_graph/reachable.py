@@ -6,10 +6,10 @@ from math import sqrt
 
 import numpy as np
 
-from wayveil.model.points import Points
-from wayveil.model.ragged import BoolArray, FloatArray, IntArray, keep_rows, trajectory_of_row
-from wayveil.model.regions import Regions
-from wayveil.model.times import seconds_per_unit
+from wayveil.model.data.points import Points
+from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, keep_rows, trajectory_of_row
+from wayveil.model.data.regions import Regions
+from wayveil.model.data.times import seconds_per_unit
 from wayveil.verify.common.containment import exact_m
 from wayveil.verify.common.index_ranges import chunks, expand
 from wayveil.verify.common.step_budget import StepBudget

@@ -8,9 +8,9 @@ from typing import Any, Literal
 import numpy as np
 
 from wayveil.model.claims import BreachBound
-from wayveil.model.ragged import trajectory_of_row
+from wayveil.model.data.ragged import trajectory_of_row
+from wayveil.model.data.visits import Visits
 from wayveil.model.results import Verdict
-from wayveil.model.visits import Visits
 from wayveil.verify.breach_bound.person_inference import Inference
 from wayveil.verify.breach_bound.projection_shares import Shares, Table, find_largest
 from wayveil.verify.common.stop_classes import ratio

@@ -9,7 +9,7 @@ from math import comb, inf, log
 import numpy as np
 from scipy.special import gammaln
 
-from wayveil.model.ragged import BoolArray, FloatArray, IntArray
+from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray
 from wayveil.verify.breach_bound.projection_shares import Shares, Table
 from wayveil.verify.common.index_ranges import chunks, expand
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from wayveil.model.budget import spend
 from wayveil.model.claims import BreachBound
-from wayveil.model.ragged import BoolArray, IntArray, keep_rows, trajectory_of_row
-from wayveil.model.visits import Visits
+from wayveil.model.data.ragged import BoolArray, IntArray, keep_rows, trajectory_of_row
+from wayveil.model.data.visits import Visits
 from wayveil.verify.common.index_ranges import distinct
 from wayveil.verify.common.whole_trajectories import same
 

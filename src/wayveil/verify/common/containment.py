@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wayveil.model.points import Points
-from wayveil.model.ragged import BoolArray, FloatArray, IntArray, trajectory_of_row
-from wayveil.model.regions import Regions
+from wayveil.model.data.points import Points
+from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, trajectory_of_row
+from wayveil.model.data.regions import Regions
 from wayveil.verify.common.index_ranges import expand
 from wayveil.verify.common.whole_trajectories import tolerance_m
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from wayveil.model.ragged import BoolArray, IntArray, trajectory_of_row
-from wayveil.model.routes import Routes
+from wayveil.model.data.ragged import BoolArray, IntArray, trajectory_of_row
+from wayveil.model.data.routes import Routes
 
 __all__ = ["Driven"]
 
@@ -30,7 +30,7 @@ class Driven:
 
     Examples
     --------
-    >>> from wayveil.model.routes import RoadNetwork
+    >>> from wayveil.model.data.routes import RoadNetwork
     >>> network = RoadNetwork.from_roads([("AB", "A", "B"), ("BC", "B", "C")])
     >>> truth = Routes.from_records([["AB", "BC"], ["AB"]], network=network, slices=[(0, 9), (9, 18)], owner=[1, 2])
     >>> data = Routes.from_records([["AB"], ["AB"], ["AB"]], network=network, slices=[(0, 9)] * 3, owner=[1, 2, -1])

@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 
 from wayveil.model.budget import spend
-from wayveil.model.ragged import BoolArray, IntArray, offsets_of, take, trajectory_of_row
-from wayveil.model.routes import RoadNetwork, Routes
+from wayveil.model.data.ragged import BoolArray, IntArray, offsets_of, take, trajectory_of_row
+from wayveil.model.data.routes import RoadNetwork, Routes
 from wayveil.verify.common.whole_trajectories import same
 
 __all__ = [

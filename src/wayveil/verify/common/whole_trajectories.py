@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 
 from wayveil.model.budget import spend
-from wayveil.model.points import Points
-from wayveil.model.ragged import FloatArray, IntArray, trajectory_of_row
-from wayveil.model.regions import Regions
+from wayveil.model.data.points import Points
+from wayveil.model.data.ragged import FloatArray, IntArray, trajectory_of_row
+from wayveil.model.data.regions import Regions
 
 __all__ = ["FARTHEST_M", "TOLERANCE_CAP_M", "columns_of", "counted", "people_of", "refusal", "same", "tolerance_m"]
 

@@ -12,9 +12,9 @@ import numpy as np
 from wayveil.model.budget import spend
 from wayveil.model.claims import CSafety
 from wayveil.model.claims.counting import exceeds, share_text
-from wayveil.model.ragged import BoolArray, IntArray, trajectory_of_row
+from wayveil.model.data.ragged import BoolArray, IntArray, trajectory_of_row
+from wayveil.model.data.stops import Stops
 from wayveil.model.results import Verdict
-from wayveil.model.stops import Stops
 from wayveil.verify.common.stop_classes import Disclosure, Reach, StopClasses, Unit, largest_where_nested, ratio
 from wayveil.verify.csafety.generalized import codes_in, misfits
 
@@ -85,7 +85,7 @@ def check_csafety(published: Stops, claim: CSafety, *, original: Stops | None = 
 
     Examples
     --------
-    >>> from wayveil.model.taxonomy import Taxonomy
+    >>> from wayveil.model.data.taxonomy import Taxonomy
     >>> tree = Taxonomy.from_parents(
     ...     [("Place", ""), ("Park", "Place"), ("Clinic", "Place"), ("C1", "Clinic"), ("C2", "Clinic")],
     ...     sensitive=["Clinic"])

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from wayveil.model.ragged import BoolArray, IntArray
-from wayveil.model.stops import Stops
-from wayveil.model.taxonomy import Taxonomy
+from wayveil.model.data.ragged import BoolArray, IntArray
+from wayveil.model.data.stops import Stops
+from wayveil.model.data.taxonomy import Taxonomy
 
 __all__ = ["codes_in", "misfits"]
 

@@ -11,9 +11,9 @@ import numpy as np
 from wayveil.model.budget import spend
 from wayveil.model.claims import KAnonymity
 from wayveil.model.claims.counting import exceeds, share_text
-from wayveil.model.points import Points
-from wayveil.model.ragged import BoolArray, IntArray, trajectory_of_row
-from wayveil.model.regions import Regions
+from wayveil.model.data.points import Points
+from wayveil.model.data.ragged import BoolArray, IntArray, trajectory_of_row
+from wayveil.model.data.regions import Regions
 from wayveil.model.results import Verdict
 from wayveil.verify.common.containment import Containment, beyond, contain, mismatch
 from wayveil.verify.common.whole_trajectories import columns_of, counted, people_of, refusal, same

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from wayveil.model.budget import spend
-from wayveil.model.ragged import IntArray
+from wayveil.model.data.ragged import IntArray
 
 __all__ = ["MAX_ROWS", "Batch", "SequenceWalker"]
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from wayveil.model.budget import spend
-from wayveil.model.ragged import BoolArray, IntArray, offsets_of
+from wayveil.model.data.ragged import BoolArray, IntArray, offsets_of
 from wayveil.verify.kcl.kcl_table import Table
 
 __all__ = ["Owned", "People", "Shapes", "common", "minimal", "rows_of"]

@@ -25,7 +25,7 @@ import numpy as np
 
 from wayveil.model.budget import spend
 from wayveil.model.claims import KCL
-from wayveil.model.ragged import BoolArray, IntArray, offsets_of
+from wayveil.model.data.ragged import BoolArray, IntArray, offsets_of
 from wayveil.verify.common.step_budget import BudgetExceeded, StepBudget
 from wayveil.verify.kcl.distinct_trajectories import Owned, People, Shapes, common, minimal, rows_of
 from wayveil.verify.kcl.kcl_table import SHARES, Table

@@ -11,10 +11,10 @@ import numpy as np
 
 from wayveil.errors import UsageError
 from wayveil.model.claims import KCL
-from wayveil.model.coded import Owners
-from wayveil.model.ragged import BoolArray, trajectory_of_row
+from wayveil.model.data.coded import Owners
+from wayveil.model.data.ragged import BoolArray, trajectory_of_row
+from wayveil.model.data.visits import Visits
 from wayveil.model.results import Verdict
-from wayveil.model.visits import Visits
 from wayveil.verify.kcl.kcl_table import Table, refusal
 from wayveil.verify.kcl.kcl_verdict import Break, Extremes, Scope, refused, verdict_of_listed
 from wayveil.verify.kcl.kcl_verifier import judge_listed

@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from wayveil.model.claims import KCL
-from wayveil.model.coded import Owners
+from wayveil.model.data.coded import Owners
+from wayveil.model.data.visits import Visits
 from wayveil.model.results import Verdict
-from wayveil.model.visits import Visits
 from wayveil.verify.kcl.kcl_any_length import Findings
 from wayveil.verify.kcl.kcl_table import SHARES, Table
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from wayveil.model.budget import spend
 from wayveil.model.claims import KCL
-from wayveil.model.ragged import IntArray
+from wayveil.model.data.ragged import IntArray
+from wayveil.model.data.visits import Visits
 from wayveil.model.results import Verdict
-from wayveil.model.visits import Visits
 from wayveil.verify.kcl.contained_sequences import Batch, SequenceWalker
 from wayveil.verify.kcl.kcl_any_length import judge_all
 from wayveil.verify.kcl.kcl_table import Table, refusal

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from wayveil.model.budget import spend
-from wayveil.model.ragged import BoolArray
+from wayveil.model.data.ragged import BoolArray
 from wayveil.verify.common.step_budget import StepBudget
 
 __all__ = ["STARTS", "People", "gather", "grow", "search"]

@@ -12,9 +12,9 @@ import numpy as np
 from wayveil.model.budget import spend
 from wayveil.model.claims import KDelta
 from wayveil.model.claims.counting import exceeds
-from wayveil.model.frame import Frame
-from wayveil.model.points import Points
-from wayveil.model.ragged import BoolArray, FloatArray, IntArray, take
+from wayveil.model.data.frame import Frame
+from wayveil.model.data.points import Points
+from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, take
 from wayveil.verify.common.step_budget import BudgetExceeded, StepBudget
 from wayveil.verify.common.whole_trajectories import FARTHEST_M, columns_of, people_of, same
 from wayveil.verify.kdelta.cliques import People, gather, grow, search

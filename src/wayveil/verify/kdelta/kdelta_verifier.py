@@ -9,7 +9,7 @@ import numpy as np
 
 from wayveil.model.claims import KDelta
 from wayveil.model.claims.counting import percent, share_text
-from wayveil.model.points import Points
+from wayveil.model.data.points import Points
 from wayveil.model.results import Verdict
 from wayveil.verify.common.step_budget import BudgetExceeded, StepBudget
 from wayveil.verify.common.whole_trajectories import counted, refusal, tolerance_m

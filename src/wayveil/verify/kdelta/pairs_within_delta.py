@@ -6,7 +6,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from wayveil.model.budget import spend
-from wayveil.model.ragged import FloatArray, IntArray
+from wayveil.model.data.ragged import FloatArray, IntArray
 from wayveil.verify.common.step_budget import BudgetExceeded, StepBudget
 
 __all__ = ["CHUNK", "MOST_PAIRWISE", "Movers"]

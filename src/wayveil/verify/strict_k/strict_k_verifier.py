@@ -10,11 +10,11 @@ import numpy as np
 
 from wayveil.model.claims import StrictK
 from wayveil.model.claims.counting import share_text
-from wayveil.model.ragged import IntArray, trajectory_of_row
+from wayveil.model.data.ragged import IntArray, trajectory_of_row
+from wayveil.model.data.routes import RoadNetwork, Routes
 from wayveil.model.results import Verdict
-from wayveil.model.routes import RoadNetwork, Routes
 from wayveil.verify.common.driven_routes import Driven
-from wayveil.verify.common.route_inference import InferenceRoutes, RouteGroups, exceed, inference_routes_of
+from wayveil.verify.common.inferred_routes import InferenceRoutes, RouteGroups, exceed, inference_routes_of
 
 __all__ = ["Faults", "check_strict_k", "not_judged_of_routes", "refusal_of_routes", "size_of_routes"]
 

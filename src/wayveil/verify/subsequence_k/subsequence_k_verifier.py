@@ -13,11 +13,11 @@ import numpy as np
 from wayveil.model.budget import spend
 from wayveil.model.claims import SubsequenceK
 from wayveil.model.claims.counting import exceeds, share_text
-from wayveil.model.ragged import BoolArray, IntArray, offsets_of, take, trajectory_of_row
+from wayveil.model.data.ragged import BoolArray, IntArray, offsets_of, take, trajectory_of_row
+from wayveil.model.data.routes import Routes
 from wayveil.model.results import Verdict
-from wayveil.model.routes import Routes
 from wayveil.verify.common.driven_routes import Driven
-from wayveil.verify.common.route_inference import RouteGroups, exceed, inference_routes_of
+from wayveil.verify.common.inferred_routes import RouteGroups, exceed, inference_routes_of
 from wayveil.verify.common.step_budget import BudgetExceeded, StepBudget
 from wayveil.verify.strict_k.strict_k_verifier import Faults, not_judged_of_routes, refusal_of_routes, size_of_routes
 
@@ -102,7 +102,7 @@ def check_subsequence_k(published: Routes, claim: SubsequenceK, *, original: Rou
 
     Examples
     --------
-    >>> from wayveil.model.routes import RoadNetwork
+    >>> from wayveil.model.data.routes import RoadNetwork
     >>> network = RoadNetwork.from_roads([("AB", "A", "B"), ("BC", "B", "C"), ("CD", "C", "D")])
     >>> data = Routes.from_records([["AB", "BC"]] * 3 + [["AB"]], network=network)
     >>> check_subsequence_k(data, SubsequenceK(k=3)).holds
