@@ -175,3 +175,10 @@ def run(sources: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> No
     with pl.Config():  # notebooks set how tables are shown
         for text in sources:
             exec(compile(text, "shown", "exec", dont_inherit=True), names)
+
+
+def test_the_glossary_defines_each_word_once() -> None:
+    page = (DOCS / "glossary.md").read_text(encoding="utf-8")
+    words = [line.split("|")[1].strip() for line in page.splitlines() if re.match(r"\| (?!word \|)", line)]
+    assert len(set(words)) == len(words)
+    assert {"span", "piece", "block", "part", "share", "slice", "class", "group"} <= set(words)

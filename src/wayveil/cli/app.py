@@ -166,12 +166,21 @@ def verify(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A publish
                "--work-limit", metavar="STEPS", min=1,
                help="Stop judging the files after so many steps of about a nanosecond; by default as many as their "
                     "size justifies.")] = None,
+           by_definition: Annotated[bool, typer.Option(
+               "--by-definition", help="Judge small data also by the claim's definition, a short program that tries "
+                                       "everything; fail where it and the verifier disagree.")] = False,
            as_json: Json = False) -> None:  # fmt: skip
     """Judge a published folder again: it holds (exit code 0), fails (1), or cannot be judged from these files (3)."""
     from wayveil.pipeline.folder.verify_folder import judge
 
     judgement = judge(
-        folder, original=original, recipe=recipe, secret=secret, public_key=public_key, work_limit=work_limit
+        folder,
+        original=original,
+        recipe=recipe,
+        secret=secret,
+        public_key=public_key,
+        work_limit=work_limit,
+        by_definition=by_definition,
     )
     emit(judgement.to_json(), show.judgement_lines(judgement), as_json=as_json)
     if judgement.exit_code:

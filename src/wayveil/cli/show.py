@@ -114,6 +114,8 @@ def judgement_lines(judgement: Any) -> Iterator[str]:
         yield _row("verdict", f"{word}, counting {verdict.counted}: {_measured(verdict.measured)}")
         if verdict.witness is not None:
             yield _row("witness", _measured(verdict.witness))
+    if judgement.by_definition is not None:
+        yield _row("by definition:", judgement.by_definition, width=15)
     if judgement.signature in ("right", "wrong"):
         yield _row("signature", f"{judgement.signature}, by the given key")
     yield _row("manifest", f"sha256 {judgement.manifest_sha256} (compare it with the one you were given)")

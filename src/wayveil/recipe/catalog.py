@@ -25,6 +25,7 @@ from wayveil.model import (
     plain,
 )
 from wayveil.model.plugins import Group, with_plugins
+from wayveil.recipe.verdict_record import JudgedData, keep_judged
 
 __all__ = [
     "Family",
@@ -254,7 +255,10 @@ def verify(published: Data, claim: Guarantee, original: Data | None = None, boxe
     verifiers: Mapping[str, Verifier] = with_plugins(VERIFIERS, "verifiers")
     if claim.name not in verifiers:
         raise UsageError(f"There is no verifier of the claim {claim.name}, so nothing can be said of it.")
-    return verifiers[claim.name](published, claim, **more)
+    verdict = verifiers[claim.name](published, claim, **more)
+    true_data = more.get("original")
+    keep_judged(JudgedData(published=published, claim=claim, original=true_data, boxes=boxes, verdict=verdict))
+    return verdict
 
 
 def describe(name: str) -> dict[str, Any]:

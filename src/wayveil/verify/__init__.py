@@ -5,6 +5,7 @@ from wayveil.verify.attack_graph.attack_graph_verifier import check_attack_graph
 from wayveil.verify.breach_bound.breach_bound_verifier import check_breach_bound
 from wayveil.verify.combined_verdicts import Need, apart, class_keys, join_verdicts, union_condition
 from wayveil.verify.csafety.csafety_verifier import GROUPED_BLINDLY, check_csafety
+from wayveil.verify.definitions import NEED_TRUTH, find_break_by_definition
 from wayveil.verify.kanonymity.kanonymity_verifier import check_kanonymity
 from wayveil.verify.kcl.kcl_shares import KclShare, cut_share, join_shares, judge_share
 from wayveil.verify.kcl.kcl_verifier import check_kcl
@@ -13,6 +14,7 @@ from wayveil.verify.strict_k.strict_k_verifier import check_strict_k
 from wayveil.verify.subsequence_k.subsequence_k_verifier import check_subsequence_k
 
 __all__ = [
+    "NEED_TRUTH",
     "SHOWN_BY_REPETITION",
     "VERIFIERS",
     "KclShare",
@@ -28,6 +30,7 @@ __all__ = [
     "check_subsequence_k",
     "class_keys",
     "cut_share",
+    "find_break_by_definition",
     "join_shares",
     "join_verdicts",
     "judge_share",

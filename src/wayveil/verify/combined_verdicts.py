@@ -194,7 +194,9 @@ def join_verdicts(verdicts: Sequence[Verdict], *, met: Collection[Need] = ()) ->
     if len(verdicts) == 1:
         return first
     failed = next((i for i, verdict in enumerate(verdicts) if not verdict.holds), None)
-    need, measures_need, witness = union_condition(first.claim), _measures_need(first.claim), None
+    need = union_condition(first.claim)
+    measures_need = _measures_need(first.claim)
+    witness = None
     counted = {verdict.counted for verdict in verdicts}
     if counted == {"trajectories"}:  # each trajectory counts as a person, and is in one part
         alone = ("people apart", "one each")
@@ -268,7 +270,8 @@ def class_keys(published: Stops) -> IntArray:
     """
     node = _digests(name.encode("utf-8", "surrogatepass") for name in published.taxonomy.nodes)
     open_ = ~published.sensitive
-    offsets, place = keep_rows(published.offsets, open_), node[published.place[open_]]
+    offsets = keep_rows(published.offsets, open_)
+    place = node[published.place[open_]]
     return _digests(
         place[begin:end].data for begin, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)
     )
@@ -306,14 +309,14 @@ def _measured(verdicts: Sequence[Verdict], *, holds: bool, sure: bool) -> dict[s
     Where it is not `sure` that the parts are apart as they need to be, only what adds up or grows with others is told;
     and that there is nothing bad is told only of a union that holds.
     """
-    told = (
+    certain_rules = (
         {"least", "least of some", "sum", "within", "largest of rows", "ratio of rows"}
         | ({"largest", "ratio", "each"} if sure else set())
         | ({"none"} if holds else set())
     )
     joined: dict[str, Value] = {}
     for key, rule in _RULES.get(verdicts[0].claim.name, {}).items():
-        if rule not in told or not all(key in verdict.measured for verdict in verdicts):
+        if rule not in certain_rules or not all(key in verdict.measured for verdict in verdicts):
             continue
         values = [verdict.measured[key] for verdict in verdicts]
         try:
@@ -339,7 +342,7 @@ def _join(rule: _Rule, values: Sequence[Any]) -> Value:
         largest = max(Fraction(value) for value in values)
         return f"{largest.numerator}/{largest.denominator}"
     if rule.startswith("least"):
-        found: int | float = min(values)
+        extreme: int | float = min(values)
     else:
-        found = max(values) if rule.startswith("largest") else sum(values)
-    return found
+        extreme = max(values) if rule.startswith("largest") else sum(values)
+    return extreme

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.verify.common.step_budget import LimitReached, Work
+from wayveil.verify.common.step_budget import BudgetExceeded, StepBudget
 from wayveil.verify.kdelta import cliques
 from wayveil.verify.kdelta.cliques import gather, grow, search
 
@@ -47,7 +47,7 @@ def graphs(draw, most_owners=3):
 @settings(deadline=None, max_examples=400)
 def test_search_finds_a_set_iff_there_is_one(graph, k):
     close, people = graph
-    found = search(close, people, k, Work(10**6))
+    found = search(close, people, k, StepBudget(10**6))
     assert (found is not None) == (most_people(close, people) >= k)
     if found is not None:
         assert 0 in found
@@ -59,15 +59,15 @@ def test_search_finds_a_set_iff_there_is_one(graph, k):
 def test_who_shares_people_with_the_first_is_not_left_out():
     close = np.ones((3, 3), bool)
     people = [frozenset({1}), frozenset({1, 2}), frozenset({1, 3})]
-    assert search(close, people, 3, Work(100)) == [0, 1, 2]
-    assert search(close, [frozenset({1}), frozenset({2}), frozenset({2, 3})], 3, Work(100)) == [0, 2]
+    assert search(close, people, 3, StepBudget(100)) == [0, 1, 2]
+    assert search(close, [frozenset({1}), frozenset({2}), frozenset({2, 3})], 3, StepBudget(100)) == [0, 2]
 
 
 @given(graphs(most_owners=1), st.integers(1, 8))
 @settings(deadline=None, max_examples=200)
 def test_search_with_one_owner_each(graph, k):
     close, people = graph
-    assert (search(close, people, k, Work(10**6)) is not None) == (most_people(close, people) >= k)
+    assert (search(close, people, k, StepBudget(10**6)) is not None) == (most_people(close, people) >= k)
 
 
 @given(graphs(), st.integers(1, 9), st.randoms(use_true_random=False))
@@ -89,7 +89,7 @@ def test_gather_never_lies_and_stops_only_when_nothing_fits(graph, k, random):
 @settings(deadline=None, max_examples=200)
 def test_grow_never_lies(graph, k):
     close, people = graph
-    found = grow(close, people, k, Work(10**6))
+    found = grow(close, people, k, StepBudget(10**6))
     if found is not None:
         assert 0 in found
         assert len(set(found)) == len(found)
@@ -106,12 +106,12 @@ def test_grow_finds_a_set_that_hides_in_a_crowd():
     close[0] = True
     close = close | close.T
     alone = [frozenset({i}) for i in range(136)]
-    found = grow(close, alone, 16, Work(10**6))
+    found = grow(close, alone, 16, StepBudget(10**6))
     assert is_set(close, found)
     assert len(found) == 16
     assert gather(close, alone, 16, range(136)) is None
-    with pytest.raises(LimitReached):
-        grow(close, alone, 16, Work(100))
+    with pytest.raises(BudgetExceeded):
+        grow(close, alone, 16, StepBudget(100))
 
 
 def graph_of(n, pairs):
@@ -126,7 +126,7 @@ def test_grow_takes_only_those_who_bring_somebody_new(monkeypatch):
     monkeypatch.setattr(cliques, "STARTS", 1)
     people = [frozenset({1}), frozenset({2}), frozenset({2}), frozenset({2}), frozenset({3})]
     close = graph_of(5, [(1, 2), (1, 3), (2, 3), (1, 4)])  # 2 and 3 have company, but are of the person of 1
-    assert grow(close, people, 3, Work(1000)) == [0, 1, 4]
+    assert grow(close, people, 3, StepBudget(1000)) == [0, 1, 4]
 
 
 def test_grow_counts_only_company_that_is_left(monkeypatch):
@@ -134,7 +134,7 @@ def test_grow_counts_only_company_that_is_left(monkeypatch):
     alone = [frozenset({i}) for i in range(18)]
     with_one = [(1, i) for i in (2, 3, 4, *range(10, 18))]  # so 1 is the start
     close = graph_of(18, [*with_one, (2, 3), *((4, i) for i in range(5, 10))])  # 4 has most, but nobody close to 1
-    assert grow(close, alone, 4, Work(1000)) == [0, 1, 2, 3]
+    assert grow(close, alone, 4, StepBudget(1000)) == [0, 1, 2, 3]
 
 
 def test_gather_takes_new_people_first_and_then_everything_that_fits():
@@ -157,18 +157,18 @@ def joined_pentagons(count):
 
 def test_search_where_bounds_do_not_help():
     close, people = joined_pentagons(3)
-    assert len(search(close, people, 7, Work(10**6))) == 7
-    assert search(close, people, 8, Work(10**6)) is None
+    assert len(search(close, people, 7, StepBudget(10**6))) == 7
+    assert search(close, people, 8, StepBudget(10**6)) is None
 
 
 def test_search_stops_at_the_limit():
     close, people = joined_pentagons(6)
-    with pytest.raises(LimitReached):
-        search(close, people, 14, Work(5_000))
-    with pytest.raises(LimitReached):  # comparing owners is work, too
-        search(close, people, 14, Work(len(people) ** 2 // 2 - 1))
+    with pytest.raises(BudgetExceeded):
+        search(close, people, 14, StepBudget(5_000))
+    with pytest.raises(BudgetExceeded):  # comparing owners is work, too
+        search(close, people, 14, StepBudget(len(people) ** 2 // 2 - 1))
 
 
 def test_deep_sets_need_no_recursion():
     n = 1_100
-    assert len(search(np.ones((n, n), bool), [frozenset({i}) for i in range(n)], n, Work(10**8))) == n
+    assert len(search(np.ones((n, n), bool), [frozenset({i}) for i in range(n)], n, StepBudget(10**8))) == n

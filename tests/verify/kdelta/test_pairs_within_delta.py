@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.verify.common.step_budget import LimitReached, Work
+from wayveil.verify.common.step_budget import BudgetExceeded, StepBudget
 from wayveil.verify.kdelta import pairs_within_delta
 from wayveil.verify.kdelta.pairs_within_delta import Movers
 
@@ -35,7 +35,7 @@ def test_near_and_among_are_what_all_distances_say(chunk, crowd, data):
     limit += 1e-9
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pairs_within_delta, "CHUNK", chunk)
-        movers, squares = Movers(x, y, limit, Work(10**12)), all_squares(x, y)
+        movers, squares = Movers(x, y, limit, StepBudget(10**12)), all_squares(x, y)
         one = data.draw(st.integers(0, len(x) - 1))
         close = {i for i in np.flatnonzero(squares[one] <= limit**2).tolist() if i != one}
         near, complete = movers.near(one)
@@ -63,7 +63,7 @@ def test_near_and_among_are_what_all_distances_say(chunk, crowd, data):
 
 def test_a_complete_answer_is_known_as_such():
     x = np.arange(50.0)[:, None] * 10
-    movers = Movers(x, np.zeros((50, 1)), 15.0, Work(10**6))
+    movers = Movers(x, np.zeros((50, 1)), 15.0, StepBudget(10**6))
     near, complete = movers.near(20, 5)
     assert sorted(near.tolist()) == [19, 21]
     assert complete
@@ -81,17 +81,17 @@ def test_few_times_that_tell_people_apart_are_found():
 
 def test_work_is_counted_before_it_is_done():
     x = np.zeros((10, 7)) + np.arange(10)[:, None] * 1e-3
-    assert Movers(x, x, 5.0, Work(10**6)).among(np.arange(10)).shape == (10, 10)
-    with pytest.raises(LimitReached):
-        Movers(x, x, 5.0, Work(699)).among(np.arange(10))
-    with pytest.raises(LimitReached):
-        Movers(x, x, 5.0, Work(139)).boxed(np.arange(10))
-    with pytest.raises(LimitReached):
-        Movers(x, x, 5.0, Work(62)).near(0)
+    assert Movers(x, x, 5.0, StepBudget(10**6)).among(np.arange(10)).shape == (10, 10)
+    with pytest.raises(BudgetExceeded):
+        Movers(x, x, 5.0, StepBudget(699)).among(np.arange(10))
+    with pytest.raises(BudgetExceeded):
+        Movers(x, x, 5.0, StepBudget(139)).boxed(np.arange(10))
+    with pytest.raises(BudgetExceeded):
+        Movers(x, x, 5.0, StepBudget(62)).near(0)
 
 
 def test_the_limit_itself_is_close():
-    movers = Movers(np.array([[0.0], [3.0]]), np.array([[0.0], [4.0]]), 5.0, Work(100))
+    movers = Movers(np.array([[0.0], [3.0]]), np.array([[0.0], [4.0]]), 5.0, StepBudget(100))
     assert movers.near(0)[0].tolist() == [1]
     assert movers.boxed(np.array([0, 1])) == (2, 25.0)
 
@@ -100,7 +100,7 @@ def test_few_times_are_enough_to_tell_that_somebody_is_far(monkeypatch):
     monkeypatch.setattr(pairs_within_delta, "_telling_times", lambda x, y: np.array([1]))
     x = np.arange(200.0)[:, None] * np.ones(120) * 100
     x[:, 1] = 0.0  # all meet once
-    work = Work(10**6)
+    work = StepBudget(10**6)
     assert Movers(x, x, 5.0, work).near(0)[0].tolist() == []
     assert 10**6 - work.left == 199 * 12
 
@@ -108,6 +108,6 @@ def test_few_times_are_enough_to_tell_that_somebody_is_far(monkeypatch):
 def test_too_many_at_once_are_refused(monkeypatch):
     monkeypatch.setattr(pairs_within_delta, "MOST_PAIRWISE", 9)
     x = np.zeros((10, 1))
-    with pytest.raises(LimitReached):
-        Movers(x, x, 5.0, Work(10**6)).among(np.arange(10))
-    assert Movers(x, x, 5.0, Work(10**6)).among(np.arange(9)).shape == (9, 9)
+    with pytest.raises(BudgetExceeded):
+        Movers(x, x, 5.0, StepBudget(10**6)).among(np.arange(10))
+    assert Movers(x, x, 5.0, StepBudget(10**6)).among(np.arange(9)).shape == (9, 9)

@@ -17,6 +17,12 @@ from wayveil.model import KINDS, Engine, Stops, Verdict
 from wayveil.model.budget import limit_work, spend
 from wayveil.model.data.ragged import IntArray
 from wayveil.pipeline.blocks.store import Disk, Memory
+from wayveil.pipeline.folder.definition_check import (
+    Answer,
+    SecondOpinion,
+    judge_files_by_definition,
+    judge_truth_by_definition,
+)
 from wayveil.pipeline.folder.manifest import (
     Manifest,
     expected_columns,
@@ -39,6 +45,7 @@ from wayveil.pipeline.outcome import NotPublished
 from wayveil.pipeline.publish import publish
 from wayveil.recipe import catalog
 from wayveil.recipe.recipe import Recipe, load_recipe
+from wayveil.recipe.verdict_record import record_verdicts
 from wayveil.report.results_json import verdict_json
 from wayveil.verify import SHOWN_BY_REPETITION, Need, apart, class_keys, join_verdicts
 
@@ -57,6 +64,10 @@ _NOT_ALONE = (
     "the claim itself: it speaks of true positions, which published files do not show; whoever has the original can "
     "judge it with --original"
 )
+_NOT_BY_DEFINITION = (
+    "the claim by its definition, with owners and true positions: no step of publishing the original again held what "
+    "was published together with them"
+)
 
 _OWN_SECRET = (
     "the secret of the run was drawn at random and is known to nobody else; all that chance decided follows from it"
@@ -72,6 +83,7 @@ class Judgement:
     """What was found wrong with a folder, what could not be judged from what was given, and the verdict on its data.
 
     `notes` are told every time: what is published beside what the promise speaks of, and what was not compared.
+    `by_definition` is what the definition of the claim says, where it was consulted.
     """
 
     folder: Path
@@ -83,6 +95,7 @@ class Judgement:
     repeated: bool = False
     signature: Signature = "none"
     notes: tuple[str, ...] = ()
+    by_definition: Answer | None = None
 
     @property
     def holds(self) -> bool | None:
@@ -122,6 +135,7 @@ class Judgement:
             "promise": self.promise,
             "each_trajectory_is_a_person": self.manifest.people_declared,
             "verdict": None if self.verdict is None else verdict_json(self.verdict, witness=True),
+            "by_definition": self.by_definition,
             "verdict_at_publication": self.manifest.verdict.model_dump(mode="json"),
         }
 
@@ -135,6 +149,7 @@ def judge(
     engine: Engine | None = None,
     public_key: str | Path | None = None,
     work_limit: int | None = None,
+    by_definition: bool = False,
 ) -> Judgement:
     """Check every file against the manifest and judge the claim; every failure is reported, not just the first.
 
@@ -159,6 +174,10 @@ def judge(
         After so many steps, of about a nanosecond each, judging the files ends, and what is left is not judged; by
         default four billion, and two thousand for each byte of the folder.  What is done with the original is not
         counted.
+    by_definition : bool
+        Judge the claim a second time, by a short program that restates its definition and tries everything: all parts
+        together, and with the original against the truth.  It is for small data, others are refused (UsageError), and
+        its steps are not counted.  Where it and the verifier disagree, the folder fails.
 
     Returns
     -------
@@ -171,7 +190,7 @@ def judge(
     failures += [*_form_failures(public, manifest), *_method_failures(manifest), *_text_failures(manifest)]
     failures += _file_failures(public, manifest)
     limit = _limit(public, manifest) if work_limit is None else check_int("verify", "work_limit", work_limit, low=1)
-    found = _Found()
+    found = _Found(by_definition=by_definition)
     try:
         with limit_work(limit):
             found.judge(public, manifest)
@@ -181,19 +200,27 @@ def judge(
             "--work-limit"
         )
     failures += found.failures
-    verdict, not_judged = found.verdict, found.not_judged
+    verdict = found.verdict
+    not_judged = found.not_judged
+    opinion = found.opinion
     if not manifest.verdict.holds:
         failures.append("the manifest itself says that the claim did not hold")
     if original is not None:
         if not failures and (recipe is None or secret is None):
             check_private(public)
-        asked = _Repetition(public=public, original=Path(original), recipe=recipe, secret=secret)
-        again, wrong, unknown = asked.run(manifest, engine)
+        repetition = _Repetition(public=public, original=Path(original), recipe=recipe, secret=secret)
+        with record_verdicts(by_definition) as judged:
+            # The record is one of this thread, so nothing may be judged in another one.
+            again, wrong, unknown = repetition.run(manifest, LocalEngine(workers=1) if by_definition else engine)
         verdict = again or verdict
         failures += wrong
         not_judged = [*unknown, *(not_judged if again is None and unknown else ())]
+        if by_definition and again is not None:
+            opinion = opinion.join(judge_truth_by_definition(judged))
+            not_judged += [_NOT_BY_DEFINITION] if opinion.answer == "not judged" else []
     elif recipe is not None or secret is not None:
         raise UsageError("A recipe or a secret is of use together with the original; give it with --original.")
+    failures += opinion.failures
     return Judgement(
         folder=public,
         manifest=manifest,
@@ -211,6 +238,7 @@ def judge(
             ),
             *found.notes,
         ),
+        by_definition=opinion.answer if by_definition else None,
     )
 
 
@@ -222,6 +250,8 @@ class _Found:
     not_judged: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     verdict: Verdict | None = None
+    by_definition: bool = False
+    opinion: SecondOpinion = SecondOpinion(answer="not judged")
 
     def judge(self, public: Path, manifest: Manifest) -> None:
         """Read and judge the files; whatever was found stays where there is too much work."""
@@ -238,6 +268,8 @@ class _Found:
             self.failures.append(f"the data do not keep the claim: {self.verdict.reason}")
         else:
             self.not_judged += self.verdict.not_judged
+        if self.by_definition and self.verdict is not None:
+            self.opinion = judge_files_by_definition(public, manifest, self.verdict)
         self.failures += _frame_failures(public, manifest)
 
 

@@ -11,17 +11,18 @@ import numpy as np
 from wayveil.model.claims import AttackGraph
 from wayveil.model.claims.counting import percent, share_text
 from wayveil.model.data.points import Points
-from wayveil.model.data.ragged import BoolArray, IntArray, keep_rows, offsets_of, trajectory_of_row
+from wayveil.model.data.ragged import BoolArray, IntArray, keep_rows, offsets_of
 from wayveil.model.data.regions import Regions
 from wayveil.model.results import Verdict
 from wayveil.verify.attack_graph.boxes_at import MOST_ENTRIES
 from wayveil.verify.attack_graph.candidates import Candidates, Search
+from wayveil.verify.attack_graph.declared_boxes import count_least, count_sharing, find_unmarked
 from wayveil.verify.attack_graph.dense_graph import MOST_PEOPLE, Crowd
 from wayveil.verify.attack_graph.matchings import MOST_EDGES, Left, Pruned, is_symmetric, prune, self_contained
 from wayveil.verify.attack_graph.reachable import axis_speed, exceed_speed, within_reach
 from wayveil.verify.common.containment import exact_m, mismatch, touched
-from wayveil.verify.common.index_ranges import distinct, expand
-from wayveil.verify.common.step_budget import LimitReached, Work
+from wayveil.verify.common.index_ranges import expand
+from wayveil.verify.common.step_budget import BudgetExceeded, StepBudget
 from wayveil.verify.common.whole_trajectories import columns_of, counted, people_of, refusal, same
 
 __all__ = ["STEP_LIMIT", "check_attack_graph"]
@@ -107,8 +108,8 @@ def check_attack_graph(published: Regions, claim: AttackGraph, *, original: Poin
     if why_not:
         return _refused(published, claim, why_not)
     try:
-        found = _Findings.of(published, original, claim).with_declared(published, original)
-    except LimitReached:
+        findings = _Findings.of(published, original, claim).with_declared(published, original)
+    except BudgetExceeded:
         return _refused(
             published,
             claim,
@@ -116,7 +117,7 @@ def check_attack_graph(published: Regions, claim: AttackGraph, *, original: Poin
             f"{MOST_ENTRIES:,} boxes around positions, and {MOST_EDGES:,} edges of more than {MOST_PEOPLE:,} people, "
             f"so the claim is not shown to hold.",
         )
-    return _verdict(published, original, claim, found)
+    return _verdict(published, original, claim, findings)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -137,12 +138,13 @@ class _Findings:
     @classmethod
     def of(cls, published: Regions, original: Points, claim: AttackGraph) -> _Findings:
         nodes = np.flatnonzero(published.offsets[:-1] < published.offsets[1:])
-        owner, true = people_of(_who(published, original))[nodes], touched(published, original)
-        steps = Work(STEP_LIMIT)
+        owner = people_of(_who(published, original))[nodes]
+        true = touched(published, original)
+        steps = StepBudget(STEP_LIMIT)
         search = Search.of(published, original, nodes, steps)
         if not isinstance(claim.top_speed, str):
             speed = axis_speed(claim.top_speed, original)
-            whole = search.run(Work(MOST_EDGES))
+            whole = search.run(StepBudget(MOST_EDGES))
             graph = _reachable(published, original, nodes, whole, speed, steps)
             return cls(
                 nodes=nodes,
@@ -165,7 +167,7 @@ class _Findings:
                 fast=None,
                 left=crowd.prune(owner),
             )
-        graph = search.run(Work(MOST_EDGES))
+        graph = search.run(StepBudget(MOST_EDGES))
         return cls(
             nodes=nodes,
             edges=int((graph.sizes * np.diff(graph.offsets)).sum()),
@@ -189,40 +191,9 @@ class _Findings:
             return self
         return replace(
             self,
-            shared=_sharing(published, people_of(_who(published, original))),
-            unmarked=_unmarked(published, original),
+            shared=count_sharing(published, people_of(_who(published, original))),
+            unmarked=find_unmarked(published, original),
         )
-
-
-def _sharing(published: Regions, owner: IntArray) -> IntArray:
-    """Return how many people have each box that is said to be of a declared time; 0 for all other boxes."""
-    rows = np.flatnonzero(np.asarray(published.declared, bool))
-    columns = [column[rows] for column in columns_of(published)]
-    order = np.lexsort(columns)
-    new = np.zeros(len(rows), bool)
-    for column in columns:
-        new[1:] |= column[order][1:] != column[order][:-1]
-    code = np.empty(len(rows), np.int64)
-    code[order] = np.cumsum(new)
-    _, who = np.unique(owner[trajectory_of_row(published.offsets)[rows]], return_inverse=True)
-    people = int(who.max(initial=0)) + 1
-    count = np.bincount(distinct(code * people + who) // people, minlength=1)
-    found = np.zeros(len(published.t_min), np.int64)
-    found[rows] = count[code]
-    return found
-
-
-def _unmarked(published: Regions, original: Points) -> BoolArray:
-    """Tell which boxes are of a time that is known of their own person, and are not said to be of a declared one."""
-    known = original.known if original.known is not None else np.ones(len(original.t), bool)
-    times = np.unique(original.t)
-    width = len(times) + 1
-    key = trajectory_of_row(original.offsets)[known] * width + np.searchsorted(times, original.t[known])
-    base = trajectory_of_row(published.offsets) * width
-    begin = np.searchsorted(key, base + np.searchsorted(times, published.t_min, side="left"))
-    end = np.searchsorted(key, base + np.searchsorted(times, published.t_max, side="right"))
-    found: BoolArray = (begin < end) & ~np.asarray(published.declared, bool)
-    return found
 
 
 def _judge_alone(published: Regions, claim: AttackGraph) -> Verdict:
@@ -248,7 +219,7 @@ def _judge_alone(published: Regions, claim: AttackGraph) -> Verdict:
         f"people behind boxes: the owners are withheld, so it is known how many trajectories share a box, not whether "
         f"they belong to {claim.k} different people"
     )
-    shared = _sharing(published, people_of(published))
+    shared = count_sharing(published, people_of(published))
     least = int(shared[published.declared].min())
     few = np.flatnonzero(published.declared & (shared == least))
     return replace(
@@ -261,12 +232,6 @@ def _judge_alone(published: Regions, claim: AttackGraph) -> Verdict:
     )
 
 
-def _least(shared: IntArray) -> int | None:
-    """Return how many share a box of a declared time at least; None where there is none."""
-    some = shared[shared > 0]
-    return int(some.min()) if len(some) else None
-
-
 def _shared_by(least: int, data: Regions | Points, claim: AttackGraph) -> str:
     one, many = ("person", "people") if data.owners == "given" else ("trajectory", "trajectories")
     if least >= claim.k:
@@ -275,11 +240,11 @@ def _shared_by(least: int, data: Regions | Points, claim: AttackGraph) -> str:
 
 
 def _reachable(
-    published: Regions, original: Points, nodes: IntArray, graph: Candidates, speed: float, steps: Work
+    published: Regions, original: Points, nodes: IntArray, graph: Candidates, speed: float, steps: StepBudget
 ) -> Candidates:
     """Return the candidates of each person that are within reach; everybody is of a kind of their own then."""
     lengths = np.diff(graph.offsets)[graph.kind]
-    Work(MOST_EDGES).spend(int(lengths.sum()))
+    StepBudget(MOST_EDGES).consume(int(lengths.sum()))
     at, person = expand(graph.offsets[graph.kind], lengths)
     candidate = graph.candidate[at]
     near = within_reach(published, original, nodes[person], nodes[candidate], speed, steps)
@@ -310,21 +275,22 @@ def _who(published: Regions, original: Points) -> Regions | Points:
     return published if published.owners == "given" != original.owners else original
 
 
-def _verdict(published: Regions, original: Points, claim: AttackGraph, found: _Findings) -> Verdict:
-    left, data = found.left, _who(published, original)
-    witness = _witness(published, claim, found)
+def _verdict(published: Regions, original: Points, claim: AttackGraph, findings: _Findings) -> Verdict:
+    left = findings.left
+    data = _who(published, original)
+    witness = _witness(published, claim, findings)
     measured: dict[str, int | float | str | None] = {
         "min_candidates": None if left is None else int(left.people.min()),
         "min_people": None if left is None else left.least,
-        "edges": found.edges,
+        "edges": findings.edges,
         "edges_left": None if left is None else left.edges,
-        "symmetric": "yes" if found.symmetric else "no",
-        "not_contained": int((~found.contained).sum()),
-        "boxes_untrue": int((~found.true).sum()),
-        "max_owner_share": None if left is None else max(side.share for side in found.sides),
-        "too_fast": None if found.fast is None else int(found.fast.sum()),
-        "min_declared": None if found.shared is None else _least(found.shared),
-        "not_declared": None if found.unmarked is None else int(found.unmarked.sum()),
+        "symmetric": "yes" if findings.symmetric else "no",
+        "not_contained": int((~findings.contained).sum()),
+        "boxes_untrue": int((~findings.true).sum()),
+        "max_owner_share": None if left is None else max(side.share for side in findings.sides),
+        "too_fast": None if findings.fast is None else int(findings.fast.sum()),
+        "min_declared": None if findings.shared is None else count_least(findings.shared),
+        "not_declared": None if findings.unmarked is None else int(findings.unmarked.sum()),
         **_size(published),
     }
     return Verdict(
@@ -366,28 +332,28 @@ def _size(published: Regions) -> dict[str, int]:
     return {"trajectories": many, "boxes": len(published.t_min)}
 
 
-def _witness(published: Regions, claim: AttackGraph, found: _Findings) -> dict[str, Any] | None:
+def _witness(published: Regions, claim: AttackGraph, findings: _Findings) -> dict[str, Any] | None:
     """Return something published that breaks the claim; what it is does not depend on the order of trajectories."""
-    left = found.left
-    if not found.contained.all():
-        return {**_trajectory(published, found.nodes[~found.contained]), "breaks": "containment"}
-    if not found.true.all():
-        wrong = np.flatnonzero(~found.true)
+    left = findings.left
+    if not findings.contained.all():
+        return {**_trajectory(published, findings.nodes[~findings.contained]), "breaks": "containment"}
+    if not findings.true.all():
+        wrong = np.flatnonzero(~findings.true)
         return {"box": _first_box(published, wrong), "breaks": "truth"}
-    if found.fast is not None and found.fast.any():
-        return {**_trajectory(published, found.nodes[found.fast]), "breaks": "speed"}
+    if findings.fast is not None and findings.fast.any():
+        return {**_trajectory(published, findings.nodes[findings.fast]), "breaks": "speed"}
     if left is not None and left.people.min() < claim.k:
-        few = found.nodes[left.people == left.people.min()]
+        few = findings.nodes[left.people == left.people.min()]
         return {**_trajectory(published, few), "candidates": int(left.people.min()), "breaks": "candidates"}
     if left is not None and left.least < claim.k:
-        return {**_trajectory(published, found.nodes[left.rarest]), "people": left.least, "breaks": "people"}
+        return {**_trajectory(published, findings.nodes[left.rarest]), "people": left.least, "breaks": "people"}
     if left is not None:
         share = claim.owner_share
-        dominated = np.any([side.dominated(share) for side in found.sides], axis=0)
+        dominated = np.any([side.dominated(share) for side in findings.sides], axis=0)
         if dominated.any():
-            return {**_trajectory(published, found.nodes[dominated]), "breaks": "share"}
-    if found.shared is not None and found.unmarked is not None:
-        bad = np.flatnonzero(((found.shared > 0) & (found.shared < claim.k)) | found.unmarked)
+            return {**_trajectory(published, findings.nodes[dominated]), "breaks": "share"}
+    if findings.shared is not None and findings.unmarked is not None:
+        bad = np.flatnonzero(((findings.shared > 0) & (findings.shared < claim.k)) | findings.unmarked)
         if len(bad):
             return {"box": _first_box(published, bad), "breaks": "declared"}
     return None
@@ -402,7 +368,8 @@ def _first_box(published: Regions, rows: IntArray) -> list[int | float]:
 def _trajectory(published: Regions, which: IntArray) -> dict[str, Any]:
     """Return one of the trajectories, as published, by its ends: the first in the order of digests."""
     _, first = same(published.offsets, columns_of(published), which)
-    begin, end = int(published.offsets[first[0]]), int(published.offsets[first[0] + 1]) - 1
+    begin = int(published.offsets[first[0]])
+    end = int(published.offsets[first[0] + 1]) - 1
     return {"start": _row(published, begin), "end": _row(published, end), "rows": end - begin + 1}
 
 
@@ -429,7 +396,8 @@ def _reason(
         wrong = measured["not_contained"]
         return f"A trajectory does not contain what is known of its own person; {wrong:,} of them do not."
     if witness["breaks"] == "truth":
-        wrong, boxes = measured["boxes_untrue"], measured["boxes"]
+        wrong = measured["boxes_untrue"]
+        boxes = measured["boxes"]
         return f"A box contains no position of its person in its time; of {boxes:,} boxes, {wrong:,} do not."
     if witness["breaks"] == "speed":
         return (

@@ -12,7 +12,7 @@ from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, offsets_o
 from wayveil.model.data.regions import Regions
 from wayveil.verify.common.containment import exact_m
 from wayveil.verify.common.index_ranges import chunks, distinct, expand
-from wayveil.verify.common.step_budget import LimitReached, Work
+from wayveil.verify.common.step_budget import BudgetExceeded, StepBudget
 
 __all__ = ["MOST_ENTRIES", "Shapes", "Spots", "hits"]
 
@@ -37,7 +37,9 @@ class Spots:
     @classmethod
     def of(cls, original: Points, rows: IntArray) -> tuple[Spots, IntArray]:
         """Return the spots of these rows, and the spot of each row."""
-        t, x, y = original.t[rows], original.x[rows], original.y[rows]
+        t = original.t[rows]
+        x = original.x[rows]
+        y = original.y[rows]
         code, first = _codes([t, x, y])
         times = distinct(t)
         return cls(times=times, time=np.searchsorted(times, t[first]), x=x[first], y=y[first]), code
@@ -83,16 +85,16 @@ class Shapes:
         return len(self.time)
 
     @classmethod
-    def of(cls, data: Regions, number: IntArray, times: IntArray, n: int, steps: Work) -> Shapes:
+    def of(cls, data: Regions, number: IntArray, times: IntArray, n: int, steps: StepBudget) -> Shapes:
         """Return the shapes of the trajectories that have a `number`, from 0 to n - 1."""
         owner = number[trajectory_of_row(data.offsets)]
         since = np.searchsorted(times, data.t_min, side="left")
         lengths = np.searchsorted(times, data.t_max, side="right") - since
         rows = np.flatnonzero(lengths > 0)  # every box is of a published trajectory, so it has a number
         entries = int(lengths[rows].sum())
-        steps.spend(entries)
+        steps.consume(entries)
         if entries > MOST_ENTRIES:
-            raise LimitReached
+            raise BudgetExceeded
         sides = [column[rows] for column in (data.x_min, data.x_max, data.y_min, data.y_max)]
         outline, example = _codes(sides)
         time, box = expand(since[rows], lengths[rows])
@@ -125,28 +127,33 @@ class Shapes:
 
     def inside(self, shape: IntArray, spots: Spots, spot: IntArray) -> BoolArray:
         """Tell whether spots are between the sides of shapes, pair by pair."""
-        x, y = spots.x[spot], spots.y[spot]
-        found: BoolArray = (self.west[shape] <= x) & (x <= self.east[shape])
-        found &= (self.south[shape] <= y) & (y <= self.north[shape])
-        return found
+        x = spots.x[spot]
+        y = spots.y[spot]
+        is_inside: BoolArray = (self.west[shape] <= x) & (x <= self.east[shape])
+        is_inside &= (self.south[shape] <= y) & (y <= self.north[shape])
+        return is_inside
 
     def cover(self, trajectory: IntArray, spots: Spots, spot: IntArray) -> BoolArray:
         """Tell whether trajectories have a shape at the time of spots that these are in, pair by pair."""
         wanted = trajectory * self.n_times + spots.time[spot]
         if self.table is not None:
-            begin, end = self.table[wanted].astype(np.int64), self.table[wanted + 1]
+            begin = self.table[wanted].astype(np.int64)
+            end = self.table[wanted + 1]
         else:
             begin, end = (np.searchsorted(self.key, wanted, side=side) for side in ("left", "right"))
-        found = np.zeros(len(wanted), bool)
+        is_covered = np.zeros(len(wanted), bool)
         open_ = np.flatnonzero(begin < end)
+        # Before each round no shape before `begin` has the spot in it, for all pairs that are open.  A round looks at
+        # one shape of each open pair; a pair is closed when it was a hit or the trajectory has no more shapes at that
+        # time.
         while len(open_):
-            found[open_] = self.inside(self.at[begin[open_]], spots, spot[open_])
+            is_covered[open_] = self.inside(self.at[begin[open_]], spots, spot[open_])
             begin[open_] += 1
-            open_ = open_[~found[open_] & (begin[open_] < end[open_])]
-        return found
+            open_ = open_[~is_covered[open_] & (begin[open_] < end[open_])]
+        return is_covered
 
 
-def hits(spots: Spots, shapes: Shapes, steps: Work) -> tuple[IntArray, IntArray]:
+def hits(spots: Spots, shapes: Shapes, steps: StepBudget) -> tuple[IntArray, IntArray]:
     """Return (starts, shape): spot `i` is in the shapes ``shape[starts[i]:starts[i + 1]]``, ascending, and in no other.
 
     For every shape, the spots of its time are looked at that are between its west and east side, or between its south
@@ -154,18 +161,20 @@ def hits(spots: Spots, shapes: Shapes, steps: Work) -> tuple[IntArray, IntArray]
     """
     axes = [_between(spots, shapes, *axis) for axis in (("x", "west", "east"), ("y", "south", "north"))]
     fewer = axes[0][2] - axes[0][1] <= axes[1][2] - axes[1][1]
-    found, left = [np.zeros(0, np.int64)], Work(MOST_ENTRIES)
+    pair_keys = [np.zeros(0, np.int64)]
+    pair_budget = StepBudget(MOST_ENTRIES)
     for (order, low, high), chosen in zip(axes, (fewer, ~fewer), strict=True):
         listed = np.flatnonzero(chosen & (low < high))
         for part in chunks((high - low)[listed]):
             shape = listed[part]
             at, which = expand(low[shape], (high - low)[shape])
-            steps.spend(len(at))
-            spot, shape = order[at], shape[which]
+            steps.consume(len(at))
+            spot = order[at]
+            shape = shape[which]
             hit = shapes.inside(shape, spots, spot)
-            left.spend(int(hit.sum()))
-            found.append(spot[hit] * len(shapes) + shape[hit])
-    pairs = np.concatenate(found)
+            pair_budget.consume(int(hit.sum()))
+            pair_keys.append(spot[hit] * len(shapes) + shape[hit])
+    pairs = np.concatenate(pair_keys)
     pairs.sort()
     spot, shape = np.divmod(pairs, max(1, len(shapes)))
     return offsets_of(np.bincount(spot, minlength=len(spots))), shape
@@ -178,7 +187,8 @@ def _between(spots: Spots, shapes: Shapes, axis: str, low: str, high: str) -> tu
     width = len(ranked) + 1
     key = spots.time * width + np.searchsorted(ranked, values)
     order = np.argsort(key, kind="stable")
-    base, key = shapes.time * width, key[order]
+    base = shapes.time * width
+    key = key[order]
     begin = np.searchsorted(key, base + np.searchsorted(ranked, getattr(shapes, low), side="left"))
     end = np.searchsorted(key, base + np.searchsorted(ranked, getattr(shapes, high), side="right"))
     return order, begin, end

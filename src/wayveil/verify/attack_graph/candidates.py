@@ -16,7 +16,7 @@ from wayveil.model.data.ragged import IntArray, offsets_of, trajectory_of_row
 from wayveil.model.data.regions import Regions
 from wayveil.verify.attack_graph.boxes_at import Shapes, Spots, hits
 from wayveil.verify.common.index_ranges import chunks, distinct, expand
-from wayveil.verify.common.step_budget import Work
+from wayveil.verify.common.step_budget import StepBudget
 from wayveil.verify.common.whole_trajectories import same
 
 __all__ = ["Candidates", "Search"]
@@ -80,7 +80,7 @@ class Search:
     --------
     >>> boxes = Regions.from_records([[(0, 0, 0.0, 2.0, 0.0, 0.0)], [(0, 0, 1.0, 2.0, 0.0, 0.0)]])
     >>> truth = Points.from_records([[(0, 0.0, 0.0)], [(0, 1.0, 0.0)]])
-    >>> found = Search.of(boxes, truth, np.arange(2), Work(99)).run(Work(99))
+    >>> found = Search.of(boxes, truth, np.arange(2), StepBudget(99)).run(StepBudget(99))
     >>> [found.candidate[found.offsets[a] : found.offsets[a + 1]].tolist() for a in found.kind]
     [[0], [0, 1]]
     """
@@ -95,10 +95,10 @@ class Search:
     bound: IntArray
     spots: Spots
     shapes: Shapes
-    steps: Work
+    steps: StepBudget
 
     @classmethod
-    def of(cls, published: Regions, original: Points, nodes: IntArray, steps: Work) -> Search:
+    def of(cls, published: Regions, original: Points, nodes: IntArray, steps: StepBudget) -> Search:
         """Prepare the search.
 
         Parameters
@@ -107,7 +107,7 @@ class Search:
             Aligned: trajectory i of both belongs to person i.  Without `original.known` every row is known.
         nodes : int64
             The trajectories that take part; person and trajectory j are number ``nodes[j]`` of the data.
-        steps : Work
+        steps : StepBudget
             What may be spent on comparing pairs.
         """
         number = np.full(len(original.offsets) - 1, -1)
@@ -153,7 +153,7 @@ class Search:
         """The candidates of all kinds together are not more than this."""
         return int(self.bound.sum())
 
-    def run(self, edges: Work) -> Candidates:
+    def run(self, edges: StepBudget) -> Candidates:
         """List the candidates: those of the rarest spot of a kind, narrowed down spot by spot.
 
         Each is taken from `edges`.
@@ -162,7 +162,7 @@ class Search:
         parts = []
         for chosen in chunks(self.bound):
             of, candidate = self._narrow(chosen, *self._begin(chosen))
-            edges.spend(len(of))
+            edges.consume(len(of))
             lengths[chosen] = np.bincount(of, minlength=len(chosen))
             parts.append(candidate[np.argsort(of, kind="stable")].astype(np.int32))
         return Candidates(kind=self.kind, offsets=offsets_of(lengths), candidate=np.concatenate(parts))
@@ -170,13 +170,15 @@ class Search:
     def _begin(self, kinds: IntArray) -> tuple[IntArray, IntArray]:
         """Return pairs of a kind, by its place in `kinds`, and who has its first spot in a box; or else everybody."""
         n = self.shapes.trajectories
-        nothing, asked = np.flatnonzero(self.many[kinds] == 0), np.flatnonzero(self.many[kinds] > 0)
-        spot = self.example[self.group[self.first[kinds[asked]]]]
+        nothing = np.flatnonzero(self.many[kinds] == 0)
+        with_spots = np.flatnonzero(self.many[kinds] > 0)
+        spot = self.example[self.group[self.first[kinds[with_spots]]]]
         at, which = expand(self.starts[spot], self.starts[spot + 1] - self.starts[spot])
         shape = self.shape[at]
         member, entry = expand(self.shapes.starts[shape], np.diff(self.shapes.starts)[shape])
-        of, candidate = asked[which[entry]], self.shapes.member[member]
-        self.steps.spend(len(of))
+        of = with_spots[which[entry]]
+        candidate = self.shapes.member[member]
+        self.steps.consume(len(of))
         if not self.shapes.single:  # a trajectory may have two boxes at a time, and the spot may be in both
             of, candidate = np.divmod(distinct(of * n + candidate), n)
         return (
@@ -187,13 +189,18 @@ class Search:
     def _narrow(self, kinds: IntArray, of: IntArray, candidate: IntArray) -> tuple[IntArray, IntArray]:
         """Return the pairs in which the candidate has all other spots of the kind in a box as well."""
         place = 1
+        # Before round `place` every pair left has the first `place` groups of spots of its kind in boxes of the
+        # candidate.  A round looks at the next group, for kinds that have one, and drops the pairs where the candidate
+        # has no box around it.  The rarest groups come first, so most pairs are gone early.  It ends with the kind that
+        # has the most groups.
         while True:
-            asked = np.flatnonzero(self.many[kinds[of]] > place)
-            if not len(asked):
+            with_spot = np.flatnonzero(self.many[kinds[of]] > place)
+            if not len(with_spot):
                 return of, candidate
-            self.steps.spend(len(asked))
-            spot = self.example[self.group[self.first[kinds[of[asked]]] + place]]
+            self.steps.consume(len(with_spot))
+            spot = self.example[self.group[self.first[kinds[of[with_spot]]] + place]]
             keep = np.ones(len(of), bool)
-            keep[asked] = self.shapes.cover(candidate[asked], self.spots, spot)
-            of, candidate = of[keep], candidate[keep]
+            keep[with_spot] = self.shapes.cover(candidate[with_spot], self.spots, spot)
+            of = of[keep]
+            candidate = candidate[keep]
             place += 1

@@ -47,15 +47,17 @@ def find_break_of_attack_graph(
         left = {i: {o for o in edges[i] if i in reach(edges, o)} for i in nodes}
         candidates = [[people[o] for o in left[i]] for i in nodes]
         claimants = [[people[i] for i in nodes if o in left[i]] for o in nodes]
-        found = find_break(candidates + claimants, claim.k, claim.owner_share)
-        if found:
-            return found
+        sentence = find_break(candidates + claimants, claim.k, claim.owner_share)
+        if sentence:
+            return sentence
     return world.find_break_of_declared(nodes, people, claim.k)
 
 
 def reach(edges: dict[int, set[int]], start: int) -> set[int]:
     """Return all nodes that paths from a node lead to, itself included."""
     reached = {start}
+    # Before each round all of `reached` is reached by a path.  A round adds what is one edge further; it ends when
+    # there is nothing new, after at most as many rounds as there are nodes.
     while True:
         further = {o for i in reached for o in edges[i]} - reached
         if not further:
@@ -78,7 +80,7 @@ class Positions:
             self.marks = [marks[a:b] for a, b in zip(published.offsets, published.offsets[1:], strict=False)]
         self.seconds = seconds_per_unit(original.time_format) or 1.0
 
-    def known(self, i: int) -> list[tuple[int, float, float]]:
+    def known_rows(self, i: int) -> list[tuple[int, float, float]]:
         """Return the positions that are declared as known of somebody."""
         return [row for row, is_known in zip(self.truth[i], self.is_known[i], strict=True) if is_known]
 
@@ -104,7 +106,7 @@ class Positions:
 
     def may_be(self, i: int, o: int, top_speed: float | str) -> bool:
         """Tell whether all that is known of person i fits trajectory o, and all its boxes are within reach."""
-        for t, x, y in self.known(i):
+        for t, x, y in self.known_rows(i):
             at = [box for box in self.boxes[o] if box[0] <= t <= box[1]]
             if not any(self.distance(box, x, y) <= self.slack for box in at):
                 return False
@@ -120,7 +122,7 @@ class Positions:
             return ""
         for i in nodes:
             for box, mark in zip(self.boxes[i], self.marks[i], strict=True):
-                of_known_time = any(box[0] <= t <= box[1] for t, _, _ in self.known(i))
+                of_known_time = any(box[0] <= t <= box[1] for t, _, _ in self.known_rows(i))
                 if of_known_time and not mark:
                     return "A box of a time that is known is not said to be one."
                 sharing = {people[j] for j in nodes if (box, True) in zip(self.boxes[j], self.marks[j], strict=True)}

@@ -86,8 +86,8 @@ class Crowd:
     def self_contained(self) -> BoolArray:
         """Which people have the trajectory of their own number among their candidates."""
         i = np.arange(len(self.bits))
-        found: BoolArray = (self.bits[i, i >> 3] >> (i & 7).astype(np.uint8)) & 1 == 1
-        return found
+        has_itself: BoolArray = (self.bits[i, i >> 3] >> (i & 7).astype(np.uint8)) & 1 == 1
+        return has_itself
 
     @property
     def is_symmetric(self) -> bool:
@@ -114,26 +114,27 @@ class Crowd:
 
 def _cover(search: Search, groups: IntArray) -> Bits:
     """Return, for every group of spots, the trajectories that have one of its shapes."""
-    shapes, n = search.shapes, search.shapes.trajectories
-    found = _no_bits(len(groups), n)
+    shapes = search.shapes
+    n = search.shapes.trajectories
+    covering = _no_bits(len(groups), n)
     spot = search.example[groups]
     at, which = expand(search.starts[spot], search.starts[spot + 1] - search.starts[spot])
     shape = search.shape[at]
     size = np.diff(shapes.starts)[shape]
     large = size > n // _LARGE
-    search.steps.spend(int(size[~large].sum()) + int(large.sum()) * (n // 64 + 1))
+    search.steps.consume(int(size[~large].sum()) + int(large.sum()) * (n // 64 + 1))
     small = np.flatnonzero(~large)
     for part in chunks(size[small]):
         member, entry = expand(shapes.starts[shape[small[part]]], size[small[part]])
-        _set(found, which[small[part]][entry], shapes.member[member])
+        _set(covering, which[small[part]][entry], shapes.member[member])
     # Few shapes are those of many trajectories, and these are put into bits once.
     listed, place = np.unique(shape[large], return_inverse=True)
     rows = _no_bits(len(listed), n)
     member, entry = expand(shapes.starts[listed], np.diff(shapes.starts)[listed])
     _set(rows, entry, shapes.member[member])
     for group, row in zip(which[large].tolist(), place.tolist(), strict=True):
-        found[group] |= rows[row]
-    return found
+        covering[group] |= rows[row]
+    return covering
 
 
 def _components(bits: Bits, turned: Bits) -> IntArray:
@@ -143,10 +144,15 @@ def _components(bits: Bits, turned: Bits) -> IntArray:
     and collects who reaches them.
     """
     n = len(bits)
-    rows, new = _words(bits), _words(_no_bits(1, n))[0]
+    rows = _words(bits)
+    new = _words(_no_bits(1, n))[0]
     new[:] = ~new
     noted: list[int] = []
     seen = np.zeros(n, bool)
+    # Strongly connected components in two passes (Kosaraju, Sharir).  The first goes along edges, depth first: `path`
+    # leads from a root to where we are, `new` are the nodes that were never on a path.  A round goes on to the first
+    # new node that the last one of the path has an edge to; if there is none, that node is done and noted.  Every node
+    # comes to the path once and leaves it once, so it ends.  Each round costs one row of bits.
     for root in range(n):
         if seen[root]:
             continue
@@ -166,8 +172,12 @@ def _components(bits: Bits, turned: Bits) -> IntArray:
             path.append(following)
 
     component = np.full(n, -1)
-    free, count = _no_bits(1, n)[0], 0
+    free = _no_bits(1, n)[0]
+    count = 0
     free[:] = 255
+    # The second pass goes against the edges, from the node noted last to the first.  Before each round all components
+    # of nodes noted later are complete, and `free` are the nodes in none of them.  Whatever free node has a path to
+    # this root is in its component: the root was noted after it, so there is a path back as well.
     for root in reversed(noted):
         if component[root] >= 0:
             continue
@@ -178,9 +188,9 @@ def _components(bits: Bits, turned: Bits) -> IntArray:
             behind = turned[waiting.pop()] & free
             if behind.any():
                 free &= ~behind
-                found = np.flatnonzero(np.unpackbits(behind, bitorder="little")[:n])
-                component[found] = count
-                waiting.extend(found.tolist())
+                members = np.flatnonzero(np.unpackbits(behind, bitorder="little")[:n])
+                component[members] = count
+                waiting.extend(members.tolist())
         count += 1
     return component
 
@@ -198,13 +208,15 @@ def _count_owners(bits: Bits, owner: IntArray) -> Left:
         some = slice(begin, begin + _ROWS_AT_ONCE)
         part = np.unpackbits(bits[some], axis=1, count=n, bitorder="little")[:, order]
         many = np.add.reduceat(part, first, axis=1, dtype=np.int32)
-        people[some], most[some] = (many > 0).sum(axis=1), many.max(axis=1)
+        people[some] = (many > 0).sum(axis=1)
+        most[some] = many.max(axis=1)
     return Left(people=people, most=most, whole=each)
 
 
 def _transposed(bits: Bits) -> Bits:
     """Exchange rows and bits, one square after the other, because whole columns are far apart in memory."""
-    n, size = len(bits), _ROWS_AT_ONCE
+    n = len(bits)
+    size = _ROWS_AT_ONCE
     turned = _no_bits(n, n)
     for top in range(0, n, size):
         for left in range(0, n, size):

@@ -22,9 +22,9 @@ MOST_EDGES = 40_000_000
 
 def self_contained(graph: Candidates) -> BoolArray:
     """Tell which people have the trajectory of their own number among their candidates."""
-    found = np.zeros(len(graph.kind), bool)
-    found[graph.candidate[graph.kind[graph.candidate] == graph.kind_of_edge]] = True
-    return found
+    has_itself = np.zeros(len(graph.kind), bool)
+    has_itself[graph.candidate[graph.kind[graph.candidate] == graph.kind_of_edge]] = True
+    return has_itself
 
 
 def is_symmetric(graph: Candidates) -> bool:
@@ -33,7 +33,8 @@ def is_symmetric(graph: Candidates) -> bool:
     All people of kind a have the same candidates.  So the graph is symmetric exactly if of every kind b either all or
     none are among them, and those of a are among the candidates of b whenever those of b are among the ones of a.
     """
-    kinds, sizes = len(graph.offsets) - 1, graph.sizes
+    kinds = len(graph.offsets) - 1
+    sizes = graph.sizes
     ones = np.ones(len(graph.candidate), np.int32)
     # The arrays are copied: adding up changes them in place.
     counts = csr_matrix((ones, graph.kind[graph.candidate], graph.offsets), shape=(kinds, kinds), copy=True)
@@ -100,9 +101,9 @@ class Left:
 
     def dominated(self, share: Fraction) -> BoolArray:
         """Tell for which nodes one person has more than a share of what is left, or nothing is left."""
-        found: BoolArray = self.most * share.denominator > self.whole * share.numerator
-        found |= self.whole == 0
-        return found
+        is_dominated: BoolArray = self.most * share.denominator > self.whole * share.numerator
+        is_dominated |= self.whole == 0
+        return is_dominated
 
 
 def prune(graph: Candidates, owner: IntArray) -> Pruned | None:
@@ -152,13 +153,15 @@ def prune(graph: Candidates, owner: IntArray) -> Pruned | None:
 
     hub = graph.kind_of_edge
     keep = _same_component(graph, person, hub)
-    hub, candidate = hub[keep], graph.candidate[keep].astype(np.int64)
+    hub = hub[keep]
+    candidate = graph.candidate[keep].astype(np.int64)
     sizes = graph.sizes
     codes, who = np.unique(owner, return_inverse=True)
     if len(codes) == n:
         count = np.bincount(hub, minlength=len(sizes))[graph.kind]
         left = np.bincount(candidate, weights=sizes[hub], minlength=n).astype(np.int64)
-        of_person, of_trajectory = Left.of_single(count), Left.of_single(left)
+        of_person = Left.of_single(count)
+        of_trajectory = Left.of_single(left)
     else:
         of_kind = _count(hub, who[candidate], np.ones(len(hub), np.int64), len(sizes))
         of_person = Left(**{name: getattr(of_kind, name)[graph.kind] for name in ("people", "most", "whole")})
@@ -175,13 +178,14 @@ def _match(graph: Candidates) -> IntArray | None:
     n = len(graph.kind)
     ones = np.ones(len(at), np.int8)
     full = csr_matrix((ones, graph.candidate[at].astype(np.int32), offsets_of(lengths).astype(np.int32)), shape=(n, n))
-    found: IntArray = maximum_bipartite_matching(full, perm_type="column").astype(np.int64)
-    return found
+    partner: IntArray = maximum_bipartite_matching(full, perm_type="column").astype(np.int64)
+    return partner
 
 
 def _same_component(graph: Candidates, person: IntArray, hub: IntArray) -> BoolArray:
     """Tell for every edge of the graph whether its ends are in the same component; `person` has each trajectory."""
-    n, kinds = len(graph.kind), len(graph.offsets) - 1
+    n = len(graph.kind)
+    kinds = len(graph.offsets) - 1
     to = np.concatenate([n + graph.kind, person[graph.candidate]]).astype(np.int32)
     starts = np.concatenate([np.arange(n), n + graph.offsets]).astype(np.int32)
     arrows = csr_matrix((np.ones(len(to)), to, starts), shape=(n + kinds, n + kinds))
@@ -206,19 +210,20 @@ def _count(node: IntArray, owner: IntArray, times: IntArray, n: int) -> Left:
 
 def _of_trajectories(kind: IntArray, hub: IntArray, candidate: IntArray, owner: IntArray) -> Left:
     """Count the people who are left for every trajectory; trajectories for which the same kinds are left, once."""
-    n, owners = len(kind), int(owner.max()) + 1
+    n = len(kind)
+    owners = int(owner.max()) + 1
     keys, times = np.unique(kind * owners + owner, return_counts=True)
     kind_of_entry, who = np.divmod(keys, owners)
     starts = offsets_of(np.bincount(kind_of_entry))
     lists = offsets_of(np.bincount(candidate, minlength=n))
     hubs = hub[np.argsort(candidate, kind="stable")]
     which, example = same(lists, [hubs], np.arange(n))
-    found = np.zeros((3, len(example)), np.int64)
+    counts = np.zeros((3, len(example)), np.int64)
     total = offsets_of(np.diff(starts)[hubs])
     for part in chunks((total[lists[1:]] - total[lists[:-1]])[example]):
         at, place = expand(lists[example[part]], np.diff(lists)[example[part]])
         entry, edge = expand(starts[hubs[at]], np.diff(starts)[hubs[at]])
         left = _count(place[edge], who[entry], times[entry], len(part))
-        found[:, part] = left.people, left.most, left.whole
-    people, most, whole = found[:, which]
+        counts[:, part] = left.people, left.most, left.whole
+    people, most, whole = counts[:, which]
     return Left(people=people, most=most, whole=whole)

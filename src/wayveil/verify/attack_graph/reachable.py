@@ -12,7 +12,7 @@ from wayveil.model.data.regions import Regions
 from wayveil.model.data.times import seconds_per_unit
 from wayveil.verify.common.containment import exact_m
 from wayveil.verify.common.index_ranges import chunks, expand
-from wayveil.verify.common.step_budget import Work
+from wayveil.verify.common.step_budget import StepBudget
 
 __all__ = ["axis_speed", "exceed_speed", "within_reach"]
 
@@ -35,13 +35,13 @@ def exceed_speed(original: Points, speed: float, slack: float) -> BoolArray:
     way = np.maximum(np.abs(np.diff(original.x)), np.abs(np.diff(original.y)))
     # Written so that a distance that is not a number counts as too far.
     far = ~(way <= speed * np.diff(original.t) + slack) & (track[1:] == track[:-1])
-    found = np.zeros(len(original.offsets) - 1, bool)
-    found[track[1:][far]] = True
-    return found
+    is_faster = np.zeros(len(original.offsets) - 1, bool)
+    is_faster[track[1:][far]] = True
+    return is_faster
 
 
 def within_reach(
-    published: Regions, original: Points, person: IntArray, trajectory: IntArray, speed: float, work: Work
+    published: Regions, original: Points, person: IntArray, trajectory: IntArray, speed: float, budget: StepBudget
 ) -> BoolArray:
     """Tell for pairs of a person and a trajectory whether all that is known of the one is within reach of the other.
 
@@ -62,18 +62,18 @@ def within_reach(
     >>> truth = Points.from_records([[(0, 0.0, 0.0), (5, 1.0, 1.0)]])
     >>> near = [(0, 0, 0.0, 0.0, 0.0, 0.0), (5, 5, 1.0, 2.0, 0.0, 9.0)]
     >>> boxes = Regions.from_records([near, [(2, 2, 9.0, 9.0, 0.0, 0.0)]])
-    >>> within_reach(boxes, truth, np.array([0, 0]), np.array([0, 1]), 4.0, Work(99)).tolist()
+    >>> within_reach(boxes, truth, np.array([0, 0]), np.array([0, 1]), 4.0, StepBudget(99)).tolist()
     [True, False]
     """
-    known = original.known if original.known is not None else np.ones(len(original.t), bool)
-    rows = np.flatnonzero(known)
-    first = keep_rows(original.offsets, known)
+    is_known = original.known if original.known is not None else np.ones(len(original.t), bool)
+    rows = np.flatnonzero(is_known)
+    first = keep_rows(original.offsets, is_known)
     slack = exact_m(published)
     size = np.diff(first)[person] * np.diff(published.offsets)[trajectory]
-    found = np.ones(len(person), bool)
+    is_within_reach = np.ones(len(person), bool)
     for part in chunks(size):
         place, pair = expand(np.zeros(len(part), np.int64), size[part])
-        work.spend(len(place))
+        budget.consume(len(place))
         boxes = np.diff(published.offsets)[trajectory[part]][pair]
         row = rows[first[person[part]][pair] + place // boxes]
         box = published.offsets[trajectory[part]][pair] + place % boxes
@@ -81,8 +81,8 @@ def within_reach(
         reach = speed * wait + slack
         near = _away(original.x[row], published.x_min[box], published.x_max[box]) <= reach
         near &= _away(original.y[row], published.y_min[box], published.y_max[box]) <= reach
-        found[part[pair[~near]]] = False
-    return found
+        is_within_reach[part[pair[~near]]] = False
+    return is_within_reach
 
 
 def _away(value: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
-from math import comb, inf, log
 from typing import Any, Literal
 
 import numpy as np
-from scipy.special import gammaln
 
-from wayveil.model.budget import spend
 from wayveil.model.claims import BreachBound
-from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, keep_rows, trajectory_of_row
+from wayveil.model.data.ragged import trajectory_of_row
 from wayveil.model.data.visits import Visits
 from wayveil.model.results import Verdict
-from wayveil.verify.common.index_ranges import chunks, distinct, expand
+from wayveil.verify.breach_bound.person_inference import Inference
+from wayveil.verify.breach_bound.projection_shares import Shares, Table, find_largest
 from wayveil.verify.common.stop_classes import ratio
-from wayveil.verify.common.whole_trajectories import same
 
 __all__ = ["check_breach_bound"]
 
@@ -87,14 +83,15 @@ def check_breach_bound(published: Visits, claim: BreachBound) -> Verdict:
     why_not = _refusal(published)
     if why_not:
         return _verdict(published, claim, None, reason=why_not)
-    table = _Table.of(published)
-    shares = [_Shares.of(table, claim, frozenset(places)) for _, places in claim.adversaries]
+    table = Table.of(published)
+    shares = [Shares.of(table, claim, frozenset(places)) for _, places in claim.adversaries]
     return _verdict(published, claim, shares, table=table)
 
 
 def _refusal(data: Visits) -> str | None:
     """Why the data cannot be judged, or None; trusts nothing that a constructor may have checked."""
-    n, offsets = len(data.offsets) - 1, data.offsets
+    n = len(data.offsets) - 1
+    offsets = data.offsets
     if n < 0 or offsets[0] != 0 or offsets[-1] != len(data.t) or (offsets[1:] < offsets[:-1]).any():
         return "The trajectories do not add up to the visits, so nothing can be judged."
     if len(data.location) != len(data.t) or len(data.owner) != n:
@@ -113,300 +110,19 @@ def _refusal(data: Visits) -> str | None:
     return None
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Table:
-    """The published trajectories, numbered from 0, with places by name and people by code.
-
-    `person` has one code per trajectory, from 0 to `people` - 1.
-    """
-
-    offsets: IntArray
-    trajectory: IntArray
-    place: IntArray
-    t: IntArray
-    names: list[str]
-    person: IntArray
-    people: int
-    given: bool
-
-    @classmethod
-    def of(cls, data: Visits) -> _Table:
-        names = sorted({str(name) for name in data.locations})
-        rank = {name: i for i, name in enumerate(names)}
-        kept = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
-        offsets = np.append(data.offsets[kept], data.offsets[-1])
-        codes, person = np.unique(data.owner[kept] if data.owners == "given" else kept, return_inverse=True)
-        return cls(
-            offsets=offsets,
-            trajectory=trajectory_of_row(offsets),
-            place=np.array([rank[str(name)] for name in data.locations], np.int64)[data.location],
-            t=data.t,
-            names=names,
-            person=person,
-            people=len(codes),
-            given=data.owners == "given",
-        )
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Shares:
-    """What one adversary infers: for every class and place that occurs in it, how many people have it, out of how many.
-
-    Parameters
-    ----------
-    first : int64, one per class
-        A trajectory of each class.
-    known : int64, one per class
-        Number of visits that he knows of each.
-    group, place : int64, one per pair
-        The class and the place.
-    having, among : int64, one per pair
-        How many have the place, and of how many: people or trajectories, whichever give the larger share.
-    by_people : bool, one per pair
-        Whether these are people.
-    unsafe : bool, one per pair
-        Whether the share is above p.
-    trips : int64, one per pair
-        How many trajectories of the class have the place.
-    code : int64, one per trajectory
-        Its class.
-    size : int64, one per class
-        How many trajectories are in it.
-    own : bool, one per visit
-        Which visits he knows.
-    by_trajectory : Fraction
-        The largest share of the trajectories of a class with one place.
-    """
-
-    first: IntArray
-    known: IntArray
-    group: IntArray
-    place: IntArray
-    having: IntArray
-    among: IntArray
-    by_people: BoolArray
-    unsafe: BoolArray
-    trips: IntArray
-    code: IntArray
-    size: IntArray
-    own: BoolArray
-    by_trajectory: Fraction
-
-    @classmethod
-    def of(cls, table: _Table, claim: BreachBound, places: frozenset[str]) -> _Shares:
-        spend(200_000 + 50 * len(table.names) + 200 * len(table.place))
-        own: BoolArray = np.array([name in places for name in table.names], bool)[table.place]
-        offsets = keep_rows(table.offsets, own)
-        columns = [table.place[own], *([table.t[own]] if claim.times == "keep" else [])]
-        code, first = same(offsets, columns, np.arange(len(offsets) - 1))
-        members = _count_people(code, table.person, table.people)
-
-        other = ~own
-        whose = table.trajectory[other]
-        pairs, number = np.unique(code[whose] * len(table.names) + table.place[other], return_inverse=True)
-        carry = _count_people(number, table.person[whose], table.people)
-        group, place = np.divmod(pairs, len(table.names))
-        fit = members[group]
-        trips = _count_people(number, whose, len(code))
-        size = np.bincount(code)
-        of_trips = size[group]
-        by_people = (carry * of_trips >= trips * fit) & table.given
-        having, among = np.where(by_people, carry, trips), np.where(by_people, fit, of_trips)
-        return cls(
-            first=first,
-            known=np.diff(offsets)[first],
-            group=group,
-            place=place,
-            having=having,
-            among=among,
-            by_people=by_people,
-            unsafe=having > _allowed(claim.p, among),
-            trips=trips,
-            code=code,
-            size=size,
-            own=own,
-            by_trajectory=_largest(trips, of_trips),
-        )
-
-
-Holding = tuple[int, int, int]
-"""What one person has of one class: its trajectories, those with the place, and those of this person."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Inference:
-    """What one adversary infers of people with several trajectories, over all that each of them has.
-
-    Parameters
-    ----------
-    largest : Fraction
-        The largest chance of one person and one place, 0 if nobody has several trajectories.
-    place : int
-        The place of this chance, or -1.
-    holdings : tuple of Holding
-        What this person has of the classes with the place, sorted.
-    unsafe : bool, one per person
-        Whether the chance of some place is above p.
-    """
-
-    largest: Fraction
-    place: int
-    holdings: tuple[Holding, ...]
-    unsafe: BoolArray
-
-    @classmethod
-    def of(cls, table: _Table, shares: _Shares, p: Fraction) -> _Inference:
-        unsafe = np.zeros(table.people, bool)
-        best: tuple[Fraction, int, tuple[Holding, ...]] = (Fraction(0), -1, ())
-        theirs = (np.bincount(table.person, minlength=table.people) > 1)[table.person]
-        n_classes = len(shares.size)
-        keys, held = np.unique(table.person[theirs] * n_classes + shares.code[theirs], return_counts=True)
-        person, group = np.divmod(keys, n_classes)
-        of_class = np.append(0, np.cumsum(np.bincount(shares.group, minlength=n_classes)))  # pairs are sorted by class
-        begin = of_class[group]
-        n_places = of_class[group + 1] - begin
-        first = np.flatnonzero(np.append(True, person[1:] != person[:-1])[: len(person)])
-        n_groups = np.diff(np.append(first, len(person)))
-        # A sum of logarithms of so many binomials is off by less than this.
-        slack = 1e-12 + 1e-14 * float(gammaln(len(shares.code) + 1.0)) * int(n_groups.max(initial=1))
-
-        # Some people at a time, with all places of all their classes: a row is a pair of person and class with a place
-        # of the class, and `pair` the person and the place that it belongs to.
-        until = np.append(0, np.cumsum(n_places))
-        for some in chunks(until[first + n_groups] - until[first]):
-            one = slice(first[some[0]], first[some[-1]] + n_groups[some[-1]])
-            row, which = expand(begin[one], n_places[one])
-            pairs, pair = np.unique(person[one][which] * len(table.names) + shares.place[row], return_inverse=True)
-            if len(pairs):
-                rows = _Rows(pair, shares.size[group[one]][which], shares.trips[row], held[one][which])
-                whose, place = np.divmod(pairs, len(table.names))
-                unsafe[whose[rows.above(p, slack)]] = True
-                new = rows.surest(place, slack)
-                best = new if new[0] > best[0] or (new[0] == best[0] and new[1:] < best[1:]) else best
-        return cls(largest=best[0], place=best[1], holdings=best[2], unsafe=unsafe)
-
-
-class _Rows:
-    """Pairs of a person and a place, each with what the person has of some classes.
-
-    The chances that none of their trajectories in a class has the place are multiplied, as sums of logarithms.  Those
-    close to p, or to the largest, are computed again as fractions.
-
-    Parameters
-    ----------
-    pair : int64, one per row
-        The pair that a row belongs to, from 0 on; each has some.
-    whole, having, mine : int64, one per row
-        The trajectories of a class, those with the place, and those of the person.
-    """
-
-    def __init__(self, pair: IntArray, whole: IntArray, having: IntArray, mine: IntArray) -> None:
-        self.columns = whole, having, mine
-        self.by_pair = np.argsort(pair, kind="stable")
-        self.ends = np.append(0, np.cumsum(np.bincount(pair)))
-        self.none = np.bincount(pair, weights=_log_none(whole, having, mine))
-        self.chances: dict[tuple[Holding, ...], Fraction] = {}
-
-    def above(self, p: Fraction, slack: float) -> BoolArray:
-        """Return whether the chance of each pair is above p."""
-        if p == 1:
-            return np.zeros(len(self.none), bool)
-        limit = log(1 - p)
-        above = self.none < limit - slack
-        close = np.flatnonzero(np.abs(self.none - limit) <= slack)
-        above[close] = [self.chance(self.holdings(i)) > p for i in close.tolist()]
-        return above
-
-    def surest(self, place: IntArray, slack: float) -> tuple[Fraction, int, tuple[Holding, ...]]:
-        """Return the largest chance with its place and holdings; of equal chances the first by these."""
-        lowest = self.none.min()
-        top = np.flatnonzero(self.none <= lowest + slack)
-        if lowest == -inf:  # certain, without any arithmetic
-            top = top[place[top] == place[top].min()]
-        found = [(int(place[i]), self.holdings(i)) for i in top.tolist()]
-        largest = max(self.chance(holdings) for _, holdings in found)
-        return (largest, *min(one for one in found if self.chance(one[1]) == largest))
-
-    def holdings(self, i: int) -> tuple[Holding, ...]:
-        """Return what the person of a pair has of the classes with the place, sorted."""
-        rows = self.by_pair[self.ends[i] : self.ends[i + 1]]
-        whole, having, mine = (column[rows].tolist() for column in self.columns)
-        return tuple(sorted(zip(whole, having, mine, strict=True)))
-
-    def chance(self, holdings: tuple[Holding, ...]) -> Fraction:
-        """Return the exact chance; many people have the same."""
-        if holdings not in self.chances:
-            self.chances[holdings] = _chance(holdings)
-        return self.chances[holdings]
-
-
-def _log_none(whole: IntArray, having: IntArray, mine: IntArray) -> FloatArray:
-    """Return the logarithm of C(whole - having, mine) / C(whole, mine), -inf where it is 0."""
-    without = whole - having
-    possible = mine <= without
-    left = np.where(possible, without - mine, 0)
-    found = gammaln(without + 1.0) - gammaln(left + 1.0) - gammaln(whole + 1.0) + gammaln(whole - mine + 1.0)
-    chances: FloatArray = np.where(possible, found, -inf)
-    return chances
-
-
-def _chance(holdings: tuple[Holding, ...]) -> Fraction:
-    """Return the chance that a trajectory of a person has a place, in exact arithmetic.
-
-    Examples
-    --------
-    >>> _chance(((4, 2, 3),)), _chance(((4, 2, 1), (3, 1, 1)))
-    (Fraction(1, 1), Fraction(2, 3))
-    """
-    none = Fraction(1)
-    for whole, having, mine in holdings:
-        none *= Fraction(comb(whole - having, mine), comb(whole, mine))
-    return 1 - none
-
-
-def _count_people(group: IntArray, person: IntArray, people: int) -> IntArray:
-    """Return the number of distinct people in every group; each group has some."""
-    return np.bincount(distinct(group * people + person) // people)
-
-
-def _allowed(p: Fraction, among: IntArray) -> IntArray:
-    """Return, for every number of people, the largest m with m / number <= p, in exact arithmetic.
-
-    Examples
-    --------
-    >>> _allowed(Fraction(1, 3), np.array([1, 3, 5, 6])).tolist()
-    [0, 1, 1, 2]
-    """
-    numbers, place = np.unique(among, return_inverse=True)
-    most = np.array([p.numerator * number // p.denominator for number in numbers.tolist()], np.int64)
-    allowed: IntArray = most[place]
-    return allowed
-
-
-def _largest(having: IntArray, among: IntArray) -> Fraction:
-    """Return the largest having / among, or 0; the float quotient only proposes where to look first.
-
-    Counts are below 2**31, so the products fit.
-    """
-    best = Fraction(0)
-    while True:
-        better = np.flatnonzero(having * best.denominator > among * best.numerator)
-        if not len(better):
-            return best
-        having, among = having[better], among[better]
-        i = int((having / among).argmax())
-        best = Fraction(int(having[i]), int(among[i]))
-
-
 def _verdict(
-    data: Visits, claim: BreachBound, shares: list[_Shares] | None, *, table: _Table | None = None, reason: str = ""
+    data: Visits, claim: BreachBound, shares: list[Shares] | None, *, table: Table | None = None, reason: str = ""
 ) -> Verdict:
     """Say what was found; a `reason` given beforehand says why nothing is certain."""
-    largest, surest, unsafe, unsafe_people, witness = None, None, None, None, None
+    largest = None
+    surest = None
+    unsafe = None
+    unsafe_people = None
+    witness = None
     if shares is not None and table is not None:
-        largest = max(_largest(one.having, one.among) for one in shares)
+        largest = max(find_largest(one.having, one.among) for one in shares)
         unsafe = sum(int(one.unsafe.sum()) for one in shares)
-        by_person = [_Inference.of(table, one, claim.p) for one in shares] if table.given else []
+        by_person = [Inference.of(table, one, claim.p) for one in shares] if table.given else []
         if unsafe:
             witness = _witness(claim, table, shares, largest)
         if data.owners != "hidden":
@@ -441,14 +157,14 @@ def _verdict(
     )
 
 
-def _person(claim: BreachBound, table: _Table, by_person: list[_Inference]) -> dict[str, Any]:
+def _person(claim: BreachBound, table: Table, by_person: list[Inference]) -> dict[str, Any]:
     """Return the worst pair of a person and a place: what the classes hold, and not who it is."""
     largest = max(one.largest for one in by_person)
-    found = []
+    candidates = []
     for (name, _), one in zip(claim.adversaries, by_person, strict=True):
         if one.largest == largest:
-            found.append((name, table.names[one.place], one.holdings))
-    name, place, holdings = min(found)
+            candidates.append((name, table.names[one.place], one.holdings))
+    name, place, holdings = min(candidates)
     return {
         "adversary": name,
         "place": place,
@@ -460,12 +176,12 @@ def _person(claim: BreachBound, table: _Table, by_person: list[_Inference]) -> d
     }
 
 
-def _witness(claim: BreachBound, table: _Table, found: list[_Shares], largest: Fraction) -> dict[str, Any]:
+def _witness(claim: BreachBound, table: Table, by_adversary: list[Shares], largest: Fraction) -> dict[str, Any]:
     """Return the worst pair of a class and a place."""
     best: tuple[int, str, list[Any], str, str, int, int] | None = None
-    for (name, _), shares in zip(claim.adversaries, found, strict=True):
+    for (name, _), shares in zip(claim.adversaries, by_adversary, strict=True):
         top = np.flatnonzero(shares.having * largest.denominator == shares.among * largest.numerator)
-        length = shares.known[shares.group[top]]
+        length = shares.n_known[shares.group[top]]
         for pair in top[length == length.min(initial=2**62)].tolist():
             trajectory = int(shares.first[shares.group[pair]])
             rows = np.arange(table.offsets[trajectory], table.offsets[trajectory + 1])
@@ -478,8 +194,8 @@ def _witness(claim: BreachBound, table: _Table, found: list[_Shares], largest: F
             one = (len(knows), name, knows, place, counts, int(shares.among[pair]), int(shares.having[pair]))
             best = one if best is None else min(best, one)
     _, name, knows, place, counts, among, having = best or (0, "", [], "", "people", 0, 0)
-    found_ = {"adversary": name, "knows": knows, "place": place, "counts": counts}
-    return {**found_, "fit": among, "with_place": having, "share": ratio(largest)}
+    seen = {"adversary": name, "knows": knows, "place": place, "counts": counts}
+    return {**seen, "fit": among, "with_place": having, "share": ratio(largest)}
 
 
 def _reason(data: Visits, claim: BreachBound, measured: dict[str, Any], witness: dict[str, Any] | None) -> str:

@@ -77,15 +77,19 @@ def contain(published: Regions, original: Points) -> Containment:
     outside, again, nowhere = np.zeros((3, published.n_rows), bool)
     for boxes, start in _in_turn(published, original, begin, end):
         late = boxes[start > begin[boxes]]
-        outside[boxes], again[late] = True, _first(published, original, late, begin[late], end[late]) >= 0
+        outside[boxes] = True
+        again[late] = _first(published, original, late, begin[late], end[late]) >= 0
     outside &= ~again
 
     empty = np.flatnonzero(begin == end)
     trajectory = trajectory_of_row(published.offsets)[empty]
-    before, after = begin[empty] - 1, begin[empty]
+    before = begin[empty] - 1
+    after = begin[empty]
     between = (before >= original.offsets[trajectory]) & (after < original.offsets[trajectory + 1])
     nowhere[empty[~between]] = True
-    boxes, before, after = empty[between], before[between], after[between]
+    boxes = empty[between]
+    before = before[between]
+    after = after[between]
     rounding = max(exact_m(published), tolerance_m(original))
     for t in (published.t_min, published.t_max):
         x, y = _on_line(original, before, after, t[boxes])
@@ -175,9 +179,15 @@ def _first(published: Regions, original: Points, box: IntArray, begin: IntArray,
 
     Looks at 1, 4, 16, ... rows of each range at a time, and goes on with those that have met none.
     """
-    found = np.full(len(box), -1)
-    at, tolerance, width = begin.copy(), exact_m(published), 1
+    first_row = np.full(len(box), -1)
+    at = begin.copy()
+    tolerance = exact_m(published)
+    width = 1
     active = np.flatnonzero(at < end)
+    # Before each round no row before `at` is in the box, for all boxes that are active.  A round looks at the next
+    # `width` rows of each, and notes the first that is in the box.  A box stays active until a row is in it or its
+    # range is over.  Four times as many rows a round: most boxes are done after one row, and long ranges take few
+    # rounds.
     while len(active):
         for part in np.array_split(active, -(-len(active) * width // _CHUNK_ROWS)):
             lengths = np.minimum(width, end[part] - at[part])
@@ -185,21 +195,21 @@ def _first(published: Regions, original: Points, box: IntArray, begin: IntArray,
             which = part[place]
             hit = np.flatnonzero(_inside(published, box[which], original.x[rows], original.y[rows], tolerance))
             met, earliest = np.unique(which[hit], return_index=True)
-            found[met] = rows[hit[earliest]]
+            first_row[met] = rows[hit[earliest]]
             at[part] += lengths
-        active = active[(found[active] < 0) & (at[active] < end[active])]
+        active = active[(first_row[active] < 0) & (at[active] < end[active])]
         width = min(4 * width, _CHUNK_ROWS)
-    return found
+    return first_row
 
 
 def _inside(published: Regions, box: IntArray, x: FloatArray, y: FloatArray, tolerance: float) -> BoolArray:
-    found: BoolArray = (
+    is_inside: BoolArray = (
         (published.x_min[box] - tolerance <= x)
         & (x <= published.x_max[box] + tolerance)
         & (published.y_min[box] - tolerance <= y)
         & (y <= published.y_max[box] + tolerance)
     )
-    return found
+    return is_inside
 
 
 def _on_line(original: Points, before: IntArray, after: IntArray, t: IntArray) -> tuple[FloatArray, FloatArray]:

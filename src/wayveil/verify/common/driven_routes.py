@@ -49,12 +49,12 @@ class Driven:
         names = {name: i for i, name in enumerate(original.network.roads)}
         code = np.array([names.get(name, -1) for name in data.network.roads], np.int64)
         road = code[data.road] if len(code) else data.road.astype(np.int64)
-        here, there = _slices(data, original)
+        own_slice, true_slice = _slices(data, original)
         return cls(
             data=data,
-            untrue=_untrue(data, road, here, original, there),
-            made_up=_made_up(data, road, here, original, there),
-            rare=_rare(data, road, here, original, there, k),
+            untrue=_untrue(data, road, own_slice, original, true_slice),
+            made_up=_made_up(data, road, own_slice, original, true_slice),
+            rare=_rare(data, road, own_slice, original, true_slice, k),
         )
 
     @property
@@ -106,14 +106,15 @@ def _slices(data: Routes, original: Routes) -> tuple[IntArray, IntArray]:
     return code[: len(data)], code[len(data) :]
 
 
-def _untrue(data: Routes, road: IntArray, here: IntArray, original: Routes, there: IntArray) -> BoolArray:
+def _untrue(data: Routes, road: IntArray, own_slice: IntArray, original: Routes, true_slice: IntArray) -> BoolArray:
     real = (data.owner >= 0) & (np.diff(data.offsets) > 0)
     if data.owners == "hidden":
         return np.zeros(len(data), np.bool_)
     people = np.unique(np.append(data.owner, original.owner), return_inverse=True)[1]
     n_people = int(people.max(initial=0)) + 1
-    both = np.unique(np.append(here, there) * n_people + people, return_inverse=True)[1]
-    mine, own = both[: len(data)], both[len(data) :]
+    both = np.unique(np.append(own_slice, true_slice) * n_people + people, return_inverse=True)[1]
+    mine = both[: len(data)]
+    own = both[len(data) :]
     n_roads = max(1, len(original.network))
     drove = np.unique(own[trajectory_of_row(original.offsets)] * n_roads + original.road)
     of_row = trajectory_of_row(data.offsets)
@@ -122,32 +123,34 @@ def _untrue(data: Routes, road: IntArray, here: IntArray, original: Routes, ther
     return untrue
 
 
-def _rare(data: Routes, road: IntArray, here: IntArray, original: Routes, there: IntArray, k: int) -> IntArray:
+def _rare(
+    data: Routes, road: IntArray, own_slice: IntArray, original: Routes, true_slice: IntArray, k: int
+) -> IntArray:
     n_roads = max(1, len(original.network))
     people, person = np.unique(original.owner, return_inverse=True)
     of_row = trajectory_of_row(original.offsets)
-    passage = there[of_row] * n_roads + original.road
+    passage = true_slice[of_row] * n_roads + original.road
     places, place = np.unique(passage, return_inverse=True)
     pairs = np.unique(place * max(1, len(people)) + person[of_row])
     enough = places[np.bincount(pairs // max(1, len(people)), minlength=len(places)) >= k]
-    wanted, row = np.unique(here[trajectory_of_row(data.offsets)] * n_roads + road, return_index=True)
+    wanted, row = np.unique(own_slice[trajectory_of_row(data.offsets)] * n_roads + road, return_index=True)
     # A road that the original does not have is told by the network, not here.
-    found: IntArray = row[~np.isin(wanted, enough) & (road[row] >= 0)]
-    return found
+    rare_rows: IntArray = row[~np.isin(wanted, enough) & (road[row] >= 0)]
+    return rare_rows
 
 
-def _made_up(data: Routes, road: IntArray, here: IntArray, original: Routes, there: IntArray) -> IntArray:
+def _made_up(data: Routes, road: IntArray, own_slice: IntArray, original: Routes, true_slice: IntArray) -> IntArray:
     """Look for every different route of a slice in the trips of that slice, from its first road on."""
     n_roads = max(1, len(original.network))
     true_road = original.road.astype(np.int64)
     of_row = trajectory_of_row(original.offsets)
     end = original.offsets[1:][of_row]
-    passage = there[of_row] * n_roads + true_road
+    passage = true_slice[of_row] * n_roads + true_road
     order = np.argsort(passage, kind="stable")
     ranked = passage[order]
     first: dict[tuple[int, bytes], int] = {}
     for i in np.flatnonzero(np.diff(data.offsets) > 0).tolist():
-        first.setdefault((int(here[i]), road[data.offsets[i] : data.offsets[i + 1]].tobytes()), i)
+        first.setdefault((int(own_slice[i]), road[data.offsets[i] : data.offsets[i + 1]].tobytes()), i)
     wrong = []
     for (of_slice, _), i in first.items():
         route = road[data.offsets[i] : data.offsets[i + 1]].tolist()

@@ -82,14 +82,15 @@ def inference_routes_of(published: Routes, groups: RouteGroups, k: int, share: F
     sets = _Sets.of(published, groups)
     coming, going = _meetings(published.network, sets, sets.people >= k)
     parts = []
-    for direction, here, there in ((0, coming, going), (1, going, coming)):
-        for lo, hi in _chunks((sets.starts[1:] - sets.starts[:-1])[here]):
-            spend(300_000 + 60 * int((sets.starts[1:] - sets.starts[:-1])[here[lo:hi]].sum() + hi - lo))
-            pair, few = sets.few(here[lo:hi], there[lo:hi], k, share)
+    for direction, one_side, other_side in ((0, coming, going), (1, going, coming)):
+        for lo, hi in _chunks((sets.starts[1:] - sets.starts[:-1])[one_side]):
+            spend(300_000 + 60 * int((sets.starts[1:] - sets.starts[:-1])[one_side[lo:hi]].sum() + hi - lo))
+            pair, few = sets.few(one_side[lo:hi], other_side[lo:hi], k, share)
             parts.append(np.stack([pair + lo, few, np.full(len(pair), direction)]))
     pair, few, direction = np.concatenate([np.empty((3, 0), np.int64), *parts], axis=1)
     pair, few, direction = (column[np.argsort(pair, kind="stable")] for column in (pair, few, direction))
-    coming, going = coming[pair], going[pair]
+    coming = coming[pair]
+    going = going[pair]
     return InferenceRoutes(
         t_start=groups.t_start[sets.slice[coming]],
         t_end=groups.t_end[sets.slice[coming]],
@@ -269,15 +270,15 @@ class RouteGroups:
         group that somebody dominates are counted.
         """
         bad = exceed(self.largest, self.rows, share)
-        found = np.zeros(len(starts) - 1, np.bool_)
+        is_dominated = np.zeros(len(starts) - 1, np.bool_)
         for i in np.unique(trajectory_of_row(starts)[bad[members]]).tolist():
             inside = members[starts[i] : starts[i + 1]]
             spend(100_000 + 200 * len(inside))
             _, at = take(self.starts, inside)
             _, who = np.unique(self.person[at], return_inverse=True)
             most = np.bincount(who, weights=self.times[at]).max(initial=0)
-            found[i] = exceed(np.array([int(most)]), self.rows[inside].sum(keepdims=True), share)[0]
-        return found
+            is_dominated[i] = exceed(np.array([int(most)]), self.rows[inside].sum(keepdims=True), share)[0]
+        return is_dominated
 
     def distinct(self, starts: IntArray, members: IntArray) -> IntArray:
         """Count the different people behind each list ``members[starts[i]:starts[i + 1]]`` of groups of one slice."""
@@ -320,23 +321,26 @@ class _Sets:
         people = groups.distinct(starts, member)
         return cls(groups=groups, slice=in_slice, road=on_road, starts=starts, member=member, key=key, people=people)
 
-    def few(self, here: IntArray, there: IntArray, k: int, share: Fraction) -> tuple[IntArray, IntArray]:
-        """Return which pairs have too few people in set `here` only, or one who is too many of them, and how many."""
-        offsets, at = take(self.starts, here)
-        pair, member = trajectory_of_row(offsets), self.member[at]
-        wanted = there[pair] * len(self.groups) + member
-        found = np.searchsorted(self.key, wanted)
-        only = self.key[np.minimum(found, len(self.key) - 1)] != wanted
-        pair, member = pair[only], member[only]
-        starts = offsets_of(np.bincount(pair, minlength=len(here)))
+    def few(self, one_side: IntArray, other_side: IntArray, k: int, share: Fraction) -> tuple[IntArray, IntArray]:
+        """Return which pairs have too few people on `one_side` only, or one who is too many of them, and how many."""
+        offsets, at = take(self.starts, one_side)
+        pair = trajectory_of_row(offsets)
+        member = self.member[at]
+        wanted = other_side[pair] * len(self.groups) + member
+        position = np.searchsorted(self.key, wanted)
+        only = self.key[np.minimum(position, len(self.key) - 1)] != wanted
+        pair = pair[only]
+        member = member[only]
+        starts = offsets_of(np.bincount(pair, minlength=len(one_side)))
         one = np.flatnonzero(self.groups.dominated(starts, member, share))
         of_one, at = take(starts, one)
         people_of_one = self.groups.distinct(of_one, member[at])
         # One route of k people is enough to say that there are not few; it spares most counts.
-        many = np.zeros(len(here), bool)
+        many = np.zeros(len(one_side), bool)
         many[pair[self.groups.people[member] >= k]] = True
-        pair, member = pair[~many[pair]], member[~many[pair]]
-        people = self.groups.distinct(offsets_of(np.bincount(pair, minlength=len(here))), member)
+        member = member[~many[pair]]
+        pair = pair[~many[pair]]
+        people = self.groups.distinct(offsets_of(np.bincount(pair, minlength=len(one_side))), member)
         people[one] = people_of_one
         which = np.flatnonzero((people > 0) & (people < k))
         which = np.union1d(which, one)
@@ -389,7 +393,9 @@ def _slices(t_start: IntArray, t_end: IntArray) -> tuple[IntArray, IntArray, Int
 
 def _chunks(sizes: IntArray) -> Iterator[tuple[int, int]]:
     """Cut lists of these sizes into ranges with about `CHUNK_ROWS` members, each with at least one list."""
-    total, lo = offsets_of(sizes), 0
+    total = offsets_of(sizes)
+    lo = 0
+    # All lists before `lo` are in a range.  Each round takes at least one list more, so it ends.
     while lo < len(sizes):
         hi = max(lo + 1, int(np.searchsorted(total, total[lo] + CHUNK_ROWS, side="right")) - 1)
         yield lo, hi

@@ -6,31 +6,31 @@ from dataclasses import dataclass
 
 from wayveil.model.budget import spend
 
-__all__ = ["LimitReached", "Work"]
+__all__ = ["BudgetExceeded", "StepBudget"]
 
 
-class LimitReached(Exception):
-    """The work limit is reached; nothing is known of what is left."""
+class BudgetExceeded(Exception):
+    """There are no steps left; nothing is known of what was not looked at."""
 
 
 @dataclass
-class Work:
+class StepBudget:
     """The steps that are left, and what each of them takes of the limit on all work, in nanoseconds.
 
     Examples
     --------
-    >>> work = Work(5)
-    >>> work.spend(3)
-    >>> work.left
+    >>> budget = StepBudget(5)
+    >>> budget.consume(3)
+    >>> budget.left
     2
     """
 
     left: int
     cost: int = 1
 
-    def spend(self, steps: int) -> None:
-        """Take `steps` from what is left; raise LimitReached when there are not so many."""
+    def consume(self, steps: int) -> None:
+        """Take `steps` from what is left; BudgetExceeded when there are not so many."""
         spend(steps * self.cost)
         self.left -= steps
         if self.left < 0:
-            raise LimitReached
+            raise BudgetExceeded

@@ -69,7 +69,8 @@ class StopClasses:
         """Put the trajectories into classes; those without rows are not published, and in none."""
         sensitive = data.sensitive
         kept = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
-        offsets, place = keep_rows(data.offsets, ~sensitive), data.place[~sensitive]
+        offsets = keep_rows(data.offsets, ~sensitive)
+        place = data.place[~sensitive]
         code, first = same(offsets, [place], kept)
         person = np.arange(len(data)) if data.owners == "hidden" else data.owner
         pairs = pl.DataFrame({"of": code, "person": person[kept]}).group_by("of", "person").len("trips")
@@ -124,15 +125,16 @@ class StopClasses:
         """
         tree = self.data.taxonomy
         of, node = self.sensitive_nodes()
-        found = (of[1:] == of[:-1]) & (tree.first[node[1:]] < tree.last[node[:-1]])
-        return of[:-1][found], node[:-1][found]
+        is_above = (of[1:] == of[:-1]) & (tree.first[node[1:]] < tree.last[node[:-1]])
+        return of[:-1][is_above], node[:-1][is_above]
 
     def stops(self, unit: Unit) -> pl.DataFrame:
         """Return how often (`times`) a unit of class `of` stops at the sensitive node of a `rank`, if it does at all.
 
         The rank is the place in the order of the taxonomy, so that a node is followed by those below it.
         """
-        data, sensitive = self.data, self.data.sensitive
+        data = self.data
+        sensitive = self.data.sensitive
         at = trajectory_of_row(data.offsets)[sensitive]
         stops = {
             "of": self.class_of[at],
@@ -179,9 +181,9 @@ class Reach:
             entries = pl.concat([entries, pl.DataFrame(true, schema=entries.schema)])
             entries = entries.filter(pl.col("of") >= 0).unique()
         above = _sensitive_above(tree)
-        there = entries.select("of", "rank").unique()
-        _spend_join(there, above.group_by("rank").len(), on=["rank"])
-        reached = there.join(above, on="rank")
+        ranks = entries.select("of", "rank").unique()
+        _spend_join(ranks, above.group_by("rank").len(), on=["rank"])
+        reached = ranks.join(above, on="rank")
         by_node = entries.group_by("of", pl.col("rank").alias("above")).len()
         _spend_join(reached, by_node, on=["of", "above"])
         who = reached.join(entries, left_on=["of", "above"], right_on=["of", "rank"]).select("of", "rank", "unit")
@@ -216,13 +218,17 @@ def _sensitive_above(tree: Taxonomy) -> pl.DataFrame:
     above: IntArray = node
     ranks: list[IntArray] = []
     uppers: list[IntArray] = []
+    # Before each round `above` is, for each sensitive node that is left, the one so many levels above it that is
+    # sensitive, too.  A round notes these pairs and goes up by one level, with those that are still below a sensitive
+    # node.  It ends at the root.
     while len(node):
         spend(_STEPS_PER_ROW * (len(node) + 50))
         ranks.append(tree.first[node])
         uppers.append(tree.first[above])
         higher = tree.parent[above]
         going = tree.sensitive[higher]  # the root is never sensitive, so every sensitive node has a parent
-        node, above = node[going], higher[going]
+        node = node[going]
+        above = higher[going]
     empty: IntArray = np.empty(0, np.int64)
     return pl.DataFrame({"rank": np.concatenate([empty, *ranks]), "above": np.concatenate([empty, *uppers])})
 
@@ -262,15 +268,18 @@ class Disclosure:
         tree = classes.data.taxonomy
         table = classes.stops(unit).filter(~pl.col("of").is_in(nested.tolist()))
         table = table.group_by("of", "rank", "times").len("count").sort("of", "rank", "times")
-        of, node = table["of"].to_numpy(), tree.order[table["rank"].to_numpy()]
+        of = table["of"].to_numpy()
+        node = tree.order[table["rank"].to_numpy()]
         times = table["times"].to_numpy().astype(np.int64)
         count = table["count"].to_numpy().astype(np.int64)
         new = np.ones(len(of), np.bool_)
         new[1:] = (of[1:] != of[:-1]) | (node[1:] != node[:-1])
         begin = np.flatnonzero(new)
         starts = np.append(begin, len(of))
-        of, node = of[new], node[new]
-        n_leaves, size = tree.n_leaves[node], classes.sizes(unit)[of]
+        of = of[new]
+        node = node[new]
+        n_leaves = tree.n_leaves[node]
+        size = classes.sizes(unit)[of]
         base = np.repeat((n_leaves - 1) / n_leaves, np.diff(starts))
         share = count * (1 - base**times)
         value = (np.add.reduceat(share, begin) if len(begin) else np.empty(0)) / size
@@ -301,14 +310,14 @@ class Disclosure:
 
     def exact(self, which: IntArray) -> Iterator[Fraction]:
         """Yield the probabilities, as fractions; what is alike is computed once."""
-        known: dict[tuple[int, int, bytes, bytes], Fraction] = {}
+        probability_of: dict[tuple[int, int, bytes, bytes], Fraction] = {}
         for key, rows in self._alike(which):
-            if key not in known:
+            if key not in probability_of:
                 leaves, size = key[:2]
                 _spend_powers(rows.stop - rows.start, leaves.bit_length() * int(self.times[rows][-1]))
                 terms = zip(self.times[rows].tolist(), self.count[rows].tolist(), strict=True)
-                known[key] = sum((n * _visited(leaves, o) for o, n in terms), Fraction(0)) / size
-            yield known[key]
+                probability_of[key] = sum((n * _visited(leaves, o) for o, n in terms), Fraction(0)) / size
+            yield probability_of[key]
 
     def _alike(self, which: IntArray) -> Iterator[tuple[tuple[int, int, bytes, bytes], slice]]:
         """Yield what a probability depends on, and the rows of `times` and `count`."""
@@ -325,9 +334,10 @@ def largest_where_nested(classes: StopClasses, unit: Unit, nested: IntArray) -> 
     so it suffices to look below the nodes that have no other one below them.  Time is O(people * nodes) per class.
     """
     tree = classes.data.taxonomy
-    last, n_leaves = tree.last[tree.order].tolist(), tree.n_leaves[tree.order].tolist()
+    last = tree.last[tree.order].tolist()
+    n_leaves = tree.n_leaves[tree.order].tolist()
     table = classes.stops(unit).filter(pl.col("of").is_in(nested.tolist()))
-    known: dict[tuple[int, frozenset[tuple[tuple[tuple[int, int], ...], int]]], Fraction] = {}
+    probability_of: dict[tuple[int, frozenset[tuple[tuple[tuple[int, int], ...], int]]], Fraction] = {}
     for (which,), rows in table.group_by("of"):
         size = int(classes.sizes(unit)[int(str(which))])
         stops: dict[int, dict[int, int]] = {}
@@ -342,11 +352,11 @@ def largest_where_nested(classes: StopClasses, unit: Unit, nested: IntArray) -> 
                     for one, times in stops[rank].items():
                         profiles[one] = (*profiles.get(one, ()), (n_leaves[rank], times))
             key = size, frozenset(Counter(profiles.values()).items())
-            if key not in known:
+            if key not in probability_of:
                 for profile, _ in key[1]:
                     _spend_powers(len(profile), sum(leaves.bit_length() * times for leaves, times in profile))
-                known[key] = sum((n * _visited_by(profile) for profile, n in key[1]), Fraction(0)) / size
-    return max(known.values(), default=Fraction(0))
+                probability_of[key] = sum((n * _visited_by(profile) for profile, n in key[1]), Fraction(0)) / size
+    return max(probability_of.values(), default=Fraction(0))
 
 
 def _spend_powers(terms: int, bits: int) -> None:

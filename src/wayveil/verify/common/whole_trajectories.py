@@ -33,8 +33,10 @@ def refusal(data: Points | Regions) -> str | None:
     >>> refusal(Points.from_records([[], []]))
     'There is no published position, so there is nothing to judge.'
     """
-    n, offsets = len(data.offsets) - 1, data.offsets
-    times, places = _times(data), _places(data)
+    n = len(data.offsets) - 1
+    offsets = data.offsets
+    times = _times(data)
+    places = _places(data)
     if n < 0 or offsets[0] != 0 or (offsets[1:] < offsets[:-1]).any() or len(data.owner) != n:
         return "The trajectories do not add up to the rows and owners, so nothing can be judged."
     if any(len(column) != offsets[-1] for column in (*times, *places)):

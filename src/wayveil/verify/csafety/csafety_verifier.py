@@ -106,9 +106,16 @@ def check_csafety(published: Stops, claim: CSafety, *, original: Stops | None = 
     reason = _refusal(published, original, codes)
     if reason:
         return _verdict(published, claim, original, None, None, reason)
-    found = _Findings.of(published, claim, original, codes)
-    witness = found.false() or found.small() or found.dominated() or found.rare() or found.nested() or found.unsafe()
-    return _verdict(published, claim, original, found, witness, found.reason(witness))
+    findings = _Findings.of(published, claim, original, codes)
+    witness = (
+        findings.false()
+        or findings.small()
+        or findings.dominated()
+        or findings.rare()
+        or findings.nested()
+        or findings.unsafe()
+    )
+    return _verdict(published, claim, original, findings, witness, findings.reason(witness))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -280,13 +287,13 @@ class _Findings:
             return None
         tree = self.data.taxonomy
         which = self.classes.shortest(np.unique(worst.of))
-        found = []
+        unsafe_places = []
         for node in worst.node[worst.of == which].tolist():
             below = tree.order[tree.first[node] : tree.last[node]]
             spend(5_000 + 200 * len(below))
             leaf = min(tree.nodes[i] for i in below[tree.is_leaf[below]].tolist())
-            found.append((leaf, tree.nodes[node]))
-        leaf, name = min(found)
+            unsafe_places.append((leaf, tree.nodes[node]))
+        leaf, name = min(unsafe_places)
         return {
             "places": self.classes.places(which),
             "node": name,
@@ -307,7 +314,8 @@ class _Findings:
         if breaks == "original":
             n = len(self.wrong)
             return f"A published trajectory cannot have been made from the original one: {_trajectories(n)}."
-        least, classes = int(self.classes.people.min()), len(self.classes)
+        least = int(self.classes.people.min())
+        classes = len(self.classes)
         if breaks == "people":
             return f"A class is that of only {least:,} {one if least == 1 else many}, fewer than m = {self.claim.m}."
         if breaks == "antichain":
@@ -339,34 +347,34 @@ def _verdict(
     data: Stops,
     claim: CSafety,
     original: Stops | None,
-    found: _Findings | None,
+    findings: _Findings | None,
     witness: dict[str, Any] | None,
     reason: str,
 ) -> Verdict:
-    true = original if found else None
-    known = data.owners != "hidden"
+    true = original if findings else None
+    has_owners = data.owners != "hidden"
     measured: dict[str, int | float | str | None] = {
-        "max_probability": float(found.largest) if found else None,
-        "max_probability_exact": ratio(found.largest) if found else None,
-        "max_probability_people": found.counted("people") if found else None,
-        "max_probability_trajectories": found.counted("trajectories") if found else None,
-        "min_people": int(found.classes.people.min()) if found else None,
-        "max_owner_share": float(found.owner_share[0]) if found and known else None,
-        "min_place_people": int(found.node_people.min()) if found and len(found.node) else None,
-        "classes": len(found.classes) if found else 0,
-        "small_classes": int((found.classes.people < claim.m).sum()) if found else None,
-        "dominated_classes": int(found.is_dominated.sum()) if found and known else None,
-        "rare_places": int((found.node_people < claim.least_people).sum()) if found else None,
-        "nested_classes": len(np.unique(found.above[0])) if found else None,
+        "max_probability": float(findings.largest) if findings else None,
+        "max_probability_exact": ratio(findings.largest) if findings else None,
+        "max_probability_people": findings.counted("people") if findings else None,
+        "max_probability_trajectories": findings.counted("trajectories") if findings else None,
+        "min_people": int(findings.classes.people.min()) if findings else None,
+        "max_owner_share": float(findings.owner_share[0]) if findings and has_owners else None,
+        "min_place_people": int(findings.node_people.min()) if findings and len(findings.node) else None,
+        "classes": len(findings.classes) if findings else 0,
+        "small_classes": int((findings.classes.people < claim.m).sum()) if findings else None,
+        "dominated_classes": int(findings.is_dominated.sum()) if findings and has_owners else None,
+        "rare_places": int((findings.node_people < claim.least_people).sum()) if findings else None,
+        "nested_classes": len(np.unique(findings.above[0])) if findings else None,
         "trajectories": int((data.offsets[:-1] < data.offsets[1:]).sum()),
         "rows": data.n_rows,
         "sensitive_rows": int(data.sensitive.sum()),
         "generalized_rows": int((~data.taxonomy.is_leaf[data.place]).sum()),
         "suppressed_rows": None if true is None else _suppressed(data, true),
-        "false_trajectories": None if true is None or found is None else len(found.wrong),
+        "false_trajectories": None if true is None or findings is None else len(findings.wrong),
     }
     return Verdict(
-        holds=found is not None and witness is None,
+        holds=findings is not None and witness is None,
         claim=claim,
         counted="owners" if data.owners == "given" else "trajectories",
         measured=measured,

@@ -35,15 +35,15 @@ def find_break_of_csafety(published: Stops, claim: CSafety, *, original: Stops |
     classes = defaultdict(list)
     for i, record in records.items():
         classes[tuple(node for node in record if node not in tree.sensitive)].append(i)
-    found = find_break([[people[i] for i in members] for members in classes.values()], claim.m, claim.owner_share)
-    if found:
-        return found
+    sentence = find_break([[people[i] for i in members] for members in classes.values()], claim.m, claim.owner_share)
+    if sentence:
+        return sentence
     for members in classes.values():
         for unit in ("people", "trajectories"):
             stops: dict[int, list[str]] = defaultdict(list)
             for i in members:
-                told = records[i] + (truth[i] if truth and claim.weights == "worst" else [])
-                stops[people[i] if unit == "people" else i] += [node for node in told if node in tree.sensitive]
+                disclosed = records[i] + (truth[i] if truth and claim.weights == "worst" else [])
+                stops[people[i] if unit == "people" else i] += [node for node in disclosed if node in tree.sensitive]
             for leaf in tree.leaves & tree.sensitive:
                 chances = [tree.chance(leaf, nodes, claim.weights) for nodes in stops.values()]
                 mean = sum(chances, Fraction(0)) / len(chances)

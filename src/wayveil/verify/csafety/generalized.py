@@ -71,28 +71,36 @@ def misfits(published: Stops, original: Stops, codes: IntArray, which: IntArray,
     [1]
     """
     truth = codes[original.place]
-    at, end = published.offsets[which], published.offsets[which + 1]
-    there, stop = original.offsets[which], original.offsets[which + 1]
-    wrong = end - at > stop - there
+    at = published.offsets[which]
+    end = published.offsets[which + 1]
+    true_row = original.offsets[which]
+    stop = original.offsets[which + 1]
+    wrong = end - at > stop - true_row
     active: IntArray = np.flatnonzero(~wrong & (at < end))
-    at, end, there, stop = (column[active] for column in (at, end, there, stop))
+    at, end, true_row, stop = (column[active] for column in (at, end, true_row, stop))
+    # Is a published trajectory its original with stops left out and places lifted? Taking the first true stop that fits
+    # leaves most of the original for the rest, so nothing is missed.  Before each round the stops before `at` have
+    # found theirs before `true_row`.  A round looks at one true stop of all trajectories; it fits the next published
+    # stop or was left out.  Wrong is who has fewer true stops left than published ones.  The last few are cheaper one
+    # by one.
     while len(active) > FEW:
-        at = at + _fits(published, truth, at, there, labels)
-        there = np.asarray(there + 1)
-        lost = end - at > stop - there
+        at = at + _fits(published, truth, at, true_row, labels)
+        true_row = np.asarray(true_row + 1)
+        lost = end - at > stop - true_row
         wrong[active[lost]] = True
         going = ~lost & (at < end)
-        active, at, end, there, stop = (column[going] for column in (active, at, end, there, stop))
-    for i, a, a_end, b, b_end in zip(*(column.tolist() for column in (active, at, end, there, stop)), strict=True):
+        active, at, end, true_row, stop = (column[going] for column in (active, at, end, true_row, stop))
+    for i, a, a_end, b, b_end in zip(*(column.tolist() for column in (active, at, end, true_row, stop)), strict=True):
         wrong[i] = not _one_fits(published, truth, slice(a, a_end), slice(b, b_end), labels)
     return which[wrong]
 
 
-def _fits(published: Stops, truth: IntArray, at: IntArray, there: IntArray, labels: bool) -> BoolArray:
+def _fits(published: Stops, truth: IntArray, at: IntArray, true_row: IntArray, labels: bool) -> BoolArray:
     tree = published.taxonomy
-    node, place = published.place[at], truth[there]
-    found = tree.covers(node, place)
-    return found & (tree.sensitive[node] == tree.sensitive[place]) if labels else found
+    node = published.place[at]
+    place = truth[true_row]
+    fits = tree.covers(node, place)
+    return fits & (tree.sensitive[node] == tree.sensitive[place]) if labels else fits
 
 
 def _one_fits(published: Stops, truth: IntArray, rows: slice, true: slice, labels: bool) -> bool:

@@ -43,9 +43,9 @@ def find_break_of_kanonymity(
         looking_alike[tuple(shown.record(i))].append(people[i])
     if not looking_alike:
         return "Nothing is published."
-    found = find_break(looking_alike.values(), claim.k, claim.owner_share)
-    if found:
-        return found
+    sentence = find_break(looking_alike.values(), claim.k, claim.owner_share)
+    if sentence:
+        return sentence
     for i in list_published(published):
         truth = None if original is None else original.record(i)
         if isinstance(shown, Regions) and truth is not None and not was_in(shown.record(i), truth, slack):

@@ -88,7 +88,8 @@ def check_kanonymity(
     >>> check_kanonymity(boxes, KAnonymity(k=2), original=truth).witness["breaks"]
     'truth'
     """
-    why_not, judged = refusal(published), published
+    why_not = refusal(published)
+    judged = published
     if not why_not and boxes is not None:
         why_not = _misfit(published, boxes)
         if not why_not:
@@ -170,13 +171,17 @@ def _verdict(
     reason: str = "",
 ) -> Verdict:
     """Say what was found; a `reason` given beforehand says why nothing is certain."""
-    truth, rarest, outside, witness = None, None, None, None
+    truth = None
+    rarest = None
+    outside = None
+    witness = None
     share: float | None = None
     boxes = data if isinstance(data, Regions) else None
     if groups is not None:
         rarest = int(groups.people.min())
         largest = groups.largest
-        most, size = int(groups.most[largest]), int(groups.size[largest])
+        most = int(groups.most[largest])
+        size = int(groups.size[largest])
         share = most / size
         if boxes is not None:
             truth = None if original is None else contain(boxes, original)
@@ -213,8 +218,10 @@ def _verdict(
 
 def _sequence(data: Regions | Points, trajectory: int, people: int) -> dict[str, Any]:
     """Return a sequence and the people who have it, as published, by its ends."""
-    first, last = int(data.offsets[trajectory]), int(data.offsets[trajectory + 1]) - 1
-    start, end = _row(data, first), _row(data, last)
+    first = int(data.offsets[trajectory])
+    last = int(data.offsets[trajectory + 1]) - 1
+    start = _row(data, first)
+    end = _row(data, last)
     return {"start": start, "end": end, "rows": last - first + 1, "people": people}
 
 
@@ -262,7 +269,8 @@ def _reason(
     if witness and witness["breaks"] == "support":
         return f"A sequence of {rows} is that of only {least} {one if least == 1 else many}, fewer than k = {claim.k}."
     if witness and witness["breaks"] == "share":
-        own, size = witness["own"], witness["own"] + witness["others"]
+        own = witness["own"]
+        size = witness["own"] + witness["others"]
         return (
             f"Of {size:,} trajectories with the same sequence of {rows}, {own:,} belong to one {one}, more than "
             f"{share_text(claim.owner_share)}."

@@ -22,7 +22,8 @@ MAX_ROWS = 2**31 - 1
 """With this many rows (hence items) at most, an item and a row fit together in one int64 key."""
 
 _KEY_BITS = 63
-_STEPS_PER_BATCH, _STEPS_PER_ROW = 100_000, 40
+_STEPS_PER_BATCH = 100_000
+_STEPS_PER_ROW = 40
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -53,12 +54,13 @@ class Batch:
 
     def sequence(self, i: int) -> tuple[int, ...]:
         """Return the items of sequence `i`."""
-        found: list[int] = []
+        items: list[int] = []
         batch: Batch | None = self
         while batch is not None:
-            found.append(int(batch.item[i]))
-            i, batch = int(batch.parent[i]), batch.above
-        return tuple(reversed(found))
+            items.append(int(batch.item[i]))
+            i = int(batch.parent[i])
+            batch = batch.above
+        return tuple(reversed(items))
 
 
 class SequenceWalker:
@@ -96,7 +98,8 @@ class SequenceWalker:
     def __init__(
         self, item: IntArray, end: IntArray, *, longest: int, chunk_rows: int, begin: IntArray | None = None
     ) -> None:
-        self._item, self._end = item, end
+        self._item = item
+        self._end = end
         self._begin = np.arange(len(item)) if begin is None else begin
         self._n_items = int(item.max()) + 1 if len(item) else 0
         self._row_bits = max(1, (len(item) - 1).bit_length())
@@ -113,6 +116,9 @@ class SequenceWalker:
         # A stack, not a recursion: the depth is bounded by the longest trajectory only.
         stack = self._pieces(batch)
         del batch
+        # Before each round every sequence was given out that is no extension of one on the stack.  A round takes some
+        # sequences of one length and makes all that are longer by one item.  Lengths grow up to `longest`, so it ends;
+        # the last piece is taken first, so no more pieces wait than one length has, for each length.
         while stack:
             above, lo, hi = stack.pop()
             if above.length >= self.longest:
@@ -129,7 +135,8 @@ class SequenceWalker:
         after = np.zeros(len(batch.rows) + 1, np.int64)
         np.cumsum(self._end[batch.rows] - batch.rows - 1, out=after[1:])
         after = after[batch.starts]
-        pieces, lo = [], 0
+        pieces = []
+        lo = 0
         while lo < len(batch):
             # Skip what cannot grow: the next range begins with the last sequence before which nothing was added.
             lo = int(np.searchsorted(after, after[lo], side="right")) - 1

@@ -25,19 +25,19 @@ def find_break_of_kcl(published: Visits, claim: KCL, **_: Any) -> str:
     visits = {i: frozenset(published.record(i)) for i in list_published(published)}
     values = {name: published.attributes[name].values() for name, _ in claim.sensitive}
     # Times increase inside a trajectory, so a sequence of visits is a set of visits.
-    known = {
+    sequences = {
         frozenset(some)
         for record in visits.values()
         for size in range(1, len(record) + 1 if claim.l == "all" else min(int(claim.l), len(record)) + 1)
         for some in combinations(record, size)
     }
-    if not known:
+    if not sequences:
         return "Nothing is published."
-    for sequence in known:
+    for sequence in sequences:
         fitting = [i for i, record in visits.items() if sequence <= record]
-        found = find_break([[people[i] for i in fitting]], claim.k, claim.owner_share)
-        if found:
-            return found
+        sentence = find_break([[people[i] for i in fitting]], claim.k, claim.owner_share)
+        if sentence:
+            return sentence
         for attribute, sensitive in claim.sensitive:
             for value in sensitive:
                 # A missing value may be any value.

@@ -90,14 +90,16 @@ class People:
     """
 
     def __init__(self, table: Table, shapes: Shapes, carries: list[BoolArray], *, each: bool = False) -> None:
-        n, self.n_values = len(shapes), len(carries)
+        n = len(shapes)
+        self.n_values = len(carries)
         spend(200 * n * self.n_values)
         self._one_each = each or table.person is None
         if each or table.person is None:
             columns = [np.bincount(shapes.of, minlength=n)]
             columns += [np.bincount(shapes.of[carried], minlength=n) for carried in carries]
             self._tally = np.stack(columns, axis=1)
-            self.exact, self.exact_with = self._tally[:, 0], self._tally[:, 1:]
+            self.exact = self._tally[:, 0]
+            self.exact_with = self._tally[:, 1:]
             return
         # One entry for each shape and person, by shape; a person may own trajectories of several shapes.
         entries, entry = np.unique(shapes.of * table.people + table.person, return_inverse=True)
@@ -173,12 +175,12 @@ class Owned:
         order = np.argsort(self.person, kind="stable")  # shapes ascend inside a person
         starts = offsets_of(np.bincount(self.person))
         several = np.flatnonzero(np.diff(starts) > 1)
-        found = {}
+        shapes_of = {}
         for begin, end in zip(starts[several].tolist(), starts[several + 1].tolist(), strict=True):
             shape = self.shape[order[begin:end]]
             trajectories = self.trajectories[order[begin:end]]
-            found[shape.astype(">u8").tobytes(), trajectories.astype(">u8").tobytes()] = shape, trajectories
-        return [found[key] for key in sorted(found)]
+            shapes_of[shape.astype(">u8").tobytes(), trajectories.astype(">u8").tobytes()] = shape, trajectories
+        return [shapes_of[key] for key in sorted(shapes_of)]
 
 
 def common(a: IntArray, b: IntArray) -> IntArray:
@@ -194,8 +196,8 @@ def common(a: IntArray, b: IntArray) -> IntArray:
     spend(3_000 + 30 * len(a))
     at = b.searchsorted(a)
     at[at == len(b)] = 0
-    found: IntArray = a[b[at] == a]
-    return found
+    in_both: IntArray = a[b[at] == a]
+    return in_both
 
 
 def rows_of(starts: IntArray, chosen: IntArray) -> tuple[IntArray, IntArray]:
@@ -215,6 +217,9 @@ def minimal(shapes: Shapes, sequence: IntArray, broken: Callable[[IntArray], boo
     intersections per item.
     """
     kept = sorted(sequence.tolist(), key=lambda item: (-len(shapes.having(item)), item))
+    # Before each round `broken` is true of the extent of `kept`.  A round tries each item once, the most common first:
+    # the extent of all others that are left is that of those before it and that of those behind it.  If that is broken
+    # as well, the item goes; otherwise it stays.  It ends when a whole round dropped nothing.
     while True:
         behind: list[IntArray | None] = [None]
         for item in reversed(kept):
@@ -236,5 +241,5 @@ def _narrowed(extent: IntArray | None, other: IntArray) -> IntArray:
     """Return what is in both, and the same array if nothing is lost; None stands for every shape."""
     if extent is None:
         return other
-    found = common(extent, other)
-    return extent if len(found) == len(extent) else found
+    narrower = common(extent, other)
+    return extent if len(narrower) == len(extent) else narrower

@@ -26,6 +26,7 @@ import numpy as np
 from wayveil.model.budget import spend
 from wayveil.model.claims import KCL
 from wayveil.model.data.ragged import BoolArray, IntArray, offsets_of
+from wayveil.verify.common.step_budget import BudgetExceeded, StepBudget
 from wayveil.verify.kcl.distinct_trajectories import Owned, People, Shapes, common, minimal, rows_of
 from wayveil.verify.kcl.kcl_table import SHARES, Table
 
@@ -86,23 +87,23 @@ def judge_all(table: Table, claim: KCL) -> Findings:
     """Judge all sequences that occur, of any length; stops after `WORK_LIMIT` steps for each share, and says so."""
     shapes = Shapes.of_table(table)
     whole = _Whole(table, shapes)
-    found = Findings(judged=len(shapes), limit=WORK_LIMIT)
+    findings = Findings(judged=len(shapes), limit=WORK_LIMIT)
     try:
-        whole.measure(_Work(WORK_LIMIT))
-        found.support_exact = True
-    except _LimitReached:
+        whole.measure(_SetBudget(WORK_LIMIT))
+        findings.support_exact = True
+    except BudgetExceeded:
         pass
-    found.least = whole.least
-    if found.support_exact:
-        _measure_shares(found, table, claim, whole)
+    findings.least = whole.least
+    if findings.support_exact:
+        _measure_shares(findings, table, claim, whole)
     for kind, best in whole.best.items():
-        found.largest[kind].share = best.share
-    found.judged += sum(best.counted for best in whole.best.values())
-    _find_witness(found, claim, whole)
-    return found
+        findings.largest[kind].share = best.share
+    findings.judged += sum(best.counted for best in whole.best.values())
+    _find_witness(findings, claim, whole)
+    return findings
 
 
-def _measure_shares(found: Findings, table: Table, claim: KCL, whole: _Whole) -> None:
+def _measure_shares(findings: Findings, table: Table, claim: KCL, whole: _Whole) -> None:
     """Find the largest share of each kind; what whole trajectories, or another kind, already tell is not searched for.
 
     - One trajectory each: a sequence of n trajectories has people who own 1/n of them, and counting people is counting
@@ -110,13 +111,14 @@ def _measure_shares(found: Findings, table: Table, claim: KCL, whole: _Whole) ->
     - Hidden owners: the share of an owner and the confidence over people are bounds that whole trajectories reach.
     """
     one_each = table.person is None
-    for kind, largest in found.largest.items():
+    for kind, largest in findings.largest.items():
         if (one_each and kind == "owner_share") or (table.hidden and kind == "confidence"):
             largest.exact = largest.certified = True
         elif one_each and not table.hidden and kind == "confidence_trajectories":
-            largest.exact = found.largest["confidence"].exact
-            largest.certified = found.largest["confidence"].certified
-            people, counted = whole.best["confidence"], whole.best[kind].counted
+            largest.exact = findings.largest["confidence"].exact
+            largest.certified = findings.largest["confidence"].certified
+            people = whole.best["confidence"]
+            counted = whole.best[kind].counted
             whole.best[kind] = _Best(share=people.share, value=people.value, sequence=people.sequence, counted=counted)
         else:
             _measure_share(largest, kind, table, claim, whole)
@@ -124,7 +126,8 @@ def _measure_shares(found: Findings, table: Table, claim: KCL, whole: _Whole) ->
 
 def _measure_share(largest: Largest, kind: str, table: Table, claim: KCL, whole: _Whole) -> None:
     """Search for the largest share of a kind; where that takes too long, for one above its bound."""
-    best, allowed = whole.best[kind], claim.owner_share if kind == "owner_share" else claim.c
+    best = whole.best[kind]
+    allowed = claim.owner_share if kind == "owner_share" else claim.c
     largest.exact = largest.certified = _search(kind, table, whole, best, Fraction(0), EXACT_LIMIT)
     if not largest.certified and best.share <= allowed and whole.least >= claim.k:
         # Rounded down to a denominator that 64-bit products can hold: this prunes less, never more.
@@ -132,19 +135,15 @@ def _measure_share(largest: Largest, kind: str, table: Table, claim: KCL, whole:
         largest.certified = _search(kind, table, whole, best, bound, WORK_LIMIT, enough=allowed)
 
 
-class _LimitReached(Exception):
-    """The work limit is reached."""
-
-
 @dataclass
-class _Work:
-    left: int
+class _SetBudget(StepBudget):
+    """Steps for looking at sets of trajectories."""
 
-    def spend(self, numbers: int) -> None:
-        spend(_NANOSECONDS * (_STEPS_PER_SET + numbers))
-        self.left -= _STEPS_PER_SET + numbers
-        if self.left < 0:
-            raise _LimitReached
+    cost: int = _NANOSECONDS
+
+    def consume_set(self, numbers: int) -> None:
+        """Pay for one set, and for so many numbers of it."""
+        self.consume(_STEPS_PER_SET + numbers)
 
 
 @dataclass(kw_only=True)
@@ -160,7 +159,9 @@ class _Best:
     def note(self, share: Fraction, value: int, sequence: IntArray) -> None:
         """Keep a share if it is larger."""
         if share > self.share:
-            self.share, self.value, self.sequence = share, value, sequence
+            self.share = share
+            self.value = value
+            self.sequence = sequence
             self.version += 1
 
 
@@ -173,7 +174,8 @@ class _Whole:
     """
 
     def __init__(self, table: Table, shapes: Shapes) -> None:
-        self.shapes, self.hidden = shapes, table.hidden
+        self.shapes = shapes
+        self.hidden = table.hidden
         self.people = People(table, shapes, table.carries)
         self.one_each = table.person is None
         self.trajectories = self.people if self.one_each else People(table, shapes, table.carries, each=True)
@@ -205,13 +207,17 @@ class _Whole:
         fitting, carrying, _ = self.trajectories.count(extent)
         return Fraction(int(carrying[value]), fitting)
 
-    def measure(self, work: _Work) -> None:
+    def measure(self, budget: _SetBudget) -> None:
         """Count the people behind every shape that carries a value, or that may have the smallest support."""
-        exact, wanted = self.people.exact, self.people.exact_with.sum(axis=1) > 0
+        exact = self.people.exact
+        wanted = self.people.exact_with.sum(axis=1) > 0
         if self.owned is not None:
             wanted |= self.owned.of_several
         path: list[int] = []
         extents: list[IntArray] = []
+        # Before each round `extents` are the shapes that have the first 1, 2, ...  items of `path`.  A round keeps what
+        # the next shape begins with as well, and intersects on with the rest of its items, until only the shape itself
+        # is left.
         for shape, items in self._rare_items_first():
             if exact[shape] >= self.least and not wanted[shape]:
                 continue
@@ -223,10 +229,10 @@ class _Whole:
                 having = self.shapes.having(item)
                 extents.append(common(extents[-1], having) if extents else having)
                 path.append(item)
-                work.spend(len(extents[-2]) if len(extents) > 1 else 0)
+                budget.consume_set(len(extents[-2]) if len(extents) > 1 else 0)
                 if len(extents[-1]) == 1:
                     break
-            work.spend(len(extents[-1]))
+            budget.consume_set(len(extents[-1]))
             self._note(shape, extents[-1])
 
     def _rare_items_first(self) -> list[tuple[int, list[int]]]:
@@ -237,7 +243,8 @@ class _Whole:
         rank[order] = np.arange(len(frequency))
         shape = np.repeat(np.arange(len(self.shapes)), np.diff(self.shapes.offsets))
         ranks = rank[self.shapes.item][np.lexsort((rank[self.shapes.item], shape))]
-        text, cuts = ranks.astype(">u4").tobytes(), (4 * self.shapes.offsets).tolist()
+        text = ranks.astype(">u4").tobytes()
+        cuts = (4 * self.shapes.offsets).tolist()
         keys = [text[cuts[i] : cuts[i + 1]] for i in range(len(self.shapes))]
         items = order[ranks].tolist()
         offsets = self.shapes.offsets.tolist()
@@ -246,10 +253,13 @@ class _Whole:
     def _note(self, shape: int, extent: IntArray) -> None:
         support, having, never = self.people.count(extent)
         fitting, carrying, without = (support, having, never) if self.one_each else self.trajectories.count(extent)
-        self.support[shape], self.never[shape] = support, never
-        self.fitting[shape], self.fitting_without[shape] = fitting, without
+        self.support[shape] = support
+        self.never[shape] = never
+        self.fitting[shape] = fitting
+        self.fitting_without[shape] = without
         if support < self.least:
-            self.least, self.rarest = support, shape
+            self.least = support
+            self.rarest = shape
         self._note_owner(shape, extent)
         items = self.shapes.items(shape)
         for value in np.flatnonzero(self.people.exact_with[shape]).tolist():
@@ -274,16 +284,16 @@ def _search(
 
     With `enough` the search also ends, with False, as soon as the best is above it.
     """
-    work = _Work(limit)
+    budget = _SetBudget(limit)
     try:
         for carriers in _carriers(kind, table, whole):
-            work.spend(len(carriers.shape))
+            budget.consume_set(len(carriers.shape))
             if not carriers.promising(np.arange(len(carriers.shape)), np.zeros(1, np.int64), max(best.share, bound))[0]:
                 continue
-            _CarrierSearch(whole, carriers).run(best, bound, work, enough)
+            _CarrierSearch(whole, carriers).run(best, bound, budget, enough)
             if enough is not None and best.share > enough:
                 return False
-    except _LimitReached:
+    except BudgetExceeded:
         return False
     return True
 
@@ -371,7 +381,8 @@ class _Carriers:
     @classmethod
     def of_owner(cls, whole: _Whole, shape: IntArray, own: IntArray) -> _Carriers:
         order = np.lexsort((shape, whole.fitting[shape]))
-        shape, own = shape[order], own[order]
+        shape = shape[order]
+        own = own[order]
         fitting = whole.fitting[shape]
         return cls(
             value=-1,
@@ -418,14 +429,15 @@ class _Carriers:
 
         If no j meets all three, there is no such q.  All products are below 2**63: numbers are below 2**31.
         """
-        over, under = best.numerator, best.denominator
+        over = best.numerator
+        under = best.denominator
         having = self.having[carrier]
         total = _running(having, starts)
         gain = _running(np.maximum(having * (under - over) - over * self.without[carrier], 0), starts)
         meets = (total * under > over * self.support[carrier]) & (gain > 0)
         meets &= total * (under - over) > over * self.never[carrier]
-        found: BoolArray = np.logical_or.reduceat(meets, starts)
-        return found
+        is_promising: BoolArray = np.logical_or.reduceat(meets, starts)
+        return is_promising
 
 
 @dataclass(kw_only=True, eq=False)
@@ -452,7 +464,8 @@ class _CarrierSearch:
     """
 
     def __init__(self, whole: _Whole, carriers: _Carriers) -> None:
-        self._carriers, self._shapes = carriers, whole.shapes
+        self._carriers = carriers
+        self._shapes = whole.shapes
         rows, _ = rows_of(whole.shapes.offsets, carriers.shape)
         self._starts = offsets_of(np.diff(whole.shapes.offsets)[carriers.shape])
         items, which, frequency = np.unique(whole.shapes.item[rows], return_inverse=True, return_counts=True)
@@ -462,7 +475,7 @@ class _CarrierSearch:
         number[order] = np.arange(len(items))
         self._item = number[which]
 
-    def run(self, best: _Best, bound: Fraction, work: _Work, enough: Fraction | None) -> None:
+    def run(self, best: _Best, bound: Fraction, budget: _SetBudget, enough: Fraction | None) -> None:
         stack = [
             _Open(
                 carriers=np.arange(len(self._carriers.shape)),
@@ -472,23 +485,29 @@ class _CarrierSearch:
                 version=-1,
             )
         ]
+        # Branch and bound over closed sequences.  Before each round whatever has a larger share than `best`, and than
+        # `bound`, is below an entry of the stack.  A round takes one; where `best` changed since it was put there, it
+        # is looked at again whether carriers are left that could do better.  Then it is closed and counted, and what is
+        # below it goes on the stack.
         while stack and (enough is None or best.share <= enough):
             node = stack.pop()
             if node.version != best.version:
-                work.spend(len(node.carriers))
+                budget.consume_set(len(node.carriers))
                 if not self._carriers.promising(node.carriers, np.zeros(1, np.int64), max(best.share, bound))[0]:
                     continue
-            stack.extend(self._visit(node, best, bound, work))
+            stack.extend(self._visit(node, best, bound, budget))
 
-    def _visit(self, node: _Open, best: _Best, bound: Fraction, work: _Work) -> list[_Open]:
+    def _visit(self, node: _Open, best: _Best, bound: Fraction, budget: _SetBudget) -> list[_Open]:
         """Close and count one sequence, and return what to look at below it, the first one last."""
         rows, carrier = rows_of(self._starts, node.carriers)
-        work.spend(_STEPS_PER_VISIT + _STEPS_PER_ROW * len(rows))
+        budget.consume_set(_STEPS_PER_VISIT + _STEPS_PER_ROW * len(rows))
         items = self._item[rows]
         order = np.argsort(items, kind="stable")
-        items, carrier = items[order], carrier[order]
+        items = items[order]
+        carrier = carrier[order]
         starts = np.flatnonzero(np.concatenate([[True], items[1:] != items[:-1]]))
-        distinct, counts = items[starts], np.diff(starts, append=len(items))
+        distinct = items[starts]
+        counts = np.diff(starts, append=len(items))
         everywhere = counts == len(node.carriers)
         closed = distinct[everywhere]
         if np.count_nonzero(closed < node.item) != np.count_nonzero(node.above < node.item):
@@ -497,10 +516,10 @@ class _CarrierSearch:
         new = np.ones(len(closed), bool)
         new[np.searchsorted(closed, node.above)] = False
         for item in self._name[closed[new]].tolist():
-            work.spend(len(extent))
+            budget.consume_set(len(extent))
             extent = common(extent, self._shapes.having(item))
         if len(closed):
-            work.spend(len(extent))
+            budget.consume_set(len(extent))
             best.counted += 1
             share = self._carriers.share(node.carriers, extent)
             best.note(share, self._carriers.value, np.sort(self._name[closed]))
@@ -528,27 +547,28 @@ def _running(values: IntArray, starts: IntArray) -> IntArray:
     return total - np.repeat(total[starts] - values[starts], np.diff(starts, append=len(values)))
 
 
-def _find_witness(found: Findings, claim: KCL, whole: _Whole) -> None:
+def _find_witness(findings: Findings, claim: KCL, whole: _Whole) -> None:
     """If something breaks the claim, make it as small as dropping single visits can."""
     if whole.least < claim.k:
-        found.breaks = "support"
-        found.sequence = minimal(
+        findings.breaks = "support"
+        findings.sequence = minimal(
             whole.shapes, whole.shapes.items(whole.rarest), lambda extent: whole.people.count(extent)[0] < claim.k
         )
     for kind, best in whole.best.items():
         allowed = claim.owner_share if kind == "owner_share" else claim.c
-        if not found.breaks and best.share > allowed:
-            found.breaks, found.value = kind, best.value
+        if not findings.breaks and best.share > allowed:
+            findings.breaks = kind
+            findings.value = best.value
             share_of = _share_of(kind, whole, best.value)
-            found.sequence = minimal(whole.shapes, best.sequence, partial(_exceeds, share_of, allowed))
-    if not found.breaks:
+            findings.sequence = minimal(whole.shapes, best.sequence, partial(_exceeds, share_of, allowed))
+    if not findings.breaks:
         return
-    extent = whole.shapes.having(found.sequence[0])
-    for item in found.sequence[1:]:
+    extent = whole.shapes.having(findings.sequence[0])
+    for item in findings.sequence[1:]:
         extent = common(extent, whole.shapes.having(item))
-    found.support = whole.people.count(extent)[0]
-    if found.breaks != "support":
-        found.share = _share_of(found.breaks, whole, found.value)(extent)
+    findings.support = whole.people.count(extent)[0]
+    if findings.breaks != "support":
+        findings.share = _share_of(findings.breaks, whole, findings.value)(extent)
 
 
 def _share_of(kind: str, whole: _Whole, value: int) -> Callable[[IntArray], Fraction]:

@@ -174,8 +174,8 @@ def join_shares(
     worst = min((share.worst for share in ordered if share.worst is not None), default=None)
     by_length: dict[int, Extremes] = {}
     for share in ordered:
-        for length, found in share.by_length.items():
-            by_length[length] = _both(by_length[length], found) if length in by_length else found
+        for length, extremes in share.by_length.items():
+            by_length[length] = _both(by_length[length], extremes) if length in by_length else extremes
     return verdict_of_listed(scope, claim, worst, by_length)
 
 
@@ -193,7 +193,8 @@ def cut_share(published: Visits, *, first: int, until: int, places: tuple[int, i
     begins = (published.t >= first) & (published.t < until)
     if places[1] > 1:
         begins &= _in_group(published.locations, places)[published.location]
-    rows, trajectory = np.flatnonzero(begins), trajectory_of_row(published.offsets)
+    rows = np.flatnonzero(begins)
+    trajectory = trajectory_of_row(published.offsets)
     some, at = np.unique(trajectory[rows], return_index=True)
     start = np.full(len(published), len(begins))
     start[some] = rows[at]

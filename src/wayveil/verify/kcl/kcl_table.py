@@ -24,7 +24,8 @@ people with a sensitive value among all people, and trajectories with it among a
 
 def refusal(data: Visits, claim: KCL) -> str | None:
     """Why the data cannot be judged, or None; trusts nothing that a constructor may have checked."""
-    n, offsets = len(data.offsets) - 1, data.offsets
+    n = len(data.offsets) - 1
+    offsets = data.offsets
     if n < 0 or offsets[0] != 0 or offsets[-1] != len(data.t) or (offsets[1:] < offsets[:-1]).any():
         return "The trajectories do not add up to the visits, so nothing can be judged."
     if len(data.location) != len(data.t) or len(data.owner) != n:
@@ -104,7 +105,8 @@ class Table:
             if len(codes) < len(kept):
                 people = len(codes)
                 order = np.argsort(owner, kind="stable")
-                kept, person = kept[order], owner[order]
+                kept = kept[order]
+                person = owner[order]
         lengths = data.offsets[kept + 1] - data.offsets[kept]
         end = np.cumsum(lengths)
         trajectory = np.repeat(np.arange(len(kept)), lengths)

@@ -14,7 +14,7 @@ from wayveil.model.results import Verdict
 from wayveil.verify.kcl.kcl_any_length import Findings
 from wayveil.verify.kcl.kcl_table import SHARES, Table
 
-__all__ = ["BREAKS", "Break", "Extremes", "Scope", "refused", "told", "verdict_of_all", "verdict_of_listed"]
+__all__ = ["BREAKS", "Break", "Extremes", "Scope", "name_break", "refused", "verdict_of_all", "verdict_of_listed"]
 
 BREAKS = ("support", *SHARES)
 """What a sequence can break, in the order in which breaks of sequences of the same length are shown."""
@@ -71,12 +71,12 @@ class Extremes:
     shares: dict[str, Fraction] = field(default_factory=lambda: dict.fromkeys(SHARES, Fraction(0)))
 
 
-def told(found: Break, table: Table, claim: KCL) -> Break:
-    """Return a break that was found in a table by what means the same outside of it."""
+def name_break(worst: Break, table: Table, claim: KCL) -> Break:
+    """Return a break of a table in names and times, which mean the same outside of it."""
     return replace(
-        found,
-        sequence=tuple((t, place) for place, t in table.labels(found.sequence)),
-        value=-1 if found.value < 0 else _values(claim).index(table.sensitive[found.value]),
+        worst,
+        sequence=tuple((t, place) for place, t in table.labels(worst.sequence)),
+        value=-1 if worst.value < 0 else _values(claim).index(table.sensitive[worst.value]),
     )
 
 
@@ -90,24 +90,24 @@ def verdict_of_listed(scope: Scope, claim: KCL, worst: Break | None, by_length: 
     judged = [e for length, e in by_length.items() if worst is None or length <= worst.length]
     measured: dict[str, int | float | str | None] = {
         "min_support": min(e.support for e in judged if e.support is not None),
-        **_shares_told({kind: max(e.shares[kind] for e in judged) for kind in SHARES}),
+        **_write_shares({kind: max(e.shares[kind] for e in judged) for kind in SHARES}),
         "sequences": sum(e.sequences for e in judged),
         **_size(scope),
     }
     return _judged(scope, claim, worst, measured, _reason(scope, claim, measured, worst))
 
 
-def verdict_of_all(scope: Scope, claim: KCL, table: Table, found: Findings) -> Verdict:
+def verdict_of_all(scope: Scope, claim: KCL, table: Table, findings: Findings) -> Verdict:
     """Say what was found for sequences of any length; what is not certified does not hold."""
     measured: dict[str, int | float | str | None] = {
-        "min_support": found.least,
-        **_shares_told({kind: largest.share for kind, largest in found.largest.items()}),
-        "sequences": found.judged,
+        "min_support": findings.least,
+        **_write_shares({kind: largest.share for kind, largest in findings.largest.items()}),
+        "sequences": findings.judged,
         **_size(scope),
     }
-    if not found.support_exact:
+    if not findings.support_exact:
         measured["min_support_note"] = "smallest met; the smallest of all may be smaller"
-    for kind, largest in found.largest.items():
+    for kind, largest in findings.largest.items():
         if not largest.exact:
             bound = "row_share" if kind == "owner_share" else "c"
             beyond = (
@@ -115,26 +115,26 @@ def verdict_of_all(scope: Scope, claim: KCL, table: Table, found: Findings) -> V
             )
             measured[f"max_{kind}_note"] = f"largest met; {beyond}"
     worst = None
-    if found.sequence:
+    if findings.sequence:
         broken = Break(
-            length=len(found.sequence),
-            kind=BREAKS.index(found.breaks),
-            rank=found.support,
-            sequence=found.sequence,
-            value=found.value,
-            support=found.support,
-            share=found.share,
+            length=len(findings.sequence),
+            kind=BREAKS.index(findings.breaks),
+            rank=findings.support,
+            sequence=findings.sequence,
+            value=findings.value,
+            support=findings.support,
+            share=findings.share,
         )
-        worst = told(broken, table, claim)
+        worst = name_break(broken, table, claim)
     reason = _reason(scope, claim, measured, worst)
-    if not (worst or found.certified):
-        open_ = next((kind for kind, largest in found.largest.items() if not largest.certified), "")
-        part = "support" if not found.support_exact else _WORDS[open_]
+    if not (worst or findings.certified):
+        open_ = next((kind for kind, largest in findings.largest.items() if not largest.certified), "")
+        part = "support" if not findings.support_exact else _WORDS[open_]
         reason = (
-            f"The {part} of sequences of any length cannot be certified within the limit of {found.limit} steps, "
+            f"The {part} of sequences of any length cannot be certified within the limit of {findings.limit} steps, "
             f"so the claim is not shown to hold."
         )
-    return _judged(scope, claim, worst, measured, reason, certified=found.certified)
+    return _judged(scope, claim, worst, measured, reason, certified=findings.certified)
 
 
 def _judged(
@@ -171,7 +171,7 @@ def refused(scope: Scope, claim: KCL, reason: str) -> Verdict:
     """Say that nothing could be judged, and why."""
     measured: dict[str, int | float | str | None] = {
         "min_support": None,
-        **_shares_told(dict.fromkeys(SHARES)),
+        **_write_shares(dict.fromkeys(SHARES)),
         "sequences": 0,
         **_size(scope),
     }
@@ -256,13 +256,13 @@ def _not_judged(scope: Scope, claim: KCL) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def _shares_told(shares: Mapping[str, Fraction | None]) -> dict[str, int | float | str | None]:
+def _write_shares(shares: Mapping[str, Fraction | None]) -> dict[str, int | float | str | None]:
     """Return the largest share of each kind, as a number and as an exact fraction."""
-    found: dict[str, int | float | str | None] = {}
+    measured: dict[str, int | float | str | None] = {}
     for kind, share in shares.items():
-        found[f"max_{kind}"] = None if share is None else float(share)
-        found[f"max_{kind}_exact"] = None if share is None else _ratio(share)
-    return found
+        measured[f"max_{kind}"] = None if share is None else float(share)
+        measured[f"max_{kind}_exact"] = None if share is None else _ratio(share)
+    return measured
 
 
 def _size(scope: Scope) -> dict[str, int]:

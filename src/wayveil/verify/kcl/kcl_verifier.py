@@ -20,8 +20,8 @@ from wayveil.verify.kcl.kcl_verdict import (
     Break,
     Extremes,
     Scope,
+    name_break,
     refused,
-    told,
     verdict_of_all,
     verdict_of_listed,
 )
@@ -130,10 +130,11 @@ def judge_listed(
         tally.judge(batch, table)
         if tally.worst:
             walker.longest = min(walker.longest, tally.worst.length)
-    found, worst = tally.by_length, tally.worst
+    by_length = tally.by_length
+    worst = tally.worst
     if worst is None:
-        return None, found
-    return told(worst, table, claim), {n: extremes for n, extremes in found.items() if n <= worst.length}
+        return None, by_length
+    return name_break(worst, table, claim), {n: extremes for n, extremes in by_length.items() if n <= worst.length}
 
 
 @dataclass(kw_only=True)
@@ -168,8 +169,8 @@ class _Tally:
         seen.sequences += len(batch)
         seen.support = least if seen.support is None else min(seen.support, least)
         if least < self.k:
-            found = batch.sequence(rarest)
-            self._note(Break(length=batch.length, kind=0, rank=least, sequence=found, value=-1, support=least))
+            sequence = batch.sequence(rarest)
+            self._note(Break(length=batch.length, kind=0, rank=least, sequence=sequence, value=-1, support=least))
         everything = np.arange(len(batch))
         self._judge_share(
             seen, "owner_share", fitting, everything, fitting.most_of_one, fitting.trajectories, self.allowed_of_one
@@ -190,7 +191,9 @@ class _Tally:
             having = _count_people(starts, None if person is None else person[chosen])["people"]
             among = fitting.people[hit]
             if table.hidden:
-                having, among = np.ones_like(having), 1 + among - having
+                # All that carry the value may be one person's: no larger share of people is certain.
+                among = 1 + among - having
+                having = np.ones_like(having)
             self._judge_share(seen, "confidence", fitting, hit, having, among, self.allowed, value)
             self._judge_share(
                 seen, "confidence_trajectories", fitting, hit, carrying, fitting.trajectories[hit], self.allowed, value
@@ -224,9 +227,9 @@ class _Tally:
                 )
             )
 
-    def _note(self, found: Break) -> None:
-        if self.worst is None or found < self.worst:
-            self.worst = found
+    def _note(self, candidate: Break) -> None:
+        if self.worst is None or candidate < self.worst:
+            self.worst = candidate
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -267,11 +270,15 @@ def _largest(having: IntArray, among: IntArray, best: Fraction) -> Fraction:
 
     Counts are below 2**31, so the products fit.  The float quotient only proposes where to look first.
     """
+    # Before each round `best` is what was given or one of the quotients, and what is left are those that may be larger.
+    # A round keeps those that are larger, exactly, and takes the one that looks largest as a float.  That one is left
+    # out of the next round, so the rounds end; then nothing is larger than `best`, whatever floats said.
     while True:
         better = np.flatnonzero(having * best.denominator > among * best.numerator)
         if not len(better):
             return best
-        having, among = having[better], among[better]
+        having = having[better]
+        among = among[better]
         i = int((having / among).argmax())
         best = Fraction(int(having[i]), int(among[i]))
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from wayveil.model.budget import spend
 from wayveil.model.data.ragged import BoolArray
-from wayveil.verify.common.step_budget import Work
+from wayveil.verify.common.step_budget import StepBudget
 
 __all__ = ["STARTS", "People", "gather", "grow", "search"]
 
@@ -34,7 +34,9 @@ def gather(
     >>> gather(close, alone, 2, [2, 1, 3]), gather(close, alone, 3, [2, 1, 3])
     ([0, 2], None)
     """
-    members, have, order = [first], set(people[first]), list(order)
+    members = [first]
+    have = set(people[first])
+    order = list(order)
     fits = close[first].copy()
     fits[first] = False
     spend(len(order) * (3_000 + len(close) // 10))
@@ -50,7 +52,7 @@ def gather(
     return members
 
 
-def grow(close: BoolArray, people: Sequence[People], k: int, work: Work, *, first: int = 0) -> list[int] | None:
+def grow(close: BoolArray, people: Sequence[People], k: int, budget: StepBudget, *, first: int = 0) -> list[int] | None:
     """Return a set around `first` whose members are pairwise close and belong to `k` people, or None if none is met.
 
     From `first` and each of the `STARTS` trajectories close to it that have most others close to them, a set is grown
@@ -61,7 +63,7 @@ def grow(close: BoolArray, people: Sequence[People], k: int, work: Work, *, firs
     --------
     >>> close = np.array([[1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 1]], bool)
     >>> alone = [frozenset({i}) for i in range(4)]
-    >>> grow(close, alone, 2, Work(100)), grow(close, alone, 3, Work(100))
+    >>> grow(close, alone, 2, StepBudget(100)), grow(close, alone, 3, StepBudget(100))
     ([0, 1], None)
     """
     owned: dict[int, list[int]] = {}
@@ -74,10 +76,17 @@ def grow(close: BoolArray, people: Sequence[People], k: int, work: Work, *, firs
     company = (close & around).sum(axis=1)
     starts = np.flatnonzero(around)
     for second in starts[np.argsort(-company[starts], kind="stable")][:STARTS].tolist():
-        members, have = [first], set(people[first])
-        fits, left, one = around.copy(), company.copy(), second
+        members = [first]
+        have = set(people[first])
+        fits = around.copy()
+        left = company.copy()
+        one = second
+        # Before each round all of `members` are close to each other, and `fits` are those close to all of them who
+        # would bring somebody new; `left` says how many of these each is close to.  A round adds `one`, takes out who
+        # does not fit any more, and chooses whom to add next: who is close to most of the others.  It ends with k
+        # people, or when nobody fits: greedy, so that proves nothing.
         while True:
-            work.spend(1 + len(people) // 16)
+            budget.consume(1 + len(people) // 16)
             members.append(one)
             have |= people[one]
             if len(have) >= k:
@@ -87,7 +96,8 @@ def grow(close: BoolArray, people: Sequence[People], k: int, work: Work, *, firs
             fits &= ~gone
             for other in {other for person in people[one] for other in owned[person]}:
                 if fits[other] and people[other] <= have:  # brings nobody new
-                    gone[other], fits[other] = True, False
+                    gone[other] = True
+                    fits[other] = False
             if not fits.any():
                 break
             spend(2 * len(close) * int(gone.sum()))
@@ -96,11 +106,13 @@ def grow(close: BoolArray, people: Sequence[People], k: int, work: Work, *, firs
     return None
 
 
-def search(close: BoolArray, people: Sequence[People], k: int, work: Work, *, first: int = 0) -> list[int] | None:
+def search(
+    close: BoolArray, people: Sequence[People], k: int, budget: StepBudget, *, first: int = 0
+) -> list[int] | None:
     """Return a set around `first` whose members are pairwise close and belong to `k` people, or None if there is none.
 
-    Exact: branch and bound over sets of trajectories that are all close to each other.  `work` is spent by one step
-    per pair at the start and per trajectory looked at later; LimitReached is raised when it runs out.
+    Exact: branch and bound over sets of trajectories that are all close to each other.  `budget` pays one step
+    per pair at the start and per trajectory looked at later; BudgetExceeded is raised when it runs out.
 
     Notes
     -----
@@ -113,14 +125,18 @@ def search(close: BoolArray, people: Sequence[People], k: int, work: Work, *, fi
     --------
     >>> close = np.array([[1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 1]], bool)
     >>> alone = [frozenset({i}) for i in range(4)]
-    >>> search(close, alone, 2, Work(100)), search(close, alone, 3, Work(100))
+    >>> search(close, alone, 2, StepBudget(100)), search(close, alone, 3, StepBudget(100))
     ([0, 2], None)
     """
-    work.spend(len(people) ** 2 // 2)
+    budget.consume(len(people) ** 2 // 2)
     graph = _Graph(close, people, first)
     have = graph.owners[first]
     members: tuple[int, ...] = (first,)
-    stack = [(have, members, graph.branches(have, graph.close[first], k, work))]
+    stack = [(have, members, graph.branches(have, graph.close[first], k, budget))]
+    # Branch and bound.  Each entry of the stack is a set of members who are all close to each other, their owners, and
+    # the branches below it that were not tried.  A round takes the most promising branch of the last entry and goes one
+    # member deeper, or back if there is none.  A branch chooses only from what was before it, so no set is tried twice;
+    # without k people at the end of all branches there is no such set.
     while stack:
         have, members, branches = stack[-1]
         if have.bit_count() >= k:
@@ -130,7 +146,7 @@ def search(close: BoolArray, people: Sequence[People], k: int, work: Work, *, fi
             continue
         one, left = branches.pop()
         more = have | graph.owners[one]
-        stack.append((more, (*members, one), graph.branches(more, left & graph.close[one], k, work)))
+        stack.append((more, (*members, one), graph.branches(more, left & graph.close[one], k, budget)))
     return None
 
 
@@ -149,15 +165,23 @@ class _Graph:
                     self.close[i] &= ~(1 << j)
                     self.close[j] &= ~(1 << i)
 
-    def branches(self, have: int, left: int, k: int, work: Work) -> list[tuple[int, int]]:
+    def branches(self, have: int, left: int, k: int, budget: StepBudget) -> list[tuple[int, int]]:
         """Return (next member, what is left to choose from before it), the most promising last; none beyond hope."""
         useful = [one for one in _bits(left) if self.owners[one] & ~have]
-        work.spend(1 + len(useful))
-        found = []
+        budget.consume(1 + len(useful))
+        branches = []
         bound = have.bit_count()
-        waiting, before = sum(1 << one for one in useful), 0
+        waiting = sum(1 << one for one in useful)
+        before = 0
+        # The bound (a greedy colouring, as in Tomita's search for maximum cliques).  Those who are not close to each
+        # other can be in no set together, so of a class of such trajectories one at most joins, and brings at most
+        # `most` new people.  Before each round `bound` is how many people those of the classes so far can make.  A
+        # round makes one more class of those who wait; only members with a bound of k or more are branches.  Each class
+        # takes somebody away, so it ends.
         while waiting:
-            free, members, most = waiting, [], 0
+            free = waiting
+            members = []
+            most = 0
             while free:
                 one = (free & -free).bit_length() - 1
                 members.append(one)
@@ -166,10 +190,10 @@ class _Graph:
             bound += most
             for one in members:
                 if bound >= k:
-                    found.append((one, before))
+                    branches.append((one, before))
                 before |= 1 << one
                 waiting &= ~(1 << one)
-        return found
+        return branches
 
 
 def _bits(mask: int) -> list[int]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wayveil.verify.common.step_budget import Work
+from wayveil.verify.common.step_budget import StepBudget
 
 __all__ = ["find_shortage"]
 
 
 def find_shortage(
-    demand: Sequence[int], supply: Sequence[int], close: Sequence[Sequence[int]], work: Work
+    demand: Sequence[int], supply: Sequence[int], close: Sequence[Sequence[int]], budget: StepBudget
 ) -> list[int] | None:
     """Return some who together need more than all that is within their reach, or None if everybody can be served.
 
@@ -22,7 +22,7 @@ def find_shortage(
         How much each companion has to give, to all of them together.
     close : sequence of sequences of int
         The companions within reach of each of them.
-    work : Work
+    budget : StepBudget
         Is spent by one step per companion looked at.
 
     Notes
@@ -33,9 +33,9 @@ def find_shortage(
 
     Examples
     --------
-    >>> find_shortage([1, 1], [1, 1], [[0, 1], [0]], Work(100)) is None
+    >>> find_shortage([1, 1], [1, 1], [[0, 1], [0]], StepBudget(100)) is None
     True
-    >>> find_shortage([1, 1, 1], [1, 5], [[0], [0], [0, 1]], Work(100))
+    >>> find_shortage([1, 1, 1], [1, 5], [[0], [0], [0, 1]], StepBudget(100))
     [0, 1]
     """
     left = list(supply)
@@ -47,9 +47,9 @@ def find_shortage(
     # or when all companions that can be reached have given everything to those who were asked: these lack something.
     for one, needed in enumerate(demand):
         while needed > 0:
-            path, asked = _find_path(one, left, given, close, work)
+            path, crowd = _find_path(one, left, given, close, budget)
             if path is None:
-                return asked
+                return crowd
             amount = min(needed, left[path[-1][1]], *(given[path[i][1]][path[i + 1][0]] for i in range(len(path) - 1)))
             for place, (who, companion) in enumerate(path):
                 given[companion][who] = given[companion].get(who, 0) + amount
@@ -61,14 +61,17 @@ def find_shortage(
 
 
 def _find_path(
-    one: int, left: Sequence[int], given: Sequence[dict[int, int]], close: Sequence[Sequence[int]], work: Work
+    one: int, left: Sequence[int], given: Sequence[dict[int, int]], close: Sequence[Sequence[int]], budget: StepBudget
 ) -> tuple[list[tuple[int, int]] | None, list[int]]:
     """Return (who, companion) from `one` to a companion with something left, or None; and everybody who was asked."""
-    asked = {one: (-1, -1)}  # who was asked, by whom, and for which companion
+    reached_from = {one: (-1, -1)}  # who was asked, by whom, and for which companion
     seen: set[int] = set()
     waiting = [one]
+    # Breadth first, so the path is a shortest one.  Before each round all companions near those who came before were
+    # seen: they have nothing left, and those whom they give to are in `waiting`.  A round looks at the companions of
+    # one more; the first that has something left ends the path.  Each companion is looked at once.
     for who in waiting:
-        work.spend(1 + len(close[who]))
+        budget.consume(1 + len(close[who]))
         for companion in close[who]:
             if companion in seen:
                 continue
@@ -76,10 +79,10 @@ def _find_path(
             if left[companion] > 0:
                 path = [(who, companion)]
                 while path[0][0] != one:
-                    path.insert(0, asked[path[0][0]])
+                    path.insert(0, reached_from[path[0][0]])
                 return path, []
             for other, amount in given[companion].items():
-                if amount > 0 and other not in asked:
-                    asked[other] = (who, companion)
+                if amount > 0 and other not in reached_from:
+                    reached_from[other] = (who, companion)
                     waiting.append(other)
-    return None, sorted(asked)
+    return None, sorted(reached_from)

@@ -15,7 +15,7 @@ from wayveil.model.claims.counting import exceeds
 from wayveil.model.data.frame import Frame
 from wayveil.model.data.points import Points
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, take
-from wayveil.verify.common.step_budget import LimitReached, Work
+from wayveil.verify.common.step_budget import BudgetExceeded, StepBudget
 from wayveil.verify.common.whole_trajectories import FARTHEST_M, columns_of, people_of, same
 from wayveil.verify.kdelta.cliques import People, gather, grow, search
 from wayveil.verify.kdelta.companions import find_shortage
@@ -135,24 +135,24 @@ def same_curve(x: FloatArray, y: FloatArray, tolerance: float) -> IntArray:
     number = lines @ weight
     reach = 2 * tolerance * float(np.abs(weight).sum()) + 1e-9 * float(np.abs(number).max(initial=0.0))
     code = np.full(len(lines), -1)
-    found: list[int] = []  # the first line of each code
+    first_line: list[int] = []  # the first line of each code
     near: list[int] = []  # codes whose number is not too far behind
     for one in np.argsort(number, kind="stable").tolist():
         spend(5_000 + 150 * len(near))
-        near = [known for known in near if number[one] - number[found[known]] <= reach]
-        for known in near:
+        near = [candidate for candidate in near if number[one] - number[first_line[candidate]] <= reach]
+        for candidate in near:
             spend(5_000 + 5 * lines.shape[1])
-            if (np.abs(lines[one] - lines[found[known]]) <= tolerance).all():
-                code[one] = known
+            if (np.abs(lines[one] - lines[first_line[candidate]]) <= tolerance).all():
+                code[one] = candidate
                 break
         else:
-            code[one] = len(found)
-            near.append(len(found))
-            found.append(one)
+            code[one] = len(first_line)
+            near.append(len(first_line))
+            first_line.append(one)
     # Codes are told in the order of lines, whatever their numbers are.
     _, first, place = np.unique(code, return_index=True, return_inverse=True)
-    told: IntArray = np.argsort(np.argsort(first))[place]
-    return told
+    rank: IntArray = np.argsort(np.argsort(first))[place]
+    return rank
 
 
 def too_few_at_these_times(shapes: Shapes, k: int, breaks: str = "timestamps") -> Failure | None:
@@ -163,7 +163,9 @@ def too_few_at_these_times(shapes: Shapes, k: int, breaks: str = "timestamps") -
     return Failure(people=people, shape=int(shapes.members[some].min()), breaks=breaks)
 
 
-def judge(data: Points, claim: KDelta, shapes: Shapes, tally: Tally, distances: Work, steps: Work) -> Failure | None:
+def judge(
+    data: Points, claim: KDelta, shapes: Shapes, tally: Tally, distances: StepBudget, steps: StepBudget
+) -> Failure | None:
     """Certify every shape, class of times by class of times; return one that fails, or None."""
     tally.covered = np.zeros(len(shapes.trajectory), bool)
     for shape, people in enumerate(shapes.people):
@@ -194,7 +196,8 @@ def _largest_share(shapes: Shapes, claim: KDelta, tally: Tally) -> Failure | Non
     """Note the largest share that one person has of equal trajectories; return that as a failure if it is too large."""
     most = [max(owned.values()) for owned in shapes.owned]
     tally.share, shape = max((Fraction(part, int(shapes.size[i])), -i) for i, part in enumerate(most))
-    own, size = most[-shape], int(shapes.size[-shape])
+    own = most[-shape]
+    size = int(shapes.size[-shape])
     if not exceeds(own, size, claim.owner_share):
         return None
     people = len(shapes.people[-shape])
@@ -227,7 +230,7 @@ class _Company:
         members: IntArray,
         tally: Tally,
         stretch: tuple[float, float],
-        distances: Work,
+        distances: StepBudget,
     ) -> None:
         spend(200_000)
         _, rows = take(data.offsets, shapes.trajectory[members])
@@ -235,7 +238,10 @@ class _Company:
             (column[rows] * factor).reshape(len(members), -1)
             for column, factor in zip((data.x, data.y), stretch, strict=True)
         )
-        self._k, self._shapes, self._members, self._tally = claim.k, shapes, members, tally
+        self._k = claim.k
+        self._shapes = shapes
+        self._members = members
+        self._tally = tally
         self._share = claim.owner_share
         limit = min(claim.delta + tally.tolerance, 10 * FARTHEST_M)  # nothing is farther apart, and its square fits
         self._movers = Movers(x, y, limit, distances)
@@ -259,25 +265,26 @@ class _Company:
                         failures.append(Failure(people=people, shape=int(self._members[one]), breaks="companions"))
                     if complete or failures:
                         break
-        except LimitReached:
+        except BudgetExceeded:
             if not failures:
                 raise
         return min(failures, key=lambda failure: failure.rank, default=None)
 
-    def judge_hard(self, steps: Work) -> Failure | None:
+    def judge_hard(self, steps: StepBudget) -> Failure | None:
         """Certify what is left by an exact search; return a shape that belongs to no set, or None."""
         for one in self._left():
             some = np.append(one, self._movers.near(one)[0])
             squared = self._movers.among(some)
-            close, people = squared <= self._movers.limit**2, self._people(some)
-            found = grow(close, people, self._k, steps) or search(close, people, self._k, steps)
-            if found is None:
+            close = squared <= self._movers.limit**2
+            people = self._people(some)
+            clique = grow(close, people, self._k, steps) or search(close, people, self._k, steps)
+            if clique is None:
                 return self._failure(one, close, people, steps)
-            everyone = gather(close, people, self._k, [*found, *range(len(some))])
-            self._certify(some, everyone or found, squared)
+            everyone = gather(close, people, self._k, [*clique, *range(len(some))])
+            self._certify(some, everyone or clique, squared)
         return None
 
-    def judge_shares(self, crowded: list[dict[int, int]], steps: Work) -> Failure | None:
+    def judge_shares(self, crowded: list[dict[int, int]], steps: StepBudget) -> Failure | None:
         """Return trajectories of one person that have too few of others within reach, or None.
 
         If a person may own p of q trajectories that look alike, each of theirs needs (q - p) / p companions of its own.
@@ -339,22 +346,23 @@ class _Company:
                 return True
         some = some[: min(max(_FEW, 2 * self._k), MOST_PAIRWISE)]
         pairs = self._movers.among(some)
-        close, people = pairs <= self._movers.limit**2, self._people(some)
-        found = gather(close, people, self._k, range(len(some)))
-        if found:
-            self._certify(some, found, pairs)
-        return bool(found)
+        close = pairs <= self._movers.limit**2
+        people = self._people(some)
+        clique = gather(close, people, self._k, range(len(some)))
+        if clique:
+            self._certify(some, clique, pairs)
+        return bool(clique)
 
-    def _certify(self, some: IntArray, found: list[int], squared: FloatArray) -> None:
-        self._tally.certify(self._shapes, self._members[some[found]], float(squared[np.ix_(found, found)].max()))
+    def _certify(self, some: IntArray, clique: list[int], squared: FloatArray) -> None:
+        self._tally.certify(self._shapes, self._members[some[clique]], float(squared[np.ix_(clique, clique)].max()))
 
-    def _failure(self, one: int, close: BoolArray, people: list[People], steps: Work) -> Failure:
+    def _failure(self, one: int, close: BoolArray, people: list[People], steps: StepBudget) -> Failure:
         """Return the failure of a shape with companions enough, and how many of them are together at most."""
         together: int | None = self._k - 1
         try:
             while together and search(close, people, together, steps) is None:
                 together -= 1
-        except LimitReached:
+        except BudgetExceeded:
             together = None
         within = len(frozenset[int]().union(*people))
         return Failure(people=within, shape=int(self._members[one]), breaks="set", together=together)

@@ -11,7 +11,7 @@ from wayveil.model.claims import KDelta
 from wayveil.model.claims.counting import percent, share_text
 from wayveil.model.data.points import Points
 from wayveil.model.results import Verdict
-from wayveil.verify.common.step_budget import LimitReached, Work
+from wayveil.verify.common.step_budget import BudgetExceeded, StepBudget
 from wayveil.verify.common.whole_trajectories import counted, refusal, tolerance_m
 from wayveil.verify.kdelta.kdelta_sets import Failure, Shapes, Tally, judge, too_few_at_these_times
 from wayveil.verify.kdelta.pairs_within_delta import MOST_PAIRWISE
@@ -110,7 +110,7 @@ def check_kdelta(published: Points, claim: KDelta) -> Verdict:
         failure = too_few_at_these_times(shapes, claim.k, "curve")
     try:
         failure = failure or judge(published, claim, shapes, tally, *_work())
-    except LimitReached:
+    except BudgetExceeded:
         cannot = (
             f"Whether every trajectory moves together with enough others cannot be certified within the limits of "
             f"{DISTANCE_LIMIT:,} distances, {STEP_LIMIT:,} steps and {MOST_PAIRWISE:,} companions, so the claim is not "
@@ -120,8 +120,8 @@ def check_kdelta(published: Points, claim: KDelta) -> Verdict:
     return _verdict(published, claim, tally, failure=failure, shapes=shapes)
 
 
-def _work() -> tuple[Work, Work]:
-    return Work(DISTANCE_LIMIT, cost=5), Work(STEP_LIMIT, cost=4_000)
+def _work() -> tuple[StepBudget, StepBudget]:
+    return StepBudget(DISTANCE_LIMIT, cost=5), StepBudget(STEP_LIMIT, cost=4_000)
 
 
 def _verdict(
@@ -167,7 +167,7 @@ def _witness(data: Points, trajectory: int, failure: Failure) -> dict[str, Any]:
     ends = np.array([data.offsets[trajectory], data.offsets[trajectory + 1] - 1])
     x, y = data.frame.to_file(data.x[ends], data.y[ends])
     start, end = zip(data.t[ends].tolist(), x.tolist(), y.tolist(), strict=True)
-    found: dict[str, Any] = {
+    witness: dict[str, Any] = {
         "start": list(start),
         "end": list(end),
         "points": int(ends[1] - ends[0] + 1),
@@ -175,7 +175,7 @@ def _witness(data: Points, trajectory: int, failure: Failure) -> dict[str, Any]:
         "together": failure.together,
         "breaks": failure.breaks,
     }
-    return found | ({"own": failure.own, "others": failure.others} if failure.breaks == "share" else {})
+    return witness | ({"own": failure.own, "others": failure.others} if failure.breaks == "share" else {})
 
 
 def _reason(data: Points, claim: KDelta, tally: Tally, failure: Failure | None) -> str:
@@ -197,17 +197,17 @@ def _reason(data: Points, claim: KDelta, tally: Tally, failure: Failure | None) 
             f"For {trajectories} of one {one} there are only {failure.others:,} of others {where} at all times, so "
             f"{share} of them are of the same {one}, more than {share_text(claim.owner_share)}."
         )
-    found = f"{failure.people} {one if failure.people == 1 else many}"
+    crowd = f"{failure.people} {one if failure.people == 1 else many}"
     if failure.breaks == "timestamps":
-        return f"A trajectory has timestamps that only {found} share, itself included, fewer than k = {claim.k}."
+        return f"A trajectory has timestamps that only {crowd} share, itself included, fewer than k = {claim.k}."
     if failure.breaks == "curve":
-        return f"A trajectory runs along a curve that only {found} share, itself included, fewer than k = {claim.k}."
+        return f"A trajectory runs along a curve that only {crowd} share, itself included, fewer than k = {claim.k}."
     if failure.breaks == "companions":
         where = "in the same places" if claim.delta == 0 else f"within {claim.delta:g} m"
-        return f"A trajectory has only {found} {where} at all times, itself included, fewer than k = {claim.k}."
+        return f"A trajectory has only {crowd} {where} at all times, itself included, fewer than k = {claim.k}."
     most = "" if failure.together is None else f" (the largest such set has {failure.together})"
     return (
-        f"A trajectory has {found} within {claim.delta:g} m at all times, itself included, but no set of k = {claim.k} "
+        f"A trajectory has {crowd} within {claim.delta:g} m at all times, itself included, but no set of k = {claim.k} "
         f"of them that are so close to each other{most}."
     )
 

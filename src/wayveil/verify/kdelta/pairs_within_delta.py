@@ -7,7 +7,7 @@ from scipy.spatial import cKDTree
 
 from wayveil.model.budget import spend
 from wayveil.model.data.ragged import FloatArray, IntArray
-from wayveil.verify.common.step_budget import LimitReached, Work
+from wayveil.verify.common.step_budget import BudgetExceeded, StepBudget
 
 __all__ = ["CHUNK", "MOST_PAIRWISE", "Movers"]
 
@@ -17,7 +17,9 @@ CHUNK = 30_000
 MOST_PAIRWISE = 4_096
 """No more trajectories than these are compared each with each, so that memory stays bounded."""
 
-_TELLING, _SKIM, _SAMPLE = 4, 12, 256
+_TELLING = 4
+_SKIM = 12
+_SAMPLE = 256
 
 
 class Movers:
@@ -32,7 +34,7 @@ class Movers:
         Positions in metres.
     limit : float, > 0
         Largest distance, tolerance included.
-    work : Work
+    budget : StepBudget
         Is spent by one step per distance computed.
 
     Notes
@@ -43,14 +45,16 @@ class Movers:
 
     Examples
     --------
-    >>> movers = Movers(np.array([[0.0, 5], [1, 5], [2, 9]]), np.zeros((3, 2)), 2.0, Work(1000))
+    >>> movers = Movers(np.array([[0.0, 5], [1, 5], [2, 9]]), np.zeros((3, 2)), 2.0, StepBudget(1000))
     >>> movers.near(0)[0].tolist(), movers.among(np.array([0, 2])).tolist()
     ([1], [[0.0, 16.0], [16.0, 0.0]])
     """
 
-    def __init__(self, x: FloatArray, y: FloatArray, limit: float, work: Work) -> None:
-        self.limit, self._work = limit, work
-        self._x, self._y = x, y
+    def __init__(self, x: FloatArray, y: FloatArray, limit: float, budget: StepBudget) -> None:
+        self.limit = limit
+        self._budget = budget
+        self._x = x
+        self._y = y
         telling = _telling_times(x, y)
         self._places = np.hstack([x[:, telling], y[:, telling]])
         self._tree = cKDTree(self._places)
@@ -67,29 +71,31 @@ class Movers:
         With `most`, only so many candidates are looked at.
         """
         if most is None or most + 1 >= len(self):
-            found = np.array(self._tree.query_ball_point(self._places[one], self._reach, p=np.inf), np.int64)
+            neighbours = np.array(self._tree.query_ball_point(self._places[one], self._reach, p=np.inf), np.int64)
             complete = True
         else:
             apart, index = self._tree.query(
                 self._places[one], k=most + 1, p=np.inf, distance_upper_bound=np.nextafter(self._reach, np.inf)
             )
-            found = np.atleast_1d(index)[np.isfinite(np.atleast_1d(apart))].astype(np.int64)
-            complete = len(found) <= most
-        spend(80_000 + 100 * len(found))
-        found = np.sort(found[found != one])
+            neighbours = np.atleast_1d(index)[np.isfinite(np.atleast_1d(apart))].astype(np.int64)
+            complete = len(neighbours) <= most
+        spend(80_000 + 100 * len(neighbours))
+        neighbours = np.sort(neighbours[neighbours != one])
         for x, y in (self._skim, (self._x, self._y)):
-            apart = self._apart(x, y, one, found)
+            apart = self._apart(x, y, one, neighbours)
             close = apart <= self.limit**2
-            found, apart = found[close], apart[close]
-        return found[np.argsort(apart, kind="stable")], complete
+            neighbours = neighbours[close]
+            apart = apart[close]
+        return neighbours[np.argsort(apart, kind="stable")], complete
 
     def among(self, some: IntArray) -> FloatArray:
         """Return the square of the largest distance over all times, for each pair of `some`."""
         if len(some) > MOST_PAIRWISE:
-            raise LimitReached
+            raise BudgetExceeded
         times = self._x.shape[1]
-        self._work.spend(len(some) ** 2 * times)
-        x, y = np.ascontiguousarray(self._x[some].T), np.ascontiguousarray(self._y[some].T)
+        self._budget.consume(len(some) ** 2 * times)
+        x = np.ascontiguousarray(self._x[some].T)
+        y = np.ascontiguousarray(self._y[some].T)
         largest = np.zeros((len(some), len(some)))
         step = max(1, CHUNK // len(some) ** 2)
         for begin in range(0, times, step):
@@ -108,7 +114,7 @@ class Movers:
         All of these are pairwise close, and no two are farther apart than the largest such diagonal, whose square is
         the second value.  Costs time in proportion to the positions, not to the pairs.
         """
-        self._work.spend(2 * len(some) * self._x.shape[1])
+        self._budget.consume(2 * len(some) * self._x.shape[1])
         spread = np.zeros(len(some))
         step = max(1, CHUNK // len(some))
         for begin in range(0, self._x.shape[1], step):
@@ -123,12 +129,13 @@ class Movers:
 
     def _apart(self, x: FloatArray, y: FloatArray, one: int, others: IntArray) -> FloatArray:
         """Return the square of the largest distance of each of the `others` to `one`, over the times of x and y."""
-        self._work.spend(len(others) * x.shape[1])
+        self._budget.consume(len(others) * x.shape[1])
         largest = np.empty(len(others))
         step = max(1, CHUNK // x.shape[1])
         for begin in range(0, len(others), step):
             part = others[begin : begin + step]
-            dx, dy = x[part] - x[one], y[part] - y[one]
+            dx = x[part] - x[one]
+            dy = y[part] - y[one]
             largest[begin : begin + step] = (dx * dx + dy * dy).max(axis=1)
         return largest
 

@@ -31,11 +31,11 @@ def find_break_of_strict_k(published: Routes, claim: StrictK, *, original: Route
     for people in looking_alike.values():
         real = [who for who in people if who >= 0]
         if claim.pad == "no":
-            found = find_break([real], claim.k, claim.owner_share)
+            sentence = find_break([real], claim.k, claim.owner_share)
         else:
-            found = _find_break_with_dummies(real, len(people) - len(real), claim)
-        if found:
-            return found
+            sentence = _find_break_with_dummies(real, len(people) - len(real), claim)
+        if sentence:
+            return sentence
     return find_break_of_truth(published, original, claim.k)
 
 

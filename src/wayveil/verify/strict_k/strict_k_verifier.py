@@ -82,34 +82,34 @@ def check_strict_k(published: Routes, claim: StrictK, *, original: Routes | None
     True
     """
     reason = refusal_of_routes(published)
-    found = None if reason else _Found.of(published, claim, original)
-    known = published.owners != "hidden"
-    there = np.diff(published.offsets) > 0
+    findings = None if reason else _Findings.of(published, claim, original)
+    has_owners = published.owners != "hidden"
+    is_published = np.diff(published.offsets) > 0
     measured: dict[str, int | float | str | None] = {
-        "min_support": None if found is None else int(found.groups.people.min()),
-        "min_people": int(found.people.min()) if known and found is not None else None,
-        "max_owner_share": None if found is None else _largest_share(found.groups),
-        **size_of_routes(published, None if found is None else found.groups),
-        "dummies": int((published.owner[there] < 0).sum()) if known else None,
-        "broken": None if found is None else len(found.faults.broken),
-        "foreign_roads": None if found is None or original is None else len(found.faults.foreign),
-        "untrue": None if found is None or found.driven is None else found.driven.n_wrong,
-        "inference_routes": None if found is None else found.inference.intersections,
+        "min_support": None if findings is None else int(findings.groups.people.min()),
+        "min_people": int(findings.people.min()) if has_owners and findings is not None else None,
+        "max_owner_share": None if findings is None else _largest_share(findings.groups),
+        **size_of_routes(published, None if findings is None else findings.groups),
+        "dummies": int((published.owner[is_published] < 0).sum()) if has_owners else None,
+        "broken": None if findings is None else len(findings.faults.broken),
+        "foreign_roads": None if findings is None or original is None else len(findings.faults.foreign),
+        "untrue": None if findings is None or findings.driven is None else findings.driven.n_wrong,
+        "inference_routes": None if findings is None else findings.inference.intersections,
     }
-    witness = None if found is None else found.witness(published, claim)
+    witness = None if findings is None else findings.witness(published, claim)
     return Verdict(
         holds=witness is None and not reason,
         claim=claim,
         counted="owners" if published.owners == "given" and claim.pad == "no" else "trajectories",
         measured=measured,
         witness=witness,
-        reason=reason or _reason(published, claim, measured, witness, found),
+        reason=reason or _reason(published, claim, measured, witness, findings),
         not_judged=_not_judged(published, claim, original),
     )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Found:
+class _Findings:
     """All that the claim speaks of: who is behind each route, counted as it says, and people alone; and what is wrong.
 
     `people` is the number of people in each of `groups`, dummies not counted.
@@ -122,7 +122,7 @@ class _Found:
     inference: InferenceRoutes
 
     @classmethod
-    def of(cls, published: Routes, claim: StrictK, original: Routes | None) -> _Found:
+    def of(cls, published: Routes, claim: StrictK, original: Routes | None) -> _Findings:
         driven = None if original is None else Driven.of(published, original, claim.k)
         nobody = None if driven is None else driven.untrue
         people = groups = RouteGroups.of(published, nobody=nobody)
@@ -231,15 +231,17 @@ class Faults:
 
     @classmethod
     def of(cls, data: Routes, original: Routes | None) -> Faults:
-        network, road = data.network, data.road
+        network = data.network
+        road = data.road
         trajectory = trajectory_of_row(data.offsets)
         jumps = network.to_node[road[:-1]] != network.from_node[road[1:]]
         broken = np.flatnonzero(jumps & (trajectory[1:] == trajectory[:-1])) + 1
-        foreign, absent = [], set()
+        foreign = []
+        absent = set()
         if original is not None:
-            there = {name: i for i, name in enumerate(original.network.roads)}
+            true_code = {name: i for i, name in enumerate(original.network.roads)}
             for code in np.unique(road).tolist():
-                other = there.get(network.roads[code])
+                other = true_code.get(network.roads[code])
                 if other is None:
                     absent.add(code)
                 if other is None or _ends(network, code) != _ends(original.network, other):
@@ -248,7 +250,8 @@ class Faults:
 
     def witness(self) -> dict[str, Any] | None:
         """Return the first jump in the order of names, or else such a road, as published; None if there is none."""
-        network, road = self.data.network, self.data.road
+        network = self.data.network
+        road = self.data.road
         if len(self.broken):
             pairs = np.unique(np.stack([road[self.broken - 1], road[self.broken]]), axis=1).T.tolist()
             one, two = min(pairs, key=lambda pair: [network.roads[code] for code in pair])
@@ -312,11 +315,11 @@ def _largest_share(groups: RouteGroups) -> float:
     return float((groups.largest / np.maximum(groups.rows, 1)).max(initial=0.0))
 
 
-def _inference(found: InferenceRoutes) -> dict[str, Any] | None:
+def _inference(routes: InferenceRoutes) -> dict[str, Any] | None:
     """Return the finding with the fewest behind it, first in the order of slices and names."""
-    if not len(found):
+    if not len(routes):
         return None
-    records = [found.record(i) for i in np.flatnonzero(found.few == found.few.min()).tolist()]
+    records = [routes.record(i) for i in np.flatnonzero(routes.few == routes.few.min()).tolist()]
     first = min(records, key=lambda one: [str(one[name]) for name in ("node", "road_in", "road_out")])
     return {**first, "breaks": "inference"}
 
@@ -326,15 +329,16 @@ def _reason(
     claim: StrictK,
     measured: dict[str, Any],
     witness: dict[str, Any] | None,
-    found: _Found | None,
+    findings: _Findings | None,
 ) -> str:
     """One sentence with counts and the parameters, without anything that was published."""
     one, many = ("person", "people") if data.owners == "given" else ("trajectory", "trajectories")
     if claim.pad == "yes" and data.owners != "hidden":
-        one, many = f"{one} or dummy", f"{many} and dummies"
+        one = f"{one} or dummy"
+        many = f"{many} and dummies"
     least = measured["min_support"]
-    if witness and found:
-        return _why_not(claim, measured, witness, found, one if least == 1 else many)
+    if witness and findings:
+        return _why_not(claim, measured, witness, findings, one if least == 1 else many)
     routes = measured["routes"]
     each = "The only route is" if routes == 1 else f"Each of the {routes:,} routes is"
     text = f"{each} that of {least} {many} or more (k = {claim.k})"
@@ -347,11 +351,11 @@ def _reason(
     return text + "."
 
 
-def _why_not(claim: StrictK, measured: dict[str, Any], witness: dict[str, Any], found: _Found, who: str) -> str:
+def _why_not(claim: StrictK, measured: dict[str, Any], witness: dict[str, Any], findings: _Findings, who: str) -> str:
     """One sentence on what `witness` shows."""
     breaks = witness["breaks"]
-    if found.driven and breaks in ("owner", "route", "road"):
-        return found.driven.reason(witness, claim.k)
+    if findings.driven and breaks in ("owner", "route", "road"):
+        return findings.driven.reason(witness, claim.k)
     if breaks == "support":
         return f"A route is that of only {measured['min_support']} {who} of its slice, fewer than k = {claim.k}."
     if breaks == "dummies":
@@ -367,7 +371,7 @@ def _why_not(claim: StrictK, measured: dict[str, Any], witness: dict[str, Any], 
         n = measured["inference_routes"]
         where = "1 intersection" if n == 1 else f"{n:,} intersections"
         return f"Fewer than k = {claim.k} part from others, or join them, at {where}: these are inference routes."
-    return found.faults.reason(witness)
+    return findings.faults.reason(witness)
 
 
 def _not_judged(data: Routes, claim: StrictK, original: Routes | None) -> tuple[str, ...]:

@@ -34,5 +34,5 @@ def find_break_of_subsequence_k(
             containing[slice_of(published, i), part].append(people[i])
     if not containing:
         return "Nothing is published."
-    found = find_break(containing.values(), claim.k, claim.owner_share)
-    return found or find_break_of_truth(published, original, claim.k)
+    sentence = find_break(containing.values(), claim.k, claim.owner_share)
+    return sentence or find_break_of_truth(published, original, claim.k)

@@ -18,7 +18,7 @@ from wayveil.model.data.routes import Routes
 from wayveil.model.results import Verdict
 from wayveil.verify.common.driven_routes import Driven
 from wayveil.verify.common.inferred_routes import RouteGroups, exceed, inference_routes_of
-from wayveil.verify.common.step_budget import LimitReached, Work
+from wayveil.verify.common.step_budget import BudgetExceeded, StepBudget
 from wayveil.verify.strict_k.strict_k_verifier import Faults, not_judged_of_routes, refusal_of_routes, size_of_routes
 
 __all__ = ["WORK_LIMIT", "check_subsequence_k"]
@@ -115,14 +115,16 @@ def check_subsequence_k(published: Routes, claim: SubsequenceK, *, original: Rou
     reason = refusal_of_routes(published)
     driven = None if reason or original is None else Driven.of(published, original, claim.k)
     groups = None if reason else RouteGroups.of(published, nobody=None if driven is None else driven.untrue)
-    found, faults, crossings = _Found(), None, None
+    findings = _Findings()
+    faults = None
+    crossings = None
     if groups is not None:
-        found = _judge(_Table.of(published, groups), claim)
+        findings = _judge(_Table.of(published, groups), claim)
         faults = Faults.of(published, original)
         crossings = inference_routes_of(published, groups, claim.k, claim.owner_share).intersections
     measured: dict[str, int | float | str | None] = {
-        "min_support": found.least,
-        "max_owner_share": found.share,
+        "min_support": findings.least,
+        "max_owner_share": findings.share,
         "exact_match_min_support": None if groups is None else int(groups.people.min()),
         **size_of_routes(published, groups),
         "broken": None if faults is None else len(faults.broken),
@@ -130,12 +132,12 @@ def check_subsequence_k(published: Routes, claim: SubsequenceK, *, original: Rou
         "untrue": None if driven is None else driven.n_wrong,
         "inference_routes": crossings,
     }
-    if found.least is not None:
-        measured["min_support_note"] = _MET if found.breaks("support") else _NOTE
-    if found.share is not None:
-        measured["max_owner_share_note"] = _SHARE_MET if found.breaks("share") else _NO_MORE
-    witness = (driven.witness() if driven else None) or found.witness or (faults.witness() if faults else None)
-    if not reason and not witness and not found.certified:
+    if findings.least is not None:
+        measured["min_support_note"] = _MET if findings.breaks("support") else _NOTE
+    if findings.share is not None:
+        measured["max_owner_share_note"] = _SHARE_MET if findings.breaks("share") else _NO_MORE
+    witness = (driven.witness() if driven else None) or findings.witness or (faults.witness() if faults else None)
+    if not reason and not witness and not findings.certified:
         reason = (
             f"The support of all subsequences cannot be certified within the limit of {WORK_LIMIT:,} steps, so the "
             "claim is not shown to hold."
@@ -154,7 +156,7 @@ def check_subsequence_k(published: Routes, claim: SubsequenceK, *, original: Rou
 
 
 @dataclass(kw_only=True)
-class _Found:
+class _Findings:
     """What the search found; `certified` says that it came to its end."""
 
     least: int | None = None
@@ -167,33 +169,39 @@ class _Found:
         return self.witness is not None and self.witness["breaks"] == what
 
 
-def _judge(table: _Table, claim: SubsequenceK) -> _Found:
+def _judge(table: _Table, claim: SubsequenceK) -> _Findings:
     """Look for every route that needs it in the others, until one is in those of too few people; then at shares."""
     whole = np.flatnonzero(~table.begins)
-    known = table.groups.people.copy()
-    search, work, k = _Search(table), Work(WORK_LIMIT, cost=_NANOSECONDS), claim.k
+    support = table.groups.people.copy()
+    search = _Search(table)
+    budget = StepBudget(WORK_LIMIT, cost=_NANOSECONDS)
+    k = claim.k
     try:
-        for group in whole[known[whole] < k].tolist():
+        for group in whole[support[whole] < k].tolist():
             wanted = table.wanted(group)
-            known[group] = search.support(wanted, work)
-            if known[group] < k:
-                return _Found(**_shrunk(table, group, wanted, int(known[group]), k, work))
-        least = int(known[whole].min())
-        share, witness = _judge_shares(table, claim.owner_share, work)
-    except LimitReached:
-        return _Found()
-    return _Found(least=least, share=share, witness=witness, certified=True)
+            support[group] = search.support(wanted, budget)
+            if support[group] < k:
+                return _Findings(**_shrunk(table, group, wanted, int(support[group]), k, budget))
+        least = int(support[whole].min())
+        share, witness = _judge_shares(table, claim.owner_share, budget)
+    except BudgetExceeded:
+        return _Findings()
+    return _Findings(least=least, share=share, witness=witness, certified=True)
 
 
-def _judge_shares(table: _Table, share: Fraction, work: Work) -> tuple[float, dict[str, Any] | None]:
+def _judge_shares(table: _Table, share: Fraction, budget: StepBudget) -> tuple[float, dict[str, Any] | None]:
     """Return a share that nobody exceeds, or that of a witness of somebody who owns too much, and the witness."""
-    groups, after = table.groups, table.after()
+    groups = table.groups
+    after = table.after()
     n = len(groups)
     of_pair = np.repeat(np.arange(n), groups.people)
     order = np.argsort(groups.person * n + of_pair)
-    person, group, times = groups.person[order], of_pair[order], groups.times[order]
+    person = groups.person[order]
+    group = of_pair[order]
+    times = groups.times[order]
     # What a person owns of a branch: his routes are in the order of branches, so it is a range of them.
-    total, rows = offsets_of(times), offsets_of(groups.rows)
+    total = offsets_of(times)
+    rows = offsets_of(groups.rows)
     end = np.searchsorted(person * n + group, person * n + after[group])
     own = total[end] - total[:-1]
     branch = rows[after[group]] - rows[group]
@@ -203,10 +211,10 @@ def _judge_shares(table: _Table, share: Fraction, work: Work) -> tuple[float, di
         return most, None
     n_slices = len(groups.t_start)
     who = person * n_slices + groups.slice[group]
-    try_all = _Shares(table, share, work)
+    try_all = _Shares(table, share, budget)
     for one in np.unique(who[bad]).tolist():
         pairs = np.flatnonzero(who == one)
-        work.spend(_STEPS_PER_ROAD)
+        budget.consume(_STEPS_PER_ROAD)
         witness = try_all.witness(dict(zip(group[pairs].tolist(), times[pairs].tolist(), strict=True)))
         if witness:
             return witness["of_one"] / witness["trajectories"], witness
@@ -216,10 +224,10 @@ def _judge_shares(table: _Table, share: Fraction, work: Work) -> tuple[float, di
 class _Shares:
     """Tries the subsequences of one person's routes in a slice that may have too large a share."""
 
-    def __init__(self, table: _Table, share: Fraction, work: Work) -> None:
+    def __init__(self, table: _Table, share: Fraction, budget: StepBudget) -> None:
         self._table = table
         self._share = share
-        self._work = work
+        self._budget = budget
         self._rows: dict[int, int] = {}
         self._search = _Search(table)
 
@@ -227,20 +235,21 @@ class _Shares:
         """Return a subsequence of which the owner of these groups, each so many times, has too large a share."""
         routes = {group: self._table.wanted(group) for group in times}
         for group, route in routes.items():
-            found = self._try(route, sum(n for other, n in times.items() if _contains(routes[other], route)), group)
-            if found:
-                return found
+            witness = self._try(route, sum(n for other, n in times.items() if _contains(routes[other], route)), group)
+            if witness:
+                return witness
         if self._is_safe(times):
             return None
         return self._search_on([], dict.fromkeys(times, 0), times, routes)
 
     def _search_on(
-        self, known: list[int], places: dict[int, int], times: dict[int, int], routes: dict[int, list[int]]
+        self, sequence: list[int], places: dict[int, int], times: dict[int, int], routes: dict[int, list[int]]
     ) -> dict[str, Any] | None:
-        # `known` is in the routes of `places`, for the first time up to there.  A round takes one road more, and goes
-        # on with the routes that have it later.  What they are too few for is passed by, so this ends with the routes.
-        if len(known) > _DEEPEST:
-            raise LimitReached
+        # `sequence` is in the routes of `places`, for the first time up to there.  A round takes one road more, and
+        # goes on with the routes that have it later.  What they are too few for is passed by, so this ends with the
+        # routes.
+        if len(sequence) > _DEEPEST:
+            raise BudgetExceeded
         following: dict[int, dict[int, int]] = defaultdict(dict)
         for group, place in places.items():
             spend(1_000 + 200 * (len(routes[group]) - place))
@@ -248,14 +257,14 @@ class _Shares:
                 following[routes[group][at]].setdefault(group, at + 1)
         for road in sorted(following):
             later = following[road]
-            self._work.spend(_STEPS_PER_ROAD)
+            self._budget.consume(_STEPS_PER_ROAD)
             if self._is_safe({group: times[group] for group in later}):
                 continue
-            longer = [*known, road]
-            found = self._try(longer, sum(times[group] for group in later), min(later))
-            found = found or self._search_on(longer, later, times, routes)
-            if found:
-                return found
+            longer = [*sequence, road]
+            witness = self._try(longer, sum(times[group] for group in later), min(later))
+            witness = witness or self._search_on(longer, later, times, routes)
+            if witness:
+                return witness
         return None
 
     def _is_safe(self, times: dict[int, int]) -> bool:
@@ -274,11 +283,11 @@ class _Shares:
 
     def _rows_of(self, group: int) -> int:
         if group not in self._rows:
-            self._rows[group] = self._search.rows(self._table.wanted(group), self._work)
+            self._rows[group] = self._search.rows(self._table.wanted(group), self._budget)
         return self._rows[group]
 
     def _try(self, wanted: list[int], own: int, group: int) -> dict[str, Any] | None:
-        rows = self._search.rows(wanted, self._work)
+        rows = self._search.rows(wanted, self._budget)
         if not exceeds(own, rows, self._share):
             return None
         return {**self._table.shown(group, wanted), "of_one": own, "trajectories": rows, "breaks": "share"}
@@ -289,18 +298,22 @@ def _contains(route: list[int], part: list[int]) -> bool:
     return all(road in rest for road in part)
 
 
-def _shrunk(table: _Table, group: int, wanted: list[int], support: int, k: int, work: Work) -> dict[str, Any]:
+def _shrunk(table: _Table, group: int, wanted: list[int], support: int, k: int, budget: StepBudget) -> dict[str, Any]:
     """Drop roads as long as too few people have what is left; one pass does it, because dropping only adds people."""
     place = 0
     try:
+        # Before each round too few people have `wanted`, and none of the roads before `place` can be left out.  A round
+        # tries to leave out the road at `place`: either there are still too few, and it is gone, or it stays, and the
+        # next one is tried.  Each round makes the rest to be tried shorter by one.
         while place < len(wanted):
             less = wanted[:place] + wanted[place + 1 :]
-            people = _Search(table).support(less, work) if less else k
+            people = _Search(table).support(less, budget) if less else k
             if people < k:
-                wanted, support = less, people
+                wanted = less
+                support = people
             else:
                 place += 1
-    except LimitReached:
+    except BudgetExceeded:
         pass  # What is left so far breaks the claim as well.
     witness = {**table.shown(group, wanted), "support": support, "breaks": "support"}
     return {"least": support, "witness": witness, "certified": True}
@@ -351,7 +364,8 @@ class _Table:
         in_slice = np.repeat(groups.slice, np.diff(offsets))
         codes, ranked = np.unique(in_slice * len(names) + rank[road], return_inverse=True)
         # Four bytes a road, largest first, compare like the numbers.
-        flat, step = ranked.astype(">u4").tobytes(), 4
+        flat = ranked.astype(">u4").tobytes()
+        step = 4
         keys = [flat[lo * step : hi * step] for lo, hi in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True)]
         order = np.array(sorted(range(len(keys)), key=keys.__getitem__), np.int64)
         # In this order a route is followed by those that begin with it, if there are any.
@@ -386,13 +400,16 @@ class _Table:
 
     def after(self) -> IntArray:
         """Return for each route the first one behind it that does not begin with it; between them are its branches."""
-        found = np.full(len(self.keys), len(self.keys), np.int64)
+        end_of_branch = np.full(len(self.keys), len(self.keys), np.int64)
         open_: list[int] = []
+        # Keys are sorted, so the branches of a route follow it at once.  Before each round `open_` are the routes that
+        # all begin the one before, the shortest first.  A round closes those that do not begin this route: here their
+        # branch ends.
         for i, key in enumerate(self.keys):
             while open_ and not key.startswith(self.keys[open_[-1]]):
-                found[open_.pop()] = i
+                end_of_branch[open_.pop()] = i
             open_.append(i)
-        return found
+        return end_of_branch
 
 
 class _Search:
@@ -408,43 +425,49 @@ class _Search:
         self._wanted: list[int] = []
         self._levels: list[IntArray] = []
 
-    def support(self, wanted: list[int], work: Work) -> int:
+    def support(self, wanted: list[int], budget: StepBudget) -> int:
         """Return how many people have routes that contain the roads `wanted`, in this order."""
-        groups = self._groups(wanted, work)
-        work.spend(int(self._table.groups.people[groups].sum()))
+        groups = self._groups(wanted, budget)
+        budget.consume(int(self._table.groups.people[groups].sum()))
         return int(self._table.groups.distinct(np.array([0, len(groups)]), groups)[0])
 
-    def rows(self, wanted: list[int], work: Work) -> int:
+    def rows(self, wanted: list[int], budget: StepBudget) -> int:
         """Return how many trajectories contain the roads `wanted`, in this order."""
-        return int(self._table.groups.rows[self._groups(wanted, work)].sum())
+        return int(self._table.groups.rows[self._groups(wanted, budget)].sum())
 
-    def _groups(self, wanted: list[int], work: Work) -> IntArray:
+    def _groups(self, wanted: list[int], budget: StepBudget) -> IntArray:
         """Return the routes that contain the roads `wanted`, in this order."""
         common = 0
+        # The levels of the roads that the last question began with are still right; from there on each road adds one
+        # level.
         while common < min(len(wanted), len(self._wanted)) and wanted[common] == self._wanted[common]:
             common += 1
         del self._wanted[common:], self._levels[common:]
         for road in wanted[common:]:
-            self._levels.append(self._next(self._levels[-1], road, work) if self._levels else self._first(road, work))
+            self._levels.append(
+                self._next(self._levels[-1], road, budget) if self._levels else self._first(road, budget)
+            )
             self._wanted.append(road)
-        found: IntArray = self._group[self._levels[-1]]
-        return found
+        groups: IntArray = self._group[self._levels[-1]]
+        return groups
 
-    def _first(self, road: int, work: Work) -> IntArray:
+    def _first(self, road: int, budget: StepBudget) -> IntArray:
         """Return the first row of `road` in each route that has it."""
-        table, n = self._table, len(self._table.road)
+        table = self._table
+        n = len(self._table.road)
         lo, hi = np.searchsorted(table.place, [road * n, (road + 1) * n])
-        work.spend(_STEPS_PER_ROAD + int(hi - lo))
+        budget.consume(_STEPS_PER_ROAD + int(hi - lo))
         rows = table.place[lo:hi] - road * n
         first: IntArray = rows[np.diff(self._group[rows], prepend=-1) != 0]
         return first
 
-    def _next(self, rows: IntArray, road: int, work: Work) -> IntArray:
+    def _next(self, rows: IntArray, road: int, budget: StepBudget) -> IntArray:
         """Return the first row of `road` after each of `rows` in the same route, for those that have one."""
-        table, n = self._table, len(self._table.road)
-        work.spend(_STEPS_PER_ROAD + len(rows))
-        found = table.place[np.searchsorted(table.place, road * n + rows + 1)] - road * n
-        later: IntArray = found[found < table.end[rows]]
+        table = self._table
+        n = len(self._table.road)
+        budget.consume(_STEPS_PER_ROAD + len(rows))
+        next_row = table.place[np.searchsorted(table.place, road * n + rows + 1)] - road * n
+        later: IntArray = next_row[next_row < table.end[rows]]
         return later
 
 
@@ -463,7 +486,9 @@ def _reason(
         what = "A single road is" if n == 1 else f"A sequence of {n} roads is"
         return f"{what} in routes of only {least} {one if least == 1 else many} of its slice, fewer than k = {claim.k}."
     if witness and witness["breaks"] == "share":
-        n, of_one, rows = len(witness["roads"]), witness["of_one"], witness["trajectories"]
+        n = len(witness["roads"])
+        of_one = witness["of_one"]
+        rows = witness["trajectories"]
         what = "a single road" if n == 1 else f"a sequence of {n} roads"
         return (
             f"One person owns {of_one:,} of the {rows:,} trajectories that contain {what}, more than "
