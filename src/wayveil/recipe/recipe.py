@@ -250,7 +250,7 @@ def make_recipe(content: dict[str, Any]) -> Recipe:
     except ValidationError as error:
         raise UsageError(_sentence(error)) from None
     needed = catalog.kinds_needed(recipe.prepare, recipe.method)
-    if recipe.input.kind not in (None, *needed):
+    if recipe.input.kind is not None and recipe.input.kind not in needed:
         first = (*recipe.prepare, recipe.method)[0]
         advice = catalog.advice(recipe.input.kind, needed[0])
         raise UsageError(

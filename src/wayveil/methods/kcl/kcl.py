@@ -70,7 +70,7 @@ class Kcl(Method):
     Guarantee
     ---------
     ``KCL(k, c, l, sensitive, row_share, hide_absence)``, over people and over trajectories; of trips with
-    ``known="ends"``.  An attacker who knows more
+    ``about="ends"``.  An attacker who knows more
     than `l` visits, or where a person was not, is not covered.
 
     Notes
@@ -218,5 +218,5 @@ class Kcl(Method):
         if self.hide_absence == "yes" and self.sensitive:
             engine.progress("hiding what absence tells")
             choice = choosing.hide(choice, numbered, crowd.longest)
-        claim = replace(self.claim, known="visits" if data.one_per_time else "ends")
+        claim = replace(self.claim, about="visits" if data.one_per_time else "ends")
         return Published(data=data.where(choice.keep), claim=claim, facts=choice.facts)
