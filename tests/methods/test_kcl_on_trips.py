@@ -13,7 +13,7 @@ from wayveil.attacks import ATTACKS
 from wayveil.engines import LocalEngine
 from wayveil.methods.kcl import Kcl
 from wayveil.model import KCL, Trips, Visits, guarantee_from_json
-from wayveil.model.ragged import trajectory_of_row
+from wayveil.model.data.ragged import trajectory_of_row
 from wayveil.prepare import Bucket
 from wayveil.verify import check_kcl
 from wayveil.verify.kcl.definition import find_break_of_kcl

@@ -9,10 +9,10 @@ import numpy as np
 
 from wayveil.model.budget import spend
 from wayveil.model.claims import KCL
-from wayveil.model.coded import Coded
-from wayveil.model.ragged import BoolArray, IntArray
-from wayveil.model.trips import Trips
-from wayveil.model.visits import Visits
+from wayveil.model.data.coded import Coded
+from wayveil.model.data.ragged import BoolArray, IntArray
+from wayveil.model.data.trips import Trips
+from wayveil.model.data.visits import Visits
 from wayveil.verify.kcl.contained_sequences import MAX_ROWS
 
 __all__ = ["SHARES", "Table", "refusal"]
