@@ -64,6 +64,7 @@ _HOMES = {
         "SubsequenceK",
         "Taxonomy",
         "Trajectories",
+        "Trips",
         "Verdict",
         "Visits",
         "Workload",

@@ -80,6 +80,13 @@ def test_places_without_names_are_called_by_their_coordinates(tmp_path: Path) ->
     assert data.place_x is not None
 
 
+def test_only_the_end_says_that_it_is_one(tmp_path: Path) -> None:
+    path = write(tmp_path, "VehicleNum,Stime,Lng,Lat,Etime,ELng,ELat", "7,1,114.1,22.5,2,114.2,22.6")
+    assert guess_kind(path) == "trips"
+    data: Any = read_trips(path, ReadOptions(columns={"user_id": "VehicleNum"})).data
+    assert data.record(0) == [("from 114.1 22.5", 1), ("to 114.2 22.6", 2)]
+
+
 @pytest.mark.parametrize(
     ("lines", "sentence"),
     [

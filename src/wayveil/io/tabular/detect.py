@@ -48,7 +48,9 @@ def kind_of_table(table: Table, options: ReadOptions, kinds: tuple[Kind, ...] = 
     """Return which of these kinds a table holds, told from its columns; see `guess_kind`."""
     said = [kind for kind in kinds if set(INPUTS[kind].mapped) & set(options.columns)]
     fitting = said if len(said) == 1 else [kind for kind in kinds if place_columns(table, options, kind)]
-    if not fitting and "trips" in kinds:
+    # A table of trips may call where they began lon and lat; points would have one time, t.
+    untimed = fitting == ["points"] and not said and options.columns.get("t", "t") not in table.names
+    if (not fitting or untimed) and "trips" in kinds:
         trips = name_trip_columns(table, options)
         if place_columns(trips.table, trips.options, "trips"):
             return "trips"

@@ -124,6 +124,8 @@ ALSO_CALLED = {
     "origin_x": (
         "startlng",
         "startlon",
+        "slng",
+        "slon",
         "startlongitude",
         "startstationlongitude",
         "pickuplongitude",
@@ -135,6 +137,7 @@ ALSO_CALLED = {
     "origin_y": (
         "startlat",
         "startlatitude",
+        "slat",
         "startstationlatitude",
         "pickuplatitude",
         "pickupcentroidlatitude",
@@ -145,6 +148,8 @@ ALSO_CALLED = {
     "destination_x": (
         "endlng",
         "endlon",
+        "elng",
+        "elon",
         "endlongitude",
         "endstationlongitude",
         "dropofflongitude",
@@ -156,6 +161,7 @@ ALSO_CALLED = {
     "destination_y": (
         "endlat",
         "endlatitude",
+        "elat",
         "endstationlatitude",
         "dropofflatitude",
         "dropoffcentroidlatitude",

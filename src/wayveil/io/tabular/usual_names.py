@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from wayveil.io.tabular.columns import INPUTS, TRIP_COORDINATES, ReadOptions
-from wayveil.io.tabular.headers import ALSO_CALLED, bare_name
+from wayveil.io.tabular.headers import ALSO_CALLED, PLACE_NAMES, bare_name
 from wayveil.io.tabular.messages import shown
 from wayveil.io.tabular.table import Table
 
@@ -47,6 +47,12 @@ def name_trip_columns(table: Table, options: ReadOptions) -> TripTable:
         usual = next((bare[word] for word in ALSO_CALLED[ours] if word in bare and bare[word] not in taken), None)
         if usual is not None:
             found[ours] = usual
+    for axis, plain in (("x", "lon"), ("y", "lat")):
+        # Where only the end says that it is one, the other coordinates are those of the beginning.
+        known = {*options.columns, *table.names, *found}
+        usual = next((bare[word] for word in PLACE_NAMES[plain] if word in bare and bare[word] not in taken), None)
+        if f"destination_{axis}" in found and f"origin_{axis}" not in known and usual is not None:
+            found[f"origin_{axis}"] = usual
     columns = {**options.columns, **found}
     made = tuple(
         place

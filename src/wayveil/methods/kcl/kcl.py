@@ -74,7 +74,7 @@ class Kcl(Method):
     Guarantee
     ---------
     ``KCL(k, c, l, sensitive, row_share, hide_absence)``, over people and over trajectories; of trips with
-    ``known="ends"``.  An attacker who knows more
+    ``about="ends"``.  An attacker who knows more
     than `l` visits, or where a person was not, is not covered.
 
     Notes
@@ -235,4 +235,4 @@ class Kcl(Method):
 
     def _claim_of(self, data: Visits) -> KCL:
         """Return the claim about visits, or about both ends of trips."""
-        return replace(self.claim, known="visits" if data.one_per_time else "ends")
+        return replace(self.claim, about="visits" if data.one_per_time else "ends")

@@ -29,8 +29,8 @@ class KCL(GroupClaim):
     or than its share among all where that is more.  This is about the original as well, so it is confirmed by the
     attack that is run when data are published, not by the verdict on the published data.
 
-    Where `known` is "ends", visits are the ends of trips, and what is known of one is its place, its time, and whether
-    the trip began or ended there, because a published trip shows that.
+    Where it is `about` "ends", visits are the ends of trips, and what is known of one is its place, its time, and
+    whether the trip began or ended there, because a published trip shows that.
 
     References
     ----------
@@ -60,7 +60,7 @@ class KCL(GroupClaim):
         default="no",
         help="yes: known visits that fit nothing tell no value with more than c or its share among all",
     )
-    known: str = parameter(
+    about: str = parameter(
         kind="choice",
         choices=("visits", "ends"),
         default="visits",
@@ -92,7 +92,7 @@ class KCL(GroupClaim):
     @property
     def promise(self) -> str:
         known = self._known(f"any number of {self._word}s")
-        what = "place and time" if self.known == "visits" else "place, time, and whether a trip began or ended there"
+        what = "place and time" if self.about == "visits" else "place, time, and whether a trip began or ended there"
         people = "1 person" if self.k == 1 else f"{self.k} people"
         text = (
             f"Whoever knows {known} ({what}) of a person finds either no published trajectory that fits, "
@@ -164,7 +164,7 @@ class KCL(GroupClaim):
         vague = (
             "an attacker who knows that a visit was the first or the last of a trip; attack 'first_last_visits' "
             "measures it"
-            if self.known == "visits"
+            if self.about == "visits"
             else "an attacker who knows place and time of an end, but not whether the trip began or ended there: as "
             "many people fit, but one person, or a sensitive value, may have up to twice the share of them"
         )
@@ -190,17 +190,17 @@ class KCL(GroupClaim):
         told = super().to_json()
         if self.hide_absence == "no":
             del told["hide_absence"]
-        if self.known == "visits":
-            del told["known"]
+        if self.about == "visits":
+            del told["about"]
         return told
 
     @property
     def _word(self) -> str:
-        return "visit" if self.known == "visits" else "end"
+        return "visit" if self.about == "visits" else "end"
 
     def _known(self, everything: str) -> str:
         if self.l == "all":
             return everything
-        if self.known == "ends":
+        if self.about == "ends":
             return "one end of a trip" if self.l == 1 else f"at most {self.l} ends of trips"
         return "one visit" if self.l == 1 else f"at most {self.l} visits"

@@ -42,7 +42,7 @@ def refusal(data: Visits, claim: KCL) -> str | None:
         return "A visit has a location without a name, so sequences cannot be compared."
     same = np.ones(len(data.t), bool)
     same[offsets[:-1][offsets[:-1] < offsets[1:]]] = False
-    if isinstance(data, Trips) != (claim.known == "ends"):
+    if isinstance(data, Trips) != (claim.about == "ends"):
         return (
             "The claim is about ends of trips and the data are visits, or the other way round: nothing can be judged."
         )
