@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from wayveil.engines import LocalEngine
-from wayveil.model import AttackResult, Data, Engine, Verdict
+from wayveil.model import AttackResult, Data, Engine, Published, Verdict
 from wayveil.model.ragged import IntArray
 from wayveil.pipeline.alignment import aligned
 from wayveil.pipeline.blocks.publishing import publish_blocks
@@ -24,6 +24,7 @@ from wayveil.pipeline.outcome import NotPublished, Outcome
 from wayveil.pipeline.output_frame import settle
 from wayveil.pipeline.readback import check_made, refuse_nothing, write_and_read_back
 from wayveil.pipeline.release import Clock, Run, finish
+from wayveil.pipeline.remaining import Remaining, count_published, name_remedies
 from wayveil.pipeline.seeds import method_rng, sequence_for
 from wayveil.recipe import catalog
 from wayveil.recipe.defaults import attacks_of, metrics_of, sensitive_of
@@ -127,6 +128,7 @@ def publish(
                 ),
                 table=described(public, source_owners=raw.owners),
                 mapping=_mapping(source.ids, order, written.ids) if recipe.output.keep_mapping else None,
+                remaining=_count_remaining(recipe, source, made),
             ),
         )
 
@@ -157,6 +159,15 @@ def _attack(
 def _names(verdict: Verdict) -> tuple[str, str]:
     """Return how the data are called before and after."""
     return "raw data", "published data" if verdict.holds else "rejected data"
+
+
+def _count_remaining(recipe: Recipe, source: Prepared, made: Published) -> Remaining:
+    """Return what is left of the file after every step and the method."""
+    remedies = name_remedies(source.data, recipe.prepare, recipe.method.name)
+    if source.origin is None:
+        return Remaining(remedies=remedies)
+    last = count_published(recipe.method.name, source.data, made.data, made.source, source.origin)
+    return Remaining(stages=(*source.stages, last), remedies=remedies)
 
 
 def _mapping(ids: pl.Series, order: IntArray, new_ids: pl.Series) -> str:

@@ -16,6 +16,7 @@ from wayveil.pipeline.folder.secret import SECRET_FILE, Secret
 from wayveil.pipeline.folder.signing import SIGNATURE, load_signer
 from wayveil.pipeline.folder.staging import MANIFEST, RECIPE_FILE, Workspace, reporting_disk_errors
 from wayveil.pipeline.outcome import NotPublished, Outcome
+from wayveil.pipeline.remaining import Remaining, stages_of_balance
 from wayveil.recipe import catalog
 from wayveil.recipe.defaults import sensitive_of
 from wayveil.recipe.recipe import Recipe
@@ -64,6 +65,7 @@ class Run:
     drawings: tuple[Drawing, ...]
     table: Described
     mapping: str | None = None
+    remaining: Remaining = field(default_factory=Remaining)
 
 
 def finish(space: Workspace, run: Run) -> Outcome:
@@ -99,6 +101,7 @@ def finish(space: Workspace, run: Run) -> Outcome:
         output_facts=run.output_facts,
         timings=dict(run.timings),
         manifest_sha256=sha256,
+        remaining=_remaining(run),
     )
     private = _private_files(run, outcome)
     if verdict.holds:
@@ -109,6 +112,13 @@ def finish(space: Workspace, run: Run) -> Outcome:
         f"Nothing was published: {verdict.reason} The report is in {str(folder)!r}.",
         replace(outcome, private=folder),
     )
+
+
+def _remaining(run: Run) -> Remaining:
+    """Return what is left; where only the method was counted, what that left."""
+    if run.remaining.stages:
+        return run.remaining
+    return replace(run.remaining, stages=stages_of_balance(run.recipe.method.name, run.balance))
 
 
 def _private_files(run: Run, outcome: Outcome) -> dict[str, str]:
@@ -132,6 +142,7 @@ def _private_files(run: Run, outcome: Outcome) -> dict[str, str]:
         "input_facts": dict(run.input_facts),
         "output_facts": dict(outcome.output_facts),
         "balance": run.balance,
+        "remaining": outcome.remaining.to_json(),
         "timings_s": dict(outcome.timings),
         "total_s": sum(outcome.timings.values()),
         "versions": versions(),

@@ -56,7 +56,6 @@ def comparable(method: Any) -> dict[str, bool]:
     return {"matched": not method.makes_parts, "timed": method.keeps_times}
 
 
-
 def fits(cls: Any, original: type, published: type, *, matched: bool, timed: bool = True) -> bool:
     """Return whether an attack or a metric can compare these kinds of data.
 

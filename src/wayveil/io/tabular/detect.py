@@ -42,9 +42,7 @@ def guess_kind(path: str | Path, options: ReadOptions = _DEFAULTS) -> Kind:
     return kind_of_table(open_source(path).table, options)
 
 
-def kind_of_table(
-    table: Table, options: ReadOptions, kinds: tuple[Kind, ...] = get_args(Kind)
-) -> Kind:
+def kind_of_table(table: Table, options: ReadOptions, kinds: tuple[Kind, ...] = get_args(Kind)) -> Kind:
     """Return which of these kinds a table holds, told from its columns; see `guess_kind`."""
     said = [kind for kind in kinds if set(INPUTS[kind].mapped) & set(options.columns)]
     fitting = said if len(said) == 1 else [kind for kind in kinds if place_columns(table, options, kind)]

@@ -31,6 +31,7 @@ from wayveil.pipeline.input import check_values
 from wayveil.pipeline.outcome import Outcome
 from wayveil.pipeline.readback import refuse_nothing
 from wayveil.pipeline.release import Clock, Run, finish
+from wayveil.pipeline.remaining import Remaining, name_remedies
 from wayveil.recipe.defaults import attacks_of, metrics_of, sensitive_of
 from wayveil.recipe.protections import confirm_protections
 from wayveil.recipe.recipe import Recipe
@@ -148,6 +149,7 @@ def _told(job: Job, pieces: Pieces, done: list[Done], met: Sequence[Need], clock
         },
         views=told[0].views,
         balance=add_balances([one.balance for one in told]),
+        remaining=Remaining(remedies=name_remedies(pieces.example, recipe.prepare, recipe.method.name)),
         drawings=told[0].drawings,
         table=replace(tables[0], rows=rows, trajectories=trajectories),
     )

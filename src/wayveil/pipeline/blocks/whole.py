@@ -25,6 +25,7 @@ from wayveil.pipeline.folder.manifest import described
 from wayveil.pipeline.folder.shares import count_pairs, count_times, spans_of_time
 from wayveil.pipeline.readback import refuse_nothing, write_and_read_back
 from wayveil.pipeline.release import Clock, Run
+from wayveil.pipeline.remaining import Remaining, name_remedies
 from wayveil.pipeline.seeds import sequence_for
 from wayveil.recipe.defaults import attacks_of, metrics_of, sensitive_of
 from wayveil.recipe.protections import confirm_protections
@@ -122,6 +123,7 @@ def publish_whole(job: Job, pieces: Pieces, clock: Clock) -> Run:
         },
         views=applied[0].views,
         balance=add_balances([one.balance for one in applied]),
+        remaining=Remaining(remedies=name_remedies(pieces.example, recipe.prepare, recipe.method.name)),
         drawings=applied[0].drawings,
         table=described(
             parts[0].example,
