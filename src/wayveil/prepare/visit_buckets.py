@@ -60,7 +60,7 @@ def place_in_buckets(
     stay = ~again
     # The first visit of a bucket always stays, so places are counted from it.
     number = np.cumsum(stay)
-    rank = (number - number[np.maximum.accumulate(np.where(follows, 0, np.arange(n)))])[stay]
+    rank: IntArray = (number - number[np.maximum.accumulate(np.where(follows, 0, np.arange(n)))])[stay]
     seconds = seconds_per_unit(time_format)
     second = 1 if seconds is None else round(1 / seconds)
     unit = second if n == 0 or int(rank.max()) * second < width else 1

@@ -83,6 +83,8 @@ class Zones(Step):
         cells = at.astype(np.int64)
         place = np.searchsorted(used, data.location)
         owner = data.owner[trajectory_of_row(data.offsets)]
+        boxes: IntArray
+        zone: IntArray
         if self.people == "none":
             boxes, zone = np.unique(np.concatenate([cells, cells + 1], axis=1), axis=0, return_inverse=True)
             zone = zone.reshape(-1)
