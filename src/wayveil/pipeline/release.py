@@ -142,7 +142,6 @@ def _private_files(run: Run, outcome: Outcome) -> dict[str, str]:
         "input_facts": dict(run.input_facts),
         "output_facts": dict(outcome.output_facts),
         "balance": run.balance,
-        "remaining": outcome.remaining.to_json(),
         "timings_s": dict(outcome.timings),
         "total_s": sum(outcome.timings.values()),
         "versions": versions(),
