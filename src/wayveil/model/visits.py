@@ -10,11 +10,11 @@ import numpy as np
 
 from wayveil.errors import InputError
 from wayveil.model.checks import check_order
-from wayveil.model.coded import Coded, common_codes, number_names, translate_codes
-from wayveil.model.frame import Frame
-from wayveil.model.ragged import FloatArray, IntArray, frozen, offsets_of
-from wayveil.model.times import TimeFormat
-from wayveil.model.trajectories import Columns, Trajectories
+from wayveil.model.data.coded import Coded, common_codes, number_names, translate_codes
+from wayveil.model.data.frame import Frame
+from wayveil.model.data.ragged import FloatArray, IntArray, frozen, offsets_of
+from wayveil.model.data.times import TimeFormat
+from wayveil.model.data.trajectories import Columns, Trajectories
 
 __all__ = ["Visits"]
 

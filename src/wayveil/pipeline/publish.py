@@ -10,7 +10,7 @@ import polars as pl
 
 from wayveil.engines import LocalEngine
 from wayveil.model import AttackResult, Data, Engine, Published, Verdict
-from wayveil.model.ragged import IntArray
+from wayveil.model.data.ragged import IntArray
 from wayveil.pipeline.alignment import aligned
 from wayveil.pipeline.blocks.publishing import publish_blocks
 from wayveil.pipeline.compile import compile_kernels

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wayveil.model import Data
-from wayveil.model.ragged import IntArray
+from wayveil.model.data.ragged import IntArray
 
 __all__ = ["Remaining", "Stage", "count_published", "count_stage", "name_remedies", "stages_of_balance"]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from wayveil.errors import InputError
 from wayveil.model import Step, Visits, duration_units, parameter
-from wayveil.model.ragged import IntArray, keep_rows, trajectory_of_row
+from wayveil.model.data.ragged import IntArray, keep_rows, trajectory_of_row
 from wayveil.prepare.visit_buckets import place_in_buckets
 
 __all__ = ["Bucket", "left_out_note"]

@@ -9,8 +9,8 @@ import numpy as np
 
 from wayveil.errors import InputError, ParameterError
 from wayveil.model import Step, Visits, check_parameters, parameter, seconds_per_unit
+from wayveil.model.data.ragged import IntArray, offsets_of, trajectory_of_row
 from wayveil.model.parameters import duration_s
-from wayveil.model.ragged import IntArray, offsets_of, trajectory_of_row
 from wayveil.prepare.bucket import left_out_note, order_note
 from wayveil.prepare.visit_buckets import place_in_buckets
 

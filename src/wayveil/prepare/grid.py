@@ -9,7 +9,7 @@ import numpy as np
 
 from wayveil.errors import InputError, ParameterError
 from wayveil.model import Points, Step, Visits, check_parameters, duration_units, parameter
-from wayveil.model.ragged import FloatArray, IntArray, offsets_of, trajectory_of_row
+from wayveil.model.data.ragged import FloatArray, IntArray, offsets_of, trajectory_of_row
 
 __all__ = ["Grid"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from wayveil.model import TimeFormat, seconds_per_unit
-from wayveil.model.ragged import BoolArray, IntArray
+from wayveil.model.data.ragged import BoolArray, IntArray
 
 __all__ = ["place_in_buckets"]
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from wayveil.errors import InputError
 from wayveil.model import Points, Step, duration_units, parameter
-from wayveil.model.ragged import IntArray, trajectory_of_row
+from wayveil.model.data.ragged import IntArray, trajectory_of_row
 from wayveil.prepare.split import check_spans, make_parts
 
 __all__ = ["Window"]

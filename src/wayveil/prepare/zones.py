@@ -9,7 +9,7 @@ import numpy as np
 
 from wayveil.errors import InputError, ParameterError
 from wayveil.model import Frame, Step, Visits, check_parameters, parameter
-from wayveil.model.ragged import IntArray, trajectory_of_row
+from wayveil.model.data.ragged import IntArray, trajectory_of_row
 
 __all__ = ["Zones"]
 

@@ -27,8 +27,8 @@ from wayveil.io.tabular.normal_columns import (
 from wayveil.io.tabular.table import Rows, Table, open_table
 from wayveil.io.tabular.timestamps import parse_times
 from wayveil.model import Frame, Visits
+from wayveil.model.data.ragged import FloatArray, trajectory_of_row
 from wayveil.model.normal import normal_text
-from wayveil.model.ragged import FloatArray, trajectory_of_row
 
 __all__ = ["locate", "mark_known", "name_owners", "read_groups", "read_owners"]
 

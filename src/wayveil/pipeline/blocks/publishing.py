@@ -13,8 +13,8 @@ import numpy as np
 from wayveil.errors import InputError, UsageError
 from wayveil.io.scatter import groups_of
 from wayveil.model import AttackResult, Engine
-from wayveil.model.ragged import IntArray
-from wayveil.model.sums import join_results
+from wayveil.model.accumulators import join_results
+from wayveil.model.data.ragged import IntArray
 from wayveil.pipeline.blocks.block import NOTHING_LEFT, Done, Job, counting, run_block, scatter_group, scatter_piece
 from wayveil.pipeline.blocks.combine import add_balances, described_input, left_out_note, score_files
 from wayveil.pipeline.blocks.input_pieces import Pieces, read_pieces, wanted
