@@ -14,6 +14,9 @@ export const suggestions: Record<string, Record<string, string>> = {
   resample: { period: "30s" },
   bucket: { width: "1h" },
   cut: { period: "1d" },
+  fold: { to: "weekday-weekend" },
+  window: { width: "1h" },
+  zones: { cell: "500" },
   mark: { rule: "ends" },
 };
 

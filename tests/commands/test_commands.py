@@ -98,7 +98,7 @@ def test_reading_says_what_is_wrong(table1: Path) -> None:
 def test_preparation_keeps_ids_owners_and_attributes(tmp_path: Path) -> None:
     source = tmp_path / "in.csv"
     source.write_text("traj_id,user_id,t,location,ill\nX,P,1,a,yes\nX,P,12,b,yes\nY,P,5,c,no\nY,P,6,d,no\n")
-    step = catalog.build("step", "bucket", {"width": "10"})
+    step = catalog.build("step", "bucket", {"width": "10", "keep": "first"})
     prepared = prepare_table(InputSpec(path=source), step, tmp_path / "out.csv")
     assert prepared.data.n_visits == 3
     lines = (tmp_path / "out.csv").read_text().splitlines()

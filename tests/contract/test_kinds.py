@@ -68,7 +68,7 @@ def test_a_kind_declares_its_columns(kind: type[Trajectories]) -> None:
     declared = {*kind.row_columns, *kind.optional_row_columns, *kind.trajectory_columns}
     own = {field.name for field in fields(kind)} - {field.name for field in fields(Trajectories)}
     per_name = {"place_x", "place_y"}  # of visits: one value per location
-    assert own - declared - per_name <= {kind.names_field, kind.shared, "frame"}
+    assert own - declared - per_name <= {kind.names_field, kind.shared, "frame", "place_frame"}
     assert declared <= own
     assert set(kind.code_columns) <= set(kind.row_columns)
     assert kind.coordinates == ("frame" in own)

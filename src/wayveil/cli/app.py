@@ -26,6 +26,7 @@ from wayveil.cli.options import (
     SecretFile,
     SignKey,
     TimeBucket,
+    Verbose,
     named_path,
     prepare_steps,
     reads_table,
@@ -138,6 +139,7 @@ def run(
     memory_limit: MemoryLimit = None,
     secret: SecretFile = None,
     sign_key: SignKey = None,
+    verbose: Verbose = False,
     as_json: Json = False,
 ) -> None:
     """Publish what a recipe declares."""
@@ -150,7 +152,7 @@ def run(
         loaded = loaded.model_copy(update={"output": loaded.output.model_copy(update=changes)})
     if engine is not None:
         loaded = loaded.model_copy(update={"engine": engine})
-    publish_recipe(loaded, scheduler, memory_limit, as_json, secret=secret, insecure=insecure)
+    publish_recipe(loaded, scheduler, memory_limit, as_json, secret=secret, insecure=insecure, verbose=verbose)
 
 
 @app.command("verify")

@@ -31,6 +31,7 @@ __all__ = [
     "SensitiveValues",
     "SignKey",
     "TimeBucket",
+    "Verbose",
     "WithRaw",
     "named_path",
     "prepare_steps",
@@ -177,6 +178,10 @@ BlockBy = Annotated[
 BlockRows = Annotated[int | None, typer.Option("--block-rows", min=1, help="About so many rows are in a block.")]
 MemoryLimit = Annotated[
     str | None, typer.Option("--memory-limit", metavar="SIZE", help="Cut into blocks that fit, as in 4GB.")
+]
+Verbose = Annotated[
+    bool,
+    typer.Option("--verbose", help="Print every measured risk and loss, not only what is left and the worst risk."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 

@@ -33,6 +33,7 @@ from wayveil.cli.options import (
     SensitiveValues,
     SignKey,
     TimeBucket,
+    Verbose,
     WithRaw,
     prepare_steps,
     reads_table,
@@ -69,6 +70,7 @@ def _publisher(method: str) -> Any:
         scheduler: Scheduler = None,
         insecure: InsecureScheduler = False,
         memory_limit: MemoryLimit = None,
+        verbose: Verbose = False,
         as_json: Json = False,
     ) -> None:
         from wayveil.recipe import catalog
@@ -91,7 +93,9 @@ def _publisher(method: str) -> Any:
                 ),
             }
         )
-        publish_recipe(recipe, scheduler, memory_limit, as_json, secret=secret, insecure=insecure)
+        publish_recipe(
+            recipe, scheduler, memory_limit, as_json, secret=secret, insecure=insecure, verbose=verbose
+        )
 
     return reads_table(publish)
 
@@ -104,6 +108,7 @@ def publish_recipe(
     *,
     secret: Path | None = None,
     insecure: bool = False,
+    verbose: bool = False,
 ) -> None:
     """Publish what a recipe says, and show what came of it, also where the promise was not kept."""
     from wayveil.pipeline.blocks import memory
@@ -129,7 +134,7 @@ def publish_recipe(
         content = {**show.outcome_json(refusal.outcome), "error": str(refusal), "exit_code": 1}
         emit(content, show.refusal_lines(refusal.outcome), as_json=as_json)
         raise typer.Exit(fail(str(refusal), 1, as_json=False)) from None
-    emit(show.outcome_json(outcome), show.outcome_lines(outcome), as_json=as_json)
+    emit(show.outcome_json(outcome), show.outcome_lines(outcome, verbose=verbose), as_json=as_json)
 
 
 def build_risk() -> Any:

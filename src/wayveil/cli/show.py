@@ -23,6 +23,7 @@ __all__ = [
     "prepared_json",
     "prepared_lines",
     "refusal_lines",
+    "remaining_lines",
     "risk_lines",
     "score_lines",
 ]
@@ -41,6 +42,7 @@ _HEADLINES = (
     *("identity_mean", "identity_max", "attribute_mean", "attribute_max", "exposed_people_share"),
     *("posterior_max", "posterior_certain_share"),
 )
+_MOST_STEPS = 3  # lines for preparation steps
 _SHARES = ("identity_share_above", "attribute_share_above", "unique_share", "unmatched_share")
 
 
@@ -55,6 +57,7 @@ def outcome_json(outcome: Any) -> dict[str, Any]:
         "manifest_sha256": outcome.manifest_sha256,
         "promise": outcome.promise,
         "verdict": verdict_json(outcome.verdict, witness=True),
+        "remaining": outcome.remaining.to_json(),
         "attacks": [
             {"raw": results_json((raw,))[0], "published": results_json((published,))[0]}
             for raw, published in outcome.attacks
@@ -65,12 +68,23 @@ def outcome_json(outcome: Any) -> dict[str, Any]:
     }
 
 
-def outcome_lines(outcome: Any) -> Iterator[str]:
-    """Say what was published, what it promises, what was lost and how the risk changed."""
-    yield typer.style("Published and verified.", fg="green", bold=True)
+def outcome_lines(outcome: Any, *, verbose: bool = False) -> Iterator[str]:
+    """Say what is left and the worst risk, in twelve lines at most; then the promise, notes, and where the files are.
+
+    With `verbose` every measured risk and loss comes, too.
+    """
+    yield from remaining_lines(outcome.remaining)
+    yield from _worst_attack(outcome.attacks)
     yield _row("promise", outcome.promise)
-    yield _row("verdict", f"holds, counting {outcome.verdict.counted}: {_measured(outcome.verdict.measured)}")
-    yield from _effects(outcome)
+    if verbose:
+        yield _row("verdict", f"holds, counting {outcome.verdict.counted}: {_measured(outcome.verdict.measured)}")
+        yield from _effects(outcome)
+    if outcome.promise == outcome.verdict.claim.promise:  # otherwise the promise says how people were counted
+        yield _row("note", outcome.counted)
+    for note in outcome.notes:
+        yield _row("note", note)
+    if not verbose:
+        yield _row("more", "every measured risk and loss: in the report, or with --verbose")
     yield _row("public", f"{outcome.public} (may be handed out)")
     yield _row("report", f"{outcome.report} (stays with you)")
     yield _row("manifest", f"sha256 {outcome.manifest_sha256} (hand it over separately)")
@@ -225,10 +239,68 @@ def _effects(outcome: Any) -> Iterator[str]:
     for score in outcome.scores:
         if score.value is not None:
             yield _row("lost" if score.better == "lower" else "kept", f"{score.name} {_score(score)}: {score.meaning}")
-    if outcome.promise == outcome.verdict.claim.promise:  # otherwise the promise says how people were counted
-        yield _row("note", outcome.counted)
-    for note in outcome.notes:
-        yield _row("note", note)
+
+
+def remaining_lines(left: Any) -> Iterator[str]:
+    """Say what is left of the file, what every step took, and, below half, why and what to try: nine lines at most."""
+    shares = left.shares
+    if not shares:
+        yield typer.style("Published and verified.", fg="green", bold=True)
+        return
+    if left.below_half:
+        reasons = ", ".join(f"{name} took {_percent(took)}" for name, took in left.list_reasons())
+        told = f"only {_percent(shares[left.worst])} of the {left.worst} are left: {reasons}."
+        yield typer.style(f"Published and verified, but {told}", fg="yellow", bold=True)
+        yield _row("try", "; ".join(left.remedies))
+    else:
+        told = ", ".join(f"{_percent(share)} of the {what}" for what, share in shares.items())
+        yield typer.style("Published and verified.", fg="green", bold=True) + f" Left: {told}."
+    first, *steps, last = left.stages
+    yield _row("came in", _stage(first, None))
+    if steps and first.name == "file":
+        read, *steps = steps
+        yield _row("read", _stage(read, first))
+        first = read
+    yield from _step_rows(first, steps)
+    yield _row(last.name, _stage(last, steps[-1] if steps else first))
+
+
+def _step_rows(before: Any, steps: list[Any]) -> Iterator[str]:
+    """One line for each of three steps; of more, the first two, and the others together."""
+    shown = steps if len(steps) <= _MOST_STEPS else steps[: _MOST_STEPS - 1]
+    for stage in shown:
+        yield _row(stage.name, _stage(stage, before))
+        before = stage
+    if len(shown) < len(steps):
+        yield _row("other steps", _stage(steps[-1], before))
+
+
+def _stage(stage: Any, before: Any) -> str:
+    """Return the counts of a stage, and how many rows it took from the one before."""
+    told = [f"{stage.rows:,} {stage.row_word}"]
+    if before is not None and before.row_word in (stage.row_word, "rows") and stage.rows < before.rows:
+        told[0] += f" ({before.rows - stage.rows:,} fewer)"
+    told += [
+        f"{count:,} {what}" for what, count in (("trips", stage.trips), ("people", stage.people)) if count is not None
+    ]
+    return ", ".join(told)
+
+
+def _worst_attack(attacks: Any) -> Iterator[str]:
+    """Name the attacker who is right most often about the published data, before and after: two lines."""
+    known = [(raw, after) for raw, after in attacks if after.measured.get("identity_mean") is not None]
+    if known:
+        raw, after = max(known, key=lambda pair: (pair[1].measured["identity_mean"], pair[1].name))
+        change = " -> ".join(_value(one.measured.get("identity_mean")) for one in (raw, after))
+        highest = _value(after.measured.get("identity_max"))
+        yield _row("worst risk", f"{after.name}: finds people with {change} on average, {highest} at worst")
+
+
+def _percent(share: float) -> str:
+    """Return a share in percent that never rounds a loss away."""
+    if share >= 1:
+        return "100 %"
+    return f"{min(share * 100, 99.9):.1f} %" if share < 0.1 or share > 0.99 else f"{share * 100:.0f} %"
 
 
 def _risk_name(name: str, measured: Mapping[str, Any]) -> str:

@@ -15,6 +15,7 @@ from wayveil.pipeline.blocks.block_job import Job
 from wayveil.pipeline.blocks.block_source import Blocks
 from wayveil.pipeline.blocks.combine import add_balances, add_facts, described_input, left_out_note
 from wayveil.pipeline.release import Run
+from wayveil.pipeline.remaining import Remaining, count_published, name_remedies
 from wayveil.report.charts.drawings import Drawing
 from wayveil.report.suppression import guarded
 from wayveil.report.text import summary
@@ -70,6 +71,7 @@ def make_account(job: Job, blocks: Blocks, found: Findings, timings: Mapping[str
         drawings=drawings,
         table=found.written[0].table,
         hashes=found.hashes,
+        remaining=_count_remaining(job, blocks),
     )
     return _tell_several(run, blocks, found) if blocks.several else _tell_one(run, job, blocks, found)
 
@@ -83,6 +85,18 @@ def _tell_one(run: Run, job: Job, blocks: Blocks, found: Findings) -> Run:
         output_facts=found.written[0].facts,
         mapping=_mapping(job, blocks) if output.keep_mapping else None,
     )
+
+
+def _count_remaining(job: Job, blocks: Blocks) -> Remaining:
+    """Return what is left of the file after every step and the method; of several blocks only what to try."""
+    method = job.recipe.method
+    remedies = name_remedies(blocks.example, job.recipe.prepare, method.name)
+    if blocks.several or blocks.origin is None:
+        return Remaining(remedies=remedies)
+    data = job.store.load("data/0")
+    made: Published = job.store.load("made/0")
+    last = count_published(method.name, data, made.data, made.source, blocks.origin)
+    return Remaining(stages=(*blocks.stages, last), remedies=remedies)
 
 
 def _mapping(job: Job, blocks: Blocks) -> str | None:

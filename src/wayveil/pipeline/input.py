@@ -54,6 +54,7 @@ from wayveil.model.data.ragged import IntArray
 from wayveil.model.normal import similar_key
 from wayveil.pipeline.folder.manifest import FORMATS, Manifest, read_manifest, tables, taxonomy_name
 from wayveil.pipeline.folder.staging import MANIFEST
+from wayveil.pipeline.remaining import Stage, count_stage
 from wayveil.recipe import catalog
 from wayveil.recipe.recipe import InputSpec
 
@@ -84,6 +85,10 @@ class Prepared:
     data: Data
     ids: pl.Series
     notes: tuple[str, ...]
+    stages: tuple[Stage, ...] = ()
+    """What there was in the file, after reading, and after each step."""
+    origin: IntArray | None = None
+    """The trajectory of the input that each one comes from."""
 
 
 def load(
@@ -288,6 +293,8 @@ def prepare(loaded: Loaded, steps: Sequence[Any], spec: InputSpec) -> Prepared:
     data: Any = loaded.data
     ids = loaded.ids
     notes = list(loaded.notes)
+    origin: IntArray = np.arange(len(data))
+    stages = [Stage(name="file", rows=loaded.rows, row_word="rows"), count_stage("read", data, origin)]
     for step in steps:
         accepted = catalog.kinds_of(step)
         if data.kind not in accepted:
@@ -301,7 +308,9 @@ def prepare(loaded: Loaded, steps: Sequence[Any], spec: InputSpec) -> Prepared:
         data, more, source = step.run_with_origin(data, **more_data)
         if source is not None:
             ids = ids.gather(source)
+            origin = origin[source]
         notes += more
+        stages.append(count_stage(step.name, data, origin))
     if data.owners == "declared" and data.n_owners < len(data):
         # Every trajectory of the input was declared to be a person; its parts are of the same one, and count once.
         data = replace(data, owners="given")
@@ -310,7 +319,7 @@ def prepare(loaded: Loaded, steps: Sequence[Any], spec: InputSpec) -> Prepared:
     if data.slices() and not any(step.name == "slices" for step in steps):
         data, more = _one_slice(data)
         notes += more
-    return Prepared(data=data, ids=ids, notes=tuple(notes))
+    return Prepared(data=data, ids=ids, notes=tuple(notes), stages=tuple(stages), origin=origin)
 
 
 def _one_slice(data: Routes) -> tuple[Routes, tuple[str, ...]]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from wayveil.errors import VerdictFailed
 from wayveil.model import AttackResult, Score, Verdict
+from wayveil.pipeline.remaining import Remaining
 
 __all__ = ["NotPublished", "Outcome"]
 
@@ -30,6 +31,7 @@ class Outcome:
     output_facts: Mapping[str, str]
     timings: Mapping[str, float]
     manifest_sha256: str | None
+    remaining: Remaining = field(default_factory=Remaining)
 
     @property
     def report(self) -> Path:

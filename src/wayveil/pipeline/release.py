@@ -17,6 +17,7 @@ from wayveil.pipeline.folder.secret import SECRET_FILE, Secret
 from wayveil.pipeline.folder.signing import SIGNATURE, load_signer
 from wayveil.pipeline.folder.staging import MANIFEST, RECIPE_FILE, Workspace, reporting_disk_errors
 from wayveil.pipeline.outcome import NotPublished, Outcome
+from wayveil.pipeline.remaining import Remaining, stages_of_balance
 from wayveil.recipe import catalog
 from wayveil.recipe.defaults import sensitive_of
 from wayveil.recipe.recipe import Recipe
@@ -69,6 +70,7 @@ class Run:
     table: Described
     hashes: Mapping[str, str]
     mapping: str | None = None
+    remaining: Remaining = field(default_factory=Remaining)
 
 
 def finish(space: Workspace, run: Run) -> Outcome:
@@ -105,6 +107,7 @@ def finish(space: Workspace, run: Run) -> Outcome:
         output_facts=run.output_facts,
         timings=dict(run.timings),
         manifest_sha256=sha256,
+        remaining=_remaining(run),
     )
     private = _private_files(run, outcome)
     if verdict.holds:
@@ -137,6 +140,13 @@ def _changed() -> OutputError:
         "A file changed between its verdict and its publication, so nothing was published; start again, and see that "
         "nothing else writes to the output folder."
     )
+
+
+def _remaining(run: Run) -> Remaining:
+    """Return what is left; where only the method was counted, what that left."""
+    if run.remaining.stages:
+        return run.remaining
+    return replace(run.remaining, stages=stages_of_balance(run.recipe.method.name, run.balance))
 
 
 def _private_files(run: Run, outcome: Outcome) -> dict[str, str]:

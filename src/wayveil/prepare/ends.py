@@ -84,7 +84,9 @@ class Ends(Step):
             attributes={name: attribute.take(source) for name, attribute in data.attributes.items()},
             time_format=data.time_format,
             owners=data.owners,
-            **at,
+            place_x=at.get("place_x"),
+            place_y=at.get("place_y"),
+            place_frame=data.place_frame,
         )
         told = (f"{len(data):,} trips became {visits.n_rows:,} visits.",)
         return visits, told, source if self.trajectory == "end" else None

@@ -110,6 +110,7 @@ class Grid(Step):
             owners=data.owners,
             place_x=(cells[:, 0] + 0.5) * self.cell,
             place_y=(cells[:, 1] + 0.5) * self.cell,
+            place_frame=data.frame,
         )
         told = f"{len(names):,} cell{'s' * (len(names) != 1)} of {self.cell:g} m"
         return visits, (f"{data.n_rows:,} points became {visits.n_rows:,} visits to {told}, by {self.bucket}.",)

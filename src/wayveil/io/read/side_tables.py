@@ -196,17 +196,19 @@ def locate(loaded: Loaded, path: str | Path) -> Loaded:
     names = required(rows, _at(table, "location"))
     rows.refuse(names.is_duplicated(), "a location that is named twice", "Give every location one place.")
     x, y = (_numbers(rows, _at(table, side)) for side in sides)
+    frame = Frame()
     if degrees:
         rows.refuse((np.abs(x) > 180) | (np.abs(y) > 90), "not a longitude and a latitude", "Correct these rows.")
         if len(x):
-            x, y = Frame.for_degrees(x, y, crs="EPSG:4326").to_metres(x, y)
+            frame = Frame.for_degrees(x, y, crs="EPSG:4326")
+            x, y = frame.to_metres(x, y)
     row_of = {name: row for row, name in enumerate(names.to_list())}
     found = np.array([row_of.get(name, -1) for name in data.place_names()], np.int64)
     if (missing := int((found < 0).sum())) > 0:
         raise table.wrong(
             f"{count(missing, 'location')} of the input {was(missing)} not found; give every one a place."
         )
-    return replace(loaded, data=replace(data, place_x=x[found], place_y=y[found]))
+    return replace(loaded, data=replace(data, place_x=x[found], place_y=y[found], place_frame=frame))
 
 
 def read_groups(path: str | Path) -> dict[str, list[str]]:

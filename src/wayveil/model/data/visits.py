@@ -11,6 +11,7 @@ import numpy as np
 from wayveil.errors import InputError
 from wayveil.model.checks import check_order
 from wayveil.model.data.coded import Coded, common_codes, number_names, translate_codes
+from wayveil.model.data.frame import Frame
 from wayveil.model.data.ragged import FloatArray, IntArray, frozen, offsets_of
 from wayveil.model.data.times import TimeFormat
 from wayveil.model.data.trajectories import Columns, Trajectories
@@ -38,6 +39,8 @@ class Visits(Trajectories):
         See `TimeFormat` and `Owners`.
     place_x, place_y : float64, one per name, or None
         Where the locations are, in metres, if that is known.
+    place_frame : Frame, or None
+        What these metres were in the file; None for plain metres.
 
     Examples
     --------
@@ -51,6 +54,7 @@ class Visits(Trajectories):
     locations: tuple[str, ...]
     place_x: FloatArray | None = None
     place_y: FloatArray | None = None
+    place_frame: Frame | None = None
 
     kind: ClassVar[str] = "visits"
     row_word: ClassVar[str] = "visits"

@@ -19,12 +19,14 @@ from wayveil.errors import InputError
 from wayveil.io import parquet_parts
 from wayveil.io.publish.atomic import make_folders
 from wayveil.model import Engine, concat
+from wayveil.model.data.ragged import IntArray
 from wayveil.pipeline.blocks.block_cutter import cut_pieces, parts_need
 from wayveil.pipeline.blocks.input_pieces import Pieces, Wanted, look_ahead, read_pieces, wanted
 from wayveil.pipeline.blocks.memory import check_planning, limit_of
 from wayveil.pipeline.blocks.store import Disk, Memory, Store
 from wayveil.pipeline.blocks.task_files import load_data, load_value
 from wayveil.pipeline.input import Prepared, check_places, check_sensitive, check_values, load, prepare
+from wayveil.pipeline.remaining import Stage
 from wayveil.recipe import catalog
 from wayveil.recipe.defaults import sensitive_of
 from wayveil.recipe.recipe import InputSpec, Recipe
@@ -58,6 +60,9 @@ class Blocks:
         The input in pieces, if it was read so.
     people_apart : bool
         Whether nobody has trajectories in two blocks: looked up, not taken for granted.
+    stages, origin
+        What there was in the file and after each step, and the trajectory of the input that each one comes from, of one
+        block that was read at once.
     """
 
     store: Store
@@ -71,6 +76,8 @@ class Blocks:
     ids: pl.Series | None = None
     pieces: Pieces | None = None
     people_apart: bool = True
+    stages: tuple[Stage, ...] = ()
+    origin: IntArray | None = None
 
     @property
     def several(self) -> bool:
@@ -117,6 +124,8 @@ def hold_at_once(source: Prepared) -> Blocks:
         notes=source.notes,
         block_rows=data.n_rows,
         ids=source.ids,
+        stages=source.stages,
+        origin=source.origin,
     )
 
 

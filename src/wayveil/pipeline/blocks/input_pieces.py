@@ -117,6 +117,11 @@ def wanted(recipe: Recipe) -> Wanted:
     if recipe.output.format == "geojson":
         raise UsageError("With several blocks the published tables are parquet or csv, not geojson.")
     needs_slices = catalog.kind_of(type(recipe.method)) == "routes"
+    if any(step.name == "zones" and step.people != "none" for step in recipe.prepare):
+        raise UsageError(
+            "The step zones with people looks at everybody at once, which data in blocks do not allow. Write its "
+            "result with wayveil prepare zones first, and publish that, or choose cells of one size (without people)."
+        )
     if needs_slices and not any(step.name == "slices" for step in recipe.prepare):
         raise UsageError(
             "Blocks of routes are slices of time: say how long they are with the step slices, such as "

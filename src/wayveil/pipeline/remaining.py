@@ -1,0 +1,177 @@
+"""What is left of a file: counted from its own rows, through every step, to what is published."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from wayveil.model import Data
+from wayveil.model.data.ragged import IntArray
+
+__all__ = ["Remaining", "Stage", "count_published", "count_stage", "name_remedies", "stages_of_balance"]
+
+_HALF = 0.5
+_MOVING_TOGETHER = ("nwa", "w4m", "tga", "knode")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """What there is after one step; `trips` are the trajectories of the input of which something is left.
+
+    `trips` and `people` are None where nobody counted them, as in the file itself.
+    """
+
+    name: str
+    rows: int
+    row_word: str
+    trips: int | None = None
+    people: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Remaining:
+    """The stages from the file to the publication, and what to try where little is left.
+
+    Examples
+    --------
+    >>> stages = (
+    ...     Stage(name="file", rows=100, row_word="rows"),
+    ...     Stage(name="read", rows=100, row_word="visits", trips=20, people=10),
+    ...     Stage(name="bucket", rows=60, row_word="visits", trips=20, people=10),
+    ...     Stage(name="kcl", rows=30, row_word="visits", trips=12, people=9),
+    ... )
+    >>> left = Remaining(stages=stages)
+    >>> left.shares, left.worst
+    ({'visits': 0.3, 'trips': 0.6, 'people': 0.9}, 'visits')
+    >>> left.list_reasons()
+    [('bucket', 0.4), ('kcl', 0.3)]
+    """
+
+    stages: tuple[Stage, ...] = ()
+    remedies: tuple[str, ...] = ()
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """What is left of rows, trips and people, as shares of the input.
+
+        Rows are compared only where they stay the same kind of thing: a step that makes visits of points takes nothing
+        by that.  Rows that a step adds do not make up for rows that another one took.
+        """
+        if len(self.stages) < 2:
+            return {}
+        found = {self.stages[-1].row_word: self._kept("rows")[-1]}
+        for what in ("trips", "people"):
+            kept = self._kept(what)
+            if getattr(self.stages[-1], what) is not None:
+                found[what] = kept[-1]
+        return found
+
+    @property
+    def worst(self) -> str:
+        """Of what least is left; "" where nothing was counted."""
+        shares = self.shares
+        return min(shares, key=lambda what: shares[what]) if shares else ""
+
+    @property
+    def below_half(self) -> bool:
+        """Whether less than half is left of rows, trips or people."""
+        return bool(self.shares) and self.shares[self.worst] < _HALF
+
+    def list_reasons(self) -> list[tuple[str, float]]:
+        """Return the two stages that took most of what least is left of, each with the share of the input it took."""
+        if not self.worst:
+            return []
+        kept = self._kept(self.worst if self.worst in ("trips", "people") else "rows")
+        names = [stage.name for stage in self.stages[1:]]
+        took = [(name, round(kept[i] - kept[i + 1], 12)) for i, name in enumerate(names)]
+        return sorted([one for one in took if one[1] > 0], key=lambda one: -one[1])[:2]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the counts as JSON can hold them."""
+        return {
+            "stages": [asdict(stage) for stage in self.stages],
+            "shares": self.shares,
+            "below_half": self.below_half,
+            "remedies": list(self.remedies),
+        }
+
+    def _kept(self, what: str) -> list[float]:
+        kept = [1.0]
+        for before, after in zip(self.stages, self.stages[1:], strict=False):
+            comparable = what != "rows" or after.row_word == before.row_word or before.row_word == "rows"
+            one, other = getattr(before, what), getattr(after, what)
+            factor = min(1.0, other / one) if comparable and one and other is not None else 1.0
+            kept.append(round(kept[-1] * factor, 12))
+        return kept
+
+
+def count_stage(name: str, data: Data, origin: IntArray) -> Stage:
+    """Return what there is now; `origin` says which trajectory of the input each one comes from."""
+    there = data.nonempty
+    return Stage(
+        name=name,
+        rows=data.n_rows,
+        row_word=data.row_word,
+        trips=len(np.unique(origin[there])),
+        people=len(np.unique(data.owner[there])),
+    )
+
+
+def count_published(name: str, before: Data, made: Data, source: IntArray | None, origin: IntArray) -> Stage:
+    """Return what a method left: of which trips and people of the input something is published.
+
+    `source` says which trajectory of `before` each published one is of, negative for one that is invented; by default
+    it is the one at the same position.
+    """
+    of = np.arange(len(made)) if source is None else source
+    real = made.nonempty & (of >= 0)
+    return Stage(
+        name=name,
+        rows=int(made.lengths[real].sum()),
+        row_word=made.row_word,
+        trips=len(np.unique(origin[of[real]])),
+        people=len(np.unique(before.owner[of[real]])),
+    )
+
+
+def stages_of_balance(name: str, balance: Mapping[str, Mapping[str, int | None]]) -> tuple[Stage, ...]:
+    """Return the data before and after a method, where nothing else was counted (data in blocks)."""
+    words = [word for word in balance if word not in ("trajectories", "people")]
+    if not words:
+        return ()
+    both = []
+    for when, called in (("in", "prepared"), ("out", name)):
+        people = balance.get("people", {}).get(when)
+        rows, trips = (_number(balance[what], when) for what in (words[0], "trajectories"))
+        both.append(Stage(name=called, rows=rows, row_word=words[0], trips=trips, people=people))
+    return tuple(both)
+
+
+def _number(entry: Mapping[str, int | None], when: str) -> int:
+    """Return a count without what was invented, which is nothing that is left."""
+    invented = entry.get("invented") or 0
+    return max(0, (entry.get(when) or 0) - (invented if when == "out" else 0))
+
+
+def name_remedies(data: Data, steps: Iterable[Any], method: str) -> tuple[str, ...]:
+    """Return options that often leave more, for this kind of data and with what was done already."""
+    done = {step.name for step in steps}
+    found: list[str] = []
+    if data.kind == "visits":
+        if "fold" not in done and data.time_format != "integer":
+            found.append("--prepare 'fold to=weekday-weekend part=4h'")
+        elif not done & {"fold", "bucket"}:
+            found.append("--time-bucket WIDTH (coarser times)")
+        if "zones" not in done:
+            known = getattr(data, "place_x", None) is not None
+            found.append("--prepare 'zones cell=500 people=50'" + ("" if known else " (with --places FILE)"))
+    elif data.kind == "points" and method in _MOVING_TOGETHER and not done & {"window", "split"}:
+        found.append("--prepare 'window width=1h'")
+    elif data.kind == "stops" and "days" not in done:
+        found.append("--prepare days")
+    elif data.kind == "routes" and "split" not in done:
+        found.append("--prepare 'slices width=1d' (wider slices)")
+    return tuple(found[:2]) or ("a smaller k",)
