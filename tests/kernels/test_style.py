@@ -14,7 +14,7 @@ import wayveil
 SOURCE = Path(wayveil.__file__).parent
 KERNELS = SOURCE / "kernels"
 
-FOR_READERS = ("cast", "common", "frequent", "gsup", "kcl")
+FOR_READERS = ("cast", "clusters", "common", "frequent", "gsup", "kcl")
 """Folders whose kernels were rewritten for a reader; to be extended until it has them all."""
 
 MOST_PARAMETERS = 8
@@ -32,15 +32,6 @@ MANY_PARAMETERS = {
     "attacks/trip_end_counts.py:_fitting",
     "attacks/visit_matching.py:_count",
     "attacks/visit_matching.py:_match",
-    "clusters/disk_moves.py:_through",
-    "clusters/disk_moves.py:translate",
-    "clusters/edr.py:_next_line",
-    "clusters/edr.py:edr",
-    "clusters/edr.py:edr_script",
-    "clusters/lstd.py:lstd",
-    "clusters/lstd.py:lstd_of",
-    "clusters/nwa_greedy.py:_come_nearer",
-    "clusters/w4m_edit.py:edit",
     "metrics/range_query.py:_count",
     "metrics/stop_alignment.py:align_stops",
     "prepare/stop_detection.py:place_of_points",
