@@ -14,7 +14,7 @@ import wayveil
 SOURCE = Path(wayveil.__file__).parent
 KERNELS = SOURCE / "kernels"
 
-FOR_READERS = ("cast", "clusters", "common", "frequent", "gsup", "kcl")
+FOR_READERS = ("cast", "clusters", "common", "frequent", "gsup", "kcl", "knode")
 """Folders whose kernels were rewritten for a reader; to be extended until it has them all."""
 
 MOST_PARAMETERS = 8
