@@ -14,7 +14,7 @@ import wayveil
 SOURCE = Path(wayveil.__file__).parent
 KERNELS = SOURCE / "kernels"
 
-FOR_READERS = ("cast", "clusters", "common", "frequent", "gsup", "kcl", "knode")
+FOR_READERS = ("cast", "clusters", "common", "frequent", "gsup", "kcl", "knode", "tga")
 """Folders whose kernels were rewritten for a reader; to be extended until it has them all."""
 
 MOST_PARAMETERS = 8
@@ -44,7 +44,6 @@ MANY_PARAMETERS = {
     "roads/near_roads.py:_insert",
     "roads/walks.py:sample_walks",
     "routes/cluster_candidates.py:best_cluster",
-    "tga/point_matching.py:_cost",
 }
 """Kernels with more, in folders that were not rewritten yet; none may join them."""
 
