@@ -14,7 +14,7 @@ import wayveil
 SOURCE = Path(wayveil.__file__).parent
 KERNELS = SOURCE / "kernels"
 
-FOR_READERS = ("cast", "clusters", "common", "frequent", "gsup", "kcl", "knode", "tga")
+FOR_READERS = ("cast", "clusters", "common", "frequent", "gsup", "kcl", "knode", "routes", "tga")
 """Folders whose kernels were rewritten for a reader; to be extended until it has them all."""
 
 MOST_PARAMETERS = 8
@@ -43,7 +43,6 @@ MANY_PARAMETERS = {
     "roads/map_matching.py:choose_candidates",
     "roads/near_roads.py:_insert",
     "roads/walks.py:sample_walks",
-    "routes/cluster_candidates.py:best_cluster",
 }
 """Kernels with more, in folders that were not rewritten yet; none may join them."""
 
