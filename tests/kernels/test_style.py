@@ -14,7 +14,7 @@ import wayveil
 SOURCE = Path(wayveil.__file__).parent
 KERNELS = SOURCE / "kernels"
 
-FOR_READERS = ("cast", "clusters", "common", "frequent", "gsup", "kcl", "knode", "qid", "routes", "tga")
+FOR_READERS = ("cast", "clusters", "common", "frequent", "gsup", "kcl", "knode", "prepare", "qid", "routes", "tga")
 """Folders whose kernels were rewritten for a reader; to be extended until it has them all."""
 
 MOST_PARAMETERS = 8
@@ -34,8 +34,6 @@ MANY_PARAMETERS = {
     "attacks/visit_matching.py:_match",
     "metrics/range_query.py:_count",
     "metrics/stop_alignment.py:align_stops",
-    "prepare/stop_detection.py:place_of_points",
-    "prepare/stop_detection.py:slow_stretches",
     "roads/map_matching.py:choose_candidates",
     "roads/near_roads.py:_insert",
     "roads/walks.py:sample_walks",
