@@ -14,7 +14,20 @@ import wayveil
 SOURCE = Path(wayveil.__file__).parent
 KERNELS = SOURCE / "kernels"
 
-FOR_READERS = ("cast", "clusters", "common", "frequent", "gsup", "kcl", "knode", "prepare", "qid", "routes", "tga")
+FOR_READERS = (
+    "cast",
+    "clusters",
+    "common",
+    "frequent",
+    "gsup",
+    "kcl",
+    "knode",
+    "metrics",
+    "prepare",
+    "qid",
+    "routes",
+    "tga",
+)
 """Folders whose kernels were rewritten for a reader; to be extended until it has them all."""
 
 MOST_PARAMETERS = 8
@@ -32,8 +45,6 @@ MANY_PARAMETERS = {
     "attacks/trip_end_counts.py:_fitting",
     "attacks/visit_matching.py:_count",
     "attacks/visit_matching.py:_match",
-    "metrics/range_query.py:_count",
-    "metrics/stop_alignment.py:align_stops",
     "roads/map_matching.py:choose_candidates",
     "roads/near_roads.py:_insert",
     "roads/walks.py:sample_walks",
