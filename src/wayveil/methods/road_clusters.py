@@ -103,7 +103,7 @@ class _Found:
         owner_first, pairs = take(parts.owner_first, order)
         road, share = parts.road[rows], how.share
         rule = Rule(
-            n_people=parts.n_people, k=how.people, index=INDEXES[how.index], error=how.error,
+            n_people=parts.n_people, k=how.people, lookup=INDEXES[how.index], error=how.error,
             share=(share.numerator, share.denominator), begins=begins, bound=float(bound),
         )  # fmt: skip
         made, begin, end, people = cluster_routes(

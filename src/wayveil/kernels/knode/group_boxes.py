@@ -8,7 +8,7 @@ of both sides of a box is added to its area, or a box as long as the whole space
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,7 @@ __all__ = [
     "new_boxes",
 ]
 
-Ints = NDArray[np.int64]
+Ints = NDArray[np.integer[Any]]
 Floats = NDArray[np.float64]
 
 NEVER = 1e300

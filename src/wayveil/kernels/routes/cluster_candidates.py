@@ -29,7 +29,7 @@ class Rule(NamedTuple):
     ----------
     n_people, k : int
         Number of people; how many of them let a route begin a cluster without a search.
-    index, error : int
+    lookup, error : int
         How clusters are looked for, and what is to be small: see above.
     share : (int, int)
         Numerator and denominator: a candidate has more than this share of the distinct roads of a route.
@@ -41,7 +41,7 @@ class Rule(NamedTuple):
 
     n_people: int
     k: int
-    index: int
+    lookup: int
     error: int
     share: tuple[int, int]
     begins: bool
@@ -129,7 +129,7 @@ def best_cluster(clusters, tree, query, length, support, rule):
     n_distinct = query.n_distinct[0]
     error = rule.error
     bound = rule.bound
-    n_found = _find_similar(clusters, tree, query, rule.index, rule.share)
+    n_found = _find_similar(clusters, tree, query, rule.lookup, rule.share)
     # Figure 5 of the paper: of the candidates the one with the least error.  Whether it is small enough is asked of the
     # best one alone, so a worse one that fits does not help.
     best = np.int64(-1)

@@ -42,7 +42,7 @@ def cluster_routes(offsets, road, owner_first, owner, fixed, people_on, rule):
     >>> offsets, road = np.array([0, 2, 3]), np.array([0, 1, 0])
     >>> owner_first, owner, fixed = np.array([0, 3, 4]), np.array([0, 1, 2, 3]), np.array([-1, -1])
     >>> from wayveil.kernels.routes.cluster_candidates import Rule
-    >>> rule = Rule(n_people=4, k=3, index=1, error=0, share=(3, 5), begins=True, bound=2.25)
+    >>> rule = Rule(n_people=4, k=3, lookup=1, error=0, share=(3, 5), begins=True, bound=2.25)
     >>> label, begin, end, people = cluster_routes(
     ...     offsets, road, owner_first, owner, fixed, np.array([4, 3]), rule)
     >>> label.tolist(), begin.tolist(), end.tolist(), people.tolist()
@@ -52,7 +52,7 @@ def cluster_routes(offsets, road, owner_first, owner, fixed, people_on, rule):
     n_roads = people_on.size
     clusters = _empty_clusters(offsets, road, people_on)
     query = _empty_query(n, n_roads)
-    tree = new_tree(64, n if rule.index == CTREE else 0, n_roads)
+    tree = new_tree(64, n if rule.lookup == CTREE else 0, n_roads)
     # A hash table of (cluster, person), at most half full.
     size = np.int64(4)
     while size < 2 * owner.size:
@@ -90,10 +90,10 @@ def cluster_routes(offsets, road, owner_first, owner, fixed, people_on, rule):
             _trim(clusters, offsets, c)
             if rule.error == GLOBAL:
                 _count_representative(clusters, query, c, clusters.people[c])
-            if rule.index == CTREE and is_new:
+            if rule.lookup == CTREE and is_new:
                 tree = grown_tree(tree)
                 add_cluster(tree, c, query.found, n_added)
-            elif rule.index == CTREE:
+            elif rule.lookup == CTREE:
                 widen_cluster(tree, c, query.found, n_added)
         for row in range(offsets[s], offsets[s + 1]):
             query.times[road[row]] = 0
