@@ -15,9 +15,9 @@ from wayveil.kernels.knode.greedy_partition import partition
 from wayveil.kernels.knode.group_boxes import Tracks
 from wayveil.kernels.knode.group_improvement import low_loss_groups
 from wayveil.kernels.knode.overlap_graph import AXES, NO_EDGE, edge_weights
-from wayveil.methods.dominance import keep_shares, people_needed
-from wayveil.methods.picked import Picked
-from wayveil.methods.trajectory_graph import class_owners, cut_large, merge_small, time_classes, time_windows
+from wayveil.methods.common.dominance import keep_shares, people_needed
+from wayveil.methods.common.trajectory_rows import Picked
+from wayveil.methods.knode.trajectory_graph import class_owners, cut_large, merge_small, time_classes, time_windows
 from wayveil.model import (
     BlockKey,
     Engine,
@@ -31,7 +31,7 @@ from wayveil.model import (
     parameter,
 )
 from wayveil.model.claims.counting import row_share_parameter
-from wayveil.model.ragged import FloatArray, IntArray, offsets_of, take
+from wayveil.model.data.ragged import FloatArray, IntArray, offsets_of, take
 
 __all__ = ["Knode"]
 

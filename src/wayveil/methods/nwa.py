@@ -15,7 +15,7 @@ from wayveil.kernels.clusters.disk_moves import ClusterMembers, DiskOffset, Plan
 from wayveil.kernels.clusters.nwa_greedy import greedy_clusters
 from wayveil.kernels.clusters.radius_search import core_distances, group_distances
 from wayveil.kernels.clusters.trajectory_tree import Tree, build_tree
-from wayveil.methods.clusters import (
+from wayveil.methods.clusters.clusters import (
     EXTRA,
     OUTLIER,
     TOO_FEW,
@@ -28,10 +28,7 @@ from wayveil.methods.clusters import (
     relax,
     semi_diagonal,
 )
-from wayveil.methods.dominance import keep_shares
-from wayveil.methods.offsets_in_disc import Offsets
-from wayveil.methods.picked import Picked
-from wayveil.methods.walk_together import (
+from wayveil.methods.clusters.kdelta_base import (
     WalkTogether,
     delta_parameter,
     k_parameter,
@@ -39,9 +36,12 @@ from wayveil.methods.walk_together import (
     radius_growth_parameter,
     trash_max_parameter,
 )
+from wayveil.methods.clusters.offsets_in_disc import Offsets
+from wayveil.methods.common.dominance import keep_shares
+from wayveil.methods.common.trajectory_rows import Picked
 from wayveil.model import BlockKey, Engine, Points, Published, duration_units, parameter
 from wayveil.model.claims.counting import row_share_parameter
-from wayveil.model.ragged import FloatArray, IntArray, offsets_of, take
+from wayveil.model.data.ragged import FloatArray, IntArray, offsets_of, take
 
 __all__ = ["Nwa"]
 

@@ -35,7 +35,7 @@ from wayveil.model import (
 )
 from wayveil.model.claims import top_speed_of
 from wayveil.model.claims.counting import exceeds, row_share_parameter
-from wayveil.model.ragged import BoolArray, FloatArray, IntArray, keep_rows, offsets_of, trajectory_of_row
+from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, keep_rows, offsets_of, trajectory_of_row
 
 __all__ = ["Qid"]
 

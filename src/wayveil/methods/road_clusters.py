@@ -10,9 +10,9 @@ import numpy as np
 from wayveil.kernels.common.equal_sequences import first_equal
 from wayveil.kernels.routes.cluster_candidates import CTREE, INVERTED, SCAN, Rule
 from wayveil.kernels.routes.route_clusters import cluster_routes
-from wayveil.methods.road_parts import Parts, Release
-from wayveil.methods.road_shares import rows_within_share
-from wayveil.model.ragged import IntArray, offsets_of, take, trajectory_of_row
+from wayveil.methods.routes.road_parts import Parts, Release
+from wayveil.methods.routes.road_shares import rows_within_share
+from wayveil.model.data.ragged import IntArray, offsets_of, take, trajectory_of_row
 
 __all__ = ["INDEXES", "Clustering", "release_clusters"]
 

@@ -13,7 +13,7 @@ from wayveil.kernels.clusters.disk_moves import DiskOffset
 from wayveil.kernels.clusters.w4m_block import block_clusters
 from wayveil.kernels.clusters.w4m_edit import EditedPoints, edit
 from wayveil.kernels.clusters.w4m_measure import Block, Known, Measure, TimedPoints
-from wayveil.methods.clusters import (
+from wayveil.methods.clusters.clusters import (
     EXTRA,
     OUTLIER,
     TOO_FEW,
@@ -24,10 +24,7 @@ from wayveil.methods.clusters import (
     relax,
     semi_diagonal,
 )
-from wayveil.methods.dominance import keep_shares
-from wayveil.methods.offsets_in_disc import Offsets
-from wayveil.methods.picked import Picked
-from wayveil.methods.walk_together import (
+from wayveil.methods.clusters.kdelta_base import (
     WalkTogether,
     delta_parameter,
     k_parameter,
@@ -35,6 +32,9 @@ from wayveil.methods.walk_together import (
     radius_growth_parameter,
     trash_max_parameter,
 )
+from wayveil.methods.clusters.offsets_in_disc import Offsets
+from wayveil.methods.common.dominance import keep_shares
+from wayveil.methods.common.trajectory_rows import Picked
 from wayveil.model import (
     BlockKey,
     Engine,
@@ -45,7 +45,7 @@ from wayveil.model import (
     seconds_per_unit,
 )
 from wayveil.model.claims.counting import row_share_parameter
-from wayveil.model.ragged import FloatArray, IntArray, offsets_of, trajectory_of_row
+from wayveil.model.data.ragged import FloatArray, IntArray, offsets_of, trajectory_of_row
 
 __all__ = ["W4m"]
 

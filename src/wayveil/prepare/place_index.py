@@ -6,8 +6,8 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from wayveil.kernels.prepare.stop_detection import PlaceShapes, place_of_points
-from wayveil.model.places import Places
-from wayveil.model.ragged import FloatArray, IntArray, offsets_of
+from wayveil.model.data.places import Places
+from wayveil.model.data.ragged import FloatArray, IntArray, offsets_of
 
 __all__ = ["PlaceIndex"]
 

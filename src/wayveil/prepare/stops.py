@@ -10,8 +10,8 @@ import numpy as np
 from wayveil.errors import InputError, ParameterError
 from wayveil.kernels.prepare.stop_detection import Steps, slow_stretches
 from wayveil.model import Points, Step, Stops, Taxonomy, check_parameters, duration_units, parameter, seconds_per_unit
-from wayveil.model.places import Places
-from wayveil.model.ragged import BoolArray, FloatArray, IntArray, offsets_of, trajectory_of_row
+from wayveil.model.data.places import Places
+from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, offsets_of, trajectory_of_row
 from wayveil.prepare.place_index import PlaceIndex
 from wayveil.prepare.split import check_spans
 

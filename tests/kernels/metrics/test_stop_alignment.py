@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.kernels.metrics.stop_alignment import PlaceTree, align_stops
-from wayveil.model.ragged import offsets_of
+from wayveil.model.data.ragged import offsets_of
 
 # 0 is above 1 (above 2 and 3) and above 4, which is of another kind and above 5 and 6.
 FIRST, LAST = [0, 1, 2, 3, 4, 5, 6], [7, 4, 3, 4, 7, 6, 7]

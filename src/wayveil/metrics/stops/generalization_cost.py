@@ -16,8 +16,8 @@ from wayveil.kernels.metrics.stop_alignment import PlaceTree, align_stops
 from wayveil.metrics.metric_base import OnStops
 from wayveil.metrics.stops.nodes import aligned_nodes, height_of
 from wayveil.model import Chart, Score, Series, Stops, Taxonomy
-from wayveil.model.ragged import keep_rows, trajectory_of_row
-from wayveil.model.sums import Same, Tally
+from wayveil.model.accumulators import Same, Tally
+from wayveil.model.data.ragged import keep_rows, trajectory_of_row
 
 __all__ = ["GeneralizationCost"]
 
