@@ -14,7 +14,20 @@ import wayveil
 SOURCE = Path(wayveil.__file__).parent
 KERNELS = SOURCE / "kernels"
 
-FOR_READERS = ("cast", "common", "frequent", "gsup", "kcl")
+FOR_READERS = (
+    "cast",
+    "clusters",
+    "common",
+    "frequent",
+    "gsup",
+    "kcl",
+    "knode",
+    "metrics",
+    "prepare",
+    "qid",
+    "routes",
+    "tga",
+)
 """Folders whose kernels were rewritten for a reader; to be extended until it has them all."""
 
 MOST_PARAMETERS = 8
@@ -32,28 +45,9 @@ MANY_PARAMETERS = {
     "attacks/trip_end_counts.py:_fitting",
     "attacks/visit_matching.py:_count",
     "attacks/visit_matching.py:_match",
-    "clusters/disk_moves.py:_through",
-    "clusters/disk_moves.py:translate",
-    "clusters/edr.py:_next_line",
-    "clusters/edr.py:edr",
-    "clusters/edr.py:edr_script",
-    "clusters/lstd.py:lstd",
-    "clusters/lstd.py:lstd_of",
-    "clusters/nwa_greedy.py:_come_nearer",
-    "clusters/w4m_edit.py:edit",
-    "metrics/range_query.py:_count",
-    "metrics/stop_alignment.py:align_stops",
-    "prepare/stop_detection.py:place_of_points",
-    "prepare/stop_detection.py:slow_stretches",
-    "qid/speed_guard.py:_fits",
-    "qid/speed_guard.py:candidate_edges",
-    "qid/speed_guard.py:mutual_pairs",
-    "qid/speed_guard.py:unite_guards",
     "roads/map_matching.py:choose_candidates",
     "roads/near_roads.py:_insert",
     "roads/walks.py:sample_walks",
-    "routes/cluster_candidates.py:best_cluster",
-    "tga/point_matching.py:_cost",
 }
 """Kernels with more, in folders that were not rewritten yet; none may join them."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
-from wayveil.kernels.prepare.stop_detection import place_of_points
+from wayveil.kernels.prepare.stop_detection import PlaceShapes, place_of_points
 from wayveil.model.data.places import Places
 from wayveil.model.data.ragged import FloatArray, IntArray, offsets_of
 
@@ -54,12 +54,7 @@ class PlaceIndex:
         near = np.flatnonzero(((point >= self.low) & (point <= self.high)).all(axis=1))
         cell = self._number(self._cells(point[near]))
         found = np.full(len(x), -1, np.int64)
-        found[near] = place_of_points(
-            point[near, 0],
-            point[near, 1],
-            np.searchsorted(self.cell, cell),
-            np.searchsorted(self.cell, cell, side="right"),
-            self.candidate,
+        shapes = PlaceShapes(
             self.places.x,
             self.places.y,
             self.reach,
@@ -68,6 +63,9 @@ class PlaceIndex:
             self.places.ring_x,
             self.places.ring_y,
         )
+        low = np.searchsorted(self.cell, cell)
+        high = np.searchsorted(self.cell, cell, side="right")
+        found[near] = place_of_points(point[near, 0], point[near, 1], low, high, self.candidate, shapes)
         return found
 
     def nearest(self, x: FloatArray, y: FloatArray, within: float) -> IntArray:

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from wayveil.errors import InputError, ParameterError
-from wayveil.kernels.prepare.stop_detection import slow_stretches
+from wayveil.kernels.prepare.stop_detection import Steps, slow_stretches
 from wayveil.model import Points, Step, Stops, Taxonomy, check_parameters, duration_units, parameter, seconds_per_unit
 from wayveil.model.data.places import Places
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, offsets_of, trajectory_of_row
@@ -203,8 +203,8 @@ class FindStops(Step):
         length[step] = np.hypot(data.x[step + 1] - data.x[step], data.y[step + 1] - data.y[step])
         speed[step] = length[step] / (data.t[step + 1] - data.t[step])
         order = step[np.lexsort((speed[step], trajectory[step]))]
-        shares = (self.speed, self.max_speed)
-        first, last = slow_stretches(data.offsets, trajectory, data.t, length, speed, order, *shares, stay)
+        steps = Steps(trajectory, data.t, length, speed, order)
+        first, last = slow_stretches(data.offsets, steps, self.speed, self.max_speed, stay)
         in_time = np.argsort(first)
         return first[in_time], last[in_time]
 

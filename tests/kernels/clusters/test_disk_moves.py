@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.clusters.disk_moves import clamp, smallest_circle, translate
+from wayveil.kernels.clusters.disk_moves import (
+    ClusterMembers,
+    DiskOffset,
+    PlanarPoints,
+    clamp,
+    smallest_circle,
+    translate,
+)
 from wayveil.kernels.common.jit import kernel
 
 
@@ -25,7 +32,7 @@ def circle(x, y):
 
 
 places = st.floats(-100, 100)
-NOWHERE = np.zeros(0)
+NOWHERE = DiskOffset(np.zeros(0), np.zeros(0))
 
 
 @settings(deadline=None, max_examples=200)
@@ -94,7 +101,7 @@ def test_clusters_are_moved_and_nothing_else(mec: bool) -> None:
     end = np.array([2, 3, 5, 7, 9, 10])
     before = list(zip(x.tolist(), y.tolist(), strict=True))
     members, first = np.array([0, 2, 3, 1, 4]), np.array([0, 3, 5])
-    moved = translate(x, y, begin, end, members, first, 1.0, mec, NOWHERE, NOWHERE, 0, 2)
+    moved = translate(PlanarPoints(x, y, begin, end), ClusterMembers(members, first), 1.0, mec, NOWHERE, 0, 2)
     after = list(zip(x.tolist(), y.tolist(), strict=True))
     expected, ways = list(before), [0.0, 0.0]
     for c, rows in enumerate([[(0, 3, 5), (1, 4, 6)], [(2, 8)]]):
@@ -118,7 +125,8 @@ def test_clusters_are_moved_and_nothing_else(mec: bool) -> None:
 def test_only_the_clusters_asked_for_are_moved() -> None:
     x, y = np.array([0.0, 8.0, 0.0, 8.0]), np.zeros(4)
     begin, end = np.arange(4), np.arange(1, 5)
-    moved = translate(x, y, begin, end, np.arange(4), np.array([0, 2, 4]), 1.0, False, NOWHERE, NOWHERE, 1, 2)
+    clusters = ClusterMembers(np.arange(4), np.array([0, 2, 4]))
+    moved = translate(PlanarPoints(x, y, begin, end), clusters, 1.0, False, NOWHERE, 1, 2)
     assert moved.tolist() == pytest.approx([6.0])
     assert x.tolist() == pytest.approx([0.0, 8.0, 3.0, 5.0])
     assert x[:2].tolist() == [0.0, 8.0]
@@ -127,19 +135,20 @@ def test_only_the_clusters_asked_for_are_moved() -> None:
 def test_equal_points_stay_where_they_are() -> None:
     for half in (0.0, 1.0):
         x, y = np.full(3, 0.1), np.full(3, 0.7)
-        assert translate(
-            x, y, np.arange(3), np.arange(1, 4), np.arange(3), np.array([0, 3]), half, False, NOWHERE, NOWHERE, 0, 1
-        ).tolist() == [0.0]
+        points = PlanarPoints(x, y, np.arange(3), np.arange(1, 4))
+        clusters = ClusterMembers(np.arange(3), np.array([0, 3]))
+        assert translate(points, clusters, half, False, NOWHERE, 0, 1).tolist() == [0.0]
         assert x.tolist() == [0.1] * 3
         assert y.tolist() == [0.7] * 3
 
 
 def test_members_at_an_offset_are_put_there_wherever_they_were() -> None:
     begin, end = np.array([0, 2, 4]), np.array([2, 4, 6])
-    off_x, off_y = np.array([0.5, -1.0, 0.0]), np.array([0.5, 0.0, 0.25])
+    offset = DiskOffset(np.array([0.5, -1.0, 0.0]), np.array([0.5, 0.0, 0.25]))
+    clusters = ClusterMembers(np.arange(3), np.array([0, 3]))
     for places in ([0.0, 1.0, 4.0, 8.0, 8.0, 9.0], [8.0, 9.0, 0.0, 1.0, 4.0, 8.0]):  # members changed places
         x, y = np.array(places), np.zeros(6)
-        moved = translate(x, y, begin, end, np.arange(3), np.array([0, 3]), 1.0, False, off_x, off_y, 0, 1)
+        moved = translate(PlanarPoints(x, y, begin, end), clusters, 1.0, False, offset, 0, 1)
         assert np.allclose(x, [4.5, 6.5, 3.0, 5.0, 4.0, 6.0])
         assert np.allclose(y, [0.5, 0.5, 0.0, 0.0, 0.25, 0.25])
         assert moved.tolist() == pytest.approx([np.hypot(x - places, y).sum()])

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.kernels.clusters.edr import DELETE, INSERT, MATCH, REPLACE, edr, edr_script
+from wayveil.kernels.clusters.w4m_measure import Measure, TimedPoints
 from wayveil.kernels.common.jit import kernel
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "w4m" / "pair.json").read_text())
@@ -21,13 +22,20 @@ Row = tuple[int, float, float]
 
 
 @kernel
-def distance(x, y, t, n_q, n_p, dx, dy, dt):
-    return edr(x, y, t, 0, n_q, n_q, n_q + n_p, dx, dy, dt, np.empty(n_p + 1, np.int64))
+def compiled_edr(points, measure):
+    return edr(points, measure, 0, 1, np.empty(points.t.size, np.int64))
 
 
-def columns(q: list[Row], p: list[Row]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def points_of(q: list[Row], p: list[Row]) -> TimedPoints:
     rows = [*q, *p]
-    return np.array([r[1] for r in rows]), np.array([r[2] for r in rows]), np.array([r[0] for r in rows], np.int64)
+    t = np.array([r[0] for r in rows], np.int64)
+    return TimedPoints(
+        np.array([0, len(q), len(rows)]), np.array([r[1] for r in rows]), np.array([r[2] for r in rows]), t, t * 1.0
+    )
+
+
+def distance(q: list[Row], p: list[Row], limits: tuple[float, float, int]) -> int:
+    return compiled_edr(points_of(q, p), Measure(True, 1.0, 1, *limits))
 
 
 def is_match(a: Row, b: Row, limits: tuple[float, float, int]) -> bool:
@@ -46,7 +54,7 @@ def recursion(q: list[Row], p: list[Row], limits: tuple[float, float, int]) -> i
 
 
 def script(q: list[Row], p: list[Row], limits: tuple[float, float, int]) -> tuple[int, str]:
-    far, steps = edr_script(*columns(q, p), 0, len(q), len(q), len(q) + len(p), *limits)
+    far, steps = edr_script(points_of(q, p), Measure(True, 1.0, 1, *limits), 0, 1)
     return far, "".join(LETTERS[s] for s in steps.tolist())
 
 
@@ -59,8 +67,8 @@ tolerances = st.tuples(st.sampled_from([0.0, 1.0, 2.0]), st.sampled_from([0.0, 1
 @given(rows, rows, tolerances)
 def test_distance_and_script(q: list[Row], p: list[Row], limits: tuple[float, float, int]) -> None:
     expected = recursion(q, p, limits)
-    assert distance(*columns(q, p), len(q), len(p), *limits) == expected
-    assert distance(*columns(p, q), len(p), len(q), *limits) == expected
+    assert distance(q, p, limits) == expected
+    assert distance(p, q, limits) == expected
     far, steps = script(q, p, limits)
     assert far == expected == len(steps) - steps.count("=")
     i = j = 0

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.kernels.clusters.lstd import lstd_of
+from wayveil.kernels.clusters.w4m_measure import Measure, TimedPoints
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "w4m" / "pair.json").read_text())
 
@@ -45,7 +46,8 @@ def walk(p: list[Point], q: list[Point], unit: float, cap: int) -> tuple[int, fl
 
 def fast(p: list[Point], q: list[Point], unit: float, cap: int) -> tuple[int, float, list[int]]:
     x, y, s = np.array([*q, *p], float).T.copy()
-    cost, wide, match = lstd_of(x, y, s, len(q), len(q) + len(p), 0, len(q), unit, cap)
+    points = TimedPoints(np.array([0, len(q), len(q) + len(p)]), x, y, np.zeros(len(s), np.int64), s)
+    cost, wide, match = lstd_of(points, Measure(False, unit, cap, 0.0, 0.0, 0), 1, 0)
     return cost, wide, match.tolist()
 
 

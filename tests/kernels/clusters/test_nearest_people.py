@@ -20,7 +20,7 @@ def play(who, far, tie, wanted):
     for i in range(who.size):
         if offer(people, who[i], far[i], tie[i], i):
             enough[i] = 1
-            at = people.state[2]
+            at = people.last[0]
             last[i, 0], last[i, 1], last[i, 2] = people.far[at], people.tie[at], people.index[at]
     return enough, last
 

@@ -15,7 +15,7 @@ from wayveil.kernels.common.jit import kernel
 def look(tree, rows, free, lowest, owner, at, most, others):
     search = new_search(tree.order.size, tree.first.size, others)
     held = nearest(tree, rows, free, lowest, owner, at, most, search)
-    return held, search.place, search.far
+    return held, search.slot, search.far
 
 
 @kernel

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.kernels.clusters.w4m_block import block_clusters
-from wayveil.kernels.clusters.w4m_measure import Block, Known, Measure
+from wayveil.kernels.clusters.w4m_measure import Block, Known, Measure, TimedPoints
 
 Row = tuple[int, float, float]
 Record = tuple[Row, ...]
@@ -98,9 +98,8 @@ def block_of(records: list[Record], owner: list[int]) -> tuple[Block, Known]:
     offsets = np.concatenate([[0], np.cumsum([len(r) for r in records])]).astype(np.int64)
     middles = np.array([middle(r) for r in records])
     n = len(records)
-    block = Block(
-        offsets, x, y, t, t.astype(float), middles[:, 0].copy(), middles[:, 1].copy(), np.array(owner, np.int64)
-    )
+    points = TimedPoints(offsets, x, y, t, t.astype(float))
+    block = Block(points, middles[:, 0].copy(), middles[:, 1].copy(), np.array(owner, np.int64))
     return block, Known(np.zeros(n, np.int64), np.full((n, n), np.nan), np.full((n, n), np.nan))
 
 

@@ -9,15 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wayveil.kernels.clusters.w4m_edit import edit
-from wayveil.kernels.clusters.w4m_measure import Measure
+from wayveil.kernels.clusters.disk_moves import DiskOffset
+from wayveil.kernels.clusters.w4m_edit import EditedPoints, edit
+from wayveil.kernels.clusters.w4m_measure import Measure, TimedPoints
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "w4m" / "pair.json").read_text())
 
-NOWHERE = np.zeros(0)
+NOWHERE = DiskOffset(np.zeros(0), np.zeros(0))
 
 
-def edited(records: list, label: list[int], measure: Measure, half: float, begin: int = 0, places=(NOWHERE, NOWHERE)):
+def edited(records: list, label: list[int], measure: Measure, half: float, begin: int = 0, offset=NOWHERE):
     rows = [r for record in records for r in record]
     t = np.array([r[0] for r in rows], np.int64)
     x, y = (np.array([r[i] for r in rows], float) for i in (1, 2))
@@ -25,8 +26,9 @@ def edited(records: list, label: list[int], measure: Measure, half: float, begin
     lengths = [0 if p < 0 else len(records[p]) for p in label]
     out = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     out_t, out_x, out_y = np.full(out[-1], -1), np.full(out[-1], np.nan), np.full(out[-1], np.nan)
-    done = edit(offsets, x, y, t, t.astype(float), np.array(label), measure, half, *places, out, out_t,
-                out_x, out_y, begin, len(records))  # fmt: skip
+    points = TimedPoints(offsets, x, y, t, t.astype(float))
+    room = EditedPoints(out, out_t, out_x, out_y)
+    done = edit(points, np.array(label), measure, half, offset, room, begin, len(records))
     found = list(zip(out_t.tolist(), out_x.tolist(), out_y.tolist(), strict=True))
     return [found[a:b] for a, b in itertools.pairwise(out)], done
 
@@ -72,8 +74,8 @@ def test_only_the_part_asked_for_is_written() -> None:
 @pytest.mark.parametrize("is_edr", [False, True])
 def test_at_an_offset_everybody_runs_along_the_pivot(is_edr: bool) -> None:
     pivot, member = [(0, 0.0, 0.0), (1, 5.0, 0.0), (2, 9.0, 0.0)], [(0, 0.0, 3.0), (2, 9.0, 3.0)]
-    places = np.array([1.0, 0.0]), np.array([0.0, -1.0])
-    made, done = edited([pivot, member], [0, 0], Measure(is_edr, 1.0, 9, 9.0, 9.0, 1), 2.0, places=places)
+    offset = DiskOffset(np.array([1.0, 0.0]), np.array([0.0, -1.0]))
+    made, done = edited([pivot, member], [0, 0], Measure(is_edr, 1.0, 9, 9.0, 9.0, 1), 2.0, offset=offset)
     assert made == [[(t, x + 1.0, y) for t, x, y in pivot], [(t, x, y - 1.0) for t, x, y in pivot]]
     assert done[0].tolist() == [3.0, 0.0, 0.0, 0.0]  # the pivot too is moved
     assert done[1, 0] >= 8.0

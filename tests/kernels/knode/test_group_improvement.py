@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from wayveil.kernels.knode.group_boxes import Tracks
 from wayveil.kernels.knode.group_improvement import low_loss_groups
 
 Track = tuple[int, list[tuple[float, float]]]  # the first timestamp, then positions
@@ -32,10 +33,9 @@ def grouped(tracks: list[Track], owner: list[int], k: int, share: tuple[int, int
     length = np.array([len(way) for _, way in tracks])
     xy = np.array([position for _, way in tracks for position in way])
     codes = np.unique(owner, return_inverse=True)[1]
-    label = low_loss_groups(
-        np.cumsum(length) - length, start, start + length - 1, codes, xy[:, 0].copy(), xy[:, 1].copy(), k,
-        share or (1, k),
-    )  # fmt: skip
+    first = np.cumsum(length) - length
+    columns = Tracks(first, start, start + length - 1, codes, xy[:, 0].copy(), xy[:, 1].copy())
+    label = low_loss_groups(columns, k, share or (1, k))
     return label.tolist()
 
 

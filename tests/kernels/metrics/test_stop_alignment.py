@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.metrics.stop_alignment import align_stops
+from wayveil.kernels.metrics.stop_alignment import PlaceTree, align_stops
 from wayveil.model.data.ragged import offsets_of
 
 # 0 is above 1 (above 2 and 3) and above 4, which is of another kind and above 5 and 6.
@@ -30,7 +30,7 @@ def aligned(pairs):
         columns.append(offsets_of(np.array([len(pair[side]) for pair in pairs], np.int64)))
         columns.append(np.array([x for pair in pairs for x in pair[side]], np.int64))
     tree = [np.array(column, np.int64) for column in (FIRST, LAST, KIND, WEIGHT)]
-    return align_stops(*columns, *tree, OUT).tolist()
+    return align_stops(*columns, PlaceTree(*tree), OUT).tolist()
 
 
 stops = st.lists(st.sampled_from([2, 3, 5, 6, 1]), max_size=6)

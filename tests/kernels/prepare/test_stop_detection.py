@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from wayveil.kernels.prepare.stop_detection import slow_stretches
+from wayveil.kernels.prepare.stop_detection import Steps, slow_stretches
 
 
 def stretches(way: list[int], time: list[int], share: Fraction, most: Fraction, stay: int) -> list[tuple[int, int]]:
@@ -59,7 +59,7 @@ def test_the_stretches_are_those_of_the_rule(seed: int, share: float, most: floa
     speed[step] = length[step] / (t[step + 1] - t[step])
     order = step[np.lexsort((speed[step], trajectory[step]))]
     stay = 12
-    first, last = slow_stretches(offsets, trajectory, t, length, speed, order, share, most, stay)
+    first, last = slow_stretches(offsets, Steps(trajectory, t, length, speed, order), share, most, stay)
     expected = []
     for begin, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):
         way = [int(w) for w in length[begin : end - 1]] if end > begin else []

@@ -41,7 +41,7 @@ class Small:
             known_row=np.array(known, np.int64),
             time_first=np.searchsorted(code[by_time], np.arange(7)),
             track=track[by_time],
-            place=np.argsort(by_time),
+            entry=np.argsort(by_time),
         )
 
 
@@ -65,7 +65,7 @@ def test_nearest_people(small: Small, most: int, by_area: bool, more: st.DataObj
     n, samples = len(small.rows), small.samples()
     active = np.array(more.draw(st.lists(st.booleans(), min_size=n, max_size=n)))
     x, y = small.columns()
-    by_time = np.argsort(samples.place)
+    by_time = np.argsort(samples.entry)
     a, b = x[by_time].astype(float), y[by_time].astype(float)
     found = nearest_people(samples, np.arange(n), np.array(small.owner), active, a, b, by_area, most)
 

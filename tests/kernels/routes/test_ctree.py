@@ -42,7 +42,7 @@ def test_every_node_holds_the_union_of_what_is_below(n: int, n_roads: int, alike
     held = [set(sets[c, : sizes[c]].tolist()) for c in range(n)]
     for c in range(1, n, 2):
         held[c // 2] |= set(more[c, : more_sizes[c]].tolist())
-    words = int(tree.meta[2])
+    words = int(tree.words)
 
     def roads_of(item: int) -> set[int]:
         row = tree.bits[item * words : (item + 1) * words]
@@ -63,11 +63,11 @@ def test_every_node_holds_the_union_of_what_is_below(n: int, n_roads: int, alike
         assert roads_of(item) == set().union(*(visit(child, depth + 1) for child in below))
         return roads_of(item)
 
-    root = int(tree.meta[1])
+    root = int(tree.root[0])
     assert tree.parent[root] == -1
     visit(root, 0)
     assert sorted(seen) == list(range(n))
-    assert depths == {int(tree.meta[3])}
+    assert depths == {int(tree.depth[0])}
     for _ in range(20):
         roads = rng.choice(n_roads, 4, replace=False)
         found, common = look(tree, roads, np.array([1, 4]), n)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.routes.cluster_candidates import CTREE, GLOBAL, INVERTED, LITERAL, REPAIRED, SCAN
+from wayveil.kernels.routes.cluster_candidates import CTREE, GLOBAL, INVERTED, LITERAL, REPAIRED, SCAN, Rule
 from wayveil.kernels.routes.route_clusters import cluster_routes
 
 Route = tuple[int, ...]
@@ -36,7 +36,7 @@ def run(
     label, begin, end, sizes = cluster_routes(
         offsets, road, np.cumsum([0, *map(len, people)]), owner,
         np.array(fixed or [-1] * len(routes), np.int64), np.array(people_on, np.int64),
-        np.array([50, k, index, error, share.numerator, share.denominator, int(begins)]), float(bound),
+        Rule(50, k, index, error, (share.numerator, share.denominator), begins, float(bound)),
     )  # fmt: skip
     found = [tuple(road[a:b].tolist()) for a, b in zip(begin, end, strict=True)]
     return label.tolist(), found, sizes.tolist()

@@ -76,11 +76,14 @@ def outside(boxes: Boxes, row: int, x: float, y: float) -> float:
 def way(rows: Boxes, row: int, start: int, stop: int, x: float, y: float) -> float:
     """Return the squared distance from (x, y) to the straight way from the point `row` to the next, of which only what
     lies from `start` to `stop` counts (they overlap the way)."""
-    begin, end = rows.t_min[row], rows.t_min[row + 1]
+    begin = rows.t_min[row]
+    end = rows.t_min[row + 1]
     low = _time(begin, start) / _time(begin, end) if start > begin else 0.0
     high = _time(begin, stop) / _time(begin, end) if stop < end else 1.0
-    dx, dy = rows.x_min[row + 1] - rows.x_min[row], rows.y_min[row + 1] - rows.y_min[row]
-    px, py = x - rows.x_min[row], y - rows.y_min[row]
+    dx = rows.x_min[row + 1] - rows.x_min[row]
+    dy = rows.y_min[row + 1] - rows.y_min[row]
+    px = x - rows.x_min[row]
+    py = y - rows.y_min[row]
     length = dx * dx + dy * dy
     share = min(max((px * dx + py * dy) / length, low), high) if length > 0 else low
     return (px - share * dx) ** 2 + (py - share * dy) ** 2

@@ -23,12 +23,17 @@ def match_places(
     at, those without a sign of the others only there: O(their rows) time per sequence, O(classes + nodes) memory.
     """
     n = known_offsets.size - 1
-    fitting, largest, found = np.zeros(n, np.int64), np.zeros(n, np.float64), np.zeros(asked.size, np.float64)
+    fitting = np.zeros(n, np.int64)
+    largest = np.zeros(n, np.float64)
+    found = np.zeros(asked.size, np.float64)
     seen = np.zeros(people.size, np.int64)
-    total, touched = np.zeros(end.size, np.float64), np.empty(end.size, np.int64)
+    total = np.zeros(end.size, np.float64)
+    touched = np.empty(end.size, np.int64)
     need = np.empty(known.size, np.int64)
     for q in range(n):
-        begin, stop, n_touched = known_offsets[q], known_offsets[q + 1], np.int64(0)
+        begin = known_offsets[q]
+        stop = known_offsets[q + 1]
+        n_touched = np.int64(0)
         node = _rarest(known, begin, stop, above, index_offsets, need)
         while node >= 0:
             for at in range(index_offsets[node], index_offsets[node + 1]):
@@ -61,9 +66,11 @@ def match_places(
 @inner
 def _rarest(known, begin, stop, above, index_offsets, need):
     """Return the known place for which fewest classes must be looked at; write the signs of what has each place."""
-    best, fewest = known[begin], np.int64(-1)
+    best = known[begin]
+    fewest = np.int64(-1)
     for i in range(begin, stop):
-        n, node = np.int64(0), known[i]
+        n = np.int64(0)
+        node = known[i]
         need[i] = 0
         while node >= 0:
             if index_offsets[node] < index_offsets[node + 1]:
@@ -71,7 +78,8 @@ def _rarest(known, begin, stop, above, index_offsets, need):
                 need[i] |= np.int64(1) << (node % 63)
             node = above[node]
         if fewest < 0 or n < fewest:
-            best, fewest = known[i], n
+            best = known[i]
+            fewest = n
     return best
 
 

@@ -40,7 +40,8 @@ def count_orders(rows: Orders, shift: int, sets: Ints, size: int, victim: Ints, 
     held = np.zeros(size + 1, np.int64)
     room = stack.size // max(1, size)
     for i in range(counts.shape[0]):
-        now, before = i * size, (i - 1) * size
+        now = i * size
+        before = (i - 1) * size
         level = 0
         while i > 0 and level < size and sets[now + level] >= 0 and sets[now + level] == sets[before + level]:
             level += 1
@@ -49,13 +50,16 @@ def count_orders(rows: Orders, shift: int, sets: Ints, size: int, victim: Ints, 
             if level == 0:
                 held[0] = _first(rows, shift, sets[now], stack)
             else:
-                at, out = (level - 1) * room, level * room
+                at = (level - 1) * room
+                out = level * room
                 held[level] = _next(rows, shift, sets[now + level], stack, at, held[level - 1], out)
             level += 1
-        start, stop = (level - 1) * room, (level - 1) * room + held[level - 1]
+        start = (level - 1) * room
+        stop = (level - 1) * room + held[level - 1]
         last = np.int64(-1)
         if again:  # the same places for another victim
-            counts[i, 0], counts[i, 1] = counts[i - 1, 0], counts[i - 1, 1]
+            counts[i, 0] = counts[i - 1, 0]
+            counts[i, 1] = counts[i - 1, 1]
         else:
             for j in range(start, stop):
                 who = rows.owner[stack[j] >> shift]
@@ -63,7 +67,8 @@ def count_orders(rows: Orders, shift: int, sets: Ints, size: int, victim: Ints, 
                 last = who
             counts[i, 1] = stop - start
         # Records rise and their owners never fall, so those of the victim are neighbours.
-        low, high = start, stop
+        low = start
+        high = stop
         while low < high:
             middle = (low + high) >> 1
             if rows.owner[stack[middle] >> shift] < victim[i]:
@@ -91,8 +96,10 @@ def rarest_orders(
         if held == 0:
             continue
         deep[:, 1] = 0
-        deep[1, 1], deep[3, 1] = held, n
-        depth, spent = 1, _try(rows, known, shift, deep, 1, m > 2, room, best)
+        deep[1, 1] = held
+        deep[3, 1] = n
+        depth = 1
+        spent = _try(rows, known, shift, deep, 1, m > 2, room, best)
         while depth > 0:
             if deep[4, depth] == deep[5, depth]:
                 depth -= 1
@@ -104,15 +111,20 @@ def rarest_orders(
                 continue
             place = room.ahead[deep[4, depth]]
             deep[4, depth] += 1
-            start, out = deep[2, depth], deep[2, depth] + deep[3, depth]
+            start = deep[2, depth]
+            out = deep[2, depth] + deep[3, depth]
             n = _next(known, shift, place, room.victims, start, deep[3, depth], out)
             n = _undone(known, shift, best, room.victims, out, n)
             if n == 0:
                 continue
-            start, held = deep[0, depth], deep[1, depth]
+            start = deep[0, depth]
+            held = deep[1, depth]
             kept = _next(rows, shift, place, room.stack, start, held, start + held)
             depth += 1
-            deep[0, depth], deep[1, depth], deep[2, depth], deep[3, depth] = start + held, kept, out, n
+            deep[0, depth] = start + held
+            deep[1, depth] = kept
+            deep[2, depth] = out
+            deep[3, depth] = n
             deep[4, depth] = deep[5, depth - 1]
             spent += _try(rows, known, shift, deep, depth, m > depth + 1, room, best)
 
@@ -123,9 +135,12 @@ def _try(
 ) -> np.int64:
     """Count the owners of every order with one place more, lower `best`, and note the places to go on with; return the
     steps that it took."""
-    seen, steps, end = np.int64(0), np.int64(0), deep[4, depth]
+    seen = np.int64(0)
+    steps = np.int64(0)
+    end = deep[4, depth]
     for i in range(deep[0, depth], deep[0, depth] + deep[1, depth]):
-        record, at = room.stack[i] >> shift, room.stack[i] & ((1 << shift) - 1)
+        record = room.stack[i] >> shift
+        at = room.stack[i] & ((1 << shift) - 1)
         who = rows.owner[record]
         for row in range(rows.offsets[record] + at + 1, rows.offsets[record + 1]):
             place = rows.place[row]
@@ -137,9 +152,11 @@ def _try(
                 room.last[place] = who
                 room.owners[place] += 1
     for i in range(deep[2, depth], deep[2, depth] + deep[3, depth]):
-        victim, at = room.victims[i] >> shift, room.victims[i] & ((1 << shift) - 1)
+        victim = room.victims[i] >> shift
+        at = room.victims[i] & ((1 << shift) - 1)
         person = known.owner[victim]
-        first, stop = known.offsets[victim] + at + 1, known.offsets[victim + 1]
+        first = known.offsets[victim] + at + 1
+        stop = known.offsets[victim + 1]
         steps += stop - first
         for row in range(first, stop):
             found = room.owners[known.place[row]]
@@ -163,7 +180,8 @@ def _try(
 @inner
 def _first(rows: Orders, shift: int, place: int, stack: Ints) -> np.int64:
     """Write the first visit of every record to a place to `stack`; return how many.  O(list)."""
-    held, last = np.int64(0), np.int64(-1)
+    held = np.int64(0)
+    last = np.int64(-1)
     for at in range(rows.starts[place], rows.starts[place + 1]):
         if rows.key[at] >> shift != last:
             last = rows.key[at] >> shift
@@ -176,7 +194,8 @@ def _first(rows: Orders, shift: int, place: int, stack: Ints) -> np.int64:
 def _next(rows: Orders, shift: int, place: int, stack: Ints, start: int, held: int, out: int) -> np.int64:
     """Write the next visit to a place after each of ``stack[start:start + held]``, in the same record, to
     ``stack[out:]``; return how many there are."""
-    at, stop = rows.starts[place], rows.starts[place + 1]
+    at = rows.starts[place]
+    stop = rows.starts[place + 1]
     kept = np.int64(0)
     for i in range(start, start + held):
         now = stack[i]

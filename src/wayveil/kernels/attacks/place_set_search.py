@@ -84,8 +84,11 @@ def rarest_sets(
             continue
         room.path[0] = root
         deep[:, 1] = 0
-        deep[1, 1], deep[3, 1], deep[6, 1] = held, n, left
-        depth, spent = 1, _try(rows, items, known, deep, 1, tolerance, alone, room, best)
+        deep[1, 1] = held
+        deep[3, 1] = n
+        deep[6, 1] = left
+        depth = 1
+        spent = _try(rows, items, known, deep, 1, tolerance, alone, room, best)
         while depth > 0:
             if deep[4, depth] == deep[5, depth]:
                 depth -= 1
@@ -97,7 +100,8 @@ def rarest_sets(
                 continue
             item = room.ahead[deep[4, depth]]
             deep[4, depth] += 1
-            start, out = deep[2, depth], deep[2, depth] + deep[3, depth]
+            start = deep[2, depth]
+            out = deep[2, depth] + deep[3, depth]
             n = np.int64(0)
             for i in range(start, out):
                 victim = room.victims[i]
@@ -106,13 +110,18 @@ def rarest_sets(
                     n += 1
             if n == 0:
                 continue
-            start, held = deep[0, depth], deep[1, depth]
+            start = deep[0, depth]
+            held = deep[1, depth]
             kept = keep_fitting(lists, items.place[item], item, room.stack, start, held, start + held)
             left = deep[6, depth] - items.cost[item]
             room.path[depth] = item
             depth += 1
-            deep[0, depth], deep[1, depth], deep[2, depth], deep[3, depth] = start + held, kept, out, n
-            deep[4, depth], deep[6, depth] = deep[5, depth - 1], left
+            deep[0, depth] = start + held
+            deep[1, depth] = kept
+            deep[2, depth] = out
+            deep[3, depth] = n
+            deep[4, depth] = deep[5, depth - 1]
+            deep[6, depth] = left
             spent += _try(rows, items, known, deep, depth, tolerance, alone, room, best)
 
 
@@ -123,17 +132,22 @@ def _try(
 ) -> np.int64:  # fmt: skip
     """Count the owners of every set with one item more, lower `best`, and note the items to go on with; return the
     steps that it took."""
-    turn, seen, steps = items.turn[room.path[depth - 1]], np.int64(0), np.int64(0)
-    owners, before = np.int64(0), np.int64(-1)
+    turn = items.turn[room.path[depth - 1]]
+    seen = np.int64(0)
+    steps = np.int64(0)
+    owners = np.int64(0)
+    before = np.int64(-1)
     least = (1.0 - _ROUNDING) * (1.0 - tolerance) / (1.0 + tolerance) if tolerance >= 0 else 0.0
     for i in range(deep[0, depth], deep[0, depth] + deep[1, depth]):
         record = room.stack[i]
         who = rows.owner[record]
-        owners, before = owners + (who != before), who
+        owners = owners + (who != before)
+        before = who
         if tolerance >= 0:
             values_at(rows, items, record, room.path, 0, depth, room.values)
         for row in range(rows.offsets[record], rows.offsets[record + 1]):
-            first, most = rows.low[row], np.inf
+            first = rows.low[row]
+            most = np.inf
             if tolerance >= 0:
                 # Proportions to the largest are off by at most the tolerance, so those to the first item are bounded.
                 even = items.value[room.path[0]] * rows.value[row] / room.values[0]
@@ -147,7 +161,8 @@ def _try(
                 if items.turn[item] <= turn or room.last[item] == who:
                     continue
                 if tolerance >= 0:
-                    room.path[depth], room.values[depth] = item, rows.value[row]
+                    room.path[depth] = item
+                    room.values[depth] = rows.value[row]
                     if not in_proportion(items, room.path, 0, depth + 1, room.values, tolerance):
                         continue
                 if room.last[item] < 0:
@@ -155,10 +170,12 @@ def _try(
                     seen += 1
                 room.last[item] = who
                 room.owners[item] += 1
-    end, left = deep[4, depth], deep[6, depth]
+    end = deep[4, depth]
+    left = deep[6, depth]
     for i in range(deep[2, depth], deep[2, depth] + deep[3, depth]):
         victim = room.victims[i]
-        person, stop = known.person[victim], known.offsets[victim + 1]
+        person = known.person[victim]
+        stop = known.offsets[victim + 1]
         later = _after(known, items, victim, turn)
         fewest = owners
         for at in range(later, stop):
@@ -196,7 +213,8 @@ def rarest_first(room: Room, start: int, end: int) -> None:
     gap = (end - start) >> 1
     while gap > 0:
         for i in range(start + gap, end):
-            item, j = room.ahead[i], i
+            item = room.ahead[i]
+            j = i
             while j >= start + gap and room.owners[room.ahead[j - gap]] > room.owners[item]:
                 room.ahead[j] = room.ahead[j - gap]
                 j -= gap
@@ -207,7 +225,8 @@ def rarest_first(room: Room, start: int, end: int) -> None:
 @inner
 def _after(known: Known, items: Items, victim: int, turn: int) -> int:
     """Return the first item of a victim that comes after a turn."""
-    a, b = known.offsets[victim], known.offsets[victim + 1]
+    a = known.offsets[victim]
+    b = known.offsets[victim + 1]
     while a < b:
         middle = (a + b) >> 1
         if items.turn[known.item[middle]] <= turn:

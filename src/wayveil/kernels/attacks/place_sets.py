@@ -63,7 +63,8 @@ def fitting_items(place: Ints, least: Floats, most: Floats, first: Ints, value: 
     """Write the items of ``place[i]`` with a value from ``least[i]`` to ``most[i]`` as ``low[i]:high[i]``; items of
     place p are ``value[first[p]:first[p + 1]]``.  O(rows x log items of a place)."""
     for i in range(place.size):
-        a, b = first[place[i]], first[place[i] + 1]
+        a = first[place[i]]
+        b = first[place[i] + 1]
         end = b
         while a < b:
             middle = (a + b) >> 1
@@ -94,10 +95,12 @@ def count_sets(
     sets that begin alike are neighbours, and equal sets are counted once; `stack` has room for `width` times the
     longest list.
     """
-    held, values = np.zeros(width + 1, np.int64), np.empty(width)
+    held = np.zeros(width + 1, np.int64)
+    values = np.empty(width)
     room = stack.size // max(1, width)
     for i in range(counts.shape[0]):
-        now, before = i * width, (i - 1) * width
+        now = i * width
+        before = (i - 1) * width
         level = 0
         while i > 0 and level < width and sets[now + level] >= 0 and sets[now + level] == sets[before + level]:
             level += 1
@@ -107,13 +110,16 @@ def count_sets(
             if level == 0:
                 held[0] = start_fitting(lists, items.place[item], item, stack)
             else:
-                at, out = (level - 1) * room, level * room
+                at = (level - 1) * room
+                out = level * room
                 held[level] = keep_fitting(lists, items.place[item], item, stack, at, held[level - 1], out)
             level += 1
-        start, stop = (level - 1) * room, (level - 1) * room + held[level - 1]
+        start = (level - 1) * room
+        stop = (level - 1) * room + held[level - 1]
         last = np.int64(-1)
         if again:  # the same set for another victim
-            counts[i, 0], counts[i, 1] = counts[i - 1, 0], counts[i - 1, 1]
+            counts[i, 0] = counts[i - 1, 0]
+            counts[i, 1] = counts[i - 1, 1]
         else:
             for j in range(start, stop):
                 if tolerance >= 0:
@@ -124,7 +130,8 @@ def count_sets(
                 counts[i, 1] += 1
                 last = rows.owner[stack[j]]
         # Records rise and their owners never fall, so those of the victim are neighbours.
-        low, high = start, stop
+        low = start
+        high = stop
         while low < high:
             middle = (low + high) >> 1
             if rows.owner[stack[middle]] < victim[i]:
@@ -153,7 +160,8 @@ def start_fitting(lists: Lists, place: int, item: int, stack: Ints) -> np.int64:
 @inner
 def keep_fitting(lists: Lists, place: int, item: int, stack: Ints, start: int, held: int, out: int) -> np.int64:
     """Write the records of ``stack[start:start + held]`` that fit an item to ``stack[out:]``; return how many."""
-    at, stop = lists.starts[place], lists.starts[place + 1]
+    at = lists.starts[place]
+    stop = lists.starts[place + 1]
     kept = np.int64(0)
     for i in range(start, start + held):
         record = stack[i]
@@ -180,7 +188,8 @@ def keep_fitting(lists: Lists, place: int, item: int, stack: Ints, start: int, h
 def values_at(rows: Rows, items: Items, record: int, sets: Ints, start: int, size: int, values: Floats) -> None:
     """Write the values that a record has at the places of ``sets[start:start + size]``.  O(size x log rows)."""
     for j in range(size):
-        a, b = rows.offsets[record], rows.offsets[record + 1]
+        a = rows.offsets[record]
+        b = rows.offsets[record + 1]
         while a < b:
             middle = (a + b) >> 1
             if rows.place[middle] < items.place[sets[start + j]]:
@@ -193,11 +202,14 @@ def values_at(rows: Rows, items: Items, record: int, sets: Ints, start: int, siz
 @inner
 def in_proportion(items: Items, sets: Ints, start: int, size: int, values: Floats, tolerance: float) -> bool:
     """Return whether `values` are in the same proportion to their largest as those of a set, up to `tolerance`."""
-    most_known, most_found = 0.0, 0.0
+    most_known = 0.0
+    most_found = 0.0
     for j in range(size):
-        most_known, most_found = (max(most_known, items.value[sets[start + j]]), max(most_found, values[j]))
+        most_known = max(most_known, items.value[sets[start + j]])
+        most_found = max(most_found, values[j])
     for j in range(size):
-        known, found = items.value[sets[start + j]] / most_known, values[j] / most_found
+        known = items.value[sets[start + j]] / most_known
+        found = values[j] / most_found
         if known < found - found * tolerance or known > found + found * tolerance:
             return False
     return True

@@ -55,15 +55,18 @@ def nearest_owners(
     O(attacks x slots) time, where most slots cost one comparison with a box; O(attacks x levels) memory.
     """
     n, n_levels = depth.shape
-    tied, hit = np.zeros((n, n_levels), np.int64), np.zeros((n, n_levels), np.int64)
-    many, own = np.zeros((n, n_levels), np.int64), np.zeros((n, n_levels), np.int64)
+    tied = np.zeros((n, n_levels), np.int64)
+    hit = np.zeros((n, n_levels), np.int64)
+    many = np.zeros((n, n_levels), np.int64)
+    own = np.zeros((n, n_levels), np.int64)
     counted = np.empty((n, n_levels), np.int64)
     counted[:] = -1
     limit = _limits(rows, slots, t, x, y, owner, depth, speed, rounding)
     for s in range(slots.owner.size):
         who = slots.owner[s]
         for i in range(n):
-            cost, level = 0.0, np.int64(0)
+            cost = 0.0
+            level = np.int64(0)
             for j in range(depth[i, n_levels - 1]):
                 if cost + around_cost(slots.around, s, t[i, j], x[i, j], y[i, j], speed) > limit[i, n_levels - 1]:
                     break
@@ -91,13 +94,15 @@ def nearest_values(
     Known positions, levels, ties, time and memory are those of `nearest_owners`.
     """
     n, n_levels = depth.shape
-    total, many = np.zeros((n, n_levels), np.float64), np.zeros((n, n_levels), np.int64)
+    total = np.zeros((n, n_levels), np.float64)
+    many = np.zeros((n, n_levels), np.int64)
     nearest = np.empty((n, n_levels), np.int64)
     nearest[:] = -1
     limit = _limits(rows, slots, t, x, y, owner, depth, speed, rounding)
     for s in range(slots.owner.size):
         for i in range(n):
-            cost, level = 0.0, np.int64(0)
+            cost = 0.0
+            level = np.int64(0)
             for j in range(depth[i, n_levels - 1]):
                 if cost + around_cost(slots.around, s, t[i, j], x[i, j], y[i, j], speed) > limit[i, n_levels - 1]:
                     break
@@ -126,7 +131,8 @@ def _limits(
             for i in range(n):
                 if turn == 0 and slots.owner[s] != owner[i]:
                     continue
-                cost, level = 0.0, np.int64(0)
+                cost = 0.0
+                level = np.int64(0)
                 for j in range(depth[i, n_levels - 1]):
                     # A sum only grows and so do the limits: beyond the last limit no level can be reached.
                     if cost + around_cost(slots.around, s, t[i, j], x[i, j], y[i, j], speed) > limit[i, n_levels - 1]:
@@ -151,14 +157,17 @@ def passing_owners(
     With `moving`, rows are points and the straight ways between them count.  O(watches x slots) time, where most
     slots cost one comparison with a box; O(watches) memory.
     """
-    passing, hit = np.zeros(x.size, np.int64), np.zeros(x.size, np.int64)
-    many, own = np.zeros(x.size, np.int64), np.zeros(x.size, np.int64)
+    passing = np.zeros(x.size, np.int64)
+    hit = np.zeros(x.size, np.int64)
+    many = np.zeros(x.size, np.int64)
+    own = np.zeros(x.size, np.int64)
     total = np.zeros(x.size, np.float64)
     counted = np.empty(x.size, np.int64)
     counted[:] = -1
     limit = radius * radius
     for s in range(slots.owner.size):
-        first, last = slots.first[s], slots.last[s]
+        first = slots.first[s]
+        last = slots.last[s]
         for i in range(x.size):
             if slots.around.t_min[s] > stop[i] or slots.around.t_max[s] < start[i]:
                 continue

@@ -58,7 +58,10 @@ def _fitting(
     counts: Ints,
 ) -> None:
     """Write (owners, hit) of known trip i to ``counts[2 * i:]``; `shape` is (spans, trips, known trips, discs)."""
-    n_spans, n, m, n_discs = shape[0], shape[1], shape[2], shape[3]
+    n_spans = shape[0]
+    n = shape[1]
+    m = shape[2]
+    n_discs = shape[3]
     for i in range(m):
         for j in range(first[i], last[i]):
             fits = True
@@ -74,7 +77,8 @@ def _fitting(
             for d in range(n_discs):
                 x = at[2 * d * m + i]
                 y = at[(2 * d + 1) * m + i]
-                on_x, on_y = discs[2 * d] * n + j, discs[2 * d + 1] * n + j
+                on_x = discs[2 * d] * n + j
+                on_y = discs[2 * d + 1] * n + j
                 dx = max(low[on_x] - x, x - high[on_x], 0.0)
                 dy = max(low[on_y] - y, y - high[on_y], 0.0)
                 if dx * dx + dy * dy > radius * radius:

@@ -28,7 +28,8 @@ def doublet_codes(location: NDArray[Any], t: NDArray[Any]) -> tuple[Ints, int]:
     if places * span <= room:
         return location.astype(np.int64) * span + (t - t.min()), places * span
     moments, moment = np.unique(t, return_inverse=True)
-    codes, n = location.astype(np.int64) * len(moments) + moment, places * len(moments)
+    codes = location.astype(np.int64) * len(moments) + moment
+    n = places * len(moments)
     if n > room:
         found, codes = np.unique(codes, return_inverse=True)
         n = len(found)
@@ -108,16 +109,20 @@ def _match(
     `found` has `longest` places per level for what fits the first visits of a set; ``room[:width]`` says how many
     are held, and behind it are, per value, the last owner seen and the owners and trajectories counted.
     """
-    n, width, longest = shape[0], shape[1], shape[2]
+    n = shape[0]
+    width = shape[1]
+    longest = shape[2]
     for i in range(n):
-        now, before = i * width, (i - 1) * width
+        now = i * width
+        before = (i - 1) * width
         level = 0
         while i > 0 and level < width and sets[now + level] >= 0 and sets[now + level] == sets[before + level]:
             level += 1
         # The same set again, for another victim: what fits it is still held, and counted.
         again = i > 0 and (level == width or (sets[now + level] < 0 and sets[before + level] < 0))
         while level < width and sets[now + level] >= 0:
-            low, high = starts[sets[now + level]], starts[sets[now + level] + 1]
+            low = starts[sets[now + level]]
+            high = starts[sets[now + level] + 1]
             if level == 0:
                 for at in range(low, high):
                     found[at - low] = slots[at]
@@ -125,7 +130,8 @@ def _match(
             else:
                 room[level] = _common(found, (level - 1) * longest, room[level - 1], level * longest, slots, low, high)
             level += 1
-        start, held = (level - 1) * longest, room[level - 1]
+        start = (level - 1) * longest
+        held = room[level - 1]
         if again:
             for column in range(6):
                 counts[6 * i + column] = counts[6 * (i - 1) + column]
@@ -141,7 +147,8 @@ def _match(
 @kernel
 def _first_of(found: Ints, start: int, held: int, owner: Ints, who: int) -> int:
     """Return the first place in ``found[start:start + held]`` whose owner is not before `who`.  O(log held)."""
-    low, high = start, start + held
+    low = start
+    high = start + held
     while low < high:
         middle = (low + high) >> 1
         if owner[found[middle]] < who:
@@ -184,12 +191,18 @@ def _count(
     found: Ints, start: int, held: int, owner: Ints, value: Ints, shape: Ints, room: Ints, counts: Ints, i: int
 ) -> None:
     """Write what is counted of ``found[start:start + held]`` to ``counts[6 * i:]``, but for the victim's own."""
-    width, n_attributes, n_values = shape[1], shape[3], shape[4]
+    width = shape[1]
+    n_attributes = shape[3]
+    n_values = shape[4]
     for v in range(n_values):
         room[width + 3 * v] = -1
         room[width + 3 * v + 1] = 0
         room[width + 3 * v + 2] = 0
-    owners, best, best_trajectories, own, most = 0, 0, 0, 0, 0
+    owners = 0
+    best = 0
+    best_trajectories = 0
+    own = 0
+    most = 0
     for j in range(start, start + held):
         who = owner[found[j]]
         own += 1

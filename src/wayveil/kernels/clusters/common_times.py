@@ -13,7 +13,7 @@ __all__ = ["same_times"]
 def same_times(t, begin, end):
     """Return, for every trajectory but the first, 1 if its timestamps are those of the one before it, else 0.
 
-    Trajectory i has the timestamps ``t[begin[i]:end[i]]``.  O(rows) time, O(trajectories) memory.
+    Trajectory i has the timestamps ``t[begin[i]:end[i]]`` (all int64).  O(rows) time, O(trajectories) memory.
     """
     same = np.zeros(begin.size, np.int64)
     for i in range(1, begin.size):

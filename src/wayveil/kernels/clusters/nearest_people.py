@@ -10,26 +10,35 @@ from wayveil.kernels.common.jit import inner
 
 __all__ = ["People", "is_before", "new_people", "offer", "reset"]
 
-People = namedtuple("People", ["who", "far", "tie", "index", "state"])
-"""The person in place i has ``who[i]`` and the key ``far[i], tie[i], index[i]`` of the nearest trajectory.
+People = namedtuple("People", ["who", "far", "tie", "index", "n_people", "n_wanted", "last"])
+"""The nearest people so far, in no order, written by `offer`.
 
-`state` holds the number of people held, the number wanted, and the place of the last one in the order of keys.
+who : int64, one per slot
+    The person in slot i.
+far, tie, index : float64, float64 and int64, one per slot
+    The key of their nearest trajectory: its distance, what decides among equal distances, and its number.
+n_people, n_wanted : int64, arrays of one
+    How many slots are taken, and how many may be.
+last : int64, array of one
+    The slot with the largest key.
 """
 
 
 @inner
-def new_people(wanted):
-    """Return room for the `wanted` nearest people."""
-    ints, floats = np.empty(wanted, np.int64), np.empty(wanted, np.float64)
-    state = np.zeros(3, np.int64)
-    state[1] = wanted
-    return People(ints, floats, np.empty(wanted, np.float64), np.empty(wanted, np.int64), state)
+def new_people(n_wanted):
+    """Return room for the `n_wanted` nearest people."""
+    wanted = np.empty(1, np.int64)
+    wanted[0] = n_wanted
+    return People(
+        np.empty(n_wanted, np.int64), np.empty(n_wanted, np.float64), np.empty(n_wanted, np.float64),
+        np.empty(n_wanted, np.int64), np.zeros(1, np.int64), wanted, np.zeros(1, np.int64),
+    )  # fmt: skip
 
 
 @inner
 def reset(people):
     """Forget everybody."""
-    people.state[0] = 0
+    people.n_people[0] = 0
 
 
 @inner
@@ -46,28 +55,33 @@ def is_before(far, tie, index, other_far, other_tie, other_index):
 def offer(people, who, far, tie, index):
     """Take in a trajectory of `who`; return whether as many people as wanted are held.  O(people wanted).
 
-    Once they are, the key in place ``state[2]`` is how far one must go to meet as many people as wanted.
+    Once they are, the key in the slot ``last[0]`` is how far one must go to meet as many people as wanted.
     """
-    state = people.state
-    n, wanted, place = state[0], state[1], np.int64(-1)
+    n = people.n_people[0]
+    n_wanted = people.n_wanted[0]
+    slot = np.int64(-1)
     for i in range(n):
         if people.who[i] == who:
-            place = i
+            slot = i
             break
-    if place < 0 and n < wanted:
-        place = n
-        state[0] = n + 1
-    elif place < 0:
-        place = state[2]
-        if not is_before(far, tie, index, people.far[place], people.tie[place], people.index[place]):
-            return True
-    elif not is_before(far, tie, index, people.far[place], people.tie[place], people.index[place]):
-        return state[0] == wanted
-    people.who[place], people.far[place], people.tie[place], people.index[place] = who, far, tie, index
+    if slot < 0 and n < n_wanted:
+        slot = n
+        people.n_people[0] = n + 1
+    else:
+        # Somebody new takes the slot of the last one, somebody known their own; both only with a smaller key.
+        if slot < 0:
+            slot = people.last[0]
+        if not is_before(far, tie, index, people.far[slot], people.tie[slot], people.index[slot]):
+            return n == n_wanted
+    people.who[slot] = who
+    people.far[slot] = far
+    people.tie[slot] = tie
+    people.index[slot] = index
+
     last = np.int64(0)
-    for i in range(1, state[0]):
+    for i in range(1, people.n_people[0]):
         if is_before(people.far[last], people.tie[last], people.index[last],
                      people.far[i], people.tie[i], people.index[i]):  # fmt: skip
             last = i
-    state[2] = last
-    return state[0] == wanted
+    people.last[0] = last
+    return people.n_people[0] == n_wanted

@@ -16,13 +16,21 @@ from wayveil.kernels.common.jit import inner, kernel
 __all__ = ["Tree", "box_gap", "build_tree", "reach", "row_distance", "sketch_gap"]
 
 Tree = namedtuple("Tree", ["order", "first", "last", "low", "high", "sketch", "slack"])
-"""Node i has the places ``first[i]:last[i]`` of `order`, the box ``low[i], high[i]`` and the children 2i + 1, 2i + 2.
+"""A tree over n trajectories, complete: node i has the children 2i + 1 and 2i + 2.  Nobody writes to it.
 
-`order` tells the trajectory at each place.  `sketch` is in the order of places, and so are the rows that go with it.
-`slack` is the square of what rounding can add to the distance of two sketches, see `reach`.
+order : int64, one per slot
+    The trajectory in each of the n slots; those of a node lie side by side.
+first, last : int64, one per node
+    Node i has the slots ``first[i]:last[i]``.
+low, high : float64, nodes x dimensions of the sketch
+    The box around the sketches of a node.
+sketch : float64, slots x dimensions
+    The sketch of the trajectory in each slot.  The rows that go with a tree are in the order of slots, too.
+slack : float
+    The square of what rounding can add to the distance of two sketches, see `reach`.
 """
 
-RELATIVE = 1e-6
+RELATIVE = 1e-6  # the c of `reach`: small, as it makes every search a little wider
 
 
 @inner
@@ -37,13 +45,24 @@ def reach(most, slack):
 
 @inner
 def row_distance(rows, a, b, most):
-    """Return the sum of squared differences of two rows, or something larger than `most` if it is.  O(width)."""
+    """Return the sum of squared differences of two rows, or something larger than `most` if it is.  O(width).
+
+    `rows` (float64) has an even number of columns.
+    """
+    # Four sums, so that the processor need not wait for one addition to begin the next; and now and then a look whether
+    # the rest matters at all.
     width = rows.shape[1]
-    s0, s1, s2, s3, j = 0.0, 0.0, 0.0, 0.0, 0
+    s0 = 0.0
+    s1 = 0.0
+    s2 = 0.0
+    s3 = 0.0
+    j = 0
     while j + 16 <= width:
         for i in range(j, j + 16, 4):
-            d0, d1 = rows[a, i] - rows[b, i], rows[a, i + 1] - rows[b, i + 1]
-            d2, d3 = rows[a, i + 2] - rows[b, i + 2], rows[a, i + 3] - rows[b, i + 3]
+            d0 = rows[a, i] - rows[b, i]
+            d1 = rows[a, i + 1] - rows[b, i + 1]
+            d2 = rows[a, i + 2] - rows[b, i + 2]
+            d3 = rows[a, i + 3] - rows[b, i + 3]
             s0 += d0 * d0
             s1 += d1 * d1
             s2 += d2 * d2
@@ -52,7 +71,8 @@ def row_distance(rows, a, b, most):
         if (s0 + s1) + (s2 + s3) > most:
             return (s0 + s1) + (s2 + s3)
     while j < width:
-        d0, d1 = rows[a, j] - rows[b, j], rows[a, j + 1] - rows[b, j + 1]
+        d0 = rows[a, j] - rows[b, j]
+        d1 = rows[a, j + 1] - rows[b, j + 1]
         s0 += d0 * d0
         s1 += d1 * d1
         j += 2
@@ -61,7 +81,7 @@ def row_distance(rows, a, b, most):
 
 @inner
 def sketch_gap(sketch, a, b):
-    """Return the squared distance of two sketches."""
+    """Return the squared distance of two rows of `sketch` (float64): at most that of the trajectories, to rounding."""
     gap = 0.0
     for j in range(sketch.shape[1]):
         d = sketch[a, j] - sketch[b, j]
@@ -70,12 +90,12 @@ def sketch_gap(sketch, a, b):
 
 
 @inner
-def box_gap(tree, place, node):
-    """Return the squared distance from a sketch to the box of a node."""
+def box_gap(tree, slot, node):
+    """Return the squared distance from the sketch in a slot to the box of a node: at most that to any sketch in it."""
     gap = 0.0
     for j in range(tree.sketch.shape[1]):
-        v = tree.sketch[place, j]
-        d = max(tree.low[node, j] - v, v - tree.high[node, j])
+        value = tree.sketch[slot, j]
+        d = max(tree.low[node, j] - value, value - tree.high[node, j])
         if d > 0.0:
             gap += d * d
     return gap
@@ -85,23 +105,33 @@ def box_gap(tree, place, node):
 def build_tree(sketch, levels):
     """Return (order, first, last, low, high) of a tree with ``2 ** levels`` leaves; every leaf gets a trajectory.
 
-    O(n x (levels + dimensions)) time, O(n + nodes x dimensions) memory.  Every node is cut in the middle of its widest
-    side; equal coordinates are cut by number, so that trajectories that are all the same lie in order.
+    Row i of `sketch` (float64) is that of trajectory i.
+    O(n x (levels + dimensions)) time, O(n + nodes x dimensions) memory.
     """
     n, width = sketch.shape
     inner_nodes = (np.int64(1) << levels) - 1
     nodes = 2 * inner_nodes + 1
-    order, first, last = np.arange(n), np.zeros(nodes, np.int64), np.zeros(nodes, np.int64)
-    low, high = np.empty((nodes, width), np.float64), np.empty((nodes, width), np.float64)
+    order = np.arange(n)
+    first = np.zeros(nodes, np.int64)
+    last = np.zeros(nodes, np.int64)
+    low = np.empty((nodes, width), np.float64)
+    high = np.empty((nodes, width), np.float64)
     last[0] = n
+    # A k-d tree from the root down.  Before each round the node knows its slots, and all their trajectories lie on its
+    # side of every cut above.  A round draws the box around them and cuts the node in the middle of the widest side, so
+    # that its children have equally many; equal coordinates are cut by number, so that trajectories that are all the
+    # same lie in order.
     for node in range(nodes):
-        begin, end = first[node], last[node]
+        begin = first[node]
+        end = last[node]
         for j in range(width):
-            low[node, j] = high[node, j] = sketch[order[begin], j]
-        for place in range(begin + 1, end):
+            low[node, j] = sketch[order[begin], j]
+            high[node, j] = sketch[order[begin], j]
+        for slot in range(begin + 1, end):
             for j in range(width):
-                v = sketch[order[place], j]
-                low[node, j], high[node, j] = min(low[node, j], v), max(high[node, j], v)
+                value = sketch[order[slot], j]
+                low[node, j] = min(low[node, j], value)
+                high[node, j] = max(high[node, j], value)
         if node < inner_nodes:
             widest = np.int64(0)
             for j in range(1, width):
@@ -109,22 +139,29 @@ def build_tree(sketch, levels):
                     widest = j
             middle = (begin + end) >> 1
             _halve(sketch, widest, order, begin, end, middle)
-            first[2 * node + 1], last[2 * node + 1] = begin, middle
-            first[2 * node + 2], last[2 * node + 2] = middle, end
+            first[2 * node + 1] = begin
+            last[2 * node + 1] = middle
+            first[2 * node + 2] = middle
+            last[2 * node + 2] = end
     return order, first, last, low, high
 
 
 @inner
 def _halve(sketch, j, order, begin, end, middle):
-    """Bring the smallest of ``order[begin:end]`` before `middle`, by coordinate `j` and then by number."""
-    left, right = begin, end - 1
+    """Bring the smallest of ``order[begin:end]`` before `middle`, by coordinate `j` and then by number.  O(n)."""
+    # Quickselect (Hoare).  Before each round what is left of left:right is smaller, what is right of it larger, and
+    # `middle` is inside.  A round parts it by one of its members and goes on with the side that holds `middle`.
+    left = begin
+    right = end - 1
     while left < right:
-        c = order[(left + right) >> 1]
-        cut, a, b = sketch[c, j], left, right
+        parting = order[(left + right) >> 1]
+        cut = sketch[parting, j]
+        a = left
+        b = right
         while a <= b:
-            while sketch[order[a], j] < cut or (sketch[order[a], j] == cut and order[a] < c):
+            while sketch[order[a], j] < cut or (sketch[order[a], j] == cut and order[a] < parting):
                 a += 1
-            while sketch[order[b], j] > cut or (sketch[order[b], j] == cut and order[b] > c):
+            while sketch[order[b], j] > cut or (sketch[order[b], j] == cut and order[b] > parting):
                 b -= 1
             if a <= b:
                 order[a], order[b] = order[b], order[a]

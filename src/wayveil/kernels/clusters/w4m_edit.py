@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
+
 import numpy as np
 
 from wayveil.kernels.clusters.disk_moves import clamp
@@ -9,56 +11,80 @@ from wayveil.kernels.clusters.edr import DELETE, INSERT, edr_script
 from wayveil.kernels.clusters.lstd import lstd
 from wayveil.kernels.common.jit import inner, kernel
 
-__all__ = ["edit"]
+__all__ = ["CREATED", "DELETED", "TIME_MOVED", "WAY_MOVED", "EditedPoints", "edit"]
+
+EditedPoints = namedtuple("EditedPoints", ["offsets", "t", "x", "y"])
+"""Room for the trajectories as they are published, written by `edit`: i has the rows ``offsets[i]:offsets[i + 1]``, as
+many as its pivot; t is int64, x and y are float64."""
+
+# The columns of what editing took.
+WAY_MOVED = 0
+TIME_MOVED = 1
+CREATED = 2
+DELETED = 3
 
 
 @kernel
-def edit(offsets, x, y, t, s, label, measure, half, off_x, off_y, out_offsets, out_t, out_x, out_y, begin, end):
+def edit(points, label, measure, half, offset, edited, begin, end):
     """Write the trajectories from `begin` to `end` as they are published; return what it took.
 
-    The trajectory of a cluster gets as many points as its pivot ``label[i]`` and the same timestamps: for each point of
-    the pivot, its own point that is aligned to it, moved to at most `half` away.  Where `off_x` and `off_y` hold a
-    number per trajectory, it is put at this offset from the pivot instead, wherever it was.  Returns per trajectory the
-    way moved, the time moved, and the points created and deleted.  Cost as `lstd` or `edr_script` for each trajectory.
+    The trajectory of a cluster gets as many points as its pivot ``label[i]`` (int64, -1 for whoever is not published)
+    and the same timestamps: for each point of the pivot, its own point that is aligned to it, moved to at most `half`
+    away.  Where `offset`, a `DiskOffset`, holds numbers, it is put at its offset from the pivot instead, wherever it
+    was.  Returns a row per trajectory with the columns named above (float64).  Cost as `lstd` or `edr_script` for each
+    trajectory.
     """
     longest = np.int64(1)
     for i in range(begin, end):
-        longest = max(longest, out_offsets[i + 1] - out_offsets[i])
-    source, done = np.empty(longest, np.int64), np.zeros((end - begin, 4), np.float64)
+        longest = max(longest, edited.offsets[i + 1] - edited.offsets[i])
+    source = np.empty(longest, np.int64)  # which own point a point of the pivot gets; see `_follow`
+    took = np.zeros((end - begin, 4), np.float64)
+    has_offset = offset.x.size > 0
+
+    # Spatio-temporal editing of a member towards its pivot (section 1.5 of the specification): align, then translate.
     for i in range(begin, end):
-        p = label[i]
-        if p < 0:
+        pivot = label[i]
+        if pivot < 0:
             continue
-        q_begin, q_end, p_begin, p_end = offsets[i], offsets[i + 1], offsets[p], offsets[p + 1]
-        if p == i:
-            for j in range(p_end - p_begin):
+        n_own = points.offsets[i + 1] - points.offsets[i]
+        n_pivot = points.offsets[pivot + 1] - points.offsets[pivot]
+        if pivot == i:
+            for j in range(n_pivot):
                 source[j] = j
         elif measure.is_edr:
-            _, script = edr_script(
-                x, y, t, q_begin, q_end, p_begin, p_end, measure.dx, measure.dy, measure.dt
-            )  # fmt: skip
-            done[i - begin, 2], done[i - begin, 3] = _follow(script, source)
+            _, script = edr_script(points, measure, i, pivot)
+            took[i - begin, CREATED], took[i - begin, DELETED] = _follow(script, source)
         else:
-            lstd(x, y, s, p_begin, p_end, q_begin, q_end, measure.unit, measure.cap, source)
-            done[i - begin, 2] = max(0, (p_end - p_begin) - (q_end - q_begin))
-            done[i - begin, 3] = max(0, (q_end - q_begin) - (p_end - p_begin))
-        for j in range(p_end - p_begin):
-            invented = source[j] < 0
-            a = q_begin + (-source[j] - 1 if invented else source[j])
-            b, out = p_begin + j, out_offsets[i] + j
-            out_t[out] = t[b]
-            if off_x.size > 0:
-                out_x[out], out_y[out] = clamp(x[b] + off_x[i], y[b] + off_y[i], x[b], y[b], half)
+            lstd(points, measure, pivot, i, source)
+            took[i - begin, CREATED] = max(0, n_pivot - n_own)
+            took[i - begin, DELETED] = max(0, n_own - n_pivot)
+
+        for j in range(n_pivot):
+            is_copy = source[j] < 0
+            own = points.offsets[i] + (-source[j] - 1 if is_copy else source[j])
+            goal = points.offsets[pivot] + j
+            out = edited.offsets[i] + j
+            x = points.x[own]
+            y = points.y[own]
+            goal_x = points.x[goal]
+            goal_y = points.y[goal]
+            edited.t[out] = points.t[goal]
+            if has_offset:
+                new_x, new_y = clamp(goal_x + offset.x[i], goal_y + offset.y[i], goal_x, goal_y, half)
             else:
-                out_x[out], out_y[out] = clamp(x[a], y[a], x[b], y[b], half)
-            if not invented:
-                if off_x.size > 0:
-                    done[i - begin, 0] += np.sqrt((x[a] - out_x[out]) ** 2 + (y[a] - out_y[out]) ** 2)
-                else:
-                    far = np.sqrt((x[a] - x[b]) ** 2 + (y[a] - y[b]) ** 2)
-                    done[i - begin, 0] += max(0.0, far - half)
-                done[i - begin, 1] += abs(t[a] - t[b])
-    return done
+                new_x, new_y = clamp(x, y, goal_x, goal_y, half)
+            edited.x[out] = new_x
+            edited.y[out] = new_y
+            if is_copy:
+                continue  # a point that was created was not moved
+            if has_offset:
+                took[i - begin, WAY_MOVED] += np.sqrt((x - new_x) ** 2 + (y - new_y) ** 2)
+            else:
+                # what the smallest translation is in exact numbers: `clamp` stays a hair inside the disk
+                distance = np.sqrt((x - goal_x) ** 2 + (y - goal_y) ** 2)
+                took[i - begin, WAY_MOVED] += max(0.0, distance - half)
+            took[i - begin, TIME_MOVED] += abs(points.t[own] - points.t[goal])
+    return took
 
 
 @inner
@@ -66,8 +92,12 @@ def _follow(script, source):
     """Note which own point each point of the pivot gets; return how many points are created and deleted.
 
     A created point is a copy of the own point before, or of the first one; ``-1 - point`` says that it is a copy.
+    `script` is that of `edr_script`; `source` (int64, one per point of the pivot) is written.
     """
-    i, j, created, deleted = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    i = np.int64(0)
+    j = np.int64(0)
+    created = np.int64(0)
+    deleted = np.int64(0)
     for step in range(script.size):
         if script[step] == DELETE:
             deleted += 1

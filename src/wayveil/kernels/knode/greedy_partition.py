@@ -12,15 +12,32 @@ from wayveil.kernels.knode.overlap_graph import NO_EDGE
 
 __all__ = ["partition"]
 
-_FREE, _DROPPED = -2, -1
+# What became of a vertex that is in no group.
+_FREE = -2
+_DROPPED = -1
 
 
 class _Graph(NamedTuple):
-    """The graph, what became of its vertices (`label`), and room for walks.
+    """The graph, what became of its vertices, and room for walks.  All arrays but the weights have an entry per vertex.
 
-    ``walks[0]`` counts walks; `seen` and `owner_seen` hold the number of the last walk that came by.  `near` has the
-    lightest neighbour of a vertex, `reach` the weight of the lightest edge to the group that grows, and `held` the last
-    group that took a vertex of an owner.
+    weights
+        Vertices x vertices, symmetric, with `NO_EDGE` where there is no edge.  Nobody writes to it.
+    owner
+        Whose trajectory a vertex is: codes below the number of vertices.  Nobody writes to it.
+    label
+        The group of a vertex, `_FREE` or `_DROPPED`.
+    near
+        The lightest neighbour of a vertex when `_lightest_edge` last looked for one, or -1.
+    reach
+        The weight of the lightest edge from a vertex to the group that grows.
+    seen, owner_seen
+        The number of the last walk that came by a vertex, or a vertex of an owner.
+    held
+        The last group that took a vertex of an owner.
+    piece
+        Scratch: the vertices of a walk.
+    walks
+        An array of one: how many walks there were.
     """
 
     weights: NDArray[np.float64]
@@ -39,19 +56,28 @@ class _Graph(NamedTuple):
 def partition(weights, owner, k):
     """Return the group of every vertex, -1 where it is dropped; every group is connected and has exactly k owners.
 
-    `owner` holds codes below the number of vertices.  Components do not touch each other, so the lightest edge that is
-    left anywhere comes next.  Ties go to the vertex with the smaller number.  O(n^2) time per group and per interchange
-    that is tried, O(n) memory beside the weights.
+    `weights` and `owner` are as in `_Graph`.  Ties go to the vertex with the smaller number.  O(n^2) time per group and
+    per interchange that is tried, O(n) memory beside the weights.
     """
     n = owner.size
-    label, near, held = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
+    label = np.empty(n, np.int64)
+    near = np.empty(n, np.int64)
+    held = np.empty(n, np.int64)
     for v in range(n):
-        label[v], near[v], held[v] = _FREE, -1, -1
-    component, groups = np.empty(n, np.int64), np.int64(0)
+        label[v] = _FREE
+        near[v] = -1
+        held[v] = -1
+    component = np.empty(n, np.int64)
+    groups = np.int64(0)
     graph = _Graph(
         weights, owner, label, near, np.empty(n, np.float64), np.zeros(n, np.int64), np.zeros(n, np.int64), held,
         np.empty(n, np.int64), np.zeros(1, np.int64),
     )  # fmt: skip
+    # Algorithm 2.  Before each round every group has k owners, and components that can have no group are dropped, but
+    # for those not yet looked at.  The paper takes one component after the other; they do not touch, so the lightest
+    # edge that is left anywhere may come next.  A round finds a group around it (line 2), which leaves the graph
+    # (line 3), or drops its whole component if this has too few owners (lines 5 and 8).  Either way vertices stop to be
+    # free, so it ends; vertices without any edge are dropped behind the loop.
     while True:
         v = _lightest_edge(graph)
         if v < 0:
@@ -71,27 +97,36 @@ def partition(weights, owner, k):
 @inner
 def _lightest_edge(graph):
     """Return the first end of the lightest edge between free vertices, or -1; `near` has the other end."""
-    best, least = np.int64(-1), NO_EDGE
+    best = np.int64(-1)
+    least = NO_EDGE
     for v in range(graph.owner.size):
         if graph.label[v] != _FREE:
             continue
+        # Vertices only ever stop to be free: the nearest one stays the nearest until it does.
         if graph.near[v] < 0 or graph.label[graph.near[v]] != _FREE:
-            found = NO_EDGE
+            lightest = NO_EDGE
             graph.near[v] = -1
             for u in range(graph.owner.size):
-                if graph.label[u] == _FREE and graph.weights[v, u] < found:
-                    graph.near[v], found = u, graph.weights[v, u]
+                if graph.label[u] == _FREE and graph.weights[v, u] < lightest:
+                    graph.near[v] = u
+                    lightest = graph.weights[v, u]
         if graph.near[v] >= 0 and graph.weights[v, graph.near[v]] < least:
-            best, least = v, graph.weights[v, graph.near[v]]
+            best = v
+            least = graph.weights[v, graph.near[v]]
     return best
 
 
 @inner
 def _walk(graph, v, since, found):
     """Write to `found` what free vertices connect to v and were not seen `since` a walk; return its owners and size."""
+    # Breadth first: found[:at] were looked at, found[at:size] wait.
     graph.walks[0] += 1
-    number, owners, size, at = graph.walks[0], np.int64(0), np.int64(1), np.int64(0)
-    found[0], graph.seen[v] = v, number
+    number = graph.walks[0]
+    owners = np.int64(0)
+    size = np.int64(1)
+    at = np.int64(0)
+    found[0] = v
+    graph.seen[v] = number
     while at < size:
         u = found[at]
         at += 1
@@ -108,9 +143,16 @@ def _walk(graph, v, since, found):
 
 @inner
 def _find_group(graph, v, u, component, group, k):
-    """Algorithm 3: grow from the edge (v, u) by lightest edges until there are k owners."""
+    """Grow a group from the edge (v, u) by lightest edges until there are k owners; `component` has at least as many.
+
+    Two trajectories of one person are two vertices but one owner, so a group may have more than k vertices.
+    """
     for w in component:
         graph.reach[w] = NO_EDGE
+    # Algorithm 3.  Before each round the group C is connected, and `reach` has the lightest edge of each vertex to it
+    # (the set X of the paper).  A round adds the vertex with the lightest of all (lines 9 to 12).  Only the vertex that
+    # completes the group is chosen with care: it must not leave a piece that is too small (lines 13 to 25).  The
+    # component is connected and has k owners, so there is always a next vertex.
     owners = _take(graph, v, component, group) + _take(graph, u, component, group)
     while owners < k:
         w = _next(graph, component, -1.0, -1, -1)
@@ -123,7 +165,8 @@ def _find_group(graph, v, u, component, group, k):
 def _take(graph, v, component, group):
     """Put v into the group; return 1 if its owner is new there, else 0."""
     new = 0 if graph.held[graph.owner[v]] == group else 1
-    graph.label[v], graph.held[graph.owner[v]] = group, group
+    graph.label[v] = group
+    graph.held[graph.owner[v]] = group
     for w in component:
         graph.reach[w] = min(graph.reach[w], graph.weights[v, w])
     return new
@@ -131,15 +174,20 @@ def _take(graph, v, component, group):
 
 @inner
 def _next(graph, component, weight, vertex, group):
-    """Return the free vertex that is next to (weight, vertex) in the order of reach; of owners new to the group."""
-    best, least = np.int64(-1), NO_EDGE
+    """Return the free vertex that comes after (weight, vertex) in the order of reach, or -1.
+
+    With a group, only vertices of owners who are new to it count; with -1 all do.
+    """
+    best = np.int64(-1)
+    least = NO_EDGE
     for w in component:
         reach = graph.reach[w]
         if graph.label[w] != _FREE or (group >= 0 and graph.held[graph.owner[w]] == group):
             continue
         after = reach > weight or (reach == weight and w > vertex)
         if after and (reach < least or (reach == least and w < best)):
-            best, least = w, reach
+            best = w
+            least = reach
     return best
 
 
@@ -151,6 +199,8 @@ def _last(graph, component, group, first, k):
         return first
     if stranded == 1:  # only this very vertex will do
         return first if graph.held[graph.owner[who]] == group else who
+    # The interchanges of lines 15 to 17: one vertex after the other is put in and taken out again, until one leaves no
+    # piece with fewer than k owners.  If all of them do, the first choice stands (lines 18 to 21).
     w = first
     while w >= 0:
         graph.label[w] = group
@@ -165,10 +215,13 @@ def _last(graph, component, group, first, k):
 @inner
 def _stranded(graph, component, k):
     """Return how many free vertices are left in pieces of fewer than k owners, and one of them."""
-    since, stranded, who = graph.walks[0] + 1, np.int64(0), np.int64(-1)
+    since = graph.walks[0] + 1
+    stranded = np.int64(0)
+    who = np.int64(-1)
     for w in component:
         if graph.label[w] == _FREE and graph.seen[w] < since:
             owners, size = _walk(graph, w, since, graph.piece)
             if owners < k:
-                stranded, who = stranded + size, w
+                stranded = stranded + size
+                who = w
     return stranded, who

@@ -8,7 +8,7 @@ of both sides of a box is added to its area, or a box as long as the whole space
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,17 @@ from numpy.typing import NDArray
 from wayveil.kernels.common.jit import inner
 
 __all__ = [
+    "COUNT",
+    "EAST",
+    "HIGH",
+    "LOW",
+    "LOW_BUT_ONE",
     "NEVER",
+    "NORTH",
+    "OUTER",
+    "SOUTH",
     "THIN",
+    "WEST",
     "Boxes",
     "Tracks",
     "count_of_owner",
@@ -29,7 +38,7 @@ __all__ = [
     "new_boxes",
 ]
 
-Ints = NDArray[np.int64]
+Ints = NDArray[np.integer[Any]]
 Floats = NDArray[np.float64]
 
 NEVER = 1e300
@@ -38,13 +47,38 @@ NEVER = 1e300
 THIN = 0.02
 """How much of the sides of a box counts beside its area."""
 
-_LOW, _HIGH, _LOW_2, _HIGH_2, _LATE, _EARLY, _COUNT, _SAMPLES = 0, 1, 2, 3, 4, 5, 6, 7
+# The columns of `Boxes.span`.
+LOW = 0  # the first timestamp that all members share
+HIGH = 1  # the last one
+LOW_BUT_ONE = 2  # the first without the member that starts last
+HIGH_BUT_ONE = 3  # the last without the member that ends first
+LATEST = 4  # the member that starts last
+EARLIEST = 5  # the member that ends first
+COUNT = 6  # how many members there are
+SAMPLES = 7  # how many samples they have, published or not
+
+# The four sides.  Of each the least value is kept: east and north are negative coordinates.
+WEST = 0
+EAST = 1
+SOUTH = 2
+NORTH = 3
+
+# What is kept of a side.
+OUTER = 0  # the least value
+INNER = 1  # the next one: the side without the member that has the least
 
 
 class Tracks(NamedTuple):
-    """Trajectories of one part: `v` has its positions from row ``first[v]`` of x and y on.
+    """Trajectories that are grouped together; nobody writes to them.
 
-    `start` and `end` are its first and last timestamp, as positions in the list of all timestamps.
+    first : one per trajectory
+        Its positions are the rows of x and y from this one on, one for each timestamp.
+    start, end : one per trajectory
+        Its first and its last timestamp, as positions in the list of all timestamps.
+    owner : one per trajectory
+        Whose it is: codes below the number of trajectories.
+    x, y : one per position
+        Where, in the unit square.
     """
 
     first: Ints
@@ -58,11 +92,23 @@ class Tracks(NamedTuple):
 class Boxes(NamedTuple):
     """Who is in which group, and the boxes of every group.
 
-    `label[v]` is the group of v or -1; the members of g are ``head[g]``, ``follow[head[g]]`` and so on until -1, and
-    ``owners[g]`` is how many people they are.  `side` has for x_min, x_max, y_min, y_max and each timestamp the value
-    and the next one inwards, and `who` the member with the former: so the boxes are known without any one
-    member, too.  `span` has the first and the last timestamp that all members share, the same without the member that
-    limits it, these two members, and how many members and samples there are.
+    `join` and `leave` write who is where, `enclose` the boxes.  What these would be without any one member can be read
+    from them, too, which is what `loss_if` is fast by.
+
+    label : one per trajectory
+        Its group, or -1.
+    head, follow : one per group, one per trajectory
+        The members of g are ``head[g]``, ``follow[head[g]]`` and so on until -1.
+    owners : one per group
+        How many people its members belong to.
+    span : groups x 8
+        See the columns above.
+    loss : one per group
+        What it loses, in samples.
+    side : groups x 4 sides x 2 x timestamps
+        The two least values of each side; timestamps count from ``span[g, LOW_BUT_ONE]``.
+    who : groups x 4 sides x timestamps
+        The member that has the least value.
     """
 
     label: Ints
@@ -82,21 +128,25 @@ def new_boxes(n, groups, longest):
     Two that meet for a moment only are, each without the other, on their way for almost twice as long.
     """
     room = 2 * longest
-    label, head, follow = np.empty(n, np.int64), np.empty(groups, np.int64), np.empty(n, np.int64)
+    label = np.empty(n, np.int64)
+    head = np.empty(groups, np.int64)
+    follow = np.empty(n, np.int64)
     for v in range(n):
-        label[v], follow[v] = -1, -1
+        label[v] = -1
+        follow[v] = -1
     for g in range(groups):
         head[g] = -1
     return Boxes(
         label, head, follow, np.zeros(groups, np.int64), np.zeros((groups, 8), np.int64), np.zeros(groups, np.float64),
-        np.empty((groups, 8, room), np.float64), np.empty((groups, 4, room), np.int64),
+        np.empty((groups, 4, 2, room), np.float64), np.empty((groups, 4, room), np.int64),
     )  # fmt: skip
 
 
 @inner
 def count_of_owner(tracks, boxes, g, who):
     """Return how many trajectories of one person are in group g."""
-    found, v = np.int64(0), boxes.head[g]
+    found = np.int64(0)
+    v = boxes.head[g]
     while v >= 0:
         if tracks.owner[v] == who:
             found += 1
@@ -110,7 +160,8 @@ def keeps_shares(tracks, boxes, g, out, into, share):
 
     `share` is a numerator and a denominator.  O(members^2), but groups are small.
     """
-    size, most = np.int64(0), np.int64(0)
+    size = np.int64(0)
+    most = np.int64(0)
     v = boxes.head[g]
     while v >= 0:
         if v != out:
@@ -134,7 +185,9 @@ def join(tracks, boxes, g, v):
     """Put v into group g; the boxes stay as they are until `enclose`."""
     if count_of_owner(tracks, boxes, g, tracks.owner[v]) == 0:
         boxes.owners[g] += 1
-    boxes.label[v], boxes.follow[v], boxes.head[g] = g, boxes.head[g], v
+    boxes.label[v] = g
+    boxes.follow[v] = boxes.head[g]
+    boxes.head[g] = v
 
 
 @inner
@@ -156,22 +209,30 @@ def leave(tracks, boxes, v):
 @inner
 def enclose(tracks, boxes, g):
     """Make the boxes and the loss of group g; O(members x timestamps)."""
-    span, side, who = boxes.span[g], boxes.side[g], boxes.who[g]
+    span = boxes.span[g]
+    side = boxes.side[g]
+    who = boxes.who[g]
     _share_time(tracks, boxes, g)
-    length = span[_HIGH_2] - span[_LOW_2] + 1
+    length = span[HIGH_BUT_ONE] - span[LOW_BUT_ONE] + 1
     for i in range(4):
         for j in range(length):
-            side[2 * i, j], side[2 * i + 1, j], who[i, j] = np.inf, np.inf, -1
+            side[i, OUTER, j] = np.inf
+            side[i, INNER, j] = np.inf
+            who[i, j] = -1
+    # Every member at every timestamp at which all but one are on their way: any one may be left out later.
     v = boxes.head[g]
     while v >= 0:
-        low, high = max(span[_LOW_2], tracks.start[v]), min(span[_HIGH_2], tracks.end[v])
-        at, column = tracks.first[v] + low - tracks.start[v], low - span[_LOW_2]
+        low = max(span[LOW_BUT_ONE], tracks.start[v])
+        high = min(span[HIGH_BUT_ONE], tracks.end[v])
+        at = tracks.first[v] + low - tracks.start[v]
+        column = low - span[LOW_BUT_ONE]
         for j in range(high - low + 1):
-            x, y = tracks.x[at + j], tracks.y[at + j]
-            _keep_least(side, who, 0, column + j, x, v)
-            _keep_least(side, who, 1, column + j, -x, v)
-            _keep_least(side, who, 2, column + j, y, v)
-            _keep_least(side, who, 3, column + j, -y, v)
+            x = tracks.x[at + j]
+            y = tracks.y[at + j]
+            _keep_least(side, who, WEST, column + j, x, v)
+            _keep_least(side, who, EAST, column + j, -x, v)
+            _keep_least(side, who, SOUTH, column + j, y, v)
+            _keep_least(side, who, NORTH, column + j, -y, v)
         v = boxes.follow[v]
     boxes.loss[g] = loss_if(tracks, boxes, g, -1, -1, NEVER, 1)
 
@@ -179,33 +240,49 @@ def enclose(tracks, boxes, g):
 @inner
 def _share_time(tracks, boxes, g):
     """Find the timestamps that all members share, and those that all but the latest or the earliest do."""
-    span, v = boxes.span[g], boxes.head[g]
-    span[_LOW], span[_LOW_2], span[_HIGH], span[_HIGH_2] = tracks.start[v], -1, tracks.end[v], -1
-    span[_LATE], span[_EARLY], span[_COUNT], span[_SAMPLES] = v, v, 1, tracks.end[v] - tracks.start[v] + 1
+    span = boxes.span[g]
+    v = boxes.head[g]
+    span[LOW] = tracks.start[v]
+    span[LOW_BUT_ONE] = -1
+    span[HIGH] = tracks.end[v]
+    span[HIGH_BUT_ONE] = -1
+    span[LATEST] = v
+    span[EARLIEST] = v
+    span[COUNT] = 1
+    span[SAMPLES] = tracks.end[v] - tracks.start[v] + 1
     v = boxes.follow[v]
     while v >= 0:
-        start, end = tracks.start[v], tracks.end[v]
-        if start > span[_LOW]:
-            span[_LOW], span[_LOW_2], span[_LATE] = start, span[_LOW], v
-        elif span[_LOW_2] < start:
-            span[_LOW_2] = start
-        if end < span[_HIGH]:
-            span[_HIGH], span[_HIGH_2], span[_EARLY] = end, span[_HIGH], v
-        elif span[_HIGH_2] < 0 or end < span[_HIGH_2]:
-            span[_HIGH_2] = end
-        span[_COUNT] += 1
-        span[_SAMPLES] += end - start + 1
+        start = tracks.start[v]
+        end = tracks.end[v]
+        if start > span[LOW]:
+            span[LOW_BUT_ONE] = span[LOW]
+            span[LOW] = start
+            span[LATEST] = v
+        elif span[LOW_BUT_ONE] < start:
+            span[LOW_BUT_ONE] = start
+        if end < span[HIGH]:
+            span[HIGH_BUT_ONE] = span[HIGH]
+            span[HIGH] = end
+            span[EARLIEST] = v
+        elif span[HIGH_BUT_ONE] < 0 or end < span[HIGH_BUT_ONE]:
+            span[HIGH_BUT_ONE] = end
+        span[COUNT] += 1
+        span[SAMPLES] += end - start + 1
         v = boxes.follow[v]
-    if span[_COUNT] == 1:
-        span[_LOW_2], span[_HIGH_2] = span[_LOW], span[_HIGH]
+    if span[COUNT] == 1:
+        span[LOW_BUT_ONE] = span[LOW]
+        span[HIGH_BUT_ONE] = span[HIGH]
 
 
 @inner
 def _keep_least(side, who, i, j, value, v):
-    if value < side[2 * i, j]:
-        side[2 * i, j], side[2 * i + 1, j], who[i, j] = value, side[2 * i, j], v
-    elif value < side[2 * i + 1, j]:
-        side[2 * i + 1, j] = value
+    """Take in the value of member v at side i and timestamp j, if it is one of the two least."""
+    if value < side[i, OUTER, j]:
+        side[i, INNER, j] = side[i, OUTER, j]
+        side[i, OUTER, j] = value
+        who[i, j] = v
+    elif value < side[i, INNER, j]:
+        side[i, INNER, j] = value
 
 
 @inner
@@ -215,32 +292,46 @@ def loss_if(tracks, boxes, g, u, v, most, step):
     Where it is above `most`, perhaps only a part of it that is, too.  Only every `step`-th timestamp is looked at, for
     all that follow it: with 1 the loss is exact.  O(timestamps / step).
     """
-    span, side, who = boxes.span, boxes.side, boxes.who
-    low = span[g, _LOW_2] if u >= 0 and u == span[g, _LATE] else span[g, _LOW]
-    high = span[g, _HIGH_2] if u >= 0 and u == span[g, _EARLY] else span[g, _HIGH]
-    count, samples = span[g, _COUNT], span[g, _SAMPLES]
+    span = boxes.span
+    side = boxes.side
+    who = boxes.who
+    low = span[g, LOW_BUT_ONE] if u >= 0 and u == span[g, LATEST] else span[g, LOW]
+    high = span[g, HIGH_BUT_ONE] if u >= 0 and u == span[g, EARLIEST] else span[g, HIGH]
+    count = span[g, COUNT]
+    samples = span[g, SAMPLES]
     if u >= 0:
-        count, samples = count - 1, samples - (tracks.end[u] - tracks.start[u] + 1)
+        count = count - 1
+        samples = samples - (tracks.end[u] - tracks.start[u] + 1)
     if v >= 0:
-        count, samples = count + 1, samples + tracks.end[v] - tracks.start[v] + 1
-        low, high = max(low, tracks.start[v]), min(high, tracks.end[v])
+        count = count + 1
+        samples = samples + tracks.end[v] - tracks.start[v] + 1
+        low = max(low, tracks.start[v])
+        high = min(high, tracks.end[v])
     if low > high:
         return NEVER
-    cut, area = samples - count * (high - low + 1), 0.0
-    weight = count * (high - low + 1) / ((high - low) // step + 1)
+    cut = samples - count * (high - low + 1)  # samples that are cut off lose 1 each
+    area = 0.0
+    weight = count * (high - low + 1) / ((high - low) // step + 1)  # the samples that one look stands for
     enough = (most - cut) / weight
-    column, at = low - span[g, _LOW_2], np.int64(0)
+    column = low - span[g, LOW_BUT_ONE]
+    at = np.int64(0)
     if v >= 0:
         at = tracks.first[v] + low - tracks.start[v]
+    # One timestamp after the other, until the areas alone are above what the caller still cares for.
     for j in range(column, column + high - low + 1, step):
-        west = side[g, 1, j] if who[g, 0, j] == u else side[g, 0, j]
-        east = side[g, 3, j] if who[g, 1, j] == u else side[g, 2, j]
-        south = side[g, 5, j] if who[g, 2, j] == u else side[g, 4, j]
-        north = side[g, 7, j] if who[g, 3, j] == u else side[g, 6, j]
+        west = side[g, WEST, INNER if who[g, WEST, j] == u else OUTER, j]
+        east = side[g, EAST, INNER if who[g, EAST, j] == u else OUTER, j]
+        south = side[g, SOUTH, INNER if who[g, SOUTH, j] == u else OUTER, j]
+        north = side[g, NORTH, INNER if who[g, NORTH, j] == u else OUTER, j]
         if v >= 0:
-            x, y = tracks.x[at + j - column], tracks.y[at + j - column]
-            west, east, south, north = min(west, x), min(east, -x), min(south, y), min(north, -y)
-        width, height = -east - west, -north - south
+            x = tracks.x[at + j - column]
+            y = tracks.y[at + j - column]
+            west = min(west, x)
+            east = min(east, -x)
+            south = min(south, y)
+            north = min(north, -y)
+        width = -east - west
+        height = -north - south
         area += width * height + THIN * (width + height)
         if area > enough:
             break

@@ -20,9 +20,15 @@ def grow_groups(tracks, boxes, k):
     The outermost trajectory that is left takes the one that costs least, then the next, until there are k owners.
     What remains has fewer than k owners, or shares no timestamp with enough others.
     """
-    place, tried, groups = _places(tracks), np.zeros(tracks.first.size, np.int64), np.int64(0)
+    profile = _profiles(tracks)
+    tried = np.zeros(tracks.first.size, np.int64)
+    groups = np.int64(0)
+    # From the outside inwards: those at the rim have the fewest to choose from.  Before each round groups have k owners
+    # each, and whoever was tried in vain is in none, but may still be taken by others.  A round grows a group around
+    # the outermost one that is left, by the trajectory of a new owner that costs least; if it does not come to k
+    # owners, because no others share a timestamp, it is dissolved.  Everybody is tried once, so it ends.
     while _owners_left(tracks, boxes) >= k:
-        best = _outermost(boxes, place, tried)
+        best = _outermost(boxes, profile, tried)
         if best < 0:
             break
         tried[best] = 1
@@ -44,13 +50,15 @@ def absorb(tracks, boxes, groups, v, k, share):
 
     Nor may its owner get more than a share of the group.  Returns whether there is such a group.
     """
-    best, least = np.int64(-1), NEVER
+    best = np.int64(-1)
+    least = NEVER
     for g in range(groups):
         has_room = boxes.owners[g] < 2 * k - 1 or count_of_owner(tracks, boxes, g, tracks.owner[v]) > 0
         if has_room and keeps_shares(tracks, boxes, g, -1, v, share):
             more = loss_if(tracks, boxes, g, -1, v, boxes.loss[g] + least, 1) - boxes.loss[g]
             if more < least:
-                best, least = g, more
+                best = g
+                least = more
     if best >= 0:
         join(tracks, boxes, best, v)
         enclose(tracks, boxes, best)
@@ -60,24 +68,30 @@ def absorb(tracks, boxes, groups, v, k, share):
 @inner
 def _cheapest(tracks, boxes, g):
     """Return the trajectory of a new owner that costs least in group g, or -1."""
-    who, cost, held = np.empty(_TRY, np.int64), np.empty(_TRY, np.float64), np.int64(0)
+    who = np.empty(_TRY, np.int64)
+    cost = np.empty(_TRY, np.float64)
+    held = np.int64(0)
     for v in range(tracks.first.size):
         if boxes.label[v] < 0 and count_of_owner(tracks, boxes, g, tracks.owner[v]) == 0:
             guess = guess_more(tracks, boxes, g, v)
             if guess < NEVER:
                 held = keep_on_list(who, cost, held, v, guess)
-    best, least = np.int64(-1), NEVER
+    # Only for those with the least guesses the loss is computed.
+    best = np.int64(-1)
+    least = NEVER
     for i in range(held):
         loss = loss_if(tracks, boxes, g, -1, who[i], least, 1)
         if loss < least:
-            best, least = who[i], loss
+            best = who[i]
+            least = loss
     return best
 
 
 @inner
 def _owners_left(tracks, boxes):
     """Return how many owners have a trajectory in no group; owners are codes below n."""
-    seen, owners = np.zeros(tracks.first.size, np.int64), np.int64(0)
+    seen = np.zeros(tracks.first.size, np.int64)
+    owners = np.int64(0)
     for v in range(tracks.first.size):
         if boxes.label[v] < 0 and seen[tracks.owner[v]] == 0:
             seen[tracks.owner[v]] = 1
@@ -86,31 +100,38 @@ def _owners_left(tracks, boxes):
 
 
 @inner
-def _places(tracks):
+def _profiles(tracks):
     """Return where trajectories start, are half way and end: six numbers each."""
-    place = np.empty((tracks.first.size, 6), np.float64)
+    profile = np.empty((tracks.first.size, 6), np.float64)
     for v in range(tracks.first.size):
         for i in range(3):
             at = tracks.first[v] + i * (tracks.end[v] - tracks.start[v]) // 2
-            place[v, 2 * i], place[v, 2 * i + 1] = tracks.x[at], tracks.y[at]
-    return place
+            profile[v, 2 * i] = tracks.x[at]
+            profile[v, 2 * i + 1] = tracks.y[at]
+    return profile
 
 
 @inner
-def _outermost(boxes, place, tried):
-    """Return the trajectory that is farthest from the middle of those that are left, or -1."""
-    middle, left = np.zeros(6, np.float64), np.int64(0)
+def _outermost(boxes, profile, tried):
+    """Return the trajectory that is farthest from the middle of those that are left, or -1.
+
+    `profile` is what `_profiles` returns, and ``tried[v]`` (int64) is 1 for those that do not count.
+    """
+    middle = np.zeros(6, np.float64)
+    left = np.int64(0)
     for v in range(tried.size):
         if boxes.label[v] < 0 and tried[v] == 0:
             left += 1
             for i in range(6):
-                middle[i] += place[v, i]
-    best, most = np.int64(-1), -1.0
+                middle[i] += profile[v, i]
+    best = np.int64(-1)
+    most = -1.0
     for v in range(tried.size):
         if boxes.label[v] < 0 and tried[v] == 0:
             far = 0.0
             for i in range(6):
-                far += (place[v, i] - middle[i] / left) ** 2
+                far += (profile[v, i] - middle[i] / left) ** 2
             if far > most:
-                best, most = v, far
+                best = v
+                most = far
     return best

@@ -7,8 +7,9 @@ import numpy as np
 from wayveil.kernels.common.jit import inner, kernel
 from wayveil.kernels.knode.cost_guesses import guess_more, keep_on_list
 from wayveil.kernels.knode.group_boxes import (
+    HIGH,
+    LOW,
     NEVER,
-    Tracks,
     count_of_owner,
     enclose,
     join,
@@ -30,21 +31,26 @@ _LEAST = 1e-9  # what a change must gain, in samples: rounding gains nothing
 
 
 @kernel
-def low_loss_groups(first, start, end, owner, x, y, k, share):
+def low_loss_groups(tracks, k, share):
     """Return the group of every trajectory, -1 where it is left out; groups have k to 2k - 1 owners.
 
-    The trajectories are as in `Tracks`, with positions in the unit square and owners as codes below n.  `share` is a
-    numerator and a denominator, of at least 1 / k: nobody owns more than this share of any group.  Left
-    out are those that share no timestamp with a group that has room, and all if they have fewer than k owners.  Time
-    O(n^2 + n x k x timestamps), memory about 200 / k bytes per sample: cut large classes before.
+    `tracks` is a `Tracks`.  `share` is a numerator and a denominator, of at least 1 / k: nobody owns more than this
+    share of any group.  Left out are those that share no timestamp with a group that has room, and all if they have
+    fewer than k owners.  Time O(n^2 + n x k x timestamps), memory about 200 / k bytes per sample: cut large classes
+    before.
     """
-    tracks = Tracks(first, start, end, owner, x, y)
-    n, longest = first.size, np.int64(1)
+    n = tracks.first.size
+    longest = np.int64(1)
     for v in range(n):
-        longest = max(longest, end[v] - start[v] + 1)
+        longest = max(longest, tracks.end[v] - tracks.start[v] + 1)
     boxes = new_boxes(n, n // k, longest)
     groups = grow_groups(tracks, boxes, k)
-    changed, passes = True, np.int64(0)
+    # Local search instead of the k-node partition of the paper, which loses more.  Before each round every group has k
+    # to 2k - 1 owners.  A round absorbs leftovers, then lets one trajectory after the other move to another group, or
+    # change places with a member of one, whichever lowers the loss most.  It ends when a pass changes nothing, or after
+    # a few passes.
+    changed = True
+    passes = np.int64(0)
     while True:
         # After every pass, as groups may have come to share more time; and again as long as somebody finds a group, as
         # a larger group has room for more trips of one person.
@@ -56,7 +62,8 @@ def low_loss_groups(first, start, end, owner, x, y, k, share):
                     absorbed = True
         if passes == _PASSES or not changed:
             return boxes.label
-        changed, passes = False, passes + 1
+        changed = False
+        passes = passes + 1
         for v in range(n):
             if boxes.label[v] >= 0 and _improve(tracks, boxes, groups, v, k, share):
                 changed = True
@@ -70,18 +77,25 @@ def _improve(tracks, boxes, groups, v, k, share):
     free = boxes.owners[a] > k or count_of_owner(tracks, boxes, a, tracks.owner[v]) > 1
     free = free and keeps_shares(tracks, boxes, a, v, -1, share)
     who, cost, held = _nearest(tracks, boxes, groups, v)
-    to, other, best = np.int64(-1), np.int64(-1), -_LEAST
+    to = np.int64(-1)
+    other = np.int64(-1)
+    best = -_LEAST
+    # The best of all moves and interchanges with the nearest groups; `best` is the change of the loss, below zero.
     for i in range(held):
         g = who[i]
         room = boxes.owners[g] < 2 * k - 1 or count_of_owner(tracks, boxes, g, tracks.owner[v]) > 0
         cheaper = here - boxes.loss[a] + cost[i] < best
         if free and room and cheaper and keeps_shares(tracks, boxes, g, -1, v, share):
-            to, other, best = g, -1, here - boxes.loss[a] + cost[i]
+            to = g
+            other = -1
+            best = here - boxes.loss[a] + cost[i]
         u = boxes.head[g]
         while u >= 0:
             change = _change(tracks, boxes, v, u, here, best)
             if change < best and _may_interchange(tracks, boxes, v, u, k, share):
-                to, other, best = g, u, change
+                to = g
+                other = u
+                best = change
             u = boxes.follow[u]
     if to < 0:
         return False
@@ -101,9 +115,10 @@ def _change(tracks, boxes, v, u, here, best):
 
     `here` is the loss of v's group without v.  Long trajectories are first looked at in few timestamps.
     """
-    a, g = boxes.label[v], boxes.label[u]
+    a = boxes.label[v]
+    g = boxes.label[u]
     now = boxes.loss[a] + boxes.loss[g]
-    step = 1 + (boxes.span[g, 1] - boxes.span[g, 0]) // _SAMPLES
+    step = 1 + (boxes.span[g, HIGH] - boxes.span[g, LOW]) // _SAMPLES
     if step > 1:
         about = loss_if(tracks, boxes, g, u, v, _SLACK * now, step)
         if about + loss_if(tracks, boxes, a, v, u, _SLACK * now - about, step) > _SLACK * now:
@@ -117,15 +132,21 @@ def _change(tracks, boxes, v, u, here, best):
 @inner
 def _nearest(tracks, boxes, groups, v):
     """Return the groups, other than its own, where v costs least, with the costs and their number."""
-    who, cost, held = np.empty(_TRY, np.int64), np.empty(_TRY, np.float64), np.int64(0)
+    who = np.empty(_TRY, np.int64)
+    cost = np.empty(_TRY, np.float64)
+    held = np.int64(0)
     for g in range(groups):
         if g != boxes.label[v]:
             guess = guess_more(tracks, boxes, g, v)
             if guess < NEVER:
                 held = keep_on_list(who, cost, held, g, guess)
-    near, more, n = np.empty(_NEAR, np.int64), np.empty(_NEAR, np.float64), np.int64(0)
+    # Of those with the least guesses, the least by their exact losses.
+    near = np.empty(_NEAR, np.int64)
+    more = np.empty(_NEAR, np.float64)
+    n = np.int64(0)
     for i in range(held):
-        g, most = who[i], more[n - 1] if n == _NEAR else NEVER
+        g = who[i]
+        most = more[n - 1] if n == _NEAR else NEVER
         n = keep_on_list(near, more, n, g, loss_if(tracks, boxes, g, -1, v, boxes.loss[g] + most, 1) - boxes.loss[g])
     return near, more, n
 
@@ -135,8 +156,12 @@ def _may_interchange(tracks, boxes, v, u, k, share):
     """Return whether both groups keep k to 2k - 1 owners, none of them with more than a share."""
     if tracks.owner[v] == tracks.owner[u]:
         return True
-    a, g, mine, yours = boxes.label[v], boxes.label[u], tracks.owner[v], tracks.owner[u]
-    here, there = boxes.owners[a], boxes.owners[g]
+    a = boxes.label[v]
+    g = boxes.label[u]
+    mine = tracks.owner[v]
+    yours = tracks.owner[u]
+    here = boxes.owners[a]
+    there = boxes.owners[g]
     here -= 1 if count_of_owner(tracks, boxes, a, mine) == 1 else 0
     here += 1 if count_of_owner(tracks, boxes, a, yours) == 0 else 0
     there -= 1 if count_of_owner(tracks, boxes, g, yours) == 1 else 0

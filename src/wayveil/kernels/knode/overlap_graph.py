@@ -11,7 +11,12 @@ from wayveil.kernels.common.jit import inner, kernel
 
 __all__ = ["AXES", "NO_EDGE", "edge_weights"]
 
-AXES = {"or": 0, "and": 1, "x": 2, "y": 3}
+_EITHER = 0
+_BOTH = 1
+_ONLY_X = 2
+_ONLY_Y = 3
+
+AXES = {"or": _EITHER, "and": _BOTH, "x": _ONLY_X, "y": _ONLY_Y}
 """On which axis a sample must lie between start and end of the other trajectory: either, both, or one of them."""
 
 NO_EDGE = 1e300
@@ -40,8 +45,11 @@ def edge_weights(x: Any, y: Any, axes: str) -> NDArray[np.float64]:
 
 @kernel
 def _weights(x, y, x_sorted, y_sorted, axes):
+    """As `edge_weights`; all four arrays are float64, trajectories x timestamps, each row of the last two ascending."""
     n, m = x.shape
     weights = np.empty((n, n), np.float64)
+    # Algorithm 1 for all pairs: an edge where both s-overlap with each other (Definition 4), which the paper's order of
+    # vertices does not change.  Its weight is Definition 3 as a true average.
     for p in range(n):
         weights[p, p] = NO_EDGE
         for q in range(p):
@@ -49,10 +57,12 @@ def _weights(x, y, x_sorted, y_sorted, axes):
             if _overlaps(x, y, x_sorted, y_sorted, p, q, axes) and _overlaps(x, y, x_sorted, y_sorted, q, p, axes):
                 weight = 0.0
                 for j in range(m):
-                    across, along = x[p, j] - x[q, j], y[p, j] - y[q, j]
+                    across = x[p, j] - x[q, j]
+                    along = y[p, j] - y[q, j]
                     weight += np.sqrt(across * across + along * along)
                 weight /= m
-            weights[p, q], weights[q, p] = weight, weight
+            weights[p, q] = weight
+            weights[q, p] = weight
     return weights
 
 
@@ -60,16 +70,19 @@ def _weights(x, y, x_sorted, y_sorted, axes):
 def _overlaps(x, y, x_sorted, y_sorted, p, q, axes):
     """Return whether a sample of p lies between start and end of q."""
     last = x.shape[1] - 1
-    west, east = min(x[q, 0], x[q, last]), max(x[q, 0], x[q, last])
-    south, north = min(y[q, 0], y[q, last]), max(y[q, 0], y[q, last])
-    if axes == 0:
+    west = min(x[q, 0], x[q, last])
+    east = max(x[q, 0], x[q, last])
+    south = min(y[q, 0], y[q, last])
+    north = max(y[q, 0], y[q, last])
+    if axes == _EITHER:
         return _has_between(x_sorted[p], west, east) or _has_between(y_sorted[p], south, north)
-    if axes == 2:
+    if axes == _ONLY_X:
         return _has_between(x_sorted[p], west, east)
-    if axes == 3:
+    if axes == _ONLY_Y:
         return _has_between(y_sorted[p], south, north)
     if not (_has_between(x_sorted[p], west, east) and _has_between(y_sorted[p], south, north)):
         return False
+    # Both axes: each has a sample between, but it must be the same one.
     found = False
     for j in range(last + 1):
         found |= west <= x[p, j] <= east and south <= y[p, j] <= north
@@ -79,7 +92,9 @@ def _overlaps(x, y, x_sorted, y_sorted, p, q, axes):
 @inner
 def _has_between(values, low, high):
     """Return whether one of the ascending values is in [low, high]; O(log values)."""
-    left, right = np.int64(0), np.int64(values.size)
+    # A binary search for the first that is not below.
+    left = np.int64(0)
+    right = np.int64(values.size)
     while left < right:
         middle = (left + right) // 2
         if values[middle] < low:

@@ -13,7 +13,9 @@ __all__ = ["smallest_cover"]
 def smallest_cover(offsets, t, box_offsets, t_min, t_max, area):
     """Return for each sample the smallest area of its trajectory's boxes whose time covers it; -1 where there is none.
 
-    Trajectory i of the samples has the boxes of trajectory i.  O(samples + boxes + pairs that cover) time.
+    Trajectory i has the samples ``offsets[i]:offsets[i + 1]``, at the times `t`, and the boxes
+    ``box_offsets[i]:box_offsets[i + 1]``, each from `t_min` to `t_max` (all int64) and with its `area` (float64).  Both
+    are in the order of time.  O(samples + boxes + pairs that cover) time.
 
     Examples
     --------
@@ -23,7 +25,9 @@ def smallest_cover(offsets, t, box_offsets, t_min, t_max, area):
     """
     found = np.empty(t.size, np.float64)
     for trajectory in range(offsets.size - 1):
-        box, stop = box_offsets[trajectory], box_offsets[trajectory + 1]
+        box = box_offsets[trajectory]
+        stop = box_offsets[trajectory + 1]
+        # Before each round, boxes before `box` ended before the sample, and so before all later ones.
         for row in range(offsets[trajectory], offsets[trajectory + 1]):
             while box < stop and t_max[box] < t[row]:
                 box += 1

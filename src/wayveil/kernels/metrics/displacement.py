@@ -15,8 +15,10 @@ __all__ = ["displacements"]
 def displacements(offsets, t, x, y, to_offsets, to_t, to_x, to_y):
     """Return the distance of each row of the second data from the motion of the same trajectory of the first.
 
-    Between samples the motion is linear; before the first and after the last it rests there.  NaN where the trajectory
-    has no rows in the first data.  O(rows of both) time, O(rows of the second) memory.
+    Trajectory i has the rows ``offsets[i]:offsets[i + 1]`` of the first data (`t` in int64, `x` and `y` in float64),
+    and those of `to_offsets` of the second.  Between samples the motion is linear; before the first and after the last
+    it rests there.  NaN where the trajectory has no rows in the first data.  O(rows of both) time, O(rows of the
+    second) memory.
 
     Examples
     --------
@@ -26,16 +28,20 @@ def displacements(offsets, t, x, y, to_offsets, to_t, to_x, to_y):
     """
     found = np.empty(to_t.size, np.float64)
     for trajectory in range(offsets.size - 1):
-        j, last = offsets[trajectory], offsets[trajectory + 1] - 1
+        j = offsets[trajectory]
+        last = offsets[trajectory + 1] - 1
+        # Both are in the order of time: j is the last sample that is not after the row, or the first of all.
         for row in range(to_offsets[trajectory], to_offsets[trajectory + 1]):
             if j > last:
                 found[row] = np.nan
                 continue
             while j < last and t[j + 1] <= to_t[row]:
                 j += 1
-            true_x, true_y = x[j], y[j]
+            true_x = x[j]
+            true_y = y[j]
             if j < last and t[j] < to_t[row]:
                 u = (float(to_t[row]) - float(t[j])) / (float(t[j + 1]) - float(t[j]))
-                true_x, true_y = (1.0 - u) * x[j] + u * x[j + 1], (1.0 - u) * y[j] + u * y[j + 1]
+                true_x = (1.0 - u) * x[j] + u * x[j + 1]
+                true_y = (1.0 - u) * y[j] + u * y[j + 1]
             found[row] = math.hypot(to_x[row] - true_x, to_y[row] - true_y)
     return found

@@ -13,6 +13,8 @@ __all__ = ["deviation_of", "deviations", "embedded"]
 def deviations(offsets, x, y, kept, nothing_left):
     """Return `deviation_of` every trajectory; 0 for those without rows.  O(rows).
 
+    Trajectory i has the rows ``offsets[i]:offsets[i + 1]`` of `x`, `y` (float64) and `kept` (1 for rows that are left).
+
     Examples
     --------
     >>> x, y = np.array([0.0, 5.0, 10.0, 3.0]), np.array([0.0, 3.0, 0.0, 0.0])
@@ -30,7 +32,8 @@ def deviations(offsets, x, y, kept, nothing_left):
 def embedded(offsets, row, other_offsets, other_row):
     """Return 1 for each row of a trajectory that is found again in the other one, in the same order, else 0.
 
-    Each row of the other trajectory takes the first equal one that is left.  O(rows).
+    Trajectory i has the rows ``offsets[i]:offsets[i + 1]`` of `row`, and those of `other_offsets` of `other_row`; equal
+    rows have equal numbers (all int64).  Each row of the other one takes the first equal one that is left.  O(rows).
 
     Examples
     --------
@@ -57,7 +60,10 @@ def deviation_of(start, end, x, y, kept, nothing_left):
     For a row between two kept ones it is the distance to the segment between these, before the first or after the last
     it is the distance to that one; where none is kept it is `nothing_left`.  O(rows).
     """
-    total, last = 0.0, np.int64(-1)
+    # From one kept row to the next, and as if there were one behind the end.  Before each round, `total` counts the
+    # rows before the kept row `last`.
+    total = 0.0
+    last = np.int64(-1)
     for row in range(start, end + 1):
         if row < end and kept[row] == 0:
             continue
@@ -73,9 +79,13 @@ def deviation_of(start, end, x, y, kept, nothing_left):
 
 @inner
 def _to_segment(px, py, ax, ay, bx, by):
-    dx, dy = bx - ax, by - ay
-    square, along = dx * dx + dy * dy, 0.0
+    """Return the distance of the point p to the segment from a to b."""
+    dx = bx - ax
+    dy = by - ay
+    square = dx * dx + dy * dy
+    along = 0.0
     if square > 0.0:
         along = min(1.0, max(0.0, ((px - ax) * dx + (py - ay) * dy) / square))
-    ex, ey = ax + along * dx - px, ay + along * dy - py
+    ex = ax + along * dx - px
+    ey = ay + along * dy - py
     return np.sqrt(ex * ex + ey * ey)

@@ -22,10 +22,15 @@ def piece_at(start, stop, box, next_box, begin, end):
 
     The piece goes evenly from `box` at `start` to `next_box` at `stop`; it must touch that time.
     """
-    u, v = 0.0, 1.0
+    u = 0.0
+    v = 1.0
     if stop > start:
-        u, v = max(0.0, (begin - start) / (stop - start)), min(1.0, (end - start) / (stop - start))
-    dx, ex, dy, ey = next_box[0] - box[0], next_box[1] - box[1], next_box[2] - box[2], next_box[3] - box[3]
+        u = max(0.0, (begin - start) / (stop - start))
+        v = min(1.0, (end - start) / (stop - start))
+    dx = next_box[0] - box[0]
+    ex = next_box[1] - box[1]
+    dy = next_box[2] - box[2]
+    ey = next_box[3] - box[3]
     w = 1.0 - v  # so that both ends are exact, and what does not move does not move by rounding
     return (
         box[0] + u * dx, box[1] + u * ex, box[2] + u * dy, box[3] + u * ey,
@@ -36,7 +41,8 @@ def piece_at(start, stop, box, next_box, begin, end):
 @inner
 def is_near(p, x, y, half, radius, disc):
     """Whether the moving box `p` ever comes as near as `radius` to the region."""
-    core, reach = (0.0, half + radius) if disc else (half, radius)
+    core = 0.0 if disc else half  # a disc is a point with a longer reach
+    reach = half + radius if disc else radius
     # How far the box is to the left, right, below and above of the core (negative: not at all), and how that changes.
     gap = x - core - p[1], p[0] - x - core, y - core - p[3], p[2] - y - core
     last = x - core - p[5], p[4] - x - core, y - core - p[7], p[6] - y - core
@@ -61,14 +67,16 @@ def is_near(p, x, y, half, radius, disc):
 @inner
 def _distance(left, right, below, above):
     """The squared distance that these gaps, of which some may be negative, mean."""
-    gx, gy = max(0.0, left, right), max(0.0, below, above)
+    gx = max(0.0, left, right)
+    gy = max(0.0, below, above)
     return gx * gx + gy * gy
 
 
 @inner
 def stays_near(p, x, y, half, radius, disc):
     """Whether both ends come within `radius` of the square of half side or the disc of radius `half`."""
-    core, reach = (0.0, half + radius) if disc else (half, radius)
+    core = 0.0 if disc else half  # a disc is a point with a longer reach
+    reach = half + radius if disc else radius
     start = _distance(x - core - p[1], p[0] - x - core, y - core - p[3], p[2] - y - core)
     stop = _distance(x - core - p[5], p[4] - x - core, y - core - p[7], p[6] - y - core)
     return start <= reach * reach and stop <= reach * reach
@@ -78,7 +86,8 @@ def stays_near(p, x, y, half, radius, disc):
 def stays_within(p, x, y, size, disc):
     """Whether both ends lie in the square of half side or the disc of radius `size`."""
     for at in (0, 4):
-        gx, gy = max(x - p[at], p[at + 1] - x), max(y - p[at + 2], p[at + 3] - y)
+        gx = max(x - p[at], p[at + 1] - x)
+        gy = max(y - p[at + 2], p[at + 3] - y)
         if size < 0.0 or (gx * gx + gy * gy > size * size if disc else max(gx, gy) > size):
             return False
     return True
@@ -90,14 +99,21 @@ def is_within(p, x, y, size, disc):
 
     Each side (of a square) and each corner (in a disc) is inside during an interval; the box is where all of them are.
     """
-    low, high = 0.0, 1.0
+    low = 0.0
+    high = 1.0
     if size < 0.0:
         return False
+    # Before each round low:high is the time in which all sides or corners so far are inside; a round cuts it down to
+    # the interval of one more: for a corner between the roots of a quadratic equation, for a side up to or from a
+    # moment on.
     for i in range(4):
         if disc:
-            gx, gy = p[i % 2] - x, p[2 + i // 2] - y
-            hx, hy = p[4 + i % 2] - x - gx, p[6 + i // 2] - y - gy
-            a, c = hx * hx + hy * hy, gx * gx + gy * gy - size * size
+            gx = p[i % 2] - x
+            gy = p[2 + i // 2] - y
+            hx = p[4 + i % 2] - x - gx
+            hy = p[6 + i // 2] - y - gy
+            a = hx * hx + hy * hy
+            c = gx * gx + gy * gy - size * size
             e = gx * hx + gy * hy
             if a == 0.0 and c > 0.0:
                 return False
@@ -105,7 +121,8 @@ def is_within(p, x, y, size, disc):
                 root = e * e - a * c
                 if root < 0.0:
                     return False
-                low, high = max(low, (-e - np.sqrt(root)) / a), min(high, (-e + np.sqrt(root)) / a)
+                low = max(low, (-e - np.sqrt(root)) / a)
+                high = min(high, (-e + np.sqrt(root)) / a)
         else:
             sign = 1.0 if i % 2 else -1.0
             middle = x if i < 2 else y

@@ -16,12 +16,23 @@ from wayveil.kernels.metrics.moving_box import is_within, piece_at, stays_near, 
 
 __all__ = ["DAI", "PAI", "PSI", "SDI", "Boxes", "Queries", "decide"]
 
-PSI, PAI, SDI, DAI = 1, 2, 4, 8
+PSI = 1
+PAI = 2
+SDI = 4
+DAI = 8
 """Possibly sometime, possibly always, sometime definitely, definitely always inside; as bits."""
 
 
 class Boxes(NamedTuple):
-    """Columns of boxes; trajectory i owns rows ``offsets[i]:offsets[i + 1]``; times are int64 and never decrease."""
+    """Columns of boxes; nobody writes to them.
+
+    offsets : int64, one per trajectory and one more
+        Trajectory i owns rows ``offsets[i]:offsets[i + 1]``.
+    t_min, t_max : int64, one per box
+        From when to when it rests; times never decrease inside a trajectory.
+    x_min, x_max, y_min, y_max : float64, one per box
+        Its sides.
+    """
 
     offsets: NDArray[Any]
     t_min: NDArray[Any]
@@ -33,7 +44,10 @@ class Boxes(NamedTuple):
 
 
 class Queries(NamedTuple):
-    """Regions with centre (x, y), squares of side 2 x `half` or discs of radius `half`, from `begin` to `end`."""
+    """Regions with centre (x, y), squares of side 2 x `half` or discs of radius `half`, from `begin` to `end`.
+
+    All columns are float64, and nobody writes to them.
+    """
 
     x: NDArray[Any]
     y: NDArray[Any]
@@ -50,29 +64,44 @@ def decide(b, trajectory, q, i, radius, disc, wanted):
 
     O(log rows + rows in the interval) time.
     """
-    x, y, half, begin, end = q.x[i], q.y[i], q.half[i], q.begin[i], q.end[i]
-    first, last = b.offsets[trajectory], b.offsets[trajectory + 1] - 1
+    x = q.x[i]
+    y = q.y[i]
+    half = q.half[i]
+    begin = q.begin[i]
+    end = q.end[i]
+    first = b.offsets[trajectory]
+    last = b.offsets[trajectory + 1] - 1
     if first > last:
         return 0
-    open_bits, found = wanted & (PAI | SDI | DAI), 0
+    open_bits = wanted & (PAI | SDI | DAI)
+    found = 0
     if float(b.t_min[first]) > begin or float(b.t_max[last]) < end:
         open_bits &= SDI
-    low, high = first, last  # the first row that ends at `begin` or later
+    # A binary search for the first row that ends at `begin` or later; the motion from the one before it may reach in.
+    low = first
+    high = last
     while low < high:
         middle = (low + high) // 2
         if float(b.t_max[middle]) < begin:
             low = middle + 1
         else:
             high = middle
+    # The predicates of Trajcevski et al. (2004), piece by piece: each row rests, then moves to the next.  Before each
+    # round `found` has what holds for good, and `open_bits` what may still hold: "sometime" needs one piece where it is
+    # so, "always" must not meet one where it is not.  What is convex needs a look at the ends of a piece alone.
     row = max(first, low - 1)
     while row <= last and open_bits & ~found and float(b.t_min[row]) <= end:
         box = b.x_min[row], b.x_max[row], b.y_min[row], b.y_max[row]
         for moves in range(2):
-            start, stop, to = float(b.t_min[row]), float(b.t_max[row]), row
+            start = float(b.t_min[row])
+            stop = float(b.t_max[row])
+            to = row
             if moves:
                 if row == last or b.t_max[row] >= b.t_min[row + 1]:
                     continue
-                start, stop, to = stop, float(b.t_min[row + 1]), row + 1
+                start = stop
+                stop = float(b.t_min[row + 1])
+                to = row + 1
             if start <= end and stop >= begin:
                 p = piece_at(start, stop, box, (b.x_min[to], b.x_max[to], b.y_min[to], b.y_max[to]), begin, end)
                 if open_bits & SDI and is_within(p, x, y, half - radius, disc):

@@ -6,7 +6,7 @@ the queries that touch it.  The rows then stream by once, in their order in memo
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,42 @@ __all__ = ["DAI", "PAI", "PSI", "SDI", "Boxes", "Queries", "count_inside"]
 
 Ints = NDArray[np.int64]
 
-_MOST_CELLS, _SLICES = 64, 32
-_TINY = 1e-100
+_MOST_CELLS = 64  # along a side of the grid
+_SLICES = 32  # of time
+_TINY = 1e-100  # instead of an extent of 0
+
+
+class _Grid(NamedTuple):
+    """A grid over what the queries cover: `side` x `side` cells, in each of `_SLICES` slices of time.
+
+    x_low, y_low, t_low
+        Where and when it begins.
+    per_length, per_time
+        How many cells there are in a unit of length, and slices in a unit of time.
+    """
+
+    x_low: float
+    y_low: float
+    t_low: float
+    per_length: float
+    per_time: float
+    side: int
+
+
+class _Lists(NamedTuple):
+    """The queries that touch a cell.  All arrays are int64; nobody writes to them.
+
+    first : one per cell (time slice, then y, then x) and one more
+        Cell c has the queries ``listed[first[c]:first[c + 1]]``.
+    first_of_time : one per slice and one more
+        Slice s has the queries ``listed[first_of_time[s]:first_of_time[s + 1]]``, wherever they are.
+    listed
+        The lists of all cells, then those of all slices.
+    """
+
+    first: Ints
+    first_of_time: Ints
+    listed: Ints
 
 
 def count_inside(
@@ -42,26 +76,37 @@ def count_inside(
     if not len(queries.x) or not len(boxes.t_min):
         return np.zeros((len(queries.x), 4), np.int64)
     reach = queries.half + radius
-    x_low, y_low, t_low = (queries.x - reach).min(), (queries.y - reach).min(), queries.begin.min()
+    x_low = (queries.x - reach).min()
+    y_low = (queries.y - reach).min()
+    t_low = queries.begin.min()
     extent = max((queries.x + reach).max() - x_low, (queries.y + reach).max() - y_low)
-    duration, typical = queries.end.max() - t_low, 2 * float(reach.mean())
+    duration = queries.end.max() - t_low
+    typical = 2 * float(reach.mean())
     side = int(min(_MOST_CELLS, max(1.0, extent / max(typical, _TINY))))
-    grid = np.array([x_low, y_low, t_low, side / max(extent, _TINY), _SLICES / max(1.0, duration)])
+    per_length = float(side / max(extent, _TINY))
+    per_time = float(_SLICES / max(1.0, duration))
+    grid = _Grid(float(x_low), float(y_low), float(t_low), per_length, per_time, side)
     first, listed = _index(queries, reach, grid, side)
     first_of_time, listed_of_time = _index(queries, reach, grid, 1)
-    every_list = np.concatenate([listed, listed_of_time])
-    first_of_time += len(listed)
-    return _count(boxes, queries, float(radius), int(disc), wanted, grid, side, first, first_of_time, every_list)
+    lists = _Lists(first, first_of_time + len(listed), np.concatenate([listed, listed_of_time]))
+    return _count(boxes, queries, float(radius), int(disc), wanted, grid, lists)
 
 
-def _index(q: Queries, reach: Any, grid: Any, side: int) -> tuple[Ints, Ints]:
+def _index(q: Queries, reach: Any, grid: _Grid, side: int) -> tuple[Ints, Ints]:
     """Return where the list of queries of each cell starts (time slice, then y, then x), and the lists."""
     spans = [
-        (_cells(q.begin, grid[2], grid[4], _SLICES), _cells(q.end, grid[2], grid[4], _SLICES)),
-        (_cells(q.y - reach, grid[1], grid[3], side), _cells(q.y + reach, grid[1], grid[3], side)),
-        (_cells(q.x - reach, grid[0], grid[3], side), _cells(q.x + reach, grid[0], grid[3], side)),
+        (_cells(q.begin, grid.t_low, grid.per_time, _SLICES), _cells(q.end, grid.t_low, grid.per_time, _SLICES)),
+        (
+            _cells(q.y - reach, grid.y_low, grid.per_length, side),
+            _cells(q.y + reach, grid.y_low, grid.per_length, side),
+        ),
+        (
+            _cells(q.x - reach, grid.x_low, grid.per_length, side),
+            _cells(q.x + reach, grid.x_low, grid.per_length, side),
+        ),
     ]
-    query, cell = np.arange(len(q.x)), np.zeros(len(q.x), np.int64)
+    query = np.arange(len(q.x))
+    cell = np.zeros(len(q.x), np.int64)
     for n, (low, high) in zip((_SLICES, side, side), spans, strict=True):
         width = (high - low + 1)[query]
         step = np.arange(width.sum()) - np.repeat(np.cumsum(width) - width, width)
@@ -80,19 +125,29 @@ def _cells(values: Any, low: float, scale: float, n: int) -> Ints:
 @inner
 def _cell(value, low, scale, n):
     """The cell of a value; what lies outside belongs to the first or the last."""
-    place = (value - low) * scale
-    if place >= n:
+    cell = (value - low) * scale
+    if cell >= n:
         return n - 1
-    return np.int64(place) if place > 0.0 else np.int64(0)
+    return np.int64(cell) if cell > 0.0 else np.int64(0)
 
 
 @kernel
-def _count(b, q, radius, disc, wanted, grid, side, first, first_of_time, listed):
+def _count(b, q, radius, disc, wanted, grid, lists):
+    """As `count_inside`, with an index of the queries."""
+    side = grid.side
+    first = lists.first
+    first_of_time = lists.first_of_time
     slices = first_of_time.size - 1
-    counts, seen = np.zeros((q.x.size, 4), np.int64), np.empty(q.x.size, np.int64)
+    counts = np.zeros((q.x.size, 4), np.int64)
+    seen = np.empty(q.x.size, np.int64)  # the last trajectory that was counted for a query
     t_last = q.end[0]
     for i in range(q.x.size):
-        seen[i], t_last = -1, max(t_last, q.end[i])
+        seen[i] = -1
+        t_last = max(t_last, q.end[i])
+    # Every row first rests, then moves to the next one.  Before each round, `seen` tells for which queries the
+    # trajectory was already counted.  A round looks up the cells that the piece of motion passes, tests the queries
+    # that are listed there from cheap to dear, and decides about a query as soon as one piece comes near: PSI is that
+    # it does, the others need all pieces in its time, but only for this query.
     for trajectory in range(b.offsets.size - 1):
         last = b.offsets[trajectory + 1] - 1
         for row in range(b.offsets[trajectory], last + 1):
@@ -102,18 +157,25 @@ def _count(b, q, radius, disc, wanted, grid, side, first, first_of_time, listed)
                 if (moves == 1 and not way) or (moves == 0 and way and b.t_min[row] == b.t_max[row]):
                     continue
                 to = row + moves
-                begin, end = float(b.t_max[row]), float(b.t_min[to])
+                begin = float(b.t_max[row])
+                end = float(b.t_min[to])
                 if moves == 0:
                     begin, end = end, begin
-                if end < grid[2] or begin > t_last:
+                if end < grid.t_low or begin > t_last:
                     continue
                 box = b.x_min[row], b.x_max[row], b.y_min[row], b.y_max[row]
                 next_box = b.x_min[to], b.x_max[to], b.y_min[to], b.y_max[to]
-                west, east = min(box[0], next_box[0]), max(box[1], next_box[1])
-                south, north = min(box[2], next_box[2]), max(box[3], next_box[3])
-                left, right = _cell(west, grid[0], grid[3], side), _cell(east, grid[0], grid[3], side)
-                low, high = _cell(south, grid[1], grid[3], side), _cell(north, grid[1], grid[3], side)
-                for s in range(_cell(begin, grid[2], grid[4], slices), _cell(end, grid[2], grid[4], slices) + 1):
+                west = min(box[0], next_box[0])
+                east = max(box[1], next_box[1])
+                south = min(box[2], next_box[2])
+                north = max(box[3], next_box[3])
+                left = _cell(west, grid.x_low, grid.per_length, side)
+                right = _cell(east, grid.x_low, grid.per_length, side)
+                low = _cell(south, grid.y_low, grid.per_length, side)
+                high = _cell(north, grid.y_low, grid.per_length, side)
+                for s in range(
+                    _cell(begin, grid.t_low, grid.per_time, slices), _cell(end, grid.t_low, grid.per_time, slices) + 1
+                ):
                     # Where a box covers more cells than there are queries at that time, all of these are looked at.
                     by_time = (right - left + 1) * (high - low + 1) > first_of_time[s + 1] - first_of_time[s]
                     for line in range(low, low + 1 if by_time else high + 1):
@@ -121,7 +183,7 @@ def _count(b, q, radius, disc, wanted, grid, side, first, first_of_time, listed)
                         start = first_of_time[s] if by_time else first[at + left]
                         stop = first_of_time[s + 1] if by_time else first[at + right + 1]
                         for k in range(start, stop):
-                            i = listed[k]
+                            i = lists.listed[k]
                             if seen[i] == trajectory or q.begin[i] > end or q.end[i] < begin:
                                 continue
                             reach = q.half[i] + radius

@@ -2,29 +2,49 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
+
 import numpy as np
 
 from wayveil.kernels.common.jit import kernel
 
-__all__ = ["align_stops"]
+__all__ = ["PlaceTree", "align_stops"]
+
+PlaceTree = namedtuple("PlaceTree", ["first", "last", "kind", "weight"])
+"""A taxonomy of places, with an int64 of each for every place; nobody writes to it.
+
+first, last
+    Place p is at or below place g if ``first[g] <= first[p] < last[g]``.
+kind
+    Sensitive places and others stand for their own kind only.
+weight
+    Generalizing one place to another costs the difference of their weights.
+"""
 
 
 @kernel
-def align_stops(offsets, place, new_offsets, new_place, first, last, kind, weight, left_out):
+def align_stops(offsets, place, new_offsets, new_place, tree, left_out):
     """Return per trajectory the least cost of reading the published stops as a part of the original ones, in order.
 
-    A published stop can stand for an original one of the same `kind` at or below it (``first[g] <= first[p] <
-    last[g]``), and costs ``abs(weight[p] - weight[g])``; an original stop that none stands for costs `left_out`.  -1
-    where it cannot be done.  Dynamic programming: ``best[j]`` is the least cost so far with `j` published stops used.
-    O(n * (n - r + 1)) time for r published of n stops, O(longest) memory.
+    Trajectory i has the original stops ``place[offsets[i]:offsets[i + 1]]`` and, with the other two arrays, the
+    published ones (all int64).  A published stop can stand for an original one of the same kind at or below it, and
+    costs the difference of their weights; an original stop that none stands for costs `left_out`.  -1 where it cannot
+    be done.  O(n * (n - r + 1)) time for r published of n stops, O(longest) memory.
     """
-    n, most = offsets.size - 1, np.int64(0)
+    n = offsets.size - 1
+    most = np.int64(0)
     for i in range(n):
         most = max(most, new_offsets[i + 1] - new_offsets[i])
-    cost, best = np.empty(n, np.int64), np.empty(most + 1, np.int64)
+    cost = np.empty(n, np.int64)
+    best = np.empty(most + 1, np.int64)
     for i in range(n):
-        a, n_old = offsets[i], offsets[i + 1] - offsets[i]
-        b, n_new = new_offsets[i], new_offsets[i + 1] - new_offsets[i]
+        a = offsets[i]
+        n_old = offsets[i + 1] - offsets[i]
+        b = new_offsets[i]
+        n_new = new_offsets[i + 1] - new_offsets[i]
+        # Dynamic programming.  Before round k, best[j] is the least cost of the first k original stops with j published
+        # ones used, -1 where that cannot be.  A round leaves stop k out, or lets the j-th published one stand for it;
+        # from large j to small, so that best[j - 1] is still that of the round before.
         best[0] = 0
         for j in range(1, n_new + 1):
             best[j] = -1
@@ -37,8 +57,8 @@ def align_stops(offsets, place, new_offsets, new_place, first, last, kind, weigh
                     found = best[j] + left_out
                 if j > 0 and best[j - 1] >= 0:
                     g = new_place[b + j - 1]
-                    if kind[g] == kind[p] and first[g] <= first[p] < last[g]:
-                        used = best[j - 1] + abs(weight[p] - weight[g])
+                    if tree.kind[g] == tree.kind[p] and tree.first[g] <= tree.first[p] < tree.last[g]:
+                        used = best[j - 1] + abs(tree.weight[p] - tree.weight[g])
                         if found < 0 or used < found:
                             found = used
                 best[j] = found

@@ -16,14 +16,18 @@ def nearest_people(samples, which, owner, active, a, b, by_area, most):
 
     Only active trajectories are returned that have samples at all known times of the one, which in turn has samples
     at all known times of theirs.  The distance is summed over its known times: that of `a`, or with `by_area` the loss
-    ``1 - 1 / area`` of the smallest rectangle of cells around (a, b) of both; a and b are in the order of `track`.
-    Where nothing is known of a trajectory, it is the number of known samples of the other one.  The lower index wins
-    ties.  O(n) time per known time and trajectory, O(n) memory.
+    ``1 - 1 / area`` of the smallest rectangle of cells around (a, b) of both.  Where nothing is known of a trajectory,
+    it is the number of known samples of the other one.  The lower index wins ties.
+    `which` and `owner` are int64, ``active[i]`` is true for trajectories that count, and a and b have an entry for each
+    sample, in the order of `samples.track`.  O(n) time per known time and trajectory, O(n) memory.
     """
     n = samples.first.size - 1
     found = np.empty((which.size, most), np.int64)
     near = np.empty(most, np.float64)
-    candidate, score = np.empty(n, np.int64), np.empty(n, np.float64)
+    candidate = np.empty(n, np.int64)
+    score = np.empty(n, np.float64)
+    # The candidate hiding groups of Yarovoy et al. (2009): for each trajectory, who is near where it can be known.  The
+    # cheap test comes first, that for samples at all known times last.
     for w in range(which.size):
         count = _distances(samples, which[w], a, b, by_area, candidate, score)
         size = np.int64(0)
@@ -41,13 +45,19 @@ def nearest_people(samples, which, owner, active, a, b, by_area, most):
 
 @inner
 def _distances(samples, m, a, b, by_area, candidate, score):
-    """Fill in the trajectories with samples at all known times of m, by index, and their distances from m."""
-    n, begin, end = candidate.size, samples.known_first[m], samples.known_first[m + 1]
+    """Write to `candidate` (int64) who has samples at all known times of m, by index, and to `score` how far they are.
+
+    Both have room for all trajectories; returns how many were written.
+    """
+    n = candidate.size
+    begin = samples.known_first[m]
+    end = samples.known_first[m + 1]
     if begin == end:
         for i in range(n):
             candidate[i] = i
             score[i] = samples.known_first[i + 1] - samples.known_first[i]
         return n
+    # Begin with the time at which the fewest have a sample: nobody else can be a candidate.
     rarest = begin
     for i in range(begin, end):
         if _people_at(samples, i) < _people_at(samples, rarest):
@@ -66,6 +76,7 @@ def _distances(samples, m, a, b, by_area, candidate, score):
 
 @inner
 def _people_at(samples, known):
+    """Return how many trajectories have a sample at the time of a known sample."""
     t = samples.code[samples.known_row[known]]
     return samples.time_first[t + 1] - samples.time_first[t]
 
@@ -74,8 +85,10 @@ def _people_at(samples, known):
 def _add(samples, known, a, b, by_area, candidate, score, count):
     """Add the distances at one known time; candidates without a sample then are dropped.  Return how many are left."""
     row = samples.known_row[known]
-    low, high = samples.time_first[samples.code[row]], samples.time_first[samples.code[row] + 1]
-    x, y = a[samples.place[row]], b[samples.place[row]]
+    low = samples.time_first[samples.code[row]]
+    high = samples.time_first[samples.code[row] + 1]
+    x = a[samples.entry[row]]
+    y = b[samples.entry[row]]
     if high - low == count and count == candidate.size:  # everybody is there: straight through, without a comparison
         if by_area:
             for c in range(count):
@@ -84,7 +97,9 @@ def _add(samples, known, a, b, by_area, candidate, score, count):
             for c in range(count):
                 score[c] += abs(a[low + c] - x)
         return count
-    left, at = np.int64(0), low
+    # Candidates and the trajectories of a time are both ascending: one walk along the two.
+    left = np.int64(0)
+    at = low
     for c in range(count):
         while at < high and samples.track[at] < candidate[c]:
             at += 1
@@ -102,7 +117,10 @@ def _add(samples, known, a, b, by_area, candidate, score, count):
 
 @inner
 def _insert(found, near, size, other, distance, owner):
-    """Insert a trajectory into a list by distance that has one of each person.  Return the new size."""
+    """Insert a trajectory into a list by distance that has one of each person.  Return the new size.
+
+    ``found[:size]`` (int64) is the list and ``near[:size]`` (float64) the distances; both are written.
+    """
     old = np.int64(0)
     while old < size and owner[found[old]] != owner[other]:
         old += 1
@@ -112,7 +130,9 @@ def _insert(found, near, size, other, distance, owner):
         size = min(size + 1, found.size)
     at = min(old, size - 1)
     while at > 0 and near[at - 1] > distance:
-        found[at], near[at] = found[at - 1], near[at - 1]
+        found[at] = found[at - 1]
+        near[at] = near[at - 1]
         at -= 1
-    found[at], near[at] = other, distance
+    found[at] = other
+    near[at] = distance
     return size

@@ -9,16 +9,24 @@ from wayveil.kernels.qid.timed_samples import row_at
 
 __all__ = ["class_boxes", "unite", "unite_asymmetric", "unite_groups"]
 
+# The rows of boxes.
+_X_MIN = 0
+_X_MAX = 1
+_Y_MIN = 2
+_Y_MAX = 3
+
 
 @kernel
 def unite_groups(samples, group_first, member, parent):
     """Make the members of each group equal at every time that is known of one of them.
 
-    Members without a sample at a time are passed over.  `parent` is the forest of rows that is changed.  O(members of
-    a group squared) time per known time.
+    Group g has the trajectories ``member[group_first[g]:group_first[g + 1]]`` (both int64).  Members without a sample
+    at a time are passed over.  `parent` (int64, one per row) is the forest of rows, in which a root is its own parent;
+    it is changed.  O(members of a group squared) time per known time.
     """
     for g in range(group_first.size - 1):
-        low, high = group_first[g], group_first[g + 1]
+        low = group_first[g]
+        high = group_first[g + 1]
         for i in range(low, high):
             for known in range(samples.known_first[member[i]], samples.known_first[member[i] + 1]):
                 row = samples.known_row[known]
@@ -30,16 +38,25 @@ def unite_groups(samples, group_first, member, parent):
 
 @kernel
 def class_boxes(parent, x, y):
-    """Return (root of every row, boxes): the columns of boxes are the lowest and highest x and y of the row's class."""
+    """Return (root of every row, boxes): the columns of boxes are the lowest and highest x and y of the row's class.
+
+    `parent` is a forest of rows, `x` and `y` (int64) have their positions.
+    """
     n = parent.size
-    root, box = np.empty(n, np.int64), np.empty((4, n), np.int64)
+    root = np.empty(n, np.int64)
+    box = np.empty((4, n), np.int64)
     for row in range(n):
         root[row] = _root(parent, row)
-        box[0, row], box[1, row], box[2, row], box[3, row] = x[row], x[row], y[row], y[row]
+        box[_X_MIN, row] = x[row]
+        box[_X_MAX, row] = x[row]
+        box[_Y_MIN, row] = y[row]
+        box[_Y_MAX, row] = y[row]
     for row in range(n):
         top = root[row]
-        box[0, top], box[1, top] = min(box[0, top], x[row]), max(box[1, top], x[row])
-        box[2, top], box[3, top] = min(box[2, top], y[row]), max(box[3, top], y[row])
+        box[_X_MIN, top] = min(box[_X_MIN, top], x[row])
+        box[_X_MAX, top] = max(box[_X_MAX, top], x[row])
+        box[_Y_MIN, top] = min(box[_Y_MIN, top], y[row])
+        box[_Y_MAX, top] = max(box[_Y_MAX, top], y[row])
     for row in range(n):
         for side in range(4):
             box[side, row] = box[side, root[row]]
@@ -50,22 +67,31 @@ def class_boxes(parent, x, y):
 def unite_asymmetric(samples, active, x, y, sides, parent):
     """Make two trajectories equal at all that is known of them where only one could be taken for the other.
 
-    `sides` are the boxes (x_min, x_max, y_min, y_max) of all rows.  Return how many pairs were made equal, and how many
-    cannot be, because one has no sample at a known time of the other.  O(n) time per trajectory and more where many
-    positions are in many boxes.
+    ``active[m]`` is true for trajectories that count; `x` and `y` are the positions of all rows and `sides` their boxes
+    (x_min, x_max, y_min, y_max); `parent` is the forest of rows, which is changed.  Return how many pairs were made
+    equal, and how many cannot be, because one has no sample at a known time of the other.  O(n) time per trajectory and
+    more where many positions are in many boxes.
     """
-    n, done, never = samples.first.size - 1, np.int64(0), np.int64(0)
-    row_of = np.empty(samples.track.size, np.int64)
+    n = samples.first.size - 1
+    done = np.int64(0)
+    never = np.int64(0)
+    row_of = np.empty(samples.track.size, np.int64)  # the other way round than `samples.entry`
     for row in range(row_of.size):
-        row_of[samples.place[row]] = row
+        row_of[samples.entry[row]] = row
+    # The literal condition of Yarovoy et al. (2009) is symmetric: m may hide behind another only if that one may hide
+    # behind m.  A round looks for all that m could be taken for, of those with a sample at its first known time, and
+    # makes them equal to m where it is not so the other way round.
     for m in range(n):
-        begin, end = samples.known_first[m], samples.known_first[m + 1]
+        begin = samples.known_first[m]
+        end = samples.known_first[m + 1]
         if not active[m]:
             continue
-        low, high = np.int64(0), n
+        low = np.int64(0)
+        high = n
         if begin < end:
             t = samples.code[samples.known_row[begin]]
-            low, high = samples.time_first[t], samples.time_first[t + 1]
+            low = samples.time_first[t]
+            high = samples.time_first[t + 1]
         for at in range(low, high):
             other = at
             if begin < end:
@@ -100,11 +126,14 @@ def _fits(samples, m, other, x, y, sides):
 
 @inner
 def _inside(sides, row, x, y):
-    return sides[0, row] <= x and x <= sides[1, row] and sides[2, row] <= y and y <= sides[3, row]
+    """Tell whether a position is in the box of a row."""
+    east_west = sides[_X_MIN, row] <= x and x <= sides[_X_MAX, row]
+    return east_west and sides[_Y_MIN, row] <= y and y <= sides[_Y_MAX, row]
 
 
 @inner
 def _unite_pair(samples, m, other, parent):
+    """Make two trajectories equal at the known times of m, at all of which the other one has a sample."""
     for known in range(samples.known_first[m], samples.known_first[m + 1]):
         row = samples.known_row[known]
         unite(parent, row, row_at(samples.first, samples.code, other, samples.code[row]))
@@ -113,7 +142,8 @@ def _unite_pair(samples, m, other, parent):
 @inner
 def unite(parent, one, other):
     """Join the classes of two rows under the lower root, so that the order of joining does not matter."""
-    one, other = _root(parent, one), _root(parent, other)
+    one = _root(parent, one)
+    other = _root(parent, other)
     if one < other:
         parent[other] = one
     elif other < one:
@@ -122,6 +152,7 @@ def unite(parent, one, other):
 
 @inner
 def _root(parent, row):
+    """Return the root of a row; every second row on the way is hung one higher, so that ways stay short."""
     while parent[row] != row:
         parent[row] = parent[parent[row]]
         row = parent[row]

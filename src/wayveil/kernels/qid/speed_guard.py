@@ -2,17 +2,43 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from wayveil.kernels.common.jit import inner, kernel
 from wayveil.kernels.qid.sample_classes import unite
 from wayveil.kernels.qid.timed_samples import has_known, row_at
 
-__all__ = ["candidate_edges", "mutual_pairs", "unite_guards"]
+__all__ = ["Boxed", "candidate_edges", "mutual_pairs", "unite_guards"]
+
+# The rows of `Boxed.sides`.
+_X_MIN = 0
+_X_MAX = 1
+_Y_MIN = 2
+_Y_MAX = 3
+
+
+class Boxed(NamedTuple):
+    """Samples with the boxes in which they are published.  All arrays have an entry for each row.
+
+    t, x, y
+        Times and positions, as they are.
+    sides : 4 x rows
+        The boxes: x_min, x_max, y_min, y_max.
+    dropped : bool
+        Whether a sample is not published; written by `unite_guards` alone.
+    """
+
+    t: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+    sides: np.ndarray
+    dropped: np.ndarray
 
 
 @kernel
-def unite_guards(samples, group_first, member, t, x, y, sides, speed, guard, parent, dropped):
+def unite_guards(samples, group_first, member, boxed, speed, guard, parent):
     """Make members equal, or drop samples, wherever a known position of one is out of reach of a sample of another.
 
     For members i and j, a known position of i at time s and a sample of j at time r, the cell of that sample must be
@@ -20,14 +46,15 @@ def unite_guards(samples, group_first, member, t, x, y, sides, speed, guard, par
     samples of both at r are made equal: the box around them contains where i was at r, and that is within reach.  Where
     i has no sample at r, that of j is dropped.
 
-    `t`, `x` and `y` are times and positions of all rows, and `sides` the cells (x_min, x_max, y_min, y_max) of these.
-    `parent` is the forest of rows, and `dropped` (bool, one per row) what is dropped; both are changed.  O(rows) time
-    per known sample and pair of members, less where all is within reach after a while.
+    Groups are as in `unite_groups`; the boxes are single cells.  `parent` is the forest of rows, which is changed.
+    O(rows) time per known sample and pair of members, less where all is within reach after a while.
     """
-    west = sides[0].min()
-    east = sides[1].max()
-    south = sides[2].min()
-    north = sides[3].max()
+    t = boxed.t
+    sides = boxed.sides
+    west = sides[_X_MIN].min()
+    east = sides[_X_MAX].max()
+    south = sides[_Y_MIN].min()
+    north = sides[_Y_MAX].max()
     far = max(east - west, north - south)  # beyond the time that this takes, everything is within reach
     for g in range(group_first.size - 1):
         for a in range(group_first[g], group_first[g + 1]):
@@ -39,26 +66,27 @@ def unite_guards(samples, group_first, member, t, x, y, sides, speed, guard, par
                 for known in range(samples.known_first[i], samples.known_first[i + 1]):
                     row = samples.known_row[known]
                     middle = row_at(samples.first, samples.code, j, samples.code[row])
+                    # From the known time on, back and then forward, until all that is further away is within reach.
                     for step in (-1, 1):
                         r = middle + step
                         while samples.first[j] <= r < samples.first[j + 1]:
                             wait = abs(t[r] - t[row])
                             if wait > guard and speed * wait >= far:
                                 break
-                            if wait <= guard or not _is_near(sides, r, x[row], y[row], speed * wait):
+                            if wait <= guard or not _is_near(sides, r, boxed.x[row], boxed.y[row], speed * wait):
                                 other = row_at(samples.first, samples.code, i, samples.code[r])
                                 if other >= 0:
                                     unite(parent, r, other)
                                 else:
-                                    dropped[r] = True
+                                    boxed.dropped[r] = True
                             r += step
 
 
 @kernel
-def mutual_pairs(samples, group_first, member, t, x, y, sides, speed, dropped):
+def mutual_pairs(samples, group_first, member, boxed, speed):
     """Return pairs (one, other) of members of a group who can be taken for each other, both ways, some perhaps twice.
 
-    All that is known of either must be in a box of the other, `sides` of its row, and within reach of all its boxes.
+    All that is known of either must be in a box of the other, and within reach of all its boxes.
     A speed of infinity rules nothing out.  O(rows) time per known sample and pair of members.
     """
     count = np.int64(0)
@@ -71,9 +99,9 @@ def mutual_pairs(samples, group_first, member, t, x, y, sides, speed, dropped):
             for b in range(a + 1, group_first[g + 1]):
                 i = member[a]
                 j = member[b]
-                if i == j or not _fits(samples, i, j, t, x, y, sides, speed, dropped):
+                if i == j or not _fits(samples, i, j, boxed, speed):
                     continue
-                if _fits(samples, j, i, t, x, y, sides, speed, dropped):
+                if _fits(samples, j, i, boxed, speed):
                     pairs[0, size] = i
                     pairs[1, size] = j
                     pairs[0, size + 1] = j
@@ -83,18 +111,21 @@ def mutual_pairs(samples, group_first, member, t, x, y, sides, speed, dropped):
 
 
 @kernel
-def candidate_edges(samples, active, t, x, y, sides, speed, dropped, most):
+def candidate_edges(samples, active, boxed, speed, most):
     """Return all (one, other) of active trajectories of which the other contains all that is known of the one.
 
     As in `mutual_pairs`, but of all trajectories and one way; nothing, with a width of 0 and False, if there are more
-    than `most`.  O(n) time per trajectory, and O(rows) per known sample of those whose first known position fits.
+    than `most`.  ``active[m]`` is true for trajectories that count.  O(n) time per trajectory, and O(rows) per known
+    sample of those whose first known position fits.
     """
     n = samples.first.size - 1
     row_of = np.empty(samples.track.size, np.int64)
     for row in range(row_of.size):
-        row_of[samples.place[row]] = row
+        row_of[samples.entry[row]] = row
     edges = np.empty((2, 1024), np.int64)
     size = np.int64(0)
+    # The attack graph.  Where something is known of i, only those with a sample at its first known time can be others,
+    # and of these only those whose box then contains it are looked at in full.
     for i in range(n):
         if not active[i]:
             continue
@@ -107,13 +138,13 @@ def candidate_edges(samples, active, t, x, y, sides, speed, dropped, most):
             low = samples.time_first[moment]
             high = samples.time_first[moment + 1]
         for at in range(low, high):
-            o = at
+            other = at
             if is_known:
-                o = samples.track[at]
+                other = samples.track[at]
                 row = samples.known_row[begin]
-                if not _is_near(sides, row_of[at], x[row], y[row], 0.0):
+                if not _is_near(boxed.sides, row_of[at], boxed.x[row], boxed.y[row], 0.0):
                     continue
-            if not active[o] or not _fits(samples, i, o, t, x, y, sides, speed, dropped):
+            if not active[other] or not _fits(samples, i, other, boxed, speed):
                 continue
             if size == most:
                 return edges[:, :0].copy(), False
@@ -122,23 +153,26 @@ def candidate_edges(samples, active, t, x, y, sides, speed, dropped, most):
                 longer[:, :size] = edges
                 edges = longer
             edges[0, size] = i
-            edges[1, size] = o
+            edges[1, size] = other
             size += 1
     return edges[:, :size].copy(), True
 
 
 @inner
-def _fits(samples, i, j, t, x, y, sides, speed, dropped):
+def _fits(samples, i, j, boxed, speed):
     """Tell whether all that is known of i is in boxes of j, and within reach of all its other boxes."""
+    sides = boxed.sides
     for known in range(samples.known_first[i], samples.known_first[i + 1]):
         row = samples.known_row[known]
+        x = boxed.x[row]
+        y = boxed.y[row]
         middle = row_at(samples.first, samples.code, j, samples.code[row])
-        if middle < 0 or dropped[middle] or not _is_near(sides, middle, x[row], y[row], 0.0):
+        if middle < 0 or boxed.dropped[middle] or not _is_near(sides, middle, x, y, 0.0):
             return False
         if speed == np.inf:
             continue
         for r in range(samples.first[j], samples.first[j + 1]):
-            if not dropped[r] and not _is_near(sides, r, x[row], y[row], speed * abs(t[r] - t[row])):
+            if not boxed.dropped[r] and not _is_near(sides, r, x, y, speed * abs(boxed.t[r] - boxed.t[row])):
                 return False
     return True
 
@@ -146,5 +180,5 @@ def _fits(samples, i, j, t, x, y, sides, speed, dropped):
 @inner
 def _is_near(sides, row, x, y, reach):
     """Tell whether a position is at most `reach` from the box of a row, along each axis."""
-    east_west = sides[0, row] - reach <= x and x <= sides[1, row] + reach
-    return east_west and sides[2, row] - reach <= y and y <= sides[3, row] + reach
+    east_west = sides[_X_MIN, row] - reach <= x and x <= sides[_X_MAX, row] + reach
+    return east_west and sides[_Y_MIN, row] - reach <= y and y <= sides[_Y_MAX, row] + reach

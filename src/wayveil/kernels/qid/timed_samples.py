@@ -12,11 +12,19 @@ __all__ = ["Samples", "has_known", "keep_compatible", "row_at"]
 
 
 class Samples(NamedTuple):
-    """Samples of trajectories, by trajectory and by time, as int64 arrays.
+    """Samples of trajectories, by trajectory and by time.  All arrays are int64; no kernel writes to them.
 
-    Rows ``first[m]:first[m + 1]`` are those of trajectory m, and ``code`` is the rank of their times.  What is known of
-    it are the entries ``known_first[m]:known_first[m + 1]`` of ``known_row``.  The samples of time t are the entries
-    ``time_first[t]:time_first[t + 1]`` of ``track``, in increasing order, and row r is entry ``place[r]`` of these.
+    first : one per trajectory and one more
+        Trajectory m has the rows ``first[m]:first[m + 1]``, in the order of time.
+    code : one per row
+        The rank of its time among all times.
+    known_first, known_row : one per trajectory and one more; one per known sample
+        What an adversary knows of trajectory m, its quasi-identifier, are the rows
+        ``known_row[known_first[m]:known_first[m + 1]]``.
+    time_first, track : one per time and one more; one per row
+        The trajectories with a sample at time t are ``track[time_first[t]:time_first[t + 1]]``, ascending.
+    entry : one per row
+        Where in `track` it is.
     """
 
     first: np.ndarray
@@ -25,14 +33,14 @@ class Samples(NamedTuple):
     known_row: np.ndarray
     time_first: np.ndarray
     track: np.ndarray
-    place: np.ndarray
+    entry: np.ndarray
 
 
 @kernel
 def keep_compatible(samples, start, candidate, most):
     """Return a trajectory and the first `most` others that have samples at all known times of each other.
 
-    O(most) time per candidate and known time.
+    Candidates (int64) are taken in the order given.  O(most) time per candidate and known time.
     """
     found = np.empty(most + 1, np.int64)
     found[0] = start
@@ -67,6 +75,7 @@ def row_at(first, code, m, t):
     high = min(low + t - code[low], first[m + 1] - 1)  # codes differ by 1 at least, so that it is not behind this
     if code[high] == t:
         return high
+    # Times are missing: a binary search.
     while low < high:
         middle = (low + high) // 2
         if code[middle] < t:

@@ -28,18 +28,22 @@ def thin(offsets, x, y, first, apart):
     Rows that are not farther away say little but noise about the way (Newson and Krumm leave out what is within two
     standard deviations).  O(rows) time and memory.
     """
-    row, last, n = np.empty(x.size, np.int64), np.empty(x.size, np.int64), np.int64(0)
+    row = np.empty(x.size, np.int64)
+    last = np.empty(x.size, np.int64)
+    n = np.int64(0)
     start = np.zeros(offsets.size, np.int64)
     for track in range(offsets.size - 1):
         for i in range(offsets[track], offsets[track + 1]):
             if first[i] == first[i + 1]:
                 continue
             if n > start[track]:
-                dx, dy = x[i] - x[row[n - 1]], y[i] - y[row[n - 1]]
+                dx = x[i] - x[row[n - 1]]
+                dy = y[i] - y[row[n - 1]]
                 if dx * dx + dy * dy <= apart * apart:
                     last[n - 1] = i
                     continue
-            row[n], last[n] = i, i
+            row[n] = i
+            last[n] = i
             n += 1
         start[track + 1] = n
     return Track(start, row[:n].copy(), last[:n].copy())
@@ -56,18 +60,26 @@ def choose_candidates(track, x, y, candidates, graph, noise, beta, max_detour, s
     Viterbi's algorithm: O(rows x candidates^2) time and up to O(rows x candidates) short searches; O(rows x candidates
     + nodes) memory.
     """
-    memory, most = new_search(graph.first.size - 1), np.int64(1)
+    memory = new_search(graph.first.size - 1)
+    most = np.int64(1)
     for i in range(x.size):
         most = max(most, candidates.first[i + 1] - candidates.first[i])
-    goal, asked = np.empty(most, np.int64), np.empty((2, most), np.int64)
-    limit, gap = np.empty(most, np.float64), np.empty(most, np.float64)
-    cost, back = np.empty(candidates.road.size, np.float64), np.empty(candidates.road.size, np.int64)
-    chosen, begins = np.empty(track.row.size, np.int64), np.empty(track.row.size, np.int64)
+    goal = np.empty(most, np.int64)
+    asked = np.empty((2, most), np.int64)
+    limit = np.empty(most, np.float64)
+    gap = np.empty(most, np.float64)
+    cost = np.empty(candidates.road.size, np.float64)
+    back = np.empty(candidates.road.size, np.int64)
+    chosen = np.empty(track.row.size, np.int64)
+    begins = np.empty(track.row.size, np.int64)
     for one in range(track.start.size - 1):
         for i in range(track.start[one], track.start[one + 1]):
-            low, high = candidates.first[track.row[i]], candidates.first[track.row[i] + 1]
+            low = candidates.first[track.row[i]]
+            high = candidates.first[track.row[i] + 1]
             for b in range(low, high):
-                cost[b], back[b], goal[b - low] = np.inf, -1, graph.from_node[candidates.road[b]]
+                cost[b] = np.inf
+                back[b] = -1
+                goal[b - low] = graph.from_node[candidates.road[b]]
             begins[i] = 1
             if i > track.start[one]:
                 before = track.row[i - 1]
@@ -87,7 +99,9 @@ def choose_candidates(track, x, y, candidates, graph, noise, beta, max_detour, s
                         way = way_between(candidates, graph, a, b, gap[b - low], slack)
                         new = cost[a] + abs(way - straight) / beta
                         if way <= bound and new < cost[b]:
-                            cost[b], back[b], begins[i] = new, a, 0
+                            cost[b] = new
+                            back[b] = a
+                            begins[i] = 0
             for b in range(low, high):
                 if begins[i] == 1:
                     cost[b] = 0.0
@@ -110,7 +124,8 @@ def way_between(candidates, graph, a, b, gap, slack):
 
     Up to `slack` backwards on one road is standing still: noise, not a way around the block.
     """
-    road, step = candidates.road[a], candidates.along[b] - candidates.along[a]
+    road = candidates.road[a]
+    step = candidates.along[b] - candidates.along[a]
     if road == candidates.road[b] and step >= -slack:
         return max(step, 0.0)
     return graph.length[road] - candidates.along[a] + gap + candidates.along[b]

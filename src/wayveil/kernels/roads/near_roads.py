@@ -28,7 +28,10 @@ def road_pieces(shape: Any, x: Any, y: Any) -> Pieces:
     """Return the pieces of roads; road `r` is drawn by the points ``shape[r]:shape[r + 1]``, at least two."""
     road = np.repeat(np.arange(len(shape) - 1), np.diff(shape))
     first = np.flatnonzero(road[1:] == road[:-1])
-    ax, ay, bx, by = x[first], y[first], x[first + 1], y[first + 1]
+    ax = x[first]
+    ay = y[first]
+    bx = x[first + 1]
+    by = y[first + 1]
     size = np.hypot(bx - ax, by - ay)
     passed = np.concatenate([[0.0], np.cumsum(size)])
     road = road[first]
@@ -44,8 +47,10 @@ def road_tree(pieces: Pieces) -> RoadTree:
     strip[np.argsort(pieces.ax + pieces.bx, kind="stable")] = np.arange(n) * strips // n
     order = np.lexsort((pieces.ay + pieces.by, strip))
     pieces = Pieces(*(np.ascontiguousarray(column[order]) for column in pieces))
-    low_x, low_y = [np.minimum(pieces.ax, pieces.bx)], [np.minimum(pieces.ay, pieces.by)]
-    high_x, high_y = [np.maximum(pieces.ax, pieces.bx)], [np.maximum(pieces.ay, pieces.by)]
+    low_x = [np.minimum(pieces.ax, pieces.bx)]
+    low_y = [np.minimum(pieces.ay, pieces.by)]
+    high_x = [np.maximum(pieces.ax, pieces.bx)]
+    high_y = [np.maximum(pieces.ay, pieces.by)]
     level = [0, n]
     while len(low_x[-1]) > 1:
         groups = np.arange(0, len(low_x[-1]), _FAN)
@@ -54,7 +59,8 @@ def road_tree(pieces: Pieces) -> RoadTree:
         for highs in (high_x, high_y):
             highs.append(np.maximum.reduceat(highs[-1], groups))
         level.append(level[-1] + len(groups))
-    lows, highs = [np.concatenate(side) for side in (low_x, low_y)], [np.concatenate(side) for side in (high_x, high_y)]
+    lows = [np.concatenate(side) for side in (low_x, low_y)]
+    highs = [np.concatenate(side) for side in (high_x, high_y)]
     return RoadTree(pieces, lows[0], lows[1], highs[0], highs[1], np.array(level, np.int64))
 
 
@@ -67,19 +73,25 @@ def near_roads(x, y, tree, radius, most):
     About O(log pieces + found) time for each point; O(points + found) memory.
     """
     n_levels = tree.level.size - 1
-    stack_level, stack_at = np.empty(_FAN * n_levels + 1, np.int64), np.empty(_FAN * n_levels + 1, np.int64)
+    stack_level = np.empty(_FAN * n_levels + 1, np.int64)
+    stack_at = np.empty(_FAN * n_levels + 1, np.int64)
     first = np.zeros(x.size + 1, np.int64)
-    road, along, away = np.empty(64, np.int64), np.empty(64, np.float64), np.empty(64, np.float64)
+    road = np.empty(64, np.int64)
+    along = np.empty(64, np.float64)
+    away = np.empty(64, np.float64)
     reach = radius * radius
     for i in range(x.size):
-        begin, end = first[i], first[i]
+        begin = first[i]
+        end = first[i]
         if begin + most > road.size:
             road, along, away = _longer(road, along, away, 2 * road.size + most)
         depth = np.int64(1)
-        stack_level[0], stack_at[0] = n_levels - 1, 0
+        stack_level[0] = n_levels - 1
+        stack_at[0] = 0
         while depth > 0:
             depth -= 1
-            level, at = stack_level[depth], stack_at[depth]
+            level = stack_level[depth]
+            at = stack_at[depth]
             box = tree.level[level] + at
             dx = max(tree.low_x[box] - x[i], 0.0, x[i] - tree.high_x[box])
             dy = max(tree.low_y[box] - y[i], 0.0, y[i] - tree.high_y[box])
@@ -88,7 +100,8 @@ def near_roads(x, y, tree, radius, most):
             if level > 0:
                 size = tree.level[level] - tree.level[level - 1]
                 for child in range(at * _FAN, min(at * _FAN + _FAN, size)):
-                    stack_level[depth], stack_at[depth] = level - 1, child
+                    stack_level[depth] = level - 1
+                    stack_at[depth] = child
                     depth += 1
                 continue
             square, on = _nearest(tree.pieces, at, x[i], y[i])
@@ -103,11 +116,16 @@ def near_roads(x, y, tree, radius, most):
 @inner
 def _nearest(pieces, at, x, y):
     """Return the squared distance from a point to a piece, and where on its road the nearest position is."""
-    dx, dy = pieces.bx[at] - pieces.ax[at], pieces.by[at] - pieces.ay[at]
-    px, py, square, share = x - pieces.ax[at], y - pieces.ay[at], dx * dx + dy * dy, 0.0
+    dx = pieces.bx[at] - pieces.ax[at]
+    dy = pieces.by[at] - pieces.ay[at]
+    px = x - pieces.ax[at]
+    py = y - pieces.ay[at]
+    square = dx * dx + dy * dy
+    share = 0.0
     if square > 0.0:
         share = min(max((px * dx + py * dy) / square, 0.0), 1.0)
-    px, py = px - share * dx, py - share * dy
+    px = px - share * dx
+    py = py - share * dy
     return px * px + py * py, pieces.before[at] + share * pieces.size[at]
 
 
@@ -127,9 +145,13 @@ def _insert(road, along, away, begin, end, most, new, on, square):
         else:
             end += 1
     while at > begin and (away[at - 1] > square or (away[at - 1] == square and road[at - 1] > new)):
-        road[at], along[at], away[at] = road[at - 1], along[at - 1], away[at - 1]
+        road[at] = road[at - 1]
+        along[at] = along[at - 1]
+        away[at] = away[at - 1]
         at -= 1
-    road[at], along[at], away[at] = new, on, square
+    road[at] = new
+    along[at] = on
+    away[at] = square
     return end
 
 
@@ -137,5 +159,7 @@ def _insert(road, along, away, begin, end, most, new, on, square):
 def _longer(road, along, away, size):
     longer = np.empty(size, np.int64), np.empty(size, np.float64), np.empty(size, np.float64)
     for i in range(road.size):
-        longer[0][i], longer[1][i], longer[2][i] = road[i], along[i], away[i]
+        longer[0][i] = road[i]
+        longer[1][i] = along[i]
+        longer[2][i] = away[i]
     return longer

@@ -21,41 +21,55 @@ def join_candidates(track, t, candidates, chosen, begins, graph, slack):
     its end or by the last one at its beginning, is left out.  Times are interpolated by length, from the last row that
     stays at one position to the first row at the next.  O(roads on the way + search) time, O(rows + nodes) memory.
     """
-    memory, target = new_search(graph.first.size - 1), np.empty(1, np.int64)
-    source, lengths = np.empty(track.row.size, np.int64), np.empty(track.row.size, np.int64)
-    road, time = np.empty(2 * track.row.size + 64, np.int64), np.empty(2 * track.row.size + 64, np.int64)
-    n, n_parts = np.int64(0), np.int64(0)
+    memory = new_search(graph.first.size - 1)
+    target = np.empty(1, np.int64)
+    source = np.empty(track.row.size, np.int64)
+    lengths = np.empty(track.row.size, np.int64)
+    road = np.empty(2 * track.row.size + 64, np.int64)
+    time = np.empty(2 * track.row.size + 64, np.int64)
+    n = np.int64(0)
+    n_parts = np.int64(0)
     for one in range(track.start.size - 1):
         i = track.start[one]
         while i < track.start[one + 1]:
-            begin, moved, a = n, 0.0, chosen[i]
+            begin = n
+            moved = 0.0
+            a = chosen[i]
             road, time = _room(road, time, n + 1)
-            road[n], time[n], reached = candidates.road[a], t[track.row[i]], candidates.along[a]
+            road[n] = candidates.road[a]
+            time[n] = t[track.row[i]]
+            reached = candidates.along[a]
             drop_first = graph.length[road[n]] - reached <= _NEAR_M
             n += 1
             i += 1
             while i < track.start[one + 1] and begins[i] == 0:
-                a, b = chosen[i - 1], chosen[i]
+                a = chosen[i - 1]
+                b = chosen[i]
                 way = way_between(candidates, graph, a, b, np.inf, slack)
                 if way == np.inf:
                     target[0] = graph.from_node[candidates.road[b]]
                     search(graph, memory, graph.to_node[candidates.road[a]], target, 1, np.inf)
                     way = way_between(candidates, graph, a, b, memory.way[target[0]], slack)
-                    end, v = n, target[0]
+                    end = n
+                    v = target[0]
                     while memory.by_road[v] >= 0:
-                        end, v = end + 1, graph.from_node[memory.by_road[v]]
+                        end = end + 1
+                        v = graph.from_node[memory.by_road[v]]
                     road, time = _room(road, time, end + 1)
-                    road[end], v = candidates.road[b], target[0]
+                    road[end] = candidates.road[b]
+                    v = target[0]
                     for at in range(end - 1, n - 1, -1):
                         road[at] = memory.by_road[v]
                         v = graph.from_node[road[at]]
-                    leaves, arrives = t[track.last[i - 1]], t[track.row[i]]
+                    leaves = t[track.last[i - 1]]
+                    arrives = t[track.row[i]]
                     passed = graph.length[candidates.road[a]] - candidates.along[a]
                     for at in range(n, end + 1):
                         share = min(passed / way, 1.0) if way > 0.0 else 0.0
                         time[at] = min(leaves + np.int64((arrives - leaves) * share + 0.5), arrives)
                         passed += graph.length[road[at]]
-                    n, reached = end + 1, 0.0
+                    n = end + 1
+                    reached = 0.0
                 reached = max(reached, candidates.along[b])
                 moved += way
                 i += 1
@@ -66,8 +80,10 @@ def join_candidates(track, t, candidates, chosen, begins, graph, slack):
             if n - begin > 1 and drop_first:
                 n -= 1
                 for at in range(begin, n):
-                    road[at], time[at] = road[at + 1], time[at + 1]
-            source[n_parts], lengths[n_parts] = one, n - begin
+                    road[at] = road[at + 1]
+                    time[at] = time[at + 1]
+            source[n_parts] = one
+            lengths[n_parts] = n - begin
             n_parts += 1
     return source[:n_parts].copy(), lengths[:n_parts].copy(), road[:n].copy(), time[:n].copy()
 
@@ -77,7 +93,9 @@ def _room(road, time, size):
     """Return both columns with room for `size` numbers."""
     if size <= road.size:
         return road, time
-    more_road, more_time = np.empty(2 * size, np.int64), np.empty(2 * size, np.int64)
+    more_road = np.empty(2 * size, np.int64)
+    more_time = np.empty(2 * size, np.int64)
     for i in range(road.size):
-        more_road[i], more_time[i] = road[i], time[i]
+        more_road[i] = road[i]
+        more_time[i] = time[i]
     return more_road, more_time

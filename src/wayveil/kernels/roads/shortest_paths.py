@@ -33,9 +33,15 @@ def road_graph(from_node: Any, to_node: Any, length: Any, n_nodes: int) -> RoadG
 @kernel
 def new_search(n_nodes):
     """Return the memory of searches on a network, O(nodes)."""
-    seen, done, wanted = np.zeros(n_nodes, np.int64), np.zeros(n_nodes, np.int64), np.zeros(n_nodes, np.int64)
-    key, known, bound = np.zeros(_REMEMBERED, np.int64), np.empty(_REMEMBERED), np.empty(_REMEMBERED)
-    run, way, by_road = np.zeros(1, np.int64), np.empty(n_nodes), np.empty(n_nodes, np.int64)
+    seen = np.zeros(n_nodes, np.int64)
+    done = np.zeros(n_nodes, np.int64)
+    wanted = np.zeros(n_nodes, np.int64)
+    key = np.zeros(_REMEMBERED, np.int64)
+    known = np.empty(_REMEMBERED)
+    bound = np.empty(_REMEMBERED)
+    run = np.zeros(1, np.int64)
+    way = np.empty(n_nodes)
+    by_road = np.empty(n_nodes, np.int64)
     return Search(way, by_road, seen, done, wanted, run, key, known, bound)
 
 
@@ -47,12 +53,15 @@ def search(graph, memory, source, target, n_targets, bound):
     on the targets: of ways of equal length always the same.  O(roads within the bound x log) time.
     """
     memory.run[0] += 1
-    run, left = memory.run[0], np.int64(0)
+    run = memory.run[0]
+    left = np.int64(0)
     for i in range(n_targets):
         if memory.wanted[target[i]] != run:
             memory.wanted[target[i]] = run
             left += 1
-    memory.way[source], memory.by_road[source], memory.seen[source] = 0.0, -1, run
+    memory.way[source] = 0.0
+    memory.by_road[source] = -1
+    memory.seen[source] = run
     heap = push(new_heap(64), 0.0, source)
     while left > 0 and heap.size[0] > 0:
         way, v = pop(heap)
@@ -63,9 +72,12 @@ def search(graph, memory, source, target, n_targets, bound):
             left -= 1
         for at in range(graph.first[v], graph.first[v + 1]):
             road = graph.out[at]
-            w, longer = graph.to_node[road], way + graph.length[road]
+            w = graph.to_node[road]
+            longer = way + graph.length[road]
             if longer <= bound and (memory.seen[w] != run or longer < memory.way[w]):
-                memory.way[w], memory.by_road[w], memory.seen[w] = longer, road, run
+                memory.way[w] = longer
+                memory.by_road[w] = road
+                memory.seen[w] = run
                 heap = push(heap, longer, w)
 
 
@@ -76,7 +88,9 @@ def ways_to(graph, memory, source, goal, limit, n_goals, asked, found):
     Answers are remembered, each in one of few places, where a later one may replace it; so the memory does not grow,
     and nothing but time depends on what is remembered.  `asked` is room for two rows of as many numbers as goals.
     """
-    n, n_nodes, bound = np.int64(0), graph.first.size - 1, -1.0
+    n = np.int64(0)
+    n_nodes = graph.first.size - 1
+    bound = -1.0
     for i in range(n_goals):
         found[i] = np.inf
         slot = (source * 7919 + goal[i]) % _REMEMBERED
@@ -84,17 +98,22 @@ def ways_to(graph, memory, source, goal, limit, n_goals, asked, found):
         if same and memory.known[slot] <= limit[i]:
             found[i] = memory.known[slot]
         elif limit[i] >= 0.0 and not (same and (memory.known[slot] < np.inf or memory.bound[slot] >= limit[i])):
-            asked[0, n], asked[1, n] = goal[i], i
+            asked[0, n] = goal[i]
+            asked[1, n] = i
             n += 1
             bound = max(bound, limit[i])
     if n == 0:
         return
     search(graph, memory, source, asked[0], n, bound)
     for j in range(n):
-        v, i = asked[0, j], asked[1, j]
-        slot, way = (source * 7919 + v) % _REMEMBERED, np.inf
+        v = asked[0, j]
+        i = asked[1, j]
+        slot = (source * 7919 + v) % _REMEMBERED
+        way = np.inf
         if memory.done[v] == memory.run[0]:
             way = memory.way[v]
-        memory.key[slot], memory.known[slot], memory.bound[slot] = source * n_nodes + v + 1, way, bound
+        memory.key[slot] = source * n_nodes + v + 1
+        memory.known[slot] = way
+        memory.bound[slot] = bound
         if way <= limit[i]:
             found[i] = way

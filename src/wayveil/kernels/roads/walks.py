@@ -21,12 +21,16 @@ def sample_walks(first_trip, home, pace, plan, arrive, n_points, period, target,
     rows = np.int64(0)
     for trip in range(n_points.size):
         rows += n_points[trip]
-    x, y = np.empty(rows, np.float64), np.empty(rows, np.float64)
+    x = np.empty(rows, np.float64)
+    y = np.empty(rows, np.float64)
     row = np.int64(0)
     for p in range(home.size):
         v = home[p]
         for trip in range(first_trip[p], first_trip[p + 1]):
-            leg, now, step, after = np.int64(0), 0.0, 1.0, v
+            leg = np.int64(0)
+            now = 0.0
+            step = 1.0
+            after = v
             d = _other_target(plan[trip, 0], v, target)
             for k in range(n_points[trip]):
                 due = k * period * pace[p]

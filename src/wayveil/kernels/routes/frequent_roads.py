@@ -13,6 +13,8 @@ __all__ = ["cut_parts", "people_on_roads"]
 def people_on_roads(trajectories, offsets, road, owner, n_roads):
     """Return how many distinct owners are on each road; trajectories of one owner must follow each other.
 
+    `trajectories` (int64) tells which of them count, in which order; trajectory i has the roads
+    ``road[offsets[i]:offsets[i + 1]]`` (int64, codes from 0) and is ``owner[i]``'s (int64).
     O(rows + roads) time, O(roads) memory.
 
     Examples
@@ -21,8 +23,9 @@ def people_on_roads(trajectories, offsets, road, owner, n_roads):
     >>> people_on_roads(np.array([2, 0, 1]), offsets, road, owner, 3).tolist()
     [1, 2, 0]
     """
-    people, last = np.zeros(n_roads, np.int64), np.zeros(n_roads, np.int64)
-    number = np.int64(0)
+    people = np.zeros(n_roads, np.int64)
+    last = np.zeros(n_roads, np.int64)
+    number = np.int64(0)  # of the owner, in the order in which they come
     for at in range(trajectories.size):
         trajectory = trajectories[at]
         if at == 0 or owner[trajectory] != owner[trajectories[at - 1]]:
@@ -36,26 +39,33 @@ def people_on_roads(trajectories, offsets, road, owner, n_roads):
 
 @kernel
 def cut_parts(trajectories, offsets, road, code, from_node, to_node):
-    """Return (offsets, roads by `code`, place in `trajectories`) of the longest connected parts with codes >= 0.
+    """Return (offsets, roads by `code`, position in `trajectories`) of the longest connected parts with codes >= 0.
 
     A part ends where the code of a road is negative, and where the next road does not begin at the node where the road
-    before ends.  O(rows) time and memory.
+    before ends.  `trajectories`, `offsets` and `road` are as in `people_on_roads`; `code`, `from_node` and `to_node`
+    (int64) have an entry for each road.  O(rows) time and memory.
 
     Examples
     --------
     >>> network = np.array([0, 1, 2]), np.array([1, 2, 3])  # roads 0, 1, 2 follow each other
-    >>> first, roads, place = cut_parts(
+    >>> first, roads, position = cut_parts(
     ...     np.array([1, 0]), np.array([0, 3, 5]), np.array([0, 1, 2, 0, 2]), np.array([0, 1, 2]), *network)
-    >>> first.tolist(), roads.tolist(), place.tolist()
+    >>> first.tolist(), roads.tolist(), position.tolist()
     ([0, 1, 2, 5], [0, 2, 0, 1, 2], [0, 0, 1])
     """
-    n_parts, n_rows = np.int64(0), np.int64(0)
-    first, roads, source = np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64)
+    n_parts = np.int64(0)
+    n_rows = np.int64(0)
+    first = np.zeros(1, np.int64)
+    roads = np.zeros(0, np.int64)
+    source = np.zeros(0, np.int64)
+    # Twice the same: first to count parts and rows, then, in arrays of this size, to write them.
     for filling in range(2):
         if filling:
             first = np.zeros(n_parts + 1, np.int64)
-            roads, source = np.empty(n_rows, np.int64), np.empty(n_parts, np.int64)
-            n_parts, n_rows = np.int64(0), np.int64(0)
+            roads = np.empty(n_rows, np.int64)
+            source = np.empty(n_parts, np.int64)
+            n_parts = np.int64(0)
+            n_rows = np.int64(0)
         for at in range(trajectories.size):
             before = np.int64(-1)
             for row in range(offsets[trajectories[at]], offsets[trajectories[at] + 1]):
@@ -69,7 +79,7 @@ def cut_parts(trajectories, offsets, road, code, from_node, to_node):
                     n_parts += 1
                 if filling:
                     roads[n_rows] = code[here]
-                    first[n_parts] = n_rows + 1
+                    first[n_parts] = n_rows + 1  # as if the part ended here
                 n_rows += 1
                 before = here
     return first, roads, source

@@ -9,38 +9,66 @@ A(i - 1, j - 1) and a match, A(i - 1, j) and a drop, A(i, j - 1) and a drop.
 
 from __future__ import annotations
 
+from collections import namedtuple
+
 import numpy as np
 
 from wayveil.kernels.common.heap import new_heap, pop, push
 from wayveil.kernels.common.jit import inner, kernel
-from wayveil.kernels.tga.cost_bounds import SURE, coarse_bounds, longer, rest_bounds
+from wayveil.kernels.tga.cost_bounds import (
+    SURE,
+    T_FROM,
+    T_TO,
+    X_FROM,
+    X_TO,
+    Y_FROM,
+    Y_TO,
+    coarse_bounds,
+    longer,
+    rest_bounds,
+)
 
 __all__ = ["match_points", "nearest"]
+
+# The steps of a matching.
+_MATCH = 0
+_DROP_ONE = 1
+_DROP_TWO = 2
+
+_Scratch = namedtuple("_Scratch", ["rest_one", "rest_two", "sides", "line"])
+"""Room for `_cost`: what `rest_bounds` writes, and a line of A, for the longest sequence (all float64)."""
 
 
 @kernel
 def nearest(one, m_one, banned, sequences, free, coarse, wanted, rule):
     """Return (sequences, costs): the `wanted` cheapest to match with `one`, of different owners, the cheapest first.
 
-    `one` stands for `m_one` trajectories; owners in `banned`, and sequences that are not `free`, are left out.  Ties go
-    to the smaller number.  Sequences are visited by increasing bound until it is above what was found: the time of
-    `coarse_bounds`, and at most O(product of the lengths) for each visit.
+    `one` (float64, 6 x boxes) stands for `m_one` trajectories; owners in `banned` (int64, any number), and sequences
+    with a ``free[i]`` (int64) that is not 1, are left out.  Ties go to the smaller number.  The time of
+    `coarse_bounds`, and at most O(product of the lengths) for each sequence that is matched.
     """
-    is_banned, longest = np.zeros(sequences.owner.size, np.int64), np.int64(1)
+    is_banned = np.zeros(sequences.owner.size, np.int64)
+    longest = np.int64(1)
     for b in range(banned.size):
         is_banned[banned[b]] = 1
-    bound, heap = coarse_bounds(one, m_one, sequences, coarse, rule), new_heap(coarse.which.size)
+    bound = coarse_bounds(one, m_one, sequences, coarse, rule)
+    heap = new_heap(coarse.which.size)
     for c in range(coarse.which.size):
         i = coarse.which[c]
         if free[i] == 1 and is_banned[sequences.owner[i]] == 0:
             heap = push(heap, bound[c], i)
             longest = max(longest, sequences.end[i] - sequences.begin[i])
-    best, cost, found, most = np.empty(wanted, np.int64), np.empty(wanted), np.int64(0), np.inf
-    rest_one, rest_two, line = np.empty(one.shape[1] + 1), np.empty(longest + 1), np.empty(longest + 1)
-    sides = np.empty((2, longest))
+    best = np.empty(wanted, np.int64)
+    cost = np.empty(wanted)
+    found = np.int64(0)
+    most = np.inf
+    scratch = _Scratch(np.empty(one.shape[1] + 1), np.empty(longest + 1), np.empty((2, longest)), np.empty(longest + 1))
+    # Step 2 of TGA: who is cheapest to match.  Sequences are visited by increasing bound.  Before each round the list
+    # has the cheapest of those that were visited, and `most` is what its last one costs, once it is full.  A round
+    # matches the next one.  It ends when the next bound is above `most`: then all that follow are, too.
     while heap.size[0] > 0 and heap.key[0] * SURE <= most:
         _, i = pop(heap)
-        value = _cost(one, m_one, sequences, i, rule, most, rest_one, rest_two, sides, line)
+        value = _cost(one, m_one, sequences, i, rule, most, scratch)
         if value <= most:
             found = _insert(best, cost, found, i, value, sequences.owner)
             if found == wanted:
@@ -52,58 +80,84 @@ def nearest(one, m_one, banned, sequences, free, coarse, wanted, rule):
 def match_points(one, m_one, two, m_two, rule):
     """Return (cost, pairs) of the cheapest matching; among equal ones match, then drop of `one`, then of `two`.
 
-    O(product of the lengths) time, and one byte for each pair of boxes.
+    `one` and `two` (float64, 6 x boxes) stand for `m_one` and `m_two` trajectories; column i of the pairs (int64) tells
+    which boxes are matched.  O(product of the lengths) time, and one byte for each pair of boxes.
     """
-    n, m = one.shape[1], two.shape[1]
-    line, way = np.empty(m + 1), np.zeros((n + 1, m + 1), np.int8)
+    n = one.shape[1]
+    m = two.shape[1]
+    line = np.empty(m + 1)
+    way = np.zeros((n + 1, m + 1), np.int8)
     line[0] = 0.0
     for j in range(1, m + 1):
-        line[j], way[0, j] = line[j - 1] + m_two * rule.drop, 2
+        line[j] = line[j - 1] + m_two * rule.drop
+        way[0, j] = _DROP_TWO
+    # The recurrence line by line.  Before round i, `line` is A(i - 1, .); inside it, `before` is A(i - 1, j - 1), which
+    # the line itself no longer has.  The order of the comparisons decides among equals.
     for i in range(1, n + 1):
         before = line[0]
-        line[0], way[i, 0] = before + m_one * rule.drop, 1
+        line[0] = before + m_one * rule.drop
+        way[i, 0] = _DROP_ONE
         for j in range(1, m + 1):
-            value, step = before + (m_one + m_two) * _g(one, i - 1, two, j - 1, rule), 0
+            value = before + (m_one + m_two) * _g(one, i - 1, two, j - 1, rule)
+            step = _MATCH
             before = line[j]
             if before + m_one * rule.drop < value:
-                value, step = before + m_one * rule.drop, 1
+                value = before + m_one * rule.drop
+                step = _DROP_ONE
             if line[j - 1] + m_two * rule.drop < value:
-                value, step = line[j - 1] + m_two * rule.drop, 2
-            line[j], way[i, j] = value, step
-    pairs, at, i, j = np.empty((2, min(n, m)), np.int64), np.int64(min(n, m)), n, m
+                value = line[j - 1] + m_two * rule.drop
+                step = _DROP_TWO
+            line[j] = value
+            way[i, j] = step
+    # The way back from A(n, m) gives the pairs, the last first.
+    pairs = np.empty((2, min(n, m)), np.int64)
+    at = np.int64(min(n, m))
+    i = n
+    j = m
     while i > 0 or j > 0:
         step = way[i, j]
-        if step != 2:
+        if step != _DROP_TWO:
             i -= 1
-        if step != 1:
+        if step != _DROP_ONE:
             j -= 1
-        if step == 0:
+        if step == _MATCH:
             at -= 1
-            pairs[0, at], pairs[1, at] = i, j
+            pairs[0, at] = i
+            pairs[1, at] = j
     return line[m], pairs[:, at:].copy()
 
 
 @inner
 def _g(one, i, two, j, rule):
     """Return the cost of the box around two boxes."""
-    x = max(one[1, i], two[1, j]) - min(one[0, i], two[0, j])
-    y = max(one[3, i], two[3, j]) - min(one[2, i], two[2, j])
-    t = max(one[5, i], two[5, j]) - min(one[4, i], two[4, j])
+    x = max(one[X_TO, i], two[X_TO, j]) - min(one[X_FROM, i], two[X_FROM, j])
+    y = max(one[Y_TO, i], two[Y_TO, j]) - min(one[Y_FROM, i], two[Y_FROM, j])
+    t = max(one[T_TO, i], two[T_TO, j]) - min(one[T_FROM, i], two[T_FROM, j])
     return rule.space * np.log((1.0 + x) * (1.0 + y)) + rule.time * np.log(1.0 + t)
 
 
 @inner
-def _cost(one, m_one, sequences, number, rule, most, rest_one, rest_two, sides, line):
-    """Return A(n, m), or infinity where it is above `most`; an A(i, j) that can only lead there is taken as infinity.
-
-    `low` to `high` is where a line of A(i, .) has numbers.
-    """
-    two, a, m_two = sequences.boxes, sequences.begin[number], sequences.size[number]
-    n, m, low, high = one.shape[1], sequences.end[number] - a, np.int64(0), np.int64(0)
-    extra_one, extra_two = rest_bounds(one, m_one, sequences, number, rule, rest_one, rest_two, sides)
+def _cost(one, m_one, sequences, number, rule, most, scratch):
+    """Return A(n, m), or infinity where it is above `most`; an A(i, j) that can only lead there counts as infinity."""
+    rest_one = scratch.rest_one
+    rest_two = scratch.rest_two
+    line = scratch.line
+    two = sequences.boxes
+    a = sequences.begin[number]
+    m_two = sequences.size[number]
+    n = one.shape[1]
+    m = sequences.end[number] - a
+    low = np.int64(0)
+    high = np.int64(0)
+    extra_one, extra_two = rest_bounds(one, m_one, sequences, number, rule, rest_one, rest_two, scratch.sides)
     if (rest_one[0] + rest_two[0] + longer(n, m, extra_one, extra_two)) * SURE > most:
         return np.inf
-    drop_one, drop_two = m_one * rule.drop, m_two * rule.drop
+    # The recurrence of `match_points`, cut down to what can still end at `most` or below.  Before round i the numbers
+    # of A(i - 1, .) that can are those from `low` to `high`.  A round computes the next line from `low` on, as far as
+    # there is a number above or to the left, and leaves out what together with the bound of the rest is too dear.  It
+    # ends early when nothing is left of a line.
+    drop_one = m_one * rule.drop
+    drop_two = m_two * rule.drop
     line[0] = 0.0
     for j in range(1, m + 1):
         line[j] = line[j - 1] + drop_two
@@ -111,7 +165,10 @@ def _cost(one, m_one, sequences, number, rule, most, rest_one, rest_two, sides, 
             break
         high = j
     for i in range(1, n + 1):
-        first, last, before, left = np.int64(-1), np.int64(-1), np.inf, np.inf
+        first = np.int64(-1)
+        last = np.int64(-1)
+        before = np.inf
+        left = np.inf
         for j in range(low, m + 1):
             if j > high + 1 and left == np.inf:
                 break
@@ -122,18 +179,25 @@ def _cost(one, m_one, sequences, number, rule, most, rest_one, rest_two, sides, 
             if (value + rest_one[i] + rest_two[j] + longer(n - i, m - j, extra_one, extra_two)) * SURE > most:
                 value = np.inf
             else:
-                first, last = (first if first >= 0 else j), j
-            before, left, line[j] = above, value, value
+                first = first if first >= 0 else j
+                last = j
+            before = above
+            left = value
+            line[j] = value
         if first < 0:
             return np.inf
-        low, high = first, last
+        low = first
+        high = last
     return line[m] if high == m else np.inf
 
 
 @inner
 def _insert(best, cost, found, i, value, owner):
-    """Put a sequence into the list of the cheapest, one per owner, if it belongs there; return how many are in it."""
-    at = found
+    """Put a sequence into the list of the cheapest, one per owner, if it belongs there; return how many are in it.
+
+    ``best[:found]`` (int64) are the sequences, ``cost[:found]`` (float64) what they cost, ascending; both are written.
+    """
+    at = found  # where it goes: behind the others, or in place of the one of the same owner, or of the last
     for b in range(found):
         if owner[best[b]] == owner[i]:
             at = b
@@ -142,7 +206,9 @@ def _insert(best, cost, found, i, value, owner):
         return found
     found = max(found, at + 1)
     while at > 0 and (value < cost[at - 1] or (value == cost[at - 1] and i < best[at - 1])):
-        best[at], cost[at] = best[at - 1], cost[at - 1]
+        best[at] = best[at - 1]
+        cost[at] = cost[at - 1]
         at -= 1
-    best[at], cost[at] = i, value
+    best[at] = i
+    cost[at] = value
     return found

@@ -12,6 +12,7 @@ import numpy as np
 from wayveil.errors import InputError
 from wayveil.kernels.knode.exact_boxes import draw_boxes
 from wayveil.kernels.knode.greedy_partition import partition
+from wayveil.kernels.knode.group_boxes import Tracks
 from wayveil.kernels.knode.group_improvement import low_loss_groups
 from wayveil.kernels.knode.overlap_graph import AXES, NO_EDGE, edge_weights
 from wayveil.methods.common.dominance import keep_shares, people_needed
@@ -214,10 +215,8 @@ class Knode(Method):
 
     def _grouped(self, part: _Part) -> _Groups:
         share = self.claim.owner_share
-        found = low_loss_groups(
-            part.points.begin, part.start, part.end, _codes(part.owner), *part.points.columns, self.people,
-            (share.numerator, share.denominator),
-        )  # fmt: skip
+        tracks = Tracks(part.points.begin, part.start, part.end, _codes(part.owner), *part.points.columns)
+        found = low_loss_groups(tracks, self.people, (share.numerator, share.denominator))
         inside, n = found >= 0, int(found.max()) + 1
         low, high = np.zeros(n, np.int64), np.full(n, part.end.max(initial=0))
         np.maximum.at(low, found[inside], part.start[inside])

@@ -11,7 +11,7 @@ import numpy as np
 
 from wayveil.errors import InputError
 from wayveil.kernels.clusters.common_times import same_times
-from wayveil.kernels.clusters.disk_moves import translate
+from wayveil.kernels.clusters.disk_moves import ClusterMembers, DiskOffset, PlanarPoints, translate
 from wayveil.kernels.clusters.nwa_greedy import greedy_clusters
 from wayveil.kernels.clusters.radius_search import core_distances, group_distances
 from wayveil.kernels.clusters.trajectory_tree import Tree, build_tree
@@ -289,9 +289,10 @@ def _moved(
     """Return the points of some clusters where they are published, and the way moved per cluster."""
     offsets, (x, y) = points.packed()
     members = np.arange(len(offsets) - 1)
-    moved = translate(
-        x, y, offsets[:-1], offsets[1:], members, first, half, use_mec, places.x, places.y, 0, len(first) - 1
-    )
+    rows = PlanarPoints(x, y, offsets[:-1], offsets[1:])
+    clusters = ClusterMembers(members, first)
+    offset = DiskOffset(places.x, places.y)
+    moved = translate(rows, clusters, half, use_mec, offset, 0, len(first) - 1)
     return x, y, moved
 
 

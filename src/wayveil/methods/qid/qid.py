@@ -18,7 +18,7 @@ from wayveil.errors import InputError, ParameterError
 from wayveil.kernels.common.hilbert import hilbert_index
 from wayveil.kernels.qid.hiding_groups import nearest_people
 from wayveil.kernels.qid.sample_classes import class_boxes, unite_asymmetric, unite_groups
-from wayveil.kernels.qid.speed_guard import candidate_edges, mutual_pairs, unite_guards
+from wayveil.kernels.qid.speed_guard import Boxed, candidate_edges, mutual_pairs, unite_guards
 from wayveil.kernels.qid.timed_samples import Samples, keep_compatible
 from wayveil.model import (
     AttackGraph,
@@ -373,10 +373,9 @@ class _Scene:
 
     def lonely(self, groups: list[IntArray], active: BoolArray, people: int) -> BoolArray:
         """Tell who is with fewer than `people` - 1 others who can be taken for them, and they for these."""
-        one, other = mutual_pairs(
-            self.tracks.samples, _starts(groups), _flat(groups), self.reach.t, self.reach.x, self.reach.y, self.sides,
-            self.reach.speed * (1 - _MARGIN / 2), self.dropped,
-        )  # fmt: skip
+        boxed = Boxed(self.reach.t, self.reach.x, self.reach.y, self.sides, self.dropped)
+        speed = self.reach.speed * (1 - _MARGIN / 2)
+        one, other = mutual_pairs(self.tracks.samples, _starts(groups), _flat(groups), boxed, speed)
         codes = int(self.tracks.owner.max()) + 1
         apart = self.tracks.owner[one] != self.tracks.owner[other]
         met = np.unique(one[apart] * codes + self.tracks.owner[other[apart]])
@@ -394,10 +393,8 @@ class _Scene:
         surplus = np.zeros(n, np.bool_)
         if len(np.unique(owner[active])) == active.sum():
             return surplus
-        edges, all_listed = candidate_edges(
-            self.tracks.samples, active, self.reach.t, self.reach.x, self.reach.y, self.sides,
-            speed * (1 - _MARGIN / 2), self.dropped, _MOST_EDGES,
-        )  # fmt: skip
+        boxed = Boxed(self.reach.t, self.reach.x, self.reach.y, self.sides, self.dropped)
+        edges, all_listed = candidate_edges(self.tracks.samples, active, boxed, speed * (1 - _MARGIN / 2), _MOST_EDGES)
         if not all_listed:  # too many to look at: the verdict will tell
             return surplus
         arcs = csr_array((np.ones(edges.shape[1], np.int8), (edges[0], edges[1])), shape=(n, n))
@@ -442,7 +439,7 @@ class _Tracks:
             coarser = max(0, order - _HIGHEST_ORDER)
             place = hilbert_index(x >> coarser, y >> coarser, order - coarser).astype(np.float64)
             columns = place, place
-        by_time = np.argsort(self.samples.place)
+        by_time = np.argsort(self.samples.entry)
         return _Space(tracks=self, a=columns[0][by_time], b=columns[1][by_time], by_area=by_area)
 
     def outermost_first(self) -> IntArray:
@@ -492,7 +489,7 @@ def _tracks(data: Points, k: int, cell: float) -> _Tracks:
     samples = Samples(
         first=first, code=code.astype(np.int64),
         known_first=offsets_of(np.bincount(track[known], minlength=len(which))), known_row=known,
-        time_first=offsets_of(np.bincount(code, minlength=len(times))), track=track[by_time], place=place,
+        time_first=offsets_of(np.bincount(code, minlength=len(times))), track=track[by_time], entry=place,
     )  # fmt: skip
     return _Tracks(
         which=which, owner=data.owner[which], samples=samples, x=_cells(data.x, cell), y=_cells(data.y, cell)
@@ -531,10 +528,10 @@ def _united(tracks: _Tracks, groups: list[IntArray], reach: _Reach, cell: float)
     unite_groups(tracks.samples, _starts(groups), _flat(groups), parent)
     if not reach.is_open:
         cells = _sides(np.stack([tracks.x, tracks.x, tracks.y, tracks.y]), cell)
+        boxed = Boxed(reach.t, reach.x, reach.y, cells, dropped)
         unite_guards(
-            tracks.samples, _starts(groups), _flat(groups), reach.t, reach.x, reach.y, cells,
-            reach.speed * (1 - _MARGIN), reach.guard, parent, dropped,
-        )  # fmt: skip
+            tracks.samples, _starts(groups), _flat(groups), boxed, reach.speed * (1 - _MARGIN), reach.guard, parent
+        )
     return parent, dropped
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from wayveil.kernels.common.equal_sequences import first_equal
-from wayveil.kernels.routes.cluster_candidates import CTREE, INVERTED, SCAN
+from wayveil.kernels.routes.cluster_candidates import CTREE, INVERTED, SCAN, Rule
 from wayveil.kernels.routes.route_clusters import cluster_routes
 from wayveil.methods.routes.road_parts import Parts, Release
 from wayveil.methods.routes.road_shares import rows_within_share
@@ -102,11 +102,12 @@ class _Found:
         offsets, rows = take(parts.offsets, order)
         owner_first, pairs = take(parts.owner_first, order)
         road, share = parts.road[rows], how.share
-        options = [
-            parts.n_people, how.people, INDEXES[how.index], how.error, share.numerator, share.denominator, int(begins),
-        ]  # fmt: skip
+        rule = Rule(
+            n_people=parts.n_people, k=how.people, lookup=INDEXES[how.index], error=how.error,
+            share=(share.numerator, share.denominator), begins=begins, bound=float(bound),
+        )  # fmt: skip
         made, begin, end, people = cluster_routes(
-            offsets, road, owner_first, parts.owner[pairs], fixed, parts.people_on, np.array(options), float(bound)
+            offsets, road, owner_first, parts.owner[pairs], fixed, parts.people_on, rule
         )
         label = np.empty(len(order), np.int64)
         label[order] = made

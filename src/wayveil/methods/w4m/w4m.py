@@ -9,9 +9,10 @@ from typing import ClassVar
 import numpy as np
 
 from wayveil.errors import InputError
+from wayveil.kernels.clusters.disk_moves import DiskOffset
 from wayveil.kernels.clusters.w4m_block import block_clusters
-from wayveil.kernels.clusters.w4m_edit import edit
-from wayveil.kernels.clusters.w4m_measure import Block, Known, Measure
+from wayveil.kernels.clusters.w4m_edit import EditedPoints, edit
+from wayveil.kernels.clusters.w4m_measure import Block, Known, Measure, TimedPoints
 from wayveil.methods.clusters.clusters import (
     EXTRA,
     OUTLIER,
@@ -284,12 +285,12 @@ class W4m(WalkTogether):
         if owner.max() + 1 < self.people:
             return _Solved(labels=[np.full(len(owner), TOO_FEW)])
         offsets, (x, y, t, length) = raw.rows.packed()
-        block = Block(offsets, x, y, t, length, raw.middle_x, raw.middle_y, owner)
+        block = Block(TimedPoints(offsets, x, y, t, length), raw.middle_x, raw.middle_y, owner)
         n = len(block.owner)
         known = Known(np.zeros(n, np.int64), np.empty((n, n)), np.empty((n, n)))
-        largest = float(np.hypot(np.ptp(block.x), np.ptp(block.y)))
+        largest = float(np.hypot(np.ptp(x), np.ptp(y)))
         if measure.is_edr:
-            largest = float(np.diff(block.offsets).max())
+            largest = float(np.diff(offsets).max())
         labels: list[IntArray] = []
         while True:
             label = block_clusters(block, measure, known, self.people, radius, raw.order, self.pivot == "farthest")
@@ -367,10 +368,10 @@ class _Edit:
         offsets, (x, y, t, length) = self.rows.packed()
         made = offsets_of(np.diff(offsets)[self.pivot])
         new_t, new_x, new_y = np.empty(made[-1], np.int64), np.empty(made[-1]), np.empty(made[-1])
-        done = edit(
-            offsets, x, y, t, length, self.pivot, measure, half, self.places.x, self.places.y,
-            made, new_t, new_x, new_y, 0, len(self.pivot),
-        )  # fmt: skip
+        points = TimedPoints(offsets, x, y, t, length)
+        offset = DiskOffset(self.places.x, self.places.y)
+        edited = EditedPoints(made, new_t, new_x, new_y)
+        done = edit(points, self.pivot, measure, half, offset, edited, 0, len(self.pivot))
         return new_t, new_x, new_y, done
 
 

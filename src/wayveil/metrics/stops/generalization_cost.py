@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.errors import InputError
-from wayveil.kernels.metrics.stop_alignment import align_stops
+from wayveil.kernels.metrics.stop_alignment import PlaceTree, align_stops
 from wayveil.metrics.metric_base import OnStops
 from wayveil.metrics.stops.nodes import aligned_nodes, height_of
 from wayveil.model import Chart, Score, Series, Stops, Taxonomy
@@ -141,9 +141,8 @@ def _leaves(tree: Taxonomy) -> int:
 def _costs(old: _Side, new: _Side, tree: Taxonomy, weight: Array, scale: int) -> Tally:
     """Return the trajectories with stops by cost in whole steps (-1 where they cannot be aligned) and by length."""
     kind = tree.sensitive.astype(np.int64)
-    total = align_stops(
-        old.offsets, old.node, new.offsets, new.node, tree.first, tree.last, kind, weight, np.int64(scale)
-    )
+    places = PlaceTree(tree.first, tree.last, kind, weight)
+    total = align_stops(old.offsets, old.node, new.offsets, new.node, places, np.int64(scale))
     length = np.diff(old.offsets)
     return _tally(total, length)
 

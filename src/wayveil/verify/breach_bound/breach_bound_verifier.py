@@ -11,7 +11,7 @@ from wayveil.model.claims import BreachBound
 from wayveil.model.data.ragged import trajectory_of_row
 from wayveil.model.data.visits import Visits
 from wayveil.model.results import Verdict
-from wayveil.verify.breach_bound.person_inference import Inference
+from wayveil.verify.breach_bound.person_breach import Inference
 from wayveil.verify.breach_bound.projection_shares import Shares, Table, find_largest
 from wayveil.verify.common.stop_classes import ratio
 
