@@ -53,6 +53,7 @@ from wayveil.model.normal import similar_key
 from wayveil.model.ragged import IntArray
 from wayveil.pipeline.folder.manifest import FORMATS, Manifest, read_manifest, tables, taxonomy_name
 from wayveil.pipeline.folder.staging import MANIFEST
+from wayveil.pipeline.plain_input import plain_input
 from wayveil.recipe import catalog
 from wayveil.recipe.recipe import InputSpec
 
@@ -98,11 +99,28 @@ def load(
     `frame` is given for a `piece` of a table, so that its degrees become the same metres as those of the whole.  Where
     nobody said who is behind a trajectory, the table is refused, unless the caller `counts_people` in no way.
     """
+    with plain_input(spec) as (plain, told):
+        loaded = _load(
+            plain, spec.path, attributes=attributes, kind=kind, frame=frame, piece=piece, counts_people=counts_people
+        )
+    return replace(loaded, notes=(*told, *loaded.notes)) if told else loaded
+
+
+def _load(
+    spec: InputSpec,
+    shown: Path,
+    *,
+    attributes: tuple[str, ...] | None,
+    kind: str | None,
+    frame: Frame | None,
+    piece: bool,
+    counts_people: bool,
+) -> Loaded:
     options = read_options(spec, attributes=attributes, frame=frame, piece=piece, counts_people=counts_people)
     found = spec.kind or guess_kind(spec.path, options)
     if kind is not None and found != kind:
         advice = catalog.advice(found, kind)
-        raise InputError(f"The input {str(spec.path)!r} holds {found}, but {kind} are needed.{advice}")
+        raise InputError(f"The input {str(shown)!r} holds {found}, but {kind} are needed.{advice}")
     loaded = _READERS[found](spec, options)
     if spec.owner_tables:
         loaded = name_owners(loaded, spec.owner_tables, spec.columns, similar_ids=spec.similar_ids)

@@ -33,6 +33,7 @@ from wayveil.pipeline.blocks.memory import check_groups, check_growth, limit_of
 from wayveil.pipeline.blocks.plan import Keys, keys_of
 from wayveil.pipeline.blocks.task_files import load_data, load_value, save, save_data
 from wayveil.pipeline.input import load, prepare, read_options
+from wayveil.pipeline.plain_input import is_plain, plain_input
 from wayveil.recipe import catalog
 from wayveil.recipe.defaults import sensitive_of
 from wayveil.recipe.recipe import InputSpec, Recipe
@@ -135,7 +136,10 @@ def wanted(recipe: Recipe) -> Wanted:
 
 def found_kind(spec: InputSpec, needed: str | None = None) -> Any:
     """Return what an input holds; InputError if something else is needed."""
-    found = spec.kind or guess_kind(spec.path, ReadOptions(columns=spec.columns))
+    found = spec.kind
+    if found is None:
+        with plain_input(spec) as (plain, _):
+            found = guess_kind(plain.path, ReadOptions(columns=plain.columns))
     if needed is not None and found != needed:
         advice = catalog.advice(found, needed)
         raise InputError(f"The input {str(spec.path)!r} holds {found}, but {needed} are needed.{advice}")
@@ -145,6 +149,12 @@ def found_kind(spec: InputSpec, needed: str | None = None) -> Any:
 def read_pieces(want: Wanted, *, seed: int, scratch: Path, engine: Engine) -> Pieces:
     """Scatter, read and prepare a table on an engine; nobody ever holds all of it."""
     spec, found = want.spec, want.kind
+    if not is_plain(spec):
+        folder = scratch / "converted"
+        folder.mkdir()
+        with plain_input(spec, folder) as (plain, told):
+            read = read_pieces(replace(want, spec=plain), seed=seed, scratch=scratch, engine=engine)
+        return replace(read, notes=(*told, *read.notes))
     if spec.owner_tables or spec.known is not None:
         name = "--owners" if spec.owner_tables else "--known"
         raise UsageError(f"A table given with {name} cannot be cut into blocks; put its column into the input table.")
