@@ -103,7 +103,8 @@ def load(
         loaded = _load(
             plain, spec.path, attributes=attributes, kind=kind, frame=frame, piece=piece, counts_people=counts_people
         )
-    return replace(loaded, notes=(*told, *loaded.notes)) if told else loaded
+    guesses = () if piece else tuple(f"Taken to be so: {guess}" for guess in spec.guesses)
+    return replace(loaded, notes=(*guesses, *told, *loaded.notes)) if guesses or told else loaded
 
 
 def _load(

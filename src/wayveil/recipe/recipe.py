@@ -106,7 +106,7 @@ class InputSpec(_Strict):
     `owners` says who is behind the trajectories where no column does: tables, or "each-trajectory", the declaration
     that each is another person.  `dialect`, `times` and `ends` say how the table is written, where it is no plain one:
     `ends` of a table with one row per trip has, for each new column, that of the start and that of the end.  `bad_rows`
-    says what happens to rows that cannot be read.
+    says what happens to rows that cannot be read.  `guesses` are what was taken to be so of the file, for the report.
     """
 
     path: Path
@@ -126,6 +126,7 @@ class InputSpec(_Strict):
     times: dict[str, TimeSpec] = Field(default_factory=dict)
     ends: dict[str, tuple[str, str]] = Field(default_factory=dict)
     bad_rows: Literal["refuse", "drop"] = "refuse"
+    guesses: tuple[str, ...] = ()
 
     @field_validator("ends", mode="before")
     @classmethod
@@ -170,7 +171,7 @@ class InputSpec(_Strict):
         """The tables that say who is behind a trajectory."""
         return () if isinstance(self.owners, str) else self.owners
 
-    @field_validator("sensitive_nodes", mode="before")
+    @field_validator("sensitive_nodes", "guesses", mode="before")
     @classmethod
     def _names(cls, value: Any) -> Any:
         return tuple(value) if isinstance(value, list) else value

@@ -154,7 +154,8 @@ def read_pieces(want: Wanted, *, seed: int, scratch: Path, engine: Engine) -> Pi
         folder.mkdir()
         with plain_input(spec, folder) as (plain, told):
             read = read_pieces(replace(want, spec=plain), seed=seed, scratch=scratch, engine=engine)
-        return replace(read, notes=(*told, *read.notes))
+        guesses = tuple(f"Taken to be so: {guess}" for guess in spec.guesses)
+        return replace(read, notes=(*guesses, *told, *read.notes))
     if spec.owner_tables or spec.known is not None:
         name = "--owners" if spec.owner_tables else "--known"
         raise UsageError(f"A table given with {name} cannot be cut into blocks; put its column into the input table.")
