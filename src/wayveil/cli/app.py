@@ -43,7 +43,20 @@ app = typer.Typer(
 )
 
 _ORDER = (
-    *("demo", "inspect", "methods", "publish", "run", "verify", "keygen", "risk", "utility", "compare", "generate", "prepare"),
+    *(
+        "demo",
+        "inspect",
+        "methods",
+        "publish",
+        "run",
+        "verify",
+        "keygen",
+        "risk",
+        "utility",
+        "compare",
+        "generate",
+        "prepare",
+    ),
     "serve",
 )
 _CLICK_ERROR: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -224,7 +237,9 @@ def _inspect(
     spec: Any,
     write: Annotated[
         Path | None,
-        typer.Option("--write", metavar="FILE", parser=named_path, help="Write a recipe that wayveil run takes: .toml."),
+        typer.Option(
+            "--write", metavar="FILE", parser=named_path, help="Write a recipe that wayveil run takes: .toml."
+        ),
     ] = None,
     overwrite: Overwrite = False,
     show_values: Annotated[bool, typer.Option("--show-values", help="Also show some values of each column.")] = False,
@@ -243,7 +258,9 @@ def _inspect(
         typer.echo(question.text)
         for number, answer in enumerate(question.answers, 1):
             typer.echo(f"  {number}  {answer.words}")
-        chosen = typer.prompt("Which", type=typer.IntRange(1, len(question.answers)))
+        chosen = 0
+        while not 1 <= chosen <= len(question.answers):
+            chosen = typer.prompt("Which", type=int)
         spec = answer_question(spec, question.answers[chosen - 1])
         seen = inspect_file(spec, values=show_values)
     if write is not None and seen.content is not None:
@@ -251,7 +268,9 @@ def _inspect(
     lines = [*show_inspect.inspection_lines(seen)]
     if seen.content is not None:
         lines.append(
-            "  next        wayveil inspect ... --write recipe.toml" if write is None else f"  next        wayveil run {write}"
+            "  next        wayveil inspect ... --write recipe.toml"
+            if write is None
+            else f"  next        wayveil run {write}"
         )
     if seen.questions or seen.refusal:
         sentence = seen.refusal or seen.question_sentence()

@@ -36,6 +36,8 @@ __all__ = [
 _SHARED_THINGS = {"bike", "bikeid", "bicycle", "scooter", "ebike"}
 _PERIODS_S = {"10s": 10, "30s": 30, "1min": 60, "5min": 300, "15min": 900, "1h": 3600}
 _EXAMPLES = 3
+_OFTEN = 0.5
+_CELL_M = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -259,7 +261,7 @@ class _Draft:
         content = None
         if not refusal:
             self._describe_input()
-            refusal = self._few_people() if not self.questions else ""
+            refusal = self._few_people(self._n_people()) if not self.questions else ""
             if not self.questions and not refusal:
                 content = self._recipe()
         return Inspection(
@@ -283,11 +285,7 @@ class _Draft:
                 "It can be given with --places."
             )
         if seen.layout == "unknown":
-            lacking = " and ".join(
-                word
-                for word, there in (("when", seen.times), ("where", seen.where))
-                if not there
-            )
+            lacking = " and ".join(word for word, there in (("when", seen.times), ("where", seen.where)) if not there)
             reason = f" {' '.join(seen.problems)}" if seen.problems else ""
             return (
                 f"{self.shown}: no column says {lacking or 'where'} somebody was, so there is no movement to publish; "
@@ -298,10 +296,12 @@ class _Draft:
                 f"{self.shown}: no column says which rows belong together (a person, a vehicle, a trip); name it with "
                 "--columns user_id=NAME or traj_id=NAME."
             )
-        return ""
+        most = max((person.people for person in seen.people), default=0)
+        if seen.trajectory in self._names():
+            most = max(most, seen.column(seen.trajectory).distinct)
+        return self._few_people(most) if most and seen.layout != "trips" else ""
 
-    def _few_people(self) -> str:
-        people = self._n_people()
+    def _few_people(self, people: int) -> str:
         if crowd_size(people):
             return ""
         who = "one person" if people == 1 else f"{people} people"
@@ -386,11 +386,14 @@ class _Draft:
             return named[0].column
         answers = [_person_answer(person) for person in people]
         if self.profile.trajectory or self.profile.layout == "trips" or not named:
-            words = "each trip is another person" if self.profile.layout == "trips" else "each trajectory is another person"
+            words = (
+                "each trip is another person" if self.profile.layout == "trips" else "each trajectory is another person"
+            )
             answers.append(Answer(words=words, option="--each-trajectory-is-a-person",
                                   changes={"owners": "each-trajectory"}))  # fmt: skip
         why = "several columns could say it" if len(named) > 1 else "no column says it for certain"
-        self.questions.append(Question(text=f"Who is the person behind a row? ({why})", answers=tuple(answers)))
+        text = f"Who is the person behind a row? ({why}; a table that says it can be given with --owners)"
+        self.questions.append(Question(text=text, answers=tuple(answers)))
         return ""
 
     def _describe_times(self, columns: dict[str, str]) -> None:
@@ -410,9 +413,9 @@ class _Draft:
             zone = answered.zone if answered is not None else None
             if zone is None:
                 zone = OFFSET if fits and fits[0].has_offset and not form.startswith("epoch") else ""
-            if self.dialect is None and time.plain and len(time.columns) == 1 and not trips:
-                columns[name] = time.columns[0]
-            elif time.plain and self.dialect is not None and self.dialect.is_plain and not trips and answered is None:
+            as_it_is = time.plain and len(time.columns) == 1 and not trips
+            plain_text = self.dialect is not None and self.dialect.is_plain and answered is None
+            if as_it_is and (self.dialect is None or plain_text):
                 columns[name] = time.columns[0]
             else:
                 self.input.setdefault("times", {})[name] = {
@@ -442,7 +445,9 @@ class _Draft:
                 Answer(words="degrees", option="--crs degrees", changes={"crs": "degrees"}),
                 Answer(words="metres", option="--crs planar", changes={"crs": "planar"}),
             )
-            self.questions.append(Question(text="Are the coordinates degrees or metres? Both could be.", answers=answers))
+            self.questions.append(
+                Question(text="Are the coordinates degrees or metres? Both could be.", answers=answers)
+            )
         elif self.profile.degrees:
             self.input["crs"] = "EPSG:4326"
             self.guesses.append("The coordinates are degrees (EPSG:4326): their names and ranges say so.")
@@ -457,13 +462,17 @@ class _Draft:
         k = crowd_size(self._n_people())
         form = seen.times[0].fits[0].format if seen.times and seen.times[0].fits else NUMBER
         dated = form not in (NUMBER, CLOCK)
+        together = seen.facts.get("people_move_at_one_time")
         if self.input["kind"] == "visits" or seen.layout == "trips":
-            self._prepare_visits(dated, form)
+            self._prepare_visits(form)
             method: dict[str, Any] = {"name": "kcl", "k": k, "l": 2}
+        elif dated and together is not None and together < _OFTEN:
+            self._prepare_cells(form)
+            method = {"name": "kcl", "k": k, "l": 2}
         else:
-            method = {"name": "knode", "k": k, "window": self._prepare_points(dated, form)}
+            method = {"name": "knode", "k": k, "window": self._prepare_points(dated)}
         self.guesses.append(f"The method {method['name']} with k = {k}: moderate; compare others with wayveil compare.")
-        self.input["guesses"] = [guess for guess in self.guesses]
+        self.input["guesses"] = list(self.guesses)
         content = {
             "title": f"Publication of {self.spec.path.name}",
             "input": self.input,
@@ -474,39 +483,52 @@ class _Draft:
         make_recipe(content)
         return content
 
-    def _meeting_width(self) -> str:
-        """Return the smallest width of time in which half of the rows are in company; the largest where none is."""
+    def _meeting_width(self, form: str) -> str | int:
+        """Return the smallest width of time in which most rows are in company; the largest where none is."""
         shares = self.profile.facts.get("people_meet", {})
-        return next((width for width in WIDTHS if shares.get(width, 0.0) >= 0.5), "30d" if shares else "1h")
+        widths = WIDTHS[form if form in WIDTHS else "date"]
+        return next((width for width in widths if shares.get(width, 0.0) >= _OFTEN), [*widths][-1])
 
-    def _prepare_visits(self, dated: bool, form: str) -> None:
+    def _prepare_visits(self, form: str) -> None:
         trips = self.profile.layout == "trips"
-        width = "1h" if trips else self._meeting_width()
-        bucket: str | int = width if dated else 3600 if form == CLOCK else 1
+        dated = form not in (NUMBER, CLOCK)
+        width: str | int = self._meeting_width(form) if not trips else "1h" if dated else 3600
         if self.input["kind"] == "points":
-            self.steps.append({"step": "grid", "cell": 1000, "bucket": bucket})
-            self.guesses.append("Positions become visits to squares of 1 km, by the hour.")
+            self.steps.append({"step": "grid", "cell": _CELL_M, "bucket": width})
+            self.guesses.append(f"Positions become visits to squares of {_CELL_M} m, by {width}.")
             return
         if not trips and not self.profile.trajectory and dated:
-            period = {"1h": "1d", "1d": "7d", "7d": "30d", "30d": "360d", "360d": "360d"}[width]
+            period = {"1h": "1d", "6h": "1d", "1d": "7d", "7d": "30d"}.get(str(width), "360d")
             self.steps.append({"step": "cut", "period": period})
             self.guesses.append(f"No column says where a trajectory ends: there is one per person and {period}.")
-        if bucket != 1:
-            self.steps.append({"step": "bucket", "width": bucket})
-            self.guesses.append(f"Times are floored to {bucket}{'' if dated else ' s'}, so that people meet.")
+        if width != 1:
+            self.steps.append({"step": "bucket", "width": width})
+            self.guesses.append(f"Times are floored to {width}{' s' if form == CLOCK else ''}, so that people meet.")
 
-    def _prepare_points(self, dated: bool, form: str) -> str | int:
+    def _prepare_cells(self, form: str) -> None:
+        """Make visits to squares of positions of people who hardly ever move at the same time."""
+        width = self._meeting_width(form)
+        self._split_at_gaps()
+        self.steps.append({"step": "grid", "cell": _CELL_M, "bucket": width})
+        self.guesses.append(
+            f"People hardly ever move at the same time: positions become visits to squares of {_CELL_M} m, by {width}."
+        )
+
+    def _split_at_gaps(self) -> None:
+        if not self.profile.trajectory and self.profile.facts.get("gaps_over_30_minutes"):
+            self.steps.append({"step": "split", "gap": "30min"})
+            self.guesses.append("No column says where a trip ends: it ends where nothing was recorded for 30 minutes.")
+
+    def _prepare_points(self, dated: bool) -> str | int:
         gap = self.profile.facts.get("seconds_between_rows")
         if not dated:
             self.steps.append({"step": "resample", "period": 60})
             self.guesses.append("Times are numbers, taken to be seconds; positions are put on every 60th.")
             return 3600
-        if not self.profile.trajectory and self.profile.facts.get("gaps_over_30_minutes"):
-            self.steps.append({"step": "split", "gap": "30min"})
-            self.guesses.append("No column says where a trip ends: it ends where nothing was recorded for 30 minutes.")
+        self._split_at_gaps()
         period = next((name for name, seconds in _PERIODS_S.items() if gap is not None and gap <= seconds), "1h")
         self.steps.append({"step": "resample", "period": period})
-        width = self._meeting_width()
+        width = "1h" if self.profile.facts.get("days", 1) <= 1 else "1d"
         self.guesses.append(f"Positions are put on every {period}; trips that begin within {width} can be one group.")
         return width
 

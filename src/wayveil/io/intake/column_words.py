@@ -91,7 +91,11 @@ def _split_side(words: list[str]) -> tuple[str, list[str]]:
                 return side, rest
             for begin in known:
                 tail = word.removeprefix(begin)
-                if tail != word and any(tail in WORDS[role] for role in ("time", "lon", "lat", "place")) and tail != "t":
+                if (
+                    tail != word
+                    and any(tail in WORDS[role] for role in ("time", "lon", "lat", "place"))
+                    and tail != "t"
+                ):
                     return side, [*words[:i], tail, *words[i + 1 :]]
     return "", words
 

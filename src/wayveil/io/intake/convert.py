@@ -173,7 +173,8 @@ def convert_frame(
     bad = {f"the time in {listed(list(time.columns))} cannot be read": pl.col(name).is_null()
            for name, time in layout.times.items()}  # fmt: skip
     present = {*names, *layout.times}
-    bad |= {f"column {listed([name])} is empty": _is_empty(name)
+    schema = lazy.collect_schema()
+    bad |= {f"column {listed([name])} is empty": _is_empty(name, schema[name])
             for name in layout.needed if name in present and name not in layout.times}  # fmt: skip
     target = folder / "converted.parquet"
     try:
@@ -197,8 +198,9 @@ def convert_frame(
     return Converted(path=target, rows=rows, dropped=dropped)
 
 
-def _is_empty(name: str) -> pl.Expr:
-    return pl.col(name).is_null() | (pl.col(name).cast(pl.String, strict=False).str.strip_chars() == "")
+def _is_empty(name: str, dtype: pl.DataType) -> pl.Expr:
+    empty = pl.col(name).is_null()
+    return empty | (pl.col(name).str.strip_chars() == "") if dtype == pl.String else empty
 
 
 def _both_ends(lazy: pl.LazyFrame, names: Sequence[str], ends: Mapping[str, tuple[str, str]]) -> pl.LazyFrame:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from wayveil.io.intake.column_words import Meaning, column_meaning
@@ -23,8 +24,14 @@ _DAY_US = 86_400 * 10**6
 _FAST_M_S = 300 / 3.6
 _METRES_PER_DEGREE = 111_320.0
 _ISO = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?$"
-WIDTHS = {"1h": 3600, "1d": 86_400, "7d": 7 * 86_400, "30d": 30 * 86_400, "360d": 360 * 86_400}
-"""Widths of time in which people may meet, in seconds."""
+WIDTHS: dict[str, dict[str | int, int]] = {
+    "date": {"1h": 3600, "6h": 6 * 3600, "1d": 86_400, "7d": 7 * 86_400, "30d": 30 * 86_400, "360d": 360 * 86_400},
+    CLOCK: {900: 900, 3600: 3600, 10_800: 10_800, 86_400: 86_400},
+    NUMBER: {1: 1, 10: 10, 100: 100, 1000: 1000, 10_000: 10_000, 100_000: 100_000},
+}
+"""Widths of time in which people may meet, for dates and clocks in seconds."""
+_CELL_M = 1000.0
+_WKB_BYTES = 21
 _GEOMETRIES = ("geometry", "latlon", "lonlat")
 
 
@@ -107,13 +114,16 @@ class Profile:
         return next(column for column in self.columns if column.name == name)
 
 
-def profile_table(frame: pl.DataFrame, *, geometry: str | None = None, said: Mapping[str, str] | None = None) -> Profile:
+def profile_table(
+    frame: pl.DataFrame, *, geometry: str | None = None, said: Mapping[str, str] | None = None
+) -> Profile:
     """Return what a table is; `said` has columns that somebody named, by our names (traj_id, user_id, t, x, ...).
 
     Examples
     --------
-    >>> table = pl.DataFrame({"user": ["a", "a", "b"], "venueId": ["p", "q", "p"], "utcTime": ["1", "2", "3"]})
-    >>> seen = profile_table(table.with_columns(utcTime=pl.Series(["2020-01-01 10:00", "2020-01-02 11:00", "2020-02-01 9:00"])))
+    >>> times = ["2020-01-01 10:00", "2020-01-02 11:00", "2020-02-01 9:00"]
+    >>> table = pl.DataFrame({"user": ["a", "a", "b"], "venueId": ["p", "q", "p"], "utcTime": times})
+    >>> seen = profile_table(table)
     >>> seen.layout, seen.times[0].columns, seen.times[0].fits[0].format, [person.column for person in seen.people]
     ('visits', ('utcTime',), 'ymd', ['user'])
     """
@@ -139,8 +149,7 @@ class _Look:
 
     def profile(self) -> Profile:
         """Return all that is to be said."""
-        times = self._times()
-        layout, where, times = self._layout(times)
+        layout, where, times = self._layout(self._times())
         degrees = self._degrees(where) if "x" in where or "geometry" in where else None
         people = self._people(where, times)
         trajectory = self._trajectory(people, where, times, layout)
@@ -176,7 +185,9 @@ class _Look:
         if name not in self.fits:
             fits = tuple(detect_time_formats(_sample(self.text[name])))
             if {fit.format for fit in fits} == {"dmy", "mdy"}:
-                parts = [self.text[name].str.extract(r"^\s*(\d{1,2})[-/.](\d{1,2})[-/.]", i).cast(pl.Int16) for i in (1, 2)]
+                parts = [
+                    self.text[name].str.extract(r"^\s*(\d{1,2})[-/.](\d{1,2})[-/.]", i).cast(pl.Int16) for i in (1, 2)
+                ]
                 first, second = ((part > 12).sum() for part in parts)
                 wrong = "mdy" if first > second else "dmy" if second > first else ""
                 fits = tuple(fit for fit in fits if fit.format != wrong)
@@ -211,7 +222,9 @@ class _Look:
         if said in self.frame.columns:
             found[""] = self._guess((said,))
         elif best is not None and dates and clocks and not (best.fits[0].has_clock and best.columns[0] not in clocks):
-            found[""] = TimeGuess(columns=(dates[0], clocks[0]), fits=self._fit(dates[0]), bad=self._bad_times(dates[0]))
+            found[""] = TimeGuess(
+                columns=(dates[0], clocks[0]), fits=self._fit(dates[0]), bad=self._bad_times(dates[0])
+            )
             self.guesses.append(f"The time is the date in '{dates[0]}' and the time of day in '{clocks[0]}'.")
         return found
 
@@ -230,7 +243,8 @@ class _Look:
         )
 
     def _is_plain_time(self, name: str) -> bool:
-        if self.frame[name].dtype.is_temporal() or self._fit(name)[:1] and self._fit(name)[0].format == NUMBER:
+        fits = self._fit(name)
+        if self.frame[name].dtype.is_temporal() or (fits and fits[0].format == NUMBER):
             return True
         return bool(self.text[name].str.contains(_ISO).all())
 
@@ -267,11 +281,11 @@ class _Look:
     def _is_numeric(self, name: str) -> bool:
         return self.shapes[name].type in ("numbers", "whole numbers")
 
-    def _layout(
-        self, times: dict[str, TimeGuess]
-    ) -> tuple[str, dict[str, Any], tuple[TimeGuess, ...]]:
+    def _layout(self, times: dict[str, TimeGuess]) -> tuple[str, dict[str, Any], tuple[TimeGuess, ...]]:
         """Return what a row is: one of the layouts, the columns that say where, and the times of it."""
-        said = {ours: self.said[ours] for ours in ("location", "x", "y", "geometry") if ours in self.said}
+        said: dict[str, Any] = {
+            ours: name for ours, name in self.said.items() if ours in ("location", "x", "y", "geometry")
+        }
         one = (times[""],) if "" in times else ()
         if said:
             layout = "visits" if "location" in said else "points"
@@ -279,13 +293,12 @@ class _Look:
         start, end = self._pair("start") or self._pair(""), self._pair("end")
         places = [self._named("place", side) for side in ("start", "end")]
         begin = times.get("start") or (times.get("") if "end" in times else None)
-        if begin is not None and "end" in times and ((start and end) or all(places)):
+        if begin is not None and "end" in times and all(places):
+            self.guesses.append(f"One row per trip: from '{places[0][0]}' to '{places[1][0]}'.")
+            return "trips", {"location": (places[0][0], places[1][0])}, (begin, times["end"])
+        if begin is not None and "end" in times and start and end:
             both = (begin, times["end"])
-            if all(places):
-                self.guesses.append(f"One row per trip: from '{places[0][0]}' to '{places[1][0]}'.")
-                return "trips", {"location": (places[0][0], places[1][0])}, both
             self.guesses.append("One row per trip: it has coordinates and times of a start and of an end.")
-            assert start is not None and end is not None
             return "trips", {"x": (start[0], end[0]), "y": (start[1], end[1])}, both
         if not one and times:
             one = (next(iter(times.values())),)
@@ -355,7 +368,9 @@ class _Look:
             people = self.shapes[name].distinct if name in self.shapes else 0
             return (Person(column=name, people=people, why="it was said", named=True),)
         found = [
-            Person(column=name, people=self.shapes[name].distinct, why=f"the word {meaning.word} in its name", named=True)
+            Person(
+                column=name, people=self.shapes[name].distinct, why=f"the word {meaning.word} in its name", named=True
+            )
             for name, meaning in self.meaning.items()
             if meaning is not None and meaning.role == "person" and name not in used and self.shapes[name].distinct
         ]
@@ -426,7 +441,9 @@ class _Look:
     ) -> dict[str, Any]:  # fmt: skip
         facts: dict[str, Any] = {"duplicate_rows": self.frame.height - self.frame.n_unique()}
         if facts["duplicate_rows"]:
-            self.problems.append(f"{count(facts['duplicate_rows'], 'row')} of {self.frame.height:,} repeat another row.")
+            self.problems.append(
+                f"{count(facts['duplicate_rows'], 'row')} of {self.frame.height:,} repeat another row."
+            )
         who = people[0].column if people else ""
         group = trajectory or who
         if who:
@@ -449,21 +466,7 @@ class _Look:
                 self.problems.append(f"{count(zeros, 'position')} at 0, 0: probably no position was known.")
         return facts
 
-    def _meetings(self, table: pl.DataFrame, at_places: bool) -> dict[str, float]:
-        """Return for widths of time the share of rows in the company of k: at one place, or at the start of a trip."""
-        k = max(2, crowd_size(table["g"].n_unique()))
-        rows = table if at_places else table.group_by("g").agg(pl.col("t").min())
-        keys = ["w", "p"] if at_places else ["w"]
-        shares = {}
-        for width, seconds in WIDTHS.items():
-            cut = rows.with_columns(w=pl.col("t") // (seconds * 10**6))
-            met = cut.group_by(keys).agg(pl.len().alias("n"), pl.col("g").n_unique().alias("people"))
-            shares[width] = round(float(met.filter(pl.col("people") >= k)["n"].sum()) / rows.height, 3)
-        return shares
-
-    def _movement(
-        self, group: str, time: TimeGuess, where: Mapping[str, Any], degrees: bool | None
-    ) -> dict[str, Any]:
+    def _movement(self, group: str, time: TimeGuess, where: Mapping[str, Any], degrees: bool | None) -> dict[str, Any]:
         """Return gaps, duplicate times and speeds of rows in the order of time, for each trajectory or person."""
         dated = time.fits[0].format not in (NUMBER, CLOCK)
         unit = 1 if dated or time.fits[0].format == CLOCK else 10**6
@@ -472,6 +475,9 @@ class _Look:
             columns["t"] = columns["t"] + parse_time_text(self.text[time.columns[1]], CLOCK)
         if "x" in where:
             columns |= {"x": self._numbers_of(where["x"]), "y": self._numbers_of(where["y"])}
+        elif "geometry" in where:
+            pair = _pair_of(self.frame[where["geometry"]])
+            columns |= {} if pair is None else dict(zip("xy", pair, strict=True))
         elif "location" in where:
             columns["p"] = self.text[where["location"]]
         table = pl.DataFrame(columns).drop_nulls()
@@ -481,18 +487,29 @@ class _Look:
         same = pl.col("g") == pl.col("g").shift(1)
         step = pl.col("t").diff()
         facts: dict[str, Any] = {}
+        if "x" in columns:
+            size = _CELL_M / _METRES_PER_DEGREE if degrees is not False else _CELL_M
+            cells = table.with_columns(p=pl.struct(pl.col("x") // size, pl.col("y") // size).hash())
+            facts["people_meet"] = _meetings(
+                cells, CLOCK if time.fits[0].format == CLOCK else "date" if dated else NUMBER
+            )
+            facts["people_move_at_one_time"] = _moving_together(table) if dated else None
+        elif "location" in where:
+            form = time.fits[0].format
+            facts["people_meet"] = _meetings(table, form if form in WIDTHS else "date")
         again = ordered.select((same & (step == 0)).sum()).item()
         if again:
             facts["rows_at_the_time_of_another"] = again
-            self.problems.append(f"{count(again, 'row')} have the time of another row of the same trajectory or person.")
+            self.problems.append(
+                f"{count(again, 'row')} have the time of another row of the same trajectory or person."
+            )
         if not dated:
             return facts
         facts["gaps_over_30_minutes"] = ordered.select((same & (step > _LONG_GAP_US)).sum()).item()
         median = ordered.select(step.filter(same & (step > 0)).median()).item()
         if median is not None:
             facts["seconds_between_rows"] = median / 10**6
-        facts["people_meet"] = self._meetings(table, "p" in columns)
-        facts["days"] = int((table["t"].max() - table["t"].min()) // _DAY_US) + 1  # type: ignore[operator]
+        facts["days"] = table.select((pl.col("t").max() - pl.col("t").min()) // _DAY_US).item() + 1
         if "x" in columns:
             scale = _METRES_PER_DEGREE if degrees is not False else 1.0
             squeeze = (pl.col("y").radians().cos() if degrees is not False else pl.lit(1.0)) * scale
@@ -502,6 +519,25 @@ class _Look:
                 facts["steps_faster_than_300_km_h"] = fast
                 self.problems.append(f"{count(fast, 'step')} faster than 300 km/h: outliers in space or time.")
         return facts
+
+
+def _meetings(table: pl.DataFrame, form: str) -> dict[str | int, float]:
+    """Return for widths of time the share of rows with which k people are at one place."""
+    k = max(2, crowd_size(table["g"].n_unique()))
+    shares: dict[str | int, float] = {}
+    for width, seconds in WIDTHS[form].items():
+        cut = table.select("g", "p", w=pl.col("t") // (seconds * 10**6))
+        met = cut.group_by("w", "p").agg(pl.len().alias("n"), pl.col("g").n_unique().alias("people"))
+        shares[width] = round(float(met.filter(pl.col("people") >= k)["n"].sum()) / table.height, 3)
+    return shares
+
+
+def _moving_together(table: pl.DataFrame) -> float:
+    """Return the share of rows in an hour in which k people are under way."""
+    k = max(2, crowd_size(table["g"].n_unique()))
+    cut = table.select("g", w=pl.col("t") // (3600 * 10**6)).group_by("w")
+    met = cut.agg(pl.len().alias("n"), pl.col("g").n_unique().alias("people"))
+    return round(float(met.filter(pl.col("people") >= k)["n"].sum()) / table.height, 3)
 
 
 def crowd_size(people: int) -> int:
@@ -529,6 +565,21 @@ def _as_text(values: pl.Series) -> pl.Series:
     if values.dtype in (pl.Binary, pl.Object) or values.dtype.is_nested():
         return pl.Series(values.name, [None if value is None else "geometry" for value in values], dtype=pl.String)
     return values.cast(pl.String)
+
+
+def _pair_of(values: pl.Series) -> tuple[pl.Series, pl.Series] | None:
+    """Return the two numbers of points as text or WKB; None where they are written in another way."""
+    if values.dtype == pl.String:
+        two = r"([-+]?[\d.]+(?:[eE][-+]?\d+)?)[\s,;]+([-+]?[\d.]+(?:[eE][-+]?\d+)?)"
+        first, second = (values.str.extract(two, i).cast(pl.Float64, strict=False) for i in (1, 2))
+        return first, second
+    if values.dtype != pl.Binary or values.null_count():
+        return None
+    points = values.to_list()
+    if any(len(point) != _WKB_BYTES or point[0] != 1 for point in points):
+        return None
+    bare = np.frombuffer(b"".join(points), np.uint8).reshape(-1, _WKB_BYTES)[:, -16:].copy().view("<f8")
+    return pl.Series(bare[:, 0].copy()), pl.Series(bare[:, 1].copy())
 
 
 def _sample(text: pl.Series) -> pl.Series:
