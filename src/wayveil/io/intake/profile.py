@@ -144,6 +144,7 @@ class _Look:
         if geometry is not None:
             self.meaning[geometry] = Meaning(role="geometry", word="the file says so")
         self.numbers = {name: self.text[name].cast(pl.Float64, strict=False) for name in frame.columns}
+        self.moments: dict[str, pl.Series] = {}
         self.fits: dict[str, tuple[TimeFit, ...]] = {}
         self.roles: dict[str, tuple[str, str]] = {}
 
@@ -259,7 +260,9 @@ class _Look:
 
     def _moments(self, name: str) -> pl.Series:
         """Return times as whole numbers, microseconds wherever a date is known."""
-        return parse_time_text(self.text[name], self._fit(name)[0].format)
+        if name not in self.moments:
+            self.moments[name] = parse_time_text(self.text[name], self._fit(name)[0].format)
+        return self.moments[name]
 
     # Places
 
