@@ -37,6 +37,7 @@ _SHARED_THINGS = {"bike", "bikeid", "bicycle", "scooter", "ebike"}
 _PERIODS_S = {"10s": 10, "30s": 30, "1min": 60, "5min": 300, "15min": 900, "1h": 3600}
 _EXAMPLES = 3
 _OFTEN = 0.5
+_RARE_S = 900
 _CELL_M = 1000
 
 
@@ -466,8 +467,11 @@ class _Draft:
         if self.input["kind"] == "visits" or seen.layout == "trips":
             self._prepare_visits(form)
             method: dict[str, Any] = {"name": "kcl", "k": k, "l": 2}
-        elif dated and together is not None and together < _OFTEN:
-            self._prepare_cells(form)
+        elif dated and (together or 0.0) < _OFTEN:
+            self._prepare_cells(form, "People hardly ever move at the same time")
+            method = {"name": "kcl", "k": k, "l": 2}
+        elif dated and (seen.facts.get("seconds_between_rows") or _RARE_S) >= _RARE_S:
+            self._prepare_cells(form, "Positions are too far apart in time to be joined by lines")
             method = {"name": "kcl", "k": k, "l": 2}
         else:
             method = {"name": "knode", "k": k, "window": self._prepare_points(dated)}
@@ -505,14 +509,14 @@ class _Draft:
             self.steps.append({"step": "bucket", "width": width})
             self.guesses.append(f"Times are floored to {width}{' s' if form == CLOCK else ''}, so that people meet.")
 
-    def _prepare_cells(self, form: str) -> None:
-        """Make visits to squares of positions of people who hardly ever move at the same time."""
+    def _prepare_cells(self, form: str, why: str) -> None:
+        """Make visits to squares of positions."""
         width = self._meeting_width(form)
-        self._split_at_gaps()
         self.steps.append({"step": "grid", "cell": _CELL_M, "bucket": width})
-        self.guesses.append(
-            f"People hardly ever move at the same time: positions become visits to squares of {_CELL_M} m, by {width}."
-        )
+        self.guesses.append(f"{why}: positions become visits to squares of {_CELL_M} m, by {width}.")
+        if not self.profile.trajectory and width in ("1h", "6h", "1d"):
+            self.steps.append({"step": "cut", "period": "1d" if width != "1d" else "7d"})
+            self.guesses.append(f"No column says where a trajectory ends: there is one per {self.steps[-1]['period']}.")
 
     def _split_at_gaps(self) -> None:
         if not self.profile.trajectory and self.profile.facts.get("gaps_over_30_minutes"):

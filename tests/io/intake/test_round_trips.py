@@ -31,7 +31,7 @@ _WRITERS = {
 _NAMES = st.sampled_from(["Zürich", "Bahnhof", "a b", 'say "x"', "north, south", "p;q", "Grove St", "7a"])
 _TIMES = st.integers(0, 40 * 365 * 86_400).map(lambda s: datetime(1995, 1, 1) + timedelta(seconds=s))
 _ROWS = st.lists(
-    st.tuples(st.integers(0, 99), _NAMES, _TIMES, st.integers(-10**6, 10**6).map(lambda n: n / 1000)),
+    st.tuples(st.integers(0, 99), _NAMES, _TIMES, st.integers(-(10**6), 10**6).map(lambda n: n / 1000)),
     min_size=3,
     max_size=12,
 )

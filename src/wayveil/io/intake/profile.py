@@ -207,8 +207,6 @@ class _Look:
             fits = self._fit(name) if named or self._could_be_time(name) else ()
             if not fits or (not named and fits[0].format in (NUMBER, CLOCK)):
                 continue
-            if self.shapes[name].counts_rows and fits[0].format == NUMBER:
-                continue
             side = meaning.side if meaning is not None and named else ""
             dated = fits[0].format not in (NUMBER, CLOCK)
             if dated and not fits[0].has_clock:
