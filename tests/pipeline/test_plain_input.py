@@ -53,13 +53,14 @@ def test_an_odd_table_is_read_like_a_plain_one(plain, odd) -> None:
 
 
 def test_pieces_of_an_odd_table_are_those_of_a_plain_one(odd, tmp_path) -> None:
-    spec = make_input({"path": str(odd), **SAID})
+    spec = make_input({"path": str(odd), **SAID, "guesses": ["It is so."]})
     assert found_kind(spec) == "visits"
     (tmp_path / "scratch").mkdir()
     want = Wanted(spec=spec, kind="visits", steps=(), attributes=(), by="whole", rows=10)
     pieces = read_pieces(want, seed=1, scratch=tmp_path / "scratch", engine=LocalEngine(workers=1))
     assert pieces.people == 7
     assert pieces.trajectories == 7
+    assert [note for note in pieces.notes if "It is so." in note] == ["Taken to be so: It is so."]
     assert any("semicolons" in note for note in pieces.notes)
 
 
@@ -134,3 +135,11 @@ def test_a_recipe_says_how_a_table_is_written_and_comes_back_as_text() -> None:
 def test_a_wrong_word_in_a_recipe_is_one_sentence(part, message) -> None:
     with pytest.raises(UsageError, match=message):
         make_input({"path": "a.csv", **part})
+
+
+def test_a_spreadsheet_is_no_text(tmp_path, capsys) -> None:
+    path = tmp_path / "a.xlsx"
+    path.write_bytes(b"PK\x03\x04 and so on")
+    assert main(["inspect", str(path)]) == 2
+    assert "neither text nor a format" in capsys.readouterr().err
+    assert is_plain(make_input({"path": str(path)}))

@@ -19,7 +19,7 @@ from wayveil.io.intake.dialect import SEPARATORS, Dialect
 from wayveil.io.intake.profile import WIDTHS, Person, Profile, TimeGuess, crowd_size, profile_table
 from wayveil.io.intake.time_formats import CLOCK, NUMBER
 from wayveil.io.tabular.owner_columns import split_words
-from wayveil.pipeline.plain_input import find_dialect, name_input, place_input
+from wayveil.pipeline.plain_input import find_dialect, is_text, name_input, place_input
 from wayveil.recipe.recipe import STANDARD_INPUT, InputSpec, make_input, make_recipe
 from wayveil.recipe.toml import to_toml
 
@@ -191,6 +191,10 @@ def _read(
     """Return the whole table, what its format is called, its dialect if it is text, and what the file itself says."""
     name = path.name.lower()
     known = holds_format(path) or name.endswith(VECTOR_FILES)
+    if path.is_file() and not (known or name.endswith((".gz", ".zip")) or is_text(path)):
+        raise InputError(
+            f"{shown}: this is neither text nor a format that is known; write the table as CSV or Parquet."
+        )
     if path.is_file() and (name.endswith((".csv", ".csv.gz")) or not known):
         dialect, _ = find_dialect(path, spec.dialect, shown)
         names = () if spec.dialect is None else spec.dialect.names

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -81,7 +82,8 @@ def is_text(path: Path) -> bool:
         return False
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         return True
-    return bool(start) and 0 not in start
+    # Spreadsheets and other packed documents; anything else that is no text has a zero byte early on.
+    return bool(start) and 0 not in start and not start.startswith((b"PK", b"%PDF", b"PAR1", b"\x1f\x8b"))
 
 
 def name_input(path: Path) -> str:
@@ -95,6 +97,7 @@ def place_input(path: Path) -> Path:
         return path
     if not _standard_input:
         scratch = Scratch()
+        atexit.register(scratch.close)
         _standard_input.append(scratch)
         start = sys.stdin.buffer.read(4)
         if start == b"PAR1":

@@ -154,8 +154,7 @@ def read_pieces(want: Wanted, *, seed: int, scratch: Path, engine: Engine) -> Pi
         folder.mkdir()
         with plain_input(spec, folder) as (plain, told):
             read = read_pieces(replace(want, spec=plain), seed=seed, scratch=scratch, engine=engine)
-        guesses = tuple(f"Taken to be so: {guess}" for guess in spec.guesses)
-        return replace(read, notes=(*guesses, *told, *read.notes))
+        return replace(read, notes=(*told, *read.notes))
     if spec.owner_tables or spec.known is not None:
         name = "--owners" if spec.owner_tables else "--known"
         raise UsageError(f"A table given with {name} cannot be cut into blocks; put its column into the input table.")
@@ -179,7 +178,8 @@ def read_pieces(want: Wanted, *, seed: int, scratch: Path, engine: Engine) -> Pi
         frame = _frame(spans.shown, engine.map(partial(_extent, spec, found), files))
     task = partial(_prepare_piece, want, spans, frame, secret, scratch)
     pieces: list[_Piece] = engine.map(task, list(enumerate(files)))
-    return _joined(pieces, spans, scratch, engine)
+    joined = _joined(pieces, spans, scratch, engine)
+    return replace(joined, notes=(*(f"Taken to be so: {guess}" for guess in spec.guesses), *joined.notes))
 
 
 def _piece_spec(spec: InputSpec, file: Path, kind: str) -> InputSpec:
