@@ -104,6 +104,26 @@ def test_times_of_day_are_read_beyond_midnight(tmp_path) -> None:
     assert seen.content["input"]["times"]["t"]["format"] == "clock"
 
 
+def test_a_header_that_begins_like_a_comment_is_a_header(tmp_path) -> None:
+    rows = [
+        f"{1 + i % 28:02}/02/2021 {i % 24:02}:00:00,{2190 + i % 9},{55 + i / 1e3},{11 + i / 1e3}" for i in range(90)
+    ]
+    path = _written(tmp_path, "# Timestamp,MMSI,Latitude,Longitude\n" + "\n".join(rows))
+    seen = inspect_file(make_input({"path": str(path)}))
+    assert seen.profile.layout == "points"
+    assert [person.column for person in seen.profile.people] == ["MMSI"]
+
+
+def test_a_date_and_a_time_of_day_are_one_time(tmp_path) -> None:
+    rows = [f"k{i % 50};{1 + i % 28:02}.03.2021;{i % 24:02}:{i % 60:02};H{i % 6}" for i in range(200)]
+    path = tmp_path / "a.csv"
+    path.write_text("sep=;\nKarte_Nr;Datum;Uhrzeit;Haltestelle\n" + "\n".join(rows), encoding="cp1252")
+    seen = inspect_file(make_input({"path": str(path), "columns": {"user_id": "Karte_Nr"}}))
+    assert seen.profile.times[0].columns == ("Datum", "Uhrzeit")
+    assert seen.profile.where == {"location": "Haltestelle"}
+    assert seen.content is not None
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

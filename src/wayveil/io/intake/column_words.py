@@ -16,9 +16,10 @@ WORDS: dict[str, tuple[str, ...]] = {
     "time": (
         *("t", "time", "timestamp", "datetime", "ts", "when", "date", "epoch", "utc", "unixtime", "gpstime", "hour"),
         *("tracked", "recorded", "created", "occurred", "checkin", "loctime", "localtime", "zeit", "fecha", "hora"),
+        *("datum", "uhrzeit", "zeitpunkt", "fechahora", "heure"),
     ),
-    "lon": ("lon", "lng", "long", "longitude", "lons"),
-    "lat": ("lat", "latitude", "lats"),
+    "lon": ("lon", "lng", "long", "longitude", "lons", "länge", "laenge", "längengrad", "longitud"),
+    "lat": ("lat", "latitude", "lats", "breite", "breitengrad", "latitud"),
     "x": ("x", "easting", "east", "xcoord", "coordx", "posx"),
     "y": ("y", "northing", "north", "ycoord", "coordy", "posy"),
     "geometry": ("geometry", "geom", "thegeom", "wkt", "wkb", "point"),
@@ -27,6 +28,7 @@ WORDS: dict[str, tuple[str, ...]] = {
     "place": (
         *("location", "loc", "place", "station", "stop", "cell", "poi", "venue", "site", "zone", "business", "antenna"),
         *("tower", "bts", "gate", "store", "shop", "merchant", "spot", "locationid", "placeid", "venueid", "stopid"),
+        *("haltestelle", "ort", "standort", "estacion", "lugar", "arret", "lieu"),
     ),
     "trajectory": (
         *("traj", "trajectory", "tid", "trip", "track", "journey", "ride", "tour", "voyage", "trajid", "tripid"),

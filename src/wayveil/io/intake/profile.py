@@ -205,14 +205,14 @@ class _Look:
             meaning = self.meaning[name]
             named = meaning is not None and meaning.role == "time"
             fits = self._fit(name) if named or self._could_be_time(name) else ()
+            if fits and fits[0].format == CLOCK:
+                clocks.append(name)
             if not fits or (not named and fits[0].format in (NUMBER, CLOCK)):
                 continue
             side = meaning.side if meaning is not None and named else ""
             dated = fits[0].format not in (NUMBER, CLOCK)
             if dated and not fits[0].has_clock:
                 dates.append(name)
-            if fits[0].format == CLOCK:
-                clocks.append(name)
             rank = 4 * (dated and fits[0].has_clock) + 3 * dated + 2 * named + (fits[0].format == CLOCK)
             ranked.setdefault(side, []).append((-100 * rank + position, name))
         found = {side: self._guess((min(names)[1],)) for side, names in ranked.items()}
@@ -234,7 +234,7 @@ class _Look:
         if self.shapes[name].type in ("numbers", "whole numbers"):
             fits = detect_time_formats(_sample(self.text[name]))
             return bool(fits) and fits[0].format != NUMBER and self.shapes[name].lengths[0] >= 8
-        return self.shapes[name].type == "text" and self.shapes[name].lengths[0] >= 6
+        return self.shapes[name].type == "text" and self.shapes[name].lengths[0] >= 4
 
     def _guess(self, names: tuple[str, ...]) -> TimeGuess:
         return TimeGuess(
@@ -336,7 +336,7 @@ class _Look:
 
     def _other_place(self, time: TimeGuess) -> str:
         """Return the place of a table without a header: of two columns with ids, the second."""
-        if any(meaning is not None for name, meaning in self.meaning.items() if name not in time.columns):
+        if not all(name.startswith("column_") for name in self.frame.columns):
             return ""
         free = [name for name, shape in self.shapes.items() if name not in time.columns and shape.distinct > 1]
         ids = [name for name in free if self.shapes[name].type in ("whole numbers", "text")]
