@@ -24,7 +24,7 @@ from wayveil.io.tabular.column_slice import cut_text
 from wayveil.io.tabular.columns import Kind, ReadOptions, choose_columns
 from wayveil.io.tabular.normal_columns import SimilarIds, normal_column, similar_keys, text_column
 from wayveil.io.tabular.table import PIECE, ROW_NUMBER, Table, open_table, parquet_parts
-from wayveil.model.ragged import IntArray
+from wayveil.model.data.ragged import IntArray
 
 __all__ = [
     "MOST_FILES",

@@ -49,8 +49,8 @@ from wayveil.model import (
     concat,
     seconds_per_unit,
 )
+from wayveil.model.data.ragged import IntArray
 from wayveil.model.normal import similar_key
-from wayveil.model.ragged import IntArray
 from wayveil.pipeline.folder.manifest import FORMATS, Manifest, read_manifest, tables, taxonomy_name
 from wayveil.pipeline.folder.staging import MANIFEST
 from wayveil.pipeline.plain_input import plain_input

@@ -19,8 +19,8 @@ from wayveil.errors import InputError
 from wayveil.io.tabular.csv_position import first_bad_byte, first_long_record, line_of_record
 from wayveil.io.tabular.messages import count, looks_like_data, shown, was
 from wayveil.io.tabular.normal_columns import text_column
+from wayveil.model.data.ragged import BoolArray, IntArray
 from wayveil.model.normal import normal_text
-from wayveil.model.ragged import BoolArray, IntArray
 
 __all__ = [
     "PIECE",

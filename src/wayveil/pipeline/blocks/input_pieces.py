@@ -28,7 +28,7 @@ from wayveil.io.scatter import groups_of, people_keys, scatter_group
 from wayveil.io.tabular.columns import lone_rows_error
 from wayveil.io.tabular.normal_columns import similar_ids_error, similar_ids_note
 from wayveil.model import BlockKey, Data, Engine, Frame, Owners, Points, Routes, Stops, Taxonomy, TimeFormat
-from wayveil.model.ragged import FloatArray, IntArray
+from wayveil.model.data.ragged import FloatArray, IntArray
 from wayveil.pipeline.blocks.memory import check_groups, check_growth, limit_of
 from wayveil.pipeline.blocks.plan import Keys, keys_of
 from wayveil.pipeline.blocks.task_files import load_data, load_value, save, save_data
