@@ -20,7 +20,7 @@ from importlib import import_module
 from typing import Any
 
 _HOMES = {
-    "wayveil.api": ("Publication", "publish", "risk"),
+    "wayveil.api": ("Publication", "inspect", "publish", "risk"),
     "wayveil.attacks": ("ATTACKS",),
     "wayveil.commands.read_table": ("read",),
     "wayveil.engines": ("DaskEngine", "LocalEngine"),

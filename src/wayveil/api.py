@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from markupsafe import Markup, escape
 
+from wayveil.commands.inspect import Inspection, inspect_file, inspect_frame
 from wayveil.commands.risk import attack_data
 from wayveil.engines import Scratch
 from wayveil.errors import UsageError
@@ -24,11 +25,11 @@ from wayveil.pipeline.input import Prepared, load_published, prepare
 from wayveil.pipeline.publish import Outcome
 from wayveil.pipeline.publish import publish as publish_recipe
 from wayveil.recipe import catalog
-from wayveil.recipe.recipe import EACH_TRAJECTORY, InputSpec, Recipe, make_recipe
+from wayveil.recipe.recipe import EACH_TRAJECTORY, InputSpec, Recipe, make_input, make_recipe
 from wayveil.report.text.number_format import format_number, format_percent
 from wayveil.report.text.wording import adversary_words
 
-__all__ = ["Publication", "publish", "risk"]
+__all__ = ["Publication", "inspect", "publish", "risk"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -271,6 +272,39 @@ def risk(
         for name, value in result.measured.items()
     ]
     return _frame(rows, ("attack", "adversary", "number"), ("value",))
+
+
+def inspect(what: Any, *, values: bool = False, **said: Any) -> Inspection:
+    """Say what a file or a data frame is: its columns as shapes, who the people are, and what is left to be asked.
+
+    Parameters
+    ----------
+    what : str, Path, or a data frame of polars, pandas or GeoPandas
+    values : bool
+        Whether to show some values of each column.
+    **said
+        What is known already, as in [input] of a recipe: ``columns``, ``crs``, ``owners``, ``dialect``, ``times``.
+
+    Examples
+    --------
+    >>> visits = pl.DataFrame({"card": ["a", "b", "c"], "hour": [7, 8, 8], "station": ["north", "north", "south"]})
+    >>> seen = inspect(visits)
+    >>> seen.profile.layout, [person.column for person in seen.profile.people]
+    ('visits', ['card'])
+    """
+    if isinstance(what, (str, Path)):
+        return inspect_file(make_input({"path": str(what), **said}), values=values)
+    if isinstance(what, pl.LazyFrame):
+        what = what.collect()
+    module = type(what).__module__.partition(".")[0]
+    if module in ("pandas", "geopandas"):
+        plain = {str(name): [None if value != value else value for value in what[name]] for name in what.columns}
+        if module == "geopandas":
+            plain[str(what.geometry.name)] = [None if place is None else place.wkb for place in what.geometry]
+        what = pl.DataFrame({name: pl.Series(values, strict=False) for name, values in plain.items()})
+    if not isinstance(what, pl.DataFrame):
+        raise UsageError(f"inspect: a file or a data frame is needed, not {type(what).__name__}.")
+    return inspect_frame(what, values=values, **said)
 
 
 @dataclass(frozen=True, kw_only=True)

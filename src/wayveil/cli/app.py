@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from wayveil.cli import show
+from wayveil.cli import show, show_inspect
 from wayveil.cli.generated import lazy
 from wayveil.cli.mistakes import explain
 from wayveil.cli.options import (
@@ -47,7 +47,20 @@ app = typer.Typer(
 )
 
 _ORDER = (
-    *("demo", "methods", "publish", "run", "verify", "keygen", "risk", "utility", "compare", "generate", "prepare"),
+    *(
+        "demo",
+        "inspect",
+        "methods",
+        "publish",
+        "run",
+        "verify",
+        "keygen",
+        "risk",
+        "utility",
+        "compare",
+        "generate",
+        "prepare",
+    ),
     "serve",
 )
 _CLICK_ERROR: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -242,6 +255,58 @@ def _utility(
 
 
 app.command("utility")(reads_table(_utility))
+
+
+def _inspect(
+    spec: Any,
+    write: Annotated[
+        Path | None,
+        typer.Option(
+            "--write", metavar="FILE", parser=named_path, help="Write a recipe that wayveil run takes: .toml."
+        ),
+    ] = None,
+    overwrite: Overwrite = False,
+    show_values: Annotated[bool, typer.Option("--show-values", help="Also show some values of each column.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Say what a file is, ask what only you can know, and write a recipe for it."""
+    from wayveil.commands.inspect import answer_question, inspect_file, write_recipe
+    from wayveil.commands.table_files import check_file
+
+    if write is not None:
+        check_file(write, overwrite=overwrite, endings=(".toml",))
+    seen = inspect_file(spec, values=show_values)
+    asks = write is not None and not as_json and sys.stdin.isatty() and sys.stdout.isatty()
+    while seen.questions and asks:
+        question = seen.questions[0]
+        typer.echo(question.text)
+        for number, answer in enumerate(question.answers, 1):
+            typer.echo(f"  {number}  {answer.words}")
+        chosen = 0
+        while not 1 <= chosen <= len(question.answers):
+            chosen = typer.prompt("Which", type=int)
+        spec = answer_question(spec, question.answers[chosen - 1])
+        seen = inspect_file(spec, values=show_values)
+    if write is not None and seen.content is not None:
+        write_recipe(seen, write, overwrite=overwrite)
+    lines = [*show_inspect.inspection_lines(seen)]
+    if seen.content is not None:
+        lines.append(
+            "  next        wayveil inspect ... --write recipe.toml"
+            if write is None
+            else f"  next        wayveil run {write}"
+        )
+    if seen.questions or seen.refusal:
+        sentence = seen.refusal or seen.question_sentence()
+        content = {**seen.to_json(), **({"error": sentence, "exit_code": 2} if write is not None else {})}
+        emit(content, lines, as_json=as_json)
+        if write is not None:
+            raise typer.Exit(fail(sentence, 2, as_json=False))
+        return
+    emit(seen.to_json(), lines, as_json=as_json)
+
+
+app.command("inspect")(reads_table(_inspect, "Any file with movement data, or - for standard input."))
 
 
 @app.command("serve")

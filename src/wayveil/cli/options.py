@@ -113,10 +113,36 @@ _INPUT: dict[str, Any] = {
         Literal["refuse", "drop"],
         typer.Option("--unknown-places", help="What to do with stops at places that the taxonomy does not have."),
     ],
+    "separator": Annotated[
+        str | None, typer.Option("--separator", metavar="SIGN", help="Between two columns of text: , ; | tab or space.")
+    ],
+    "decimal": Annotated[str | None, typer.Option("--decimal", metavar="SIGN", help="Decimal mark: . or ,")],
+    "encoding": Annotated[
+        str | None, typer.Option("--encoding", metavar="NAME", help="Of text, as in utf-8, cp1252, utf-16.")
+    ],
+    "no_header": Annotated[bool, typer.Option("--no-header", help="The first line is data; columns are column_1, ...")],
+    "names": Annotated[
+        str | None, typer.Option("--names", metavar="NAME,...", help="Names of the columns of a file without a header.")
+    ],
+    "time_format": Annotated[
+        str | None,
+        typer.Option(
+            "--time-format",
+            metavar="WORD",
+            help="ymd, dmy, mdy, compact, epoch_s, epoch_ms, epoch_us, epoch_ns, clock.",
+        ),
+    ],
+    "time_zone": Annotated[
+        str | None, typer.Option("--time-zone", metavar="ZONE", help="Of times without an offset, as in Europe/Athens.")
+    ],
+    "bad_rows": Annotated[
+        Literal["refuse", "drop"],
+        typer.Option("--bad-rows", help="What to do with rows that cannot be read; they are counted."),
+    ],
 }
 """The options that say how to read a table, by the keys of the recipe's [input]; each_trajectory is one of owners."""
 
-_DEFAULTS = {"unknown_places": "refuse", "each_trajectory": False}
+_DEFAULTS = {"unknown_places": "refuse", "each_trajectory": False, "no_header": False, "bad_rows": "refuse"}
 
 SensitiveValues = Annotated[
     list[str] | None,
@@ -218,13 +244,38 @@ def _input_spec(path: Path, given: dict[str, Any]) -> Any:
 
     nodes = [name.strip() for text in given["sensitive_nodes"] or [] for name in text.split(",") if name.strip()]
     columns: dict[str, str] = _columns(given["columns"])
+    written = _written(given, columns)
     owners: Any = given["owners"] or []
     if given.pop("each_trajectory"):
         if owners or "user_id" in columns:
             other = "--owners" if owners else "--columns user_id="
             raise UsageError(f"{other} and --each-trajectory-is-a-person contradict each other; give one of them.")
         owners = EACH_TRAJECTORY
-    return make_input({"path": path, **given, "columns": columns, "owners": owners, "sensitive_nodes": nodes})
+    return make_input(
+        {"path": path, **given, "columns": columns, "owners": owners, "sensitive_nodes": nodes, **written}
+    )
+
+
+_SIGNS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";"}
+
+
+def _written(given: dict[str, Any], columns: dict[str, str]) -> dict[str, Any]:
+    """Return how the table is written, as far as options say it; the column of times is read under our name then."""
+    names = [name.strip() for name in (given.pop("names") or "").split(",") if name.strip()]
+    separator = given.pop("separator")
+    dialect = {
+        "separator": _SIGNS.get(separator, separator),
+        "decimal": given.pop("decimal"),
+        "encoding": given.pop("encoding"),
+        "header": False if given.pop("no_header") or names else None,
+        "names": names or None,
+    }
+    said = {key: value for key, value in dialect.items() if value is not None}
+    form, zone = given.pop("time_format"), given.pop("time_zone")
+    times = {}
+    if form is not None or zone is not None:
+        times = {"t": {"columns": [columns.pop("t", "t")], "format": form, "zone": zone}}
+    return {"times": times, **({"dialect": said} if said else {})}
 
 
 def prepare_steps(time_bucket: str | None, asked: list[str] | None) -> tuple[Any, ...]:

@@ -116,13 +116,13 @@ def open_spans(path: Path, kind: Kind, options: ReadOptions, *, rows: int, scrat
         raise table.wrong("the file has a header but no rows; at least one row is needed.")
     found = pl.read_parquet_metadata(files[0])
     return Spans(
-        shown=str(path),
+        shown=table.path,
         spans=tuple(spans),
         columns=tuple(zip(stored, names, strict=True)),
         key=key,
         part=columns.parts.get(who),
         rows=begin,
-        numbered=table.csv is not None,
+        numbered=table.csv is not None or table.places is not None,
         metadata=tuple((name, found[name]) for name in _CARRIED if name in found and table.geometry in names),
         group_bytes=0 if table.csv is not None else max(longest_group(file, stored) for file in files),
         suspects=columns.suspects,
@@ -221,11 +221,12 @@ def _scatter(spans: Spans, frame: pl.DataFrame, where: pl.Series, wanted: range,
 def _stored_names(table: Table, files: Sequence[Path], positions: Sequence[int], key: int) -> list[str]:
     """Return the names of columns as Parquet files have them; InputError if these files are not of one table."""
     schemas = [pl.scan_parquet(file, glob=False, hive_partitioning=False).collect_schema() for file in files]
-    stored = [schemas[0].names()[position] for position in positions]
+    named = [name for name in schemas[0].names() if name != ROW_NUMBER]
+    stored = [named[position] for position in positions]
     for file, schema in zip(files, schemas, strict=True):
         if any(schema.get(name) != schemas[0][name] for name in stored):
             raise table.wrong(f"{file.name} has other columns, or columns of other types, than {files[0].name}.")
-    kind = schemas[0].dtypes()[key]
+    kind = schemas[0][named[key]]
     if kind.is_nested() or kind in (pl.Binary, pl.Object):
         word = str(kind.base_type()).lower()
         raise table.wrong(f"column '{table.names[key]}' has the type {word}, which is no text; store text or numbers.")

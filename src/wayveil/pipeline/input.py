@@ -54,6 +54,7 @@ from wayveil.model.data.ragged import IntArray
 from wayveil.model.normal import similar_key
 from wayveil.pipeline.folder.manifest import FORMATS, Manifest, read_manifest, tables, taxonomy_name
 from wayveil.pipeline.folder.staging import MANIFEST
+from wayveil.pipeline.plain_input import plain_input
 from wayveil.pipeline.remaining import Stage, count_stage
 from wayveil.recipe import catalog
 from wayveil.recipe.recipe import InputSpec
@@ -105,10 +106,28 @@ def load(
     `frame` is given for a `piece` of a table, so that its degrees become the same metres as those of the whole.  Where
     nobody said who is behind a trajectory, the table is refused, unless the caller `counts_people` in no way.
     """
+    with plain_input(spec) as (plain, told):
+        loaded = _load(
+            plain, spec.path, attributes=attributes, kinds=kinds, frame=frame, piece=piece, counts_people=counts_people
+        )
+    guesses = () if piece else tuple(f"Taken to be so: {guess}" for guess in spec.guesses)
+    return replace(loaded, notes=(*guesses, *told, *loaded.notes)) if guesses or told else loaded
+
+
+def _load(
+    spec: InputSpec,
+    shown: Path,
+    *,
+    attributes: tuple[str, ...] | None,
+    kinds: tuple[str, ...],
+    frame: Frame | None,
+    piece: bool,
+    counts_people: bool,
+) -> Loaded:
     options = read_options(spec, attributes=attributes, frame=frame, piece=piece, counts_people=counts_people)
     found = spec.kind or guess_kind(spec.path, options)
     if kinds and found not in kinds:
-        raise other_kind_error(spec, found, kinds)
+        raise other_kind_error(shown, found, kinds)
     loaded = _READERS[found](spec, options)
     if spec.owner_tables:
         loaded = name_owners(loaded, spec.owner_tables, spec.columns, similar_ids=spec.similar_ids)
@@ -117,10 +136,10 @@ def load(
     return loaded if spec.places is None or found not in ("visits", "trips") else locate(loaded, spec.places)
 
 
-def other_kind_error(spec: InputSpec, found: str, needed: tuple[str, ...]) -> InputError:
+def other_kind_error(path: Path, found: str, needed: tuple[str, ...]) -> InputError:
     """Return the error for an input of another kind than is needed."""
     advice = catalog.advice(found, needed[0])
-    return InputError(f"The input {str(spec.path)!r} holds {found}, but {' or '.join(needed)} are needed.{advice}")
+    return InputError(f"The input {str(path)!r} holds {found}, but {' or '.join(needed)} are needed.{advice}")
 
 
 def read_options(

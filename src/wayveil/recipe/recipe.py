@@ -6,6 +6,7 @@ Method, preparation steps, attacks and metrics are checked against their own dec
 
 from __future__ import annotations
 
+import codecs
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from wayveil.errors import UsageError, closest
+from wayveil.io.intake.convert import TimeColumn
 from wayveil.io.tabular.columns import EACH_TRAJECTORY
 from wayveil.model import InputKind
 from wayveil.model.normal import normal_text
@@ -22,15 +24,21 @@ from wayveil.recipe import catalog
 __all__ = [
     "EACH_TRAJECTORY",
     "INPUT_KINDS",
+    "STANDARD_INPUT",
     "BlocksSpec",
+    "DialectSpec",
     "InputSpec",
     "OutputSpec",
     "Recipe",
+    "TimeSpec",
     "load_recipe",
     "make_input",
     "make_recipe",
 ]
 
+
+STANDARD_INPUT = Path("-")
+"""The path that means standard input."""
 
 INPUT_KINDS: tuple[str, ...] = get_args(InputKind)
 """What an input can hold."""
@@ -40,11 +48,65 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, arbitrary_types_allowed=True)
 
 
+class DialectSpec(_Strict):
+    """How a text table is written; what is not said is told from the beginning of the file.
+
+    `names` are those of the columns, where there is no header.
+    """
+
+    encoding: str | None = None
+    separator: str | None = Field(default=None, min_length=1, max_length=1)
+    decimal: Literal[".", ","] | None = None
+    header: bool | None = None
+    skip_lines: int | None = Field(default=None, ge=0)
+    comment: str | None = None
+    names: tuple[str, ...] = ()
+
+    @field_validator("names", mode="before")
+    @classmethod
+    def _names(cls, value: Any) -> Any:
+        return tuple(value) if isinstance(value, list) else value
+
+    @field_validator("encoding")
+    @classmethod
+    def _encoding(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        try:
+            return codecs.lookup(value).name
+        except LookupError:
+            raise ValueError("there is no such encoding; try utf-8, utf-16 or cp1252") from None
+
+
+class TimeSpec(_Strict):
+    """A time in one column, or in two: the date and the time of day.
+
+    `format` is one of the words of `time_formats`; not said, it is told from the whole column.  `zone` is that of times
+    without an offset, "" keeps the clock on the wall, "offset" takes the offset that every time has.
+    """
+
+    columns: tuple[str, ...] = Field(min_length=1, max_length=2)
+    format: str | None = None
+    zone: str | None = None
+
+    @field_validator("columns", mode="before")
+    @classmethod
+    def _columns(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
+
+    @model_validator(mode="after")
+    def _usable(self) -> TimeSpec:
+        TimeColumn(columns=self.columns, format=self.format or "ymd", zone=self.zone or "")
+        return self
+
+
 class InputSpec(_Strict):
     """The table to read: where it is, what it holds and how its columns are called.
 
     `owners` says who is behind the trajectories where no column does: tables, or "each-trajectory", the declaration
-    that each is another person.
+    that each is another person.  `dialect`, `times` and `ends` say how the table is written, where it is no plain one:
+    `ends` of a table with one row per trip has, for each new column, that of the start and that of the end.  `bad_rows`
+    says what happens to rows that cannot be read.  `guesses` are what was taken to be so of the file, for the report.
     """
 
     path: Path
@@ -60,6 +122,17 @@ class InputSpec(_Strict):
     unknown_places: Literal["refuse", "drop"] = "refuse"
     owners: Literal["each-trajectory"] | tuple[Path, ...] = ()
     similar_ids: Literal["different", "same"] | None = None
+    dialect: DialectSpec | None = None
+    times: dict[str, TimeSpec] = Field(default_factory=dict)
+    ends: dict[str, tuple[str, str]] = Field(default_factory=dict)
+    bad_rows: Literal["refuse", "drop"] = "refuse"
+    guesses: tuple[str, ...] = ()
+
+    @field_validator("ends", mode="before")
+    @classmethod
+    def _ends(cls, value: Any) -> Any:
+        pairs = value.items() if isinstance(value, dict) else ()
+        return {name: tuple(pair) if isinstance(pair, list) else pair for name, pair in pairs} if pairs else value
 
     @field_validator("path", "known", "places", "network", "taxonomy", mode="before")
     @classmethod
@@ -98,7 +171,7 @@ class InputSpec(_Strict):
         """The tables that say who is behind a trajectory."""
         return () if isinstance(self.owners, str) else self.owners
 
-    @field_validator("sensitive_nodes", mode="before")
+    @field_validator("sensitive_nodes", "guesses", mode="before")
     @classmethod
     def _names(cls, value: Any) -> Any:
         return tuple(value) if isinstance(value, list) else value
@@ -116,7 +189,9 @@ class InputSpec(_Strict):
     def below(self, folder: Path) -> InputSpec:
         """Return the same, with its paths relative to a folder."""
         files = ("path", "known", "places", "network", "taxonomy")
-        beside: dict[str, Any] = {name: folder / file for name in files if (file := getattr(self, name))}
+        beside: dict[str, Any] = {
+            name: folder / file for name in files if (file := getattr(self, name)) and file != STANDARD_INPUT
+        }
         return self.model_copy(update=beside).with_owner_tables(lambda file: folder / file)
 
     def with_owner_tables(self, place: Callable[[Path], Path]) -> InputSpec:
@@ -327,5 +402,8 @@ def _sentence(error: ValidationError, *above: str) -> str:
 
 def _known_keys(where: list[str]) -> list[str]:
     tables: dict[str, type[BaseModel]] = {"input": InputSpec, "output": OutputSpec, "blocks": BlocksSpec}
+    inside: dict[str, type[BaseModel]] = {"dialect": DialectSpec, "times": TimeSpec}
+    if len(where) > 1 and where[0] == "input":
+        return list(inside.get(where[1], InputSpec).model_fields)
     model = tables.get(where[0], Recipe) if where else Recipe
     return list(model.model_fields)

@@ -86,11 +86,28 @@ def _unpacked(found: Any, noun: str, number: int, shown: str) -> Iterator[tuple[
     kind = found.get("type") if isinstance(found, dict) else None
     if kind == "FeatureCollection" and isinstance(found.get("features"), list):
         for i, feature in enumerate(found["features"], start=1):
-            yield (noun, number if noun == "line" else i), feature, found
+            yield (noun, number if noun == "line" else i), _at_rest(feature), found
     elif kind == "Feature":
-        yield (noun, number), found, None
+        yield (noun, number), _at_rest(found), None
     else:
         raise InputError(f"{shown}: this is not GeoJSON; a Feature or a FeatureCollection is needed.")
+
+
+def _at_rest(feature: Any) -> Any:
+    """Return a feature of OGC Moving Features JSON with a moving point as a line with times; others as they are."""
+    moving = feature.get("temporalGeometry") if isinstance(feature, dict) else None
+    if not isinstance(moving, dict) or moving.get("type") not in ("MovingPoint", "MovingGeometryCollection"):
+        return feature
+    prisms = moving.get("prisms", [moving])
+    if not isinstance(prisms, list) or not all(isinstance(prism, dict) for prism in prisms):
+        return feature
+    parts = [(prism.get("coordinates"), prism.get("datetimes")) for prism in prisms]
+    if not all(isinstance(places, list) and isinstance(times, list) for places, times in parts):
+        return feature
+    line = {"type": "LineString", "coordinates": [place for places, _ in parts for place in places]}
+    told = feature.get("properties")
+    properties = {**(told if isinstance(told, dict) else {}), "times": [time for _, times in parts for time in times]}
+    return {**feature, "geometry": line, "properties": properties}
 
 
 def _not_utf8(shown: str, file: Path) -> InputError:

@@ -16,7 +16,7 @@ from wayveil.io.tabular.messages import listed
 from wayveil.io.tabular.table import Table, open_table, parquet_parts
 from wayveil.model.normal import normal_text
 
-__all__ = ["Source", "holds_points", "holds_tracks", "open_source"]
+__all__ = ["Source", "holds_format", "holds_points", "holds_tracks", "open_source"]
 
 _TABLES = (".csv", ".csv.gz", ".parquet")
 _GEOJSON = (".geojson", ".json", ".geojsonl", ".geojsons", ".ndjson", ".jsonl")
@@ -35,6 +35,11 @@ class Source:
     crs: Crs | None = None
     assumed: Crs | None = None
     unsure: bool = False
+
+
+def holds_format(path: Path) -> bool:
+    """Whether the suffix of a file names a format that is read as it is."""
+    return path.name.lower().endswith((*_TABLES, *_GEOJSON, *_TRACKS))
 
 
 def holds_points(path: str | Path) -> bool:

@@ -11,7 +11,7 @@ import gzip
 import shutil
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,12 +24,26 @@ from wayveil.errors import InputError, UsageError, check_choice
 from wayveil.io.intake.dialect import Dialect
 from wayveil.io.intake.time_formats import CLOCK, FORMATS, NUMBER, read_times
 from wayveil.io.tabular.messages import count, listed
-from wayveil.io.tabular.table import PIECE, ROW_NUMBER
+from wayveil.io.tabular.table import PIECE, ROW_NUMBER, ROW_WORD
 
-__all__ = ["OFFSET", "Converted", "Layout", "TimeColumn", "convert_table", "open_text", "scan_text"]
+__all__ = [
+    "OFFSET",
+    "TRIP",
+    "Converted",
+    "Layout",
+    "TimeColumn",
+    "convert_frame",
+    "convert_table",
+    "open_text",
+    "plain_text",
+    "scan_text",
+]
 
 OFFSET = "offset"
 """The zone of times that say their own UTC offset."""
+
+TRIP = "trip"
+"""The column with the number of a row that became two."""
 
 _DECIMAL_COMMA = r"^\s*([+-]?\d+),(\d+)\s*$"
 _CHUNK = 1 << 24
@@ -80,24 +94,33 @@ class Layout:
         The names of the columns, where the file has no header.
     times : mapping of str to TimeColumn
         New columns with times, by name.
+    ends : mapping of str to (str, str)
+        For tables with one row per trip: new columns, each with the columns of its start and of its end.  A row becomes
+        two, and a column ``trip`` has its number.
+    needed : tuple of str
+        Columns without which a row is bad.
     bad_rows : {"refuse", "drop"}
-        What to do with rows whose time cannot be read.
+        What to do with rows whose time cannot be read, or that lack what is needed.
     """
 
     dialect: Dialect = field(default_factory=Dialect)
     names: tuple[str, ...] = ()
     times: Mapping[str, TimeColumn] = field(default_factory=dict)
+    ends: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    needed: tuple[str, ...] = ()
     bad_rows: Literal["refuse", "drop"] = "refuse"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "names", tuple(self.names))
         object.__setattr__(self, "times", dict(self.times))
+        object.__setattr__(self, "ends", {name: tuple(pair) for name, pair in self.ends.items()})
+        object.__setattr__(self, "needed", tuple(self.needed))
         check_choice("read", "bad_rows", self.bad_rows, ("refuse", "drop"))
 
     @property
     def is_plain(self) -> bool:
         """Whether readers take the file as it is."""
-        return self.dialect.is_plain and not self.names and not self.times
+        return self.dialect.is_plain and not (self.names or self.times or self.ends or self.bad_rows == "drop")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,44 +132,91 @@ class Converted:
     dropped: Mapping[str, int]
 
 
-def convert_table(path: str | Path, layout: Layout, folder: Path) -> Converted:
+def convert_table(path: str | Path, layout: Layout, folder: Path, *, shown: str = "") -> Converted:
     """Convert a text table into a Parquet file in a folder, in one pass that holds a part of it at a time.
+
+    `shown` is how messages call the file.
 
     Raises
     ------
     InputError
-        If the file cannot be read in this layout, or has times that cannot be read and may not be dropped.
+        If the file cannot be read in this layout, or has rows that are bad and may not be dropped.
     """
-    shown = str(path)
+    shown = shown or str(path)
     with plain_text(path, layout.dialect, folder) as text:
         lazy, names = scan_text(shown, text, layout)
-        wanted = {column for time in layout.times.values() for column in time.columns}
-        missing = sorted(wanted - set(names))
-        if missing:
-            raise InputError(
-                f"{shown}: there is no column {listed(missing)} to read times from; the file has {listed(names)}."
-            )
         first_line = layout.dialect.skip_lines + layout.dialect.header
         lazy = lazy.with_row_index(ROW_NUMBER, offset=first_line).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
         blank = pl.all_horizontal(pl.col(name).is_null() for name in names)
-        lazy = lazy.filter(~blank)
-        lazy = lazy.with_columns(_read_time(time).alias(name) for name, time in layout.times.items())
-        bad = {f"the time in {listed(list(time.columns))} cannot be read": pl.col(name).is_null()
-               for name, time in layout.times.items()}  # fmt: skip
-        target = folder / "converted.parquet"
-        try:
-            dropped, rows, first = _count_bad(lazy, bad)
-            if dropped and layout.bad_rows == "refuse":
-                reason, times = next(iter(dropped.items()))
-                raise InputError(
-                    f"{shown}: {reason} in {count(times, 'row')} of {rows:,}, first at line {first + 1:,}. Correct "
-                    "them, say --time-format, or leave them out with --bad-rows drop."
-                )
-            good = lazy.filter(~pl.any_horizontal(bad.values())) if bad else lazy
-            good.sink_parquet(target, metadata={PIECE: shown}, maintain_order=True)
-        except _POLARS_ERRORS:
-            raise _unreadable(shown) from None
+        return convert_frame(lazy.filter(~blank), names, layout, folder, shown=shown, word="line")
+
+
+def convert_frame(
+    lazy: pl.LazyFrame,
+    names: Sequence[str],
+    layout: Layout,
+    folder: Path,
+    *,
+    shown: str,
+    word: str = "row",
+    metadata: Mapping[str, str] | None = None,
+) -> Converted:
+    """Do the same with a frame whose rows are numbered in `ROW_NUMBER`; messages say `word` and number."""
+    wanted = {column for time in layout.times.values() for column in time.columns}
+    wanted |= {column for pair in layout.ends.values() for column in pair if column not in layout.times}
+    missing = sorted(wanted - set(names))
+    if missing:
+        raise InputError(
+            f"{shown}: there is no column {listed(missing)} to read times or ends from; the file has {listed(names)}."
+        )
+    lazy = lazy.with_columns(_read_time(time).alias(name) for name, time in layout.times.items())
+    bad = {f"the time in {listed(list(time.columns))} cannot be read": pl.col(name).is_null()
+           for name, time in layout.times.items()}  # fmt: skip
+    present = {*names, *layout.times}
+    schema = lazy.collect_schema()
+    bad |= {f"column {listed([name])} is empty": _is_empty(name, schema[name])
+            for name in layout.needed if name in present and name not in layout.times}  # fmt: skip
+    target = folder / "converted.parquet"
+    try:
+        dropped, rows, first = _count_bad(lazy, bad)
+        if dropped and layout.bad_rows == "refuse":
+            reason, times = next(iter(dropped.items()))
+            raise InputError(
+                f"{shown}: {reason} in {count(times, 'row')} of {rows:,}, first at {word} {first + 1:,}. Correct "
+                "them, say --time-format, or leave them out with --bad-rows drop."
+            )
+        good = lazy.filter(~pl.any_horizontal(bad.values())) if bad else lazy
+        # What a time was read from says it once more, and is no attribute of anybody.
+        read = {column for time in layout.times.values() for column in time.columns}
+        read -= {*layout.times, *layout.needed, *(column for pair in layout.ends.values() for column in pair)}
+        good = good.drop(sorted(read))
+        if layout.ends:
+            good = _both_ends(good, good.collect_schema().names(), layout.ends)
+        good.sink_parquet(target, metadata={PIECE: shown, ROW_WORD: word, **(metadata or {})}, maintain_order=True)
+    except _POLARS_ERRORS:
+        raise _unreadable(shown) from None
     return Converted(path=target, rows=rows, dropped=dropped)
+
+
+def _is_empty(name: str, dtype: pl.DataType) -> pl.Expr:
+    empty = pl.col(name).is_null()
+    return empty | (pl.col(name).str.strip_chars() == "") if dtype == pl.String else empty
+
+
+def _both_ends(lazy: pl.LazyFrame, names: Sequence[str], ends: Mapping[str, tuple[str, str]]) -> pl.LazyFrame:
+    """Return two rows for each: one with the columns of the start, one with those of the end."""
+    used = {column for pair in ends.values() for column in pair}
+    others = [name for name in names if name not in used and name not in ends and name not in (TRIP, ROW_NUMBER)]
+    sides = [
+        lazy.select(
+            ROW_NUMBER,
+            *others,
+            (pl.col(ROW_NUMBER) + 1).cast(pl.String).alias(TRIP),
+            *(pl.col(pair[side]).alias(name) for name, pair in ends.items()),
+        )
+        for side in (0, 1)
+    ]
+    return pl.concat(sides).sort(ROW_NUMBER, maintain_order=True)
 
 
 def scan_text(shown: str, text: Path, layout: Layout) -> tuple[pl.LazyFrame, tuple[str, ...]]:
@@ -183,10 +253,10 @@ def _unreadable(shown: str) -> InputError:
 
 def _read_time(time: TimeColumn) -> pl.Expr:
     """Return a time as a column: an instant, the clock on the wall, or a whole number."""
-    first = pl.col(time.columns[0])
+    first = pl.col(time.columns[0]).cast(pl.String)
     moment = read_times(first, time.format)
     if len(time.columns) == 2:
-        moment = moment + read_times(pl.col(time.columns[1]), CLOCK)
+        moment = moment + read_times(pl.col(time.columns[1]).cast(pl.String), CLOCK)
     if time.format in (NUMBER, CLOCK):
         return moment if time.format == NUMBER else moment // 1_000_000
     wall = moment.cast(pl.Datetime("us"))

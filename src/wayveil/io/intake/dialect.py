@@ -132,6 +132,8 @@ def detect_dialect(start: bytes, *, whole: bool, shown: str = "the file") -> Dia
     announced = re.fullmatch(r"\s*sep=(.)\s*", lines[0], re.IGNORECASE)
     above = 1 if announced else 0
     comment = _find_comment(lines[above:])
+    if comment and _is_marked_header(lines[above:], comment):
+        comment = ""
     separators = [announced.group(1)] if announced else list(SEPARATORS)
     tried = [_rank(lines[above:], sign, comment) for sign in separators]
     ranked = [ranking for ranking in tried if ranking is not None]
@@ -199,6 +201,21 @@ def _find_comment(lines: list[str]) -> str:
     """Return the sign with which comment lines begin at the top of a file, "" where there are none."""
     first = next((line.strip() for line in lines if line.strip()), "")
     return next((sign for sign in _COMMENTS if first.startswith(sign)), "")
+
+
+def _is_marked_header(lines: list[str], comment: str) -> bool:
+    """Whether the one line that begins like a comment names the columns: it has as many fields as those below."""
+    marked = [i for i, line in enumerate(lines) if line.lstrip().startswith(comment)]
+    if len(marked) != 1 or len(lines) <= marked[0] + 1:
+        return False
+    for separator in SEPARATORS:
+        if separator == " ":
+            continue
+        records = [fields for _, fields in split_records(lines[marked[0] : marked[0] + 20], separator)]
+        names = [field.strip() for field in records[0]] if records else []
+        if len(names) > 1 and all(len(fields) == len(names) for fields in records):
+            return all(names) and not any(looks_like_value(name) for name in names)
+    return False
 
 
 def _rank(lines: list[str], separator: str, comment: str) -> _Ranking | None:

@@ -143,20 +143,29 @@ def read_times(text: pl.Expr, time_format: str) -> pl.Expr:
     if time_format == NUMBER:
         return values.cast(pl.Float64, strict=False).round(0).cast(pl.Int64, strict=False)
     if time_format == CLOCK:
-        return _read_clock(values, 1, rf"^{_CLOCK_TEXT}$")
+        return _from_groups(values, rf"^{_CLOCK_TEXT}$", _read_clock(1))
     date, order = _DATES[time_format]
     whole = rf"^{date}(?:[T\s]+{_CLOCK_TEXT}{_OFFSET_TEXT})?$"
     group = {name: position + 1 for position, name in enumerate(order)}
-    year = _read_year(values.str.extract(whole, group["y"]))
-    month = values.str.extract(whole, group["m"]).str.zfill(2)
-    day = values.str.extract(whole, group["d"]).str.zfill(2)
+    year = _read_year(_part(group["y"]))
+    month = _part(group["m"]).str.zfill(2)
+    day = _part(group["d"]).str.zfill(2)
     # A day that does not exist, such as 30 February, becomes null, never another day.
     midnight = pl.format("{}-{}-{}", year, month, day).str.to_date("%Y-%m-%d", strict=False)
     midnight_us = midnight.cast(pl.Datetime("us")).to_physical()
-    clock = _read_clock(values, 4, whole)
-    has_clock = values.str.extract(whole, 4).is_not_null()
+    clock = _read_clock(4)
+    has_clock = _part(4).is_not_null()
     clock_us = pl.when(has_clock).then(pl.when(clock < 86_400 * _US).then(clock)).otherwise(0)
-    return midnight_us + clock_us - _read_offset(values.str.extract(whole, 9))
+    return _from_groups(values, whole, midnight_us + clock_us - _read_offset(_part(9)))
+
+
+def _from_groups(values: pl.Expr, pattern: str, result: pl.Expr) -> pl.Expr:
+    """Return what an expression makes of the groups of a pattern, which is matched once and not for each of them."""
+
+    def combine(groups: pl.Series) -> pl.Series:
+        return groups.struct.unnest().select(result.cast(pl.Int64)).to_series().alias(groups.name)
+
+    return values.str.extract_groups(pattern).map_batches(combine, return_dtype=pl.Int64(), is_elementwise=True)
 
 
 def _read_epochs(values: pl.Expr, per_second: int) -> pl.Expr:
@@ -174,13 +183,18 @@ def _read_year(text: pl.Expr) -> pl.Expr:
     return pl.when(text.str.len_chars() == 2).then(century + text).otherwise(text)
 
 
-def _read_clock(text: pl.Expr, first: int, pattern: str) -> pl.Expr:
+def _part(number: int) -> pl.Expr:
+    """Return a group of a pattern, by its number."""
+    return pl.col(str(number))
+
+
+def _read_clock(first: int) -> pl.Expr:
     """Return microseconds since midnight from the groups of a pattern that begin at `first`; null if it is no clock."""
-    hour = text.str.extract(pattern, first).cast(pl.Int64, strict=False)
-    minute = text.str.extract(pattern, first + 1).cast(pl.Int64, strict=False)
-    second = text.str.extract(pattern, first + 2).cast(pl.Int64, strict=False).fill_null(0)
-    fraction = text.str.extract(pattern, first + 3).fill_null("").str.pad_end(6, "0").str.slice(0, 6).cast(pl.Int64)
-    half = text.str.extract(pattern, first + 4).str.to_lowercase().str.replace_all(".", "", literal=True)
+    hour = _part(first).cast(pl.Int64, strict=False)
+    minute = _part(first + 1).cast(pl.Int64, strict=False)
+    second = _part(first + 2).cast(pl.Int64, strict=False).fill_null(0)
+    fraction = _part(first + 3).fill_null("").str.pad_end(6, "0").str.slice(0, 6).cast(pl.Int64)
+    half = _part(first + 4).str.to_lowercase().str.replace_all(".", "", literal=True)
     on_12 = pl.when(half == "pm").then(hour % 12 + 12).when(half == "am").then(hour % 12).otherwise(hour)
     possible = (minute < 60) & (second < 61) & (half.is_null() | hour.is_between(1, 12))
     return pl.when(possible).then(((on_12 * 60 + minute) * 60 + second) * _US + fraction)

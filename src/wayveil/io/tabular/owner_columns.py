@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from wayveil.io.tabular.messages import looks_like_value
 
-__all__ = ["looks_like_person", "person_columns"]
+__all__ = ["looks_like_person", "person_columns", "split_words"]
 
 _PEOPLE_TEXT = """
     user uid username userhash person people human individual owner holder client customer consumer subscriber member
@@ -46,7 +46,7 @@ def looks_like_person(name: str) -> bool:
     >>> [looks_like_person(name) for name in ("id", "User Type", "cardinal", "bike_station", "traj_id")]
     [False, False, False, False, False]
     """
-    words = _words(name)
+    words = split_words(name)
     return any(_is_person(word) for word in words) and not any(word in _OTHER for word in words)
 
 
@@ -55,7 +55,7 @@ def person_columns(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(name for name in names if looks_like_person(name) and not looks_like_value(name))
 
 
-def _words(name: str) -> list[str]:
+def split_words(name: str) -> list[str]:
     """Return the words of a name in small letters: those of card_id, cardID, CardId and "Card ID" are the same."""
     apart = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
     return [word.lower() for word in re.split(r"[\W_]+", apart) if word]

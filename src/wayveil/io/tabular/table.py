@@ -25,6 +25,7 @@ from wayveil.model.normal import normal_text
 __all__ = [
     "PIECE",
     "ROW_NUMBER",
+    "ROW_WORD",
     "Rows",
     "Table",
     "as_text",
@@ -40,6 +41,9 @@ ROW_NUMBER = "__wayveil_row__"
 
 PIECE = "wayveil_piece_of"
 """The metadata of a piece that has the name of the whole, for messages."""
+
+ROW_WORD = "wayveil_row_word"
+"""The metadata of a piece that has what messages call the place of a row: "line" of a text table."""
 
 _HEADER_BYTES = 1 << 20
 _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
@@ -259,14 +263,15 @@ def _open_parquets(shown: str, files: list[Path]) -> Table:
     try:
         lazy = pl.scan_parquet(files, glob=False, hive_partitioning=False)
         names = lazy.collect_schema().names()
-        whole = pl.read_parquet_metadata(files[0]).get(PIECE) if ROW_NUMBER in names else None
+        facts = pl.read_parquet_metadata(files[0]) if ROW_NUMBER in names else {}
+        whole, word = facts.get(PIECE), facts.get(ROW_WORD, "row")
     except _POLARS_ERRORS:
         raise InputError(f"{shown}: the Parquet file is damaged and cannot be read; write or copy it again.") from None
     places = None
     if whole is not None:
         rows = lazy.select(ROW_NUMBER)
         names.remove(ROW_NUMBER)
-        shown, places = whole, lambda row: f"row {rows.slice(row, 1).collect().item() + 1:,}"
+        shown, places = whole, lambda row: f"{word} {rows.slice(row, 1).collect().item() + 1:,}"
     lazy = lazy.select(pl.col(name).alias(str(i)) for i, name in enumerate(names))
     named = ["" if _PANDAS_INDEX.fullmatch(name) else name for name in names]
     return Table(path=shown, names=_checked(shown, named), lazy=lazy, csv=None, places=places)

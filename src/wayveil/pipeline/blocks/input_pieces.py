@@ -34,6 +34,7 @@ from wayveil.pipeline.blocks.memory import check_groups, check_growth, limit_of
 from wayveil.pipeline.blocks.plan import Keys, keys_of
 from wayveil.pipeline.blocks.task_files import load_data, load_value, save, save_data
 from wayveil.pipeline.input import load, other_kind_error, prepare, read_options
+from wayveil.pipeline.plain_input import is_plain, plain_input
 from wayveil.recipe import catalog
 from wayveil.recipe.defaults import sensitive_of
 from wayveil.recipe.recipe import InputSpec, Recipe
@@ -141,9 +142,12 @@ def wanted(recipe: Recipe) -> Wanted:
 
 def found_kind(spec: InputSpec, needed: tuple[str, ...] = ()) -> Any:
     """Return what an input holds; InputError if something else is needed, or if it cannot be read in pieces."""
-    found = spec.kind or guess_kind(spec.path, ReadOptions(columns=spec.columns))
+    found = spec.kind
+    if found is None:
+        with plain_input(spec) as (plain, _):
+            found = guess_kind(plain.path, ReadOptions(columns=plain.columns))
     if needed and found not in needed:
-        raise other_kind_error(spec, found, needed)
+        raise other_kind_error(spec.path, found, needed)
     if found == "trips":
         raise InputError(
             f"The input {str(spec.path)!r} holds trips, which are read whole: leave blocks and the memory limit out."
@@ -154,6 +158,12 @@ def found_kind(spec: InputSpec, needed: tuple[str, ...] = ()) -> Any:
 def read_pieces(want: Wanted, *, seed: int, scratch: Path, engine: Engine) -> Pieces:
     """Scatter, read and prepare a table on an engine; nobody ever holds all of it."""
     spec, found = want.spec, want.kind
+    if not is_plain(spec):
+        folder = scratch / "converted"
+        folder.mkdir(mode=0o700)
+        with plain_input(spec, folder) as (plain, told):
+            read = read_pieces(replace(want, spec=plain), seed=seed, scratch=scratch, engine=engine)
+        return replace(read, notes=(*told, *read.notes))
     if spec.owner_tables or spec.known is not None:
         name = "--owners" if spec.owner_tables else "--known"
         raise UsageError(f"A table given with {name} cannot be cut into blocks; put its column into the input table.")
@@ -179,7 +189,8 @@ def read_pieces(want: Wanted, *, seed: int, scratch: Path, engine: Engine) -> Pi
     task = partial(_prepare_piece, want, spans, frame, secret, scratch)
     make_folders(*(scratch / name for name in ("prepared", "taxonomies", "renumbered", "owned")))
     pieces: list[_Piece] = engine.map(task, list(enumerate(files)))
-    return _joined(pieces, spans, scratch, engine)
+    joined = _joined(pieces, spans, scratch, engine)
+    return replace(joined, notes=(*(f"Taken to be so: {guess}" for guess in spec.guesses), *joined.notes))
 
 
 def _piece_spec(spec: InputSpec, file: Path, kind: str) -> InputSpec:

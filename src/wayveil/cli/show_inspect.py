@@ -1,0 +1,61 @@
+"""An inspection as lines for a person: one screen, shapes and no values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from wayveil.cli.terminal import harmless
+
+__all__ = ["inspection_lines"]
+
+_ROW = {
+    "visits": "one row per visit to a place",
+    "points": "one row per position",
+    "trips": "one row per trip, with both ends",
+    "places": "a table of places",
+    "unknown": "not known what a row is",
+}
+_WORDS = {
+    "people": "people",
+    "trajectories": "trajectories",
+    "rows_per_trajectory": "rows per trajectory",
+    "seconds_between_rows": "seconds between rows (median)",
+    "gaps_over_30_minutes": "gaps of more than 30 minutes",
+    "days": "days from first to last",
+    "duplicate_rows": "rows that repeat another",
+}
+
+
+def inspection_lines(seen: Any) -> Iterator[str]:
+    """Say what a file is, what was guessed, and what is left to be asked."""
+    profile = seen.profile
+    yield f"{seen.file}: {seen.format}; {profile.rows:,} rows, {_ROW[profile.layout]}"
+    if seen.dialect is not None:
+        header = "names of columns on the first line" if seen.dialect.header else "no header"
+        above = f", {seen.dialect.skip_lines} lines above" if seen.dialect.skip_lines else ""
+        yield f"  written     {header}{above}, decimal {'comma' if seen.dialect.decimal == ',' else 'point'}"
+    width = min(24, max(len(column.name) for column in profile.columns))
+    for column in profile.columns:
+        low, high = column.lengths
+        length = f"{low} to {high} characters" if low != high else f"{low} characters"
+        missing = f", {column.missing:.1%} missing" if column.missing else ""
+        role = f"  -> {column.role}: {column.why}" if column.role else ""
+        shape = f"{column.type}, {column.distinct:,} different, {length}{missing}"
+        shown = f"  [{' | '.join(seen.examples[column.name])}]" if column.name in seen.examples else ""
+        yield harmless(f"  column      {column.name:<{width}}  {shape}{role}{shown}")
+    for person in profile.people:
+        yield harmless(f"  person?     {person.column}: {person.people:,} people; {person.why}")
+    for key, words in _WORDS.items():
+        if profile.facts.get(key):
+            yield f"  count       {words}: {profile.facts[key]:,}"
+    for problem in profile.problems:
+        yield harmless(f"  problem     {problem}")
+    for guess in seen.guesses:
+        yield harmless(f"  taken       {guess}")
+    for question in seen.questions:
+        yield harmless(f"  question    {question.text}")
+        for answer in question.answers:
+            yield harmless(f"              {answer.option}  ({answer.words})")
+    if seen.refusal:
+        yield harmless(f"  cannot be published: {seen.refusal}")

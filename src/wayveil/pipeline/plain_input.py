@@ -1,0 +1,220 @@
+"""Inputs that are no plain table: converted once into a scratch folder, so that every reader takes them as they are."""
+
+from __future__ import annotations
+
+import atexit
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from wayveil.engines import Scratch, scratch_folder
+from wayveil.errors import InputError
+from wayveil.io.formats.registry import holds_format, open_source
+from wayveil.io.formats.vector_files import VECTOR_FILES, convert_vector
+from wayveil.io.intake.convert import (
+    OFFSET,
+    Converted,
+    Layout,
+    TimeColumn,
+    convert_frame,
+    convert_table,
+    open_text,
+    plain_text,
+    scan_text,
+)
+from wayveil.io.intake.dialect import SEPARATORS, Dialect, detect_dialect
+from wayveil.io.intake.time_formats import CLOCK, NUMBER, TimeFit, detect_time_formats
+from wayveil.io.tabular.columns import INPUTS
+from wayveil.io.tabular.messages import count, listed, was
+from wayveil.io.tabular.table import ROW_NUMBER
+from wayveil.recipe.recipe import STANDARD_INPUT, DialectSpec, InputSpec, TimeSpec
+
+__all__ = ["DIALECT_BYTES", "find_dialect", "is_plain", "is_text", "name_input", "place_input", "plain_input"]
+
+DIALECT_BYTES = 1 << 20
+"""A dialect is told from so much of a file."""
+
+_PACKED = (".gz", ".zip")
+_standard_input: list[Scratch] = []
+
+
+@contextmanager
+def plain_input(spec: InputSpec, folder: Path | None = None) -> Iterator[tuple[InputSpec, tuple[str, ...]]]:
+    """Yield an input whose table every reader takes as it is, and what was done to the file.
+
+    The converted table is in `folder`, or in a scratch folder that is gone at the end.
+    """
+    if is_plain(spec):
+        yield spec, ()
+    elif folder is not None:
+        yield _convert(spec, folder)
+    else:
+        with scratch_folder() as scratch:
+            yield _convert(spec, scratch)
+
+
+def is_plain(spec: InputSpec) -> bool:
+    """Whether readers take the file of an input as it is."""
+    if spec.dialect is not None or spec.times or spec.ends or spec.bad_rows == "drop":
+        return False
+    path = spec.path
+    if path == STANDARD_INPUT:
+        return False
+    try:
+        if path.is_dir() or not path.is_file():
+            return True  # readers say what is wrong
+    except (OSError, ValueError):
+        return True
+    return holds_format(path) or not (path.name.lower().endswith((*_PACKED, *VECTOR_FILES)) or is_text(path))
+
+
+def is_text(path: Path) -> bool:
+    """Whether a file of any name begins like text."""
+    try:
+        with path.open("rb") as stream:
+            start = stream.read(4096)
+    except OSError:
+        return False
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return True
+    # Spreadsheets and other packed documents; anything else that is no text has a zero byte early on.
+    return bool(start) and 0 not in start and not start.startswith((b"PK", b"%PDF", b"PAR1", b"\x1f\x8b"))
+
+
+def name_input(path: Path) -> str:
+    """Return how messages call an input."""
+    return "standard input" if path == STANDARD_INPUT else str(path)
+
+
+def place_input(path: Path) -> Path:
+    """Return where the file of an input is: what comes by standard input is set down once, for all who read it."""
+    if path != STANDARD_INPUT:
+        return path
+    if not _standard_input:
+        scratch = Scratch()
+        atexit.register(scratch.close)
+        _standard_input.append(scratch)
+        start = sys.stdin.buffer.read(4)
+        if start == b"PAR1":
+            raise InputError("standard input: this is a Parquet file; give it as a file.")
+        with (scratch.path / "input").open("wb") as out:
+            out.write(start)
+            while chunk := sys.stdin.buffer.read(1 << 20):
+                out.write(chunk)
+        suffix = ".txt.gz" if start[:2] == b"\x1f\x8b" else ".txt"
+        (scratch.path / "input").rename(scratch.path / f"input{suffix}")
+    return next(_standard_input[0].path.glob("input.txt*"))
+
+
+def find_dialect(path: Path, given: DialectSpec | None, shown: str) -> tuple[Dialect, tuple[str, ...]]:
+    """Return the dialect of a text table: as it is said, the rest told from how the file begins; and notes on that."""
+    with open_text(path) as stream:
+        start = stream.read(DIALECT_BYTES + 1)
+    said = {} if given is None else given.model_dump(exclude_none=True, exclude={"names"})
+    if given is not None and given.names and "header" not in said:
+        said["header"] = False
+    whole = len(start) <= DIALECT_BYTES
+    keys = ("encoding", "separator", "decimal", "header", "skip_lines", "comment")
+    if all(key in said for key in keys):
+        return Dialect(**said), ()
+    found = replace(detect_dialect(start[:DIALECT_BYTES], whole=whole, shown=shown), **said)
+    guessed = [key for key in keys if key not in said]
+    return found, (f"Told from the file: {_dialect_words(found, guessed)}.",)
+
+
+def _dialect_words(dialect: Dialect, keys: Sequence[str]) -> str:
+    words = {
+        "encoding": f"the text is {dialect.encoding}",
+        "separator": f"columns are separated by {SEPARATORS.get(dialect.separator, 'another sign')}",
+        "decimal": f"decimal {'comma' if dialect.decimal == ',' else 'point'}",
+        "header": "the first line has the names of the columns" if dialect.header else "there is no header",
+        "skip_lines": f"{count(dialect.skip_lines, 'line')} above the table" if dialect.skip_lines else "",
+        "comment": f"lines that begin with {dialect.comment} are comments" if dialect.comment else "",
+    }
+    return ", ".join(words[key] for key in keys if words[key])
+
+
+def _convert(spec: InputSpec, folder: Path) -> tuple[InputSpec, tuple[str, ...]]:
+    shown, path = name_input(spec.path), place_input(spec.path)
+    changes: dict[str, Any] = {}
+    notes: tuple[str, ...] = ()
+    if path.name.lower().endswith(VECTOR_FILES):
+        path = convert_vector(path, folder, shown=shown)
+    if path.name.lower().endswith(".csv.gz") or not holds_format(path) or path.suffix.lower() == ".csv":
+        dialect, notes = find_dialect(path, spec.dialect, shown)
+        layout = Layout(dialect=dialect, names=() if spec.dialect is None else spec.dialect.names)
+        with plain_text(path, dialect, folder) as text:
+            lazy, names = scan_text(shown, text, layout)
+            layout, told = _add_times(spec, layout, lazy, names, shown)
+        converted = convert_table(path, layout, folder, shown=shown)
+    else:
+        if spec.dialect is not None:
+            raise InputError(f"{shown}: a dialect is for text tables; leave it out.")
+        try:
+            source = open_source(path)
+        except InputError as error:
+            raise InputError(str(error).replace(str(path), shown)) from None
+        names = source.table.names
+        lazy = source.table.lazy.select(pl.col(str(i)).alias(name) for i, name in enumerate(names) if name)
+        lazy = lazy.with_row_index(ROW_NUMBER).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
+        kept = [name for name in names if name]
+        layout, told = _add_times(spec, Layout(), lazy, kept, shown)
+        metadata = {} if source.table.geometry is None else {"geo": pl.read_parquet_metadata(path)["geo"]}
+        converted = convert_frame(lazy, kept, layout, folder, shown=shown, metadata=metadata)
+        if source.crs is not None and spec.crs is None and not metadata:
+            changes["crs"] = source.crs.name
+    plain = {"path": converted.path, "dialect": None, "times": {}, "ends": {}, "bad_rows": "refuse", **changes}
+    return spec.model_copy(update=plain), (*notes, *told, *_dropped(converted))
+
+
+def _add_times(
+    spec: InputSpec, layout: Layout, lazy: pl.LazyFrame, names: Sequence[str], shown: str
+) -> tuple[Layout, tuple[str, ...]]:
+    """Return the layout with times, ends and what rows need; formats that nobody said are told from whole columns."""
+    times, notes = {}, []
+    for name, time in spec.times.items():
+        known = [column for column in time.columns if column in names]
+        form, zone = time.format, time.zone
+        if form is None and known:
+            column = lazy.select(pl.col(known[0]).cast(pl.String)).collect().to_series()
+            fit = _one_format(time, detect_time_formats(column), shown)
+            form, zone = fit.format, (OFFSET if fit.has_offset else "") if zone is None else zone
+            notes.append(f"Times in {listed(list(time.columns))} were read as {_format_words(form, zone)}.")
+        times[name] = TimeColumn(columns=time.columns, format=form or "ymd", zone=zone or "")
+    needed = [] if spec.kind is None else [spec.columns.get(ours, ours) for ours in INPUTS[spec.kind].known]
+    stacked = {column for name in needed for column in spec.ends.get(name, ())}
+    needed = [*(name for name in needed if name not in spec.ends), *stacked]
+    return replace(layout, times=times, ends=spec.ends, needed=tuple(needed), bad_rows=spec.bad_rows), tuple(notes)
+
+
+def _one_format(time: TimeSpec, fits: Sequence[TimeFit], shown: str) -> TimeFit:
+    """Return the one format that reads a column; where several do, somebody must say which it is."""
+    if not fits:
+        raise InputError(f"{shown}: the times in {listed(list(time.columns))} are of no known form; say --time-format.")
+    if len(fits) > 1:
+        forms = " or ".join(f"--time-format {fit.format}" for fit in fits)
+        raise InputError(
+            f"{shown}: the dates in {listed(list(time.columns))} can be read with the day or the month first; say "
+            f"{forms}."
+        )
+    return fits[0]
+
+
+def _format_words(form: str, zone: str) -> str:
+    if form in (CLOCK, NUMBER) or form.startswith("epoch"):
+        return {CLOCK: "times of day", NUMBER: "plain numbers"}.get(form, f"{form}, counted from 1970 in UTC")
+    return (
+        f"{form}, {'with their UTC offsets' if zone == OFFSET else f'in {zone}' if zone else 'the clock on the wall'}"
+    )
+
+
+def _dropped(converted: Converted) -> tuple[str, ...]:
+    return tuple(
+        f"{count(number, 'row')} of {converted.rows:,} {was(number)} left out: {reason}."
+        for reason, number in converted.dropped.items()
+    )
