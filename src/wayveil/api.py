@@ -208,8 +208,10 @@ def publish(what: Any, method: Any = None, *, engine: Engine | None = None, **ho
             raise UsageError("publish: a recipe says everything; give no method and no options beside it.")
         return publish_recipe(what, engine=engine)
     read = {name: how.pop(name, None) for name in ("owners", "crs", "similar_ids")}
-    data, chosen = _data_of(what, **read), _method_of(method)
-    out, file = how.pop("out", None), how.pop("secret", None)
+    data = _data_of(what, **read)
+    chosen = _method_of(method)
+    out = how.pop("out", None)
+    file = how.pop("secret", None)
     if out is not None and str(out) == "":
         raise UsageError("publish: out must be a folder, or left out; got an empty name.")
     secret = None if file is None else Secret.read(Path(file))

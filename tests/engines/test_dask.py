@@ -242,9 +242,7 @@ def test_a_task_that_kills_workers_is_given_up(engine: DaskEngine) -> None:
     assert len(processes(engine)) == 2
 
 
-def test_an_interrupt_cancels_what_runs(
-    engine: DaskEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupt_cancels_what_runs(engine: DaskEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, go_on = tmp_path / "begun", tmp_path / "go on"
     begun.mkdir()
 

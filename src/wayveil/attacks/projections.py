@@ -197,7 +197,8 @@ def _told(target: Visits, number: IntArray, code: Mapping[str, int], *, with_tim
 @lru_cache(maxsize=1 << 16)
 def _log_none(whole: int, having: int, mine: int) -> float:
     """Return the logarithm of C(whole - having, mine) / C(whole, mine), factor by factor, which is precise."""
-    few, many = min(having, mine), max(having, mine)
+    few = min(having, mine)
+    many = max(having, mine)
     if few + many > whole:
         return -inf
     return sum(log1p(-many / (whole - j)) for j in range(few))
@@ -207,13 +208,16 @@ def _infer(
     truth: Visits, target: Visits, code: Mapping[str, int], *, with_times: bool
 ) -> Iterator[tuple[IntArray, float, bool]]:
     """Yield the true trajectories of which one adversary knows the same, the surest inference, and if it is exact."""
-    people, classes = _types(truth, code, with_times), _types(target, code, with_times)
+    people = _types(truth, code, with_times)
+    classes = _types(target, code, with_times)
     if not people:
         return
     n_people, n_published = (sum(map(len, types.values())) for types in (people, classes))
     classes.setdefault((), np.zeros(0, np.int64))
-    known, looks = list(people), list(classes)
-    demand, supply = [len(people[part]) for part in known], [len(classes[part]) for part in looks]
+    known = list(people)
+    looks = list(classes)
+    demand = [len(people[part]) for part in known]
+    supply = [len(classes[part]) for part in looks]
     supply[looks.index(())] += max(0, n_people - n_published)  # what was not published looks empty, and is
     having = _having(target, classes, code)
     shares = [{place: n / supply[j] for place, n in one.items()} for j, one in enumerate(having)]
@@ -286,10 +290,12 @@ def _is_part(shorter: Part, part: Part) -> bool:
 
 def _prune(edges: list[list[int]], demand: list[int], supply: list[int]) -> tuple[list[list[int]], bool]:
     """Return the edges that are used in some way to hand out all trajectories, and whether there is such a way."""
-    n, m = len(demand), len(supply)
+    n = len(demand)
+    m = len(supply)
     a = np.repeat(np.arange(n), [len(e) for e in edges])
     b = np.array([j for e in edges for j in e], np.int64)
-    source, sink = n + m, n + m + 1
+    source = n + m
+    sink = n + m + 1
     start = np.concatenate([np.full(n, source), a, n + np.arange(m)])
     end = np.concatenate([np.arange(n), n + b, np.full(m, sink)])
     room = np.concatenate([demand, np.minimum(np.array(demand)[a], np.array(supply)[b]), supply])
@@ -301,7 +307,8 @@ def _prune(edges: list[list[int]], demand: list[int], supply: list[int]) -> tupl
     positive = flows.data > 0
     used = np.isin(a * sink + n + b, flows.row[positive].astype(np.int64) * sink + flows.col[positive])
     # An edge is used in some way if it is in this one, or on a cycle of edges that are used and edges that are not.
-    start, end = np.concatenate([a, n + b[used]]), np.concatenate([n + b, a[used]])
+    start = np.concatenate([a, n + b[used]])
+    end = np.concatenate([n + b, a[used]])
     cycles = coo_array((np.ones(len(start), np.int8), (start, end)), shape=(n + m, n + m)).tocsr()
     part = connected_components(cycles, directed=True, connection="strong")[1]
     kept: list[list[int]] = [[] for _ in range(n)]
@@ -345,7 +352,8 @@ def _chances(
     total = sum(forward[-1].values())
     chances: dict[int, dict[int, float]] = {}
     for step in range(len(order) - 1, -1, -1):
-        i, before = order[step], dict.fromkeys(forward[step], 0)
+        i = order[step]
+        before = dict.fromkeys(forward[step], 0)
         ways_with: dict[int, int] = defaultdict(int)
         for left, ways in forward[step].items():
             for j in possible[i]:

@@ -339,7 +339,8 @@ def serve(
         lines = (f"Open {link}", "The link is a key: keep it to yourself. Ctrl-C ends the server; runs are kept.")
         emit({"link": link}, lines, as_json=as_json)
 
-    token, largest = read_token(token_file), parse_size(max_upload)
+    token = read_token(token_file)
+    largest = parse_size(max_upload)
     run_server(told=told, host=host, port=port, token=token, data=data, jobs=jobs, max_upload=largest)
 
 

@@ -271,7 +271,8 @@ def _written(given: dict[str, Any], columns: dict[str, str]) -> dict[str, Any]:
         "names": names or None,
     }
     said = {key: value for key, value in dialect.items() if value is not None}
-    form, zone = given.pop("time_format"), given.pop("time_zone")
+    form = given.pop("time_format")
+    zone = given.pop("time_zone")
     times = {}
     if form is not None or zone is not None:
         times = {"t": {"columns": [columns.pop("t", "t")], "format": form, "zone": zone}}

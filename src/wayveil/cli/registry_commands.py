@@ -93,9 +93,7 @@ def _publisher(method: str) -> Any:
                 ),
             }
         )
-        publish_recipe(
-            recipe, scheduler, memory_limit, as_json, secret=secret, insecure=insecure, verbose=verbose
-        )
+        publish_recipe(recipe, scheduler, memory_limit, as_json, secret=secret, insecure=insecure, verbose=verbose)
 
     return reads_table(publish)
 
@@ -119,7 +117,8 @@ def publish_recipe(
     key = None if secret is None else Secret.read(secret)
     workers = None
     if memory_limit is not None:
-        recipe, workers = memory.within(recipe, memory.parse_size(memory_limit)), memory.WORKERS
+        recipe = memory.within(recipe, memory.parse_size(memory_limit))
+        workers = memory.WORKERS
     name = memory.choose_engine(recipe, scheduler=scheduler)
     address = None if recipe.engine == "auto" and name == "local" else scheduler
     try:

@@ -311,7 +311,8 @@ def _risk_name(name: str, measured: Mapping[str, Any]) -> str:
 
 def _between(name: str, measured: Mapping[str, Any]) -> str:
     """Return the interval of confidence of a number, where it has one."""
-    low, high = measured.get(f"{name}_low"), measured.get(f"{name}_high")
+    low = measured.get(f"{name}_low")
+    high = measured.get(f"{name}_high")
     return "" if low is None or high is None else f" (95 %: {_value(low)} to {_value(high)})"
 
 

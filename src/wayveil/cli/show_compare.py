@@ -25,7 +25,8 @@ def compare_json(comparison: Any) -> dict[str, Any]:
 def compare_lines(comparison: Any) -> Iterator[str]:
     """Say how each setting did, and which one to take."""
     rows = comparison.settings
-    risk, loss = comparison.content["risk"], comparison.content["loss"]
+    risk = comparison.content["risk"]
+    loss = comparison.content["loss"]
     yield f"risk: {risk['attack']}.{risk['number']}; loss: {loss['metric']}, against {loss['against']}"
     width = max(len(row["setting"]) for row in rows)
     yield f"  {'':>4}  {'':<{width}}  {'risk':>9}  {'loss':>9}  {'time':>12}"

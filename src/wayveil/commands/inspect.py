@@ -139,7 +139,8 @@ def inspect_file(spec: InputSpec, *, values: bool = False) -> Inspection:
     InputError
         If the file cannot be read at all.
     """
-    shown, path = name_input(spec.path), place_input(spec.path)
+    shown = name_input(spec.path)
+    path = place_input(spec.path)
     with scratch_folder() as folder:
         frame, words, dialect, facts = _read(spec, path, shown, folder)
         said = _said(spec, frame.columns)
@@ -330,7 +331,8 @@ class _Draft:
     # The input
 
     def _describe_input(self) -> None:
-        seen, spec = self.profile, self.spec
+        seen = self.profile
+        spec = self.spec
         trips = seen.layout == "trips"
         by_place = "location" in seen.where
         self.input["kind"] = "visits" if by_place else "points"
@@ -375,7 +377,8 @@ class _Draft:
 
     def _who(self) -> str:
         """Return the column of the person, "" where somebody else says who; ask where several could be."""
-        spec, people = self.spec, self.profile.people
+        spec = self.spec
+        people = self.profile.people
         if spec.each_trajectory:
             self.input["owners"] = "each-trajectory"
             self.guesses.append("Each trajectory is another person: this was declared, and the promise says so.")

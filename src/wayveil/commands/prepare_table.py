@@ -42,7 +42,9 @@ def prepare_table(
 def _distinct(ids: pl.Series) -> list[str]:
     """Return ids that tell the parts of a split trajectory apart: x, x.2, x.3."""
     texts = ids.cast(pl.String).to_list()
-    taken, times, found = set(texts), dict.fromkeys(texts, 0), []
+    taken = set(texts)
+    times = dict.fromkeys(texts, 0)
+    found = []
     for text in texts:
         times[text] += 1
         name = text

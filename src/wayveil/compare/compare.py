@@ -169,7 +169,8 @@ class _Work:
         return tell
 
     def _numbers(self, cell: Cell, found: dict[str, Any]) -> dict[str, Any]:
-        attack, score = found.get("attack"), found.get("score")
+        attack = found.get("attack")
+        score = found.get("score")
         raw, published = (attack["raw"]["measured"], attack["published"]["measured"]) if attack else ({}, {})
         self.adversary = attack["published"]["adversary"] if attack else self.adversary
         risk = self.yardstick

@@ -55,7 +55,8 @@ def _html(content: dict[str, Any]) -> str:
     """Return the page; all that it says is in `content`."""
     spots = spots_of(content["settings"])
     chosen = next((row["number"] for row in content["settings"] if row["recommended"]), None)
-    risk, loss = content["risk"], content["loss"]
+    risk = content["risk"]
+    loss = content["loss"]
     number = "" if loss["number"] == "value" else f" ({words(loss['number']).lower()})"
     view = {
         "content": content,

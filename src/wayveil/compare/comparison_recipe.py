@@ -170,7 +170,8 @@ def _measure(family: catalog.Family, asked: str | dict[str, Any] | None) -> Meas
         given: dict[str, Any] = {}
     else:
         given = dict(asked)
-        name, number = given.pop("name", None), given.pop("number", "")
+        name = given.pop("name", None)
+        number = given.pop("number", "")
         if not isinstance(name, str) or not isinstance(number, str):
             raise UsageError(f"Compare recipe: a table in [compare] must have the key 'name' of the {family}.")
     catalog.build(family, name, given)
@@ -182,7 +183,8 @@ def _expand(table: dict[str, Any], common: list[dict[str, Any]], base: Path) -> 
     name = table.get("method")
     if not isinstance(name, str):
         raise UsageError("Compare recipe: every [[setting]] must have the key 'method' that names a method.")
-    title, steps = table.get("title", ""), table.get("prepare", [])
+    title = table.get("title", "")
+    steps = table.get("prepare", [])
     if not isinstance(title, str) or not isinstance(steps, list):
         raise UsageError("Compare recipe: 'title' of a [[setting]] must be text, and 'prepare' a list of tables.")
     given = {key: _filled(value, base) for key, value in table.items() if key not in _OWN_KEYS}

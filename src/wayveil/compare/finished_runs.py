@@ -48,7 +48,8 @@ class Finished:
 
 def with_yardstick(recipe: Recipe) -> Recipe:
     """Return the recipe with all its attacks and metrics listed, those of the yardstick among them."""
-    attacks, metrics = attacks_of(recipe), metrics_of(recipe)
+    attacks = attacks_of(recipe)
+    metrics = metrics_of(recipe)
     yardstick = _yardstick([recipe])
     if isinstance(yardstick, Yardstick):
         attacks += () if _position(yardstick.attack, attacks) is not None else (yardstick.attack,)
@@ -105,7 +106,8 @@ def line_up(runs: Sequence[Finished]) -> dict[str, Any]:
     yardstick = _yardstick([first.recipe])
     if not isinstance(yardstick, Yardstick):
         raise UsageError(yardstick)
-    taken, refused = [first], []
+    taken = [first]
+    refused = []
     for run in others:
         why = _misfit(run, taken)
         if why:

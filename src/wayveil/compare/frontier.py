@@ -14,7 +14,11 @@ from wayveil.report.text.number_format import clean, format_percent, format_valu
 __all__ = ["Spot", "advice", "choose", "dominated", "draw_frontier"]
 
 ROUNDING = 1e-9  # a mean of 1/10s must not count as above 1/10
-WIDTH, HEIGHT, TOP, BOTTOM, RIGHT = 400.0, 280.0, 12.0, 24.0, 14.0
+WIDTH = 400.0
+HEIGHT = 280.0
+TOP = 12.0
+BOTTOM = 24.0
+RIGHT = 14.0
 _RADIUS = 4.5
 
 
@@ -160,8 +164,10 @@ class _Names:
         self.taken = [(plot.x(s.loss) - 4, plot.y(s.risk) - 4, plot.x(s.loss) + 4, plot.y(s.risk) + 4) for s in spots]
 
     def place(self, spot: Spot, kind: str) -> list[Markup]:
-        wide, name = width_of(str(spot.number)), str(spot.number)
-        x, y = self.plot.x(spot.loss), self.plot.y(spot.risk)
+        wide = width_of(str(spot.number))
+        name = str(spot.number)
+        x = self.plot.x(spot.loss)
+        y = self.plot.y(spot.risk)
         for dx, dy in ((8, -4), (-8 - wide, -4), (8, 12), (-8 - wide, 12), (-wide / 2, -9), (-wide / 2, 18)):
             box = (x + dx, y + dy - FONT + 3, x + dx + wide, y + dy)
             inside = box[0] >= 0 and box[2] <= WIDTH and box[1] >= 0 and box[3] <= HEIGHT

@@ -204,7 +204,8 @@ class DaskEngine:
 
     def _run(self, function: Callable[..., Any], parts: Iterable[list[Any]]) -> Generator[tuple[int, list[Any]]]:
         """Run lists of items as tasks; yield (number, results), in any order."""
-        name, client = f"wayveil-{uuid4().hex}", self._client
+        name = f"wayveil-{uuid4().hex}"
+        client = self._client
         running: dict[Any, tuple[int, str]] = {}
         sent: Any = _Parcel.of(function)
         homes = [""]

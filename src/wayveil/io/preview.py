@@ -23,7 +23,11 @@ from wayveil.io.tabular.usual_names import name_trip_columns
 
 __all__ = ["preview"]
 
-_SHOWN_ROWS, _EXAMPLES, _VALUES, _MOST_DISTINCT, _LONGEST = 20, 3, 50, 1000, 80
+_SHOWN_ROWS = 20
+_EXAMPLES = 3
+_VALUES = 50
+_MOST_DISTINCT = 1000
+_LONGEST = 80
 _MOST_NODES = _MOST_COLUMNS = 500
 _TABLES = (".csv", ".csv.gz", ".parquet")
 _KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -127,7 +131,8 @@ class _Look:
             raise self.table.wrong(f"the table has {named:,} columns; tables of up to {_MOST_COLUMNS} can be shown.")
         rows = self._rows()
         problems: list[str] = []
-        chosen, options = None, replace(self.how, columns=given or {})
+        chosen = None
+        options = replace(self.how, columns=given or {})
         if self.role == "data":
             chosen, options, kind, problems = self._choose(kind, given)
         roles = self._roles(chosen, options)

@@ -240,7 +240,9 @@ def _as_parquet(table: Table, path: Path, names: dict[int, str], rows: int, fold
     """
     chosen = [pl.col(str(position)).alias(name) for position, name in names.items()]
     files: list[Path] = []
-    begin, size, rest = 0, _FIRST_TEXT, b""
+    begin = 0
+    size = _FIRST_TEXT
+    rest = b""
     make_folders(folder)
     with path.open("rb") as stream:
         header = stream.readline()

@@ -58,7 +58,8 @@ class _FlowMetric(Metric):
         return {}
 
     def score(self, counts: Mapping[str, Any]) -> Score:
-        before, after = counts["before"], counts["after"]
+        before = counts["before"]
+        after = counts["after"]
         flows, old, new = side_by_side(before, after)
         there = old > 0
         width = len(flows.columns) // 2
@@ -225,8 +226,10 @@ class StopFlows(_NamedFlows, OnStops):
         tree = original.taxonomy
         kind = kinds_of_nodes(tree)
         kind[kind < 0] = tree.root
-        old, new = kind[original.place], kind[aligned_nodes(self.name, original, published)]
-        before, after = ends_of_trips(original.offsets, old, old), ends_of_trips(published.offsets, new, new)
+        old = kind[original.place]
+        new = kind[aligned_nodes(self.name, original, published)]
+        before = ends_of_trips(original.offsets, old, old)
+        after = ends_of_trips(published.offsets, new, new)
         return {
             "before": Tally.of(*before, names=tree.nodes, named=2),
             "after": Tally.of(*after, names=tree.nodes, named=2),
@@ -287,7 +290,8 @@ class OdMatrix(_FlowMetric, OnPositions):
         found: dict[str, Any] = {"cell": Same(cell)}
         for side, data in (("before", original), ("after", published)):
             _, x, y = centres(data)
-            columns, rows = lines_of(x, x_0, cell), lines_of(y, y_0, cell)
+            columns = lines_of(x, x_0, cell)
+            rows = lines_of(y, y_0, cell)
             column, row = (ends_of_trips(data.offsets, lines, lines) for lines in (columns, rows))
             found[side] = Tally.of(column[0], row[0], column[1], row[1])
         return found

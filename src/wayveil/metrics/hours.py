@@ -149,7 +149,8 @@ class PlaceHours(OnVisits):
         return {"time_format": Same(time_format), "before": before, "after": after}
 
     def score(self, counts: Mapping[str, Any]) -> Score:
-        before, after = counts["before"], counts["after"]
+        before = counts["before"]
+        after = counts["after"]
         parts = DayParts.of(before.columns[1], counts["time_format"].value)
         if parts.time_format == "integer":
             before, after = (_in_parts(side, parts) for side in (before, after))
@@ -247,7 +248,9 @@ class CellHours(OnPositions):
         return {"cell": cell, "parts": parts, "table": _table(*sides)}
 
     def score(self, counts: Mapping[str, Any]) -> Score:
-        cell, parts, table = counts["cell"], counts["parts"], counts["table"]
+        cell = counts["cell"]
+        parts = counts["parts"]
+        table = counts["table"]
         before, after = (table[side].to_numpy() for side in ("before", "after"))
         by_hour = [_sums(table, "part", len(parts.labels), side) for side in ("before", "after")]
         cells = table.group_by("column", "row", maintain_order=True).agg(pl.col("before").sum(), pl.col("after").sum())
@@ -289,7 +292,8 @@ def _presences(data: Points | Regions, parts: DayParts, original: Points, cell: 
     _, x, y = centres(data)
     t_min, t_max, *_ = data.boxes()
     t = t_min + (t_max - t_min) // 2
-    column, row = lines_of(x, box[0], cell), lines_of(y, box[2], cell)
+    column = lines_of(x, box[0], cell)
+    row = lines_of(y, box[2], cell)
     found = pl.DataFrame({"trip": trajectory_of_row(data.offsets), "column": column, "row": row, "part": parts.part(t)})
     return found.unique().group_by("column", "row", "part").agg(pl.len().cast(pl.Int64).alias("count"))
 

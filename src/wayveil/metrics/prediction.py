@@ -145,7 +145,8 @@ class NextCell(_NextMetric, OnPositions):
         check_comparable(self.name, original, published)
         cell = cell_side(self.cell, original)
         state, n = _cells(original, published, cell)
-        before, after = _moves(original, state[: original.n_rows]), _moves(published, state[original.n_rows :])
+        before = _moves(original, state[: original.n_rows])
+        after = _moves(published, state[original.n_rows :])
         return {"prediction": Prediction.of(before, after, n), "measured": {"cell_m": finite(cell)}}
 
 
@@ -218,7 +219,8 @@ class NextStop(_NextMetric, OnStops):
 
     def count(self, original: Stops, published: Stops) -> Mapping[str, Any]:
         tree = original.taxonomy
-        old, new = original.place, aligned_nodes(self.name, original, published)
+        old = original.place
+        new = aligned_nodes(self.name, original, published)
         kinds, places = (
             Prediction.of(
                 steps_of(original.offsets, state[old], original.owner),
@@ -290,10 +292,13 @@ def guesses(steps: Steps, n: int) -> tuple[Array, Array]:
     """
     ordered = np.sort(steps.now * n + steps.then)
     begins = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
-    count, pair = np.diff(np.append(begins, len(ordered))), ordered[begins]
-    now, then = pair // max(1, n), pair % max(1, n)
+    count = np.diff(np.append(begins, len(ordered)))
+    pair = ordered[begins]
+    now = pair // max(1, n)
+    then = pair % max(1, n)
     rank = np.lexsort((then, -count, now))
-    now, then = now[rank], then[rank]
+    now = now[rank]
+    then = then[rank]
     place = np.arange(len(now)) - np.searchsorted(now, now)
     found = np.full((n, GUESSES), -1, np.int64)
     near = place < GUESSES
@@ -418,7 +423,8 @@ def _mixed(number: Array) -> Array:
 def _cells(original: Points, published: Points | Regions, cell: float) -> tuple[Array, int]:
     """Return the number of the cell of each row, those of the original first, and how many cells there are."""
     box = bounding_box(original) or (0.0, 0.0, 0.0, 0.0)
-    found, n = np.zeros(original.n_rows + published.n_rows, np.int64), 1
+    found = np.zeros(original.n_rows + published.n_rows, np.int64)
+    n = 1
     _, x, y = (np.concatenate(sides) for sides in zip(centres(original), centres(published), strict=True))
     for place, begin in ((x, box[0]), (y, box[2])):
         lines, where = np.unique(lines_of(place, begin, cell), return_inverse=True)

@@ -100,7 +100,8 @@ def _trips(data: Points | Regions) -> tuple[Array, Array]:
     """Return the length and the duration, in seconds or in the unit of plain integers, of each trajectory with rows."""
     t, x, y = centres(data)
     there = with_rows(data)
-    first, last = data.offsets[:-1][there], data.offsets[1:][there] - 1
+    first = data.offsets[:-1][there]
+    last = data.offsets[1:][there] - 1
     if not len(first):
         return np.zeros(0), np.zeros(0)
     steps = np.zeros(len(t))
@@ -148,7 +149,8 @@ class TripDuration(OnVisits):
         }
 
     def score(self, counts: Mapping[str, Any]) -> Score:
-        before, after = counts["before"], counts["after"]
+        before = counts["before"]
+        after = counts["after"]
         apart, change = value_distances(before, after)
         return Score(
             name=self.name,
@@ -213,7 +215,8 @@ class TripVisits(OnVisits):
         return {"before": _numbers(original), "after": _numbers(published)}
 
     def score(self, counts: Mapping[str, Any]) -> Score:
-        before, after = counts["before"], counts["after"]
+        before = counts["before"]
+        after = counts["after"]
         apart, change = value_distances(before[0], after[0])
         places_apart, places_change = value_distances(before[1], after[1])
         return Score(

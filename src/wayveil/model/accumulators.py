@@ -199,7 +199,8 @@ def side_by_side(before: Tally, after: Tally) -> tuple[Tally, Array, Array]:
         recoded.append([recode[c] if i < side.named else c for i, c in enumerate(side.columns)])
     columns = tuple(np.concatenate(pair) for pair in zip(*recoded, strict=True))
     nothing = [np.zeros(len(side), np.int64) for side in (before, after)]
-    old, new = np.concatenate([before.counts, nothing[1]]), np.concatenate([nothing[0], after.counts])
+    old = np.concatenate([before.counts, nothing[1]])
+    new = np.concatenate([nothing[0], after.counts])
     columns, (old, new) = _summed(columns, old, new)
     return Tally(columns=columns, counts=old + new, names=names, named=before.named), old, new
 

@@ -54,7 +54,8 @@ class Parameter:
         if self.kind in ("int", "number"):
             return self._check_number(who, value)
         if self.kind == "fraction":
-            low, high = int(self.low or 0), int(1 if self.high is None else self.high)
+            low = int(self.low or 0)
+            high = int(1 if self.high is None else self.high)
             return check_fraction(who, self.name, value, low=low, high=high, why=self.why)
         if self.kind == "choice":
             return check_choice(who, self.name, value, self.choices)

@@ -77,7 +77,8 @@ def make_account(job: Job, blocks: Blocks, found: Findings, timings: Mapping[str
 
 
 def _tell_one(run: Run, job: Job, blocks: Blocks, found: Findings) -> Run:
-    raw, output = job.store.load("data/0"), run.recipe.output
+    raw = job.store.load("data/0")
+    output = run.recipe.output
     return replace(
         run,
         shown=found.scores if output.with_raw else guarded(found.scores, raw),
@@ -113,12 +114,15 @@ def _mapping(job: Job, blocks: Blocks) -> str | None:
 def _tell_several(run: Run, blocks: Blocks, found: Findings) -> Run:
     rows = sum(part.rows for part in found.written)
     trajectories = sum(part.trajectories for part in found.written)
-    n_parts, n_blocks = len(found.written), len(blocks.names)
+    n_parts = len(found.written)
+    n_blocks = len(blocks.names)
     if found.plan is None:
-        facts, notes = add_facts([one.facts for one in found.results]), _notes(found)
+        facts = add_facts([one.facts for one in found.results])
+        notes = _notes(found)
         sizes = {"Rows": f"{rows:,}", "Parts": f"{n_parts:,}, made of {n_blocks:,} blocks"}
     else:
-        facts, notes = found.plan.facts, ["The pictures show the first piece of the data."]
+        facts = found.plan.facts
+        notes = ["The pictures show the first piece of the data."]
         sizes = {"Visits": f"{rows:,}", "Parts": f"{n_parts:,}"}
     return replace(
         run,

@@ -40,7 +40,8 @@ def compile_kernels(
             warm(name)
         # Nothing depends on how these end: parameters that do not fit such data may well fit the real ones.
         for attack in cold_attacks:
-            rng, tiny = np.random.default_rng(0), method.publishes.tiny()
+            rng = np.random.default_rng(0)
+            tiny = method.publishes.tiny()
             with suppress(Exception):
                 attack.run(attack.accepts.tiny(), tiny, sensitive={"s": ["x"]}, rng=rng, engine=engine)
                 mark_warm(f"attack-{attack.name}-{kind}")

@@ -363,7 +363,8 @@ def whole_days(t: IntArray, time_format: TimeFormat) -> tuple[int, int, str]:
         return 0, 0, ""
     seconds = seconds_per_unit(time_format)
     unit = 10 ** len(str(last - first)) if seconds is None else round(86_400 / seconds)
-    begin, end = first // unit * unit, (last // unit + 1) * unit
+    begin = first // unit * unit
+    end = (last // unit + 1) * unit
     limits = np.iinfo(np.int64)
     if not limits.min <= begin <= end <= limits.max:
         raise InputError("Routes: a time is too close to the limits of 64-bit integers; shift the times.")

@@ -107,14 +107,18 @@ def _spans_of_time(visits: dict[int, int], *, rows: int) -> list[tuple[int, int]
     [(1, 5), (5, 9), (9, 10)]
     """
     spans: list[tuple[int, int]] = []
-    first, held, last = None, 0, 0
+    first = None
+    held = 0
+    last = 0
     for t in sorted(visits):
         if first is None:
             first = t
         elif held + visits[t] > rows:
             spans.append((first, t))
-            first, held = t, 0
-        held, last = held + visits[t], t
+            first = t
+            held = 0
+        held = held + visits[t]
+        last = t
     return spans if first is None else [*spans, (first, last + 1)]
 
 

@@ -140,7 +140,8 @@ def _dialect_words(dialect: Dialect, keys: Sequence[str]) -> str:
 
 
 def _convert(spec: InputSpec, folder: Path) -> tuple[InputSpec, tuple[str, ...]]:
-    shown, path = name_input(spec.path), place_input(spec.path)
+    shown = name_input(spec.path)
+    path = place_input(spec.path)
     changes: dict[str, Any] = {}
     notes: tuple[str, ...] = ()
     if path.name.lower().endswith(VECTOR_FILES):
@@ -176,14 +177,17 @@ def _add_times(
     spec: InputSpec, layout: Layout, lazy: pl.LazyFrame, names: Sequence[str], shown: str
 ) -> tuple[Layout, tuple[str, ...]]:
     """Return the layout with times, ends and what rows need; formats that nobody said are told from whole columns."""
-    times, notes = {}, []
+    times = {}
+    notes = []
     for name, time in spec.times.items():
         known = [column for column in time.columns if column in names]
-        form, zone = time.format, time.zone
+        form = time.format
+        zone = time.zone
         if form is None and known:
             column = lazy.select(pl.col(known[0]).cast(pl.String)).collect().to_series()
             fit = _one_format(time, detect_time_formats(column), shown)
-            form, zone = fit.format, (OFFSET if fit.has_offset else "") if zone is None else zone
+            form = fit.format
+            zone = (OFFSET if fit.has_offset else "") if zone is None else zone
             notes.append(f"Times in {listed(list(time.columns))} were read as {_format_words(form, zone)}.")
         times[name] = TimeColumn(columns=time.columns, format=form or "ymd", zone=zone or "")
     needed = [] if spec.kind is None else [spec.columns.get(ours, ours) for ours in INPUTS[spec.kind].known]

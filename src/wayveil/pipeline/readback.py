@@ -58,7 +58,8 @@ def write_and_read_back(
 ) -> Written:
     """Write what a method made, and return what the files hold; new ids follow from `key`, `part` numbers a block."""
     form = recipe.output.format
-    path, beside = folder / published_name(form, part), folder / boxes_name(form, part)
+    path = folder / published_name(form, part)
+    beside = folder / boxes_name(form, part)
     boxes = None if made.boxes is None else replace(made.boxes, attributes={})
     owner = data.owner if made.source is None else _owner_of_parts(data.owner, made.source)
     with reporting_disk_errors(recipe.output.path):

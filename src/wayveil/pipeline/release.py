@@ -75,7 +75,8 @@ class Run:
 
 def finish(space: Workspace, run: Run) -> Outcome:
     """Publish what was staged if the verdict holds, and raise NotPublished otherwise; the report is written anyway."""
-    recipe, verdict = run.recipe, run.verdict
+    recipe = run.recipe
+    verdict = run.verdict
     unprotected = summary.unprotected(recipe.output.keep, sensitive_of(recipe))
     sha256 = None
     declared = recipe.input.each_trajectory or run.table.owners == "declared"

@@ -102,7 +102,8 @@ class Remaining:
         kept = [1.0]
         for before, after in zip(self.stages, self.stages[1:], strict=False):
             comparable = what != "rows" or after.row_word == before.row_word or before.row_word == "rows"
-            one, other = getattr(before, what), getattr(after, what)
+            one = getattr(before, what)
+            other = getattr(after, what)
             factor = min(1.0, other / one) if comparable and one and other is not None else 1.0
             kept.append(round(kept[-1] * factor, 12))
         return kept

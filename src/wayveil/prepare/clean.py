@@ -92,7 +92,8 @@ class Clean(Step):
     def run_with_origin(self, data: Points) -> tuple[Points, tuple[str, ...], IntArray]:
         """Return the cleaned data, notes, and for every trajectory that is left the one it was."""
         check_spans(self.name, data)
-        before, n_before = data.n_rows, len(data)
+        before = data.n_rows
+        n_before = len(data)
         notes: tuple[str, ...] = ()
         if isinstance(self.max_speed, float):
             seconds = seconds_per_unit(data.time_format)

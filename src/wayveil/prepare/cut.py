@@ -62,7 +62,8 @@ class Cut(Step):
         width = duration_units(self.name, "period", self.period, data.time_format)
         if data.n_visits and int(data.t.min()) - width < np.iinfo(np.int64).min:
             raise InputError("cut: a time is too close to the smallest 64-bit integer; shift the times.")
-        trajectory, period = trajectory_of_row(data.offsets), data.t // width
+        trajectory = trajectory_of_row(data.offsets)
+        period = data.t // width
         begins = np.ones(data.n_visits, np.bool_)
         begins[1:] = (trajectory[1:] != trajectory[:-1]) | (period[1:] != period[:-1])
         first = np.flatnonzero(begins)

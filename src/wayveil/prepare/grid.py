@@ -86,7 +86,8 @@ class Grid(Step):
             raise InputError("grid: a time is too close to the limits of 64-bit integers; shift the times.")
         if isinstance(data, Trips):
             return self._run_on_trips(data, width)
-        column, line = self._numbers(data.x), self._numbers(data.y)
+        column = self._numbers(data.x)
+        line = self._numbers(data.y)
         bucket = data.t // width * width
         trajectory = trajectory_of_row(data.offsets)
         begins = _changes(trajectory, bucket)
@@ -171,7 +172,8 @@ def _longest(group: IntArray, column: IntArray, line: IntArray, lasts: IntArray)
     order = np.lexsort((line[stretch], column[stretch], group[stretch]))
     first = stretch[order]
     heads = np.flatnonzero(_changes(group[first], column[first], line[first]))
-    total, first = np.add.reduceat(lasts[order], heads), first[heads]
+    total = np.add.reduceat(lasts[order], heads)
+    first = first[heads]
     best = np.lexsort((first, -total, group[first]))
     return first[best[_changes(group[first[best]])]]
 

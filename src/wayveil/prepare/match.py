@@ -152,7 +152,10 @@ class Match(Step):
         """Match trajectories from one to another; return parts as `join_candidates` does, and two counts."""
         begin, end = block
         rows = slice(data.offsets[begin], data.offsets[end])
-        offsets, t, x, y = data.offsets[begin : end + 1] - rows.start, data.t[rows], data.x[rows], data.y[rows]
+        offsets = data.offsets[begin : end + 1] - rows.start
+        t = data.t[rows]
+        x = data.x[rows]
+        y = data.y[rows]
         candidates = Candidates(*near_roads(x, y, tree, self.radius, _MOST_CANDIDATES))
         track = thin(offsets, x, y, candidates.first, 2 * self.noise)
         slack = 2 * self.radius
@@ -216,7 +219,8 @@ def _drawn(network: RoadNetwork) -> tuple[IntArray, FloatArray, FloatArray]:
 
 def _blocks(offsets: IntArray) -> Iterator[tuple[int, int]]:
     """Cut trajectories into at least one block, of about equally many points; the cuts depend on the data alone."""
-    begin, n = 0, len(offsets) - 1
+    begin = 0
+    n = len(offsets) - 1
     while begin < n or begin == 0:
         full = int(np.searchsorted(offsets, offsets[begin] + _POINTS_OF_A_BLOCK, side="right")) - 1
         end = min(max(full, begin + 1), n)

@@ -36,14 +36,16 @@ class PlaceIndex:
         low, high = self._boxes()
         self.low, self.high = low.min(axis=0), high.max(axis=0)
         self.size = self._size(low, high)
-        first, count = self._cells(low), self._cells(high) - self._cells(low) + 1
+        first = self._cells(low)
+        count = self._cells(high) - self._cells(low) + 1
         self.columns = int(self._cells(self.high[None])[0, 1]) + 1
         many = count.prod(axis=1)
         place = np.repeat(np.arange(len(places)), many)
         rank = np.arange(len(place)) - np.repeat(offsets_of(many)[:-1], many)
         cell = self._number(first[place] + np.stack([rank // count[place, 1], rank % count[place, 1]], axis=1))
         order = np.argsort(cell, kind="stable")
-        self.cell, self.candidate = cell[order], place[order]
+        self.cell = cell[order]
+        self.candidate = place[order]
 
     def at(self, x: FloatArray, y: FloatArray) -> IntArray:
         """Return the place that each point is in, -1 where there is none; of several, the one with the nearest centre.

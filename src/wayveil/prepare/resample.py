@@ -122,7 +122,8 @@ class Resample(Step):
     def _positions(self, data: Points, when: IntArray, row: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the positions at these times; `row` is the first row of the data that is not earlier."""
         before = row - (data.t[row] > when)
-        passed, whole = when - data.t[before], data.t[row] - data.t[before]
+        passed = when - data.t[before]
+        whole = data.t[row] - data.t[before]
         if self.method == "linear":
             share = passed / np.maximum(whole, 1)
             with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused by Points

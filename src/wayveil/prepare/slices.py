@@ -126,12 +126,14 @@ class Slices(Step):
         minute = round(60 / seconds)
         day = _DAY_MIN * minute
         _check_room(data.t, 2 * day)
-        t_start, t_end = np.zeros(data.n_rows, np.int64), np.zeros(data.n_rows, np.int64)
+        t_start = np.zeros(data.n_rows, np.int64)
+        t_end = np.zeros(data.n_rows, np.int64)
         inside = np.zeros(data.n_rows, np.bool_)
         for begin, end in _parse(self.frames):
             day_of = (data.t - begin * minute) // day * day
             here = data.t - day_of < end * minute
-            t_start[here], t_end[here] = day_of[here] + begin * minute, day_of[here] + end * minute
+            t_start[here] = day_of[here] + begin * minute
+            t_end[here] = day_of[here] + end * minute
             inside |= here
         return t_start[inside], t_end[inside], inside
 
@@ -157,7 +159,8 @@ def _parse(text: str) -> list[tuple[int, int]]:
     for part in text.split(","):
         found = _FRAME.fullmatch(part.strip())
         h1, m1, h2, m2 = (int(word) for word in found.groups()) if found else (0, 60, 0, 60)
-        begin, end = h1 * 60 + m1, h2 * 60 + m2
+        begin = h1 * 60 + m1
+        end = h2 * 60 + m2
         if m1 > 59 or m2 > 59 or begin >= _DAY_MIN or end > _DAY_MIN:
             raise ParameterError(
                 "slices: frames must be times of the day such as 06:00-10:00,16:00-19:00, from 00:00 to 24:00, got "

@@ -130,7 +130,8 @@ def check_spans(who: str, data: Points) -> None:
             "with wayveil prepare first, and mark that."
         )
     has = np.diff(data.offsets) > 0
-    first, last = data.t[data.offsets[:-1][has]], data.t[data.offsets[1:][has] - 1]
+    first = data.t[data.offsets[:-1][has]]
+    last = data.t[data.offsets[1:][has] - 1]
     if (last.astype(np.float64) - first.astype(np.float64) > 2.0**62).any():
         raise InputError(f"{who}: the times of a trajectory are too far apart for 64-bit integers; correct them.")
 

@@ -199,7 +199,8 @@ class FindStops(Step):
         """Return stretches of low speed, in order of time."""
         trajectory = trajectory_of_row(data.offsets)
         step = np.flatnonzero(trajectory[1:] == trajectory[:-1])
-        length, speed = np.zeros(data.n_rows), np.zeros(data.n_rows)
+        length = np.zeros(data.n_rows)
+        speed = np.zeros(data.n_rows)
         length[step] = np.hypot(data.x[step + 1] - data.x[step], data.y[step + 1] - data.y[step])
         speed[step] = length[step] / (data.t[step + 1] - data.t[step])
         order = step[np.lexsort((speed[step], trajectory[step]))]
@@ -210,9 +211,11 @@ class FindStops(Step):
 
     def _turning(self, data: Points, trajectory: IntArray, stay: int) -> tuple[IntArray, IntArray]:
         """Return stretches of turns."""
-        dx, dy = np.diff(data.x), np.diff(data.y)
+        dx = np.diff(data.x)
+        dy = np.diff(data.y)
         turn = np.zeros(data.n_rows, np.bool_)
-        cross, dot = dx[:-1] * dy[1:] - dy[:-1] * dx[1:], dx[:-1] * dx[1:] + dy[:-1] * dy[1:]
+        cross = dx[:-1] * dy[1:] - dy[:-1] * dx[1:]
+        dot = dx[:-1] * dx[1:] + dy[:-1] * dy[1:]
         sharp = np.degrees(np.abs(np.arctan2(cross, dot))) > self.min_turn
         moves = (dx != 0) | (dy != 0)
         turn[1:-1] = sharp & moves[:-1] & moves[1:] & (trajectory[2:] == trajectory[:-2])
@@ -299,7 +302,8 @@ def _longest(t: IntArray, at: IntArray, stretch: IntArray, row: IntArray, last: 
     """Return, for each stretch, the place in which most of its time passes, or -1."""
     place = np.full(len(last), -1, np.int64)
     here = at[row] >= 0
-    stretch, row = stretch[here], row[here]
+    stretch = stretch[here]
+    row = row[here]
     follow = np.minimum(row + 1, len(t) - 1)
     stays = (row < last[stretch]) & (at[follow] == at[row])
     time = np.where(stays, t[follow] - t[row], 0)
@@ -309,7 +313,8 @@ def _longest(t: IntArray, at: IntArray, stretch: IntArray, row: IntArray, last: 
     first = order[begins]
     time = np.add.reduceat(time[order], np.flatnonzero(begins)) if len(first) else time
     enough = ~(time < own[at[row[first]]])
-    first, time = first[enough], time[enough]
+    first = first[enough]
+    time = time[enough]
     best = np.lexsort((at[row[first]], -time, stretch[first]))
     taken, at_first = np.unique(stretch[first][best], return_index=True)
     place[taken] = at[row[first[best[at_first]]]]

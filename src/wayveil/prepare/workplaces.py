@@ -125,7 +125,8 @@ class Workplaces(Step):
         return hour // 24, hour % 24
 
     def _inside(self, hour: IntArray) -> BoolArray:
-        after, before = self.work_from <= hour, hour < self.work_to
+        after = self.work_from <= hour
+        before = hour < self.work_to
         inside: BoolArray = after & before if self.work_from < self.work_to else after | before
         return inside
 
@@ -138,9 +139,11 @@ class Workplaces(Step):
         return found
 
     def _notes(self, data: Stops, work: set[tuple[int, int]], gone: BoolArray) -> tuple[str, ...]:
-        workers, stops = len({person for person, _ in work}), int(np.count_nonzero(gone))
+        workers = len({person for person, _ in work})
+        stops = int(np.count_nonzero(gone))
         secret = int(np.count_nonzero(data.sensitive))
-        verb, was = "works" if workers == 1 else "work", "was" if stops == 1 else "were"
+        verb = "works" if workers == 1 else "work"
+        was = "was" if stops == 1 else "were"
         told = (
             f"{workers:,} of {data.n_owners:,} people {verb} at a sensitive place: {stops:,} of {secret:,} sensitive "
             f"stops {was} left out."
@@ -155,10 +158,15 @@ class Workplaces(Step):
 
 def _count_days(person: IntArray, place: IntArray, day: IntArray, rows: BoolArray) -> dict[tuple[int, int], int]:
     """Return on how many different days each person is at each place, of these rows."""
-    person, place, day = person[rows], place[rows], day[rows]
+    person = person[rows]
+    place = place[rows]
+    day = day[rows]
     order = np.lexsort((day, place, person))
-    person, place, day = person[order], place[order], day[order]
-    place_new, new = np.ones(len(order), np.bool_), np.ones(len(order), np.bool_)
+    person = person[order]
+    place = place[order]
+    day = day[order]
+    place_new = np.ones(len(order), np.bool_)
+    new = np.ones(len(order), np.bool_)
     place_new[1:] = (np.diff(person) != 0) | (np.diff(place) != 0)
     new[1:] = place_new[1:] | (np.diff(day) != 0)
     first = np.flatnonzero(place_new)

@@ -143,7 +143,8 @@ def _cut_boxes(cells: IntArray, place: IntArray, owner: IntArray, people: int) -
             border = _best_border(cells[inside[:, 0], axis], inside[:, 1], people)
             if border is not None:
                 below = cells[inside[:, 0], axis] < border
-                left, right = list(box), list(box)
+                left = list(box)
+                right = list(box)
                 left[axis + 2] = border
                 right[axis] = border
                 stack += [(right, inside[~below]), (left, inside[below])]
@@ -157,10 +158,12 @@ def _cut_boxes(cells: IntArray, place: IntArray, owner: IntArray, people: int) -
 def _best_border(at: IntArray, owner: IntArray, people: int) -> int | None:
     """Return the border that leaves most people in the smaller part, None if none leaves enough in both."""
     order = np.lexsort((at, owner))
-    at, owner = at[order], owner[order]
+    at = at[order]
+    owner = owner[order]
     first = np.flatnonzero(np.append(True, owner[1:] != owner[:-1]))
     last = np.append(first[1:], len(at)) - 1
-    lowest, highest = np.sort(at[first]), np.sort(at[last])
+    lowest = np.sort(at[first])
+    highest = np.sort(at[last])
     borders = np.unique(at)[1:]
     left = np.searchsorted(lowest, borders, side="left")
     right = len(highest) - np.searchsorted(highest, borders, side="left")

@@ -86,10 +86,13 @@ def attack_in_full(raw: AttackResult, published: AttackResult, after: str) -> di
 
 def attack_in_short(raw: AttackResult, published: AttackResult) -> dict[str, Any]:
     """Return an attack in one or a few lines: the mean, the worst, and how many people are above the threshold."""
-    before, after = raw.measured, published.measured
+    before = raw.measured
+    after = published.measured
     rows = []
     for group in _SHORT:
-        mean, worst, above = f"{group}_mean", f"{group}_max", f"{group}_share_above"
+        mean = f"{group}_mean"
+        worst = f"{group}_max"
+        above = f"{group}_share_above"
         if before.get(mean) is None and after.get(mean) is None:
             continue
         bound = before.get(f"{group}_threshold")
@@ -121,7 +124,8 @@ def _grouped(raw: AttackResult, published: AttackResult) -> list[tuple[str, list
     groups: dict[str, list[_Change]] = {group: [] for group in _GROUPS}
     what = "visit" if "visit" in raw.adversary else "position"
     for name in dict.fromkeys((*raw.measured, *published.measured)):
-        before, after = raw.measured.get(name), published.measured.get(name)
+        before = raw.measured.get(name)
+        after = published.measured.get(name)
         if name.endswith(_THRESHOLD) or (before is None and after is None) or _is_end(name, raw.measured):
             continue  # a threshold and the ends of an interval are told with the number that they belong to
         base, known = knowledge_words(name, what)
@@ -140,7 +144,8 @@ def _is_end(name: str, measured: Mapping[str, Any]) -> bool:
 
 def _side(name: str, measured: Mapping[str, float | None], both: tuple[float | None, ...]) -> Number:
     """Return a number of an attack with its odds, its bar and its interval of confidence, where it has these."""
-    value, share = measured.get(name), is_share(name, *both)
+    value = measured.get(name)
+    share = is_share(name, *both)
     odds = share and not {"share", "loss", "attribute"} & set(name_parts(name))
     ends = [measured.get(name + end) for end in ("_low", "_high")]
     return Number(

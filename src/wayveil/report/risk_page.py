@@ -44,7 +44,8 @@ def render_risk(
 def _attack(result: AttackResult) -> dict[str, Any]:
     measured = result.measured
     mean, worst = next(((m, w) for m, w in _HEADLINES if measured.get(m) is not None), ("", ""))
-    low, high = measured.get(f"{mean}_low"), measured.get(f"{mean}_high")
+    low = measured.get(f"{mean}_low")
+    high = measured.get(f"{mean}_high")
     return {
         "name": words(result.name),
         "title": sentence(result.adversary).removesuffix("."),

@@ -23,9 +23,11 @@ def compare_runs(posted: Any, runs: Runs) -> dict[str, Any]:
     ids = posted.get("runs") if isinstance(posted, dict) else None
     if not isinstance(ids, list) or not 0 < len(ids) <= _MOST or not all(isinstance(id, str) for id in ids):
         raise Refused(400, f"Give the ids of 1 to {_MOST} runs to compare.")
-    finished, refused = [], []
+    finished = []
+    refused = []
     for id in dict.fromkeys(ids):
-        job, state = runs.job(id), runs.state(id)
+        job = runs.job(id)
+        state = runs.state(id)
         scores = read_json(runs.place(id) / "result.json")
         if job["what"] != "publish" or state["state"] != "done" or scores is None:
             refused.append({"id": id, "why": "It has not published anything."})

@@ -98,7 +98,8 @@ class Files:
         return _told(facts)
 
     async def _write(self, stream: AsyncIterator[bytes], path: Path) -> int:
-        size, buffer = 0, bytearray()
+        size = 0
+        buffer = bytearray()
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with open(descriptor, "wb", buffering=0) as file:
             async for piece in stream:

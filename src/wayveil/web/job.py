@@ -33,7 +33,8 @@ _EVERY_S = 0.2
 
 def main(arguments: list[str]) -> int:
     """Run a job; 0 done, 1 the verdict failed, 2 anything else."""
-    place, threads = Path(arguments[0]), int(arguments[1])
+    place = Path(arguments[0])
+    threads = int(arguments[1])
     job = _Job(place, threads)
     try:
         end = job.publish() if job.asked["what"] == "publish" else job.risk()

@@ -21,7 +21,8 @@ __all__ = ["Looks", "main"]
 
 _COMMAND = (sys.executable, "-P", "-m", "wayveil.web.look")
 _PATIENCE_S = 120
-_AT_ONCE, _KEPT = 2, 64
+_AT_ONCE = 2
+_KEPT = 64
 
 
 class Looks:

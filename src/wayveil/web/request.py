@@ -72,10 +72,15 @@ def read_asked(posted: Any, files: Files) -> Asked:
         output = {**{key: value for key, value in given.items() if value is not None}, "path": OUT}
         method = _entry("method", "name", recipe.get("method"))
         checked = with_yardstick(make_recipe({**common, "method": method, "output": output, "title": title}))
-        text, content, name = recipe_text(checked), {}, checked.method.name
+        text = recipe_text(checked)
+        content = {}
+        name = checked.method.name
         claim = claim_words(checked.method, each_trajectory=checked.input.each_trajectory)
     else:
-        text, content, name, claim = "", _risk(recipe, common), None, None
+        text = ""
+        content = _risk(recipe, common)
+        name = None
+        claim = None
     shown = names[uploads["path"]]
     told = title or (f"{name}: {shown}" if name else f"Risk in {shown}")
     return Asked(

@@ -107,7 +107,9 @@ class Runs:
 
     def short(self, id: str) -> dict[str, Any]:
         """Return what a list shows of a run."""
-        place, job, state = self.place(id), self.job(id), self.state(id)
+        place = self.place(id)
+        job = self.job(id)
+        state = self.state(id)
         progress = read_json(place / "progress.json") or {}
         running = state["state"] == "running"
         return {
@@ -120,7 +122,8 @@ class Runs:
 
     def full(self, id: str) -> dict[str, Any]:
         """Return everything of a run, with its result once it has ended."""
-        place, short = self.place(id), self.short(id)
+        place = self.place(id)
+        short = self.short(id)
         progress = read_json(place / "progress.json") or {}
         result = read_json(place / "result.json") if short["state"] in ("done", "refused") else None
         job = self.job(id)

@@ -39,7 +39,8 @@ __all__ = ["make_app"]
 
 _BODY = 1 << 20
 _LONGEST = 2000
-_LOOK_S, _ALIVE_S = 0.25, 10.0
+_LOOK_S = 0.25
+_ALIVE_S = 10.0
 
 
 def make_app(
@@ -93,7 +94,9 @@ class _Api:
     """One method per route; those that are not asynchronous run in threads."""
 
     def __init__(self, files: Files, runs: Runs, jobs: Jobs, stopping: Callable[[], bool]) -> None:
-        self.files, self.runs, self.jobs = files, runs, jobs
+        self.files = files
+        self.runs = runs
+        self.jobs = jobs
         self.looks = Looks()
         self.stopping = stopping
 
@@ -128,7 +131,8 @@ class _Api:
         return JSONResponse([{**facts, "used_by": self.runs.using(facts["id"])} for facts in self.files.all()])
 
     async def upload(self, request: Request) -> Response:
-        name, role = request.query_params.get("name", ""), request.query_params.get("role", "data")
+        name = request.query_params.get("name", "")
+        role = request.query_params.get("role", "data")
         facts = await self.files.receive(request.stream(), name, role, _claimed(request))
         return JSONResponse({**facts, "used_by": []}, 201)
 
@@ -180,7 +184,8 @@ class _Api:
 
     async def _told(self, id: str) -> AsyncIterator[str]:
         """Tell every change of a run, until it has ended, is deleted, or the server stops."""
-        last, silent = "", 0.0
+        last = ""
+        silent = 0.0
         while not self.stopping():
             try:
                 short = await run_in_threadpool(self.runs.short, id)
@@ -188,7 +193,8 @@ class _Api:
                 return
             text = json.dumps(short, ensure_ascii=False)
             if text != last:
-                last, silent = text, 0.0
+                last = text
+                silent = 0.0
                 yield f"event: state\ndata: {text}\n\n"
             elif silent >= _ALIVE_S:
                 silent = 0.0

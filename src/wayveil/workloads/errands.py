@@ -251,10 +251,14 @@ class _City:
 
     def draw(self, area: IntArray, kind: bool, rng: np.random.Generator) -> IntArray:
         """Return a place in each area, or anywhere where the area is -1 or has none of this kind."""
-        first, edges, places = self.first[kind], self.edges[kind], self.by_area[kind]
-        low, high = first[area], first[area + 1]
+        first = self.first[kind]
+        edges = self.edges[kind]
+        places = self.by_area[kind]
+        low = first[area]
+        high = first[area + 1]
         anywhere = (area < 0) | (low == high)
-        low, high = np.where(anywhere, 0, low), np.where(anywhere, len(places), high)
+        low = np.where(anywhere, 0, low)
+        high = np.where(anywhere, len(places), high)
         at = edges[low] + rng.random(area.shape) * (edges[high] - edges[low])
         return places[np.clip(np.searchsorted(edges, at, side="right") - 1, low, high - 1)]
 
@@ -296,7 +300,8 @@ def _days(n_trips: IntArray, days: int, rng: np.random.Generator) -> IntArray:
     many = np.repeat(n_trips, n_trips)
     rank = np.arange(len(many)) - np.repeat(offsets_of(n_trips)[:-1], n_trips)
     # One day from each of as many equal parts of the observation as the person makes trips.
-    begin, end = rank * days // many, (rank + 1) * days // many
+    begin = rank * days // many
+    end = (rank + 1) * days // many
     return begin + (rng.random(len(many)) * (end - begin)).astype(np.int64)
 
 
@@ -304,7 +309,8 @@ def _balanced(works: BoolArray, sensitive: BoolArray, mean: float, rows: int) ->
     """Return who goes to work, and the share of sensitive places among all other stops for the mean asked."""
     wanted = mean * len(works)
     for going in (works, works & sensitive):
-        secret, others = int((going & sensitive).sum()), rows - int(going.sum())
+        secret = int((going & sensitive).sum())
+        others = rows - int(going.sum())
         share = (wanted - secret) / max(others, 1)
         if share <= 1:  # else there are too few other stops: work at places that are not sensitive gives way
             break
@@ -324,10 +330,12 @@ def _move_on(place: IntArray, trip: IntArray, city: _City, rng: np.random.Genera
 
 def _times(offsets: IntArray, day: IntArray, works: BoolArray, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
     """Return when people come and leave, in epoch seconds; a trip ends on the day when it begins."""
-    n, rows = len(day), int(offsets[-1])
+    n = len(day)
+    rows = int(offsets[-1])
     first = offsets[:-1]
     start = np.where(works, rng.integers(23_400, 32_400, n), rng.integers(25_200, 50_400, n))
-    stay, way = rng.integers(900, 5_400, rows).astype(np.float64), rng.integers(300, 1_800, rows).astype(np.float64)
+    stay = rng.integers(900, 5_400, rows).astype(np.float64)
+    way = rng.integers(300, 1_800, rows).astype(np.float64)
     stay[first[works]] = rng.integers(14_400, 32_400, int(works.sum()))
     done = np.cumsum(stay + way)
     done -= np.repeat(done[first] - stay[first], np.diff(offsets))

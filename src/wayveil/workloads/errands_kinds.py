@@ -37,7 +37,8 @@ _PISA: _Kinds = {
     "Worship*": {"Church": 0.02, "Mosque": 0.005, "Synagogue": 0.005},
 }
 _PRESETS = {"milano": _MILANO, "pisa": _PISA}
-_DEPTH, _BRANCHING = 3, 4  # of a tree without a preset
+_DEPTH = 3  # of a tree without a preset
+_BRANCHING = 4
 
 
 class Kind(NamedTuple):

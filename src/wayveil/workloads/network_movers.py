@@ -28,8 +28,11 @@ __all__ = ["NetworkMovers"]
 _BEGIN_S = 1_704_067_200  # Monday, 1 January 2024, 0:00 UTC
 _DAY_S = 86_400
 _LONGEST_S = 2_000 * 365 * _DAY_S
-_MOST_TARGETS, _MOST_WAYS = 500, 20_000_000
-_MOST_TRIPS, _MOST_POINTS, _MOST_TRAVEL_S = 20_000_000, 500_000_000, 10**10
+_MOST_TARGETS = 500
+_MOST_WAYS = 20_000_000
+_MOST_TRIPS = 20_000_000
+_MOST_POINTS = 500_000_000
+_MOST_TRAVEL_S = 10**10
 _LEGS = 8
 
 
@@ -176,7 +179,9 @@ class NetworkMovers(Workload):
         who = slice(people.first_of_class[number], people.first_of_class[number + 1])
         trips = slice(people.first_trip[who.start], people.first_trip[who.stop])
         first = people.first_trip[who.start : who.stop + 1] - people.first_trip[who.start]
-        home, pace, plan = people.home[who], people.pace[who], people.plan[trips]
+        home = people.home[who]
+        pace = people.pace[who]
+        plan = people.plan[trips]
         top = ROAD_SPEEDS_M_S[0] * (self.classes - number) / self.classes
         ways = ways_to(graph, target, top_speed_m_s=top)
         period = self._seconds("period")
@@ -208,7 +213,8 @@ class NetworkMovers(Workload):
         takes = np.zeros(len(plan))
         if self.duration != "arrival":
             return takes + self._seconds("duration")
-        n_trips, at = np.diff(first_trip), home.copy()
+        n_trips = np.diff(first_trip)
+        at = home.copy()
         for rank in range(int(n_trips.max(initial=0))):
             people = np.flatnonzero(n_trips > rank)
             trip = first_trip[people] + rank
@@ -220,7 +226,8 @@ class NetworkMovers(Workload):
 
     def _begins(self, first_trip: IntArray, seconds: Floats, rng: np.random.Generator) -> Ints:
         """Return when each trip begins: in a window of its own that the trip before of its person leaves free."""
-        window, period = self._seconds("window"), self._seconds("period")
+        window = self._seconds("window")
+        period = self._seconds("period")
         needs = 1 + np.ceil(seconds / window).astype(np.int64)
         per_day = max(1, self.windows // int(needs.max()))
         person = np.repeat(np.arange(len(first_trip) - 1), np.diff(first_trip))
@@ -240,7 +247,8 @@ class NetworkMovers(Workload):
         if (int(day.max()) + 1) * day_s > _LONGEST_S:
             raise ParameterError("network_movers: all trips take longer than 2,000 years; choose shorter windows.")
         opens = _BEGIN_S + day * day_s + slot * window
-        low, high = -(-opens // period), -(-(opens + window) // period)
+        low = -(-opens // period)
+        high = -(-(opens + window) // period)
         return (low + (rng.random(len(low)) * (high - low)).astype(np.int64)) * period
 
     def _errors(self, n: int, rng: np.random.Generator) -> Floats | float:

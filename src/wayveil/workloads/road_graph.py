@@ -22,7 +22,8 @@ ROAD_SPEEDS_M_S = (70 / 3.6, 50 / 3.6, 30 / 3.6)
 """Speed on main roads, on collecting roads and on local ones."""
 
 _SHARES = (0.05, 0.20)  # of the roads are main roads; are main or collecting roads
-_SIDE, _BLOCK_M = 60, 170.0  # crossings per side of the generated network, and the distance of two
+_SIDE = 60  # crossings per side of the generated network, and the distance of two
+_BLOCK_M = 170.0
 _SHORTEST_S = 1e-6
 
 
@@ -77,7 +78,8 @@ def read_graph(prefix: str) -> RoadGraph:
     Of a network in pieces the largest is used.  The files have no classes: the roads that most of the shortest ways
     between evenly picked nodes use are main roads (5 %), the next (15 %) collecting ones.
     """
-    nodes, edges = _table(f"{prefix}.cnode.txt", "id x y"), _table(f"{prefix}.cedge.txt", "id start end length")
+    nodes = _table(f"{prefix}.cnode.txt", "id x y")
+    edges = _table(f"{prefix}.cedge.txt", "id start end length")
     order = np.argsort(nodes[:, 0], kind="stable")
     known = nodes[order, 0]
     if (known[1:] == known[:-1]).any():
@@ -120,7 +122,8 @@ def generated_graph() -> RoadGraph:
     street = np.concatenate([row[node[:, :-1]].ravel(), column[node[:-1]].ravel()])
     road_class = np.where(street % 12 == 6, 0, np.where(street % 4 == 2, 1, 2))
     keep = (road_class < 2) | (rng.random(len(start)) < 0.75)
-    start, end = start[keep], end[keep]
+    start = start[keep]
+    end = end[keep]
     return _largest_piece(
         RoadGraph(
             x=x,
@@ -164,7 +167,8 @@ def _largest_piece(graph: RoadGraph) -> RoadGraph:
 def _matrix(graph: RoadGraph, weight: Floats) -> Any:
     """Return the weights as a symmetric sparse matrix; of parallel roads the least weight."""
     n = len(graph)
-    one, other = np.concatenate([graph.start, graph.end]), np.concatenate([graph.end, graph.start])
+    one = np.concatenate([graph.start, graph.end])
+    other = np.concatenate([graph.end, graph.start])
     both = np.concatenate([weight, weight])
     order = np.lexsort((both, other, one))
     key = one[order] * n + other[order]
@@ -189,7 +193,8 @@ def _classes_by_use(graph: RoadGraph) -> Ints:
     at = np.tile(np.linspace(0, n - 1, min(n, 200)).astype(np.int64), len(targets))
     while len(at):
         moving = at != targets[way]
-        way, at = way[moving], at[moving]
+        way = way[moving]
+        at = at[moving]
         np.add.at(used, (way, at), 1)
         at = towards[way, at]
     one = np.where(towards[:, graph.start] == graph.end, used[:, graph.start], 0)

@@ -64,7 +64,8 @@ def file_map(prefix: str) -> RoadNetwork:
 
     Edge 7 is the roads "7" and "7-back".  Coordinates are taken as metres.
     """
-    nodes, edges = _rows(f"{prefix}.cnode.txt", "id x y", 1), _rows(f"{prefix}.cedge.txt", "id start end length", 3)
+    nodes = _rows(f"{prefix}.cnode.txt", "id x y", 1)
+    edges = _rows(f"{prefix}.cedge.txt", "id start end length", 3)
     code = {row[0]: i for i, row in enumerate(nodes)}
     unknown = sum(row[1] not in code or row[2] not in code for row in edges)
     if unknown:
@@ -92,7 +93,8 @@ def road_ways(network: RoadNetwork, targets: IntArray) -> RoadWays:
     """Return the shortest ways to `targets`.  O(targets x roads log nodes) time, O(targets x nodes) memory."""
     n = len(network.nodes)
     best = _shortest_roads(network)
-    start, end = network.from_node[best], network.to_node[best]
+    start = network.from_node[best]
+    end = network.to_node[best]
     # Ways to a target are ways from it against the direction of the roads.
     weight = _lengths(network)[best]
     _, after = dijkstra(csr_matrix((weight, (end, start)), shape=(n, n)), indices=targets, return_predecessors=True)
@@ -124,7 +126,8 @@ def _shortest_roads(network: RoadNetwork) -> IntArray:
     """Return the shortest road of each pair of nodes, sorted by the pair; loops are left out."""
     length = _lengths(network)
     roads = np.flatnonzero(network.from_node != network.to_node)
-    start, end = network.from_node[roads], network.to_node[roads]
+    start = network.from_node[roads]
+    end = network.to_node[roads]
     order = np.lexsort((length[roads], end, start))
     first = np.append(True, (np.diff(start[order]) != 0) | (np.diff(end[order]) != 0))[: len(order)]
     return roads[order[first]]

@@ -17,7 +17,8 @@ __all__ = ["RoadMovers"]
 
 _BEGIN_S = 1_704_067_200  # Monday, 1 January 2024, 0:00 UTC
 _MOST_WAYS = 20_000_000
-_MOST_TRIPS, _MOST_ROWS = 20_000_000, 500_000_000
+_MOST_TRIPS = 20_000_000
+_MOST_ROWS = 500_000_000
 _SPEED_M_S = 50 / 3.6
 
 
@@ -162,14 +163,17 @@ class RoadMovers(Workload):
     ) -> IntArray:
         """Return the roads of all trips.  O(roads) time, in one pass per road of the longest trip."""
         longest_first = np.argsort(-lengths, kind="stable")
-        at, heading = start[longest_first], to[longest_first]
+        at = start[longest_first]
+        heading = to[longest_first]
         before: IntArray = np.full(len(at), -1)
         row = offsets_of(lengths)[:-1][longest_first]
         still = np.searchsorted(-lengths[longest_first], -np.arange(int(lengths.max())), side="left")
         road = np.empty(int(lengths.sum()), np.int64)
         turns = _Turns(network)
         for step, n in enumerate(still.tolist()):
-            at, before, heading = at[:n], before[:n], heading[:n]
+            at = at[:n]
+            before = before[:n]
+            heading = heading[:n]
             there = np.flatnonzero(at == places[heading])
             if len(there):
                 other = _drawn(popularity, len(there), rng)

@@ -94,14 +94,19 @@ def follow(
     sample = plan(_SAMPLE, rng)
     base = _base(sample.leaning, labels.share)
     size = max(1, _CELLS // sample.stops.hour.shape[1])
-    location, t, lengths, codes = [], [], [], []
+    location = []
+    t = []
+    lengths = []
+    codes = []
     for start in range(0, records, size):
         n = min(size, records - start)
         plans = plan(n, rng)
-        place, hour = plans.stops.place, plans.stops.hour
+        place = plans.stops.place
+        hour = plans.stops.hour
         alone = rng.random(n) < deviations.alone
         own = wander(int(alone.sum()), rng)
-        place[alone], hour[alone] = own.place, own.hour
+        place[alone] = own.place
+        hour[alone] = own.hour
         kept = _deviate(place, hour, hours, popularity, deviations, rng)
         location.append(place[kept].astype(np.int32))
         t.append(hour[kept].astype(np.int64))
@@ -181,7 +186,8 @@ def _deviate(
 
 def _base(leaning: Array, share: float) -> float:
     """Return the log-odds that give `share` over all: by bisection, as the share rises with them."""
-    low, high = -30.0, 30.0
+    low = -30.0
+    high = 30.0
     for _ in range(60):
         middle = (low + high) / 2
         if _logistic(leaning + middle).mean() < share:
@@ -197,7 +203,8 @@ def _logistic(score: Array) -> Array:
 
 def _values(share: Array, favourite: Array, labels: Labels, rng: np.random.Generator) -> Array:
     """Return one value per person; the sensitive people of a plan mostly have the value that is usual on it."""
-    n, kinds = len(share), len(labels.sensitive)
+    n = len(share)
+    kinds = len(labels.sensitive)
     chosen = np.where(rng.random(n) < 0.75, favourite, rng.integers(kinds, size=n))
     other = kinds + pick(zipf(len(labels.others)), n, rng)
     return np.where(rng.random(n) < share, chosen, other)

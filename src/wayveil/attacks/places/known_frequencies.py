@@ -92,14 +92,18 @@ class KnownFrequencies(PlaceAttack):
     summary: ClassVar[str] = "an attacker who knows some places of a person and how often the person is there"
 
     def tried(self, victims: Victims, records: Records, *, rng: np.random.Generator, engine: Engine) -> Tried:
-        proportion, tolerance = self.measure == "proportion", float(self.tolerance)
+        proportion = self.measure == "proportion"
+        tolerance = float(self.tolerance)
         rows = Rows.of(victims, *self._values(victims.offsets, victims.location))
         attacked = self._values(records.offsets, records.place)
         value = attacked[2]
-        least, most = value - value * tolerance, value + value * tolerance
+        least = value - value * tolerance
+        most = value + value * tolerance
         if proportion:  # what fits depends on the other places of a set
-            least, most = np.full(len(value), -np.inf), np.full(len(value), np.inf)
-        place, known = rows.victims.location, rows.value
+            least = np.full(len(value), -np.inf)
+            most = np.full(len(value), np.inf)
+        place = rows.victims.location
+        known = rows.value
         index = Index.of(attacked, least, most, records, place, known, tolerance=tolerance if proportion else -1.0)
         return attack_sets(self, rows, index, exactly=proportion, rng=rng, engine=engine)
 

@@ -90,7 +90,8 @@ class KnownLocations(PlaceAttack):
         counts = self.counts == "yes"
         rows = _visits(victims) if counts else _places(victims)
         attacked = tally(records.offsets, records.place)
-        least, most = np.full(len(attacked[1]), -np.inf), attacked[2] if counts else np.full(len(attacked[1]), np.inf)
+        least = np.full(len(attacked[1]), -np.inf)
+        most = attacked[2] if counts else np.full(len(attacked[1]), np.inf)
         index = Index.of(attacked, least, most, records, rows.victims.location, rows.value, costly=counts)
         return attack_sets(self, rows, index, items=_in_row if counts else None, rng=rng, engine=engine)
 

@@ -78,8 +78,10 @@ class ByPlaces(OnVisits):
         return PlaceQueries(Victims.draw(truth, self.victims, rng), people)
 
     def summarize(self, queries: PlaceQueries, matches: Tried) -> AttackResult:
-        identity, people = matches.risk.identity, len(matches.risk.identity)
-        drawn, cut = matches.drawn, matches.cut
+        identity = matches.risk.identity
+        people = len(matches.risk.identity)
+        drawn = matches.drawn
+        cut = matches.cut
         drawn_people = people < queries.population
         low: float | None = None
         high: float | None = None
@@ -157,7 +159,8 @@ def attack_sets(
 
     `items` turns places into items, where that depends on the other places of the same set.
     """
-    victims, m = rows.victims, depth_of(attack, rows.victims)
+    victims = rows.victims
+    m = depth_of(attack, rows.victims)
 
     def match(sets: Array, victim: Array) -> Fitting:
         if items is None:
@@ -175,7 +178,8 @@ def random_sets(
     victims: Victims, m: int, draws: int, match: Callable[[Array, Array], Fitting], rng: np.random.Generator
 ) -> Tried:
     """Return the mean risk over sets of `m` rows; `match` says who fits them, and how many records of the victims."""
-    parts, drawn = [], False
+    parts = []
+    drawn = False
     for block in victims.blocks(m, draws=draws):
         # What is known depends on the truth and the seed alone: raw and published data meet the same attacker.
         sets = KnownSets.random(block, m, draws=draws, all_sets=not victims.sampled, rng=rng)
@@ -204,7 +208,8 @@ def worst_sets(
     several = (np.diff(victims.first) > 1) & (victims.owner >= 0)
     if not several.any():
         return Tried(risk, False, cut)
-    identity, left_early = risk.identity.copy(), cut.copy()
+    identity = risk.identity.copy()
+    left_early = cut.copy()
     for start in range(0, len(victims), _PEOPLE_AT_ONCE):
         block = victims.part(start, min(start + _PEOPLE_AT_ONCE, len(victims)))
         sets = KnownSets.worst(block, m, rng=rng, most=MOST_TRIED)

@@ -40,7 +40,8 @@ class Records:
         if merged and given:
             person = np.repeat(owner, np.diff(offsets))
             rows = rows[np.lexsort((target.t[rows], person))]
-            offsets, owner = offsets_of(np.bincount(person)), np.unique(owner)
+            offsets = offsets_of(np.bincount(person))
+            owner = np.unique(owner)
         return cls(offsets=offsets, place=target.location[rows].astype(np.int64), owner=owner)
 
     @property
@@ -58,10 +59,12 @@ def recode_victims(victims: Victims, truth: Visits, target: Visits, *, merged: b
     victims = replace(victims, owner=_owners_in(truth, target, victims.owner))
     code = {name: i for i, name in enumerate(place_names(truth, target))}
     recode = np.array([code[name] for name in truth.locations], np.int64)
-    location, t = recode[victims.location], victims.t
+    location = recode[victims.location]
+    t = victims.t
     if not merged:
         return replace(victims, location=location)
-    first, offsets = np.arange(len(victims) + 1), victims.offsets[victims.first]
+    first = np.arange(len(victims) + 1)
+    offsets = victims.offsets[victims.first]
     order = np.lexsort((t, trajectory_of_row(offsets)))
     return replace(victims, first=first, offsets=offsets, location=location[order], t=t[order])
 
@@ -181,13 +184,16 @@ class Index:
         new[1:] = (place[order][1:] != place[order][:-1]) | (value[order][1:] != value[order][:-1])
         item = np.empty(len(order), np.int64)
         item[order] = np.cumsum(new) - 1
-        item_place, item_value = place[order][new], value[order][new].astype(np.float64)
+        item_place = place[order][new]
+        item_value = value[order][new].astype(np.float64)
         n_places = max(int(at.max(initial=-1)), int(place.max(initial=-1))) + 1
         first = offsets_of(np.bincount(item_place, minlength=n_places))
-        low, high = np.empty(len(at), np.int64), np.empty(len(at), np.int64)
+        low = np.empty(len(at), np.int64)
+        high = np.empty(len(at), np.int64)
         fitting_items(at, least.astype(np.float64), most.astype(np.float64), first, item_value, low, high)
         rows = Rows(offsets, at, values.astype(np.float64), low, high, records.owner)
-        support, last = np.zeros(len(item_place), np.int64), np.full(len(item_place), -1, np.int64)
+        support = np.zeros(len(item_place), np.int64)
+        last = np.full(len(item_place), -1, np.int64)
         count_items(rows, support, last)
         turn = np.empty(len(support), np.int64)
         turn[np.argsort(support, kind="stable")] = np.arange(len(support))

@@ -79,7 +79,8 @@ def fewest_owners(
     record = trajectory_of_row(offsets)
     size = np.minimum(np.diff(offsets), m) if exactly else np.zeros(len(person), np.int64)
     kept = (index.support[index.item] > 0) & (index.items.cost[index.item] <= m)
-    record, item = record[kept], index.item[kept]
+    record = record[kept]
+    item = index.item[kept]
     item = item[np.lexsort((index.items.turn[item], record))]
     best = np.full(people, NOBODY, np.int64)
     alone = size[record] <= 1
@@ -96,7 +97,8 @@ def fewest_owners(
         held = (index.lists.starts[place + 1] - index.lists.starts[place]).max(initial=1)
         victims = (starts[roots + 1] - starts[roots]).max(initial=1)
         room = _room(len(index.support), int(held), int(victims), m)
-        tolerance, single = index.tolerance, index.alone and index.tolerance < 0
+        tolerance = index.tolerance
+        single = index.alone and index.tolerance < 0
         rarest_sets(index.rows, index.lists, index.items, known, roots, m, tolerance, single, budget, room, best, cut)
 
     return _search(search, roots, best, m, engine)
@@ -140,7 +142,8 @@ def _search(
     budget = max(_LEAST_STEPS, _STEPS // len(roots))
 
     def task(part: Array) -> tuple[Array, Array]:
-        found, left = best.copy(), np.zeros_like(cut)
+        found = best.copy()
+        left = np.zeros_like(cut)
         search(part, found, left, budget)
         return found, left
 
@@ -149,7 +152,8 @@ def _search(
         stop = int(np.ceil(share * len(roots)))
         parts = [part for i in range(_TASKS) if len(part := roots[start:stop][i::_TASKS])]
         for found, left in engine.map(task, parts):
-            best, cut = np.minimum(best, found), np.maximum(cut, left)
+            best = np.minimum(best, found)
+            cut = np.maximum(cut, left)
         start = stop
     return best, (cut > 0) & (best > 1)
 
@@ -177,10 +181,12 @@ def _each_row(
 ) -> Fitting:
     """Return who fits each row: equal rows are counted once for a victim, and those that begin alike side by side."""
     sorting = np.lexsort((victim, *codes.T[::-1]))
-    codes, victim = codes[sorting], victim[sorting]
+    codes = codes[sorting]
+    victim = victim[sorting]
     new = np.ones(len(codes), bool)
     new[1:] = (codes[1:] != codes[:-1]).any(axis=1) | (victim[1:] != victim[:-1])
-    tried, whose = codes[new] if back is None else back[codes[new]], victim[new]
+    tried = codes[new] if back is None else back[codes[new]]
+    whose = victim[new]
     cuts = [slice(i, i + _SETS_PER_TASK) for i in range(0, len(tried), _SETS_PER_TASK)]
     tasks = [(np.ascontiguousarray(tried[part]), np.ascontiguousarray(whose[part])) for part in cuts]
     done = np.concatenate([np.zeros((0, 3), np.int64), *engine.map(count, tasks)])
@@ -199,7 +205,8 @@ def _count_sets(index: Index, task: tuple[Array, Array]) -> Array:
     sets, victim = task
     place = index.items.place[sets[:, 0]]
     longest = int((index.lists.starts[place + 1] - index.lists.starts[place]).max(initial=1))
-    counts, width = np.zeros((len(sets), 3), np.int64), sets.shape[1]
+    counts = np.zeros((len(sets), 3), np.int64)
+    width = sets.shape[1]
     stack = np.empty(width * longest, np.int64)
     count_sets(index.rows, index.lists, index.items, sets.ravel(), width, index.tolerance, victim, stack, counts)
     return counts
@@ -208,6 +215,7 @@ def _count_sets(index: Index, task: tuple[Array, Array]) -> Array:
 def _count_orders(rows: Orders, shift: int, task: tuple[Array, Array]) -> Array:
     sets, victim = task
     longest = int((rows.starts[sets[:, 0] + 1] - rows.starts[sets[:, 0]]).max(initial=1))
-    counts, size = np.zeros((len(sets), 3), np.int64), sets.shape[1]
+    counts = np.zeros((len(sets), 3), np.int64)
+    size = sets.shape[1]
     count_orders(rows, shift, sets.ravel(), size, victim, np.empty(size * longest, np.int64), counts)
     return counts

@@ -91,7 +91,9 @@ def assign(i: Array, o: Array, n: int, *, samples: int, rng: np.random.Generator
     local[order] = np.arange(n) - np.searchsorted(label[order], label[order])
     edge = np.flatnonzero(kept & good)
     edge = edge[np.argsort(label[i[edge]], kind="stable")]
-    of, a, b = label[i[edge]], local[i[edge]], local[holder[o[edge]]]
+    of = label[i[edge]]
+    a = local[i[edge]]
+    b = local[holder[o[edge]]]
     starts = np.append(0, np.cumsum(np.bincount(of, minlength=n)))
     full = np.diff(starts) == size * size
     chance = np.zeros(len(i))
@@ -180,7 +182,8 @@ def _walked(a: Array, b: Array, size: int, samples: int, rng: np.random.Generato
     See `GraphAttack`.  Components walk together, each for itself; chains share the samples.
     """
     order = np.lexsort((b, a))
-    i, o = a[order], b[order]
+    i = a[order]
+    o = b[order]
     edges = _Edges(i * size + o, size)
     samples = max(10, min(samples, _SAMPLING_WORK // (30 * size + len(i))))
     shares = np.empty((CHAINS, len(i)))
@@ -228,7 +231,8 @@ def _exchange(
     made, so that they are as likely forth as back.
     """
     size = len(held)
-    person, lot = np.arange(size), rng.permutation(size)
+    person = np.arange(size)
+    lot = rng.permutation(size)
     wish = first + (rng.random(size) * degree).astype(np.int64)
     holder = i[held[o[wish]]]
     highest = lot.copy()
@@ -238,7 +242,8 @@ def _exchange(
     mine[i[held]] = person
     other = holder[goes] * size + mine[goes]
     fits = edges.has(other)
-    goes, other = goes[fits], edges.at(other[fits])
+    goes = goes[fits]
+    other = edges.at(other[fits])
     held[o[wish[goes]]] = wish[goes]
     held[mine[goes]] = other
 
@@ -247,7 +252,8 @@ class _Edges:
     """Sorted edges ``person * size + trajectory``, with one bit for each pair where there is room for that."""
 
     def __init__(self, keys: Array, size: int) -> None:
-        self.keys, self.bits = keys, None
+        self.keys = keys
+        self.bits = None
         if size <= _MOST_IN_BITS:
             self.bits = np.zeros(size * size // 8 + 1, np.uint8)
             np.bitwise_or.at(self.bits, keys >> 3, (1 << (keys & 7)).astype(np.uint8))
@@ -269,13 +275,20 @@ class _Chain:
     """A perfect matching that walks; plain lists, because every step depends on the one before."""
 
     def __init__(self, i: list[int], o: list[int], degree: list[int], random: Random) -> None:
-        self.i, self.o, self.degree, self.random = i, o, degree, random
+        self.i = i
+        self.o = o
+        self.degree = degree
+        self.random = random
         self.first = offsets_of(np.array(degree))[:-1].tolist()
 
     def walk(self, held: list[int], times: int) -> list[int]:
         """Give up a trajectory at random, and pass on until it is taken again, so many times."""
-        i, o, degree, first = self.i, self.o, self.degree, self.first
-        random, n = self.random.random, len(held)
+        i = self.i
+        o = self.o
+        degree = self.degree
+        first = self.first
+        random = self.random.random
+        n = len(held)
         for _ in range(times):
             free = int(random() * n)
             person = i[held[free]]

@@ -256,7 +256,8 @@ class _Risk:
     @classmethod
     def of(cls, nearest: _Graph, people: Array) -> _Risk:
         """Return the risk where a person, or a trajectory, is picked evenly from the nearest; `people` are sorted."""
-        n, person = len(nearest.person), nearest.person
+        n = len(nearest.person)
+        person = nearest.person
         codes = int(person.max(initial=0)) + 1
         keys = np.unique(nearest.i * codes + person[nearest.o])
         tied = np.bincount(keys // codes, minlength=n)

@@ -47,13 +47,15 @@ def fitting(
     search = _Search(replace(known.take(there[nodes]), known=None), target.take(there), nodes)
     blank = np.flatnonzero(np.diff(search.first) == 0)
     rows, expected = search.telling()
-    total, compared = len(blank) * n, 0
+    total = len(blank) * n
+    compared = 0
     if (total > MOST_EDGES or expected > 2 * _MOST_PAIRS) and not whatever:
         return None
     found = [(nodes[blank][:, None] * n + np.arange(n)).ravel()]
     for keys, tried in search.pairs(rows):
         found.append(keys)
-        total, compared = total + len(keys), compared + tried
+        total = total + len(keys)
+        compared = compared + tried
         if (total > MOST_EDGES or compared > _MOST_PAIRS) and not whatever:
             return None
     keys = np.unique(np.concatenate(found))
@@ -64,7 +66,9 @@ class _Search:
     """Known positions against published boxes."""
 
     def __init__(self, seen: Points, target: Points | Regions, nodes: Array) -> None:
-        self.n, self.nodes, self.tolerance = len(target), nodes, _DEGREES_TOLERANCE_M if target.frame.degrees else 0.0
+        self.n = len(target)
+        self.nodes = nodes
+        self.tolerance = _DEGREES_TOLERANCE_M if target.frame.degrees else 0.0
         sides = target.boxes()
         self.x_min, self.x_max, self.y_min, self.y_max = sides[2:]
         times = np.unique(np.concatenate([sides[0], sides[1], seen.t]))
@@ -87,8 +91,11 @@ class _Search:
         own = begin[has]
         area[has] = (self.x_max[own] - self.x_min[own]) * (self.y_max[own] - self.y_min[own])
         order = np.lexsort((area, node))
-        self.first, self.node, self.rank = seen.offsets, node[order], rank[order]
-        self.x, self.y = seen.x[order], seen.y[order]
+        self.first = seen.offsets
+        self.node = node[order]
+        self.rank = rank[order]
+        self.x = seen.x[order]
+        self.y = seen.y[order]
 
     def telling(self) -> tuple[Array, int]:
         """Return per node the row that the fewest boxes contain, and about how many boxes contain these rows in all.
@@ -113,7 +120,8 @@ class _Search:
             size = np.diff(starts)[box]
             for part in parts(size, _CHUNK):
                 which, at = expanded(starts[box[part]], size[part])
-                node, o = self.node[row[part]][which], member[at]
+                node = self.node[row[part]][which]
+                o = member[at]
                 keep = self._all_inside(node, o)
                 yield self.nodes[node[keep]] * self.n + o[keep], len(keep)
 
@@ -147,19 +155,24 @@ class _Search:
             left = self.x_min[boxes[some]]
             extent = (self.x_max[boxes[some]] - left).max()
             # The slack is only to look far enough: what is found is compared exactly.
-            y, slack = self.y[rows], self.tolerance + 1e-9 * np.abs(self.y[rows])
+            y = self.y[rows]
+            slack = self.tolerance + 1e-9 * np.abs(self.y[rows])
             near = self.y_min[boxes[some]].min() - slack <= y
             near &= y <= self.y_max[boxes[some]].max() + slack
             here = rows[near]
-            x, slack = self.x[here], self.tolerance + 1e-9 * np.abs(self.x[here])
+            x = self.x[here]
+            slack = self.tolerance + 1e-9 * np.abs(self.x[here])
             low = np.searchsorted(left, x - extent * (1 + 1e-9) - slack)
             high = np.searchsorted(left, x + slack, side="right")
             for part in parts(high - low, _CHUNK):
                 which, at = expanded(low[part], (high - low)[part])
-                row, box = here[part][which], some[at]
+                row = here[part][which]
+                box = some[at]
                 found = self._inside(row, boxes[box])
-                row, box = row[found], box[found]
-                code, t = boxes[box], self.rank[row]
+                row = row[found]
+                box = box[found]
+                code = boxes[box]
+                t = self.rank[row]
                 found = (self.begins[code] % self.width <= t) & (t <= self.ends[code] % self.width)
                 yield row[found], box[found]
 
@@ -174,7 +187,9 @@ class _Search:
                 yield band[np.argsort(self.x_min[boxes[band]], kind="stable")]
 
     def _inside(self, row: Array, box: Array) -> Array:
-        x, y, slack = self.x[row], self.y[row], self.tolerance
+        x = self.x[row]
+        y = self.y[row]
+        slack = self.tolerance
         wide = (self.x_min[box] - slack <= x) & (x <= self.x_max[box] + slack)
         found: Array = wide & (self.y_min[box] - slack <= y) & (y <= self.y_max[box] + slack)
         return found
@@ -187,7 +202,8 @@ class _Search:
     def _all_inside(self, node: Array, o: Array) -> Array:
         """Return whether trajectory ``o[j]`` contains all known rows of ``node[j]``: 1 row of each, then 2, 4, ..."""
         fits = np.ones(len(node), bool)
-        left, done = np.arange(len(node)), 0
+        left = np.arange(len(node))
+        done = 0
         length = np.diff(self.first)
         while len(left):
             size = np.minimum(done + 1, np.maximum(length[node[left]] - done, 0))

@@ -123,7 +123,8 @@ class GraphAttack(OnPositions):
             nodes = np.sort(rng.choice(len(nodes), most, replace=False))
             people = np.unique(person[nodes])
             i, o = fitting(truth, target, nodes, whatever=True) or (nodes[:0], nodes[:0])
-            found, graph = Assignments.even(i, len(person)), {}
+            found = Assignments.even(i, len(person))
+            graph = {}
         else:
             i, o = edges
             found = assign(i, o, len(person), samples=self.samples, rng=rng)
@@ -172,7 +173,8 @@ class GraphAttack(OnPositions):
 
     def _take_nearest(self, truth: Points, target: Points | Regions, chosen: Array, engine: Engine) -> Array:
         """Return how well it works for some trajectories to take the nearest published one, by all that is known."""
-        tracks, owner = Tracks.of(truth, target), owners_of(truth)
+        tracks = Tracks.of(truth, target)
+        owner = owners_of(truth)
         known = truth if truth.known is None else truth.where(truth.known)
         length = np.diff(known.offsets)[chosen]
         count = np.minimum(length, _NEAREST_ROWS)
@@ -197,7 +199,8 @@ class GraphAttack(OnPositions):
     def _measured(self, risk: _Risk) -> dict[str, int | float | None]:
         outcome = risk.outcome(risk.true, float(self.threshold))
         fits = risk.candidates > 0
-        candidates, likeliest = risk.candidates[fits], risk.likeliest[fits]
+        candidates = risk.candidates[fits]
+        likeliest = risk.likeliest[fits]
         worst = risk.outcome(risk.bound, float(self.threshold)).extremes(self.threshold)
         return {
             **outcome.identity(self.threshold),
@@ -246,9 +249,12 @@ class _Look:
 
     @classmethod
     def of(cls, i: Array, o: Array, person: Array) -> _Look:
-        n, codes = len(person), int(person.max(initial=0)) + 1
-        label, row = same_columns(i, o, n), same_columns(o, i, n)
-        size, alike = np.bincount(label, minlength=n), np.bincount(row, minlength=n)
+        n = len(person)
+        codes = int(person.max(initial=0)) + 1
+        label = same_columns(i, o, n)
+        row = same_columns(o, i, n)
+        size = np.bincount(label, minlength=n)
+        alike = np.bincount(row, minlength=n)
         key, many = np.unique(label * codes + person, return_counts=True)
         people = np.bincount(key // codes, minlength=n)
         wanted = label[o] * codes + person[i]
@@ -266,11 +272,15 @@ class _Look:
 
     def risk(self, chance: Array, nodes: Array, sure: Array) -> _Risk:
         """Return what chances of the edges say of `nodes`; trajectories of one person are one candidate."""
-        i, o, person = self.i, self.o, self.person
-        n, codes = len(person), int(person.max(initial=0)) + 1
+        i = self.i
+        o = self.o
+        person = self.person
+        n = len(person)
+        codes = int(person.max(initial=0)) + 1
         keys, which = np.unique(i * codes + person[o], return_inverse=True)
         mass = np.bincount(which, chance, len(keys))
-        likeliest, true = np.zeros(n), np.zeros(n)
+        likeliest = np.zeros(n)
+        true = np.zeros(n)
         np.maximum.at(likeliest, keys // codes, mass)
         own = keys % codes == person[keys // codes]
         true[keys[own] // codes] = mass[own]
@@ -346,8 +356,10 @@ def _mean_bounds(risks: list[_Risk]) -> dict[str, float | None]:
     means = [float(risk.true.mean()) for risk in risks[1:] if len(risk.true)]
     if not means:
         return dict.fromkeys(names)
-    middle, half = float(np.mean(means)), _STUDENT_95 * float(np.std(means, ddof=1)) / sqrt(CHAINS)
-    low, high = min(middle - half, *means), max(middle + half, *means)
+    middle = float(np.mean(means))
+    half = _STUDENT_95 * float(np.std(means, ddof=1)) / sqrt(CHAINS)
+    low = min(middle - half, *means)
+    high = max(middle + half, *means)
     return dict(zip(names, (max(0.0, low), min(1.0, high)), strict=True))
 
 

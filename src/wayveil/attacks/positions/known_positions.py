@@ -115,7 +115,8 @@ class Tracks:
         there = np.flatnonzero(np.diff(target.offsets))
         owner = owners_of(truth)[there]
         order = np.argsort(owner, kind="stable")
-        first, last = target.offsets[:-1][there], target.offsets[1:][there]
+        first = target.offsets[:-1][there]
+        last = target.offsets[1:][there]
         around = (
             rows.t_min[first],
             rows.t_max[last - 1],
@@ -227,7 +228,8 @@ def _speed(rows: Boxes, first: Array, last: Array) -> float:
     # Unsigned: times may be further apart than an int64 can say.
     time = rows.t_max[last - 1].astype(np.uint64) - rows.t_min[first].astype(np.uint64)
     # Exact sums do not depend on the order of the trajectories.
-    length, duration = fsum(_each(np.add, way, first).tolist()), fsum(time.astype(np.float64).tolist())
+    length = fsum(_each(np.add, way, first).tolist())
+    duration = fsum(time.astype(np.float64).tolist())
     return length / duration if length > 0 and duration > 0 else 1.0
 
 

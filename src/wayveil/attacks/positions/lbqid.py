@@ -98,7 +98,8 @@ class Lbqid(OnPositions):
     def summarize(self, queries: None, matches: UserTable) -> AttackResult:
         seen = matches.matched
         witnesses = matches.witnesses[seen]
-        wanted, requests = int(matches.samples.sum()), int(matches.requests.sum())
+        wanted = int(matches.samples.sum())
+        requests = int(matches.requests.sum())
         exposed = int((~matches.holds).sum())
         asked = bool(self.pattern.strip())
         return AttackResult(
@@ -165,7 +166,8 @@ def user_table(attack: Lbqid, truth: Points, target: Points | Regions) -> UserTa
     >>> table.matched.tolist(), table.witnesses.tolist(), table.holds.tolist()
     ([True, False, False], [1, 0, 0], [True, True, True])
     """
-    elements, levels = parse_pattern(attack.pattern), parse_recurrence(attack.recurrence)
+    elements = parse_pattern(attack.pattern)
+    levels = parse_recurrence(attack.recurrence)
     if not elements:
         none = np.zeros(0, np.int64)
         yes = np.zeros(0, bool)
@@ -199,14 +201,17 @@ def _following(
     inside = np.stack([_inside(element, truth, local % DAY_US) for element in elements])
     rows = np.flatnonzero(inside.any(axis=0))
     granule = _granule(local[rows] // DAY_US, levels[0][1])
-    rows, granule = rows[granule != _NONE], granule[granule != _NONE]
+    rows = rows[granule != _NONE]
+    granule = granule[granule != _NONE]
     # The order of time, and of the input where times are equal; a clock put back may show a day twice.
     order = np.lexsort((rows, truth.t[rows], granule, user[rows]))
-    rows, granule = rows[order], granule[order]
+    rows = rows[order]
+    granule = granule[order]
     new = (np.diff(user[rows], prepend=-1) != 0) | (np.diff(granule, prepend=0) != 0)
     first = np.flatnonzero(new)
     last = np.append(first[1:], len(rows))
-    at, taken = first, []
+    at = first
+    taken = []
     ok = np.ones(len(first), bool)
     for fits in inside[:, rows]:
         where = np.append(np.where(fits, np.arange(len(rows)), len(rows)), len(rows))
@@ -214,12 +219,14 @@ def _following(
         ok &= found < last
         at = np.minimum(found + 1, len(rows))
         taken.append(found)
-    granule, who = granule[first], user[rows[first]]
+    granule = granule[first]
+    who = user[rows[first]]
     kinds: list[str | None] = [kind for _, kind in levels]
     for (n, kind), above in zip(levels, [*kinds[1:], None], strict=True):
         parent = np.zeros_like(granule) if above is None else _containing(granule, kind, above)
         ok &= parent != _NONE
-        group, members = _codes(who[ok], parent[ok]), _codes(who[ok], parent[ok], granule[ok])
+        group = _codes(who[ok], parent[ok])
+        members = _codes(who[ok], parent[ok], granule[ok])
         different = np.unique(members, return_index=True)[1]
         count = np.bincount(group[different], minlength=len(group))
         ok[ok] = count[group] >= n

@@ -50,7 +50,8 @@ def parse_pattern(text: str) -> tuple[Element, ...]:
                 f"got {part.strip()!r}. Separate elements by semicolons."
             )
         x_min, y_min, x_max, y_max = (float(number) for number in read.groups()[:4])
-        start, end = _time_of_day(read.groups()[4:7]), _time_of_day(read.groups()[7:])
+        start = _time_of_day(read.groups()[4:7])
+        end = _time_of_day(read.groups()[7:])
         if not all(map(math.isfinite, (x_min, y_min, x_max, y_max))) or y_min > y_max or start > end or end > DAY_US:
             raise ParameterError(
                 "lbqid: in every element of pattern y_min must be at most y_max, and the times of day from 00:00 to "

@@ -42,14 +42,19 @@ class Requests:
     def published(cls, truth: Points, target: Points | Regions, rows: Array, user: Array) -> Requests:
         """Return the published box of each row: of its trajectory, at its time, and around it if there is a choice."""
         sides = target.boxes()
-        t, x, y = truth.t[rows], truth.x[rows], truth.y[rows]
+        t = truth.t[rows]
+        x = truth.x[rows]
+        y = truth.y[rows]
         times = np.unique(np.concatenate([sides[0], sides[1], t]))
-        width, of = len(times) + 1, trajectory_of_row(target.offsets)
+        width = len(times) + 1
+        of = trajectory_of_row(target.offsets)
         key = trajectory_of_row(truth.offsets)[rows] * width + np.searchsorted(times, t)
         begin = np.searchsorted(of * width + np.searchsorted(times, sides[1]), key)
         end = np.searchsorted(of * width + np.searchsorted(times, sides[0]), key, side="right")
         slack = _DEGREES_TOLERANCE_M if target.frame.degrees else 0.0
-        box, at, left = begin.copy(), begin.copy(), np.flatnonzero(begin < end)
+        box = begin.copy()
+        at = begin.copy()
+        left = np.flatnonzero(begin < end)
         while len(left):
             x_min, x_max, y_min, y_max = (side[at[left]] for side in sides[2:])
             inside = (x_min - slack <= x[left]) & (x[left] <= x_max + slack)
@@ -76,7 +81,8 @@ class Requests:
             some = asking[start : start + at_once]
             who, other = history.in_box(self, order[first[some]], begin, end)
             keep = self.user[who] != other
-            who, other = self.user[who][keep], other[keep]
+            who = self.user[who][keep]
+            other = other[keep]
             done = 1
             while len(who):
                 size = np.clip(np.diff(first)[who] - done, 0, done)
@@ -87,7 +93,9 @@ class Requests:
                     which, position = expanded(first[who[part]] + done, size[part])
                     met = history.someone_in(self, order[position], other[part][which], begin, end)
                     good[np.arange(len(who))[part][which[~met]]] = False
-                who, other, done = who[good], other[good], 2 * done
+                who = who[good]
+                other = other[good]
+                done = 2 * done
             found += np.bincount(who, minlength=people)
         return found
 
@@ -104,7 +112,9 @@ class _History:
         own = user * (len(self.times) + 1) + rank
         self.by_user = np.argsort(own, kind="stable")
         self.own = own[self.by_user]
-        self.x, self.y, self.user = truth.x, truth.y, user
+        self.x = truth.x
+        self.y = truth.y
+        self.user = user
 
     def times_in(self, boxes: Requests) -> tuple[Array, Array]:
         """Return the times of samples in each box, as positions in `times`."""
@@ -121,7 +131,8 @@ class _History:
             low, high = (np.searchsorted(self.key, time * (len(self.xs) + 1) + x[part][which]) for x in (left, right))
             for piece in parts(high - low, _CHUNK):
                 of, at = expanded(low[piece], (high - low)[piece])
-                box, row = some[part][which[piece][of]], self.by_time[at]
+                box = some[part][which[piece][of]]
+                row = self.by_time[at]
                 inside = self._inside(boxes, box, row)
                 found.append(np.unique(box[inside] * people + self.user[row[inside]]))
         pairs = np.unique(np.concatenate(found))
@@ -140,7 +151,9 @@ class _History:
         return met
 
     def _inside(self, boxes: Requests, box: Array, row: Array) -> Array:
-        x, y, slack = self.x[row], self.y[row], self.slack
+        x = self.x[row]
+        y = self.y[row]
+        slack = self.slack
         wide = (boxes.x_min[box] - slack <= x) & (x <= boxes.x_max[box] + slack)
         found: Array = wide & (boxes.y_min[box] - slack <= y) & (y <= boxes.y_max[box] + slack)
         return found

@@ -56,12 +56,14 @@ class LookAlikes:
     @classmethod
     def of(cls, data: Points, distance: float) -> LookAlikes:
         """Return the groups and shapes of published points; about O(rows) time where groups are small."""
-        group, shape = np.full(len(data), -1), np.full(len(data), -1)
+        group = np.full(len(data), -1)
+        shape = np.full(len(data), -1)
         groups = shapes = 0
         reach = distance + _tolerance(data)
         for some in _same_times(data):
             rows = data.offsets[some][:, None] + np.arange(data.offsets[some[0] + 1] - data.offsets[some[0]])
-            x, y = data.x[rows], data.y[rows]
+            x = data.x[rows]
+            y = data.y[rows]
             near = _connected(x, y, reach)
             group[some] = groups + near
             alike = _codes(near, _same_shape(x, y, _tolerance(data)))
@@ -76,7 +78,8 @@ def share_values(shape: Array, owner: Array) -> Values:
     owners = int(owner.max(initial=0)) + 1
     key, many = np.unique(shape * owners + owner, return_counts=True)
     label = key // owners
-    people, size = np.bincount(label), np.bincount(label, many)
+    people = np.bincount(label)
+    size = np.bincount(label, many)
     return Values(shape, owners, key, np.maximum(many / size[label], 1 / people[label]))
 
 
@@ -150,7 +153,8 @@ def _same_shape(x: Array, y: Array, tolerance: float) -> Array:
     Lines are put in the order of one number that depends on their shape alone, and each is compared with the one
     before: lines of one shape have the same number but for rounding, so they stand next to each other.
     """
-    x, y = x - x[:, :1], y - y[:, :1]
+    x = x - x[:, :1]
+    y = y - y[:, :1]
     weight = np.cos(np.arange(x.shape[1]) * 1.6180339887)  # any weights do that no motion follows
     order = np.argsort(x @ weight + y @ weight[::-1], kind="stable")
     apart = np.maximum(np.abs(np.diff(x[order], axis=0)).max(axis=1), np.abs(np.diff(y[order], axis=0)).max(axis=1))

@@ -141,7 +141,8 @@ class _Steps:
                     else:
                         shift[label] = end
                         end += width
-                at, many = shift[label], int(room[label])
+                at = shift[label]
+                many = int(room[label])
                 steps.choices[turn].append((choice, at, (1 << width) - 1, many))
                 if last[label] == turn:
                     mask |= ((1 << width) - 1) << at

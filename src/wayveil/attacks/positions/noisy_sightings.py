@@ -199,7 +199,8 @@ class NoisySightings(OnPositions):
         return by_distance, by_direction
 
     def _measured(self, attacks: _Attacks, success: Array, members: _Members) -> dict[str, int | float | None]:
-        last, there = success[:, -1], attacks.published
+        last = success[:, -1]
+        there = attacks.published
         each = attacks.of_trajectories(last)
         worst = [float(attacks.of_trajectories(one).max()) for one in success.T if len(one)]
         measured: dict[str, int | float | None] = {
@@ -372,12 +373,15 @@ def _pick(
     """
     x, y = _places_at(target, members, seen.t[part])
     some = np.arange(seen.t.shape[1]) < depth[:, None]
-    x, y = x * some[:, :, None], y * some[:, :, None]
-    seen_x, seen_y = seen.x[part] * some, seen.y[part] * some
+    x = x * some[:, :, None]
+    y = y * some[:, :, None]
+    seen_x = seen.x[part] * some
+    seen_y = seen.y[part] * some
     cost = ((x - seen_x[:, :, None]) ** 2 + (y - seen_y[:, :, None]) ** 2).sum(axis=1)
     limit = (np.sqrt(cost.min(axis=1)) * (1 + 1e-12) + np.sqrt(depth) * rounding) ** 2
     # Means over sightings, as seen from the middle of the group: where the victim was, and where each member is.
-    middle_x, middle_y = x.mean(axis=2), y.mean(axis=2)
+    middle_x = x.mean(axis=2)
+    middle_y = y.mean(axis=2)
     away_x, away_y = (((s - m).sum(axis=1) / depth)[:, None] for s, m in ((seen_x, middle_x), (seen_y, middle_y)))
     at_x, at_y = ((c - m[:, :, None]).sum(axis=1) / depth[:, None] for c, m in ((x, middle_x), (y, middle_y)))
     length = np.hypot(at_x, at_y)
@@ -402,14 +406,16 @@ def _places_at(target: Points, members: Array, t: Array) -> tuple[Array, Array]:
 
     Before the first and after the last timestamp they are where they were then.
     """
-    first, length = target.offsets[members], int(np.diff(target.offsets)[members[0]])
+    first = target.offsets[members]
+    length = int(np.diff(target.offsets)[members[0]])
     times = target.t[first[0] : first[0] + length]
     before = np.clip(np.searchsorted(times, t, side="right") - 1, 0, max(0, length - 2))
     after = np.minimum(before + 1, length - 1)
     span = (times[after] - times[before]).astype(np.float64)
     share = np.divide((t - times[before]).astype(np.float64), span, out=np.zeros(t.shape), where=span > 0)
     share = np.clip(share, 0.0, 1.0)[:, :, None]
-    early, late = first + before[:, :, None], first + after[:, :, None]
+    early = first + before[:, :, None]
+    late = first + after[:, :, None]
     return (
         target.x[early] * (1 - share) + target.x[late] * share,
         target.y[early] * (1 - share) + target.y[late] * share,

@@ -174,7 +174,8 @@ class _Boxes:
             rows = take(self.data.offsets, among)[1]
         # The cheapest test that leaves the least comes first.
         for low_name, high_name, value in (("x_min", "x_max", x), ("y_min", "y_max", y), ("t_min", "t_max", t)):
-            low_side, high_side = getattr(self.data, low_name)[rows], getattr(self.data, high_name)[rows]
+            low_side = getattr(self.data, low_name)[rows]
+            high_side = getattr(self.data, high_name)[rows]
             rows = rows[(low_side <= value) & (value <= high_side)]
         return np.unique(self.trajectory[rows])
 

@@ -140,10 +140,13 @@ def _passing(
     tracks: Tracks, values: Values, known: KnownSamples, error: int, radius: float, part: slice
 ) -> tuple[Array, ...]:
     """Return how many people pass, whether the victim is one, both of trajectories, and values, per watch of a part."""
-    t, ends = known.t[part, 0], np.iinfo(np.int64)
+    t = known.t[part, 0]
+    ends = np.iinfo(np.int64)
     # No window reaches beyond what an int64 can say.
-    start, stop = np.maximum(t, ends.min + error) - error, np.minimum(t, ends.max - error) + error
-    x, y = known.x[part, 0].copy(), known.y[part, 0].copy()
+    start = np.maximum(t, ends.min + error) - error
+    stop = np.minimum(t, ends.max - error) + error
+    x = known.x[part, 0].copy()
+    y = known.y[part, 0].copy()
     reach = radius + tracks.rounding
     found: tuple[Array, ...] = passing_owners(
         tracks.rows, tracks.slots, values, start, stop, x, y, known.owner[part], reach, tracks.moving

@@ -16,7 +16,8 @@ __all__ = ["Attacked", "Fitting", "Tree"]
 
 Array = NDArray[Any]
 
-_ROWS_AT_ONCE, _STEPS_AT_ONCE = 250_000, 2_000_000
+_ROWS_AT_ONCE = 250_000
+_STEPS_AT_ONCE = 2_000_000
 _MOST_TASKS = 16
 
 
@@ -49,7 +50,8 @@ class Attacked:
         order = np.argsort(owner, kind="stable")
         order = order[np.diff(target.offsets)[order] > 0]
         offsets, rows = take(target.offsets, order)
-        begin, end = target.t_start[order], target.t_end[order]
+        begin = target.t_start[order]
+        end = target.t_end[order]
         code = _codes(np.append(begin, truth.t_start), np.append(end, truth.t_end))
         slices, first, number = np.unique(code[: len(order)], return_index=True, return_inverse=True)
         same = np.full(len(code), -1, np.int64)
@@ -93,10 +95,12 @@ class Attacked:
         The first numbers are those of the slices, each alone: that of the true trajectory.  Where the target does not
         have it, the slices that hold the times are taken; -1 where there are none.
         """
-        truth, n = self.truth, len(self.t_start)
+        truth = self.truth
+        n = len(self.t_start)
         view = self.same[np.searchsorted(truth.offsets, rows[:, 0], side="right") - 1]
         other = np.flatnonzero(view < 0)
-        first, last = truth.t[rows[other, 0]], truth.t[rows[other].max(axis=1)]
+        first = truth.t[rows[other, 0]]
+        last = truth.t[rows[other].max(axis=1)]
         views: dict[tuple[int, ...], int] = {}
         _, example, number = np.unique(_codes(first, last), return_index=True, return_inverse=True)
         found = np.full(len(example), -1, np.int64)
@@ -124,11 +128,14 @@ class Attacked:
         And how many trajectories each pair of `wanted` has: the node of a sequence times the number of trajectories,
         plus an owner; ascending.  All trajectories of an owner are in one part.
         """
-        people, rows = np.zeros(tree.n_nodes, np.int64), np.zeros(tree.n_nodes, np.int64)
-        own, n = np.zeros(len(wanted), np.int64), len(self.owner)
+        people = np.zeros(tree.n_nodes, np.int64)
+        rows = np.zeros(tree.n_nodes, np.int64)
+        own = np.zeros(len(wanted), np.int64)
+        n = len(self.owner)
         of_trajectory, at = take(views[0], self.slice_of[part])
         # A state is a sequence of the tree and a trajectory that has it up to a row: the earliest.
-        trajectory, node = part.start + trajectory_of_row(of_trajectory), views[1][at]
+        trajectory = part.start + trajectory_of_row(of_trajectory)
+        node = views[1][at]
         row = self.offsets[trajectory] - 1
         for level in tree.levels:
             trajectory, row, node = self._next(level, trajectory, row, node)
@@ -185,7 +192,9 @@ class Tree:
     @classmethod
     def of(cls, view: Array, road: Array, n_views: int) -> Tree:
         n_roads = int(road.max()) + 1
-        node, n_nodes, levels = view.copy(), n_views, []
+        node = view.copy()
+        n_nodes = n_views
+        levels = []
         for column in road.T:
             longer = np.flatnonzero(column >= 0)
             if not len(longer):

@@ -210,7 +210,8 @@ class _People:
         capped = np.array([min(n, _MOST_SETS + 1) for n in sets], np.int64)[number]
         owner = trajectory_of_row(self.offsets)
         many = np.bincount(owner, weights=capped, minlength=len(self)) > _MOST_SETS
-        persons, tables = [], []
+        persons = []
+        tables = []
         for n in np.unique(self.length[~many[owner]]).tolist():
             found = np.flatnonzero((self.length == n) & ~many[owner])
             table = _subsets(n, roads)
@@ -266,7 +267,8 @@ _NOBODY = (np.zeros(0), np.zeros(0), np.zeros(0), np.zeros(0, np.int64))
 
 def _risk(person: Array, fitting: Fitting, n: int, worst: bool) -> tuple[Array, Array, Array, Array]:
     """Return per person: the risk, how much of what is known fits nobody or exactly one, and the fewest who fit."""
-    people, fits = fitting.people, fitting.people > 0
+    people = fitting.people
+    fits = fitting.people > 0
     by_person = np.divide(1.0, people, out=np.zeros(len(people)), where=fits)
     by_trajectory = np.divide(fitting.own, fitting.rows, out=np.zeros(len(people)), where=fits)
     one = np.maximum(by_person, by_trajectory)

@@ -168,7 +168,8 @@ class _Victims:
             return _Draw(np.full((0, width), -1), np.zeros(0, np.int64), np.zeros(0, np.int64))
         enough = enough[np.argsort(self.owner[enough], kind="stable")]
         counts = np.unique(self.owner[enough], return_counts=True)[1]
-        first, person = offsets_of(counts), rng.integers(len(counts), size=attacks)
+        first = offsets_of(counts)
+        person = rng.integers(len(counts), size=attacks)
         trajectory = enough[first[person] + rng.integers(counts[person])]
         places = np.full((attacks, width), -1, np.int64)
         places[:, :n] = self.place[self.offsets[trajectory][:, None] + _positions(length[trajectory], n, rng)]
@@ -199,8 +200,11 @@ def _summary(number: Array, outcome: Outcome, most: int) -> tuple[dict[str, int 
     }
     for level in levels:
         chosen = number == level
-        people, largest, true = outcome.people[chosen], outcome.largest[chosen], outcome.true[chosen]
-        true, there = true[~np.isnan(true)], people[people > 0]
+        people = outcome.people[chosen]
+        largest = outcome.largest[chosen]
+        true = outcome.true[chosen]
+        true = true[~np.isnan(true)]
+        there = people[people > 0]
         found = {
             "attribute_mean": mean(largest),
             "attribute_max": _max(largest),

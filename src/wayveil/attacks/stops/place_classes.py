@@ -19,7 +19,8 @@ __all__ = ["Outcome", "PlaceClasses", "recode_places"]
 Array = NDArray[Any]
 
 _TASKS = 16
-_DIGITS, _ROUNDING = 1e12, 1e-13  # probabilities are cut to 12 digits, so that 3/10 is never above 0.3
+_DIGITS = 1e12  # probabilities are cut to 12 digits, so that 3/10 is never above 0.3
+_ROUNDING = 1e-13
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,18 +56,22 @@ class PlaceClasses:
     @classmethod
     def of(cls, who: str, target: Stops, truth: Stops, unit: Array) -> PlaceClasses:
         """Put the target into classes; `unit` is the person behind each of its trajectories, or its own number."""
-        tree, node = truth.taxonomy, recode_places(who, truth, target)
+        tree = truth.taxonomy
+        node = recode_places(who, truth, target)
         rank = tree.first.astype(np.int64)
         above = np.where(tree.parent < 0, -1, rank[tree.parent])[tree.order]
         secret = tree.sensitive[node]
-        offsets, item = keep_rows(target.offsets, ~secret), rank[node[~secret]]
+        offsets = keep_rows(target.offsets, ~secret)
+        item = rank[node[~secret]]
         class_of, example = _classes(offsets, item, len(tree))
         class_offsets, rows = take(offsets, example)
-        item, n = item[rows], len(example)
+        item = item[rows]
+        n = len(example)
         # Who is in which class; trajectories without known places (-1) fit nothing that can be known.
         there = class_of >= 0
         pairs, number = np.unique(class_of[there] * len(target) + unit[there], return_inverse=True)
-        class_of_pair, pair = pairs // max(1, len(target)), np.full(len(target), -1, np.int64)
+        class_of_pair = pairs // max(1, len(target))
+        pair = np.full(len(target), -1, np.int64)
         pair[there] = number
         people = np.bincount(class_of_pair, minlength=n)
         secret_pair = np.repeat(pair, np.diff(keep_rows(target.offsets, secret)))
@@ -84,7 +89,8 @@ class PlaceClasses:
     @property
     def _lowest(self) -> Array:
         """The lowest node at or above each place that some class has: the same classes fit both; the root if none."""
-        found, none = self.rank.copy(), np.diff(self.index_offsets) == 0
+        found = self.rank.copy()
+        none = np.diff(self.index_offsets) == 0
         while (higher := none[found] & (found > 0)).any():
             found[higher] = self.above[found[higher]]
         return found
@@ -106,7 +112,8 @@ class PlaceClasses:
         return Outcome(people[which], _cut_off(largest)[which], _cut_off(true))
 
     def _match(self, known: Array, asked: Array, asked_offsets: Array, part: slice) -> tuple[Array, Array, Array]:
-        places, own = known[part], asked_offsets[part.start : part.stop + 1]
+        places = known[part]
+        own = asked_offsets[part.start : part.stop + 1]
         there = places >= 0
         return match_places(
             places[there], offsets_of(there.sum(axis=1)), asked[own[0] : own[-1]], own - own[0],
@@ -140,13 +147,15 @@ def _classes(offsets: Array, item: Array, n_items: int) -> tuple[Array, Array]:
     Level by level of the tree of all beginnings: O(rows log rows) time.
     """
     length = np.diff(offsets)
-    code, n = np.zeros(len(length), np.int64), 1
+    code = np.zeros(len(length), np.int64)
+    n = 1
     left = np.flatnonzero(length > 0)
     at = 0
     while len(left):
         key, number = np.unique(code[left] * n_items + item[offsets[left] + at], return_inverse=True)
         code[left] = n + number
-        n, at = n + len(key), at + 1
+        n = n + len(key)
+        at = at + 1
         left = left[length[left] > at]
     there = np.flatnonzero(length > 0)
     _, example, number = np.unique(code[there], return_index=True, return_inverse=True)
@@ -165,7 +174,8 @@ def _told(
     """
     n_nodes = len(tree)
     key, stops = np.unique(pair[pair >= 0] * n_nodes + node[pair >= 0], return_counts=True)
-    pair, node = key // n_nodes, key % n_nodes
+    pair = key // n_nodes
+    node = key % n_nodes
     leaves = tree.n_leaves[tree.order][node]
     with np.errstate(divide="ignore"):
         hit = np.where(stops == 1, 1 / leaves, -np.expm1(stops * np.log1p(-1 / leaves)))
@@ -182,7 +192,8 @@ def _told(
         higher[left] = above[higher[left]]
     entry, number = np.unique(class_of_pair[pair] * n_nodes + node, return_inverse=True)
     weight = np.bincount(number, weights=added, minlength=len(entry))
-    entry, weight = entry[weight > 0], weight[weight > 0]
+    entry = entry[weight > 0]
+    weight = weight[weight > 0]
     return entry % n_nodes, weight, offsets_of(np.bincount(entry // n_nodes, minlength=n_classes))
 
 

@@ -141,7 +141,8 @@ class _Classes:
         label[there] = np.unique(label[there], return_inverse=True)[1]
         label[~there] = -1
         true = truth.sensitive
-        true_trip, true_place = trajectory_of_row(truth.offsets)[true], truth.place[true].astype(np.int64)
+        true_trip = trajectory_of_row(truth.offsets)[true]
+        true_place = truth.place[true].astype(np.int64)
         there = label[true_trip] >= 0
         return cls(
             tree,
@@ -158,13 +159,15 @@ class _Classes:
         n = int(self.label.max(initial=-1)) + 1
         if not n:
             return dict.fromkeys(("identity_max", "posterior_max", "composition_max"))
-        label, owner = self.label[inside], self.owner[inside]
+        label = self.label[inside]
+        owner = self.owner[inside]
         trips = np.bincount(label, minlength=n)
         pair, owned = np.unique(label * (int(owner.max()) + 1) + owner, return_counts=True)
         people = np.bincount(pair // (int(owner.max()) + 1), minlength=n)
         most = np.zeros(n)
         np.maximum.at(most, pair // (int(owner.max()) + 1), owned)
-        posterior, composition = np.zeros(n), np.zeros(n)
+        posterior = np.zeros(n)
+        composition = np.zeros(n)
         for unit, size in ((self.owner, people), (np.arange(len(self.label)), trips)):
             posterior = np.maximum(posterior, self._posterior(unit, size))
             composition = np.maximum(composition, self._composition(unit, size))
@@ -188,7 +191,8 @@ class _Classes:
         A unit with stops at nodes was not at a place with the product, over its stops, of the probability that each was
         elsewhere; sums of logarithms do it for all places at once.
         """
-        tree, who = self.tree, unit[self.trip]
+        tree = self.tree
+        who = unit[self.trip]
         if not len(who):
             return np.zeros(len(size))
         shown = np.bincount(self.node, minlength=len(tree)) * tree.is_leaf
@@ -206,7 +210,8 @@ class _Classes:
 
     def _composition(self, unit: Array, size: Array) -> Array:
         """Return the largest share of each class that was truly at one place."""
-        tree, span = self.tree, int(unit.max(initial=0)) + 1
+        tree = self.tree
+        span = int(unit.max(initial=0)) + 1
         key = (self.label[self.true_trip] * len(tree) + self.true_place) * span + unit[self.true_trip]
         found = np.unique(key)
         return _largest(found // span, np.ones(len(found)), len(tree), size)
@@ -224,7 +229,10 @@ def _weights(tree: Taxonomy, shown: Array, nodes: Array) -> tuple[Array, Array, 
 
     A leaf is as probable as it is often shown.  Those below a node that never are count as one stop, shared evenly.
     """
-    leaves, weights, first, n = [], [], np.zeros((len(tree), 2), np.int64), 0
+    leaves = []
+    weights = []
+    first = np.zeros((len(tree), 2), np.int64)
+    n = 0
     for node in nodes.tolist():
         below = tree.order[tree.first[node] : tree.last[node]]
         below = below[tree.is_leaf[below]]

@@ -94,7 +94,8 @@ class FirstLast(ByTripEnds, OnPositions):
         check_matched(self.name, truth, target)
         error = time_error(self.name, self.within, truth.time_format)
         there = np.flatnonzero(np.diff(target.offsets))
-        discs, spans = [], []
+        discs = []
+        spans = []
         reach = self.radius + _SLACK * max(_largest(truth.x, truth.y), _largest(*_bounds(target)))
         for true_row, row in (
             (truth.offsets[queries.trajectory], target.offsets[there]),

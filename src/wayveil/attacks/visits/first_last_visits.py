@@ -83,12 +83,14 @@ class FirstLastVisits(ByTripEnds, OnVisits):
         there = np.flatnonzero(np.diff(target.offsets))
         code = {name: i for i, name in enumerate(target.locations)}
         recode = np.array([code.get(name, len(code)) for name in truth.locations], np.int64)
-        places, times = [], []
+        places = []
+        times = []
         for true_row, row in (
             (truth.offsets[queries.trajectory], target.offsets[there]),
             (truth.offsets[queries.trajectory + 1] - 1, target.offsets[there + 1] - 1),
         ):
-            place, t = recode[truth.location[true_row]], target.t[row]
+            place = recode[truth.location[true_row]]
+            t = target.t[row]
             places.append(Span(target.location[row], target.location[row], place, place))
             times.append(Span(t, t, *around(truth.t[true_row], error or 0)))
         owner = owners_of(target)[there]

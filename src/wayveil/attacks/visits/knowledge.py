@@ -183,7 +183,8 @@ class Target:
         owner = target.owner.astype(np.int64) if target.owners == "given" else np.arange(len(target))
         order = np.argsort(owner, kind="stable")
         starts, slots = inverted_lists(target.offsets.astype(np.int64), codes[: target.n_visits].copy(), order, n)
-        columns, n_values = [], 0
+        columns = []
+        n_values = 0
         for attribute, values in sensitive.items():
             if attribute in target.attributes:
                 coded = target.attributes[attribute]
@@ -215,7 +216,8 @@ class Target:
         # The rarest visit first, equal sets of one person once, and sets that begin alike next to each other.
         ranks = np.sort(rank[np.append(where, len(distinct))[sets.visits]], axis=1)
         sorting = np.lexsort((sets.person, *ranks.T[::-1]))
-        ranks, person = ranks[sorting], sets.person[sorting]
+        ranks = ranks[sorting]
+        person = sets.person[sorting]
         new = np.ones(len(ranks), bool)
         new[1:] = (ranks[1:] != ranks[:-1]).any(axis=1) | (person[1:] != person[:-1])
         tried = np.append(distinct[order], -1)[ranks[new]]
@@ -272,7 +274,8 @@ class Fitting:
     @classmethod
     def of_people(cls, people: Array) -> Fitting:
         """Return what fits where each person has one thing that does, and nothing sensitive is asked."""
-        none, one = np.zeros_like(people), np.minimum(people, 1)
+        none = np.zeros_like(people)
+        one = np.minimum(people, 1)
         return cls(people=people, people_with=none, trajectories=people, trajectories_with=none, own=one, most=one)
 
 
@@ -294,7 +297,8 @@ class Risk:
         owners = fitting.people
         one = np.maximum(_ratio(np.ones_like(owners), owners), _ratio(fitting.own, fitting.trajectories))
         share = np.maximum(_ratio(fitting.people_with, owners), _ratio(fitting.trajectories_with, fitting.trajectories))
-        identity, confidence = _peak(one, sets.person, people), _peak(share, sets.person, people)
+        identity = _peak(one, sets.person, people)
+        confidence = _peak(share, sets.person, people)
         if worst:
             found = identity, confidence, identity == 0, identity == 1
         else:

@@ -54,7 +54,8 @@ def shared(known: Array, rows: Array) -> Shared:
     distinct, of_known = np.unique(known, return_inverse=True)
     if not len(distinct):
         return Shared(of_known, np.full(len(rows), -1), 0)
-    low, high = distinct[0], distinct[-1]
+    low = distinct[0]
+    high = distinct[-1]
     span = int(high) - int(low) + 1 if np.isfinite([low, high]).all() else _WIDEST_TABLE + 1
     if span <= min(_WIDEST_TABLE, 8 * len(rows)):
         table = np.full(span + 1, -1, np.int64)
@@ -187,7 +188,8 @@ class Everybody:
 
     def _pairs(self, codes: Shared) -> Array:
         """Return who has which known point, as sorted numbers ``code * people + person``."""
-        rows, person = codes.rows, self.person
+        rows = codes.rows
+        person = self.person
         keep = rows >= 0
         keep[1:] &= (rows[1:] != rows[:-1]) | (person[1:] != person[:-1])
         return _sorted_set(rows[keep] * self.people + person[keep])

@@ -105,7 +105,8 @@ class Disc(NamedTuple):
     def of(cls, x: tuple[Array, Array], y: tuple[Array, Array], at_x: Array, at_y: Array, radius: float) -> Disc:
         """Return the disc with the square around it."""
         with np.errstate(over="ignore"):
-            on_x, on_y = Span(*x, at_x - radius, at_x + radius), Span(*y, at_y - radius, at_y + radius)
+            on_x = Span(*x, at_x - radius, at_x + radius)
+            on_y = Span(*y, at_y - radius, at_y + radius)
         return cls(on_x, on_y, at_x, at_y, radius)
 
 

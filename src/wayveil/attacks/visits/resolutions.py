@@ -99,7 +99,8 @@ def buckets(t: Array, time_format: TimeFormat, widths_s: tuple[int, ...], *, exa
 
 def ladder_of(times: Times, time_format: TimeFormat, widths_s: tuple[int, ...], *, exact: bool) -> tuple[Bucket, ...]:
     """Return the same for times of which only this is known."""
-    tick, span = times.tick or 1, times.last - times.first
+    tick = times.tick or 1
+    span = times.last - times.first
     unit = seconds_per_unit(time_format)
     if unit is None:
         multiples = [4**i * tick for i in range(1, 32) if 4**i * tick < span]

@@ -206,7 +206,8 @@ class _Collected:
         columns = {
             normal_text(name): pl.Series(values, dtype=pl.String).gather(row) for name, values in self._usable().items()
         }
-        number, aside = np.array(self.number)[row], []
+        number = np.array(self.number)[row]
+        aside = []
         if "LineString" in self.kinds:
             columns["t"] = pl.Series(self.times, dtype=pl.String)
             if "traj_id" not in columns:
@@ -244,7 +245,8 @@ def _numbers(positions: Any) -> list[tuple[float, float]] | None:
     for position in positions:
         if not isinstance(position, list) or len(position) < 2:
             return None
-        x, y = position[0], position[1]
+        x = position[0]
+        y = position[1]
         if type(x) not in (int, float) or type(y) not in (int, float):
             return None
         try:

@@ -106,7 +106,8 @@ class _Reader:
         elif local == "time" and path == ["gpx", "trk", "trkseg", "trkpt", "time"]:
             self.words = []
         elif local == "trk" and len(path) == 2:
-            self.track, self.segment = self.track + 1, 0
+            self.track = self.track + 1
+            self.segment = 0
         elif local == "trkseg" and path == ["gpx", "trk", "trkseg"]:
             self.segment += 1
 

@@ -116,7 +116,8 @@ def _graph(root: ElementTree.Element) -> _Graph:
     if _local(root) != "graphml":
         raise _Refused("has another outermost element than <graphml>")
     keys = {k.get("id", ""): k.get("attr.name", k.get("id", "")) for k in root if _local(k) == "key"}
-    found, default = _Graph(), True
+    found = _Graph()
+    default = True
     for element in root.iter():
         kind = _local(element)
         if kind == "graph":
@@ -130,7 +131,8 @@ def _graph(root: ElementTree.Element) -> _Graph:
             ends = element.get("source"), element.get("target")
             if ends[0] is None or ends[1] is None:
                 raise _Refused("has an edge without source or target")
-            source, target = normal_text(ends[0]), normal_text(ends[1])
+            source = normal_text(ends[0])
+            target = normal_text(ends[1])
             name = normal_text(element.get("id", "")) or None
             found.edges.append(_Edge(name, source, target, directed, _data(element, keys)))
     if not found.edges:
@@ -211,7 +213,8 @@ def _lines(
 
 
 def _drawn_back(lines: Lines, start: IntArray, end: IntArray, places: tuple[FloatArray, FloatArray]) -> np.ndarray:
-    first, last = lines.offsets[:-1], lines.offsets[1:] - 1
+    first = lines.offsets[:-1]
+    last = lines.offsets[1:] - 1
 
     def apart(point: IntArray, node: IntArray) -> FloatArray:
         return np.hypot(lines.x[point] - places[0][node], lines.y[point] - places[1][node])

@@ -17,7 +17,8 @@ from wayveil.model.normal import normal_text
 
 __all__ = ["EDGES", "NODES", "read_road_text"]
 
-NODES, EDGES = ".cnode.txt", ".cedge.txt"
+NODES = ".cnode.txt"
+EDGES = ".cedge.txt"
 
 
 def read_road_text(prefix: str) -> RoadNetwork:
@@ -25,7 +26,8 @@ def read_road_text(prefix: str) -> RoadNetwork:
 
     Every edge is two roads, ``id`` and ``id-back``.  Coordinates and lengths are taken as metres.
     """
-    node_file, edge_file = prefix + NODES, prefix + EDGES
+    node_file = prefix + NODES
+    edge_file = prefix + EDGES
     _, nodes, xy = _table(node_file, "id x y", names=1)
     code = {node: i for i, (node,) in enumerate(nodes)}
     if len(code) < len(nodes):
@@ -56,7 +58,8 @@ def read_road_text(prefix: str) -> RoadNetwork:
 
 def _table(path: str, columns: str, *, names: int) -> tuple[list[int], list[tuple[str, ...]], np.ndarray]:
     """Return (numbers of the lines, the first `names` words of each, the rest as finite numbers)."""
-    file, width = Path(path), len(columns.split())
+    file = Path(path)
+    width = len(columns.split())
     if peek(path, file)[2] == 0:
         raise InputError(f"{path}: the file is empty; lines with {columns} are needed.")
     try:

@@ -25,7 +25,8 @@ _CLASSES = ("motorway", "trunk", "primary", "secondary", "tertiary")
 _HIGHWAYS = {*_CLASSES, *(f"{name}_link" for name in _CLASSES), "unclassified", "residential", "living_street", "road"}
 _VEHICLES = ("motorcar", "motor_vehicle", "vehicle")
 _CLOSED = {"no", "private", "agricultural", "forestry", "emergency", "military"}
-_FORWARD, _BACKWARD = {"yes", "true", "1"}, {"-1", "reverse"}
+_FORWARD = {"yes", "true", "1"}
+_BACKWARD = {"-1", "reverse"}
 _READ = ("highway", "area", "access", "junction", "oneway", *_VEHICLES, *(f"oneway:{name}" for name in _VEHICLES))
 
 
@@ -37,7 +38,8 @@ def read_osm(path: str) -> RoadNetwork:
     part outside is left out.
     """
     with open_osm(path, "give the network as a table of roads") as osmium:
-        ways, places = _ways(osmium, path), {}
+        ways = _ways(osmium, path)
+        places = {}
         if ways:
             places = node_places(osmium, path, sorted({node for way in ways for node in way.nodes}))
     return _network(path, ways, places)
@@ -131,7 +133,8 @@ def _network(path: str, ways: list[_Way], places: Mapping[int, tuple[float, floa
         for turn, may in ((False, way.forward), (True, way.back))
         if may
     ]
-    source, back = np.array([i for i, _ in directions], np.int64), np.array([turn for _, turn in directions])
+    source = np.array([i for i, _ in directions], np.int64)
+    back = np.array([turn for _, turn in directions])
     first, last = (np.array([code[run[at]] for _, _, run in parts], np.int64)[source] for at in (0, -1))
     xy = np.array([places[node] for _, _, run in parts for node in run])
     lines = Lines(offsets=offsets_of(np.array([len(run) for _, _, run in parts])), x=xy[:, 0], y=xy[:, 1])

@@ -17,10 +17,23 @@ from typing import Any
 __all__ = ["FooterFacts", "footer_facts", "longest_group", "unpacked_bytes"]
 
 # The numbers of fields, from the definition of the format (parquet.thrift).
-_ROW_GROUPS, _COLUMNS, _CHUNK_FACTS, _PATH, _UNPACKED, _STORED = 4, 1, 3, 3, 6, 7
-_SCHEMA, _ROWS, _METADATA, _WRITER, _GROUP_ROWS = 2, 3, 5, 6, 3
-_DATA_AT, _DICTIONARY_AT = 9, 11
-_PAGE_UNPACKED, _PAGE_STORED, _PAGE_HEADS, _PAGE_VALUES = 2, 3, (5, 7, 8), 1
+_ROW_GROUPS = 4
+_COLUMNS = 1
+_CHUNK_FACTS = 3
+_PATH = 3
+_UNPACKED = 6
+_STORED = 7
+_SCHEMA = 2
+_ROWS = 3
+_METADATA = 5
+_WRITER = 6
+_GROUP_ROWS = 3
+_DATA_AT = 9
+_DICTIONARY_AT = 11
+_PAGE_UNPACKED = 2
+_PAGE_STORED = 3
+_PAGE_HEADS = (5, 7, 8)
+_PAGE_VALUES = 1
 _CELL_BYTES = 16  # what a cell takes in memory at most, beside the text in it
 _GARBLED = (IndexError, KeyError, TypeError, ValueError, RecursionError, OSError)
 

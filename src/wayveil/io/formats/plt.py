@@ -42,7 +42,9 @@ def read_plts(files: Sequence[tuple[str, Path]]) -> Iterator[pl.DataFrame]:
         size += len(bodies[-1])
         if size > _BATCH_BYTES:
             yield from _parse(names, bodies)
-            names, bodies, size = [], [], 0
+            names = []
+            bodies = []
+            size = 0
     if names:
         yield from _parse(names, bodies)
 

@@ -57,7 +57,8 @@ def holds_tracks(folder: Path) -> bool:
 
 def open_source(path: str | Path) -> Source:
     """Open a file of any format that can hold points, or a folder of tracks or of Parquet files."""
-    shown, file = str(path), Path(path)
+    shown = str(path)
+    file = Path(path)
     try:
         folder = file.is_dir()
     except (OSError, ValueError):

@@ -42,7 +42,8 @@ def open_tracks(shown: str, path: Path, *, folder: bool) -> Table:
     points = pl.concat(frames)
     number = np.repeat(np.arange(len(files)), heights)
     names = [file.relative_to(path).with_suffix("").as_posix() if folder else "" for file in files]
-    name, part = pl.Series(names, dtype=pl.String).gather(number), points["part"]
+    name = pl.Series(names, dtype=pl.String).gather(number)
+    part = points["part"]
     columns = {
         "traj_id": pl.select(pl.concat_str(name, pl.lit(" "), part)).to_series().str.strip_chars(),
         "t": points["t"],

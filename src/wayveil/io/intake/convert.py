@@ -312,7 +312,8 @@ def plain_text(path: str | Path, dialect: Dialect, folder: Path) -> Iterator[Pat
 @contextmanager
 def open_text(path: str | Path) -> Iterator[IO[bytes]]:
     """Open a text table for reading: plain, gzipped, or the one table in a .zip file."""
-    shown, file = str(path), Path(path)
+    shown = str(path)
+    file = Path(path)
     name = file.name.lower()
     try:
         if name.endswith(".zip"):

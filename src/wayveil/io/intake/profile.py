@@ -176,7 +176,8 @@ class _Look:
     def _with_role(self, shape: ColumnProfile) -> ColumnProfile:
         role, why = self.roles.get(shape.name, ("", ""))
         if not role and shape.counts_rows:
-            role, why = "row number", "every row has another value, and they count up"
+            role = "row number"
+            why = "every row has another value, and they count up"
         return ColumnProfile(**{**shape.__dict__, "role": role, "why": why})
 
     # Times
@@ -198,7 +199,8 @@ class _Look:
     def _times(self) -> dict[str, TimeGuess]:
         """Return times by the side of a trip that they are of: "", "start", "end"; the best one of each."""
         ranked: dict[str, list[tuple[int, str]]] = {}
-        dates, clocks = [], []
+        dates = []
+        clocks = []
         for position, name in enumerate(self.frame.columns):
             if not self.shapes[name].distinct:
                 continue
@@ -291,7 +293,8 @@ class _Look:
         if said:
             layout = "visits" if "location" in said else "points"
             return (layout if one else "unknown"), said, one
-        start, end = self._pair("start") or self._pair(""), self._pair("end")
+        start = self._pair("start") or self._pair("")
+        end = self._pair("end")
         places = [self._named("place", side) for side in ("start", "end")]
         begin = times.get("start") or (times.get("") if "end" in times else None)
         if begin is not None and "end" in times and all(places):

@@ -48,7 +48,8 @@ def put_together(
 
     `places` (one per node) and `lines` are in the coordinates of the file, which are degrees if `crs` says so.
     """
-    frame, shape = Frame(crs="" if crs is None else crs.name), None
+    frame = Frame(crs="" if crs is None else crs.name)
+    shape = None
     if places is not None and crs is not None and crs.degrees:
         everywhere = [places] if lines is None else [places, (lines.x, lines.y)]
         lon, lat = (np.concatenate(values) for values in zip(*everywhere, strict=True))
@@ -125,9 +126,11 @@ def road_crs(shown: str, given: str | None, found: Crs | None) -> Crs | None:
 def refuse_outside(shown: str, what: str, x: FloatArray, y: FloatArray, crs: Crs | None) -> None:
     """Raise InputError for coordinates that are no degrees, where they should be, or no coordinates at all."""
     if crs is not None and crs.degrees:
-        bad, rule = ~((x >= -180) & (x <= 360) & (np.abs(y) <= 90)), "longitudes and latitudes"
+        bad = ~((x >= -180) & (x <= 360) & (np.abs(y) <= 90))
+        rule = "longitudes and latitudes"
     else:
-        bad, rule = ~((np.abs(x) <= _LARGEST_M) & (np.abs(y) <= _LARGEST_M)), "finite numbers of metres"
+        bad = ~((np.abs(x) <= _LARGEST_M) & (np.abs(y) <= _LARGEST_M))
+        rule = "finite numbers of metres"
     if bad.any():
         raise InputError(
             f"{shown}: {int(bad.sum()):,} coordinates of {what} are not {rule}; correct them, or the coordinate system."

@@ -38,7 +38,8 @@ def lines_of_wkt(texts: pl.Series) -> tuple[IntArray, FloatArray, FloatArray, Bo
 
 def lines_of_wkb(values: pl.Series) -> tuple[IntArray, FloatArray, FloatArray, BoolArray]:
     """Return the same of ISO WKB, as GeoParquet has it."""
-    line, parts = [], []
+    line = []
+    parts = []
     for i, value in enumerate(values.to_list()):
         points = _points(value)
         if points is not None:

@@ -89,7 +89,9 @@ def _frame(network: RoadNetwork) -> pl.DataFrame:
 
 def _lines(network: RoadNetwork) -> Lines:
     """Return the roads in the coordinates of the file; straight where nothing else is known."""
-    x, y, shape = network.node_x, network.node_y, network.shape
+    x = network.node_x
+    y = network.node_y
+    shape = network.shape
     if shape is None or network.shape_x is None or network.shape_y is None:
         places = (np.zeros(0), np.zeros(0)) if x is None or y is None else network.frame.to_file(x, y)
         return straight(network.from_node, network.to_node, places)

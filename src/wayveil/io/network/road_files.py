@@ -52,7 +52,8 @@ def read_network(path: str | Path, *, crs: str | None = None) -> RoadNetwork:
     >>> network.roads, network.nodes, network.length_m.tolist()
     (('r', 's'), ('a', 'b'), [50.0, 50.0])
     """
-    shown, name = str(path), Path(path).name.lower()
+    shown = str(path)
+    name = Path(path).name.lower()
     for ending in (NODES, EDGES):
         if name.endswith(ending):
             return read_road_text(shown[: -len(ending)])

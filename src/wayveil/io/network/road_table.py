@@ -75,13 +75,15 @@ def _graph(rows: Rows, at: dict[str, int]) -> tuple[list[str], IntArray, IntArra
         "Give every directed road a name of its own; a street with two directions is two roads.",
     )
     both, nodes = by_name(pl.concat([required(rows, at["from_node"]), required(rows, at["to_node"])]))
-    start, end = both[: len(rows)].astype(np.int64), both[len(rows) :].astype(np.int64)
+    start = both[: len(rows)].astype(np.int64)
+    end = both[len(rows) :].astype(np.int64)
     return names.to_list(), start, end, nodes
 
 
 def _geometry(rows: Rows, position: int) -> Lines:
     """Return the lines, without points where the value is missing."""
-    values, name = rows.frame[str(position)], rows.table.names[position]
+    values = rows.frame[str(position)]
+    name = rows.table.names[position]
     if values.dtype == pl.String:
         values = values.set((values == "").fill_null(False), None)
         offsets, x, y, bad = lines_of_wkt(values)
@@ -96,7 +98,8 @@ def _geometry(rows: Rows, position: int) -> Lines:
 
 
 def _numbers(rows: Rows, position: int) -> FloatArray:
-    values, name = rows.frame[str(position)], rows.table.names[position]
+    values = rows.frame[str(position)]
+    name = rows.table.names[position]
     numbers = values.cast(pl.Float64, strict=False)
     rows.refuse(numbers.is_null() | ~numbers.is_finite(), f"column '{name}' is not a finite number", _CORRECT)
     return numbers.to_numpy()
@@ -104,7 +107,8 @@ def _numbers(rows: Rows, position: int) -> FloatArray:
 
 def _lengths(rows: Rows, position: int, *, known: bool) -> FloatArray | None:
     """Return lengths, NaN where a missing one can be computed; None where all are missing."""
-    values, name = rows.frame[str(position)], rows.table.names[position]
+    values = rows.frame[str(position)]
+    name = rows.table.names[position]
     empty = values.is_null() if values.dtype != pl.String else values.is_null() | (values == "").fill_null(True)
     if empty.all():
         return None
@@ -164,18 +168,29 @@ def _places(
 ) -> tuple[FloatArray, FloatArray] | None:
     """Return where the nodes are: from the columns, or else from the ends of the lines; None where nothing tells."""
     if given is not None:
-        road, x, y = np.tile(np.arange(len(rows)), 2), np.append(given[0], given[2]), np.append(given[1], given[3])
-        node, apart, what = np.append(start, end), 0.0, "a node has another place than in an earlier row"
+        road = np.tile(np.arange(len(rows)), 2)
+        x = np.append(given[0], given[2])
+        y = np.append(given[1], given[3])
+        node = np.append(start, end)
+        apart = 0.0
+        what = "a node has another place than in an earlier row"
     elif geometry is not None:
         has = np.flatnonzero(np.diff(geometry.offsets))
-        first, last = geometry.offsets[has], geometry.offsets[has + 1] - 1
-        road, x, y = np.tile(has, 2), geometry.x[np.append(first, last)], geometry.y[np.append(first, last)]
-        node, apart = np.append(start[has], end[has]), _APART_M
+        first = geometry.offsets[has]
+        last = geometry.offsets[has + 1] - 1
+        road = np.tile(has, 2)
+        x = geometry.x[np.append(first, last)]
+        y = geometry.y[np.append(first, last)]
+        node = np.append(start[has], end[has])
+        apart = _APART_M
         what = "the geometry does not lead from the place of from_node to that of to_node that other roads say"
     else:
         return None
     order = np.argsort(road, kind="stable")  # the first row that says it decides
-    road, node, x, y = road[order], node[order], x[order], y[order]
+    road = road[order]
+    node = node[order]
+    x = x[order]
+    y = y[order]
     first_at = np.full(n_nodes, -1)
     first_at[node[::-1]] = np.arange(len(node))[::-1]
     unplaced = first_at < 0
@@ -184,7 +199,8 @@ def _places(
         "column 'geometry' is empty, and no other road says where its nodes are",
         _CORRECT,
     )
-    at_x, at_y = x[first_at], y[first_at]
+    at_x = x[first_at]
+    at_y = y[first_at]
     scale = 111_320.0 if crs is not None and crs.degrees else 1.0
     off = np.hypot(x - at_x[node], y - at_y[node]) * scale > apart
     rows.refuse(np.bincount(road[off], minlength=len(rows)) > 0, what, _CORRECT)

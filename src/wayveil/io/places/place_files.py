@@ -67,7 +67,8 @@ def read_places(path: str | Path, *, crs: str | None = None) -> Places:
     >>> places.name, places.x.tolist(), places.y.tolist(), places.is_polygon.tolist()
     (('Main Park',), [450.0], [300.0], [True])
     """
-    shown, name = str(path), Path(path).name.lower()
+    shown = str(path)
+    name = Path(path).name.lower()
     if name.endswith(_TABLES):
         return _places(open_table(path), crs, None, None)
     if name.endswith(_GEOJSON):
@@ -176,7 +177,8 @@ def _system(table: Table, given: str | None, said: Crs | None, where: list[str],
         return settled or WGS84
     if len(where) == 2:
         return WGS84 if looks_like(where[0], "lon") else None
-    x, y = np.append(found.x, found.ring_x), np.append(found.y, found.ring_y)
+    x = np.append(found.x, found.ring_x)
+    y = np.append(found.y, found.ring_y)
     return WGS84 if _in_degrees(x[~np.isnan(x)], y[~np.isnan(y)]).all() else None
 
 
@@ -190,7 +192,8 @@ def _in_metres(rows: Rows, found: Shapes, crs: Crs | None) -> tuple[Frame, Shape
     if not degrees:
         return Frame(crs="" if crs is None else crs.name), found
     points = ~np.isnan(found.x)
-    every_x, every_y = np.append(found.x[points], found.ring_x), np.append(found.y[points], found.ring_y)
+    every_x = np.append(found.x[points], found.ring_x)
+    every_y = np.append(found.y[points], found.ring_y)
     frame = Frame.for_degrees(every_x, every_y, crs=WGS84.name if crs is None else crs.name)
     x, y = frame.to_metres(found.x, found.y)
     ring_x, ring_y = frame.to_metres(found.ring_x, found.ring_y)

@@ -52,7 +52,8 @@ def shape_of_wkt(text: str | None) -> Shape | None:
     found = _WKT.fullmatch(text or "")
     if found is None:
         return None
-    kind, body = found.group(1).upper(), found.group(2)
+    kind = found.group(1).upper()
+    body = found.group(2)
     if not _FORMS[kind].fullmatch(body):
         return None
     if kind == "POINT":
@@ -107,7 +108,8 @@ def centroids(shapes: Shapes, n: int) -> tuple[FloatArray, FloatArray]:
     mean_x = np.bincount(place, shapes.ring_x, n) / many
     mean_y = np.bincount(place, shapes.ring_y, n) / many
     # Around their own mean, so that large coordinates do not swallow the area.
-    x, y = shapes.ring_x - mean_x[place], shapes.ring_y - mean_y[place]
+    x = shapes.ring_x - mean_x[place]
+    y = shapes.ring_y - mean_y[place]
     after = np.arange(len(ring)) + 1
     after[shapes.ring_offsets[1:] - 1] = shapes.ring_offsets[:-1]
     cross = x * y[after] - x[after] * y

@@ -24,7 +24,8 @@ __all__ = ["in_tree_order", "read_published_taxonomy", "read_taxonomy", "with_ow
 
 _COLUMNS = ("node", "parent", "sensitive")
 _SCHEMA = [pl.String(), pl.String(), pl.Boolean()]
-_YES, _NO = ("1", "true", "yes", "1.0"), ("0", "false", "no", "0.0")
+_YES = ("1", "true", "yes", "1.0")
+_NO = ("0", "false", "no", "0.0")
 _AGAIN = "Publish again; a published file must not be edited."
 
 
@@ -64,7 +65,8 @@ def read_taxonomy(path: str | Path, *, sensitive_nodes: Sequence[str] = ()) -> T
     >>> tree.nodes, tree.sensitive.tolist()
     (('Place', 'Bar', 'Clinic'), [False, True, True])
     """
-    shown, file = str(path), Path(path)
+    shown = str(path)
+    file = Path(path)
     name = file.name.lower()
     if name.endswith((".csv", ".csv.gz", ".parquet")):
         found = _table(path)
@@ -207,7 +209,8 @@ def _parents(rows: Rows, above: pl.Series, names: list[str]) -> IntArray:
 
 def _cycle(parent: IntArray) -> list[int]:
     """Return the nodes of one cycle, or none."""
-    above, seen_from = parent.tolist(), [-1] * len(parent)
+    above = parent.tolist()
+    seen_from = [-1] * len(parent)
     for start in range(len(above)):
         node = start
         while node >= 0 and seen_from[node] < 0:

@@ -60,7 +60,8 @@ def tree_of_keys(shown: str, keys: Iterable[tuple[str, str]]) -> Taxonomy:
     ('Place', 'shop', 'shop/toys')
     """
     code: dict[str, int] = {ROOT: 0}
-    parent, said = [-1], set[str]()
+    parent = [-1]
+    said = set[str]()
     for written, where in keys:
         key = normal_text(written)
         if key.startswith("@"):

@@ -257,7 +257,8 @@ class RoutesLayout(Layout):
         text = {name: read_text(rows, self.position(name)) for name in ("road", "from_node", "to_node")}
         road, roads = by_name(text["road"])
         ends, nodes = by_name(pl.concat([text["from_node"], text["to_node"]]))
-        start, end = ends[: len(rows)], ends[len(rows) :]
+        start = ends[: len(rows)]
+        end = ends[len(rows) :]
         first = np.zeros(len(roads), np.int64)
         first[road[::-1]] = np.arange(len(rows))[::-1]
         other = (start != start[first[road]]) | (end != end[first[road]])

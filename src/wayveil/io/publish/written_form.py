@@ -28,8 +28,11 @@ _OTHER_WRITER = (
 _WRITER = re.compile(rb"Polars( \(python\) version [0-9a-z.]{1,20} \(build [0-9a-f]{0,40}\))?")
 
 # Steps of `wayveil.model.budget`: what it takes to open, read and write again.
-_FILE, _COLUMN = 4_000_000, 1_000_000
-_UNPACKED_BYTE, _TEXT_BYTE, _FEATURE_BYTE = 15, 150, 400
+_FILE = 4_000_000
+_COLUMN = 1_000_000
+_UNPACKED_BYTE = 15
+_TEXT_BYTE = 150
+_FEATURE_BYTE = 400
 
 
 def check_start(path: str | Path, columns: int) -> None:
@@ -94,7 +97,8 @@ def check_form(
     content = file.read_bytes()
     if content == made.getvalue():
         return ()
-    found, wanted = footer_facts(content), footer_facts(made.getvalue())
+    found = footer_facts(content)
+    wanted = footer_facts(made.getvalue())
     other_writer = found is not None and wanted is not None and found.writer != wanted.writer
     if not other_writer or found is None or wanted is None or not _WRITER.fullmatch(found.writer):
         raise InputError(f"{path}: the file is not in the form in which it is written. {_AGAIN}")

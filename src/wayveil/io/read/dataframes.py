@@ -154,7 +154,8 @@ def from_geopandas(
 
 def to_geopandas(data: Points | Regions, *, ids: Sequence[str] | None = None) -> Any:
     """Return a GeoPandas frame: points, or the boxes of regions, in the coordinates of the file."""
-    geopandas, shapely = _import("geopandas"), _import("shapely")
+    geopandas = _import("geopandas")
+    shapely = _import("shapely")
     if not data.coordinates:
         raise UsageError(f"to_geopandas: {data.kind} have names of places, not coordinates; use to_pandas.")
     frame = to_pandas(data, ids=ids)

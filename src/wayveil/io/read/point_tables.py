@@ -88,16 +88,23 @@ def points_of(source: Source, options: ReadOptions) -> Loaded:
     if frame.degrees and options.frame is not None:
         frame = options.frame
     notes = [*read.notes, *told]
-    trajectory, t = read.trajectory, read.t
+    trajectory = read.trajectory
+    t = read.t
     order, unsorted = time_order(trajectory, t)
     if unsorted:
         notes.append(f"{count(unsorted, 'trajectory')} {was(unsorted)} not in time order and {was(unsorted)} sorted.")
     if order is not None:
-        trajectory, t, x, y = trajectory[order], t[order], x[order], y[order]
+        trajectory = trajectory[order]
+        t = t[order]
+        x = x[order]
+        y = y[order]
     keep, told = one_row_per_time(rows, trajectory, t, {"x": x, "y": y}, order, options.on_duplicate_time, "position")
     notes.extend(told)
     if keep is not None:
-        trajectory, t, x, y = trajectory[keep], t[keep], x[keep], y[keep]
+        trajectory = trajectory[keep]
+        t = t[keep]
+        x = x[keep]
+        y = y[keep]
     x, y = frame.to_metres(x, y)
     data = Points(
         offsets=offsets_of(np.bincount(trajectory, minlength=len(read.ids))),
@@ -117,12 +124,14 @@ def _coordinates(rows: Rows, columns: Columns) -> tuple[FloatArray, FloatArray]:
     """Return x and y as the file has them; all are finite."""
     place = columns.place
     if "x" in place:
-        x, y = _numbers(rows, place["x"]), _numbers(rows, place["y"])
+        x = _numbers(rows, place["x"])
+        y = _numbers(rows, place["y"])
     else:
         what, position = next(iter(place.items()))
         refuse_missing(rows, position)
         x, y = _pairs(rows, what, position)
-    x, y = x + 0.0, y + 0.0  # no negative zeros
+    x = x + 0.0  # no negative zeros
+    y = y + 0.0
     for values, at in zip((x, y), (*place.values(), *place.values()), strict=False):
         if (np.abs(values) <= _LARGEST_M).all():
             continue
@@ -159,7 +168,8 @@ def _pairs(rows: Rows, what: str, position: int) -> tuple[FloatArray, FloatArray
 
 def _numbers(rows: Rows, position: int) -> FloatArray:
     refuse_missing(rows, position)
-    values, name = rows.frame[str(position)], rows.table.names[position]
+    values = rows.frame[str(position)]
+    name = rows.table.names[position]
     if not (values.dtype.is_numeric() or values.dtype == pl.String):
         kind = str(values.dtype.base_type()).lower()
         raise rows.table.wrong(f"column '{name}' has the type {kind}, which is no coordinate; store numbers.")

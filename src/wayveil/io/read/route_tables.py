@@ -78,13 +78,17 @@ def routes_of(table: Table, network: RoadNetwork, options: ReadOptions) -> Loade
     notes = list(read.notes)
     road = _roads(rows, columns.place["road"], network)
     seq = sequence_of(rows, columns.place["seq"], "road")
-    trajectory, t = read.trajectory, read.t
+    trajectory = read.trajectory
+    t = read.t
     order, unsorted = time_order(trajectory, seq)
     if unsorted:
         verb = was(unsorted)
         notes.append(f"{count(unsorted, 'trajectory')} {verb} not in the order of seq and {verb} sorted.")
     if order is not None:
-        trajectory, t, road, seq = trajectory[order], t[order], road[order], seq[order]
+        trajectory = trajectory[order]
+        t = t[order]
+        road = road[order]
+        seq = seq[order]
     refuse_disorder(rows, order, trajectory, (columns.place["seq"], seq), (columns.t, t), "road")
     notes.extend(_gaps(trajectory, road, network))
     offsets = offsets_of(np.bincount(trajectory, minlength=len(read.ids)))

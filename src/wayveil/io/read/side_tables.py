@@ -58,7 +58,8 @@ def name_owners(
     said, notes = _settle_alike(shown, said, (columns or {}).get("user_id", "user_id"), similar_ids)
     found = own.join(said.group_by("traj_id").agg("user_id"), on="traj_id", how="left", maintain_order="left")
     owners = found["user_id"].list.len().fill_null(0).to_numpy()
-    several, without = int((owners > 1).sum()), int((owners == 0).sum())
+    several = int((owners > 1).sum())
+    without = int((owners == 0).sum())
     if several:
         raise InputError(
             f"{shown}: {count(several, 'trajectory')} of the input {was(several)} given more than one owner; a "
@@ -155,7 +156,8 @@ def mark_known(loaded: Loaded, path: str | Path) -> Loaded:
     data: Any = loaded.data
     table = open_table(path)
     rows = table.read(_columns(table, ("traj_id", "t")))
-    ids, times = required(rows, _at(table, "traj_id")), _at(table, "t")
+    ids = required(rows, _at(table, "traj_id"))
+    times = _at(table, "t")
     refuse_missing(rows, times)
     if len(rows):
         t, time_format, _ = parse_times(rows, times)
@@ -189,7 +191,8 @@ def locate(loaded: Loaded, path: str | Path) -> Loaded:
     """
     if not isinstance(loaded.data, Visits):
         raise InputError("A table of places goes with visits only; the input holds no visits.")
-    data, table = loaded.data, open_table(path)
+    data = loaded.data
+    table = open_table(path)
     degrees = {"lon", "lat"} <= set(table.names)
     sides = ("lon", "lat") if degrees else ("x", "y")
     rows = table.read(_columns(table, ("location", *sides)))

@@ -101,14 +101,19 @@ def stops_of(table: Table, taxonomy: Taxonomy, options: ReadOptions, unknown_pla
     notes = [*read.notes, *told]
     t_end, told = _ends(rows, columns, read)
     notes.extend(told)
-    trajectory, t = read.trajectory, read.t
+    trajectory = read.trajectory
+    t = read.t
     seq = sequence_of(rows, columns.place["seq"], "stop") if "seq" in columns.place else None
     order, unsorted = time_order(trajectory, t if seq is None else seq)
     if unsorted:
-        verb, by = was(unsorted), "in time order" if seq is None else "in the order of seq"
+        verb = was(unsorted)
+        by = "in time order" if seq is None else "in the order of seq"
         notes.append(f"{count(unsorted, 'trajectory')} {verb} not {by} and {verb} sorted.")
     if order is not None:
-        trajectory, t, t_end, place = trajectory[order], t[order], t_end[order], place[order]
+        trajectory = trajectory[order]
+        t = t[order]
+        t_end = t_end[order]
+        place = place[order]
         seq = None if seq is None else seq[order]
     if seq is not None:
         refuse_disorder(rows, order, trajectory, (columns.place["seq"], seq), (columns.t, t), "stop")
@@ -118,7 +123,10 @@ def stops_of(table: Table, taxonomy: Taxonomy, options: ReadOptions, unknown_pla
         )
         notes.extend(told)
         if keep is not None:
-            trajectory, t, t_end, place = trajectory[keep], t[keep], t_end[keep], place[keep]
+            trajectory = trajectory[keep]
+            t = t[keep]
+            t_end = t_end[keep]
+            place = place[keep]
     data = Stops(
         offsets=offsets_of(np.bincount(trajectory, minlength=len(read.ids))),
         place=place,

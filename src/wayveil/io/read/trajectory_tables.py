@@ -65,7 +65,9 @@ def read_trajectories(rows: Rows, columns: Columns, options: ReadOptions, *, dro
         notes.extend(told)
         if merged is not None:
             code, stays = merged
-            trajectory, first_row, ids = code[trajectory], first_row[stays], ids.gather(stays)
+            trajectory = code[trajectory]
+            first_row = first_row[stays]
+            ids = ids.gather(stays)
     judged = not options.piece and options.owners not in ("elsewhere", "not-asked")
     if columns.suspects and judged and 1 < len(ids) == len(rows):
         raise lone_rows_error(rows.table.path, columns.suspects)
@@ -83,7 +85,8 @@ def read_trajectories(rows: Rows, columns: Columns, options: ReadOptions, *, dro
         people = people if merged is None else merged[0][people]
         owner = people[first_row]
         _refuse_varying(rows, columns.user_id, people != owner[trajectory], trajectory, _ONE_PERSON)
-    attributes, left_out = {}, []
+    attributes = {}
+    left_out = []
     remedy = _ONE_VALUE_OR_NONE if options.attributes is None else _ONE_VALUE
     for name, position in columns.attributes.items():
         values = as_text(rows, position)

@@ -167,7 +167,8 @@ def _positions(
     place, first = np.unique(code[known], return_index=True)
     if len(place) < len(ends.places):
         return None
-    x, y = x[known[first]], y[known[first]]
+    x = x[known[first]]
+    y = y[known[first]]
     name = rows.table.names[columns.place["origin_x"]]
     if options.crs in _DEGREES or (options.crs is None and looks_like(name, "lon")):
         if (np.abs(x) > 180).any() or (np.abs(y) > 90).any():

@@ -66,17 +66,22 @@ def visits_of(table: Table, options: ReadOptions) -> Loaded:
     read = read_trajectories(rows, columns, options, drop_varying=False)
     notes = list(read.notes)
     location, locations = by_name(required(rows, columns.place["location"]))
-    trajectory, t = read.trajectory, read.t
+    trajectory = read.trajectory
+    t = read.t
     order, unsorted = time_order(trajectory, t)
     if unsorted:
         notes.append(f"{count(unsorted, 'trajectory')} {was(unsorted)} not in time order and {was(unsorted)} sorted.")
     if order is not None:
-        trajectory, t, location = trajectory[order], t[order], location[order]
+        trajectory = trajectory[order]
+        t = t[order]
+        location = location[order]
     place = {"location": location}
     keep, told = one_row_per_time(rows, trajectory, t, place, order, options.on_duplicate_time, "visit")
     notes.extend(told)
     if keep is not None:
-        trajectory, t, location = trajectory[keep], t[keep], location[keep]
+        trajectory = trajectory[keep]
+        t = t[keep]
+        location = location[keep]
     data = Visits(
         offsets=offsets_of(np.bincount(trajectory, minlength=len(read.ids))),
         location=location,

@@ -245,7 +245,8 @@ def choose_columns(table: Table, options: ReadOptions, kind: Kind = "visits") ->
     if options.attributes is None:
         attributes, notes = _all_others(table, options, taken, place.values(), kind)
     else:
-        attributes, notes = _listed_only(table, position, taken, options.attributes, kind), ()
+        attributes = _listed_only(table, position, taken, options.attributes, kind)
+        notes = ()
     if user_id is None and options.owners == EACH_TRAJECTORY:
         notes += (_declaration(person_columns(free)),)
     who = named["traj_id"] if user_id is None else named["user_id"]

@@ -27,7 +27,9 @@ def line_of_record(source: Path | bytes, record: int) -> int:
     """
     if record == 0:
         return 1
-    line, records, marks = 1, 0, 0
+    line = 1
+    records = 0
+    marks = 0
     for chunk in _chunks(source):
         data = np.frombuffer(chunk, np.uint8)
         ends_line = data == ord("\n")
@@ -50,7 +52,8 @@ def first_bad_byte(source: Path | bytes) -> tuple[int, int] | None:
     (7, 2)
     """
     decoder = codecs.getincrementaldecoder("utf-8")()
-    done, line = 0, 1
+    done = 0
+    line = 1
     for chunk in _chunks(source):
         pending = len(decoder.getstate()[0])
         try:

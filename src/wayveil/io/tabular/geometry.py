@@ -27,7 +27,8 @@ def points_of_wkb(rows: Rows, position: int) -> tuple[FloatArray, FloatArray]:
     """
     values = rows.frame[str(position)]
     size = values.bin.size().to_numpy()
-    x, y = np.full(len(values), np.nan), np.full(len(values), np.nan)
+    x = np.full(len(values), np.nan)
+    y = np.full(len(values), np.nan)
     point = np.zeros(len(values), np.bool_)
     for length in sorted(set(_WKB_SIZE.values())):
         where = np.flatnonzero(size == length)
@@ -38,7 +39,8 @@ def points_of_wkb(rows: Rows, position: int) -> tuple[FloatArray, FloatArray]:
             kind = np.ascontiguousarray(table[:, 1:5]).view(f"{order}u4")[:, 0]
             right = (table[:, 0] == first) & np.isin(kind, [k for k, s in _WKB_SIZE.items() if s == length])
             both = np.ascontiguousarray(table[right, 5:21]).view(f"{order}f8").astype(np.float64)
-            x[where[right]], y[where[right]] = both[:, 0], both[:, 1]
+            x[where[right]] = both[:, 0]
+            y[where[right]] = both[:, 1]
             point[where[right]] = True
     _refuse(rows, position, ~point, "WKB")
     return x, y

@@ -49,7 +49,8 @@ def listed(names: Iterable[str], hidden: Collection[str] = ()) -> str:
     every = list(names)
     open_ = [name for name in every if name not in hidden and not looks_like_value(name)]
     short = [f"'{n}'" if len(n) <= _LONGEST else f"'{n[:_LONGEST]}…'" for n in open_]
-    more, kept = len(short) - _SHOWN, len(every) - len(open_)
+    more = len(short) - _SHOWN
+    kept = len(every) - len(open_)
     told = [", ".join(short[:_SHOWN])] if short else []
     told += [f"{more:,} more"] if more > 0 else []
     like = "a name that looks like a value" if kept == 1 else "names that look like values"

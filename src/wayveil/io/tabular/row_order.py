@@ -30,7 +30,8 @@ def time_order(trajectory: IntArray, t: IntArray) -> tuple[IntArray | None, int]
     step = np.diff(trajectory)
     if not ((step < 0) | ((step == 0) & (t[1:] < t[:-1]))).any():
         return None, 0
-    low, span = int(t.min()), int(t.max()) - int(t.min()) + 1
+    low = int(t.min())
+    span = int(t.max()) - int(t.min()) + 1
     if span * (int(trajectory.max()) + 1) < 2**63:  # one key sorts four times as fast as two
         order = np.argsort(trajectory * span + (t - low), kind="stable")
     else:
@@ -94,7 +95,8 @@ def one_row_per_time(
 def sequence_of(rows: Rows, position: int, noun: str) -> IntArray:
     """Return the column seq as whole numbers; `noun` is what a row is, for messages."""
     refuse_missing(rows, position)
-    values, name = rows.frame[str(position)], rows.table.names[position]
+    values = rows.frame[str(position)]
+    name = rows.table.names[position]
     whole = values.cast(pl.Int64, strict=False)
     if values.dtype.is_float():
         whole = whole.set((values != values.floor()).fill_null(True), None)
@@ -119,7 +121,8 @@ def refuse_disorder(
     `seq` and `t` are (position of the column, values), the values by trajectory and seq as `order` has the rows.
     """
     same = trajectory[1:] == trajectory[:-1]
-    again, early = seq[1][1:] == seq[1][:-1], t[1][1:] < t[1][:-1]
+    again = seq[1][1:] == seq[1][:-1]
+    early = t[1][1:] < t[1][:-1]
     for at, bad, said, remedy in (
         (seq[0], again, "repeats a number of the same trajectory", f"Every {noun} has a place of its own."),
         (t[0], early, f"is earlier than at the {noun} before", "Times must not decrease in the order of seq."),

@@ -174,7 +174,8 @@ def open_table(path: str | Path) -> Table:
     -------
     Table
     """
-    shown, file = str(path), Path(path)
+    shown = str(path)
+    file = Path(path)
     parts = parquet_parts(file)
     if parts:
         for part in parts:
@@ -264,14 +265,19 @@ def _open_parquets(shown: str, files: list[Path]) -> Table:
         lazy = pl.scan_parquet(files, glob=False, hive_partitioning=False)
         names = lazy.collect_schema().names()
         facts = pl.read_parquet_metadata(files[0]) if ROW_NUMBER in names else {}
-        whole, word = facts.get(PIECE), facts.get(ROW_WORD, "row")
+        whole = facts.get(PIECE)
+        word = facts.get(ROW_WORD, "row")
     except _POLARS_ERRORS:
         raise InputError(f"{shown}: the Parquet file is damaged and cannot be read; write or copy it again.") from None
     places = None
     if whole is not None:
         rows = lazy.select(ROW_NUMBER)
         names.remove(ROW_NUMBER)
-        shown, places = whole, lambda row: f"{word} {rows.slice(row, 1).collect().item() + 1:,}"
+        shown = whole
+
+        def places(row):
+            return f"{word} {rows.slice(row, 1).collect().item() + 1:,}"
+
     lazy = lazy.select(pl.col(name).alias(str(i)) for i, name in enumerate(names))
     named = ["" if _PANDAS_INDEX.fullmatch(name) else name for name in names]
     return Table(path=shown, names=_checked(shown, named), lazy=lazy, csv=None, places=places)
@@ -328,7 +334,8 @@ def _header(shown: str, source: Path | bytes) -> str:
     start = start.removeprefix(b"\xef\xbb\xbf")
     if not start.strip():
         raise InputError(f"{shown}: the file is empty; a header and at least one row are needed.")
-    end, quoted = len(start), False
+    end = len(start)
+    quoted = False
     for found in re.finditer(rb'["\n]', start):
         if found.group() == b'"':
             quoted = not quoted

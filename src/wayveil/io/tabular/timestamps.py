@@ -23,7 +23,8 @@ from wayveil.model.data.ragged import IntArray
 
 __all__ = ["parse_times", "time_column", "time_pattern", "time_type"]
 
-_EPOCH_FROM, _EPOCH_TO = 10**8, 10**11
+_EPOCH_FROM = 10**8
+_EPOCH_TO = 10**11
 _EXACT = 2**53
 _LARGEST = 2**62  # so that the difference of two times still fits 64 bits
 _US = 10**6

@@ -162,7 +162,8 @@ class Cast(Method):
         """Return the nodes of all stops, in classes that are safe."""
         place = data.taxonomy.first[data.place]
         owner = np.unique(data.owner, return_inverse=True)[1].astype(np.int64)
-        secret, of = data.sensitive, trajectory_of_row(data.offsets)
+        secret = data.sensitive
+        of = trajectory_of_row(data.offsets)
         claim = self.claim
         worst = self.weights == "worst"
         shares = Shares(m=self.m, owner_share=claim.owner_share, c=self.c if worst else None)
@@ -268,10 +269,13 @@ def _nodes_of_groups(known: Known, groups: Groups) -> IntArray:
 
 def _facts(data: Stops, node: IntArray, tree: Preorder) -> dict[str, int | float | str]:
     """Return what was lost, in numbers; every stop and every trajectory is counted once."""
-    of, secret, n = trajectory_of_row(data.offsets), data.sensitive, len(data)
+    of = trajectory_of_row(data.offsets)
+    secret = data.sensitive
+    n = len(data)
     place = data.taxonomy.first[data.place]
     length = np.bincount(of[~secret], minlength=n)
-    left, kept = np.bincount(of[node >= 0], minlength=n) > 0, node >= 0
+    left = np.bincount(of[node >= 0], minlength=n) > 0
+    kept = node >= 0
     held = np.diff(data.offsets) > 0
     cut_rows = left[of] & ~secret & ~kept
     cut = np.bincount(of[cut_rows], minlength=n) > 0

@@ -83,7 +83,9 @@ def find_groups(known: Known, tree: Preorder, distance: str, shares: Shares, eng
     by_length = np.argsort(length, kind="stable")
     by_length = by_length[held[by_length]]
     bounds = np.searchsorted(length[by_length], [*lengths, -1], side="right")
-    label, n_groups, riders = np.full(len(length), -1), 0, 0
+    label = np.full(len(length), -1)
+    n_groups = 0
+    riders = 0
     nodes: list[IntArray] = []
     left = np.zeros(0, np.int64)
     for step, width in enumerate(lengths):
@@ -119,12 +121,16 @@ def _level(
     known: Known, tree: Preorder, distance: str, pool: IntArray, width: int, shares: Shares, engine: Engine
 ) -> tuple[IntArray, IntArray]:
     """Group trajectories by their first `width` stops; return the group of each, or -1, and the nodes of the groups."""
-    places, weight = known.first_stops(pool, width), tree.weight(distance)
+    places = known.first_stops(pool, width)
+    weight = tree.weight(distance)
     order = tree.near(places)
     rank = np.empty(len(pool), np.int64)
     rank[order] = np.arange(len(pool))
-    found, n_groups, rest = np.full(len(pool), -1), 0, order
-    m, most = shares.group_size, shares.most_alike
+    found = np.full(len(pool), -1)
+    n_groups = 0
+    rest = order
+    m = shares.group_size
+    most = shares.most_alike
     block = max(_BLOCK, 32 * m)
 
     weighted = WeightedTree(tree.last, tree.parent, weight)
@@ -134,9 +140,11 @@ def _level(
         secrets = np.unique(np.append(part[2], -1), return_inverse=True)[1][:-1].reshape(part[2].shape) - 1
         return near_groups(part[0], owner, secrets.astype(np.int64), most, m, weighted, _ROUNDS, block)
 
-    before, mixed = -1, False  # where secrets keep people apart, those left over may be many and make no group any more
+    before = -1  # where secrets keep people apart, those left over may be many and make no group any more
+    mixed = False
     while known.people(pool[rest]) >= m and not (mixed and n_groups == before):
-        mixed, before = before >= 0, n_groups
+        mixed = before >= 0
+        before = n_groups
         parts = np.array_split(rest, -(-len(rest) // block))
         labels = engine.map(one, [(places[part], known.owner[pool[part]], known.secrets[pool[part]]) for part in parts])
         for part, label in zip(parts, labels, strict=True):
@@ -180,6 +188,7 @@ def _common(tree: Preorder, places: IntArray, label: IntArray, n_groups: int) ->
 def _not_needed(known: Known, left: IntArray, after: IntArray, *, last_cut: bool, m: int) -> IntArray:
     """Return which of those left over may join a group: others are missed where only they make a group possible."""
     useful = known.with_more[left] if last_cut else np.ones(len(left), np.bool_)
-    alone, together = known.people(after), known.people(np.append(after, left[useful]))
+    alone = known.people(after)
+    together = known.people(np.append(after, left[useful]))
     needed = useful & (alone < m <= together)
     return np.flatnonzero(~needed)

@@ -124,7 +124,8 @@ class Sensitive:
         people, trips = self._sizes()
         bad = ((people < shares.m) & (trips > 0)) | dominated(self.label, self.owner, shares.owner_share, n)
         held = self.label[self.of] >= 0
-        of, place = self.of[held], self.place[held]
+        of = self.of[held]
+        place = self.place[held]
         if shares.c is not None:
             for unit, size in ((self.owner[of], people), (of, trips)):
                 bad[_too_many(*reach(self.label[of], place, unit, tree), size, shares.c)[0]] = True
@@ -174,8 +175,10 @@ class Sensitive:
         """Lift the nodes that are too probable in a class, where the places below a node are equally likely."""
         people, trips = self._sizes()
         rows = np.flatnonzero(self.node >= 0)
-        stop, of = self.node[rows], self.of[rows]
-        label, owner = self.label[of], self.owner[of]
+        stop = self.node[rows]
+        of = self.of[rows]
+        label = self.label[of]
+        owner = self.owner[of]
         people, trips = (np.where(self.with_nodes, size, 0) for size in (people, trips))
         order = np.lexsort((stop, label))
         first = np.searchsorted(label[order], np.arange(len(people) + 1))
@@ -198,7 +201,8 @@ class Sensitive:
     def _sizes(self) -> tuple[IntArray, IntArray]:
         """Return how many people and how many trajectories there are in each class."""
         inside = self.label >= 0
-        n, span = len(self.with_nodes), int(self.owner.max(initial=0)) + 1
+        n = len(self.with_nodes)
+        span = int(self.owner.max(initial=0)) + 1
         pairs = np.unique(self.label[inside] * span + self.owner[inside])
         return np.bincount(pairs // span, minlength=n), np.bincount(self.label[inside], minlength=n)
 
@@ -220,7 +224,8 @@ def settle_stops(published: Stops, original: Stops, claim: CSafety, engine: Engi
     [['Park'], ['Park'], ['Park']]
     """
     tree = Preorder.of(published.taxonomy)
-    secret, true = published.sensitive, original.sensitive
+    secret = published.sensitive
+    true = original.sensitive
     shown = published.taxonomy.first[published.place[secret]]
     offsets = keep_rows(published.offsets, ~secret)
     same = first_equal(offsets, (published.place[~secret].astype(np.int64),))

@@ -86,7 +86,8 @@ class Shares:
             tables[number].add(int(owner[trajectory]), _secrets(secrets[trajectory]))
         for _ in range(2):
             for i in np.flatnonzero((wanted >= 0) & (seats < 0)).tolist():
-                who, secret = int(owner[riders[i]]), _secrets(secrets[riders[i]])
+                who = int(owner[riders[i]])
+                secret = _secrets(secrets[riders[i]])
                 table = tables[int(wanted[i])]
                 if table.fits(who, secret, self):
                     table.add(who, secret)
@@ -123,7 +124,8 @@ class Shares:
         to some largest one, which is found by halving.
         """
         trips = Counter(who for who, _ in members)
-        low, high = 0, max(trips.values())
+        low = 0
+        high = max(trips.values())
         while low < high:
             x = (low + high + 1) // 2
             if exceeds(x, sum(min(x, n) for n in trips.values()), self.owner_share):
@@ -145,7 +147,8 @@ class Shares:
             return set()
         people = len({who for who, _ in members})
         nodes = sorted({node for _, i in members for node in secrets[i]})
-        worst, found = Fraction(0), -1
+        worst = Fraction(0)
+        found = -1
         by_place: dict[int, dict[int, list[int]]] = {place: defaultdict(list) for place in nodes}
         for who, i in members:
             reached = {
@@ -159,7 +162,8 @@ class Shares:
             trips = sum(map(len, there.values()))
             share = max(Fraction(len(there), people), Fraction(trips, len(members)))
             if share > max(worst, c):
-                worst, found = share, place
+                worst = share
+                found = place
         if found < 0:
             return set()
         there = by_place[found]
@@ -167,7 +171,8 @@ class Shares:
         # Over people: somebody leaves with all trajectories at the place.  Who owns others stays without these.
         owned = Counter(who for who, _ in members)
         order = sorted(there, key=lambda who: (len(there[who]), there[who][0]))
-        n_people, n_there = people, len(there)
+        n_people = people
+        n_there = len(there)
         for who in order:
             if not exceeds(n_there, n_people, c):
                 break
@@ -176,7 +181,8 @@ class Shares:
             n_people -= owned[who] == len(there[who])
         # Over trajectories: one by one, of whoever has the most of them left.
         left = {who: [i for i in trips if i not in gone] for who, trips in there.items()}
-        n_trips, n_at = len(members) - len(gone), sum(map(len, left.values()))
+        n_trips = len(members) - len(gone)
+        n_at = sum(map(len, left.values()))
         while n_at and exceeds(n_at, n_trips, c):
             who = max(left, key=lambda one: len(left[one]))  # among equals the one whose turn is first
             gone.add(left[who].pop())
@@ -231,10 +237,13 @@ def reach(label: IntArray, node: IntArray, unit: IntArray, tree: Preorder) -> tu
     >>> [column.tolist() for column in reach(np.zeros(3, int), np.array([1, 2, 2]), np.array([7, 8, 8]), tree)]
     [[0, 0], [1, 2], [1, 2]]
     """
-    n_nodes, n_units = len(tree.last), int(unit.max(initial=0)) + 1
+    n_nodes = len(tree.last)
+    n_units = int(unit.max(initial=0)) + 1
     key = np.unique((label * n_nodes + node) * n_units + unit)
-    place, unit = key // n_units, key % n_units
-    label, node = place // n_nodes, place % n_nodes
+    place = key // n_units
+    unit = key % n_units
+    label = place // n_nodes
+    node = place % n_nodes
     held = np.unique(place)
     # A stop at a node also reaches all nodes below it that the class has: in preorder, those of a stretch of `held`.
     first = np.searchsorted(held, place)
@@ -255,7 +264,8 @@ def dominated(label: IntArray, owner: IntArray, share: Fraction, n_classes: int)
     inside = label >= 0
     span = int(owner.max(initial=0)) + 1
     key, trips = np.unique(label[inside] * span + owner[inside], return_counts=True)
-    most, size = np.zeros(n_classes, np.int64), np.bincount(label[inside], minlength=n_classes)
+    most = np.zeros(n_classes, np.int64)
+    size = np.bincount(label[inside], minlength=n_classes)
     np.maximum.at(most, key // span, trips)
     pairs = zip(most.tolist(), size.tolist(), strict=True)
     return np.array([exceeds(a, b, share) for a, b in pairs], np.bool_)

@@ -29,7 +29,8 @@ __all__ = [
     "rounding_m",
 ]
 
-OUTLIER, TOO_FEW = -1, -2
+OUTLIER = -1
+TOO_FEW = -2
 """Labels of trajectories that are not published: no cluster is near, or too few people could be in one."""
 
 EXTRA = -4
@@ -57,7 +58,8 @@ def relax(radius: float, growth: float, is_enough: Callable[[float, int], bool])
     """
     restarts = 0
     while not is_enough(radius, restarts):
-        radius, restarts = radius * growth, restarts + 1
+        radius = radius * growth
+        restarts = restarts + 1
     return Relaxed(radius=radius, restarts=restarts)
 
 

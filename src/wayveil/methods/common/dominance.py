@@ -38,7 +38,8 @@ def most_trips(trips: IntArray, share: Fraction) -> int:
     >>> most_trips(np.array([20, 1]), Fraction(1, 2)), most_trips(np.array([5, 3, 3, 1]), Fraction(1, 3))
     (1, 3)
     """
-    low, high = 0, int(trips.max(initial=0))
+    low = 0
+    high = int(trips.max(initial=0))
     while low < high:
         middle = (low + high + 1) // 2
         stay = int(np.minimum(trips, middle).sum())

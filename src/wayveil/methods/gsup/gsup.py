@@ -143,7 +143,8 @@ class Gsup(Method):
         place = rank[data.location[rows]]
         item = place if self.times == "order" else _number(place, data.t[rows])
         allowed = _most_allowed(self.p, len(data))
-        at, diameter = None, 0.0
+        at = None
+        diameter = 0.0
         if data.place_x is not None and data.place_y is not None:
             at = (data.place_x[data.location[rows]], data.place_y[data.location[rows]])
             diameter = float(np.hypot(np.ptp(at[0]), np.ptp(at[1])))

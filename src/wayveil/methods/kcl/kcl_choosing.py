@@ -277,7 +277,8 @@ class Choosing:
 
     def sensitive_codes(self, data: Visits) -> tuple[IntArray, int]:
         """Return per trajectory and attribute the code of its sensitive value, or -1; and how many codes there are."""
-        columns, n_values = [], 0
+        columns = []
+        n_values = 0
         for attribute, values in self.asked.sensitive:
             column = data.attributes[attribute]
             code = {value: n_values + i for i, value in enumerate(values)}

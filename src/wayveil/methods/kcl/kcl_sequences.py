@@ -108,8 +108,13 @@ class _Added:
 
 def count_sequences(counting: Counting, names: Sequence[str], engine: Engine, *, listed: bool) -> Counted:
     """Count the sequences of all pieces; violating ones are `listed`, or only their number is told."""
-    choosing, common, violating = counting.choosing, list[Level](), list[Cells]()
-    n_common, n_violating, length, longest = 0, 0, 1, 1
+    choosing = counting.choosing
+    common = list[Level]()
+    violating = list[Cells]()
+    n_common = 0
+    n_violating = 0
+    length = 1
+    longest = 1
     ahead: FloatArray = np.ones(counting.n_items)
     while length <= longest:
         ranges = _ranges(ahead, counting.occurrences)
@@ -119,9 +124,7 @@ def count_sequences(counting: Counting, names: Sequence[str], engine: Engine, *,
         pieces: list[_Piece] = engine.map(task, list(enumerate(names)))
         longest = choosing.longest(max(piece.longest for piece in pieces))
         wanted = listed, listed or length < longest
-        added: list[_Added] = engine.map(
-            partial(_add_up, counting, folder, length, wanted), list(range(len(ranges)))
-        )
+        added: list[_Added] = engine.map(partial(_add_up, counting, folder, length, wanted), list(range(len(ranges))))
         counting.store.remove(folder)
         n_common += sum(one.n_common for one in added)
         n_violating += sum(one.n_violating for one in added)
@@ -176,7 +179,9 @@ def _count_piece(
 
 def _add_up(counting: Counting, folder: str, length: int, wanted: tuple[bool, bool], part: int) -> _Added:
     """Add up what all pieces counted in a range, and judge it."""
-    choosing, store, width = counting.choosing, counting.store, length + 1 + counting.n_values
+    choosing = counting.choosing
+    store = counting.store
+    width = length + 1 + counting.n_values
     names = store.names(f"{folder}/{part}")
     cells: Cells = np.concatenate([np.empty((0, width), np.int32), *(store.load(name) for name in names)])
     if len(names) > 1:
@@ -189,7 +194,8 @@ def _add_up(counting: Counting, folder: str, length: int, wanted: tuple[bool, bo
         items.astype(np.int64).ravel(), length, support.astype(np.int64).ravel(), having.astype(np.int64).ravel(),
         table, clean, choosing.asked.k, choosing.allowed(counting.people),
     )  # fmt: skip
-    common, threat = verdict & COMMON > 0, verdict & THREAT > 0
+    common = verdict & COMMON > 0
+    threat = verdict & THREAT > 0
     list_threats, list_common = wanted
     shown = common if list_common else np.zeros_like(common)
     return _Added(
@@ -242,8 +248,10 @@ def save_threats(counting: Counting, counted: Counted) -> str:
 
 def _search_order(rows: IntArray) -> IntArray:
     """Return the order of a depth-first search that takes items descending, and lists them before it goes deeper."""
-    n, longest = len(rows), rows.shape[1] - 1
-    length, item = rows[:, 0], -rows[:, 1:]
+    n = len(rows)
+    longest = rows.shape[1] - 1
+    length = rows[:, 0]
+    item = -rows[:, 1:]
     before = np.int64(np.iinfo(np.int64).min)
     inner = np.arange(longest)[None, 1:] < length[:, None] - 1
     path = np.where(inner, item[:, 1:], before)
@@ -261,9 +269,7 @@ def locate(threats: tuple[IntArray, Counted], numbered: Numbered) -> Hits:
     return Hits(threat=threat, record=record)
 
 
-def joined_sequences(
-    threats: tuple[IntArray, Counted], hits: Sequence[Hits], n_records: Sequence[int]
-) -> Sequences:
+def joined_sequences(threats: tuple[IntArray, Counted], hits: Sequence[Hits], n_records: Sequence[int]) -> Sequences:
     """Return everything that was counted and located, with records numbered one piece after the other."""
     rows, counted = threats
     begin = offsets_of(np.array(n_records))

@@ -194,7 +194,8 @@ class Choice:
 
 def mine(records: Records, bar: int) -> Patterns:
     """Return the maximal sequences that at least `bar` owners have; refuse data with too many to look at."""
-    n_items, most = records.n_items, max(MOST_LOOKS, 1000 * len(records.items))
+    n_items = records.n_items
+    most = max(MOST_LOOKS, 1000 * len(records.items))
     found = mine_maximal_within(records.offsets, records.items, records.owner, n_items, bar, most)
     if found is None:
         raise InputError(
@@ -209,7 +210,8 @@ def take_away(
     crowd: Crowd, sequences: Sequences, spared: Patterns | None, *, local: bool, printed: bool = False
 ) -> Way:
     """Suppress greedily until no threat is left; `printed` tests as the paper prints it."""
-    own, common = crowd.records._replace(alive=crowd.records.alive.copy()), sequences.common
+    own = crowd.records._replace(alive=crowd.records.alive.copy())
+    common = sequences.common
     counts = common._replace(support=common.support.copy(), having=common.having.copy())
     patterns = (
         None if spared is None else spared._replace(support=spared.support.copy(), n_of_item=spared.n_of_item.copy())
@@ -313,7 +315,8 @@ def _restore_all(records: Records, crowd: Crowd, spared: Patterns | None, weight
     round gives nothing back, items are offered to one record after the other.  Every round but the last gives a visit
     back: the rounds end.
     """
-    restored, alone = 0, False
+    restored = 0
+    alone = False
     while True:
         order = _order(records, spared, weight)
         if alone:
@@ -347,9 +350,12 @@ def improve(way: Way, crowd: Crowd, steps: int) -> Way:
     order: what was in the way of others now has to fit between them.  Which items are taken, a twentieth to two fifths
     of all, comes from a generator with a fixed seed, so the result does not depend on anything but the data.
     """
-    rng, items, n_items = random.Random(0), crowd.records.items, crowd.n_items
+    rng = random.Random(0)
+    items = crowd.records.items
+    n_items = crowd.n_items
     shared = crowd.shared_items
-    alive, kept = way.alive, int(way.alive.sum())
+    alive = way.alive
+    kept = int(way.alive.sum())
     for _ in range(steps if kept < crowd.n_shared else 0):
         share = rng.choice((0.05, 0.1, 0.2, 0.4))
         taken = shared[rng.sample(range(len(shared)), max(1, round(share * len(shared))))]
@@ -376,7 +382,8 @@ def mend(way: Way, crowd: Crowd, spared: Patterns) -> Way:
     those that broke for it would take turns.
     """
     records = crowd.records
-    best, weight = way, np.ones(len(spared.support), np.int64)
+    best = way
+    weight = np.ones(len(spared.support), np.int64)
     for _ in range(ROUNDS):
         lost = (way.support < spared.min_support).astype(np.int64)
         if not lost.any():

@@ -186,7 +186,8 @@ class Knode(Method):
         return _joined([groups for groups, _ in done], len(label)), sum(edges for _, edges in done)
 
     def _partitioned(self, part: _Part) -> tuple[_Groups, int]:
-        low, high = int(part.start.max()), int(part.end.min())
+        low = int(part.start.max())
+        high = int(part.end.min())
         if low > high:
             return _Groups.of(part.members, np.full(len(part.members), -1), low, high), 0
         rows = (part.points.begin + low - part.start)[:, None] + np.arange(high - low + 1)
@@ -217,8 +218,10 @@ class Knode(Method):
         share = self.claim.owner_share
         tracks = Tracks(part.points.begin, part.start, part.end, _codes(part.owner), *part.points.columns)
         found = low_loss_groups(tracks, self.people, (share.numerator, share.denominator))
-        inside, n = found >= 0, int(found.max()) + 1
-        low, high = np.zeros(n, np.int64), np.full(n, part.end.max(initial=0))
+        inside = found >= 0
+        n = int(found.max()) + 1
+        low = np.zeros(n, np.int64)
+        high = np.full(n, part.end.max(initial=0))
         np.maximum.at(low, found[inside], part.start[inside])
         np.minimum.at(high, found[inside], part.end[inside])
         return _Groups(members=part.members, label=found, low=low, high=high)
@@ -227,7 +230,8 @@ class Knode(Method):
         """Return the classes, large ones cut; the largest first, so that no worker ends long after the others."""
         order = np.argsort(label, kind="stable")
         bounds = np.searchsorted(label[order], np.arange(int(label.max(initial=-1)) + 2)).tolist()
-        most, places = max(_MOST, 4 * self.people), tracks.places()
+        most = max(_MOST, 4 * self.people)
+        places = tracks.places()
         found = [
             part
             for low, high in pairwise(bounds)
@@ -307,7 +311,9 @@ def _tracks(data: Points, k: int) -> _Tracks:
             f"knode: k is {k}, but the data holds points of {people} people: nothing could be published. "
             "Take a smaller k or more data."
         )
-    first, length, times = data.offsets[:-1][which], lengths[which], np.unique(data.t)
+    first = data.offsets[:-1][which]
+    length = lengths[which]
+    times = np.unique(data.t)
     start = np.searchsorted(times, data.t[first])
     uneven = int((times[start + length - 1] != data.t[first + length - 1]).sum())
     if uneven:
@@ -349,12 +355,15 @@ def _codes(owner: IntArray) -> IntArray:
 
 def _joined(parts: list[_Groups], n: int) -> _Groups:
     """Return the groups of all parts, as those of trajectories 0 to n - 1."""
-    label, groups, none = np.full(n, -1), 0, np.zeros(0, np.int64)
+    label = np.full(n, -1)
+    groups = 0
+    none = np.zeros(0, np.int64)
     for part in parts:
         inside = part.label >= 0
         label[part.members[inside]] = part.label[inside] + groups
         groups += len(part.low)
-    low, high = np.concatenate([none, *(p.low for p in parts)]), np.concatenate([none, *(p.high for p in parts)])
+    low = np.concatenate([none, *(p.low for p in parts)])
+    high = np.concatenate([none, *(p.high for p in parts)])
     return _Groups(members=np.arange(n), label=label, low=low, high=high)
 
 
@@ -393,7 +402,8 @@ def _facts(
     share = (side[1] - side[0]) / wide * ((side[3] - side[2]) / high)
     of_group = np.add.reduceat(share, first_box[:-1])
     blurred = float(of_group @ np.bincount(label, minlength=len(spans)))
-    published, samples = int(spans[label].sum()), data.n_rows
+    published = int(spans[label].sum())
+    samples = data.n_rows
     left_out = samples - int(tracks.length[inside].sum())
     return {
         "groups": len(spans),

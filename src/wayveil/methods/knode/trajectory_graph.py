@@ -123,8 +123,10 @@ def s_overlap(p: Any, q: Any, overlap: str = "or") -> float:
     >>> round(s_overlap(p, q, "x"), 3), s_overlap(q, p, "x")
     (0.333, 0.0)
     """
-    p, q = np.asarray(p, np.float64), np.asarray(q, np.float64)
-    low, high = np.minimum(q[0], q[-1]), np.maximum(q[0], q[-1])
+    p = np.asarray(p, np.float64)
+    q = np.asarray(q, np.float64)
+    low = np.minimum(q[0], q[-1])
+    high = np.maximum(q[0], q[-1])
     inside = (low <= p) & (p <= high)
     found = {"or": inside.any(axis=1), "and": inside.all(axis=1), "x": inside[:, 0], "y": inside[:, 1]}[overlap]
     return float(found.mean())
@@ -142,7 +144,8 @@ def trajectory_distance(p: Any, q: Any, duration: float | None = None) -> float:
     >>> round(trajectory_distance(p, q), 6), round(trajectory_distance(p, q, duration=2), 6)
     (1.414214, 2.12132)
     """
-    p, q = np.asarray(p, np.float64), np.asarray(q, np.float64)
+    p = np.asarray(p, np.float64)
+    q = np.asarray(q, np.float64)
     total = float(np.hypot(*(p - q).T).sum())
     return total / (len(p) if duration is None else duration)
 
@@ -156,7 +159,8 @@ def _cut_between_windows(members: IntArray, windows: IntArray, owner: IntArray, 
     spans = np.ptp(windows, axis=0)
     for axis in (0, 1) if spans[0] >= spans[1] else (1, 0):
         order = np.argsort(windows[:, axis], kind="stable")
-        column, codes = windows[order, axis], owner[order]
+        column = windows[order, axis]
+        codes = owner[order]
         left = np.cumsum(_first_of_owner(codes))[:-1]
         right = np.cumsum(_first_of_owner(codes[::-1]))[::-1][1:]
         cuts = np.flatnonzero((column[1:] > column[:-1]) & (left >= k) & (right >= k)) + 1

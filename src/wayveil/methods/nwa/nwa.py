@@ -48,7 +48,10 @@ __all__ = ["Nwa"]
 CUT_OFF = -3
 """Label of trajectories without two timestamps where one may start and end."""
 
-_LEAF, _SKETCH, _SAMPLE, _BLOCK = 16, 8, 200, 4096
+_LEAF = 16
+_SKETCH = 8
+_SAMPLE = 200
+_BLOCK = 4096
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,7 +150,8 @@ class Nwa(WalkTogether):
         begin, end = self._cut(data)
         key = rng.bytes(32)
         n_classes, label, relaxed = self._gather(data, begin, end, self.trash_max, key, engine)
-        left_out, now = label, end
+        left_out = label
+        now = end
         while is_left_out(label, now > begin).any():
             now = np.where(is_left_out(label, now > begin), begin, now)
             _, label, relaxed = self._gather(data, begin, now, Fraction(0), key, engine)
@@ -211,15 +215,18 @@ class Nwa(WalkTogether):
 
     def _cut(self, data: Points) -> tuple[IntArray, IntArray]:
         """Return the rows of every trajectory from the first multiple of pi to the last one."""
-        begin, end = data.offsets[:-1], data.offsets[1:]
+        begin = data.offsets[:-1]
+        end = data.offsets[1:]
         unit = 1 if self.pi == "none" else duration_units(self.name, "pi", self.pi, data.time_format)
         if unit == 1:
             return begin, end
         suitable = np.flatnonzero(data.t % unit == 0)
-        low, high = np.searchsorted(suitable, begin), np.searchsorted(suitable, end)
+        low = np.searchsorted(suitable, begin)
+        high = np.searchsorted(suitable, end)
         pair = high - low >= 2
         begin, end = begin.copy(), begin.copy()
-        begin[pair], end[pair] = suitable[low[pair]], suitable[high[pair] - 1] + 1
+        begin[pair] = suitable[low[pair]]
+        end[pair] = suitable[high[pair] - 1] + 1
         return begin, end
 
     def _large(self, data: Points, members: IntArray, first: IntArray) -> IntArray:
@@ -260,7 +267,8 @@ class Nwa(WalkTogether):
     ) -> tuple[Points, float]:
         """Return the data that is published, and the sum of all ways that points were moved."""
         members, first = members_of(label)
-        half, mec = half_width(self.delta, data.frame), self.center == "mec"
+        half = half_width(self.delta, data.frame)
+        mec = self.center == "mec"
         cuts = first[np.append(np.arange(0, len(first) - 1, 256), len(first) - 1)].tolist()
         parts = [members[a:b] for a, b in pairwise(cuts)]
         pieces = [
@@ -270,7 +278,8 @@ class Nwa(WalkTogether):
         moved = engine.map(lambda piece: _moved(*piece, half, mec), pieces)
         way = float(np.concatenate([ways for _, _, ways in moved]).sum())
         offsets = offsets_of(np.where(label >= 0, end - begin, 0))
-        x, y = np.empty(offsets[-1]), np.empty(offsets[-1])
+        x = np.empty(offsets[-1])
+        y = np.empty(offsets[-1])
         for part in reversed(parts):
             rows = take(offsets, part)[1]
             x[rows], y[rows], _ = moved.pop()  # what is put in its place is not held twice
@@ -319,7 +328,8 @@ def classes_of(t: IntArray, begin: IntArray, end: IntArray) -> tuple[IntArray, I
     """
     held = np.flatnonzero(end > begin)
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(_scramble(t), dtype=np.uint64)])
-    begin, end = begin[held], end[held]
+    begin = begin[held]
+    end = end[held]
     order = np.lexsort((sums[end] - sums[begin], t[end - 1], t[begin], end - begin)) if len(held) else held
     # the sums only bring equal ones together: whether timestamps are equal is seen from the timestamps
     same = same_times(t, np.ascontiguousarray(begin[order]), np.ascontiguousarray(end[order]))
@@ -362,7 +372,8 @@ class _Class:
     @classmethod
     def of(cls, raw: _Raw) -> _Class:
         begin, (x, y) = raw.rows.begin, raw.rows.columns
-        n, length = len(begin), int(raw.rows.end[0] - begin[0])
+        n = len(begin)
+        length = int(raw.rows.end[0] - begin[0])
 
         def rows_of(which: IntArray) -> FloatArray:
             at = begin[which][:, None] + np.arange(length)
@@ -423,7 +434,8 @@ def _sketches(rows_of: Any, n: int, length: int) -> tuple[FloatArray, float]:
     sample -= middle
     leading = np.linalg.eigh(sample @ sample.T)[1][:, ::-1][:, : min(_SKETCH, 2 * length)]
     axes = np.linalg.qr(sample.T @ leading)[0]
-    sketch, largest = np.empty((n, axes.shape[1] + 1)), 0.0
+    sketch = np.empty((n, axes.shape[1] + 1))
+    largest = 0.0
     for a in range(0, n, _BLOCK):
         rows = rows_of(np.arange(a, min(a + _BLOCK, n))) - middle
         along = rows @ axes

@@ -106,7 +106,8 @@ class Prefix(OnRoutes):
             self.reattach == "lcs",
         )
         part = np.flatnonzero(length[parts.route])
-        begin, lengths = parts.offsets[route[parts.route[part]]], length[parts.route[part]]
+        begin = parts.offsets[route[parts.route[part]]]
+        lengths = length[parts.route[part]]
         person = parts.person[part]
         shorter = np.zeros(len(part), np.bool_)
         if len(np.unique(person)) < len(person):  # with one part for everybody nobody dominates
@@ -115,7 +116,9 @@ class Prefix(OnRoutes):
             kept = shorten_within_share(offsets, parts.road[rows], person, shortest, self.claim.owner_share)
             stays = kept > 0
             shorter = (kept < lengths)[stays]
-            part, begin, lengths = part[stays], begin[stays], kept[stays]
+            part = part[stays]
+            begin = begin[stays]
+            lengths = kept[stays]
         offsets, rows = _rows(begin, lengths)
         own = np.diff(parts.offsets)
         changed = (length > 0) & ((route != np.arange(len(route))) | (length < own))

@@ -258,7 +258,8 @@ class Qid(Method):
 
         Who is out hides nobody, so that lists in which they were are made again, until nobody is in them.
         """
-        n, most = len(tracks.which), self._people - 1
+        n = len(tracks.which)
+        most = self._people - 1
         lists = np.full((n, most), -1)
         todo = np.arange(n)
         while len(todo):
@@ -298,7 +299,8 @@ class Qid(Method):
     ) -> Published:  # fmt: skip
         there = active[trajectory_of_row(tracks.samples.first)]
         keep = there & ~dropped
-        side, t = _sides(box[:, keep], self.cell), data.t[keep]
+        side = _sides(box[:, keep], self.cell)
+        t = data.t[keep]
         # A box is marked if something is known then of anybody in its class: not of whom, which nobody must learn.
         declared = np.zeros(len(root), np.bool_)
         declared[root[tracks.samples.known_row]] = True
@@ -389,7 +391,8 @@ class _Scene:
         one, so an edge is in another one exactly if its ends are on a common cycle.  The shortest trajectories of that
         person are taken.  With one trajectory per person there are none.
         """
-        n, owner = len(active), self.tracks.owner
+        n = len(active)
+        owner = self.tracks.owner
         surplus = np.zeros(n, np.bool_)
         if len(np.unique(owner[active])) == active.sum():
             return surplus
@@ -403,7 +406,8 @@ class _Scene:
         length = np.diff(self.tracks.samples.first)
         for one, other in (edges, edges[::-1]):
             order = np.lexsort((-length[other], owner[other], one))
-            one, other = one[order], other[order]
+            one = one[order]
+            other = other[order]
             first = np.flatnonzero(np.diff(one * (int(owner.max()) + 1) + owner[other], prepend=-1))
             many = np.diff(np.append(first, len(one)))
             start = np.searchsorted(one, np.arange(n + 1))
@@ -431,7 +435,8 @@ class _Tracks:
 
     def space(self, by_area: bool) -> _Space:
         """Return the cells, or their places on a Hilbert curve, in the order of times."""
-        x, y = self.x - self.x.min(), self.y - self.y.min()
+        x = self.x - self.x.min()
+        y = self.y - self.y.min()
         order = int(max(x.max(), y.max())).bit_length()
         if by_area:
             columns = x.astype(np.float64), y.astype(np.float64)
@@ -444,7 +449,8 @@ class _Tracks:
 
     def outermost_first(self) -> IntArray:
         """Return the trajectories by their mean distance from the middle of all positions, the farthest first."""
-        x, y = self.x - np.median(self.x), self.y - np.median(self.y)
+        x = self.x - np.median(self.x)
+        y = self.y - np.median(self.y)
         away = np.add.reduceat(np.hypot(x, y), self.samples.first[:-1]) / np.diff(self.samples.first)
         return np.argsort(-away, kind="stable")
 
@@ -460,7 +466,8 @@ class _Space:
 
     def nearest(self, which: IntArray, allowed: BoolArray, most: int) -> IntArray:
         """Return for each trajectory the nearest one of each of the `most` nearest other people; -1 where none is."""
-        samples, owner = self.tracks.samples, self.tracks.owner
+        samples = self.tracks.samples
+        owner = self.tracks.owner
         found: IntArray = nearest_people(samples, which, owner, allowed, self.a, self.b, self.by_area, most)
         return found
 
@@ -481,7 +488,8 @@ def _tracks(data: Points, k: int, cell: float) -> _Tracks:
             "qid: no point is declared as known, so that there is nothing to hide. Declare what an attacker may know, "
             "for example with the step mark."
         )
-    first, track = offsets_of(lengths[which]), np.repeat(np.arange(len(which)), lengths[which])
+    first = offsets_of(lengths[which])
+    track = np.repeat(np.arange(len(which)), lengths[which])
     times, code = np.unique(data.t, return_inverse=True)
     by_time = np.argsort(code, kind="stable")
     place = np.empty(data.n_rows, np.int64)
@@ -557,7 +565,8 @@ def _disjoint(tracks: _Tracks, space: _Space, lists: IntArray, active: BoolArray
     `share` of it, else makes a group with all of these, which overlaps with theirs.
     """
     most = lists.shape[1]
-    group_of, groups = np.full(len(lists), -1), list[IntArray]()
+    group_of = np.full(len(lists), -1)
+    groups = list[IntArray]()
     free = active.copy()
     order = tracks.outermost_first()
     for m in order[active[order]].tolist():

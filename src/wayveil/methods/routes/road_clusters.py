@@ -101,7 +101,8 @@ class _Found:
     ) -> _Found:
         offsets, rows = take(parts.offsets, order)
         owner_first, pairs = take(parts.owner_first, order)
-        road, share = parts.road[rows], how.share
+        road = parts.road[rows]
+        share = how.share
         rule = Rule(
             n_people=parts.n_people, k=how.people, lookup=INDEXES[how.index], error=how.error,
             share=(share.numerator, share.denominator), begins=begins, bound=float(bound),
@@ -143,7 +144,8 @@ def _release(
 ) -> Release:
     """Publish these parts as the route of their group, and dummies per group, each like one of its parts in turn."""
     trajectory = parts.trajectory[part]
-    size, by_group = np.bincount(group, minlength=len(dummies)), np.argsort(group, kind="stable")
+    size = np.bincount(group, minlength=len(dummies))
+    by_group = np.argsort(group, kind="stable")
     added = np.repeat(np.arange(len(dummies)), dummies)
     turn = np.arange(len(added)) - (np.cumsum(dummies) - dummies)[added]
     beside = by_group[(np.cumsum(size) - size)[added] + turn % size[added]]

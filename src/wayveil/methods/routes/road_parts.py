@@ -98,7 +98,8 @@ def publish_slices(
     large = [trajectories for trajectories in slices if len(trajectories) >= k]
     small = [trajectories for trajectories in slices if len(trajectories) < k]
     if not large:  # one is looked at all the same, as it tells what there is to count
-        large, small = small[:1], small[1:]
+        large = small[:1]
+        small = small[1:]
     ends = data.network.from_node, data.network.to_node
     made = engine.map(
         lambda part: release(_parts_of(part, k, *ends)), [_Slice.of(data, trajectories) for trajectories in large]
@@ -122,7 +123,8 @@ def slices_of(data: Routes) -> list[IntArray]:
     if not len(data):
         return []
     order = np.lexsort((data.owner, data.t_end, data.t_start))
-    begins, ends = data.t_start[order], data.t_end[order]
+    begins = data.t_start[order]
+    ends = data.t_end[order]
     return np.split(order, np.flatnonzero((begins[1:] != begins[:-1]) | (ends[1:] != ends[:-1])) + 1)
 
 
@@ -151,7 +153,8 @@ class _Slice:
 
     @classmethod
     def of(cls, data: Routes, trajectories: IntArray) -> _Slice:
-        begin, end = data.offsets[trajectories], data.offsets[trajectories + 1]
+        begin = data.offsets[trajectories]
+        end = data.offsets[trajectories + 1]
         rows = Picked(begin=begin, end=end, columns=(data.road,))
         return cls(trajectories=trajectories, owner=data.owner[trajectories], rows=rows)
 
@@ -166,7 +169,8 @@ def _parts_of(part: _Slice, k: int, from_node: IntArray, to_node: IntArray) -> P
     first, route = np.unique(first_equal(offsets, (road,)), return_inverse=True)
     number = np.cumsum(np.append(0, part.owner[1:] != part.owner[:-1]))
     by_route = np.argsort(route, kind="stable")
-    of_route, of_person = route[by_route], number[at[by_route]]
+    of_route = route[by_route]
+    of_person = number[at[by_route]]
     once = np.append(True, (of_route[1:] != of_route[:-1]) | (of_person[1:] != of_person[:-1]))[: len(of_route)]
     support = np.bincount(of_route[once], minlength=len(first))
     most = np.argsort(-support, kind="stable")
@@ -201,7 +205,9 @@ def published(data: Routes, releases: list[Release], claim: Guarantee, facts: Ma
     dummy = source < 0
     order = np.lexsort((np.where(dummy, like, source), dummy))
     offsets, rows = take(offsets_of(lengths), order)
-    source, like, dummy = source[order], like[order], dummy[order]
+    source = source[order]
+    like = like[order]
+    dummy = dummy[order]
     t_start = data.t_start[like]
     made = replace(
         data,

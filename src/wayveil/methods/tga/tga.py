@@ -156,7 +156,8 @@ class Tga(Method):
 
     def _group(self, tracks: _Tracks, order: IntArray, engine: Engine) -> tuple[list[_Group], IntArray]:
         """Return groups of k owners, each grown from the first in `order` that is left, and what is left in the end."""
-        free, coarse = np.ones(tracks.n, np.int64), tracks.coarse
+        free = np.ones(tracks.n, np.int64)
+        coarse = tracks.coarse
         remaining = np.bincount(tracks.sequences.owner)  # trajectories of each owner that are free
         people = len(remaining)
         groups: list[_Group] = []
@@ -191,7 +192,8 @@ class Tga(Method):
         group = _Group.of(tracks, seed)
         step = 1 if self.algorithm == "multi" else self.people - 1
         for _ in range(0, self.people - 1, step):
-            size, owners = len(group.members), tracks.sequences.owner[group.members]
+            size = len(group.members)
+            owners = tracks.sequences.owner[group.members]
             found, _ = nearest(group.boxes, size, owners, tracks.sequences, free, coarse, step, tracks.rule)
             for number in found.tolist():
                 group = group.with_one(tracks, number)
@@ -225,7 +227,8 @@ class _Tracks:
             raise InputError(f"tga: coordinates must be at most {_FARTHEST_M:g} m; check their unit.")
         seconds = _seconds(data.t, data.t.min(), data)
         boxes = np.stack([data.x, data.x, data.y, data.y, seconds, seconds])
-        begin, end = data.offsets[:-1][which], data.offsets[1:][which]
+        begin = data.offsets[:-1][which]
+        end = data.offsets[1:][which]
         whole = _cost(method, np.ptp(data.x), np.ptp(data.y), np.ptp(seconds))
         return cls(
             which=which,
@@ -265,7 +268,8 @@ def _join(tracks: _Tracks, groups: list[_Group], left: IntArray, share: Fraction
     A group takes a trajectory only if its owner then has no more than a share of the group.  As groups grow they can
     take more, so whoever found no group is tried again, until a whole round puts nobody anywhere.
     """
-    n, none = len(groups), np.zeros(0, np.int64)
+    n = len(groups)
+    none = np.zeros(0, np.int64)
     first = offsets_of(np.array([group.boxes.shape[1] for group in groups], np.int64))
     size = np.array([len(group.members) for group in groups], np.int64)
     boxes = np.concatenate([group.boxes for group in groups], axis=1)
@@ -311,7 +315,8 @@ def _trips_of_leftover_owners(tracks: _Tracks, groups: list[_Group], left: IntAr
 
 def _coarse(boxes: FloatArray, begin: IntArray, end: IntArray) -> Coarse:
     """Return the boxes around pieces of consecutive points of every trajectory."""
-    n, lengths = len(begin), (end - begin)[:, None]
+    n = len(begin)
+    lengths = (end - begin)[:, None]
     bounds = np.arange(_PIECES + 1) * lengths // _PIECES
     starts = (begin[:, None] + bounds[:, :-1]).ravel()  # a piece without points takes the next one, for nothing
     low, high = (

@@ -367,7 +367,9 @@ class _Edit:
         """Return t, x and y of the edited trajectories, and what each took."""
         offsets, (x, y, t, length) = self.rows.packed()
         made = offsets_of(np.diff(offsets)[self.pivot])
-        new_t, new_x, new_y = np.empty(made[-1], np.int64), np.empty(made[-1]), np.empty(made[-1])
+        new_t = np.empty(made[-1], np.int64)
+        new_x = np.empty(made[-1])
+        new_y = np.empty(made[-1])
         points = TimedPoints(offsets, x, y, t, length)
         offset = DiskOffset(self.places.x, self.places.y)
         edited = EditedPoints(made, new_t, new_x, new_y)
@@ -425,12 +427,16 @@ def _hilbert(x: FloatArray, y: FloatArray) -> IntArray:
     side = max(np.ptp(x), np.ptp(y)) or 1.0
     top = (1 << _HILBERT_BITS) - 1
     a, b = ((v - v.min()) / side * top for v in (x, y))
-    a, b = a.astype(np.int64), b.astype(np.int64)
+    a = a.astype(np.int64)
+    b = b.astype(np.int64)
     along = np.zeros(len(a), np.int64)
     for bit in range(_HILBERT_BITS - 1, -1, -1):
-        right, up = (a >> bit) & 1, (b >> bit) & 1
+        right = (a >> bit) & 1
+        up = (b >> bit) & 1
         along += ((3 * right) ^ up) << (2 * bit)
-        turn, flip = up == 0, (up == 0) & (right == 1)
-        a, b = np.where(flip, top - a, a), np.where(flip, top - b, b)
+        turn = up == 0
+        flip = (up == 0) & (right == 1)
+        a = np.where(flip, top - a, a)
+        b = np.where(flip, top - b, b)
         a, b = np.where(turn, b, a), np.where(turn, a, b)
     return along

@@ -73,7 +73,8 @@ class BoxLoss(OnBoxes):
         """Return what can be added up over pieces of the data: boxes and samples by area, groups by their boxes."""
         check_comparable(self.name, original, published, matched=True)
         area = (published.x_max - published.x_min) * (published.y_max - published.y_min)
-        there, kept = with_rows(original), with_rows(published)
+        there = with_rows(original)
+        kept = with_rows(published)
         cover = smallest_cover(original.offsets, original.t, published.offsets, published.t_min, published.t_max, area)
         given = original.owners == "given"
         return {
@@ -93,8 +94,12 @@ class BoxLoss(OnBoxes):
 
     @np.errstate(over="ignore", invalid="ignore")
     def score(self, counts: Mapping[str, Any]) -> Score:
-        areas, covers, groups = counts["areas"], counts["covers"], counts["groups"]
-        boxes, samples, trajectories = areas.total, covers.total, counts["trajectories"]
+        areas = counts["areas"]
+        covers = counts["covers"]
+        groups = counts["groups"]
+        boxes = areas.total
+        samples = covers.total
+        trajectories = counts["trajectories"]
         whole = self._whole(counts["extent"])
         share = np.where(covers.values < 0, 1.0, _share(covers.values, whole))
         per_sample = float((share * covers.counts).sum())

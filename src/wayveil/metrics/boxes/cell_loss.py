@@ -71,10 +71,12 @@ class CellLoss(OnBoxes):
 
     @np.errstate(over="ignore")
     def score(self, counts: Mapping[str, Any]) -> Score:
-        cells, cover = counts["cells"], counts["cover"]
+        cells = counts["cells"]
+        cover = counts["cover"]
         there = cover >= 0
         uncertain = float((1 - 1 / cover[there]).sum())
-        boxes, samples = len(cells), len(cover)
+        boxes = len(cells)
+        samples = len(cover)
         return Score(
             name=self.name,
             meaning="mean over true samples of 1 - 1/cells of the box that stands for it; lost samples count 1",

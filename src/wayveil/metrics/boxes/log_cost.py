@@ -65,7 +65,8 @@ class LogCost(OnBoxes):
     def count(self, original: Points, published: Regions) -> Mapping[str, Any]:
         """Return the sides of the boxes, the points, how many are suppressed, and what one of these costs."""
         check_comparable(self.name, original, published, matched=True)
-        x, y = published.x_max - published.x_min, published.y_max - published.y_min
+        x = published.x_max - published.x_min
+        y = published.y_max - published.y_min
         t = _seconds(published.t_min, published.t_max, original)
         lost = np.maximum(np.diff(original.offsets) - np.diff(published.offsets), 0)
         return {
@@ -79,10 +80,15 @@ class LogCost(OnBoxes):
 
     @np.errstate(over="ignore", invalid="ignore")
     def score(self, counts: Mapping[str, Any]) -> Score:
-        x, y, t = counts["x"], counts["y"], counts["t"]
-        points, suppressed, drop = counts["points"], counts["suppressed"], counts["drop"]
+        x = counts["x"]
+        y = counts["y"]
+        t = counts["t"]
+        points = counts["points"]
+        suppressed = counts["suppressed"]
+        drop = counts["drop"]
         of_boxes = float(self._cost(x, y, t).sum())
-        total, worst = of_boxes + suppressed * drop, points * drop
+        total = of_boxes + suppressed * drop
+        worst = points * drop
         return Score(
             name=self.name,
             meaning="mean logarithm of the size in metres and seconds of the box that stands for an original point",

@@ -22,7 +22,8 @@ Array = NDArray[Any]
 
 _SHOWN = 12
 _LONGEST_NAME = 16
-_MOST_STEPS, _STEPS_PER_VISIT = 200_000_000, 30  # a second or two of mining, and more for more data
+_MOST_STEPS = 200_000_000  # a second or two of mining, and more for more data
+_STEPS_PER_VISIT = 30
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +100,8 @@ class FrequentSequences(OnVisits):
 
     def score(self, counts: Mapping[str, Any]) -> Score:
         used, old, new, now = (counts[name] for name in ("support", "before", "after", "before_now"))
-        top, top_now = counts["top"], counts["top_now"]
+        top = counts["top"]
+        top_now = counts["top_now"]
         lost = _mean(now < used)
         return Score(
             name=self.name,
@@ -159,7 +161,8 @@ def _mean(values: Array) -> float | None:
 
 
 def _listed(sequences: tuple[Array, Array, Array]) -> list[list[int]]:
-    first, item = sequences[0].tolist(), sequences[1].tolist()
+    first = sequences[0].tolist()
+    item = sequences[1].tolist()
     return [item[first[s] : first[s + 1]] for s in range(len(first) - 1)]
 
 
@@ -179,7 +182,8 @@ def _labels(
     """Return the first sequences as people read them, in the order of time."""
     row = np.zeros(int(doublet.max(initial=0)) + 1, np.int64)
     row[doublet] = np.arange(len(doublet))
-    full, short = [], []
+    full = []
+    short = []
     for sequence in _listed(top)[:_SHOWN]:
         rows = sorted(row[sequence].tolist(), key=lambda at: int(t[at]))
         moments = [time_label(int(t[at]), data.time_format) for at in rows]

@@ -127,7 +127,8 @@ class _Level:
 
     def common(self, side: str) -> Array:
         """Return which are frequent before, after, or both."""
-        old, new = self.before >= self.support, self.after >= self.support
+        old = self.before >= self.support
+        new = self.after >= self.support
         return {"before": old, "after": new, "both": old & new}[side]
 
     @property
@@ -139,25 +140,35 @@ class _Level:
 
 def _mine(original: Routes, published: Routes, road: Array, support: int, longest: int) -> list[_Level]:
     """Return the patterns of each length; a pattern is frequent only if the one without its last road is."""
-    n, n_roads = len(road), int(road.max(initial=0)) + 1
+    n = len(road)
+    n_roads = int(road.max(initial=0)) + 1
     trajectory = np.concatenate(
         [trajectory_of_row(original.offsets), len(original) + trajectory_of_row(published.offsets)]
     )
     goes_on = np.concatenate([follows(original), follows(published)])
     levels: list[_Level] = []
-    begin, last, pattern = np.arange(n), np.arange(n), road
+    begin = np.arange(n)
+    last = np.arange(n)
+    pattern = road
     for length in range(1, longest + 1):
         values, before, after = _supports(pattern, trajectory[begin], len(original))
         frequent = (before >= support) | (after >= support)
-        values, before, after = values[frequent], before[frequent], after[frequent]
+        values = values[frequent]
+        before = before[frequent]
+        after = after[frequent]
         number = np.minimum(np.searchsorted(values, pattern), max(0, len(values) - 1))
         known = values[number] == pattern if len(values) else number < 0
-        begin, last, number = begin[known], last[known], number[known]
-        code, at = np.full(n, -1, np.int64), np.zeros(len(values), np.int64)
-        code[begin], at[number] = number, begin
+        begin = begin[known]
+        last = last[known]
+        number = number[known]
+        code = np.full(n, -1, np.int64)
+        at = np.zeros(len(values), np.int64)
+        code[begin] = number
+        at[number] = begin
         levels.append(_Level(length, at, before, after, support, code))
         longer = goes_on[last]
-        begin, last = begin[longer], last[longer] + 1
+        begin = begin[longer]
+        last = last[longer] + 1
         pattern = number[longer] * n_roads + road[last]
     return levels
 
@@ -166,7 +177,8 @@ def _supports(pattern: Array, trajectory: Array, n_before: int) -> tuple[Array, 
     """Return the different patterns, in order, and how many trajectories have each before and after."""
     n = int(trajectory.max(initial=0)) + 1
     once = distinct(pattern * n + trajectory)
-    item, old = once // n, once % n < n_before
+    item = once // n
+    old = once % n < n_before
     return counts(item[old], item[~old])
 
 
@@ -176,7 +188,8 @@ def _by_half(levels: list[_Level], i: int, side: str) -> Array:
     Parts of frequent patterns are frequent, so it is enough to look at those of half the length, rounded up.
     """
     here, there = ("before", "after") if side == "old" else ("after", "before")
-    level, part = levels[i], levels[(levels[i].length + 1) // 2 - 1]
+    level = levels[i]
+    part = levels[(levels[i].length + 1) // 2 - 1]
     at = level.at[level.common(here)]
     windows = at[:, None] + np.arange(level.length - part.length + 1)
     return np.any(part.common(there)[part.code[windows]], axis=1) if len(at) else at > 0

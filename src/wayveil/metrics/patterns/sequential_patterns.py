@@ -25,7 +25,8 @@ Array = NDArray[Any]
 
 _TIMES = {"_at_half": Fraction(1, 2), "": Fraction(1), "_at_double": Fraction(2), "_at_fourfold": Fraction(4)}
 _MOST_PATTERNS = 200_000
-_MOST_STEPS, _STEPS_PER_STOP = 300_000_000, 60  # a second or two of mining, and more for more data
+_MOST_STEPS = 300_000_000  # a second or two of mining, and more for more data
+_STEPS_PER_STOP = 60
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +91,8 @@ class SequentialPatterns(OnStops):
 
     def count(self, original: Stops, published: Stops) -> Mapping[str, Any]:
         """Return the patterns of both, at the supports that are compared."""
-        tree, trajectories = original.taxonomy, int((np.diff(original.offsets) > 0).sum())
+        tree = original.taxonomy
+        trajectories = int((np.diff(original.offsets) > 0).sum())
         published_node = aligned_nodes(self.name, original, published)
         supports = {suffix: max(2, ceil(self.support * times * trajectories)) for suffix, times in _TIMES.items()}
         tried = sorted(set(supports.values()))
@@ -99,10 +101,14 @@ class SequentialPatterns(OnStops):
         return {"tree": tree, "trajectories": trajectories, "supports": supports, "before": old, "after": new}
 
     def score(self, counts: Mapping[str, Any]) -> Score:
-        tree, trajectories, supports = counts["tree"], counts["trajectories"], counts["supports"]
-        old, new = counts["before"], counts["after"]
+        tree = counts["tree"]
+        trajectories = counts["trajectories"]
+        supports = counts["supports"]
+        old = counts["before"]
+        new = counts["after"]
         used = max(old.support, new.support, supports[""])
-        before, after = old.at(used), new.at(used)
+        before = old.at(used)
+        after = new.at(used)
         covered = _Covered.of(before, after, tree)
         measured: dict[str, int | float | None] = {"min_support": used, **covered.shares, **covered.distances}
         for suffix, count in supports.items():
@@ -184,7 +190,8 @@ class _Patterns:
     @property
     def lengths(self) -> Array:
         """Number of items of each."""
-        found, at = np.zeros(len(self.before), np.int64), np.arange(len(self.before))
+        found = np.zeros(len(self.before), np.int64)
+        at = np.arange(len(self.before))
         while (there := at >= 0).any():
             found += there
             at = np.where(there, self.before[at], -1)
@@ -198,7 +205,8 @@ class _Patterns:
 def _mine(offsets: Array, node: Array, n_nodes: int, supports: list[int], longest: int) -> _Patterns:
     """Return the patterns of the first of these supports, or a larger one, with which they can be listed."""
     most = max(_MOST_STEPS, _STEPS_PER_STOP * len(node))
-    waiting, support = supports[::-1], 0
+    waiting = supports[::-1]
+    support = 0
     while True:  # ends, as no pattern is in more trajectories than there are
         support = waiting.pop() if waiting else 2 * support
         *columns, n = mine_patterns(offsets, node, n_nodes, support, longest, _MOST_PATTERNS, most)
@@ -222,7 +230,8 @@ class _Covered:
         roots, hops, leaves = cover_patterns(
             old.before, old.last, order, new.last[order], offsets, tree.parent, tree.depth, tree.n_leaves
         )
-        lengths, found = old.lengths, roots >= 0
+        lengths = old.lengths
+        found = roots >= 0
         levels = np.stack([found, found & (roots < lengths), found & (roots == 0)])
         share: list[Any] = levels.mean(axis=1).tolist() if len(found) else [None] * 3
         distances: dict[str, float | None] = {}

@@ -79,13 +79,16 @@ class ClusteringAgreement(OnPositions):
         return {"before": before, "after": label}
 
     def score(self, counts: Mapping[str, Any]) -> Score:
-        before, label = counts["before"], counts["after"]
+        before = counts["before"]
+        label = counts["after"]
         kept = label >= 0
         above = np.triu_indices(len(label), 1)
         were = (before[:, None] == before)[above]
         are = ((label[:, None] == label) & kept[:, None] & kept)[above]
-        together, right = int((were & are).sum()), int((were == are).sum())
-        precision, recall = _share(together, int(are.sum())), _share(together, int(were.sum()))
+        together = int((were & are).sum())
+        right = int((were == are).sum())
+        precision = _share(together, int(are.sum()))
+        recall = _share(together, int(were.sum()))
         return Score(
             name=self.name,
             meaning="agreement of clusters before and after publication, by pairs (F, from precision and recall)",
@@ -116,7 +119,8 @@ class ClusteringAgreement(OnPositions):
 
 def _places(data: Points | Regions, chosen: Array, original: Points) -> Array:
     """Return x and y at the moments for each trajectory; the longer side of the original area is 1."""
-    box, side = bounding_box(original), longer_side(original) or 1.0
+    box = bounding_box(original)
+    side = longer_side(original) or 1.0
     x_min, y_min = (box[0], box[2]) if box else (0.0, 0.0)
     t, x, y = centres(data)
     x, y = (np.clip((values - low) / side, -_FARTHEST, _FARTHEST) for values, low in ((x, x_min), (y, y_min)))

@@ -70,8 +70,10 @@ class Distortion(OnPositions):
     def count(self, original: Points, published: Points) -> Mapping[str, Any]:
         """Return what can be added up over pieces of the data; sums of distances depend on the cut in the last bits."""
         check_comparable(self.name, original, published, matched=True)
-        there, kept = with_rows(original), with_rows(published)
-        before, after = np.diff(original.offsets), np.diff(published.offsets)
+        there = with_rows(original)
+        kept = with_rows(published)
+        before = np.diff(original.offsets)
+        after = np.diff(published.offsets)
         moved = _distances(original, published)
         trash = there & ~kept
         shifts = _time_shifts(original, published)
@@ -94,7 +96,9 @@ class Distortion(OnPositions):
 
     @np.errstate(over="ignore", invalid="ignore")
     def score(self, counts: Mapping[str, Any]) -> Score:
-        n, total, trash_points = counts["distances"].total, counts["total"], counts["trash_points"]
+        n = counts["distances"].total
+        total = counts["total"]
+        trash_points = counts["trash_points"]
         omega = self._omega(counts["extent"])
         return Score(
             name=self.name,

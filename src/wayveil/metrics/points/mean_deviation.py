@@ -76,7 +76,8 @@ class Deviation(OnVisits):
         }
         found = None
         if original.place_x is not None and original.place_y is not None and len(kept):
-            x, y = original.place_x[original.location], original.place_y[original.location]
+            x = original.place_x[original.location]
+            y = original.place_y[original.location]
             diameter = float(np.hypot(np.ptp(x), np.ptp(y)))
             found = deviations(original.offsets.copy(), x, y, kept, diameter)[there]
             measured |= {"largest_deviation_m": finite(found.max()), "diameter_m": finite(diameter)}
@@ -85,7 +86,8 @@ class Deviation(OnVisits):
     @np.errstate(over="ignore", invalid="ignore")
     def score(self, counts: Mapping[str, Any]) -> Score:
         found = counts["deviations"]
-        value, charts = None, tuple[Chart, ...]()
+        value = None
+        charts = tuple[Chart, ...]()
         if found is not None:
             value = finite(found.mean())
             charts = distribution(
@@ -108,7 +110,8 @@ class Deviation(OnVisits):
 def _kept(original: Visits, published: Visits) -> Any:
     """Return 1 for each original visit that was published, else 0."""
     _, place = aligned_locations(original, published)
-    before, after = original.location.astype(np.int64), place.astype(np.int64)
+    before = original.location.astype(np.int64)
+    after = place.astype(np.int64)
     if original.time_format == published.time_format:
         rows = np.stack([np.concatenate([before, after]), np.concatenate([original.t, published.t])])
         timed = np.unique(rows, axis=1, return_inverse=True)[1].ravel()

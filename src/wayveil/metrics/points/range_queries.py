@@ -18,7 +18,8 @@ __all__ = ["RangeQueries", "boxes_of"]
 
 Array = NDArray[Any]
 
-_SMALLEST_SIDE, _SHORTEST = 1 / 20, 1 / 10  # of the largest side and of the longest duration
+_SMALLEST_SIDE = 1 / 20  # of the largest side and of the longest duration
+_SHORTEST = 1 / 10
 _AUTO_RADIUS = 1 / 4  # of the smallest side: less than half of it, or nothing could be definitely inside
 _SANITY = 0.001
 _ERRORS = (0.0, 0.1, 0.2, 0.3, 0.5, 1.0)
@@ -111,8 +112,11 @@ class RangeQueries(OnPositions):
         return {"asked": asked, "radius": radius, "sanity": sanity, "before": before, "after": after}
 
     def score(self, counts: Mapping[str, Any]) -> Score:
-        asked, radius, sanity = counts["asked"], counts["radius"], counts["sanity"]
-        before, after = counts["before"], counts["after"]
+        asked = counts["asked"]
+        radius = counts["radius"]
+        sanity = counts["sanity"]
+        before = counts["before"]
+        after = counts["after"]
         error = np.abs(before - after) / np.maximum(before, sanity)
         measured = {"queries": len(error), "radius_m": finite(radius), "sanity_bound": sanity}
         for column, name in enumerate(("possibly_inside", "definitely_inside")):
@@ -134,7 +138,9 @@ class RangeQueries(OnPositions):
         n = self.queries if box else 0
         half = longer_side(original) * self.side * rng.uniform(_SMALLEST_SIDE, 1, n) / 2
         rows = rng.integers(0, max(1, original.n_rows), n)
-        x, y, t = original.x[rows], original.y[rows], original.t[rows].astype(np.float64)
+        x = original.x[rows]
+        y = original.y[rows]
+        t = original.t[rows].astype(np.float64)
         start, stop = (float(original.t.min()), float(original.t.max())) if box else (0.0, 0.0)
         if self.centres == "uniform" and box:
             x, y, t = (low + (high - low) * rng.random(n) for low, high in (box[:2], box[2:], (start, stop)))

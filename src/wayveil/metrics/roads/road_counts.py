@@ -124,7 +124,8 @@ def follows(data: Routes) -> Array:
     >>> follows(Routes.from_records([["ab", "bc", "ab"], ["bc"]], network=network)).tolist()
     [True, False, False, False]
     """
-    trajectory, network = trajectory_of_row(data.offsets), data.network
+    trajectory = trajectory_of_row(data.offsets)
+    network = data.network
     found = np.zeros(data.n_rows, np.bool_)
     connected = network.to_node[data.road[:-1]] == network.from_node[data.road[1:]]
     found[:-1] = (trajectory[1:] == trajectory[:-1]) & connected

@@ -68,7 +68,8 @@ class Traffic(OnRoutes):
         } | {"time_formats": Same((original.time_format, published.time_format))}
 
     def score(self, counts: Mapping[str, Any]) -> Score:
-        before, after = counts["before"], counts["after"]
+        before = counts["before"]
+        after = counts["after"]
         slices = slices_of(before["roads"], after["roads"], counts["time_formats"].value)
         passed, turned = (_Change(before[what], after[what], slices is not None) for what in ("roads", "turns"))
         return Score(
@@ -135,7 +136,8 @@ class _Change:
 
     def top_kept(self, top: int) -> float | None:
         """Return the share of the busiest that are among the busiest after; ties at the end count as in."""
-        old, new = largest(self.old, top), largest(self.new, top)
+        old = largest(self.old, top)
+        new = largest(self.new, top)
         if not len(old):
             return None
         bar = self.new[new].min() if len(new) else 1

@@ -86,7 +86,8 @@ class GeneralizationCost(OnStops):
             for part, (before, after) in parts.items():
                 costs[part + distance] = _costs(before, after, tree, weight, scale)
             costs[f"{distance}_printed"] = _printed(old, new, tree, weight)
-        lengths, kept = np.diff(old.offsets), np.diff(new.offsets)
+        lengths = np.diff(old.offsets)
+        kept = np.diff(new.offsets)
         there = lengths > 0
         return {
             "scales": Same((scales["hops"], scales["leaves"])),
@@ -152,7 +153,8 @@ def _printed(old: _Side, new: _Side, tree: Taxonomy, weight: Array) -> Tally:
     length = np.diff(old.offsets)
     same = (length == np.diff(new.offsets)) & (length > 0)
     rows = [np.repeat(same, np.diff(side.offsets)) for side in (old, new)]
-    p, g = old.node[rows[0]], new.node[rows[1]]
+    p = old.node[rows[0]]
+    g = new.node[rows[1]]
     trajectory = trajectory_of_row(old.offsets)[rows[0]]
     fits = tree.covers(g, p) & (tree.sensitive[g] == tree.sensitive[p])
     total = np.bincount(trajectory, weights=np.abs(weight[p] - weight[g]), minlength=len(length))
@@ -189,7 +191,8 @@ def _charts(costs: dict[str, _Costs]) -> tuple[Chart, ...]:
         return ()
     series = []
     for name in ("hops", "leaves"):
-        values, counts = costs[name].values, costs[name].counts
+        values = costs[name].values
+        counts = costs[name].counts
         place = np.where(values == 1, len(_LABELS) - 1, np.ceil(np.round(values * 10, 9)).astype(np.int64))
         share = np.bincount(place, weights=counts, minlength=len(_LABELS)) / counts.sum()
         series.append(Series(name=name, values=tuple(share.tolist())))

@@ -47,7 +47,8 @@ class TaxonomyLevels(OnStops):
     def count(self, original: Stops, published: Stops) -> Mapping[str, Any]:
         """Return what can be added up over pieces of the data: stops per level, those at leaves and at the root."""
         tree = original.taxonomy
-        old, new = original.place.astype(np.int64), aligned_nodes(self.name, original, published)
+        old = original.place.astype(np.int64)
+        new = aligned_nodes(self.name, original, published)
         found: dict[str, Any] = {"root": int((new == tree.root).sum())}
         for part, kind in _KINDS:
             before, after = (nodes[tree.sensitive[nodes] == kind] for nodes in (old, new))

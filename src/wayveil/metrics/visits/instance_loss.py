@@ -56,7 +56,8 @@ class InstanceLoss(OnVisits):
         return {"before": _side(original, original), "after": _side(published, original)}
 
     def score(self, counts: Mapping[str, Any]) -> Score:
-        before, after = counts["before"], counts["after"]
+        before = counts["before"]
+        after = counts["after"]
         formats = before["time_format"].value, after["time_format"].value
         ordered = _tells_order_only(after) and not _tells_order_only(before)
         if not ordered:
@@ -108,7 +109,8 @@ def _tells_order_only(side: Mapping[str, Any]) -> bool:
 def _by_place(before: Tally, after: Tally) -> Chart:
     both, old, new = side_by_side(before, after)
     rank = np.argsort(-old, kind="stable")
-    top, rest = rank[:_TOP_PLACES], rank[_TOP_PLACES:]
+    top = rank[:_TOP_PLACES]
+    rest = rank[_TOP_PLACES:]
     return _loss_chart(
         "Visits lost per place",
         "place, the most visited first",
@@ -131,7 +133,8 @@ def _by_value(before: Tally, after: Tally) -> tuple[tuple[str, ...], Array, Arra
     if len(times) <= _MOST_TIMES:
         both, _, new = side_by_side(before, after)
         return tuple(str(t) for t in times.tolist()), before.counts, new[np.isin(both.values, times)]
-    low, high = int(times[0]), int(times[-1])
+    low = int(times[0])
+    high = int(times[-1])
     step = -(-(high - low + 1) // _CLASSES)
     starts = range(low, high + 1, step)
     found = []

@@ -63,7 +63,8 @@ class VisitSupport(OnVisits):
     def score(self, counts: Mapping[str, Any]) -> Score:
         visits, before, after = side_by_side(counts["before"], counts["after"])
         there = before > 0
-        old, new = before[there], after[there]
+        old = before[there]
+        new = after[there]
         return Score(
             name=self.name,
             meaning="distance between the distributions of visits over places and times, before and after",
@@ -93,8 +94,10 @@ def _total_variation(before: Array, after: Array) -> float | None:
 
 
 def _rank_correlation(old: Array, new: Array) -> float | None:
-    first, second = _mean_ranks(old), _mean_ranks(new)
-    first, second = first - first.sum() / max(1, len(first)), second - second.sum() / max(1, len(second))
+    first = _mean_ranks(old)
+    second = _mean_ranks(new)
+    first = first - first.sum() / max(1, len(first))
+    second = second - second.sum() / max(1, len(second))
     spread = float(np.sqrt((first @ first) * (second @ second)))
     return float(np.clip(first @ second / spread, -1, 1)) if spread > 0 else None
 
@@ -113,7 +116,8 @@ def _top(support: Array) -> Array:
 
 
 def _top_overlap(before: Array, after: Array) -> float | None:
-    old, new = _top(before), _top(after)
+    old = _top(before)
+    new = _top(after)
     if not len(old):
         return None
     smallest = after[new].min() if len(new) else 1

@@ -14,7 +14,8 @@ from wayveil.model.data.ragged import FloatArray, IntArray
 
 __all__ = ["Extent", "Frame"]
 
-_WGS84_A, _WGS84_E2 = 6_378_137.0, 0.00669437999014
+_WGS84_A = 6_378_137.0
+_WGS84_E2 = 0.00669437999014
 _STEP_DEG = 0.1
 _STEPS_AROUND = 3600
 
@@ -50,7 +51,8 @@ class Extent:
         if not len(lon):
             return cls(tenths=np.zeros(0, np.int64), south=math.inf, north=-math.inf)
         first = np.floor(np.mod(lon, 360.0) / _STEP_DEG).astype(np.int64)
-        south, north = float(lat.min()), float(lat.max())
+        south = float(lat.min())
+        north = float(lat.max())
         if lon_end is None:
             return cls(tenths=np.unique(first), south=south, north=north)
         # Ranges cover the steps from their first to their last one; those beyond the end of the circle begin it again.
@@ -133,7 +135,8 @@ class Frame:
         south, north = _outwards(extent.south, extent.north)
         nearest = 0.0 if south <= 0.0 <= north else min(abs(south), abs(north))
         farthest = min(max(abs(south), abs(north)), 90.0)
-        largest, smallest = _east_scale(nearest), _east_scale(farthest)
+        largest = _east_scale(nearest)
+        smallest = _east_scale(farthest)
         return cls(
             crs=crs,
             degrees=True,
@@ -200,7 +203,8 @@ def _middle_longitude(tenths: IntArray) -> float:
     """Return the middle of the shortest arc that holds all tenths of degrees of longitude."""
     gaps = np.diff(np.append(tenths, tenths[0] + _STEPS_AROUND))
     widest = int(np.argmax(gaps))
-    start, arc = int(tenths[(widest + 1) % len(tenths)]), _STEPS_AROUND - int(gaps[widest])
+    start = int(tenths[(widest + 1) % len(tenths)])
+    arc = _STEPS_AROUND - int(gaps[widest])
     return round(float(_wrap(np.array([(start + arc // 2) * _STEP_DEG]))[0]), 6)
 
 

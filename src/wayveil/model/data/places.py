@@ -76,7 +76,8 @@ class Places:
             raise InputError("Places: coordinates and radius_m must be finite.")
         if (self.radius_m < 0).any() or (self.min_stay < 0).any() or np.isinf(self.min_stay).any():
             raise InputError("Places: radius_m and min_stay must not be negative or infinite.")
-        offsets, of = self.ring_offsets, self.ring_place
+        offsets = self.ring_offsets
+        of = self.ring_place
         if len(offsets) != len(of) + 1 or offsets[0] != 0 or not offsets[-1] == len(self.ring_x) == len(self.ring_y):
             raise InputError("Places: ring_offsets must describe the corners of every ring.")
         if (np.diff(offsets) < 3).any():

@@ -75,7 +75,8 @@ class RoadNetwork:
         self._check()
 
     def _check(self) -> None:
-        n, m = len(self.roads), len(self.nodes)
+        n = len(self.roads)
+        m = len(self.nodes)
         if len(set(self.roads)) != n or len(set(self.nodes)) != m:
             raise InputError("RoadNetwork: every road and every node must have a name of its own.")
         for ends in (self.from_node, self.to_node):
@@ -92,7 +93,9 @@ class RoadNetwork:
             self._check_shape(n)
 
     def _check_shape(self, n: int) -> None:
-        shape, x, y = self.shape, self.shape_x, self.shape_y
+        shape = self.shape
+        x = self.shape_x
+        y = self.shape_y
         if shape is None or x is None or y is None or len(shape) != n + 1 or shape[0] != 0:
             raise InputError("RoadNetwork: shape, shape_x and shape_y must describe every road.")
         if (np.diff(shape) < 2).any() or not shape[-1] == len(x) == len(y):
@@ -248,7 +251,8 @@ class Routes(Trajectories):
 
     def _same_codes(self, other: Self) -> bool:
         """Return whether the roads have the same names, and lead from the same nodes to the same nodes."""
-        one, two = self.network, other.network
+        one = self.network
+        two = other.network
         return super()._same_codes(other) and all(
             same_names(getattr(one, end)[self.road], one.nodes, getattr(two, end)[other.road], two.nodes)
             for end in ("from_node", "to_node")

@@ -127,7 +127,8 @@ class Taxonomy:
         low = np.minimum(self.first[one], self.first[other]) + 1
         high = np.maximum(self.first[one], self.first[other]) + 1
         step = np.frexp(np.maximum(high - low, 1).astype(np.float64))[1] - 1
-        left, right = self.shallowest[step, low - (low == high)], self.shallowest[step, high - (1 << step)]
+        left = self.shallowest[step, low - (low == high)]
+        right = self.shallowest[step, high - (1 << step)]
         found = np.where(self.depth[left] < self.depth[right], left, right)
         return np.where(low == high, one, found).astype(np.int64)
 
@@ -182,7 +183,8 @@ def _order(parent: IntArray, root: int) -> IntArray:
     begin = np.searchsorted(parent[children], np.arange(len(parent)))
     end = np.searchsorted(parent[children], np.arange(len(parent)), side="right")
     below = [children[a:b].tolist() for a, b in zip(begin.tolist(), end.tolist(), strict=True)]
-    found, waiting = [], [root]
+    found = []
+    waiting = [root]
     while waiting:
         node = waiting.pop()
         found.append(node)
@@ -193,7 +195,8 @@ def _order(parent: IntArray, root: int) -> IntArray:
 def _derived(parent: IntArray, order: IntArray, labelled: BoolArray) -> tuple[IntArray, IntArray, IntArray, BoolArray]:
     """Return depth, number of leaves, number of nodes at or below, and inherited sensitivity."""
     n = len(order)
-    depth, size = np.zeros(n, np.int64), np.ones(n, np.int64)
+    depth = np.zeros(n, np.int64)
+    size = np.ones(n, np.int64)
     sensitive = np.array(labelled, np.bool_)
     for node in order[1:].tolist():
         depth[node] = depth[parent[node]] + 1
@@ -213,7 +216,8 @@ def _shallowest(order: IntArray, depth: IntArray, parent: IntArray) -> IntArray:
     rows = [above]
     step = 1
     while 2 * step <= len(order):
-        left, right = rows[-1], np.append(rows[-1][step:], rows[-1][-1:].repeat(step))
+        left = rows[-1]
+        right = np.append(rows[-1][step:], rows[-1][-1:].repeat(step))
         rows.append(np.where(depth[right] < depth[left], right, left))
         step *= 2
     return np.stack(rows)

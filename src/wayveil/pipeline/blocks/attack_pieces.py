@@ -32,7 +32,8 @@ def attack_pieces(
 
     A target is data in pieces, such as the raw data and what was published of them.
     """
-    results, without = [], []
+    results = []
+    without = []
     for position, attack in enumerate(attacks):
         if not attack.additive:
             without.append(attack.name)

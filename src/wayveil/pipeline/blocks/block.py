@@ -78,7 +78,8 @@ class BlockResult:
 
 def make_block(job: Job, plan: Any, engine: Engine, number: int) -> MadeBlock:
     """Run the method on a block, or do what it planned for all; of several blocks, one may come to nothing."""
-    method, name = job.recipe.method, f"data/{number}"
+    method = job.recipe.method
+    name = f"data/{number}"
     data = read_block(job.store, name)
     if plan is not None:
         job.store.save(method.apply(plan, data, number, job.store), f"made/{number}")
@@ -174,9 +175,7 @@ def count_block(job: Job, engine: Engine, made: MadeBlock) -> BlockResult:
     )
 
 
-def picture_block(
-    job: Job, holds: bool, engine: Engine, number: int
-) -> tuple[tuple[Chart, ...], tuple[Drawing, ...]]:
+def picture_block(job: Job, holds: bool, engine: Engine, number: int) -> tuple[tuple[Chart, ...], tuple[Drawing, ...]]:
     """Draw a block before and after; what was not published is drawn as rejected."""
     data: Any = job.store.load(f"data/{number}")
     made: Published = load_made(job.store, number)

@@ -85,7 +85,8 @@ def _scatter_group(store: Disk, size: int, group: int) -> None:
     for number, name in enumerate(names):
         held.append(store.load(name))
         if sum(data.n_rows for data, _ in held) >= size or name == names[-1]:
-            data, block = concat([data for data, _ in held]), np.concatenate([block for _, block in held])
+            data = concat([data for data, _ in held])
+            block = np.concatenate([block for _, block in held])
             held.clear()
             _scatter(store, data, block, number)
 

@@ -113,7 +113,8 @@ def read_blocks(recipe: Recipe, source: Prepared | None, *, seed: int, scratch: 
 
 def hold_at_once(source: Prepared) -> Blocks:
     """Return prepared data as one block in memory."""
-    store, data = Memory(), source.data
+    store = Memory()
+    data = source.data
     return Blocks(
         store=store,
         names=(store.save(data, "data/0"),),
@@ -166,7 +167,8 @@ def _on_disk(pieces: Pieces, scratch: Path, n_blocks: int, *, rows: int) -> Bloc
 
 def _read_at_once(recipe: Recipe) -> Prepared | None:
     """Read and prepare an input as one block; None where it has more rows than the recipe wants in one."""
-    blocks, spec = recipe.blocks, recipe.input
+    blocks = recipe.blocks
+    spec = recipe.input
     if blocks is not None and not fits_at_once(spec, blocks.rows):
         return None
     names = dict.fromkeys([*(attribute for attribute, _ in sensitive_of(recipe)), *recipe.output.keep])

@@ -27,10 +27,12 @@ def add_counts(counts: Iterable[Any]) -> Any:
     """
     sums: list[tuple[int, Any]] = []
     for one in counts:
-        size, total = 1, one
+        size = 1
+        total = one
         while sums and sums[-1][0] <= size:
             before, other = sums.pop()
-            size, total = before + size, add(other, total)
+            size = before + size
+            total = add(other, total)
         sums.append((size, total))
     return reduce(lambda last, other: add(other, last), (total for _, total in reversed(sums)))
 

@@ -157,7 +157,8 @@ def found_kind(spec: InputSpec, needed: tuple[str, ...] = ()) -> Any:
 
 def read_pieces(want: Wanted, *, seed: int, scratch: Path, engine: Engine) -> Pieces:
     """Scatter, read and prepare a table on an engine; nobody ever holds all of it."""
-    spec, found = want.spec, want.kind
+    spec = want.spec
+    found = want.kind
     if not is_plain(spec):
         folder = scratch / "converted"
         folder.mkdir(mode=0o700)
@@ -207,7 +208,8 @@ def _extent(spec: InputSpec, kind: str, file: Path) -> tuple[FloatArray, FloatAr
         return isinstance(data, Points) and data.frame.crs == "" and could_be_degrees(data.x, data.y)
     lon, lat = data.frame.to_file(data.x, data.y)
     box = np.unique(np.floor(lon), return_inverse=True)[1]
-    low, high = np.full(box.max() + 1, np.inf), np.full(box.max() + 1, -np.inf)
+    low = np.full(box.max() + 1, np.inf)
+    high = np.full(box.max() + 1, -np.inf)
     np.minimum.at(low, box, lon)
     np.maximum.at(high, box, lon)
     ends = np.array([lat.min(), lat.max()])
@@ -291,7 +293,8 @@ def _joined(pieces: list[_Piece], spans: Spans, scratch: Path, engine: Engine) -
             f"{spans.shown}: a traj_id occurs with more than one user_id. A trajectory belongs to one person; give the "
             "part of each person a traj_id of its own."
         )
-    shared, files = scratch / "shared.pickle", [piece.file for piece in pieces]
+    shared = scratch / "shared.pickle"
+    files = [piece.file for piece in pieces]
     if isinstance(example, Stops):
         tree = in_tree_order(Taxonomy.union([load_value(_tree_file(scratch, i)) for i in range(len(pieces))]))
         save(tree, shared)

@@ -107,10 +107,13 @@ def _pack(group: IntArray, size: IntArray, weight: IntArray, unit: IntArray, row
     new = np.concatenate([[True], (group[1:] != group[:-1]) | (piece[1:] != piece[:-1])])
     part = np.cumsum(new) - 1
     weights = np.bincount(part, weights=weight).astype(np.int64)
-    block, filled, number = np.empty(len(weights), np.int64), 0, 0
+    block = np.empty(len(weights), np.int64)
+    filled = 0
+    number = 0
     for i, one in enumerate(weights.tolist()):
         if 2 * filled >= rows and filled + one > rows:
-            number, filled = number + 1, 0
+            number = number + 1
+            filled = 0
         block[i] = number
         filled += one
     if number and 2 * filled < rows:
@@ -135,7 +138,8 @@ def _first_seen(values: IntArray) -> IntArray:
 
 def _ends(data: Data) -> tuple[IntArray, IntArray]:
     t = data.times()
-    first, last = data.offsets[:-1], data.offsets[1:] - 1
+    first = data.offsets[:-1]
+    last = data.offsets[1:] - 1
     held = last >= first
     if not len(t):
         return np.zeros(len(held), np.int64), np.zeros(len(held), np.int64)

@@ -192,7 +192,8 @@ def exchange(one: Path, other: Path) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     if not hasattr(libc, "renameat2"):
         raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
-    here, rename_exchange = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of linux/fcntl.h and linux/fs.h
+    here = -100  # AT_FDCWD and RENAME_EXCHANGE of linux/fcntl.h and linux/fs.h
+    rename_exchange = 2
     if libc.renameat2(here, os.fsencode(one), here, os.fsencode(other), rename_exchange) != 0:
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))
@@ -349,7 +350,8 @@ def _locked(out: Path) -> Iterator[None]:
                 f"The file system of {str(out)!r} cannot lock a folder; choose an --out on a local disk."
             ) from None
         with reporting_disk_errors(out):
-            now, then = os.stat(out), os.fstat(handle)
+            now = os.stat(out)
+            then = os.fstat(handle)
         if (now.st_dev, now.st_ino) != (then.st_dev, then.st_ino):
             raise UsageError(f"{str(out)!r} was replaced while this run began; start again.")
         yield
@@ -359,7 +361,8 @@ def _locked(out: Path) -> Iterator[None]:
 
 def _check_exchange(out: Path) -> None:
     with tempfile.TemporaryDirectory(prefix=_STAGING, dir=out) as probe:
-        one, other = Path(probe, "one"), Path(probe, "other")
+        one = Path(probe, "one")
+        other = Path(probe, "other")
         one.mkdir()
         other.mkdir()
         (one / "mark").touch()

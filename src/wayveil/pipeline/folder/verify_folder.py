@@ -54,7 +54,8 @@ __all__ = ["SHARE_ROWS", "WORK_BASE", "WORK_PER_BYTE", "Judgement", "judge"]
 SHARE_ROWS = 2_000_000
 """About so many rows are held at a time where parts keep a claim only together."""
 
-WORK_BASE, WORK_PER_BYTE = 4_000_000_000, 2_000
+WORK_BASE = 4_000_000_000
+WORK_PER_BYTE = 2_000
 """How many steps, of about a nanosecond each, a folder may take to be judged, and how many more for each byte of it."""
 
 _STEPS_PER_PAIR_OF_FILES = 2_000
@@ -466,15 +467,20 @@ def _judged(folder: Path, manifest: Manifest) -> tuple[Verdict | None, int, int,
                 pass
         except OSError:
             raise InputError(f"{_shown(name)} is not there, or is no plain file.") from None
-    claim, together = manifest.guarantee, manifest.table.parts == "together"
-    verdicts, classes, rows, trajectories = [], [], 0, 0
+    claim = manifest.guarantee
+    together = manifest.table.parts == "together"
+    verdicts = []
+    classes = []
+    rows = 0
+    trajectories = 0
     ids: list[IntArray] = []  # hashed: of equal ids, two are equal here as well
     notes: dict[str, None] = {}
     spend(_STEPS_PER_PAIR_OF_FILES * len(manifest.files) ** 2)  # of each part, the names of all are looked through
     for number, part in enumerate(load_parts(folder, manifest, exact=True)):
         notes |= dict.fromkeys(part.notes)
         ids.append(part.ids.hash().to_numpy())
-        rows, trajectories = rows + part.data.n_rows, trajectories + len(part.data)
+        rows = rows + part.data.n_rows
+        trajectories = trajectories + len(part.data)
         boxes = load_boxes(folder, manifest, part, number, exact=True)
         if claim.judged_alone and not together:
             verdicts.append(catalog.verify(part.data, claim, boxes=boxes))

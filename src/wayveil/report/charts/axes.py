@@ -24,7 +24,8 @@ class Axis:
 
 def make_axis(low: float, high: float, whole: bool) -> Axis:
     """Return an axis with 3 to 7 ticks at 1, 2 or 5 times a power of ten."""
-    low, high = max(low, -1e300), min(high, 1e300)
+    low = max(low, -1e300)
+    high = min(high, 1e300)
     if high - low < 1e-300:
         high = low + 1.0
     wanted = (high - low) / 5
@@ -32,14 +33,16 @@ def make_axis(low: float, high: float, whole: bool) -> Axis:
     step = next(nice * power for nice in (1, 2, 5, 10) if nice * power >= wanted * (1 - 1e-9))
     if whole:
         step = max(step, 1.0)
-    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    first = math.floor(low / step + 1e-9)
+    last = math.ceil(high / step - 1e-9)
     ticks = tuple(i * step for i in range(first, last + 1))
     return Axis(low=ticks[0], high=ticks[-1], step=step, ticks=ticks)
 
 
 def tick_name(tick: float, step: float, percent: bool) -> str:
     scale, unit = (100.0, "\N{NO-BREAK SPACE}%") if percent else (1.0, "")
-    tick, step = tick * scale, step * scale
+    tick = tick * scale
+    step = step * scale
     size = max(abs(tick), step)
     if tick == 0 and step >= 1e6:
         return f"0{unit}"

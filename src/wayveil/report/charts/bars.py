@@ -22,7 +22,8 @@ __all__ = ["draw", "overlay"]
 WIDTH = 400.0  # units of the viewBox: near the real width on a desk (two charts side by side) and on a phone
 SMALL = 10.5
 BESIDE = 130.0  # labels up to this wide stand beside their bars
-MOST_STANDING, MOST_LYING = 60, 30  # groups of bars that are drawn; the table always has all
+MOST_STANDING = 60  # groups of bars that are drawn; the table always has all
+MOST_LYING = 30
 
 Values = list[float | None]
 
@@ -109,7 +110,9 @@ class _Plot:
     """What the three drawings share: cleaned labels, drawable values, colours and the axis of values."""
 
     def __init__(self, chart: Chart, labels: list[str], columns: list[Values]) -> None:
-        self.chart, self.labels, self.columns = chart, labels, columns
+        self.chart = chart
+        self.labels = labels
+        self.columns = columns
         self.names = [clean(series.name) for series in chart.series]
         self.colours = _colours(self.names)
         present = [value for column in columns for value in column if value is not None]
@@ -132,7 +135,9 @@ class _Plot:
 
 
 def _vertical(plot: _Plot) -> Markup:
-    height, top, bottom = 220.0, 18.0, 24.0
+    height = 220.0
+    top = 18.0
+    bottom = 24.0
     left = max(width_of(name) for name in plot.tick_names) + 8
     rows = len(plot.labels)
     slot = (WIDTH - left - 2) / rows
@@ -207,7 +212,9 @@ def _horizontal(plot: _Plot) -> Markup:
 
 
 def _line(plot: _Plot) -> Markup:
-    height, top, bottom = 220.0, 10.0, 24.0
+    height = 220.0
+    top = 10.0
+    bottom = 24.0
     left = max(width_of(name) for name in plot.tick_names) + 8
     rows = len(plot.labels)
     slot = (WIDTH - left - 12) / max(1, rows - 1)

@@ -17,14 +17,19 @@ from wayveil.report.views.equivalence_groups import alike
 
 __all__ = ["MOST_BOXES", "MOST_LINES", "MOST_VERTICES", "Drawing", "Panel", "draw_trajectories", "drawings"]
 
-MOST_LINES, MOST_BOXES, MOST_VERTICES = 1500, 120, 60_000
+MOST_LINES = 1500
+MOST_BOXES = 120
+MOST_VERTICES = 60_000
 """What is drawn of each data set at most; the charts sum up all of it."""
 
 _MANY = 150  # lines are fainter if there are so many
 _MOST_ROADS = 20_000  # of the network, below the routes
 _MOST_BOXES = 16  # of one sequence; more would cover each other
-_MOST_TOLD, _MOST_PLACES = 12, 16  # trajectories told by the names of their places, and places of each
-_WIDTH, _TALLEST, _MARGIN = 4000.0, 4200.0, 60.0  # whole numbers of a fine grid are shorter than decimals
+_MOST_TOLD = 12  # trajectories told by the names of their places, and places of each
+_MOST_PLACES = 16
+_WIDTH = 4000.0  # whole numbers of a fine grid are shorter than decimals
+_TALLEST = 4200.0
+_MARGIN = 60.0
 _TOLERANCE = 4.0
 _COLOURS = ("var(--before-edge)", "var(--after)")
 
@@ -140,9 +145,11 @@ def _lines(chosen: Sequence[tuple[str, Any, bool]], network: RoadNetwork | None)
     )
     # A few far points must not make all others small; what lies beyond the frame is cut off.
     (x_low, x_high), (y_low, y_high) = (np.quantile(values, [0.002, 0.998]).tolist() for values in (x, y))
-    wide, tall = max(x_high - x_low, 1e-6), max(y_high - y_low, 1e-6)
+    wide = max(x_high - x_low, 1e-6)
+    tall = max(y_high - y_low, 1e-6)
     scale = min((_WIDTH - 2 * _MARGIN) / wide, (_TALLEST - 2 * _MARGIN) / tall)
-    left, height = (_WIDTH - wide * scale) / 2, max(tall * scale + 2 * _MARGIN, _WIDTH / 4)
+    left = (_WIDTH - wide * scale) / 2
+    height = max(tall * scale + 2 * _MARGIN, _WIDTH / 4)
     middle = (y_low + y_high) / 2
 
     def place(x: FloatArray, y: FloatArray) -> tuple[IntArray, IntArray]:
@@ -209,13 +216,15 @@ def _on_roads(data: Routes, network: RoadNetwork | None) -> _Strokes | None:
     road = np.array([code.get(name, -1) for name in part.network.roads], np.int64)[part.road]
     trajectory = trajectory_of_row(part.offsets)[road >= 0]
     road = road[road >= 0]
-    begin, end = network.from_node[road], network.to_node[road]
+    begin = network.from_node[road]
+    end = network.to_node[road]
     new = np.ones(len(road), bool)
     new[1:] = (trajectory[1:] != trajectory[:-1]) | (begin[1:] != end[:-1])
     # Every row adds where it ends, and the first row of a line also where it begins.
     at = np.arange(len(road)) + np.cumsum(new)
     node = np.empty(len(road) + int(new.sum()), np.int64)
-    node[at], node[at[new] - 1] = end, begin[new]
+    node[at] = end
+    node[at[new] - 1] = begin[new]
     lengths = np.bincount(np.cumsum(new) - 1, minlength=0) + 1 if len(road) else np.zeros(0, np.int64)
     return _Strokes(
         total=total,
@@ -257,14 +266,16 @@ def _paths(part: _Strokes, place: Any) -> tuple[str, ...]:
     x, y = place(part.x, part.y)
     if part.x2 is not None and part.y2 is not None:
         x2, y2 = place(part.x2, part.y2)
-        wide, high = np.maximum(x2 - x, 8), np.maximum(y - y2, 8)
+        wide = np.maximum(x2 - x, 8)
+        high = np.maximum(y - y2, 8)
         rows = zip(x.tolist(), y.tolist(), wide.tolist(), high.tolist(), strict=True)
         boxes = [f"M{a} {b}h{w}v{-h}h{-w}z" for a, b, w, h in rows]
         return tuple("".join(boxes[a:b]) for a, b in _spans(part.offsets))
     offsets, x, y = _simplified(part.offsets, x, y)
     if part.shift is not None:
         side = np.repeat(part.shift, np.diff(offsets))
-        x, y = x + 7 * (side % 5 - 2), y + 7 * (side // 5 % 5 - 2)
+        x = x + 7 * (side % 5 - 2)
+        y = y + 7 * (side // 5 % 5 - 2)
     steps = [np.diff(values, prepend=0) for values in (x, y)]
     for values, all_ in zip(steps, (x, y), strict=True):
         values[offsets[:-1]] = all_[offsets[:-1]]
@@ -289,7 +300,8 @@ def _simplified(offsets: IntArray, x: IntArray, y: IntArray) -> tuple[IntArray, 
     """Return the lines without points that nobody would miss, and with `MOST_VERTICES` at most, besides their ends."""
     lengths = np.diff(offsets)
     offsets, rows = take(offsets, np.flatnonzero(lengths > 0))
-    x, y = x[rows], y[rows]
+    x = x[rows]
+    y = y[rows]
     offsets, x, y = _thinned(offsets, x, y, 20 * MOST_VERTICES)
     for _ in range(6):
         keep = np.ones(len(x), bool)
@@ -300,7 +312,8 @@ def _simplified(offsets: IntArray, x: IntArray, y: IntArray) -> tuple[IntArray, 
         if keep.all():
             break
         offsets = keep_rows(offsets, keep)
-        x, y = x[keep], y[keep]
+        x = x[keep]
+        y = y[keep]
     return _thinned(offsets, x, y, MOST_VERTICES)
 
 
@@ -314,8 +327,10 @@ def _inside(offsets: IntArray, n: int) -> BoolArray:
 
 def _off_line(x: IntArray, y: IntArray, at: IntArray) -> FloatArray:
     """Return how far points are from the line between their neighbours, or from these where they are one."""
-    ax, ay = (x[at + 1] - x[at - 1]).astype(np.float64), (y[at + 1] - y[at - 1]).astype(np.float64)
-    px, py = x[at] - x[at - 1], y[at] - y[at - 1]
+    ax = (x[at + 1] - x[at - 1]).astype(np.float64)
+    ay = (y[at + 1] - y[at - 1]).astype(np.float64)
+    px = x[at] - x[at - 1]
+    py = y[at] - y[at - 1]
     along = np.clip((px * ax + py * ay) / np.maximum(ax * ax + ay * ay, 1e-9), 0, 1)
     found: FloatArray = np.hypot(px - along * ax, py - along * ay)
     return found

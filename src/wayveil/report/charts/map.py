@@ -13,7 +13,8 @@ from wayveil.report.text.number_format import clean, format_value
 
 __all__ = ["draw_map"]
 
-WIDTH, TALLEST = 400.0, 520.0
+WIDTH = 400.0
+TALLEST = 520.0
 MARGIN = 6.0
 BESIDE = 0.9  # units by which a line is moved to its right, so that two directions are two lines
 CLASSES = (
@@ -46,10 +47,12 @@ def draw_map(chart: Chart) -> Markup:
         return tag("figure", caption + tag("p", "Nothing to show.", class_="empty"), class_="chart")
     x_low, y_low = (min(min(line[i], line[i + 2]) for _, _, line in drawn) for i in (0, 1))
     x_high, y_high = (max(max(line[i], line[i + 2]) for _, _, line in drawn) for i in (0, 1))
-    wide, tall = max(x_high - x_low, 1e-9), max(y_high - y_low, 1e-9)
+    wide = max(x_high - x_low, 1e-9)
+    tall = max(y_high - y_low, 1e-9)
     scale = min((WIDTH - 2 * MARGIN) / wide, (TALLEST - 2 * MARGIN) / tall)
     height = tall * scale + 2 * MARGIN
-    body, numbers = [], Counter[str]()
+    body = []
+    numbers = Counter[str]()
     for label, value, line in drawn:
         name, colour = next((name, colour) for bound, name, colour in CLASSES if value <= bound)
         numbers[name] += 1
@@ -74,5 +77,6 @@ def _beside(x1: float, y1: float, x2: float, y2: float) -> tuple[float, float, f
     length = math.hypot(x2 - x1, y2 - y1)
     if length == 0:
         return x1, y1, x2, y2
-    dx, dy = -(y2 - y1) / length * BESIDE, (x2 - x1) / length * BESIDE
+    dx = -(y2 - y1) / length * BESIDE
+    dy = (x2 - x1) / length * BESIDE
     return x1 + dx, y1 + dy, x2 + dx, y2 + dy

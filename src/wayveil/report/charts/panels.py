@@ -12,7 +12,8 @@ from wayveil.report.text.number_format import clean, format_apart, format_value
 
 __all__ = ["draw_panels"]
 
-WIDTH, TALLEST = 400.0, 420.0
+WIDTH = 400.0
+TALLEST = 420.0
 MARGIN = 4.0
 CLASSES = ((0.03, 0.12), (0.1, 0.28), (0.25, 0.5), (0.5, 0.75), (math.inf, 1.0))
 """Upper bounds, as shares of the largest value, and how opaque a shape is."""
@@ -47,9 +48,11 @@ def draw_panels(chart: Chart) -> Markup:
     largest = max(value for panel in panels for _, value, _ in panel)
     x_low, y_low = (min(min(line[i], line[i + 2]) for line in everything) for i in (0, 1))
     x_high, y_high = (max(max(line[i], line[i + 2]) for line in everything) for i in (0, 1))
-    wide, tall = max(x_high - x_low, 1e-9), max(y_high - y_low, 1e-9)
+    wide = max(x_high - x_low, 1e-9)
+    tall = max(y_high - y_low, 1e-9)
     scale = min((WIDTH - 2 * MARGIN) / wide, (TALLEST - 2 * MARGIN) / tall)
-    left, height = (WIDTH - wide * scale) / 2, tall * scale + 2 * MARGIN
+    left = (WIDTH - wide * scale) / 2
+    height = tall * scale + 2 * MARGIN
     drawn = []
     for series, panel, colour in zip(chart.series, panels, _COLOURS, strict=False):
         body = []

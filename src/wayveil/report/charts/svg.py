@@ -33,7 +33,8 @@ def shortened(text: str, room: float) -> str:
     >>> shortened("Central Station", 200), shortened("Central Station", 60)
     ('Central Station', 'Central…')
     """
-    width, fits = 0.0, 0
+    width = 0.0
+    fits = 0
     for i, letter in enumerate(text):
         width += FONT * _letter(letter)
         if width + FONT * 0.9 <= room:

@@ -72,7 +72,8 @@ def balance(before: Data, after: Data, source: IntArray | None = None) -> dict[s
     {'in': 3, 'out': 1, 'suppressed': 2, 'invented': 0}
     """
     origin = np.arange(len(after)) if source is None else source
-    there, left = before.nonempty, after.nonempty
+    there = before.nonempty
+    left = after.nonempty
     kept = np.unique(origin[left & (origin >= 0)])
     invented = int((left & (origin < 0)).sum())
     n = int(there.sum())
@@ -87,21 +88,25 @@ def balance(before: Data, after: Data, source: IntArray | None = None) -> dict[s
 
 def _when(before: Data, after: Data, names: tuple[str, str]) -> Chart | None:
     """Return how rows spread over the hours of the day, or over the time that the data span."""
-    one, other = before.moments(), after.moments()
+    one = before.moments()
+    other = after.moments()
     if one is None or other is None or before.time_format != after.time_format or len(one) == 0 or not one.any():
         return None
     unit = seconds_per_unit(before.time_format)
     if unit is not None and (one.max() - one.min()) * unit > 6 * 3600:
         hours = [np.floor(t * unit / 3600).astype(np.int64) % 24 for t in (one, other)]
         labels = tuple(f"{hour} h" for hour in range(24))
-        title, told = "When people move: hour of the day", "hour of the day, as the times of the data say"
+        title = "When people move: hour of the day"
+        told = "hour of the day, as the times of the data say"
     else:
-        low, high = int(one.min()), int(one.max())
+        low = int(one.min())
+        high = int(one.max())
         wide = max(1, -(-(high - low + 1) // 24))
         bins = -(-(high - low + 1) // wide)
         hours = [np.clip((t - low) // wide, 0, bins - 1) for t in (one, other)]
         labels = tuple(str(i + 1) for i in range(bins))
-        title, told = "When people move", f"equal parts of the time that the {names[0]} span"
+        title = "When people move"
+        told = f"equal parts of the time that the {names[0]} span"
     shares = [np.bincount(hour, minlength=len(labels)) / max(len(hour), 1) for hour in hours]
     return _shares(title, labels, shares, names, told, "share of rows")
 
@@ -114,7 +119,8 @@ def _lengths(before: Data, after: Data, names: tuple[str, str]) -> Chart | None:
     top = max((int(length.max()) for length in lengths if len(length)), default=1)
     labels, shares = _classes(lengths, _LENGTHS, top)
     first = int(np.flatnonzero(shares[0] + shares[1])[0])  # where all are long, the short ones need no room
-    labels, shares = labels[first:], [share[first:] for share in shares]
+    labels = labels[first:]
+    shares = [share[first:] for share in shares]
     return _shares("How long trajectories are", labels, shares, names, "rows of a trajectory", "share of trajectories")
 
 
@@ -140,7 +146,8 @@ def _classes(
 ) -> tuple[tuple[str, ...], list[FloatArray]]:
     """Return classes that end at these bounds, and how many values, or what share of them, are in each."""
     used = [bound for bound in bounds if bound < top] + [top]
-    labels, low = [], 1
+    labels = []
+    low = 1
     for bound in used:
         labels.append(str(bound) if low == bound else f"{low} to {bound}")
         low = bound + 1
@@ -170,7 +177,8 @@ def _entry(before: int, after: int, suppressed: int, invented: int | None) -> di
 
 
 def _changed_rows(before: Data, after: Data, origin: IntArray) -> tuple[int, int | None]:
-    rows, later = trajectory_of_row(before.offsets), origin[trajectory_of_row(after.offsets)]
+    rows = trajectory_of_row(before.offsets)
+    later = origin[trajectory_of_row(after.offsets)]
     later = np.where(later < 0, len(before), later)
     intervals = after.intervals()
     if intervals is not None:

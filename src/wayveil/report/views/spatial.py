@@ -56,7 +56,8 @@ def _cells(before: Any, after: Any, names: tuple[str, str], fewest: int) -> Char
             break
     raw = np.bincount(code, minlength=nx * ny) / before.n_rows
     if after.positions() is None:
-        low, high = cell(after.x_min, after.y_min), cell(after.x_max, after.y_max)
+        low = cell(after.x_min, after.y_min)
+        high = cell(after.x_max, after.y_max)
         spread = np.zeros(nx * ny) if fewest else _spread(low, high, nx, ny)
         what = "boxes, each spread evenly over the cells that it touches"
     else:
@@ -106,7 +107,8 @@ def _roads(before: Any, after: Any, names: tuple[str, str], fewest: int) -> Char
     translate = np.array([code.get(name, -1) for name in after.network.roads], np.int64)
     passed = translate[after.road]
     shown = people_at(before.road.astype(np.int64), before.row_owner(), n) >= FEWEST
-    raw, made = np.bincount(before.road, minlength=n), np.bincount(passed[passed >= 0], minlength=n)
+    raw = np.bincount(before.road, minlength=n)
+    made = np.bincount(passed[passed >= 0], minlength=n)
     owner = after.row_owner()
     made[people_at(passed[passed >= 0], owner[passed >= 0], n) < fewest] = 0
     kept = np.flatnonzero((shown & (raw > 0)) | (made > 0))
@@ -114,7 +116,8 @@ def _roads(before: Any, after: Any, names: tuple[str, str], fewest: int) -> Char
         busiest = kept[np.argsort(-np.where(shown, raw, 0)[kept], kind="stable")[:_MOST_PLACES]]
         return _bars("The busiest roads", network.roads, busiest, raw, made, shown, names, "passages")
     kept = np.sort(kept[np.argsort(-np.maximum(np.where(shown, raw, 0), made)[kept], kind="stable")[:_MOST_ROADS]])
-    x, y = network.node_x, network.node_y
+    x = network.node_x
+    y = network.node_y
     ends = ((x[a], y[a], x[b], y[b]) for a, b in zip(network.from_node[kept], network.to_node[kept], strict=True))
     return Chart(
         title="Traffic",

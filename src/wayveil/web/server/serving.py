@@ -88,7 +88,8 @@ def serve(
     bounds = limits or Limits()
     folder = (data or _default_folder()).absolute()
     with _owned(folder), _listening(host or _LOOPBACK, port) as listener:
-        files, runs = Files(folder=folder / "files", limit=max_upload), Runs(folder=folder / "runs")
+        files = Files(folder=folder / "files", limit=max_upload)
+        runs = Runs(folder=folder / "runs")
         files.open()
         runs.open()
         queue = Jobs(runs, limit=jobs, command=job_command or COMMAND)
