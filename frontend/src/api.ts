@@ -1,7 +1,7 @@
 /** The wire: what the server answers, and how it is asked. */
 import { texts } from "./texts";
 
-export type DataKind = "visits" | "points" | "routes" | "stops";
+export type DataKind = "visits" | "points" | "routes" | "stops" | "trips";
 export type Kind = DataKind | "regions";
 export type FileRole = "data" | "network" | "taxonomy" | "places" | "known" | "owners";
 
@@ -29,6 +29,8 @@ export interface Method {
   name: string;
   summary: string;
   accepts: DataKind;
+  /** Other kinds that it takes, and publishes as they are. */
+  accepts_also: DataKind[];
   publishes: Kind;
   claim: string;
   promise: string;
@@ -41,6 +43,8 @@ export interface Step {
   name: string;
   summary: string;
   accepts: DataKind;
+  /** Other kinds that it takes; of these it gives the same kind. */
+  accepts_also: DataKind[];
   gives: DataKind;
   needs?: "network" | "places" | null;
   parameters: Parameter[];

@@ -2,25 +2,32 @@
 import type { DataKind, Method, Step } from "./api";
 import type { ChosenStep, Draft } from "./draft";
 
+type Takes = { accepts: DataKind; accepts_also: DataKind[] };
+
+const takes = (part: Takes, kind: DataKind | null): boolean => kind !== null && (part.accepts === kind || part.accepts_also.includes(kind));
+
+/** What a step makes of a kind: its own, or the same of a kind that it takes besides. */
+const made = (step: Step, kind: DataKind): DataKind => (step.accepts === kind ? step.gives : kind);
+
 /** The kinds of data before each step and at the end; null where a step does not fit. */
 export function kindsAlong(kind: DataKind, chosen: ChosenStep[], steps: Step[]): (DataKind | null)[] {
   const found: (DataKind | null)[] = [kind];
   for (const { step } of chosen) {
     const declared = steps.find((one) => one.name === step);
     const before = found[found.length - 1];
-    found.push(declared && declared.accepts === before ? declared.gives : null);
+    found.push(declared && before && takes(declared, before) ? made(declared, before) : null);
   }
   return found;
 }
 
 /** The step that makes the data of a method out of the data that there are; null if there is none or none is needed. */
 export function stepBetween(kind: DataKind, method: Method, steps: Step[]): Step | null {
-  if (method.accepts === kind) return null;
+  if (takes(method, kind)) return null;
   return steps.find((step) => step.accepts === kind && step.gives === method.accepts) ?? null;
 }
 
 export const isReachable = (kind: DataKind, method: Method, steps: Step[]): boolean =>
-  method.accepts === kind || stepBetween(kind, method, steps) !== null;
+  takes(method, kind) || stepBetween(kind, method, steps) !== null;
 
 /** Steps that a method cannot do without. */
 export function neededSteps(kind: DataKind, method: Method, steps: Step[]): string[] {
@@ -31,7 +38,7 @@ export function neededSteps(kind: DataKind, method: Method, steps: Step[]): stri
 /** Steps that can be put somewhere into the chain without breaking it. */
 export function addable(kind: DataKind, chosen: ChosenStep[], steps: Step[]): Step[] {
   const kinds = kindsAlong(kind, chosen, steps);
-  return steps.filter((step) => step.accepts === step.gives && kinds.includes(step.accepts));
+  return steps.filter((step) => kinds.some((one) => one !== null && takes(step, one) && made(step, one) === one));
 }
 
 /** Puts a step at the last place where it fits, but before one that marks. */
@@ -39,7 +46,7 @@ export function withStep(kind: DataKind, chosen: ChosenStep[], steps: Step[], na
   const step = steps.find((one) => one.name === name);
   if (!step) return chosen;
   const kinds = kindsAlong(kind, chosen, steps);
-  let place = kinds.lastIndexOf(step.accepts);
+  let place = kinds.findLastIndex((one) => takes(step, one));
   if (place < 0) return chosen;
   if (name !== "mark" && place > 0 && chosen[place - 1].step === "mark") place--;
   const key = Math.max(-1, ...chosen.map((one) => one.key)) + 1;

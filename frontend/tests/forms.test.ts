@@ -56,7 +56,7 @@ describe("a form", () => {
 });
 
 describe("a chain of steps", () => {
-  const step = (name: string, accepts: DataKind, gives: DataKind): Step => ({ name, summary: "", accepts, gives, parameters: [] });
+  const step = (name: string, accepts: DataKind, gives: DataKind): Step => ({ name, summary: "", accepts, accepts_also: [], gives, parameters: [] });
   const steps = [step("clean", "points", "points"), step("mark", "points", "points"), step("grid", "points", "visits"), step("cut", "visits", "visits")];
   it("knows the kind at each place, and puts a step where it fits", () => {
     let chosen = [{ key: 0, step: "grid", values: {} }];

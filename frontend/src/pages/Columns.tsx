@@ -9,12 +9,13 @@ import { goTo, linkTo } from "../route";
 import { neededFiles } from "../steps";
 import { texts } from "../texts";
 
-const KINDS: DataKind[] = ["visits", "points", "routes", "stops"];
+const KINDS: DataKind[] = ["visits", "points", "trips", "routes", "stops"];
 const ROLES: Record<DataKind, string[]> = {
   visits: ["traj_id", "user_id", "t", "location"],
   points: ["traj_id", "user_id", "t", "x", "y", "geometry"],
   routes: ["traj_id", "user_id", "seq", "road", "t"],
   stops: ["traj_id", "user_id", "t", "seq", "place", "t_end"],
+  trips: ["traj_id", "user_id", "t_start", "origin", "t_end", "destination"],
 };
 const MOST_DISTINCT = 1000; // the server counts no further
 const SAME: Record<string, string> = { lon: "x", lat: "y", ignored: "attribute" };
@@ -387,7 +388,7 @@ function rolesOf(found: Preview, chosen: Record<string, string>, kind: DataKind 
 function missingRoles(kind: DataKind, found: Preview, roles: Record<string, string>): string[] {
   const there = new Set([...Object.values(roles), ...Object.keys(found.mapping ?? {})]);
   const has = (role: string) => there.has(role);
-  const needed = ["traj_id"];
+  const needed = kind === "trips" ? ["t_start", "t_end"] : ["traj_id"];
   if (kind === "visits") needed.push("t", "location");
   if (kind === "points") needed.push("t", ...(has("geometry") ? [] : ["x", "y"]));
   if (kind === "routes") needed.push("seq", "road");

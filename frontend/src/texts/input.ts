@@ -8,6 +8,7 @@ export const input = {
     points: { title: "Points", about: "Positions with times: GPS tracks", needs: "trajectory, time, two coordinates" },
     routes: { title: "Routes", about: "Roads in order, on a road network", needs: "trajectory, order, road, and the network as a file" },
     stops: { title: "Stops", about: "Places of a taxonomy in order: check-ins", needs: "trajectory, time or order, place, and the taxonomy as a file" },
+    trips: { title: "Trips", about: "One row per trip: bike share, taxi", needs: "where and when it began and ended" },
   } satisfies Record<DataKind, { title: string; about: string; needs: string }>,
 
   files: {
@@ -47,7 +48,10 @@ export const input = {
       traj_id: "Trajectory",
       user_id: "Person",
       t: "Time",
-      t_end: "Time of leaving",
+      t_start: "Time of departure",
+      t_end: "Time of leaving or arrival",
+      origin: "Place of departure",
+      destination: "Place of arrival",
       x: "x or longitude",
       y: "y or latitude",
       geometry: "Position (geometry)",

@@ -9,4 +9,5 @@ export const kinds: Record<Kind, string> = {
   regions: "boxes",
   routes: "routes",
   stops: "stops",
+  trips: "trips",
 };

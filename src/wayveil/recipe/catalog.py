@@ -274,6 +274,7 @@ def describe(name: str) -> dict[str, Any]:
         "name": name,
         "summary": cls.summary,
         "accepts": kind_of(cls),
+        "accepts_also": list(kinds_of(cls)[1:]),
         "publishes": kind_published(cls),
         "claim": claim.name,
         "example": {key: plain(p.check(name, example[key])) for p in known if (key := p.name) in example},

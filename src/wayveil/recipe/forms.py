@@ -61,7 +61,8 @@ def _step(name: str, cls: Any) -> dict[str, Any]:
         "name": name,
         "summary": cls.summary,
         "accepts": catalog.kind_of(cls),
-        "returns": cls.gives.__name__.lower(),
+        "accepts_also": list(catalog.kinds_of(cls)[1:]),
+        "returns": cls.gives.kind,
         "needs": needs[0] if needs else None,
         "parameters": [_field(p) for p in catalog.parameters("step", name)],
     }
