@@ -236,6 +236,25 @@ def test_from_a_file_to_a_verified_publication(kind: str, link: str, browser: An
         assert "Published and verified" in opened.download("download-report", tmp_path).read_text()
 
 
+def test_trips_become_a_verified_publication(link: str, browser: Any, tmp_path: Path) -> None:
+    rows = [
+        f"{bike},2024-05-0{day} 08:1{bike % 5}:00,North,2024-05-0{day} 08:4{bike % 5}:00,{('South', 'East')[bike % 2]}"
+        for bike in range(12)
+        for day in (1, 2)
+    ]
+    path = tmp_path / "bikes.csv"
+    path.write_text("\n".join(["Bike ID,Start Time,Start Station Name,Stop Time,End Station Name", *rows]) + "\n")
+    with Opened(browser, link) as opened:
+        opened.upload(path)
+        opened.wait("column-row")
+        assert opened.at("kind-trips").is_checked()
+        opened.page.get_by_label("What is Bike ID?").select_option("user_id")
+        opened.to_method("kcl")
+        opened.fill({"k": "2", "l": "1"})
+        opened.at("run-button").click()
+        assert "Published and verified" in opened.wait("verdict").inner_text()
+
+
 def test_runs_survive_a_reload_and_are_compared(link: str, browser: Any, tmp_path: Path) -> None:
     with Opened(browser, link) as opened:
         opened.upload(made("visits", tmp_path))
