@@ -18,7 +18,7 @@ ID = "0" * 32
 def test_info(box: Any) -> None:
     told = box.client().get("/api/info").json()
     assert told["limits"] == {"upload_bytes": 1 << 20, "jobs": 1}
-    assert told["kinds"] == ["visits", "points", "routes", "stops"]
+    assert told["kinds"] == ["visits", "points", "routes", "stops", "trips"]
     assert told["disk"]["used_bytes"] == 0
     assert told["disk"]["free_bytes"] > 0
 

@@ -15,7 +15,7 @@ from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
 from wayveil.kernels.kcl.projected_lists import NO_LIMIT, Records
 from wayveil.kernels.kcl.violating_sequences import find_sequences
-from wayveil.methods.kcl.kcl import Kcl, kcl_choosing
+from wayveil.methods.kcl import Kcl, kcl_choosing
 from wayveil.model import Published, Visits
 from wayveil.verify import check_kcl
 

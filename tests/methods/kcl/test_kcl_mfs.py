@@ -17,7 +17,7 @@ import pytest
 from wayveil.cli import main
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
-from wayveil.methods.kcl.kcl import Kcl, kcl_choosing, kcl_ways
+from wayveil.methods.kcl import Kcl, kcl_choosing, kcl_ways
 from wayveil.model import Published, Visits
 from wayveil.pipeline.publish import publish
 from wayveil.recipe import defaults

@@ -12,7 +12,7 @@ import pytest
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
-from wayveil.methods.kcl.kcl import Kcl, kcl_choosing, kcl_pieces, kcl_sequences
+from wayveil.methods.kcl import Kcl, kcl_choosing, kcl_pieces, kcl_sequences
 from wayveil.methods.kcl.kcl_choosing import Choosing
 from wayveil.methods.kcl.kcl_sequences import Counting, count_sequences, joined_sequences, locate, save_threats
 from wayveil.methods.kcl.kcl_ways import Numbered
