@@ -10,8 +10,8 @@ import numpy as np
 from wayveil.cli.app import main
 from wayveil.commands.inspect import choose_settings, inspect_file
 from wayveil.commands.ladder import Candidate, choose_candidate, climb_ladder, sample_people
-from wayveil.pipeline.input import load
-from wayveil.recipe.recipe import make_input
+from wayveil.pipeline.input import load, prepare
+from wayveil.recipe.recipe import make_input, make_recipe
 
 
 def _rungs(count: int) -> tuple[Candidate, ...]:
@@ -64,6 +64,27 @@ def test_coordinates_beside_places_become_zones(tmp_path) -> None:
     assert seen.content["input"]["kind"] == "points"
     assert [step["step"] for step in seen.content["prepare"]] == ["grid", "fold", "zones"]
     assert seen.trials[-1].kept >= 0.5
+
+
+def test_every_setting_can_be_run_on_what_it_is_for(tmp_path) -> None:
+    visits = _check_ins(tmp_path, 40)
+    places = tmp_path / "places.csv"
+    places.write_text("location,lon,lat\n" + "".join(f"p{i},{8 + i / 100},50.0\n" for i in range(40)))
+    trips = tmp_path / "trips.csv"
+    head = "started_at,ended_at,start_station_id,end_station_id,start_lng,start_lat,end_lng,end_lat,member_id\n"
+    rows = (
+        f"2021-01-{1 + i % 28:02} 10:00:00,2021-01-{1 + i % 28:02} 10:30:00,"
+        f"{i % 7},{i % 5},{8 + i % 7 / 100},50,{8 + i % 5 / 100},50,m{i % 60}\n"
+        for i in range(400)
+    )
+    trips.write_text(head + "".join(rows))
+    for said in ({"path": str(visits), "places": str(places)}, {"path": str(trips)}):
+        seen = inspect_file(make_input(said))
+        assert "zones" in str(seen.candidates[-1].content["prepare"])
+        assert 4 <= len(seen.candidates) <= 8
+        for candidate in seen.candidates:
+            recipe = make_recipe(dict(candidate.content))
+            assert prepare(load(recipe.input, attributes=()), recipe.prepare, recipe.input).data.n_rows
 
 
 def test_where_little_is_left_the_recipe_and_the_last_lines_say_so(tmp_path, capsys) -> None:

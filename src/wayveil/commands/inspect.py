@@ -41,11 +41,7 @@ _EXAMPLES = 3
 _OFTEN = 0.5
 _RARE_S = 900
 _CELL_M = 500
-_FOLDS = {
-    "week": "the day of the week",
-    "weekday-weekend": "working days and weekends",
-    "day": "one typical day",
-}
+_FOLDS = {"weekday-weekend": "working days and weekends", "day": "one typical day"}
 
 
 @dataclass(frozen=True, kw_only=True)
