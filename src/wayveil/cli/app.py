@@ -270,7 +270,7 @@ def _inspect(
     as_json: Json = False,
 ) -> None:
     """Say what a file is, ask what only you can know, and write a recipe for it."""
-    from wayveil.commands.inspect import answer_question, inspect_file, write_recipe
+    from wayveil.commands.inspect import answer_question, choose_settings, inspect_file, write_recipe
     from wayveil.commands.table_files import check_file
 
     if write is not None:
@@ -288,6 +288,8 @@ def _inspect(
         spec = answer_question(spec, question.answers[chosen - 1])
         seen = inspect_file(spec, values=show_values)
     if write is not None and seen.content is not None:
+        watched = not as_json and sys.stderr.isatty()
+        seen = choose_settings(seen, lambda line: typer.echo(f"try {line}", err=True) if watched else None)
         write_recipe(seen, write, overwrite=overwrite)
     lines = [*show_inspect.inspection_lines(seen)]
     if seen.content is not None:

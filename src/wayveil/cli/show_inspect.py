@@ -51,8 +51,12 @@ def inspection_lines(seen: Any) -> Iterator[str]:
             yield f"  count       {words}: {profile.facts[key]:,}"
     for problem in profile.problems:
         yield harmless(f"  problem     {problem}")
-    for guess in seen.guesses:
+    for guess in seen.guesses[:-1] if seen.little_left else seen.guesses:
         yield harmless(f"  taken       {guess}")
+    for trial in seen.trials:
+        yield f"  tried       {trial.candidate.words}: {trial.kept:.0%} left"
+    if seen.little_left:
+        yield harmless(f"  little left {seen.guesses[-1]}")
     for question in seen.questions:
         yield harmless(f"  question    {question.text}")
         for answer in question.answers:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from wayveil.commands.ladder import ENOUGH, Candidate, Choice, Trial, choose_candidate
 from wayveil.commands.table_files import check_file, write_file
 from wayveil.engines import scratch_folder
 from wayveil.errors import InputError
@@ -16,7 +17,7 @@ from wayveil.io.formats.registry import holds_format, open_source
 from wayveil.io.formats.vector_files import VECTOR_FILES, convert_vector
 from wayveil.io.intake.convert import OFFSET, Layout, plain_text, scan_text
 from wayveil.io.intake.dialect import SEPARATORS, Dialect
-from wayveil.io.intake.profile import WIDTHS, Person, Profile, TimeGuess, crowd_size, profile_table
+from wayveil.io.intake.profile import Person, Profile, TimeGuess, crowd_size, profile_table
 from wayveil.io.intake.time_formats import CLOCK, NUMBER
 from wayveil.io.tabular.owner_columns import split_words
 from wayveil.pipeline.plain_input import find_dialect, is_text, name_input, place_input
@@ -28,6 +29,7 @@ __all__ = [
     "Inspection",
     "Question",
     "answer_question",
+    "choose_settings",
     "inspect_file",
     "inspect_frame",
     "write_recipe",
@@ -38,7 +40,8 @@ _PERIODS_S = {"10s": 10, "30s": 30, "1min": 60, "5min": 300, "15min": 900, "1h":
 _EXAMPLES = 3
 _OFTEN = 0.5
 _RARE_S = 900
-_CELL_M = 1000
+_CELL_M = 500
+_FOLDS = {"weekday-weekend": "working days and weekends", "day": "one typical day"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +79,11 @@ class Inspection:
     guesses : tuple of str
         What was taken to be so.
     content : mapping or None
-        The recipe.
+        The recipe; its settings are those of the coarsest candidate until `choose_settings` tried them.
+    candidates : tuple of Candidate
+        Recipes with other settings, the finest first; none where there is nothing to choose.
+    trials : tuple of Trial
+        What was tried.
     examples : mapping
         Values of columns, where they were asked for.
     """
@@ -90,6 +97,13 @@ class Inspection:
     guesses: tuple[str, ...]
     content: Mapping[str, Any] | None
     examples: Mapping[str, tuple[str, ...]]
+    candidates: tuple[Candidate, ...] = ()
+    trials: tuple[Trial, ...] = ()
+
+    @property
+    def little_left(self) -> bool:
+        """Whether settings were tried and none kept half; the last guess says so."""
+        return bool(self.trials) and self.trials[-1].kept < ENOUGH
 
     def to_json(self) -> dict[str, Any]:
         """Return all of it as plain values; no value of the table unless examples were asked for."""
@@ -105,6 +119,7 @@ class Inspection:
             ],
             "cannot_be_published": self.refusal or None,
             "recipe": self.content,
+            **({"tried": [trial.to_json() for trial in self.trials]} if self.trials else {}),
             **({"examples": {name: list(values) for name, values in self.examples.items()}} if self.examples else {}),
         }
 
@@ -166,6 +181,35 @@ def answer_question(spec: InputSpec, answer: Answer) -> InputSpec:
     if "columns" in changes:
         changes["columns"] = {**spec.columns, **changes["columns"]}
     return make_input({**said, **changes})
+
+
+def choose_settings(seen: Inspection, progress: Callable[[str], None] = lambda line: None) -> Inspection:
+    """Return an inspection with the finest settings that keep half of a sample of its file; see `ladder`."""
+    if not seen.candidates:
+        return seen
+    choice = choose_candidate(seen.candidates, progress=progress)
+    content = {**choice.taken.candidate.content}
+    guesses = (*content["input"]["guesses"], _choice_words(choice))
+    content["input"] = {**content["input"], "guesses": list(guesses)}
+    return replace(seen, content=content, guesses=guesses, trials=choice.trials)
+
+
+def _choice_words(choice: Choice) -> str:
+    """Say what was tried, and what to do where little is left whatever the settings."""
+    shares = choice.taken.shares
+    left = " and ".join(f"{share:.0%} of {what}" for what, share in shares.items() if what != "people")
+    if choice.enough:
+        finer = len(choice.trials) - 1
+        others = f"; {finer} finer {'setting' if finer == 1 else 'settings'} left less than half" if finer else ""
+        return f"Tried before this was written: {left} that were read are left{others}."
+    last = choice.taken.candidate.content
+    located = last["input"]["kind"] == "points" or "places" in last["input"]
+    why = (
+        "too few people are at one place at one time, and coarser settings would say hardly anything"
+        if located
+        else "too many places have too few people; give coordinates of the places with --places, and they become zones"
+    )
+    return f"Little is left: the coarsest of {len(choice.trials)} settings leaves {left or 'nothing'}: {why}."
 
 
 def write_recipe(seen: Inspection, out: Path, *, overwrite: bool = False) -> None:
@@ -264,12 +308,13 @@ class _Draft:
     def inspection(self, words: str, examples: Mapping[str, tuple[str, ...]]) -> Inspection:
         """Return what came of it."""
         refusal = self._refusal()
-        content = None
+        content: Mapping[str, Any] | None = None
+        candidates: tuple[Candidate, ...] = ()
         if not refusal:
             self._describe_input()
             refusal = self._few_people(self._n_people()) if not self.questions else ""
             if not self.questions and not refusal:
-                content = self._recipe()
+                content, candidates = self._recipe()
         return Inspection(
             file=self.shown,
             format=words,
@@ -277,9 +322,10 @@ class _Draft:
             dialect=self.dialect,
             questions=tuple(self.questions),
             refusal=refusal,
-            guesses=tuple(self.guesses),
+            guesses=tuple(self.guesses) if content is None else tuple(content["input"]["guesses"]),
             content=content,
             examples=examples,
+            candidates=candidates,
         )
 
     def _refusal(self) -> str:
@@ -364,7 +410,9 @@ class _Draft:
             self.guesses.append("Rows whose time, place or person cannot be read are left out, and counted.")
         if seen.facts.get("rows_at_the_time_of_another") or trips:
             self.input["on_duplicate_time"] = spec.on_duplicate_time or "first"
-            self.guesses.append("Of rows of one trajectory at one time, the first is kept.")
+            again = seen.facts.get("rows_at_the_time_of_another", 0)
+            lost = f": {again:,} of {seen.rows:,} rows are lost by that" if again else ""
+            self.guesses.append(f"Of rows of one trajectory at one time, the first is kept{lost}.")
         if spec.similar_ids:
             self.input["similar_ids"] = spec.similar_ids
         for name in ("known", "places", "network", "taxonomy"):
@@ -465,65 +513,132 @@ class _Draft:
 
     # Steps and method
 
-    def _recipe(self) -> dict[str, Any]:
+    def _recipe(self) -> tuple[dict[str, Any], tuple[Candidate, ...]]:
+        """Return the recipe, and what can be tried in its place; of candidates, the coarsest is the recipe."""
         seen = self.profile
         k = crowd_size(self._n_people())
         form = seen.times[0].fits[0].format if seen.times and seen.times[0].fits else NUMBER
         dated = form not in (NUMBER, CLOCK)
-        together = seen.facts.get("people_move_at_one_time")
-        if self.input["kind"] == "visits" or seen.layout == "trips":
-            self._prepare_visits(form)
-            method: dict[str, Any] = {"name": "kcl", "k": k, "l": 2}
-        elif dated and (together or 0.0) < _OFTEN:
-            self._prepare_cells(form, "People hardly ever move at the same time")
-            method = {"name": "kcl", "k": k, "l": 2}
-        elif dated and (seen.facts.get("seconds_between_rows") or _RARE_S) >= _RARE_S:
-            self._prepare_cells(form, "Positions are too far apart in time to be joined by lines")
-            method = {"name": "kcl", "k": k, "l": 2}
-        else:
-            method = {"name": "knode", "k": k, "window": self._prepare_points(dated)}
-        self.guesses.append(f"The method {method['name']} with k = {k}: moderate; compare others with wayveil compare.")
-        self.input["guesses"] = list(self.guesses)
-        content = {
+        rare = (seen.facts.get("seconds_between_rows") or _RARE_S) >= _RARE_S
+        apart = (seen.facts.get("people_move_at_one_time") or 0.0) < _OFTEN
+        visits = self.input["kind"] == "visits" or seen.layout == "trips"
+        if not visits and not (dated and (apart or rare)):
+            window = self._prepare_points(dated)
+            words = f"The method knode with k = {k}: moderate; compare others with wayveil compare."
+            return self._content(self.input, self.steps, {"name": "knode", "k": k, "window": window}, words), ()
+        if not visits:
+            why = (
+                "People hardly ever move at the same time"
+                if apart
+                else "Positions are too far apart in time to be joined by lines"
+            )
+            self.guesses.append(f"{why}: positions become visits to zones.")
+        if self._n_people() < 5 * k:
+            few = f"{self._n_people()} people are few to hide among, so that only coarse zones and times are left."
+            self.guesses.append(few)
+        candidates = []
+        for source, steps, order, words in self._rungs(form, k, sparse=visits or rare):
+            known = "one visit" if order == 1 else f"{order} visits"
+            hidden = f"who knows {known} of a trajectory finds {k} people"
+            told = f"Resolution: {words}. The method kcl with k = {k}, l = {order}: {hidden}."
+            content = self._content(source, steps, {"name": "kcl", "k": k, "l": order}, told)
+            candidates.append(Candidate(content=content, words=f"{words}, l = {order}"))
+        return {**candidates[-1].content}, tuple(candidates)
+
+    def _content(
+        self, source: Mapping[str, Any], steps: list[dict[str, Any]], method: dict[str, Any], words: str
+    ) -> dict[str, Any]:
+        content: dict[str, Any] = {
             "title": f"Publication of {self.spec.path.name}",
-            "input": self.input,
-            **({"prepare": self.steps} if self.steps else {}),
+            "input": {**source, "guesses": [*self.guesses, words]},
+            **({"prepare": steps} if steps else {}),
             "method": method,
             "output": {"path": f"{self.spec.path.name.split('.')[0] or 'published'}-published"},
         }
         make_recipe(content)
         return content
 
-    def _meeting_width(self, form: str) -> str | int:
-        """Return the smallest width of time in which most rows are in company; the largest where none is."""
-        shares = self.profile.facts.get("people_meet", {})
-        widths = WIDTHS[form if form in WIDTHS else "date"]
-        return next((width for width in widths if shares.get(width, 0.0) >= _OFTEN), [*widths][-1])
+    def _rungs(
+        self, form: str, k: int, *, sparse: bool
+    ) -> Iterator[tuple[Mapping[str, Any], list[dict[str, Any]], int, str]]:
+        """Yield inputs, steps, l and the resolution in words, the finest first.
 
-    def _prepare_visits(self, form: str) -> None:
-        trips = self.profile.layout == "trips"
-        dated = form not in (NUMBER, CLOCK)
-        width: str | int = self._meeting_width(form) if not trips else "1h" if dated else 3600
-        if self.input["kind"] == "points":
-            self.steps.append({"step": "grid", "cell": _CELL_M, "bucket": width})
-            self.guesses.append(f"Positions become visits to squares of {_CELL_M} m, by {width}.")
+        Places with names come first, as they are: stations are shared by many.  Where it is known where places are,
+        zones with more and more people follow.  Times become wider on the way.  Only the last rung gives up l = 2.
+        """
+        times = [*self._time_rungs(form)]
+        by_name = self.input["kind"] == "visits"
+        located = self._located_input()
+        if by_name:
+            for steps, words in times if located is None else times[:2]:
+                yield self.input, steps, 2, f"places as they are, {words}"
+        if located is None:
+            yield self.input, times[-1][0], 1, f"places as they are, {times[-1][1]}"
             return
-        if not trips and not self.profile.trajectory and dated:
-            period = {"1h": "1d", "6h": "1d", "1d": "7d", "7d": "30d"}.get(str(width), "360d")
-            self.steps.append({"step": "cut", "period": period})
-            self.guesses.append(f"No column says where a trajectory ends: there is one per person and {period}.")
-        if width != 1:
-            self.steps.append({"step": "bucket", "width": width})
-            self.guesses.append(f"Times are floored to {width}{' s' if form == CLOCK else ''}, so that people meet.")
+        crowds = (5, 10, 20, 30, 60, 60)
+        everybody = self._n_people()
+        for number, crowd in enumerate(crowds):
+            steps, words = times[min(number, len(times) - 1)]
+            # Where there are few people, zones of all of them would be finer than the ladder can be: begin with k.
+            people = min(crowd * k, everybody) if number or everybody >= 5 * k else k
+            zones = {"step": "zones", "cell": _CELL_M, "people": people}
+            first: list[dict[str, Any]] = []
+            if located["kind"] == "points":
+                first, steps = self._cells(steps, form, sparse=sparse)
+                words = words if "keep" not in first[0] else f"{words}, of each part the square of most time"
+            told = f"zones of {_CELL_M} m or more with at least {people} people, {words}"
+            yield located, [*first, *steps, zones], 2 if number < len(crowds) - 1 else 1, told
 
-    def _prepare_cells(self, form: str, why: str) -> None:
-        """Make visits to squares of positions."""
-        width = self._meeting_width(form)
-        self.steps.append({"step": "grid", "cell": _CELL_M, "bucket": width})
-        self.guesses.append(f"{why}: positions become visits to squares of {_CELL_M} m, by {width}.")
-        if not self.profile.trajectory and width in ("1h", "6h", "1d"):
-            self.steps.append({"step": "cut", "period": "1d" if width != "1d" else "7d"})
-            self.guesses.append(f"No column says where a trajectory ends: there is one per {self.steps[-1]['period']}.")
+    def _time_rungs(self, form: str) -> Iterator[tuple[list[dict[str, Any]], str]]:
+        if form in (NUMBER, CLOCK):
+            for width in (900, 3600, 10_800, 21_600, 172_800) if form == CLOCK else self._number_widths():
+                yield [{"step": "bucket", "width": width}], f"times by {width}{' s' if form == CLOCK else ''}"
+            return
+        folds = (
+            ("weekday-weekend", "1h"), ("weekday-weekend", "4h"), ("day", "4h"), ("day", "12h"), ("day", "1d"),
+        )  # fmt: skip
+        for to, part in folds:
+            parts = "no time of the day" if part == "1d" else f"parts of {part}"
+            yield [{"step": "fold", "to": to, "part": part}], f"dates as {_FOLDS[to]}, {parts}"
+
+    def _number_widths(self) -> list[int]:
+        """Return widths for plain numbers: at most five, the last no smaller than all the time there is."""
+        span = self.profile.facts.get("numbers_of_time", 100_000)
+        widths = [1]
+        while widths[-1] < span:
+            widths.append(widths[-1] * (5 if len(widths) % 2 else 2))
+        return widths[-5:]
+
+    def _cells(
+        self, steps: list[dict[str, Any]], form: str, *, sparse: bool
+    ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """Return the step that makes visits of positions, and the steps behind it.
+
+        Of check-ins each one counts, so almost none is joined with another.  Of tracks each part of the day has the
+        square of most time; its parts begin at midnight, as those of `grid` do.
+        """
+        step = steps[0]
+        if form in (NUMBER, CLOCK):
+            return [{"step": "grid", "cell": _CELL_M, "bucket": 1}], steps
+        if sparse:
+            return [{"step": "grid", "cell": _CELL_M, "bucket": "1min"}], steps
+        return [{"step": "grid", "cell": _CELL_M, "bucket": step["part"], "keep": "longest"}], [{**step, "start": 0}]
+
+    def _located_input(self) -> Mapping[str, Any] | None:
+        """Return an input of which it is known where the places are; None where nobody knows."""
+        if self.input["kind"] == "points" or "places" in self.input:
+            return self.input
+        beside = self.profile.beside
+        if not beside or "location" in self.spec.columns:
+            return None
+        source: dict[str, Any] = {**self.input, "kind": "points", "crs": "EPSG:4326"}
+        if self.profile.layout == "trips":
+            ends: dict[str, Any] = {ours: list(pair) for ours, pair in beside.items()}
+            source["ends"] = {"t": self.input["ends"]["t"], **ends}
+        else:
+            named: dict[str, Any] = {ours: n for ours, n in self.input["columns"].items() if ours != "location"}
+            source["columns"] = {**named, **{ours: name for ours, name in beside.items() if name != ours}}
+        return source
 
     def _split_at_gaps(self) -> None:
         if not self.profile.trajectory and self.profile.facts.get("gaps_over_30_minutes"):

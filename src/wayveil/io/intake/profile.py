@@ -85,6 +85,8 @@ class Profile:
         When: one, or those of the start and of the end of a trip.
     where : mapping
         The columns that say where, by our names; of trips each has two.
+    beside : mapping
+        Columns of longitudes and latitudes beside places with names, as x and y.
     trajectory : str
         The column that says which trajectory, "" where there is none.
     people : tuple of Person
@@ -102,6 +104,7 @@ class Profile:
     layout: str
     times: tuple[TimeGuess, ...] = ()
     where: Mapping[str, Any] = field(default_factory=dict)
+    beside: Mapping[str, Any] = field(default_factory=dict)
     trajectory: str = ""
     people: tuple[Person, ...] = ()
     degrees: bool | None = None
@@ -171,7 +174,22 @@ class _Look:
         return Profile(
             rows=self.frame.height, columns=columns, layout=layout, times=times, where=where, trajectory=trajectory,
             people=people, degrees=degrees, facts=facts, guesses=tuple(self.guesses), problems=tuple(self.problems),
+            beside=self._beside(layout, where),
         )  # fmt: skip
+
+    def _beside(self, layout: str, where: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the degrees beside places with names, where every row has them."""
+        if "location" not in where:
+            return {}
+        pairs = [self._pair(side) for side in (("start", "end") if layout == "trips" else ("",))]
+        found = [name for pair in pairs if pair is not None for name in pair]
+        named = [self.meaning[name] for name in found]
+        degrees = all(meaning is not None and meaning.role in ("lon", "lat") for meaning in named)
+        if len(found) != 2 * len(pairs) or not degrees or any(self.shapes[name].missing for name in found):
+            return {}
+        if layout == "trips":
+            return {"x": (found[0], found[2]), "y": (found[1], found[3])}
+        return {"x": found[0], "y": found[1]}
 
     def _with_role(self, shape: ColumnProfile) -> ColumnProfile:
         role, why = self.roles.get(shape.name, ("", ""))
@@ -508,6 +526,7 @@ class _Look:
                 f"{count(again, 'row')} have the time of another row of the same trajectory or person."
             )
         if not dated:
+            facts["numbers_of_time"] = table.select(pl.col("t").max() - pl.col("t").min()).item() // 10**6 + 1
             return facts
         facts["gaps_over_30_minutes"] = ordered.select((same & (step > _LONG_GAP_US)).sum()).item()
         median = ordered.select(step.filter(same & (step > 0)).median()).item()
