@@ -4,7 +4,7 @@ import type { ChosenStep, Draft } from "./draft";
 
 type Takes = { accepts: DataKind; accepts_also: DataKind[] };
 
-const takes = (part: Takes, kind: DataKind | null): boolean => kind !== null && (part.accepts === kind || part.accepts_also.includes(kind));
+export const takes = (part: Takes, kind: DataKind | null): boolean => kind !== null && (part.accepts === kind || part.accepts_also.includes(kind));
 
 /** What a step makes of a kind: its own, or the same of a kind that it takes besides. */
 const made = (step: Step, kind: DataKind): DataKind => (step.accepts === kind ? step.gives : kind);

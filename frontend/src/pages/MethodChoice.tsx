@@ -3,7 +3,7 @@ import { changeDraft, readDraft, useDraft } from "../draft";
 import { useCatalog } from "../hooks";
 import { ColumnsFirst, Failure, Foot, Head, Loading } from "../parts/Parts";
 import { goTo, linkTo } from "../route";
-import { isReachable, neededFiles, neededSteps, stepBetween } from "../steps";
+import { isReachable, neededFiles, neededSteps, stepBetween, takes } from "../steps";
 import { order } from "../suggestions";
 import { texts } from "../texts";
 import { words } from "../words";
@@ -16,9 +16,9 @@ export function MethodChoice({ file }: { file: string }) {
   const methods = [...(catalog.value?.methods ?? [])].sort((a, b) => rank(a) - rank(b));
   const steps = catalog.value?.steps ?? [];
   const isStudy = (method: Method) => texts.method.forStudy.includes(method.name);
-  const direct = methods.filter((method) => method.accepts === kind && !isStudy(method));
-  const study = methods.filter((method) => method.accepts === kind && isStudy(method));
-  const after = methods.filter((method) => method.accepts !== kind && isReachable(kind, method, steps) && !isStudy(method));
+  const direct = methods.filter((method) => takes(method, kind) && !isStudy(method));
+  const study = methods.filter((method) => takes(method, kind) && isStudy(method));
+  const after = methods.filter((method) => !takes(method, kind) && isReachable(kind, method, steps) && !isStudy(method));
   return (
     <>
       <Head title={texts.method.title} lead={texts.method.lead(kind)} />

@@ -7,7 +7,7 @@ import { Field } from "../parts/Field";
 import { ClaimView, ColumnsFirst, Failure, Foot, Head, Loading, Section } from "../parts/Parts";
 import { SideFile } from "../parts/Upload";
 import { goTo, linkTo } from "../route";
-import { addable, kindsAlong, neededFiles, neededSteps, withStep } from "../steps";
+import { addable, kindsAlong, neededFiles, neededSteps, withStep, takes } from "../steps";
 import { texts } from "../texts";
 
 export function Parameters({ file, name }: { file: string; name: string }) {
@@ -49,7 +49,7 @@ function Form({ file, method, steps }: { file: string; method: Method; steps: St
     return { ...one, declared, shown, filled: fill(declared?.parameters ?? [], shown) };
   });
   const kinds = kindsAlong(kind, draft.steps, steps);
-  const fits = kinds[kinds.length - 1] === method.accepts;
+  const fits = takes(method, kinds[kinds.length - 1]);
   const files = neededFiles(kind, draft.steps.map((one) => one.step), draft);
   const lacking = files.filter((one) => !one.there).map((one) => texts.side.words[one.role]);
   const needed = neededSteps(kind, method, steps);
