@@ -182,3 +182,15 @@ def test_the_glossary_defines_each_word_once() -> None:
     words = [line.split("|")[1].strip() for line in page.splitlines() if re.match(r"\| (?!word \|)", line)]
     assert len(set(words)) == len(words)
     assert {"span", "piece", "block", "part", "share", "slice", "class", "group"} <= set(words)
+
+
+@pytest.mark.parametrize("page", ["docs/architecture.md", "CONTRIBUTING.md"])
+def test_every_path_that_is_named_exists(page: str) -> None:
+    """Files and folders in backticks are below the root, the source, a package of it, or a folder of a package."""
+    named = re.findall(r"`([\w./-]+(?:\.py|/))`", (ROOT / page).read_text(encoding="utf-8"))
+    homes = [ROOT, ROOT / "tests", *(path for path in (ROOT / "src/wayveil").rglob("*") if path.is_dir())]
+    homes.append(ROOT / "src/wayveil")
+    missing = [name for name in named if not any((home / name).exists() for home in homes)]
+    written = {"OUT/", "OUT/public/", "OUT/private/", "public/", "private/", "build/", "utils.py"}
+    assert [name for name in missing if name not in written and "NAME" not in name and "<" not in name] == []
+    assert len(named) > 10
