@@ -220,3 +220,10 @@ def test_raw_files_reach_a_publication_or_a_sentence(tmp_path, capsys, name, ans
     assert main(["inspect", str(path), *answer, "--write", str(recipe)]) == 0
     assert main(["run", str(recipe)]) == 0
     assert list((tmp_path).glob("*-published/public/manifest.json"))
+
+
+def test_a_table_with_our_own_names_needs_no_mapping(tmp_path: Path) -> None:
+    rows = [f"{i},{i},{t},place-{(i + t) % 3}" for i in range(60) for t in range(3)]
+    (tmp_path / "cards.csv").write_text("\n".join(["traj_id,user_id,t,location", *rows]) + "\n")
+    assert main(["inspect", str(tmp_path / "cards.csv"), "--write", str(tmp_path / "cards.toml")]) == 0
+    assert main(["run", str(tmp_path / "cards.toml")]) == 0

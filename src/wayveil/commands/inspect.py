@@ -363,12 +363,14 @@ class _Draft:
         )
 
     def _n_people(self) -> int:
-        column = self.input.get("columns", {}).get("user_id")
+        # Columns that have our names already are not in the mapping.
+        columns = self.input.get("columns", {})
+        column = columns.get("user_id", "user_id" if "user_id" in self._names() else None)
         if column is not None:
             return self.profile.column(column).distinct if column in self._names() else crowd_size(1000)
         if self.profile.layout == "trips":
             return self.profile.rows
-        group = self.input["columns"]["traj_id"]
+        group = columns.get("traj_id", "traj_id")
         return self.profile.column(group).distinct if group in self._names() else self.profile.rows
 
     def _names(self) -> list[str]:
