@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.errors import InputError, OutputError
-from wayveil.io import Loaded, read_published, write_published
+from wayveil.io import Loaded, read_extent, read_published, write_published
 from wayveil.model import TimeFormat, Visits
 from wayveil.model.normal import normal_text
 
@@ -249,3 +249,10 @@ def test_attributes_with_taken_names_and_empty_text(tmp_path: Path) -> None:
     ):
         with pytest.raises(OutputError, match=r"'location2?' holds an empty text"):
             write_published(bad, tmp_path / "a.csv", key=bytes([1]) * 32)
+
+
+def test_places_without_coordinates_have_no_extent(tmp_path):
+    path = tmp_path / "published.csv"
+    write_published(Visits.from_records([[("a", 1)]]), path, key=bytes(32))
+    with pytest.raises(InputError, match="Published visits have no coordinates"):
+        read_extent(path, kind="visits", time_format="integer", attributes=())

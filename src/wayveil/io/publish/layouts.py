@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 import numpy as np
 import polars as pl
 
-from wayveil.errors import OutputError
+from wayveil.errors import InputError, OutputError
 from wayveil.io.formats.features import SIDES
 from wayveil.io.publish.canonical import SLACK_DEG, boxes_to_file, boxes_to_metres, points_to_file
 from wayveil.io.publish.strict_rows import (
@@ -99,8 +99,8 @@ class Layout(ABC):
         return data
 
     def extent(self, column: Mapping[str, FloatArray]) -> Extent:
-        """Return where degrees of the columns of `geometry` are."""
-        raise NotImplementedError("data without coordinates are nowhere")
+        """Return where degrees of the columns of `geometry` are; InputError for a kind without coordinates."""
+        raise InputError(f"Published {self.data.kind} have no coordinates, so they are nowhere on a map.")
 
     @property
     def times(self) -> tuple[str, ...]:
