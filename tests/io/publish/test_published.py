@@ -254,5 +254,5 @@ def test_attributes_with_taken_names_and_empty_text(tmp_path: Path) -> None:
 def test_places_without_coordinates_have_no_extent(tmp_path):
     path = tmp_path / "published.csv"
     write_published(Visits.from_records([[("a", 1)]]), path, key=bytes(32))
-    with pytest.raises(InputError, match="Published visits have no coordinates"):
+    with pytest.raises(InputError, match="published visits have no coordinates"):
         read_extent(path, kind="visits", time_format="integer", attributes=())

@@ -100,7 +100,7 @@ class Layout(ABC):
 
     def extent(self, column: Mapping[str, FloatArray]) -> Extent:
         """Return where degrees of the columns of `geometry` are; InputError for a kind without coordinates."""
-        raise InputError(f"Published {self.data.kind} have no coordinates, so they are nowhere on a map.")
+        raise InputError(f"Published {self.data.kind} have no coordinates.")
 
     @property
     def times(self) -> tuple[str, ...]:

@@ -180,12 +180,14 @@ def read_extent(
         If the file does not have the columns of published points or boxes, or something in them is no number.
     """
     layout = LAYOUTS[kind]
+    if layout.geometry is None:
+        raise InputError(f"{path}: published {kind} have no coordinates, so they are nowhere on a map.")
     own = (*layout.columns, *((DECLARED,) if declared else ()))
     expected = (*own, *attributes)
     table = _open(path, layout, expected, time_format, len(own))
     if table.names != expected:
         raise table.wrong(f"not a published table: the columns must be {listed(expected)}, in this order.")
-    names = layout.geometry or ()
+    names = layout.geometry
     rows = table.read(tuple(own.index(name) for name in names))
     column = {name: read_numbers(rows, own.index(name)) for name in names}
     for name, values in column.items():
