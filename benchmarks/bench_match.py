@@ -1,6 +1,7 @@
 """How many roads map matching gets right, and how long it takes.
 
     python benchmarks/bench_match.py oldenburg --network FOLDER/OL
+    python benchmarks/bench_match.py grid [--network FILE] [--spread 1.25]
     python benchmarks/bench_match.py oberfranken --tracks FOLDER
     python benchmarks/bench_match.py lines --tracks FOLDER --out recipes/oberfranken-network.csv
 
@@ -8,6 +9,12 @@
 nodes, each along a shortest way for lengths that are multiplied by random numbers from 0.5 to 2, so that people do not
 drive the shortest way.  They drive 12 units of the map per second, a unit taken for a metre, with a point every few
 seconds and normal noise on x and on y.
+
+`grid` makes such trips on any network that Wayveil reads (OpenStreetMap, a table of roads, FOLDER/OL), or without one
+on a generated town, and matches points every 1, 5, 10 and 30 s with a noise of 5, 10 and 20 m twice: with the defaults,
+and with ``noise = "auto"``.  It prints the shares of matched roads that are true and of the true length that is found,
+whether `match` warned, and the noise that was estimated.  Numbers that lengths are multiplied by go from 1 / spread to
+spread.  Trips keep the turn restrictions of the network.
 
 `oberfranken` reads FOLDER/points.csv.gz, real tracks, and FOLDER/ground_truth.csv.gz, the lines that were matched to
 them by hand.  The network is made of these lines; roads end where lines meet or end.  Either all roads are two-way
@@ -36,22 +43,27 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 
 import wayveil
-from wayveil.io import write_network
-from wayveil.model import Frame, Points, RoadNetwork
+from wayveil.io import read_network, write_network
+from wayveil.model import Frame, Points, RoadNetwork, Routes
 from wayveil.model.data.ragged import offsets_of
-from wayveil.prepare.clean import Clean
-from wayveil.prepare.match import Match
+from wayveil.prepare.points.clean import Clean
+from wayveil.prepare.roads.match import Match
 
 HEADS = ("points", "cut at", "found", "true", "found, length", "true, length", "mismatch", "s per 1,000 points")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("series", choices=["oldenburg", "oberfranken", "lines"])
-    parser.add_argument("--network", help="oldenburg: the files without .cnode.txt and .cedge.txt")
+    parser.add_argument("series", choices=["oldenburg", "grid", "oberfranken", "lines"])
+    parser.add_argument(
+        "--network", help="oldenburg: the files without .cnode.txt and .cedge.txt; grid: a road network"
+    )
     parser.add_argument("--tracks", help="oberfranken: the folder of the two files")
     parser.add_argument("--out", type=Path, help="lines: the file to write")
     parser.add_argument("--trips", type=int, default=300)
+    parser.add_argument(
+        "--spread", type=float, default=2.0, help="grid: how far ways are from the shortest, at least 1"
+    )
     parser.add_argument("--settings", nargs="*", default=[], help="such as noise=5 beta=10")
     options = parser.parse_args()
     if options.series == "lines":
@@ -63,6 +75,8 @@ def main() -> None:
     print(f"wayveil {wayveil.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores, {settings}\n")
     if options.series == "oldenburg":
         oldenburg(options.network, options.trips, settings)
+    elif options.series == "grid":
+        grid(options.network, options.trips, options.spread, settings)
     else:
         oberfranken(Path(options.tracks), settings)
 
@@ -76,6 +90,44 @@ def oldenburg(path: str, n_trips: int, settings: dict[str, float]) -> None:
             points = drive(network, truth, when, period, noise, np.random.default_rng(2))
             step = Match(**({"noise": max(noise, 5), "radius": max(50, 4 * noise)} | settings))
             print(f"| {period} | {noise} | " + " | ".join(measure(step, points, network, truth)) + " |", flush=True)
+
+
+def grid(path: str | None, n_trips: int, spread: float, settings: dict[str, float]) -> None:
+    network = read_network(path) if path else town(np.random.default_rng(2026))
+    truth, when = make_trips(network, n_trips, np.random.default_rng(1107), spread)
+    length_m = lengths(network)[[road for trip in truth for road in trip]]
+    print(f"{len(network):,} roads, {len(truth)} trips of {length_m.sum() / len(truth) / 1000:.1f} km on average.\n")
+    heads = ("true", "found, length", "warned")
+    columns = ("s between points", "noise, m", "points", *heads, *(f"auto: {head}" for head in heads), "auto: noise, m")
+    print(f"| {' | '.join(columns)} |\n|" + "---|" * len(columns))
+    for period in (1, 5, 10, 30):
+        for noise in (5, 10, 20):
+            points = drive(network, truth, when, period, noise, np.random.default_rng(period * 1000 + noise))
+            cells = []
+            for step in (Match(**settings), Match(**settings, noise="auto")):
+                _, true, found, _, notes = shares(step, points, network, truth)
+                warned = "yes" if any(note.startswith("Warning") for note in notes) else "no"
+                cells += [f"{true:.1%}", f"{found:.1%}", warned]
+            estimate = next((note.split()[-2] for note in notes if "estimated" in note), "-")
+            print(f"| {period} | {noise} | {points.n_rows:,} | {' | '.join(cells)} | {estimate} |", flush=True)
+
+
+def town(rng: np.random.Generator) -> RoadNetwork:
+    """Return 40 by 40 crossings about 100 m apart, moved by up to 25 m; a fifth of the streets is missing."""
+    side = 40
+    number = np.arange(side * side).reshape(side, side)
+    one = np.concatenate([number[:, :-1].ravel(), number[:-1].ravel()])
+    other = np.concatenate([number[:, 1:].ravel(), number[1:].ravel()])
+    kept = rng.random(len(one)) >= 0.2
+    one, other = one[kept], other[kept]
+    return RoadNetwork(
+        roads=tuple(str(i) for i in range(2 * len(one))),
+        from_node=np.concatenate([one, other]),
+        to_node=np.concatenate([other, one]),
+        nodes=tuple(str(i) for i in range(side * side)),
+        node_x=100.0 * (number % side).ravel() + rng.uniform(-25, 25, side * side),
+        node_y=100.0 * (number // side).ravel() + rng.uniform(-25, 25, side * side),
+    )
 
 
 def oberfranken(folder: Path, settings: dict[str, float]) -> None:
@@ -114,6 +166,22 @@ def measure(step: Match, points: Points, network: RoadNetwork, truth: list[list[
     begin = time.perf_counter()
     routes, _, source = step.run_with_origin(points, network=network)
     seconds = time.perf_counter() - begin
+    found, mismatch = compare(routes, source, network, truth)
+    cuts = len(routes) - len(np.unique(source))
+    return [
+        f"{points.n_rows:,}", str(cuts), *(f"{share:.2%}" for share in found), f"{mismatch:.2%}",
+        f"{seconds / points.n_rows * 1000:.3f}",
+    ]  # fmt: skip
+
+
+def shares(step: Match, points: Points, network: RoadNetwork, truth: list[list[int]]) -> tuple:
+    """Return the four shares of `compare`, and the notes."""
+    routes, notes, source = step.run_with_origin(points, network=network)
+    return *compare(routes, source, network, truth)[0], notes
+
+
+def compare(routes: Routes, source: np.ndarray, network: RoadNetwork, truth: list[list[int]]) -> tuple[tuple, float]:
+    """Return what is found and true by number, what is found and true by length, and the mismatch."""
     matched: list[list[int]] = [[] for _ in truth]
     for i, trip in enumerate(source.tolist()):
         matched[trip] += routes.road[routes.offsets[i] : routes.offsets[i + 1]].tolist()
@@ -121,13 +189,8 @@ def measure(step: Match, points: Points, network: RoadNetwork, truth: list[list[
     right = [common(one, other) for one, other in zip(truth, matched, strict=True)]
     n_right, n_true, n_matched = (sum(map(len, side)) for side in (right, truth, matched))
     m_right, m_true, m_matched = (sum(float(length[r].sum()) for r in side) for side in (right, truth, matched))
-    shares = (n_right / n_true, n_right / n_matched, m_right / m_true, m_right / m_matched)
-    mismatch = (m_true + m_matched - 2 * m_right) / m_true
-    cuts = len(routes) - len(np.unique(source))
-    return [
-        f"{points.n_rows:,}", str(cuts), *(f"{share:.2%}" for share in shares), f"{mismatch:.2%}",
-        f"{seconds / points.n_rows * 1000:.3f}",
-    ]  # fmt: skip
+    found = (n_right / n_true, n_right / n_matched, m_right / m_true, m_right / m_matched)
+    return found, (m_true + m_matched - 2 * m_right) / m_true
 
 
 def common(one: list[int], other: list[int]) -> list[int]:
@@ -172,17 +235,22 @@ def oldenburg_network(path: str) -> RoadNetwork:
     )
 
 
-def make_trips(network: RoadNetwork, n: int, rng: np.random.Generator) -> tuple[list[list[int]], list[np.ndarray]]:
+def make_trips(
+    network: RoadNetwork, n: int, rng: np.random.Generator, spread: float = 2.0
+) -> tuple[list[list[int]], list[np.ndarray]]:
     """Return the roads of trips, and the times at which each node of them is passed."""
     length, trips, when = lengths(network), [], []
     best = {}
     for road in np.argsort(-length, kind="stable").tolist():
         best[int(network.from_node[road]), int(network.to_node[road])] = road
     ends = np.array(list(best), np.int64)
+    banned: set = set()
+    if network.banned_from is not None:
+        banned = set(zip(network.banned_from.tolist(), network.banned_to.tolist(), strict=True))
     of_pair = length[list(best.values())]
     while len(trips) < n:
         stops = rng.integers(0, len(network.nodes), 3)
-        weight = np.maximum(of_pair, 1e-3) * rng.uniform(0.5, 2, len(of_pair))
+        weight = np.maximum(of_pair, 1e-3) * rng.uniform(1 / spread, spread, len(of_pair))
         ways = csr_matrix((weight, (ends[:, 0], ends[:, 1])), shape=(len(network.nodes),) * 2)
         _, before = dijkstra(ways, indices=stops[:2], return_predecessors=True)
         roads: list[int] = []
@@ -192,7 +260,7 @@ def make_trips(network: RoadNetwork, n: int, rng: np.random.Generator) -> tuple[
                 way.append(best[int(before[leg, v]), v])
                 v = int(before[leg, v])
             roads += way[::-1]
-        if len(roads) > 10:
+        if len(roads) > 10 and banned.isdisjoint(pairwise(roads)):
             trips.append(roads)
             when.append(np.concatenate([[0], np.cumsum(length[roads])]) / 12)
     return trips, when
@@ -205,14 +273,25 @@ def drive(
     """Return noisy points every `period` seconds; the first and the last are half a road away from the ends."""
     t, x, y = [], [], []
     for roads, times in zip(trips, when, strict=True):
-        nodes = [int(network.from_node[roads[0]]), *network.to_node[roads].tolist()]
+        passed, *places = line(network, roads)
         seen = np.append(np.arange(int(times[1] / 2) + 1, times[-2], period), (times[-2] + times[-1]) / 2)
         t.append(np.unique((seen * 1000).astype(np.int64)))
-        for column, places in ((x, network.node_x), (y, network.node_y)):
-            column.append(np.interp(t[-1] / 1000, times, places[nodes]) + rng.normal(0, noise, len(t[-1])))
+        for column, values in zip((x, y), places, strict=True):
+            column.append(np.interp(t[-1] / 1000, passed / 12, values) + rng.normal(0, noise, len(t[-1])))
     offsets = offsets_of(np.array([len(part) for part in t]))
     columns = {"t": np.concatenate(t), "x": np.concatenate(x), "y": np.concatenate(y)}
-    return Points(offsets=offsets, owner=np.arange(len(trips)), **columns)
+    return Points(offsets=offsets, owner=np.arange(len(trips)), frame=network.frame, **columns)
+
+
+def line(network: RoadNetwork, roads: list[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the vertices of a trip, and how many metres are driven before each."""
+    if network.shape is None:
+        nodes = [int(network.from_node[roads[0]]), *network.to_node[roads].tolist()]
+        x, y = network.node_x[nodes], network.node_y[nodes]
+    else:
+        rows = np.concatenate([np.arange(network.shape[road], network.shape[road + 1]) for road in roads])
+        x, y = network.shape_x[rows], network.shape_y[rows]
+    return np.concatenate([[0], np.cumsum(np.hypot(np.diff(x), np.diff(y)))]), x, y
 
 
 def every(points: Points, period: int) -> np.ndarray:

@@ -28,7 +28,7 @@ import wayveil
 from wayveil.engines import LocalEngine
 from wayveil.methods.qid.qid import Qid
 from wayveil.model import Points, Published
-from wayveil.prepare.mark import Mark
+from wayveil.prepare.points.mark import Mark
 from wayveil.workloads.network_movers import NetworkMovers
 
 PHASES = ("candidates", "groups", "mutual", "boxes", "verify")

@@ -27,7 +27,7 @@ from wayveil.metrics.boxes.box_loss import BoxLoss
 from wayveil.metrics.flows import OdMatrix
 from wayveil.metrics.points.distortion import Distortion
 from wayveil.metrics.points.range_queries import RangeQueries
-from wayveil.metrics.trips import TripLength
+from wayveil.metrics.trip_lengths import TripLength
 from wayveil.model import Points, Regions
 
 SIZES = (10_000, 30_000, 100_000)

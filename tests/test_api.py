@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from wayveil.api import publish, risk
+from wayveil.api import inspect, publish, risk
 from wayveil.cli import main
 from wayveil.errors import InputError, UsageError
 from wayveil.methods import Kcl, Knode
@@ -145,3 +145,92 @@ def test_a_recipe_says_everything(table1: Path, tmp_path: Path) -> None:
             "verify"
         ]
     )
+
+
+class _ArrowStream:
+    """A table of a library that is not known here, which hands out an Arrow stream and nothing else."""
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self._frame = frame
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._frame.__arrow_c_stream__(requested_schema)
+
+
+def _card_rows() -> pl.DataFrame:
+    rows = [(f"c{i}", f"p{i // 2}", t, place) for i in range(12) for t, place in ((7, "north"), (8, "south"))]
+    return pl.DataFrame(rows, schema=["traj_id", "user_id", "t", "location"], orient="row")
+
+
+def _arrow_table(frame: pl.DataFrame) -> Any:
+    pyarrow = pytest.importorskip("pyarrow")
+    return pyarrow.table(frame.to_dict(as_series=False))
+
+
+@pytest.mark.parametrize("wrap", [_ArrowStream, _arrow_table])
+def test_an_arrow_table_is_taken_like_a_frame(wrap: Any) -> None:
+    frame = _card_rows()
+    assert risk(wrap(frame), seed=1).equals(risk(frame, seed=1))
+    made = publish(wrap(frame), Kcl(k=3, l=2), seed=1)
+    plain = publish(frame, Kcl(k=3, l=2), seed=1, secret=made.outcome.private / "secret.txt")
+    assert made.to_polars().equals(plain.to_polars())
+    assert made.to_polars().height == 24
+    seen = inspect(wrap(frame))
+    assert seen.profile.layout == "visits"
+    assert [person.column for person in seen.profile.people] == ["user_id"]
+    assert seen.content == inspect(frame).content
+
+
+def test_an_arrow_table_is_asked_for_people_like_a_frame() -> None:
+    with pytest.raises(InputError, match="user_id"):
+        publish(_ArrowStream(_card_rows().drop("user_id")), Kcl(k=3, l=2))
+    with pytest.raises(UsageError, match="data frame"):
+        inspect([1, 2])
+    with pytest.raises(UsageError, match="data frame"):
+        risk(object())
+
+
+# MovingPandas itself uses what pandas is about to drop.
+_OLD_CALLS = pytest.mark.filterwarnings("ignore:.*:DeprecationWarning", "ignore:.*:FutureWarning")
+
+
+def _moving(crs: str) -> Any:
+    """Ten people on one street, each with two trips at the same minutes."""
+    mpd = pytest.importorskip("movingpandas")
+    geopandas = pytest.importorskip("geopandas")
+    pandas = pytest.importorskip("pandas")
+    east, north, metre = (500_000.0, 5_500_000.0, 1.0) if crs != "EPSG:4326" else (15.0, 49.65, 1e-5)
+    rows = [
+        (f"trip{i}", f"p{i % 10}", pandas.Timestamp(2024, 5, 1 + i // 10, 8, minute), i % 10, minute)
+        for i in range(20)
+        for minute in range(5)
+    ]
+    frame = pandas.DataFrame(rows, columns=["trip", "who", "t", "side", "step"])
+    x = east + 100 * metre * frame.pop("step")
+    y = north + 10 * metre * frame.pop("side")
+    table = geopandas.GeoDataFrame(frame, geometry=geopandas.points_from_xy(x, y), crs=crs).set_index("t")
+    return mpd.TrajectoryCollection(table, traj_id_col="trip", obj_id_col="who")
+
+
+@_OLD_CALLS
+@pytest.mark.parametrize("crs", ["EPSG:4326", "EPSG:32633"])
+def test_trajectories_of_movingpandas_are_taken(crs: str) -> None:
+    trips = _moving(crs)
+    seen = inspect(trips)
+    assert seen.content is not None
+    assert seen.content["input"]["kind"] == "points"
+    assert seen.content["input"]["crs"] == crs
+    assert [person.column for person in seen.profile.people] == ["user_id"]
+    made = publish(trips, Knode(k=2, window="1d"), seed=1)
+    assert made.verdict.holds
+    assert len(made.data) > 0
+    assert "value" in risk(trips.trajectories[0], seed=1, owners=None).columns
+
+
+@_OLD_CALLS
+def test_the_index_and_the_system_of_a_geopandas_frame_are_inspected() -> None:
+    frame = _moving("EPSG:32633").to_point_gdf()
+    seen = inspect(frame, columns={"user_id": "who"})
+    assert "t" in [column.name for column in seen.profile.columns]
+    assert seen.content is not None
+    assert seen.content["input"]["crs"] == "EPSG:32633"

@@ -55,7 +55,7 @@ def test_the_first_user_story(run: Run, table1: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     code, text, error = run(*publish_options(table1, out))
     assert (code, error) == (0, "")
-    assert "Published and verified." in text
+    assert "Published and verified" in text
     assert str(out / "private" / "report.html") in text
     path = out / "public" / "published.csv"
     found: Counter[str] = Counter()

@@ -168,6 +168,7 @@ export interface Recipe {
     columns: Record<string, string>;
     crs: string | null;
     on_duplicate_time: "first" | "last" | null;
+    similar_ids: "different" | "same" | null;
     network: string | null;
     taxonomy: string | null;
     places: string | null;

@@ -21,6 +21,8 @@ export interface Draft {
   person: "table" | "each" | null;
   crs: string | null;
   duplicates: "first" | "last" | null;
+  /** What ids of people are that differ only by case, white space, leading zeros or letter forms. */
+  similarIds: "different" | "same" | null;
   unknownPlaces: "refuse" | "drop";
   side: Partial<Record<FileRole, FileRef>>;
   sensitive: Record<string, string[]>;
@@ -42,6 +44,7 @@ const EMPTY: Draft = {
   person: null,
   crs: null,
   duplicates: null,
+  similarIds: null,
   unknownPlaces: "refuse",
   side: {},
   sensitive: {},
@@ -109,6 +112,7 @@ export function inputOf(file: string, draft: Draft): Recipe["input"] {
     columns: draft.columns,
     crs: draft.crs,
     on_duplicate_time: draft.duplicates,
+    similar_ids: draft.similarIds,
     network: draft.side.network?.id ?? null,
     taxonomy: draft.side.taxonomy?.id ?? null,
     places: draft.side.places?.id ?? null,
@@ -172,6 +176,7 @@ export function draftOfRun(run: WholeRun, methods: Method[], steps: Step[], file
     person: owners === "each-trajectory" ? "each" : owners.length ? "table" : null,
     crs: input.crs,
     duplicates: input.on_duplicate_time,
+    similarIds: input.similar_ids ?? null,
     unknownPlaces: input.unknown_places ?? "refuse",
     side,
     sensitive,

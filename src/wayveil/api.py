@@ -17,7 +17,7 @@ from wayveil.commands.inspect import Inspection, inspect_file, inspect_frame
 from wayveil.commands.risk import attack_data
 from wayveil.engines import Scratch
 from wayveil.errors import UsageError
-from wayveil.io import Loaded, from_geopandas, from_pandas, from_polars, to_geopandas, to_pandas, to_polars
+from wayveil.io import Loaded, from_frame, table_in_memory, to_geopandas, to_pandas, to_polars
 from wayveil.model import Data, Engine, InputKind, guarantees, parameters_of
 from wayveil.pipeline.folder.manifest import read_manifest
 from wayveil.pipeline.folder.secret import Secret
@@ -26,7 +26,6 @@ from wayveil.pipeline.publish import Outcome
 from wayveil.pipeline.publish import publish as publish_recipe
 from wayveil.recipe import catalog
 from wayveil.recipe.recipe import EACH_TRAJECTORY, InputSpec, Recipe, make_input, make_recipe
-from wayveil.report.text.number_format import format_number, format_percent
 from wayveil.report.text.wording import adversary_words
 
 __all__ = ["Publication", "inspect", "publish", "risk"]
@@ -117,13 +116,12 @@ class Publication:
 
     def _repr_html_(self) -> str:
         shown = []
-        for name, value in self.verdict.measured.items():
-            shown.append((name.replace("_", " "), str(value) if isinstance(value, str) else format_number(value)))
+        for number in self.verdict.numbers.values():
+            shown.append((number.label, number.text if number.value is not None else number.exact or number.text))
         for score in self.outcome.scores:
             if score.value is not None:
-                text = format_percent(score.value) if score.percent else format_number(score.value)
                 label = "lost" if score.better == "lower" else "kept"
-                shown.append((f"{label}: {score.name.replace('_', ' ')}", text))
+                shown.append((f"{label}: {score.name.replace('_', ' ')}", score.number.text))
         rows = Markup("").join(
             Markup("<tr><th style='text-align:left'>{}</th><td>{}</td></tr>").format(name, text) for name, text in shown
         )
@@ -162,7 +160,8 @@ def publish(what: Any, method: Any = None, *, engine: Engine | None = None, **ho
     Parameters
     ----------
     what : Data, data frame, or Recipe
-        Visits, points, routes or stops; a pandas, polars or GeoPandas frame of visits or points; or a whole recipe.
+        Visits, points, routes, stops or trips; visits or points in a frame of pandas, polars or GeoPandas, in an Arrow
+        table or in trajectories of MovingPandas; or a whole recipe.
     method : Method or claim
         A configured method such as ``Kcl(k=10, l=3)``, or a claim such as ``KCL(k=10, c=0.5, l=3)``, for which the
         method is taken that is made for it.
@@ -235,7 +234,7 @@ def risk(
     Parameters
     ----------
     what : Data or data frame
-        Visits, points, routes or stops.
+        As in `publish`.
     attack : str, optional
         One attack by name; all that fit by default.
     sensitive : mapping, optional
@@ -281,7 +280,8 @@ def inspect(what: Any, *, values: bool = False, **said: Any) -> Inspection:
 
     Parameters
     ----------
-    what : str, Path, or a data frame of polars, pandas or GeoPandas
+    what : str, Path, or data frame
+        A frame of polars, pandas or GeoPandas, an Arrow table, or trajectories of MovingPandas.
     values : bool
         Whether to show some values of each column.
     **said
@@ -296,17 +296,13 @@ def inspect(what: Any, *, values: bool = False, **said: Any) -> Inspection:
     """
     if isinstance(what, (str, Path)):
         return inspect_file(make_input({"path": str(what), **said}), values=values)
-    if isinstance(what, pl.LazyFrame):
-        what = what.collect()
-    module = type(what).__module__.partition(".")[0]
-    if module in ("pandas", "geopandas"):
-        plain = {str(name): [None if value != value else value for value in what[name]] for name in what.columns}
-        if module == "geopandas":
-            plain[str(what.geometry.name)] = [None if place is None else place.wkb for place in what.geometry]
-        what = pl.DataFrame({name: pl.Series(values, strict=False) for name, values in plain.items()})
-    if not isinstance(what, pl.DataFrame):
+    found = table_in_memory(what)
+    if found is None:
         raise UsageError(f"inspect: a file or a data frame is needed, not {type(what).__name__}.")
-    return inspect_frame(what, values=values, **said)
+    frame, crs = found
+    if crs is not None:
+        said.setdefault("crs", crs)
+    return inspect_frame(frame, values=values, **said)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -326,7 +322,7 @@ class _Asked:
         owners: Any = EACH_TRAJECTORY if data.owners == "declared" else ()
         return make_recipe(
             {
-                "input": {"path": "data in memory", "kind": data.kind, "owners": owners},
+                "input": {"path": "data in memory", "kind": None if data.layout else data.kind, "owners": owners},
                 "output": {
                     "path": str(target),
                     "keep": list(self.keep),
@@ -345,7 +341,7 @@ class _Asked:
 def _publish_data(
     data: Data, method: Any, asked: _Asked, *, out: str | Path | None, engine: Engine | None, secret: Secret | None
 ) -> Publication:
-    if data.kind not in get_args(InputKind):
+    if data.kind not in get_args(InputKind) and data.layout is None:
         raise UsageError("publish: boxes are what methods make; give visits, points, routes, stops or trips.")
     scratch = Scratch() if out is None else None
     target = Path(out or "") if scratch is None else scratch.path / "publication"
@@ -392,14 +388,10 @@ def _data_of(
                 "who is behind a trajectory."
             )
         return what
-    if isinstance(what, (pl.DataFrame, pl.LazyFrame)):
-        return from_polars(what, owners=owners, crs=crs, similar_ids=similar_ids)
-    module = type(what).__module__.partition(".")[0]
-    if module == "geopandas":
-        return from_geopandas(what, owners=owners, crs=crs, similar_ids=similar_ids)
-    if module == "pandas":
-        return from_pandas(what, owners=owners, crs=crs, similar_ids=similar_ids)
-    raise UsageError(f"publish: data, a data frame or a recipe is needed, not {type(what).__name__}.")
+    found = from_frame(what, owners=owners, crs=crs, similar_ids=similar_ids)
+    if found is None:
+        raise UsageError(f"publish: data, a data frame or a recipe is needed, not {type(what).__name__}.")
+    return found
 
 
 def _method_of(wanted: Any) -> Any:

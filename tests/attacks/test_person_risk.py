@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from wayveil.attacks.person_risk import PersonRisk, interval, mean_bounds
+from wayveil.model.numbers import flatten
 
 
 def risk(person, fitting, hit=None, drawn=None, population=None):
@@ -19,7 +20,7 @@ def risk(person, fitting, hit=None, drawn=None, population=None):
 def test_the_numbers():
     found = risk([0, 0, 1, 2], [1, 4, 0, 2], [True, False, False, True])
     assert found.identity.tolist() == [0.5, 0, 0.5]
-    assert found.measured(Fraction(1, 2)) == {
+    assert flatten(found.numbers(Fraction(1, 2))) == {
         "identity_mean": pytest.approx(1 / 3),
         "identity_mean_low": None,
         "identity_mean_high": None,
@@ -31,7 +32,7 @@ def test_the_numbers():
         "unique_share_high": None,
         "unmatched_share": pytest.approx(1 / 3),
     }
-    assert found.measured(Fraction(1, 3))["identity_share_above"] == pytest.approx(2 / 3)
+    assert found.numbers(Fraction(1, 3))["identity_share_above"].value == pytest.approx(2 / 3)
     assert not found.sampled
     believed = risk([0, 0, 1, 2], [1, 4, 0, 2])
     assert believed.identity.tolist() == [0.625, 0, 0.5]
@@ -39,13 +40,13 @@ def test_the_numbers():
 
 def test_nobody():
     found = risk([], [])
-    assert set(found.measured(Fraction(1, 2)).values()) == {None, 0.5}
+    assert set(flatten(found.numbers(Fraction(1, 2))).values()) == {None, 0.5}
     assert set(found.chart().series[0].values) == {0}
 
 
 def test_a_mean_of_equal_parts_is_not_above_them():
     found = risk([0] * 3, [10] * 3)
-    assert found.measured(Fraction(1, 10))["identity_share_above"] == 0
+    assert found.numbers(Fraction(1, 10))["identity_share_above"].value == 0
 
 
 def test_the_chart_has_bounds_in_the_lower_class():
@@ -60,7 +61,7 @@ def test_the_chart_has_bounds_in_the_lower_class():
 def test_sampled_where_people_or_what_is_known_were_drawn():
     assert risk([0, 1], [1, 1], population=3).sampled
     assert risk([0, 1], [1, 1], drawn=[False, True]).sampled
-    found = risk([0, 1], [1, 2], population=9).measured(Fraction(1, 2))
+    found = flatten(risk([0, 1], [1, 2], population=9).numbers(Fraction(1, 2)))
     assert 0 < found["identity_mean_low"] < 0.75 < found["identity_mean_high"] < 1
     assert 0 < found["unique_share_low"] < 0.5 < found["unique_share_high"] < 1
 
@@ -101,9 +102,9 @@ def test_the_interval_has_a_width_where_all_values_are_equal():
 
 def test_bounds_of_a_mean_are_told_only_where_something_was_drawn() -> None:
     values, owner = np.array([0.0, 1.0, 1.0, 1.0]), np.array([7, 7, 9, 9])
-    assert mean_bounds(values, owner, 50, sampled=False) == {"identity_mean_low": None, "identity_mean_high": None}
-    assert mean_bounds(np.zeros(0), None, 5, sampled=True)["identity_mean_low"] is None
+    assert mean_bounds(values, owner, 50, sampled=False) == (None, None)
+    assert mean_bounds(np.zeros(0), None, 5, sampled=True) == (None, None)
     found = mean_bounds(values, owner, 50, sampled=True)
     low, high = interval(values, np.array([0, 0, 1, 1]), np.ones(2, bool), 50)
-    assert (found["identity_mean_low"], found["identity_mean_high"]) == (low, high)
+    assert found == (low, high)
     assert low < 0.75 < high

@@ -92,7 +92,8 @@ def test_a_trip_per_row_has_two_ends(tmp_path) -> None:
     recipe = tmp_path / "r.toml"
     assert main(["inspect", str(path), "--write", str(recipe)]) == 0
     made = load_recipe(recipe)
-    assert made.input.ends["location"] == ("start_station_id", "end_station_id")
+    assert made.input.kind == "trips"
+    assert (made.input.columns["origin"], made.input.columns["destination"]) == ("start_station_id", "end_station_id")
     assert main(["run", str(recipe)]) == 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import signal
 import threading
@@ -17,6 +18,7 @@ import pytest
 from tables import CONFIGURED, PEOPLE, write_inputs
 
 from wayveil.engines import DaskEngine, LocalEngine
+from wayveil.errors import OutputError
 from wayveil.methods import METHODS
 from wayveil.model import concat
 from wayveil.pipeline.blocks import block
@@ -207,3 +209,54 @@ def test_a_worker_that_is_killed_changes_nothing(
     assert killed
     assert public_bytes(tmp_path / "rough") == public_bytes(tmp_path / "calm")
     assert judge(tmp_path / "rough").failures == ()
+
+
+class FaultyWorkers:
+    """Another process for all we know: `spoil` changes what a task gives back, or what it left on disk."""
+
+    workers = 1
+    progress = LocalEngine().progress
+
+    def __init__(self, spoil: Callable[[str, Any, Any], Any]) -> None:
+        self.spoil = spoil
+        self.stages: list[str] = []
+
+    def map(self, function: Any, items: Any) -> list[Any]:
+        stage = getattr(function, "args", (function,))
+        name = next((f.func.__name__ for f in (function, *stage) if hasattr(f, "func")), "")
+        inner = [f.func.__name__ for f in stage if hasattr(f, "func")]
+        self.stages += [name, *inner]
+        return [self.spoil(" ".join([name, *inner]), item, function(item)) for item in items]
+
+
+@pytest.mark.parametrize(("name", "key"), [("nwa", "times"), ("kcl", "whole"), ("cast", "length"), ("tga", "place")])
+def test_the_verdict_is_given_here_and_not_by_workers(make: Callable[..., dict[str, Any]], name: str, key: str) -> None:
+    engine = FaultyWorkers(lambda stage, item, result: result)
+    publish(make_recipe(make(name, key, "out")), engine=engine, secret=SECRET)
+    assert any("write_part" in stage for stage in engine.stages)
+    assert not [stage for stage in engine.stages if "judge" in stage]
+
+
+@pytest.mark.parametrize(("name", "key"), [("nwa", "times"), ("kcl", "whole")])
+@pytest.mark.parametrize("fault", ["file", "hash", "both"])
+def test_a_file_that_is_not_what_a_worker_read_back_is_not_published(
+    make: Callable[..., dict[str, Any]], tmp_path: Path, name: str, key: str, fault: str
+) -> None:
+    """With `both`, file and hash agree: only reading the file again shows that it is not what would be judged."""
+
+    def spoil(stage: str, item: Any, result: Any) -> Any:
+        if "write_part" not in stage or item.number != 0:
+            return result
+        folder = next(tmp_path.glob("out/.staging-*")) / "public"
+        file = next(path for path in folder.rglob("published-00001.csv"))
+        if fault != "hash":
+            lines = file.read_text().splitlines(keepends=True)
+            file.write_text("".join(lines[:-1]))
+        if fault == "file":
+            return result
+        sha256 = hashlib.sha256(file.read_bytes()).hexdigest() if fault == "both" else "0" * 64
+        return replace(result, hashes={**result.hashes, file.name: sha256})
+
+    with pytest.raises(OutputError, match="worker"):
+        publish(make_recipe(make(name, key, "out")), engine=FaultyWorkers(spoil), secret=SECRET)
+    assert not (tmp_path / "out" / "public").exists()

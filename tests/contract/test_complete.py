@@ -41,8 +41,9 @@ def needed() -> list[str]:
             found += [several if (ROOT / several).exists() else one, f"docs/{folder}/{name}.md"]
     for name in WORKLOADS:
         found += [f"src/wayveil/workloads/{name}.py"]
-    for name in STEPS:
-        found += [f"src/wayveil/prepare/{name}.py", f"tests/prepare/test_{name}.py"]
+    for cls in STEPS.values():
+        module = Path(inspect.getfile(cls)).relative_to(SOURCE)
+        found += [f"tests/{module.parent}/test_{module.name}"]
     return found
 
 

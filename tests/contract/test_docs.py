@@ -194,3 +194,20 @@ def test_every_path_that_is_named_exists(page: str) -> None:
     written = {"OUT/", "OUT/public/", "OUT/private/", "public/", "private/", "build/", "utils.py"}
     assert [name for name in missing if name not in written and "NAME" not in name and "<" not in name] == []
     assert len(named) > 10
+
+
+@pytest.mark.parametrize(
+    "script", [".ci/run", *sorted(f"scripts/{path.name}" for path in (ROOT / "scripts").iterdir())]
+)
+def test_every_path_that_a_script_names_exists(script: str) -> None:
+    """A script that names files that were moved away runs nothing, and nobody notices until it is needed."""
+    text = (ROOT / script).read_text(encoding="utf-8")
+    named = re.findall(r"(?<![\w./-])(?:tests|src|scripts|docs|frontend|benchmarks|recipes)/[\w./-]*\w", text)
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_the_hostile_script_runs_all_that_forge_or_kill() -> None:
+    text = (ROOT / "scripts/hostile").read_text(encoding="utf-8")
+    hurting = sorted(path.name for path in (ROOT / "tests/contract").glob("test_hostile*.py"))
+    assert len(hurting) >= 2
+    assert [name for name in [*hurting, "tests/web/server"] if name not in text] == []

@@ -182,7 +182,6 @@ class ErrandsLayout(layouts.Layout):
 
 def test_a_new_kind_is_one_class_and_its_layout(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(layouts, "LAYOUTS", {**layouts.LAYOUTS, "errands": ErrandsLayout()})
-    monkeypatch.setattr("wayveil.io.publish.published.LAYOUTS", layouts.LAYOUTS)
     monkeypatch.setitem(drawing_module._STROKES, "errands", drawing_module._through_positions)
     common = [[("home", "work", 8), ("work", "home", 17)]] * FEWEST
     data = concat([Errands.of(common), Errands.of([[("home", "clinic", 9)]])])

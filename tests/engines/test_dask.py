@@ -319,6 +319,7 @@ def test_a_parcel_is_opened_once_and_travels_without_a_copy() -> None:
 def test_a_running_cluster_is_used_and_left_alone(engine: DaskEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     import dask
 
+    engine._client.wait_for_workers(2, timeout=120)  # one that a test before killed may still be on its way
     address = engine._client.scheduler.address
     steps: list[str] = []
     handler = logging.StreamHandler()

@@ -15,6 +15,7 @@ SOURCE = Path(wayveil.__file__).parent
 KERNELS = SOURCE / "kernels"
 
 FOR_READERS = (
+    "attacks",
     "cast",
     "clusters",
     "common",
@@ -33,19 +34,6 @@ FOR_READERS = (
 MOST_PARAMETERS = 8
 
 MANY_PARAMETERS = {
-    "attacks/place_match.py:match_places",
-    "attacks/place_orders.py:rarest_orders",
-    "attacks/place_set_search.py:_try",
-    "attacks/place_set_search.py:rarest_sets",
-    "attacks/place_sets.py:count_sets",
-    "attacks/position_matching.py:_limits",
-    "attacks/position_matching.py:nearest_owners",
-    "attacks/position_matching.py:nearest_values",
-    "attacks/position_matching.py:passing_owners",
-    "attacks/trip_end_counts.py:_fitting",
-    "attacks/visit_matching.py:_count",
-    "attacks/visit_matching.py:_match",
-    "roads/map_matching.py:choose_candidates",
     "roads/near_roads.py:_insert",
     "roads/walks.py:sample_walks",
 }

@@ -19,7 +19,7 @@ from wayveil.metrics.roads.traffic import Traffic
 from wayveil.metrics.stats import LENGTHS, distribution, tally_of_sizes
 from wayveil.metrics.stops.generalization_cost import GeneralizationCost
 from wayveil.metrics.stops.taxonomy_levels import TaxonomyLevels
-from wayveil.metrics.trips import RouteLength, TripDuration, TripLength, TripVisits
+from wayveil.metrics.trip_lengths import RouteLength, TripDuration, TripLength, TripVisits
 from wayveil.metrics.visits.instance_loss import InstanceLoss
 from wayveil.metrics.visits.visit_support import VisitSupport
 from wayveil.model import Points, Regions, RoadNetwork, Routes, Stops, Taxonomy, Visits

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from wayveil.errors import InputError
 from wayveil.model import AttackResult, Chart, Series, accumulators
 from wayveil.model.accumulators import Highest, Lowest, Same, Tally, add, join_results, side_by_side
+from wayveil.model.numbers import count, probability, share
 
 
 def test_counts_are_added_by_their_kind():
@@ -175,10 +176,14 @@ def test_many_different_rows_are_counted_by_sorting():
 # Results of attacks on pieces.
 
 
-def result(victims, measured, charts=(), *, sampled=False):
+def result(victims, numbers, charts=(), *, sampled=False):
     return AttackResult(
-        name="a", adversary="knows", victims=victims, sampled=sampled, measured=measured, charts=tuple(charts)
+        name="a", adversary="knows", victims=victims, sampled=sampled, numbers=numbers, charts=tuple(charts)
     )
+
+
+def mean(value, **more):
+    return {"identity_mean": probability(value, "Mean", **more)}
 
 
 def chart(values, labels=("x", "y"), **changes):
@@ -186,41 +191,49 @@ def chart(values, labels=("x", "y"), **changes):
     return Chart(labels=labels, **parts)
 
 
-def test_numbers_of_pieces_are_joined_by_their_names():
-    one = {
-        "identity_mean": 0.5, "identity_max": 0.75, "identity_min": 0.25, "identity_mean_low": 0.1,
-        "identity_mean_high": 0.9,
-        "identity_threshold": 0.1, "attribute_mean": None, "users_exposed": 2, "min_people": 4, "gone": None,
-    }  # fmt: skip
-    other = {
-        "identity_mean": 0.1, "identity_max": 0.8, "identity_min": 0.5, "identity_mean_low": 0.1,
-        "identity_mean_high": 0.9,
-        "identity_threshold": 0.1, "attribute_mean": 0.25, "users_exposed": 3, "min_people": 9, "gone": None,
-    }  # fmt: skip
-    joined = join_results([result(1, one), result(3, other, sampled=True)])
+def piece(mean_risk, largest, smallest, confidence, exposed, fewest):
+    """The same numbers of one piece of the data; none of their names says how they are joined."""
+    return {
+        "a": probability(mean_risk, "Mean", interval=(0.1, 0.9)),
+        "b": probability(largest, "Largest", joined="largest"),
+        "c": probability(smallest, "Smallest", joined="smallest"),
+        "d": share(0.5, "Above", about="identity", threshold=0.1),
+        "e": probability(confidence, "Confidence"),
+        "f": count(exposed, "Exposed", "people"),
+        "g": count(fewest, "Fewest", "people", joined="smallest"),
+        "h": count(None, "Nothing"),
+    }
+
+
+def test_numbers_of_pieces_are_joined_as_they_say():
+    one = result(1, piece(0.5, 0.75, 0.25, None, 2, 4))
+    other = result(3, piece(0.1, 0.8, 0.5, 0.25, 3, 9), sampled=True)
+    joined = join_results([one, other])
     assert (joined.name, joined.adversary, joined.victims, joined.sampled) == ("a", "knows", 4, True)
     assert joined.measured == {
-        "identity_mean": pytest.approx(0.2), "identity_max": 0.8, "identity_min": 0.25, "identity_mean_low": None,
-        "identity_mean_high": None,
-        "identity_threshold": 0.1, "attribute_mean": 0.25, "users_exposed": 5, "min_people": 4, "gone": None,
+        "a": pytest.approx(0.2), "a_low": None, "a_high": None, "b": 0.8, "c": 0.25, "identity_threshold": 0.1,
+        "d": 0.5, "e": 0.25, "f": 5, "g": 4, "h": None,
     }  # fmt: skip
+    assert {name: (number.unit, number.label) for name, number in joined.numbers.items()} == {
+        name: (number.unit, number.label) for name, number in one.numbers.items()
+    }
 
 
 def test_equal_risks_stay_what_they_are():
     for victims in ((1, 2), (1, 5), (2, 3, 7)):
-        pieces = [result(n, {"identity_mean": 1 / 10}) for n in victims]
+        pieces = [result(n, mean(1 / 10)) for n in victims]
         assert join_results(pieces).measured["identity_mean"] == 1 / 10
 
 
 def test_a_share_that_happens_to_be_whole_is_not_added():
     for one, other in ((0, 0.5), (0.5, 0)):
-        pieces = [result(1, {"unique_share": one}), result(1, {"unique_share": other})]
-        assert join_results(pieces).measured["unique_share"] == 0.25
+        pieces = [result(1, mean(one)), result(1, mean(other))]
+        assert join_results(pieces).measured["identity_mean"] == 0.25
 
 
 def test_one_piece_with_victims_is_the_result():
-    only = result(2, {"identity_mean": 0.5, "identity_mean_low": 0.2}, [chart((0.5, 0.5))])
-    empty = result(0, {"identity_mean": None, "identity_mean_low": None}, [chart((0.0, 0.0))])
+    only = result(2, mean(0.5, interval=(0.2, 0.9)), [chart((0.5, 0.5))])
+    empty = result(0, mean(None, interval=(None, None)), [chart((0.0, 0.0))])
     joined = join_results([empty, only])
     assert (joined.victims, joined.measured, joined.charts) == (2, only.measured, only.charts)
     assert join_results([empty, empty]).victims == 0

@@ -136,8 +136,8 @@ def test_degrees_of_all_pieces_become_the_same_metres(make: Callable[..., dict[s
     assert judge(tmp_path / "out").failures == judge(tmp_path / "whole").failures == ()
     raw, found = pl.read_csv(tmp_path / "in.csv"), pl.read_csv(sorted((tmp_path / "out/public").glob("*.csv")))
     low, high = raw["lat"].min() - 1e-6, raw["lat"].max() + 1e-6
-    assert found["y_min"].is_between(low, high).all()
-    assert found["y_max"].is_between(low, high).all()
+    assert found["lat_min"].is_between(low, high).all()
+    assert found["lat_max"].is_between(low, high).all()
 
 
 def test_what_could_be_degrees_is_judged_over_all_pieces(make: Callable[..., dict[str, Any]], tmp_path: Path) -> None:

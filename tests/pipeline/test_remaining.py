@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from wayveil.cli import app
-from wayveil.cli.show import remaining_lines
+from wayveil.cli.show import head_lines
 from wayveil.model import Visits
 from wayveil.pipeline.remaining import Remaining, Stage, count_published, stages_of_balance
+from wayveil.report.text.head import make_head
 
 KCL = ["publish", "kcl", "--k", "2", "--l", "1", "--seed", "1", "--format", "csv"]
 
@@ -74,7 +75,8 @@ def test_the_head_has_few_lines_and_the_reason(steps: int, last: int) -> None:
     between = [stage(f"step{i}", 100, trips=10, people=10) for i in range(steps)]
     stages = (stage("file", 100, "rows"), stage("read", 100, trips=10, people=10), *between)
     left = Remaining(stages=(*stages, stage("kcl", last, trips=10, people=10)), remedies=("a smaller k",))
-    lines = "\n".join(remaining_lines(left)).split("\n")
+    head = make_head(holds=True, published=(), remaining=left)
+    lines = "\n".join(head_lines(head, left)).split("\n")
     assert len(lines) <= 9
     assert ("only" in lines[0] and "kcl took" in lines[0]) == (last < 50)
     assert left.below_half == (last < 50)

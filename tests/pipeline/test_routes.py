@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 
 from wayveil.cli import main
 from wayveil.commands.read_table import read
+from wayveil.engines.local import LocalEngine
 from wayveil.errors import UsageError
 from wayveil.model import Routes
+from wayveil.pipeline.folder.secret import Secret
 from wayveil.pipeline.folder.verify_folder import judge
 from wayveil.pipeline.publish import NotPublished, publish
 from wayveil.recipe.recipe import make_recipe
@@ -156,6 +159,45 @@ def test_points_are_put_on_roads(tmp_path: Path, network: Path) -> None:
         UsageError, match=r"puts points on roads, so the road network is needed: give it with --network"
     ):
         publish(recipe(path, None, tmp_path / "b", {"name": "icba", "k": 5}, **steps))
+
+
+def test_points_in_pieces_are_put_on_the_same_roads(tmp_path: Path, network: Path) -> None:
+    """The points of one piece are twenty times as noisy as those of the other."""
+    rng = np.random.default_rng(5)
+    header = "traj_id,user_id,t,x,y"
+    pieces = [
+        [
+            f"p{who},{who},{t},{50 * t + rng.normal(0, noise):.1f},{rng.normal(0, noise):.1f}"
+            for who in range(first, first + 6)
+            for t in range(0, 40, 2)
+        ]
+        for first, noise in ((0, 1.0), (6, 20.0))
+    ]
+    (tmp_path / "whole.csv").write_text("\n".join([header, *pieces[0], *pieces[1]]) + "\n")
+    (tmp_path / "pieces").mkdir()
+    whole = pl.read_csv(tmp_path / "whole.csv")
+    for number, rows in enumerate(pieces):
+        part = whole[len(pieces[0]) * number :][: len(rows)]
+        part.write_parquet(tmp_path / f"pieces/{number}.parquet")
+    written = []
+    for name in ("whole.csv", "pieces"):
+        out = tmp_path / f"out-{name}"
+        more = {
+            "prepare": [{"step": "match"}, {"step": "slices", "width": 100}],
+            "blocks": {"by": "slice", "rows": 20},
+            "output": {"path": str(out), "format": "csv"},
+        }
+        content = recipe(tmp_path / name, network, out, {"name": "icba", "k": 5}, **more)
+        publish(content, engine=LocalEngine(workers=1), secret=Secret(bytes(32)))
+        written.append({path.name: path.read_bytes() for path in sorted((out / "public").iterdir())})
+    assert written[0] == written[1]
+    more["prepare"][0]["noise"] = "auto"
+    more["output"]["path"] = str(tmp_path / "none")
+    with pytest.raises(
+        UsageError, match=r"match as given looks at everybody at once.* a number for the noise of match"
+    ):
+        publish(recipe(tmp_path / "pieces", network, tmp_path / "none", {"name": "icba", "k": 5}, **more))
+    assert not (tmp_path / "none").exists()
 
 
 def test_routes_need_their_network(tmp_path: Path, network: Path, capsys: pytest.CaptureFixture[str]) -> None:

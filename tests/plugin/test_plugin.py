@@ -8,26 +8,35 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from wayveil import UsageError, VerdictFailed, Visits, load_recipe, publish
+from wayveil import InputError, UsageError, VerdictFailed, Visits, load_recipe, publish
 from wayveil.cli import main
+from wayveil.commands.first_look import endings_by_role
+from wayveil.io.formats.file_formats import file_formats, read_converted
 from wayveil.model.plugins import load_plugins
 from wayveil.recipe import catalog
 from wayveil.recipe.forms import method_forms, step_forms
 
 HERE = Path(__file__).parent
 POINTS = {
-    "methods": {"drop_quiet": "acme_mobility:DropQuiet", "keep_everything": "acme_mobility:DropQuietBadly"},
-    "claims": {"BusyPlaces": "acme_mobility:BusyPlaces"},
-    "verifiers": {"BusyPlaces": "acme_mobility:check_busy_places"},
+    "methods": {
+        "drop_quiet": "acme_mobility:DropQuiet",
+        "keep_everything": "acme_mobility:DropQuietBadly",
+        "drop_quiet_legs": "acme_mobility:DropQuietLegs",
+    },
+    "claims": {"BusyPlaces": "acme_mobility:BusyPlaces", "BusyLegs": "acme_mobility:BusyLegs"},
+    "verifiers": {"BusyPlaces": "acme_mobility:check_busy_places", "BusyLegs": "acme_mobility:check_busy_legs"},
     "attacks": {"known_place": "acme_mobility:KnownPlace"},
     "metrics": {"places_left": "acme_mobility:PlacesLeft"},
-    "steps": {"every_other": "acme_mobility:EveryOther"},
+    "steps": {"every_other": "acme_mobility:EveryOther", "to_legs": "acme_mobility:ToLegs"},
     "workloads": {"ring": "acme_mobility:Ring"},
+    "formats": {"pings": "acme_mobility:PINGS"},
+    "kinds": {"legs": "acme_mobility:Legs"},
 }
 TABLE = "traj_id,location,t\n" + "".join(f"{i},a,1\n{i},{'b' if i else 'c'},2\n{i},a,3\n" for i in range(4))
 
@@ -82,7 +91,7 @@ def test_the_package_uses_public_names_only() -> None:
 @pytest.mark.usefixtures("acme")
 def test_the_catalog_knows_all_of_it() -> None:
     for group, named in POINTS.items():
-        if group not in ("claims", "verifiers"):
+        if group not in ("claims", "verifiers", "formats", "kinds"):
             assert set(named) <= set(catalog.entries(group.removesuffix("s")))  # type: ignore[arg-type]
     assert catalog.describe("drop_quiet")["claim"] == "BusyPlaces"
     assert {"drop_quiet"} < {form["name"] for form in method_forms()}
@@ -99,7 +108,7 @@ def test_the_command_line_publishes_and_verifies(
         "--out", out,
     )  # fmt: skip
     assert (code, error) == (0, "")
-    assert "Published and verified." in text
+    assert "Published and verified" in text
     rows = (out / "public" / "published.csv").read_text().splitlines()[1:]
     assert {row.rsplit(",", 1)[1] for row in rows} == {"a", "b"}
     scores = json.loads((out / "private" / "scores.json").read_text())
@@ -164,6 +173,82 @@ def test_a_workload_is_generated(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert len((tmp_path / "ring.csv").read_text().splitlines()) == 1 + 3 * 4
 
 
+PINGS = "".join(f"{i}|{place}|{t}\n" for i in range(4) for t, place in enumerate("aba"))
+
+
+@pytest.mark.usefixtures("acme")
+def test_a_file_format_is_read_everywhere(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "monday.PINGS"
+    file.write_text(PINGS)
+    code, _, error = run(
+        capsys, "publish", "kcl", file, "--each-trajectory-is-a-person", "--k", 2, "--c", 1, "--l", 2,
+        "--format", "csv", "--out", tmp_path / "out",
+    )  # fmt: skip
+    assert (code, error) == (0, "")
+    assert len((tmp_path / "out" / "public" / "published.csv").read_text().splitlines()) == 1 + 4 * 3
+    code, text, error = run(capsys, "inspect", file)
+    assert (code, error) == (0, "")
+    assert "Acme pings, read by a plug-in" in text
+    assert endings_by_role()["data"][-1] == ".pings"
+    file.write_text(PINGS + "4|a\n")
+    code, text, error = run(capsys, "risk", file, "--each-trajectory-is-a-person")
+    assert (code, text) == (2, "")
+    assert "1 lines have not three fields. Correct them." in error
+
+
+def test_a_format_that_fails_is_one_sentence_without_values(
+    tmp_path: Path, install: Install, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(POINTS)
+    file = tmp_path / "monday.pings"
+    file.write_text(PINGS)
+    entry = file_formats()["pings"]
+
+    def fail(path: Path) -> Any:
+        raise KeyError("Ann, 12 Elm Street")
+
+    for read, sentence in ((fail, "failed with a KeyError"), (lambda path: [1, 2], "returned no polars frame")):
+        with pytest.raises(InputError, match=sentence) as caught:
+            read_converted(replace(entry, read=read), file, tmp_path, shown="monday.pings")
+        assert "Elm" not in str(caught.value)
+
+
+@pytest.mark.usefixtures("acme")
+def test_a_kind_of_data_is_made_published_and_verified(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    code, _, error = run(
+        capsys, "publish", "drop_quiet_legs", table, "--each-trajectory-is-a-person", "--k", 3, "--prepare", "to_legs",
+        "--format", "csv", "--out", out,
+    )  # fmt: skip
+    assert (code, error) == (0, "")
+    header, *rows = (out / "public" / "published.csv").read_text().splitlines()
+    assert header == "traj_id,t,origin,destination"
+    assert sorted(row.split(",", 1)[1] for row in rows) == ["1,a,b"] * 3 + ["2,b,a"] * 3
+    code, text, error = run(capsys, "verify", out / "public")
+    assert (code, error) == (0, "")
+    assert "At least 3 people went every published way." in text
+    # A leg that few people have: the forged publication is found out, and so is a kind that nobody knows.
+    forged = json.loads((out / "public" / "manifest.json").read_text())
+    (out / "public" / "manifest.json").write_text(
+        json.dumps({**forged, "schema": {**forged["schema"], "kind": "hops"}})
+    )
+    code, _, error = run(capsys, "verify", out / "public")
+    assert code == 2
+    assert "garbled at 'schema.kind'" in error
+
+
+@pytest.mark.usefixtures("acme")
+def test_a_kind_of_data_is_published_from_python() -> None:
+    import acme_mobility  # type: ignore[import-not-found]
+
+    visits = Visits.from_records([[("a", 1), ("b", 2)], [("a", 1), ("b", 2)], [("a", 1), ("c", 2)]])
+    legs, _ = acme_mobility.ToLegs().run(visits)
+    made = publish(legs, acme_mobility.DropQuietLegs(k=2), seed=1)
+    assert (made.data.kind, made.data.n_rows, made.verdict.holds) == ("legs", 2, True)
+
+
 BROKEN: list[tuple[dict[str, dict[str, str]], str]] = [
     (
         {"methods": {"gone": "acme_gone:Method"}},
@@ -173,6 +258,10 @@ BROKEN: list[tuple[dict[str, dict[str, str]], str]] = [
     ({"methods": {"places_left": "acme_mobility:PlacesLeft"}}, "is not made of wayveil.Method."),
     ({"attacks": {"empty": "acme_mobility:Attack"}}, "does not define match, queries, summarize."),
     ({"verifiers": {"BusyPlaces": "acme_mobility:Any.nothing"}}, "cannot be loaded"),
+    ({"formats": {"pings": "acme_mobility:read_pings"}}, "is no wayveil.FileFormat."),
+    ({"formats": {"beeps": "acme_mobility:PINGS"}}, "calls itself 'pings'. Both names must be the same."),
+    ({"kinds": {"trips": "acme_mobility:Legs"}}, "calls itself 'legs'. Both names must be the same."),
+    ({"kinds": {"bare": "acme_mobility:Trajectories"}}, "does not define"),
     ({"methods": {"kcl": "acme_mobility:DropQuiet"}}, "calls itself 'drop_quiet'"),
 ]
 

@@ -12,6 +12,7 @@ import pytest
 from wayveil.attacks import ATTACKS
 from wayveil.methods import Kcl
 from wayveil.model import KCL, AttackResult, Protection, Verdict, Visits
+from wayveil.model.numbers import probability
 from wayveil.pipeline.publish import NotPublished, publish
 from wayveil.recipe.defaults import attacks_of, default_attacks
 from wayveil.recipe.protections import confirm_protections, plays
@@ -22,7 +23,8 @@ VERDICT = Verdict(holds=True, claim=CLAIM, counted="owners", measured={}, reason
 
 
 def found(**measured: float | None) -> AttackResult:
-    return AttackResult(name="known_visits", adversary="", victims=1, sampled=False, measured=measured)
+    numbers = {name: probability(value, name) for name, value in measured.items()}
+    return AttackResult(name="known_visits", adversary="", victims=1, sampled=False, numbers=numbers)
 
 
 def attack(**given: Any) -> Any:
@@ -86,7 +88,7 @@ def test_nothing_is_published_where_a_sentence_would_be_false(
 
     def too_good(self: Any, *given: Any, **more: Any) -> AttackResult:
         result: AttackResult = real(self, *given, **more)
-        return replace(result, measured={**result.measured, "identity_max": 0.9})
+        return replace(result, numbers={**result.numbers, "identity_max": probability(0.9, "Largest")})
 
     monkeypatch.setattr(ATTACKS["known_visits"], "run", too_good)
     with pytest.raises(NotPublished, match=r"known_visits reaches 0\.9"):

@@ -15,9 +15,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from wayveil.attacks.attack_numbers import mean_risk, share_above, share_unique, share_unmatched, worst_risk
 from wayveil.errors import UsageError
 from wayveil.io import Loaded
 from wayveil.model import KCL, AttackResult, Chart, CSafety, Data, KDelta, Points, Score, Series, Verdict, Visits
+from wayveil.model.numbers import count, probability, relabel, relative, share
 from wayveil.pipeline.input import prepare
 from wayveil.pipeline.publish import NotPublished, Outcome, publish
 from wayveil.recipe.recipe import make_recipe
@@ -67,21 +69,20 @@ def attack_result(published: bool, label: str = "no match") -> AttackResult:
         series=(Series(name="share of people", values=shares),),
         percent=True,
     )
-    measured = {
-        "identity_mean": 0.05 if published else 0.625,
-        "identity_max": 0.2 if published else 1.0,
-        "identity_threshold": 1 / 30,
-        "identity_share_above": 0.0 if published else 0.95,
-        "attribute_mean": None,
-        "unmatched_share": 0.25 if published else 0.0,
-        "unique_share": 0.0 if published else 0.875,
+    numbers = {
+        "identity_mean": mean_risk(0.05 if published else 0.625),
+        "identity_max": worst_risk(0.2 if published else 1.0),
+        "identity_share_above": share_above(0.0 if published else 0.95, 1 / 30),
+        "attribute_mean": mean_risk(None, "attribute"),
+        "unmatched_share": share_unmatched(0.25 if published else 0.0),
+        "unique_share": share_unique(0.0 if published else 0.875),
     }
     return AttackResult(
         name="known_visits",
         adversary="knows 2 visits of a person, drawn at random",
         victims=1234,
         sampled=True,
-        measured=measured,
+        numbers=numbers,
         charts=(chart,),
     )
 
@@ -101,8 +102,12 @@ def full() -> ReportContext:
         meaning="Share of visits that were suppressed.",
         value=0.1234,
         better="lower",
-        percent=True,
-        measured={"visits_before": 161123, "visits_after": 141266, "share_kept": 0.8766},
+        unit="share",
+        numbers={
+            "visits_before": count(161123, "Visits before", "visits"),
+            "visits_after": count(141266, "Visits after", "visits"),
+            "share_kept": share(0.8766, "Share kept"),
+        },
         charts=(
             Chart(
                 title="Visits by time of day",
@@ -182,7 +187,7 @@ def nasty(full) -> ReportContext:
         full.scores[0],
         name=NASTY,
         meaning=NASTY,
-        measured={NASTY: 1},
+        numbers={NASTY: count(1, NASTY, NASTY)},
         charts=(Chart(title=NASTY, kind="bars", labels=(NASTY, "b"), series=(Series(name=NASTY, values=(1, 2)),)),),
     )
     return replace(
@@ -410,7 +415,11 @@ def test_an_attack_that_the_promise_does_not_bound_stands_beside_it(full: Report
             adversary="knows up to 8 true positions of a person",
             victims=50,
             sampled=True,
-            measured={"identity_mean": mean, "identity_mean_with_1_sample": 0.214, "identity_mean_with_4_samples": 0.4},
+            numbers={
+                "identity_mean": mean_risk(mean),
+                "identity_mean_with_1_sample": probability(0.214, "Mean over people, 1 position known"),
+                "identity_mean_with_4_samples": probability(0.4, "Mean over people, 4 positions known"),
+            },
         )
         for mean in (1.0, 0.506)
     )
@@ -418,19 +427,24 @@ def test_an_attack_that_the_promise_does_not_bound_stands_beside_it(full: Report
         verdict = replace(full.verdict, claim=claim, measured={"min_support": 3})
         page = Page(render_report(replace(full, claim=claim, verdict=verdict, attacks=((raw, published),))))
         assert ("Not promised: measured attack" in page.text) == told
-        assert ("21.4 % with one known position" in page.text) == told
+        assert ("mean over people, 1 position known: 21.4 %" in page.text) == told
         assert "50.6 %" in page.text
         assert "Mean over people, 4 positions known" in page.text
 
 
 def test_the_risk_begins_with_one_line_per_attack(full: ReportContext) -> None:
     raw, published = full.attacks[0]
-    both = (
-        replace(raw, name="counting", measured={"inference_mean": 0.5, "inference_max": 0.75}),
-        replace(published, name="counting", measured={"inference_mean": 0.125, "inference_max": 0.25}),
+    both = tuple(
+        replace(side, name="counting", numbers={"m": mean_risk(mean, "inference"), "w": worst_risk(worst, "inference")})
+        for side, mean, worst in ((raw, 0.5, 0.75), (published, 0.125, 0.25))
     )
     exposed = tuple(
-        replace(raw, name="inference_routes", measured={"exposed_people": n, "exposed_people_share": n / 8}, charts=())
+        replace(
+            raw,
+            name="inference_routes",
+            numbers={"n": count(n, "People exposed"), "share": share(n / 8, "Share of people exposed")},
+            charts=(),
+        )
         for n in (4, 0)
     )
     html = render_report(replace(full, attacks=((raw, published), both, exposed)))
@@ -460,16 +474,17 @@ def test_one_attack_and_one_score_are_open(full: ReportContext) -> None:
 
 
 def test_a_score_without_more_numbers_has_no_details(full: ReportContext) -> None:
-    bare = replace(full.scores[0], measured={}, charts=())
+    bare = replace(full.scores[0], numbers={}, charts=())
     html = render_report(replace(full, scores=(bare, full.scores[0])))
     assert "#loss-1" not in html
     assert 'id="loss-2"' in html
 
 
 def test_intervals_stand_with_their_mean(full: ReportContext) -> None:
-    measured = {"identity_mean": 0.5, "identity_mean_low": 0.25, "identity_mean_high": 0.75, "unique_share": 0.125}
-    exact = measured | {"identity_mean_low": None, "identity_mean_high": None}
-    raw, published = (replace(full.attacks[0][0], measured=part) for part in (measured, exact))
+    raw, published = (
+        replace(full.attacks[0][0], numbers={"identity_mean": mean_risk(0.5, interval=interval)})
+        for interval in ((0.25, 0.75), (None, None))
+    )
     text = Page(render_report(replace(full, attacks=((raw, published),)))).text
     assert "Mean over people 50 % 1 in 2 25 % to 75 % 50 % 1 in 2 " in text
     assert "mean low" not in text.lower()
@@ -488,17 +503,25 @@ def test_the_promise_of_csafety_is_in_the_headline(full: ReportContext) -> None:
 
 
 def test_known_places_are_told_by_how_many_are_known(full: ReportContext) -> None:
-    measured = {"attribute_mean": 0.5, "attribute_mean_with_1_place": 0.25, "attribute_true_max_with_2_places": 0.75}
-    raw = replace(full.attacks[0][0], name="known_places", measured=measured, charts=())
+    numbers = {
+        "attribute_mean": mean_risk(0.5, "attribute"),
+        **relabel({"attribute_mean": mean_risk(0.25, "attribute")}, "_with_1_place", "1 place known"),
+        "x": probability(0.75, "Largest, for a place where the person was, 2 places known", about="attribute"),
+    }
+    raw = replace(full.attacks[0][0], name="known_places", numbers=numbers, charts=())
     text = Page(render_report(replace(full, attacks=((raw, raw),)))).text
     assert "Mean over people, 1 place known 25 %" in text
     assert "Largest, for a place where the person was, 2 places known 75 %" in text
 
 
 def test_samples_of_visits_are_called_visits(full: ReportContext) -> None:
-    measured = {"identity_mean": 0.5, "identity_mean_with_3_samples": 0.25, "identity_mean_without_times": 0.125}
-    measured |= {"identity_min": 0.01}
-    raw = replace(full.attacks[0][0], measured=measured, charts=())
+    mean = mean_risk(0.25)
+    numbers = {
+        **relabel({"identity_mean": mean}, "_with_3_samples", "3 visits known"),
+        **relabel({"identity_mean": replace(mean, value=0.125)}, "_without_times", "times not known"),
+        "identity_min": probability(0.01, "Person least at risk", about="identity"),
+    }
+    raw = replace(full.attacks[0][0], numbers=numbers, charts=())
     text = Page(render_report(replace(full, attacks=((raw, raw),)))).text
     assert "Mean over people, 3 visits known 25 %" in text
     assert "Mean over people, times not known 12.5 %" in text
@@ -655,9 +678,11 @@ def test_a_number_has_the_unit_that_its_metric_says(full: ReportContext) -> None
         meaning="Share of visits that would need another place or hour.",
         value=0.1,
         better="lower",
-        percent=True,
-        measured={"mean_error": 0.5556, "mean_relative_error": 0.25},
-        units={"mean_error": "visits"},
+        unit="share",
+        numbers={
+            "mean_error": count(0.5556, "Mean error", "visits"),
+            "mean_relative_error": relative(0.25, "Mean relative error"),
+        },
     )
     page = Page(render_report(replace(full, scores=(score,))))
     text = page.text.replace("\xa0", " ")

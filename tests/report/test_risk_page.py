@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from wayveil.attacks.attack_numbers import mean_risk, share_above, worst_risk
 from wayveil.cli import main
 from wayveil.model import AttackResult, Chart, Series
+from wayveil.model.numbers import count, share
 from wayveil.report.risk_page import render_risk
 
 CHART = Chart(
@@ -16,9 +18,10 @@ CHART = Chart(
 )
 FOUND = AttackResult(
     name="known_visits", adversary="knows <3> visits", victims=1234, sampled=True, charts=(CHART,),
-    measured={
-        "identity_mean": 0.25, "identity_max": 1.0, "identity_threshold": 0.1, "identity_share_above": 0.5,
-        "attribute_mean": None, "identity_mean_low": 0.2, "identity_mean_high": 0.3, "mean_people": 7,
+    numbers={
+        "identity_mean": mean_risk(0.25, interval=(0.2, 0.3)), "identity_max": worst_risk(1.0),
+        "identity_share_above": share_above(0.5, 0.1), "attribute_mean": mean_risk(None, "attribute"),
+        "mean_people": count(7, "Mean of people", "people"),
     },
 )  # fmt: skip
 
@@ -38,7 +41,8 @@ def test_numbers_intervals_and_charts_are_there_and_escaped() -> None:
         "100 %",
         "1,234 people",
         "random draws",
-        "above 0.1",
+        "above 1/10",
+        "7 people",
         "a &amp; b",
         "<svg",
     ):
@@ -51,7 +55,11 @@ def test_numbers_intervals_and_charts_are_there_and_escaped() -> None:
 
 def test_an_attack_without_the_usual_numbers_and_no_attack() -> None:
     other = AttackResult(
-        name="graph", adversary="sees all", victims=1, sampled=False, measured={"exposed_people_share": 0.1}
+        name="graph",
+        adversary="sees all",
+        victims=1,
+        sampled=False,
+        numbers={"exposed_people_share": share(0.1, "Exposed")},
     )
     assert "exact, for all 1 person" in page(other)
     assert "What attackers learn" in page()

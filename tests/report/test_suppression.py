@@ -8,7 +8,7 @@ def chart(labels, values, lines=(), x_label="place"):
 
 
 def only(made, data):
-    score = Score(name="s", meaning="m", value=0, better="lower", charts=(made,))
+    score = Score(name="s", meaning="m", value=0, better="lower", unit="share", charts=(made,))
     return guarded([score], data)[0].charts
 
 

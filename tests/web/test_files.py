@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from wayveil.commands.first_look import endings_by_role
 from wayveil.web.files import ROLES, clean_name
 
 ROWS = b"traj_id,t,location\na,1,x\n"
@@ -80,7 +81,8 @@ def test_the_role_says_which_endings(box: Any) -> None:
     assert upload(box, "a.graphml", role="network").status_code == 201
     assert upload(box, "a.graphml", role="data").status_code == 400
     assert upload(box, "a.csv", role="../x").status_code == 400
-    assert all(".csv" in endings for endings in ROLES.values())
+    assert set(endings_by_role()) == set(ROLES)
+    assert all(".csv" in endings for endings in endings_by_role().values())
 
 
 def test_a_claim_of_ten_gigabytes_is_refused_before_anything_is_read(box: Any, ask: Callable[..., Any]) -> None:

@@ -311,6 +311,28 @@ def test_a_verdict_that_fails_publishes_nothing(link: str, browser: Any, tmp_pat
         assert opened.wait("runs-row").first.get_attribute("data-state") == "refused"
 
 
+def test_what_similar_ids_are_is_said_on_the_page(link: str, browser: Any, tmp_path: Path) -> None:
+    alike = tmp_path / "alike.csv"
+    rows = [f"{i},{person},1,x" for i, person in enumerate(["Qw1", "qW1", "c", "d"])]
+    alike.write_text("\n".join(["traj_id,user_id,t,location", *rows]) + "\n")
+    with Opened(browser, link) as opened:
+        opened.upload(alike)
+        opened.page.get_by_text("More about reading the file").click()
+        field = opened.wait("similar-ids")
+        assert field.input_value() == ""
+        opened.check_fit()
+        field.select_option("same")
+        opened.to_method("kcl")
+        opened.fill({"k": "2", "c": "1", "l": "1"})
+        with opened.page.expect_request(
+            lambda request: request.method == "POST" and "/api/runs" in request.url
+        ) as sent:
+            opened.at("run-button").click()
+        assert json.loads(sent.value.post_data)["recipe"]["input"]["similar_ids"] == "same"
+        opened.wait("verdict")
+        assert opened.page.get_by_text("they are taken to be the same people, as was said").count() == 1
+
+
 def test_files_that_cannot_be_read_are_told_in_words(link: str, browser: Any, tmp_path: Path) -> None:
     picture, empty, other = (tmp_path / name for name in ("picture.csv", "empty.csv", "other.csv"))
     picture.write_bytes(b"\x89PNG\r\n\x1a\n\x00\x01\x02")

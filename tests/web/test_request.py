@@ -67,6 +67,18 @@ def test_a_declaration_is_part_of_the_recipe_and_of_the_promise(box: Any, upload
     assert "declared" not in other.claim["promise"]
 
 
+def test_what_similar_ids_are_is_part_of_the_recipe(box: Any, upload: Any) -> None:
+    file = upload("a.csv")
+    for said in ("different", "same"):
+        given = {"file": file, "similar_ids": said}
+        assert tomllib.loads(read_asked(publish(file, input=given), box.files).text)["input"]["similar_ids"] == said
+        risk = read_asked({"what": "risk", "recipe": {"input": given, "prepare": []}}, box.files)
+        assert risk.content["input"]["similar_ids"] == said
+    # The page sends null where nothing was chosen.
+    unsaid = read_asked(publish(file, input={"file": file, "similar_ids": None}), box.files)
+    assert "similar_ids" not in tomllib.loads(unsaid.text)["input"]
+
+
 def test_without_a_seed_each_run_has_its_own(box: Any, upload: Any) -> None:
     file = upload("a.csv")
     seeds = [tomllib.loads(read_asked(publish(file), box.files).text)["seed"] for _ in range(2)]
@@ -112,6 +124,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"input": {"file": "FILE", "owners": "each-trajectory", "columns": {"user_id": "a"}}}, "give one of them"),
     ({"input": {"file": "FILE", "colums": {}}}, "Did you mean 'columns'"),
     ({"input": {"file": "FILE", "kind": "cars"}}, "kind"),
+    ({"input": {"file": "FILE", "similar_ids": "perhaps"}}, "similar_ids"),
     ({"output": {"path": "/etc"}}, "not 'path'"),
     ({"output": {"overwrite": True}}, "not 'overwrite'"),
     ({"output": {"format": "xls"}}, "format"),

@@ -308,6 +308,13 @@ function Reading({ draft, change, kind }: { draft: Draft; change: (part: Partial
           value={draft.duplicates ?? ""}
           change={(value) => change({ duplicates: (value || null) as Draft["duplicates"] })}
         />
+        <Choice
+          label={texts.columns.similarIds}
+          options={texts.columns.similarIdsOptions}
+          value={draft.similarIds ?? ""}
+          change={(value) => change({ similarIds: (value || null) as Draft["similarIds"] })}
+          test="similar-ids"
+        />
         {kind === "stops" && (
           <Choice
             label={texts.columns.unknown}
@@ -321,11 +328,11 @@ function Reading({ draft, change, kind }: { draft: Draft; change: (part: Partial
   );
 }
 
-function Choice({ label, options, value, change }: { label: string; options: Record<string, string>; value: string; change: (value: string) => void }) {
+function Choice({ label, options, value, change, test }: { label: string; options: Record<string, string>; value: string; change: (value: string) => void; test?: string }) {
   return (
     <label className="field">
       <span>{label}</span>
-      <select value={value} onChange={(event) => change(event.target.value)}>
+      <select value={value} onChange={(event) => change(event.target.value)} data-testid={test}>
         {Object.entries(options).map(([key, text]) => (
           <option key={key} value={key}>
             {text}

@@ -83,6 +83,8 @@ export const input = {
     crsOptions: { "": "as the file says", degrees: "degrees (longitude, latitude)", planar: "metres" } as Record<string, string>,
     duplicates: "Two rows of one trajectory at the same time",
     duplicatesOptions: { "": "are an error", first: "keep the first", last: "keep the last" } as Record<string, string>,
+    similarIds: "Ids of people that differ only by case, white space, leading zeros or letter forms",
+    similarIdsOptions: { "": "are an error", different: "are different people", same: "are the same person" } as Record<string, string>,
     unknown: "Places that the taxonomy does not have",
     unknownOptions: { refuse: "are an error", drop: "leave these rows out" } as Record<string, string>,
     sensitive: "Which values are sensitive?",

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.attacks.attack_base import mean
-from wayveil.model import Chart, Series
+from wayveil.attacks.attack_numbers import mean_risk, share_above, share_unique, share_unmatched, worst_risk
+from wayveil.model import Chart, Number, Series
 
 __all__ = ["FOUND", "SINGLED_OUT", "PersonRisk", "interval", "mean_bounds", "risk_chart", "share_chart"]
 
@@ -101,22 +102,15 @@ class PersonRisk:
         """Whether people were drawn, or what is known of any."""
         return len(self.drawn) < self.population or bool(self.drawn.any())
 
-    def measured(self, threshold: Fraction) -> dict[str, int | float | None]:
+    def numbers(self, threshold: Fraction) -> dict[str, Number]:
         """Return the numbers that every attack on people gives."""
         identity = self.identity
-        low, high = self._interval(self.success)
-        unique_low, unique_high = self._interval(self.fitting == 1)
         return {
-            "identity_mean": mean(identity),
-            "identity_mean_low": low,
-            "identity_mean_high": high,
-            "identity_max": float(identity.max()) if len(identity) else None,
-            "identity_threshold": float(threshold),
-            "identity_share_above": mean(identity > float(threshold)),
-            "unique_share": mean(self.unique),
-            "unique_share_low": unique_low,
-            "unique_share_high": unique_high,
-            "unmatched_share": mean(self._per_person(self.fitting == 0)),
+            "identity_mean": mean_risk(mean(identity), interval=self._interval(self.success)),
+            "identity_max": worst_risk(float(identity.max()) if len(identity) else None),
+            "identity_share_above": share_above(mean(identity > float(threshold)), threshold),
+            "unique_share": share_unique(mean(self.unique), interval=self._interval(self.fitting == 1)),
+            "unmatched_share": share_unmatched(mean(self._per_person(self.fitting == 0))),
         }
 
     def chart(self) -> Chart:
@@ -137,22 +131,23 @@ class PersonRisk:
         return np.minimum(np.bincount(self.person, values, people) / attacks, peak)
 
 
-def mean_bounds(values: Array, owner: Array | None, population: int, *, sampled: bool) -> dict[str, float | None]:
-    """Return the 95 % confidence interval of the mean over people as numbers of a result; None where it is exact.
+def mean_bounds(
+    values: Array, owner: Array | None, population: int, *, sampled: bool
+) -> tuple[float, float] | tuple[None, None]:
+    """Return the 95 % confidence interval of the mean over people; None where it is exact.
 
     `values` has one value per attack, `owner` whom it was on (None: each on another person).
 
     Examples
     --------
     >>> mean_bounds(np.ones(4), None, 4, sampled=False)
-    {'identity_mean_low': None, 'identity_mean_high': None}
+    (None, None)
     """
-    names = ("identity_mean_low", "identity_mean_high")
     if not sampled or len(values) == 0:
-        return dict.fromkeys(names)
+        return None, None
     person = np.arange(len(values)) if owner is None else np.unique(owner, return_inverse=True)[1]
     drawn = np.ones(int(person.max()) + 1, np.bool_)
-    return dict(zip(names, interval(values, person, drawn, max(population, len(drawn))), strict=True))
+    return interval(values, person, drawn, max(population, len(drawn)))
 
 
 def interval(values: Array, person: Array, drawn: Array, population: int) -> tuple[float, float]:

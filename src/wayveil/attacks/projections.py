@@ -15,9 +15,11 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components, maximum_flow
 
 from wayveil.attacks.attack_base import OnVisits, threshold_parameter
+from wayveil.attacks.attack_numbers import mean_risk, share_above, worst_risk
 from wayveil.attacks.person_risk import share_chart
 from wayveil.model import AttackResult, Chart, Engine, Sensitive, Visits, parameter
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, keep_rows, trajectory_of_row
+from wayveil.model.numbers import share
 
 __all__ = ["Counting"]
 
@@ -110,12 +112,13 @@ class Counting(OnVisits):
             adversary=self._adversary,
             victims=len(worst),
             sampled=False,
-            measured={
-                "inference_mean": float(worst.mean()) if len(worst) else None,
-                "inference_max": float(worst.max()) if len(worst) else None,
-                "inference_threshold": float(self.threshold),
-                "inference_share_above": float((worst > above).mean()) if len(worst) else None,
-                "exact_share": exact / attacks if attacks else None,
+            numbers={
+                "inference_mean": mean_risk(float(worst.mean()) if len(worst) else None, "inference"),
+                "inference_max": worst_risk(float(worst.max()) if len(worst) else None, "inference"),
+                "inference_share_above": share_above(
+                    float((worst > above).mean()) if len(worst) else None, self.threshold, "inference"
+                ),
+                "exact_share": share(exact / attacks if attacks else None, "People judged exactly"),
             },
             charts=(_chart(worst),) if len(worst) else (),
         )
@@ -374,8 +377,8 @@ def _mixed(chances: Mapping[int, float], shares: list[Shares]) -> float:
     """Return the largest probability of a place, given the chance of each class."""
     sums: dict[int, float] = defaultdict(float)
     for j, chance in chances.items():
-        for place, share in shares[j].items():
-            sums[place] += chance * share
+        for place, part in shares[j].items():
+            sums[place] += chance * part
     return max(sums.values(), default=0.0)
 
 

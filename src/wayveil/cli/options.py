@@ -95,6 +95,10 @@ _INPUT: dict[str, Any] = {
         Path | None,
         typer.Option("--places", metavar="FILE", help="Where the locations of visits are, or where people can stop."),
     ],
+    "zones": Annotated[
+        Path | None,
+        typer.Option("--zones", metavar="FILE", help="Polygons for the step zones: GeoJSON, GeoPackage or Shapefile."),
+    ],
     "network": Annotated[
         Path | None,
         typer.Option("--network", metavar="FILE", help="The road network of routes, or for points put on roads."),
@@ -129,11 +133,15 @@ _INPUT: dict[str, Any] = {
         typer.Option(
             "--time-format",
             metavar="WORD",
-            help="ymd, dmy, mdy, compact, epoch_s, epoch_ms, epoch_us, epoch_ns, clock.",
+            help="ymd, dmy, mdy, named, compact, epoch_s, epoch_ms, epoch_us, epoch_ns, clock.",
         ),
     ],
     "time_zone": Annotated[
         str | None, typer.Option("--time-zone", metavar="ZONE", help="Of times without an offset, as in Europe/Athens.")
+    ],
+    "line_every": Annotated[
+        float | None,
+        typer.Option("--line-every", metavar="SECONDS", help="Between two positions of a column that holds lines."),
     ],
     "bad_rows": Annotated[
         Literal["refuse", "drop"],
@@ -276,7 +284,9 @@ def _written(given: dict[str, Any], columns: dict[str, str]) -> dict[str, Any]:
     times = {}
     if form is not None or zone is not None:
         times = {"t": {"columns": [columns.pop("t", "t")], "format": form, "zone": zone}}
-    return {"times": times, **({"dialect": said} if said else {})}
+    every = given.pop("line_every")
+    line = None if every is None else {"column": "", "every": every}
+    return {"times": times, "line": line, **({"dialect": said} if said else {})}
 
 
 def prepare_steps(time_bucket: str | None, asked: list[str] | None) -> tuple[Any, ...]:

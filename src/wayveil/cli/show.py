@@ -15,6 +15,7 @@ __all__ = [
     "demo_lines",
     "generated_json",
     "generated_lines",
+    "head_lines",
     "judgement_lines",
     "method_lines",
     "method_list",
@@ -23,12 +24,10 @@ __all__ = [
     "prepared_json",
     "prepared_lines",
     "refusal_lines",
-    "remaining_lines",
     "risk_lines",
     "score_lines",
 ]
 
-_THRESHOLD = "_threshold"  # told in the name of the share above it
 _JUDGED = {
     True: ("Verified: the files are those of the manifest, and keep its promise.", "green"),
     False: ("Not verified.", "red"),
@@ -38,12 +37,7 @@ _JUDGED = {
         "yellow",
     ),
 }
-_HEADLINES = (
-    *("identity_mean", "identity_max", "attribute_mean", "attribute_max", "exposed_people_share"),
-    *("posterior_max", "posterior_certain_share"),
-)
 _MOST_STEPS = 3  # lines for preparation steps
-_SHARES = ("identity_share_above", "attribute_share_above", "unique_share", "unmatched_share")
 
 
 def outcome_json(outcome: Any) -> dict[str, Any]:
@@ -56,6 +50,7 @@ def outcome_json(outcome: Any) -> dict[str, Any]:
         "report": str(outcome.report),
         "manifest_sha256": outcome.manifest_sha256,
         "promise": outcome.promise,
+        "head": outcome.head.to_json(),
         "verdict": verdict_json(outcome.verdict, witness=True),
         "remaining": outcome.remaining.to_json(),
         "attacks": [
@@ -73,11 +68,11 @@ def outcome_lines(outcome: Any, *, verbose: bool = False) -> Iterator[str]:
 
     With `verbose` every measured risk and loss comes, too.
     """
-    yield from remaining_lines(outcome.remaining)
+    yield from head_lines(outcome.head, outcome.remaining)
     yield from _worst_attack(outcome.attacks)
     yield _row("promise", outcome.promise)
     if verbose:
-        yield _row("verdict", f"holds, counting {outcome.verdict.counted}: {_measured(outcome.verdict.measured)}")
+        yield _row("verdict", f"holds, counting {outcome.verdict.counted}: {_told(outcome.verdict.numbers)}")
         yield from _effects(outcome)
     if outcome.promise == outcome.verdict.claim.promise:  # otherwise the promise says how people were counted
         yield _row("note", outcome.counted)
@@ -94,7 +89,7 @@ def refusal_lines(outcome: Any) -> Iterator[str]:
     """Say why nothing was published."""
     yield typer.style("Not published.", fg="red", bold=True)
     yield _row("promise", outcome.promise)
-    yield _row("verdict", f"fails, counting {outcome.verdict.counted}: {_measured(outcome.verdict.measured)}")
+    yield _row("verdict", f"fails, counting {outcome.verdict.counted}: {_told(outcome.verdict.numbers)}")
     if outcome.verdict.witness is not None:
         yield _row("witness", _measured(outcome.verdict.witness))
     yield _row("report", f"{outcome.report} (stays with you)")
@@ -125,7 +120,7 @@ def judgement_lines(judgement: Any) -> Iterator[str]:
     verdict = judgement.verdict
     if verdict is not None:
         word = "fails" if not verdict.holds else "nothing broken" if judgement.not_judged else "holds"
-        yield _row("verdict", f"{word}, counting {verdict.counted}: {_measured(verdict.measured)}")
+        yield _row("verdict", f"{word}, counting {verdict.counted}: {_told(verdict.numbers)}")
         if verdict.witness is not None:
             yield _row("witness", _measured(verdict.witness))
     if judgement.by_definition is not None:
@@ -166,11 +161,11 @@ def risk_lines(found: Any) -> Iterator[str]:
     for result in found.results:
         sampled = ", a sample" if result.sampled else ""
         yield f"{result.name}: an attacker who {result.adversary} ({result.victims:,} people{sampled})"
-        told = [name for name in result.measured if name in (*_HEADLINES, *_SHARES)] or list(result.measured)
-        for name in told:
-            if not name.endswith(_THRESHOLD) and result.measured[name] is not None:
-                between = _between(name, result.measured)
-                yield _row(_risk_name(name, result.measured), f"{_value(result.measured[name])}{between}", width=30)
+        first = [number for number in result.numbers.values() if number.statistic] or list(result.numbers.values())
+        for number in first:
+            if number.value is not None:
+                between = f" ({number.interval_text})" if number.interval_text else ""
+                yield _row(number.label, f"{number.text}{between}", width=34)
     for note in found.notes:
         yield _row("note", note)
 
@@ -228,11 +223,11 @@ def _effects(outcome: Any) -> Iterator[str]:
     if outcome.attacks:
         yield _row("risk", "before -> after; the report has more numbers")
     for raw, published in outcome.attacks:
-        told = [name for name in raw.measured if name in _HEADLINES] or list(raw.measured)[:2]
+        names = [name for name, number in raw.numbers.items() if number.statistic] or list(raw.numbers)[:2]
         changes = [
-            f"{_risk_name(name, raw.measured)} {_value(raw.measured[name])} -> {_value(published.measured.get(name))}"
-            for name in told
-            if raw.measured[name] is not None or published.measured.get(name) is not None
+            f"{raw.numbers[name].label.lower()} {raw.numbers[name].text} -> {_text(published.numbers.get(name))}"
+            for name in names
+            if raw.numbers[name].value is not None or name in published.numbers
         ]
         who = adversary_words(raw.adversary, published.adversary)
         yield _row("", f"{raw.name}: an attacker who {who}: {', '.join(changes) or 'nothing to measure'}")
@@ -241,20 +236,17 @@ def _effects(outcome: Any) -> Iterator[str]:
             yield _row("lost" if score.better == "lower" else "kept", f"{score.name} {_score(score)}: {score.meaning}")
 
 
-def remaining_lines(left: Any) -> Iterator[str]:
-    """Say what is left of the file, what every step took, and, below half, why and what to try: nine lines at most."""
+def head_lines(head: Any, left: Any) -> Iterator[str]:
+    """Say what it came to, what is left of the file and what every step took, and what to try: ten lines at most."""
     shares = left.shares
-    if not shares:
-        yield typer.style("Published and verified.", fg="green", bold=True)
-        return
-    if left.below_half:
-        reasons = ", ".join(f"{name} took {_percent(took)}" for name, took in left.list_reasons())
-        told = f"only {_percent(shares[left.worst])} of the {left.worst} are left: {reasons}."
-        yield typer.style(f"Published and verified, but {told}", fg="yellow", bold=True)
-        yield _row("try", "; ".join(left.remedies))
+    if head.state == "but":
+        yield typer.style(head.sentence.replace("\N{NO-BREAK SPACE}", " "), fg="yellow", bold=True)
+        yield _row("try", "; ".join(head.remedies))
     else:
         told = ", ".join(f"{_percent(share)} of the {what}" for what, share in shares.items())
-        yield typer.style("Published and verified.", fg="green", bold=True) + f" Left: {told}."
+        yield typer.style(f"{head.title}.", fg="green", bold=True) + (f" Left: {told}." if told else "")
+    if not shares:
+        return
     first, *steps, last = left.stages
     yield _row("came in", _stage(first, None))
     if steps and first.name == "file":
@@ -291,8 +283,8 @@ def _worst_attack(attacks: Any) -> Iterator[str]:
     known = [(raw, after) for raw, after in attacks if after.measured.get("identity_mean") is not None]
     if known:
         raw, after = max(known, key=lambda pair: (pair[1].measured["identity_mean"], pair[1].name))
-        change = " -> ".join(_value(one.measured.get("identity_mean")) for one in (raw, after))
-        highest = _value(after.measured.get("identity_max"))
+        change = " -> ".join(_text(one.numbers.get("identity_mean")) for one in (raw, after))
+        highest = _text(after.numbers.get("identity_max"))
         yield _row("worst risk", f"{after.name}: finds people with {change} on average, {highest} at worst")
 
 
@@ -303,22 +295,9 @@ def _percent(share: float) -> str:
     return f"{min(share * 100, 99.9):.1f} %" if share < 0.1 or share > 0.99 else f"{share * 100:.0f} %"
 
 
-def _risk_name(name: str, measured: Mapping[str, Any]) -> str:
-    """Return a number's name in words; a share above a threshold with the threshold."""
-    bound = measured.get(name.replace("_share_above", _THRESHOLD))
-    return name.replace("_", " ") + ("" if bound is None or not name.endswith("_above") else f" {_value(bound)}")
-
-
-def _between(name: str, measured: Mapping[str, Any]) -> str:
-    """Return the interval of confidence of a number, where it has one."""
-    low = measured.get(f"{name}_low")
-    high = measured.get(f"{name}_high")
-    return "" if low is None or high is None else f" (95 %: {_value(low)} to {_value(high)})"
-
-
 def _row(label: str, text: str, *, width: int = 12) -> str:
     # A path or a hash must stay in one piece, so that it can be copied.
-    return fill(
+    told = fill(
         harmless(text),
         width=110,
         initial_indent=f"  {label:<{width}}",
@@ -326,12 +305,24 @@ def _row(label: str, text: str, *, width: int = 12) -> str:
         break_long_words=False,
         break_on_hyphens=False,
     )
+    return told.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def _score(score: Any) -> str:
     if score.value is None:
         return "not defined"
-    return f"{score.value * 100:.2f} %" if score.percent else f"{score.value:.4g}"
+    text: str = score.number.text
+    return text
+
+
+def _text(number: Any) -> str:
+    """Return a measured number as people read it; a dash where there is none."""
+    return "–" if number is None else str(number.text)
+
+
+def _told(numbers: Mapping[str, Any]) -> str:
+    """Return the numbers of a verdict in one line."""
+    return ", ".join(f"{n.label.lower()} {n.exact or n.text}" for n in numbers.values())
 
 
 def _measured(values: Mapping[str, Any]) -> str:

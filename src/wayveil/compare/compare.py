@@ -25,8 +25,9 @@ from wayveil.pipeline.folder.manifest import versions
 from wayveil.pipeline.folder.staging import open_workspace, reporting_disk_errors
 from wayveil.pipeline.input import load, prepare
 from wayveil.recipe.catalog import kinds_needed, plain_parameters
+from wayveil.report.results_json import is_percent, measured_values
 from wayveil.report.text.number_format import format_percent, format_value
-from wayveil.report.text.wording import duration, is_share, sentence, words
+from wayveil.report.text.wording import duration, sentence, words
 
 __all__ = ["Comparison", "compare"]
 
@@ -171,7 +172,7 @@ class _Work:
     def _numbers(self, cell: Cell, found: dict[str, Any]) -> dict[str, Any]:
         attack = found.get("attack")
         score = found.get("score")
-        raw, published = (attack["raw"]["measured"], attack["published"]["measured"]) if attack else ({}, {})
+        raw, published = (measured_values(attack[side]) for side in ("raw", "published")) if attack else ({}, {})
         self.adversary = attack["published"]["adversary"] if attack else self.adversary
         risk = self.yardstick
         return {
@@ -191,9 +192,7 @@ class _Work:
 
 
 def _is_percent(yardstick: Yardstick, score: Mapping[str, Any]) -> bool:
-    if not yardstick.loss:
-        return bool(score["percent"])
-    return is_share(yardstick.loss, score["measured"][yardstick.loss]) or yardstick.loss.endswith("_error")
+    return is_percent(score["numbers"][yardstick.loss] if yardstick.loss else score)
 
 
 def _row(number: int, setting: Setting, runs: list[dict[str, Any]], wrong: str) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from wayveil.pipeline.folder.manifest import read_manifest
 from wayveil.pipeline.input import load_published
 from wayveil.recipe import catalog
 from wayveil.recipe.defaults import fits, is_ready
+from wayveil.report.results_json import is_percent, measured_values
 
 __all__ = ["Yardstick", "as_boxes", "common_steps", "make_yardstick"]
 
@@ -65,11 +66,11 @@ class Yardstick:
     def loss_of(self, score: dict[str, Any]) -> float | None:
         """Return the loss in a score (as JSON holds it): less is better; UsageError if there is no such number."""
         if self.loss:
-            return _number(self.metric.name, score["measured"], self.loss)
+            return _number(self.metric.name, measured_values(score), self.loss)
         value: float | None = score["value"]
         if not self.is_turned(score) or value is None:
             return value
-        if not score["percent"]:
+        if not is_percent(score):
             raise UsageError(f"{self.metric.name} is better the larger it is; name a number of it that is lost.")
         return 1 - value
 

@@ -33,7 +33,7 @@ from wayveil.report.results_json import results_json, to_text, verdict_json
 __all__ = ["RESULT", "Cell", "input_hashes", "make_cell", "private_text", "ready_to_run", "run_cell"]
 
 RESULT = "result.json"
-_FILES = ("path", "known", "places", "network", "taxonomy")
+_FILES = ("path", "known", "places", "zones", "network", "taxonomy")
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

@@ -17,6 +17,7 @@ from wayveil.errors import UsageError
 from wayveil.recipe.catalog import plain_parameters
 from wayveil.recipe.defaults import attacks_of, metrics_of
 from wayveil.recipe.recipe import Recipe
+from wayveil.report.results_json import is_percent, measured_values
 
 __all__ = ["Finished", "headline", "line_up", "risk_headline", "with_yardstick"]
 
@@ -65,7 +66,7 @@ def headline(recipe: Recipe, scores: Mapping[str, Any]) -> dict[str, Any]:
         found = risk_headline(raws)["risk"]
         if found is not None:
             pair = next(p for p in scores["attacks"] if p["raw"]["name"] == found["name"])
-            found["published"] = pair["published"]["measured"].get(found["number"])
+            found["published"] = measured_values(pair["published"]).get(found["number"])
         return {"risk": found, "loss": _loss(next(iter(scores["scores"]), None))}
     pair = _pair(yardstick, recipe, scores)
     number = yardstick.risk
@@ -74,8 +75,8 @@ def headline(recipe: Recipe, scores: Mapping[str, Any]) -> dict[str, Any]:
             "name": yardstick.attack.name,
             "number": number,
             "label": _RISK_WORDS.get(number, number.replace("_", " ")),
-            "raw": pair["raw"]["measured"].get(number),
-            "published": pair["published"]["measured"].get(number),
+            "raw": measured_values(pair["raw"]).get(number),
+            "published": measured_values(pair["published"]).get(number),
         },
         "loss": _loss(_score(yardstick, recipe, scores)),
     }
@@ -84,10 +85,10 @@ def headline(recipe: Recipe, scores: Mapping[str, Any]) -> dict[str, Any]:
 def risk_headline(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the attack (as JSON holds it) that learns most from data as they are."""
     found = [
-        (result["measured"][number], position, number)
-        for position, result in enumerate(results)
+        (measured[number], position, number)
+        for position, measured in enumerate(map(measured_values, results))
         for number in _RISK_WORDS
-        if result["measured"].get(number) is not None
+        if measured.get(number) is not None
     ]
     if not found:
         return {"risk": None, "loss": None}
@@ -128,7 +129,7 @@ def line_up(runs: Sequence[Finished]) -> dict[str, Any]:
     score = _score(yardstick, first.recipe, first.scores)
     return {
         "risk": {"name": yardstick.attack.name, "label": _RISK_WORDS.get(yardstick.risk, yardstick.risk)},
-        "loss": {"name": yardstick.metric.name, "label": yardstick.metric.summary, "percent": score["percent"]},
+        "loss": {"name": yardstick.metric.name, "label": yardstick.metric.summary, "percent": is_percent(score)},
         "points": points,
         "refused": refused,
     }
@@ -155,7 +156,7 @@ def _misfit(run: Finished, taken: Sequence[Finished]) -> str:
 
 def _point(yardstick: Yardstick, run: Finished) -> dict[str, Any]:
     pair = _pair(yardstick, run.recipe, run.scores)
-    measured = pair["published"]["measured"]
+    measured = measured_values(pair["published"])
     return {
         "id": run.id,
         "title": run.title,
@@ -164,7 +165,7 @@ def _point(yardstick: Yardstick, run: Finished) -> dict[str, Any]:
         "risk": yardstick.risk_of(measured),
         "risk_low": yardstick.risk_of(measured, "_low"),
         "risk_high": yardstick.risk_of(measured, "_high"),
-        "risk_raw": yardstick.risk_of(pair["raw"]["measured"]),
+        "risk_raw": yardstick.risk_of(measured_values(pair["raw"])),
         "loss": yardstick.loss_of(_score(yardstick, run.recipe, run.scores)),
     }
 
@@ -192,4 +193,8 @@ def _position(wanted: Any, attacks: Sequence[Any]) -> int | None:
 def _loss(score: Mapping[str, Any] | None) -> dict[str, Any] | None:
     if score is None:
         return None
-    return {name: score[name] for name in ("name", "value", "better", "percent")} | {"label": score["meaning"]}
+    return {
+        **{name: score[name] for name in ("name", "value", "better")},
+        "percent": is_percent(score),
+        "label": score["meaning"],
+    }

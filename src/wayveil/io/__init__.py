@@ -4,14 +4,17 @@ from wayveil.io.network.road_files import read_network, write_network
 from wayveil.io.places.place_files import read_places
 from wayveil.io.places.place_leaves import attach_places, taxonomy_of_places
 from wayveil.io.places.taxonomy_files import in_tree_order, read_published_taxonomy, read_taxonomy, write_taxonomy
-from wayveil.io.publish.layouts import as_published
+from wayveil.io.publish.layouts import Layout, as_published
 from wayveil.io.publish.published import public_frame, read_extent, read_published, write_published
 from wayveil.io.publish.writer import write_points, write_trips, write_visits
 from wayveil.io.read.dataframes import (
+    from_arrow,
+    from_frame,
     from_geopandas,
     from_movingpandas,
     from_pandas,
     from_polars,
+    table_in_memory,
     to_geopandas,
     to_movingpandas,
     to_pandas,
@@ -31,12 +34,15 @@ from wayveil.io.tabular.table import parquet_parts
 
 __all__ = [
     "Kind",
+    "Layout",
     "Loaded",
     "ReadOptions",
     "Span",
     "Spans",
     "as_published",
     "attach_places",
+    "from_arrow",
+    "from_frame",
     "from_geopandas",
     "from_movingpandas",
     "from_pandas",
@@ -63,6 +69,7 @@ __all__ = [
     "read_trips",
     "read_visits",
     "scatter_span",
+    "table_in_memory",
     "taxonomy_of_places",
     "to_geopandas",
     "to_movingpandas",

@@ -12,6 +12,7 @@ import polars as pl
 
 from wayveil.errors import InputError, UsageError, WayveilError
 from wayveil.io import Loaded, ReadOptions, read_points, read_taxonomy, read_trips, read_visits
+from wayveil.io.formats.file_formats import has_format
 from wayveil.io.formats.registry import holds_points, open_source
 from wayveil.io.sample import ROWS, sample_of
 from wayveil.io.tabular.columns import Columns, Kind, choose_columns, looks_like, place_columns, suggested
@@ -29,7 +30,6 @@ _VALUES = 50
 _MOST_DISTINCT = 1000
 _LONGEST = 80
 _MOST_NODES = _MOST_COLUMNS = 500
-_TABLES = (".csv", ".csv.gz", ".parquet")
 _KINDS: tuple[Kind, ...] = get_args(Kind)
 _WHOLE_READERS: dict[str, Callable[..., Loaded]] = {"visits": read_visits, "points": read_points, "trips": read_trips}
 """The readers that need no other file: these look at the sample, too."""
@@ -89,7 +89,7 @@ def preview(
     how = ReadOptions(crs=crs, on_duplicate_time=cast(Any, on_duplicate_time), owners="not-asked")
     try:
         nodes = _nodes(path) if role == "taxonomy" else {}
-        if role != "data" and not path.name.lower().endswith(_TABLES):
+        if role != "data" and not has_format(path, "csv", "parquet"):
             return {**_nothing(), **nodes}
         sample = sample_of(path, folder)
         read = replace(how, piece=not sample.whole)

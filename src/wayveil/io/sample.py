@@ -10,12 +10,13 @@ from pathlib import Path
 import polars as pl
 
 from wayveil.errors import InputError
+from wayveil.io.formats.file_formats import FORMATS
 
 __all__ = ["ROWS", "Sample", "sample_of"]
 
 ROWS = 20_000
 _BYTES = 4 << 20
-_LINES = (".csv", ".csv.gz", ".geojsonl", ".geojsons", ".ndjson", ".jsonl")
+_LINES = tuple(ending for entry in FORMATS.values() if entry.by_line for ending in entry.endings)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,9 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from wayveil.metrics.expected_counts import CellShares, expected_pairs, share_of_cells
 from wayveil.metrics.metric_base import OnPositions, OnRoutes, OnStops, OnVisits
 from wayveil.metrics.movement import (
-    bounding_box,
+    cell_corner,
     cell_parameter,
     cell_side,
     centres,
@@ -20,16 +21,18 @@ from wayveil.metrics.movement import (
     finite,
     lines_of,
 )
-from wayveil.metrics.stats import largest, paired_bars, top_kept, total_variation
+from wayveil.metrics.stats import counts_lost, largest, paired_bars, top_kept, total_variation
 from wayveil.metrics.stops.nodes import aligned_nodes, kinds_of_nodes
-from wayveil.model import Chart, Metric, Points, Regions, Routes, Score, Stops, Visits, parameter
+from wayveil.model import Chart, Metric, Number, Points, Regions, Routes, Score, Stops, Visits, parameter
 from wayveil.model.accumulators import Same, Tally, side_by_side
+from wayveil.model.numbers import count, measure, share
 
 __all__ = ["Flows", "OdMatrix", "RouteFlows", "StopFlows", "ends_of_trips"]
 
 Array = NDArray[Any]
 
 _DRAWN = 12
+_THERE = 0.5  # a flow is still there where at least so many trips are to be expected; counts are whole numbers
 
 
 def top_parameter() -> Any:
@@ -41,7 +44,7 @@ class _FlowMetric(Metric):
     """Trips counted by where they begin and end.  An end is one column of a tally, or several, as cells have two."""
 
     top: int
-    meaning: ClassVar[str] = "share of trips that would need another origin or destination to give the original flows"
+    meaning: ClassVar[str] = "share of trips that are not published, or begin or end somewhere else"
     axis: ClassVar[str]
     additive: ClassVar[bool] = True
 
@@ -49,37 +52,50 @@ class _FlowMetric(Metric):
     def end_text(self, flows: Tally, end: tuple[int, ...]) -> str:
         """Return where a flow begins or ends as people read it."""
 
-    def first_measured(self, counts: Mapping[str, Any]) -> dict[str, int | float | None]:
+    def first_numbers(self, counts: Mapping[str, Any]) -> dict[str, Number]:
         """Return numbers that come before those that all flows have."""
         return {}
 
-    def last_measured(self, counts: Mapping[str, Any]) -> dict[str, int | float | None]:
+    def last_numbers(self, counts: Mapping[str, Any]) -> dict[str, Number]:
         """Return numbers that come after those that all flows have."""
         return {}
 
     def score(self, counts: Mapping[str, Any]) -> Score:
         before = counts["before"]
         after = counts["after"]
-        flows, old, new = side_by_side(before, after)
+        width = len(before.columns) // 2
+        if isinstance(after, Tally):
+            flows, old, new = side_by_side(before, after)
+            origins = side_by_side(before.only(*range(width)), after.only(*range(width)))[1:]
+            destinations = side_by_side(before.only(*range(width, 2 * width)), after.only(*range(width, 2 * width)))[1:]
+        else:
+            flows = before
+            old, new = after.pairs
+            origins = after.origins
+            destinations = after.destinations
         there = old > 0
-        width = len(flows.columns) // 2
         return Score(
             name=self.name,
             meaning=self.meaning,
-            value=total_variation(old, new),
+            value=counts_lost(old, new),
             better="lower",
-            percent=True,
-            measured={
-                **self.first_measured(counts),
-                "trips_before": int(old.sum()),
-                "trips_after": int(new.sum()),
-                "flows_before": int(there.sum()),
-                "flows_after": int((new > 0).sum()),
-                "flows_kept_share": float((new[there] > 0).mean()) if there.any() else None,
-                f"top_{self.top}_flows_kept_share": top_kept(old, new, self.top),
-                "origins_moved_share": _moved(before, after, range(width)),
-                "destinations_moved_share": _moved(before, after, range(width, 2 * width)),
-                **self.last_measured(counts),
+            unit="share",
+            numbers={
+                **self.first_numbers(counts),
+                "trips_before": count(round(old.sum()), "Trips before", "trips"),
+                "trips_after": count(round(new.sum()), "Trips after", "trips"),
+                "trips_moved_share": share(total_variation(old, new), "Share of trips moved"),
+                "flows_before": count(int(there.sum()), "Flows before", "flows"),
+                "flows_after": count(int((new >= _THERE).sum()), "Flows after", "flows"),
+                "flows_kept_share": share(
+                    float((new[there] >= _THERE).mean()) if there.any() else None, "Share of flows kept"
+                ),
+                f"top_{self.top}_flows_kept_share": share(
+                    top_kept(old, new, self.top), f"Share kept of the {self.top} largest flows"
+                ),
+                "origins_moved_share": share(total_variation(*origins), "Share of origins moved"),
+                "destinations_moved_share": share(total_variation(*destinations), "Share of destinations moved"),
+                **self.last_numbers(counts),
             },
             charts=self._charts(flows, old, new, width),
         )
@@ -106,8 +122,8 @@ class Flows(_NamedFlows, OnVisits):
     """How the trips are spread over pairs of a first and a last place, before and after.
 
     A flow is the number of trajectories that begin at one place and end at another (or the same).  The headline is the
-    total-variation distance of the flows as shares of all trips: the share of trips that would have to be given another
-    origin or destination to turn one set of flows into the other.
+    share of the trips that are gone, or begin or end somewhere else: a loss that is even counts.  ``trips_moved_share``
+    is the total-variation distance of the flows as shares of all trips, which does not see an even loss.
 
     Parameters
     ----------
@@ -146,9 +162,9 @@ class Flows(_NamedFlows, OnVisits):
 class RouteFlows(_NamedFlows, OnRoutes):
     """How the trips are spread over pairs of the intersections where they begin and end, before and after.
 
-    A trip leads from where its first road begins to where its last road ends.  The headline is the total-variation
-    distance of the flows as shares of all trips: the share of trips that would have to be given another origin or
-    destination to turn one set of flows into the other.
+    A trip leads from where its first road begins to where its last road ends.  The headline is the share of the trips
+    that are gone, or begin or end somewhere else: a loss that is even counts.  ``trips_moved_share`` is the
+    total-variation distance of the flows as shares of all trips, which does not see an even loss.
 
     Parameters
     ----------
@@ -192,7 +208,7 @@ class StopFlows(_NamedFlows, OnStops):
 
     The kind of a stop is the node right below the root of the taxonomy that it belongs to, so that generalized stops
     can be compared with raw ones.  A stop published at the root has no kind that is known, and a trip that begins or
-    ends with one counts as moved.  The headline is the total-variation distance of the flows as shares of all trips.
+    ends with one counts as moved.  The headline is the share of the trips that are gone or moved.
 
     Parameters
     ----------
@@ -236,9 +252,13 @@ class StopFlows(_NamedFlows, OnStops):
             "unknown": int(((after[0] == tree.root) | (after[1] == tree.root)).sum()),
         }
 
-    def last_measured(self, counts: Mapping[str, Any]) -> dict[str, int | float | None]:
+    def last_numbers(self, counts: Mapping[str, Any]) -> dict[str, Number]:
         after = counts["after"]
-        return {"unknown_share": counts["unknown"] / after.total if len(after) else None}
+        return {
+            "unknown_share": share(
+                counts["unknown"] / after.total if len(after) else None, "Share of trips with an end that is not known"
+            )
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,20 +266,21 @@ class OdMatrix(_FlowMetric, OnPositions):
     """How the trips are spread over pairs of an origin and a destination, before and after.
 
     The plane is cut into square cells.  A flow is the number of trajectories that begin in one cell and end in another
-    (or the same).  The headline is the total-variation distance of the flows as shares of all trips: the share of trips
-    that would have to be given another origin or destination to turn one matrix into the other.
+    (or the same).  The headline is the share of the trips that are gone, or begin or end somewhere else: a loss that is
+    even counts.  ``trips_moved_share`` is the total-variation distance of the flows as shares of all trips.
 
     Parameters
     ----------
     cell : number, >= 0.001, or "auto"
-        Side of a cell in metres; "auto" is 1/16 of the longer side of the bounding box of the original.
+        Side of a cell in metres; "auto" is about 1/16 of what the middle 95 % of the positions span, a round number.
     top : int, 1 to 1000
         Number of largest flows that are compared.
 
     Notes
     -----
-    Boxes stand for their centres.  A trajectory with a single row begins and ends there; one without rows is left out.
-    O(rows + n log n) time for n trajectories.
+    A published box counts in every cell with the share of its area that lies there, so flows of boxes are expected
+    numbers.  Cells lie at multiples of their side.  A trajectory with a single row begins and ends there; one without
+    rows is left out.  O(rows + n log n) time for n trajectories, and for boxes the number of pairs of cells of a trip.
 
     Examples
     --------
@@ -274,7 +295,6 @@ class OdMatrix(_FlowMetric, OnPositions):
 
     name: ClassVar[str] = "od_matrix"
     summary: ClassVar[str] = "origins and destinations of trips, before and after"
-    meaning: ClassVar[str] = "share of trips that would need another origin or destination to give the original matrix"
     axis: ClassVar[str] = "from cell to cell (column, row), counted from the south-west"
     additive: ClassVar[bool] = False  # the cells depend on all of the original
 
@@ -285,19 +305,18 @@ class OdMatrix(_FlowMetric, OnPositions):
     def count(self, original: Points, published: Points | Regions) -> Mapping[str, Any]:
         """Return trips by column and row of the cells where they begin and end."""
         check_comparable(self.name, original, published)
-        x_0, _, y_0, _ = bounding_box(original) or (0.0, 0.0, 0.0, 0.0)
         cell = cell_side(self.cell, original)
-        found: dict[str, Any] = {"cell": Same(cell)}
-        for side, data in (("before", original), ("after", published)):
-            _, x, y = centres(data)
-            columns = lines_of(x, x_0, cell)
-            rows = lines_of(y, y_0, cell)
-            column, row = (ends_of_trips(data.offsets, lines, lines) for lines in (columns, rows))
-            found[side] = Tally.of(column[0], row[0], column[1], row[1])
-        return found
+        corner = cell_corner(original, cell)
+        before = _cell_flows(original, corner, cell)
+        after: Any = None
+        if isinstance(published, Regions):
+            after = ExpectedFlows.of(before, published, corner, cell)
+        else:
+            after = _cell_flows(published, corner, cell)
+        return {"cell": Same(cell), "before": before, "after": after}
 
-    def first_measured(self, counts: Mapping[str, Any]) -> dict[str, int | float | None]:
-        return {"cell_m": finite(counts["cell"].value)}
+    def first_numbers(self, counts: Mapping[str, Any]) -> dict[str, Number]:
+        return {"cell_m": measure(finite(counts["cell"].value), "m", "Side of a cell")}
 
 
 def ends_of_trips(offsets: Array, begin: Array, end: Array) -> tuple[Array, Array]:
@@ -313,6 +332,55 @@ def ends_of_trips(offsets: Array, begin: Array, end: Array) -> tuple[Array, Arra
     return begin[offsets[:-1][there]].astype(np.int64), end[offsets[1:][there] - 1].astype(np.int64)
 
 
-def _moved(before: Tally, after: Tally, end: range) -> float | None:
-    _, old, new = side_by_side(before.only(*end), after.only(*end))
-    return total_variation(old, new)
+def _cell_flows(data: Points, corner: tuple[float, float], cell: float) -> Tally:
+    """Return trips by column and row of their first cell, then of their last."""
+    _, x, y = centres(data)
+    columns = lines_of(x, corner[0], cell)
+    rows = lines_of(y, corner[1], cell)
+    column, row = (ends_of_trips(data.offsets, lines, lines) for lines in (columns, rows))
+    return Tally.of(column[0], row[0], column[1], row[1])
+
+
+@dataclass(frozen=True, eq=False)
+class ExpectedFlows:
+    """Counts of the original beside what is to be expected of boxes, for pairs of cells, first cells and last cells.
+
+    The last entry of each is all that boxes say to lie in cells where the original has nothing.
+    """
+
+    pairs: tuple[Array, Array]
+    origins: tuple[Array, Array]
+    destinations: tuple[Array, Array]
+
+    @classmethod
+    def of(cls, before: Tally, published: Regions, corner: tuple[float, float], cell: float) -> ExpectedFlows:
+        """Spread the first and the last box of each trip over the cells where the original begins or ends."""
+        column = np.concatenate([before.columns[0], before.columns[2]])
+        row = np.concatenate([before.columns[1], before.columns[3]])
+        cells, code = np.unique(np.stack([column, row], axis=1), axis=0, return_inverse=True)
+        begin, end = np.split(code.reshape(-1), 2)
+        first, last = ends_of_trips(published.offsets, np.arange(published.n_rows), np.arange(published.n_rows))
+        begins, ends = (_box_shares(published, rows, cells, corner, cell) for rows in (first, last))
+        n = len(cells)
+        trips = float(len(first))
+        return cls(
+            pairs=_with_rest(before.counts, expected_pairs(begins, ends, begin, end, n), trips),
+            origins=_with_rest(np.bincount(begin, weights=before.counts, minlength=n), begins.totals(n), trips),
+            destinations=_with_rest(np.bincount(end, weights=before.counts, minlength=n), ends.totals(n), trips),
+        )
+
+
+def _box_shares(published: Regions, rows: Array, cells: Array, corner: tuple[float, float], cell: float) -> CellShares:
+    """Return how much of some boxes lies in some cells."""
+    x, y = (
+        tuple((side[rows] - begin) / cell for side in sides)
+        for sides, begin in (
+            ((published.x_min, published.x_max), corner[0]),
+            ((published.y_min, published.y_max), corner[1]),
+        )
+    )
+    return share_of_cells(cells[:, 0], cells[:, 1], (x[0], x[1]), (y[0], y[1]))
+
+
+def _with_rest(before: Array, after: Array, total: float) -> tuple[Array, Array]:
+    return np.append(before, 0), np.append(after, max(0.0, total - float(after.sum())))

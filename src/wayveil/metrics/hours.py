@@ -10,21 +10,22 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from wayveil.metrics.expected_counts import share_of_cells
 from wayveil.metrics.metric_base import OnPositions, OnVisits
 from wayveil.metrics.movement import (
-    bounding_box,
+    cell_corner,
     cell_parameter,
     cell_side,
-    centres,
     check_comparable,
     finite,
     lines_of,
 )
-from wayveil.metrics.stats import largest, paired_bars, top_kept, total_variation
+from wayveil.metrics.stats import counts_lost, largest, paired_bars, top_kept, total_variation
 from wayveil.metrics.visits.aligned import check_times, hour_of_day
 from wayveil.model import Chart, Points, Regions, Score, TimeFormat, Visits, parameter
 from wayveil.model.accumulators import Same, Tally, side_by_side
 from wayveil.model.data.ragged import trajectory_of_row
+from wayveil.model.numbers import count, measure, relative, share
 
 __all__ = ["CellHours", "DayParts", "PlaceHours"]
 
@@ -32,6 +33,8 @@ Array = NDArray[Any]
 
 _PARTS = 24
 _DRAWN = 12
+_THERE = 0.5  # somebody is still in a cell where at least so many trips are to be expected; counts are whole numbers
+_MOMENTS = 8  # at which it is looked in which part of the time a box lasts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,8 +104,9 @@ class PlaceHours(OnVisits):
     """How busy places are at each hour of the day, before and after.
 
     The visits of all days are counted per place and hour.  Where times are plain integers, the time of the original is
-    cut into up to 24 equal parts instead.  The headline is the total-variation distance of the two tables as shares of
-    all visits: the share of visits that would have to be moved to another place or hour to turn one into the other.
+    cut into up to 24 equal parts instead.  The headline is the share of the visits that are gone, or at another place
+    or hour: a loss that is even counts.  ``visits_moved_share`` is the total-variation distance of the two tables as
+    shares of all visits, which does not see an even loss.
 
     Parameters
     ----------
@@ -121,7 +125,7 @@ class PlaceHours(OnVisits):
     >>> after = Visits.from_records([[("a", 0)], [("a", 60), ("b", 7260)]], time_format="epoch")
     >>> score = PlaceHours().run(before, after)
     >>> round(score.value, 3), score.measured["largest_error"]
-    (0.167, 1)
+    (0.25, 1)
     """
 
     top: int = parameter(
@@ -164,24 +168,30 @@ class PlaceHours(OnVisits):
         there = before > 0
         return Score(
             name=self.name,
-            meaning="share of visits that would need another place or hour to give the original counts",
-            value=total_variation(before, after),
+            meaning="share of visits that are not published, or at another place or hour",
+            value=counts_lost(before, after),
             better="lower",
-            percent=True,
-            measured={
-                "visits_before": int(before.sum()),
-                "visits_after": int(after.sum()),
-                "place_hours_before": int(there.sum()),
-                "place_hours_after": int((after > 0).sum()),
-                "place_hours_kept_share": float((after[there] > 0).mean()) if there.any() else None,
-                "mean_error": float(error[there].mean()) if there.any() else None,
-                "mean_relative_error": float((error[there] / before[there]).mean()) if there.any() else None,
-                "largest_error": int(error.max(initial=0)),
-                f"top_{self.top}_kept_share": top_kept(before, after, self.top),
-                "places_moved_share": places_moved,
-                "hours_moved_share": total_variation(*by_hour),
+            unit="share",
+            numbers={
+                "visits_before": count(int(before.sum()), "Visits before", "visits"),
+                "visits_after": count(int(after.sum()), "Visits after", "visits"),
+                "visits_moved_share": share(total_variation(before, after), "Share of visits moved"),
+                "place_hours_before": count(int(there.sum()), "Places and hours with visits before"),
+                "place_hours_after": count(int((after > 0).sum()), "Places and hours with visits after"),
+                "place_hours_kept_share": share(
+                    float((after[there] > 0).mean()) if there.any() else None, "Share of places and hours kept"
+                ),
+                "mean_error": count(float(error[there].mean()) if there.any() else None, "Mean error", "visits"),
+                "mean_relative_error": relative(
+                    float((error[there] / before[there]).mean()) if there.any() else None, "Mean relative error"
+                ),
+                "largest_error": count(int(error.max(initial=0)), "Largest error", "visits"),
+                f"top_{self.top}_kept_share": share(
+                    top_kept(before, after, self.top), f"Share kept of the {self.top} with most visits"
+                ),
+                "places_moved_share": share(places_moved, "Share of visits at another place"),
+                "hours_moved_share": share(total_variation(*by_hour), "Share of visits at another hour"),
             },
-            units={"mean_error": "visits", "largest_error": "visits"},
             charts=(
                 *parts.chart("Visits by time", "visits", *by_hour),
                 *_largest_changes(
@@ -207,19 +217,21 @@ class CellHours(OnPositions):
 
     The plane is cut into square cells.  A trip is present in a cell at an hour of the day if it has a point there then,
     however many.  Where times are plain integers, the time of the original is cut into up to 24 equal parts instead.
-    The headline is the total-variation distance of the two tables as shares of all presences.
+    The headline is the share of the presences that are gone, or in another cell or hour: a loss that is even counts.
 
     Parameters
     ----------
     cell : number, >= 0.001, or "auto"
-        Side of a cell in metres; "auto" is 1/16 of the longer side of the bounding box of the original.
+        Side of a cell in metres; "auto" is about 1/16 of what the middle 95 % of the positions span, a round number.
     top : int, 1 to 1000
         Number of busiest cells and hours that are compared.
 
     Notes
     -----
-    Boxes stand for the middle of their place and of their time.  Trips and not points are counted, so the number of
-    points that a trip has in a cell does not matter.  O(rows) time, and O(rows) memory.
+    A published box counts in every cell and part of the time with the share of it that lies there; of several boxes of
+    a trip the one with the largest share counts.  Cells lie at multiples of their side.  Trips and not points are
+    counted, so the number of points that a trip has in a cell does not matter.  O(rows) time, and O(rows) memory; of
+    boxes, O(cells in which they lie).
 
     Examples
     --------
@@ -244,8 +256,13 @@ class CellHours(OnPositions):
         check_comparable(self.name, original, published)
         parts = DayParts.of(original.t, original.time_format)
         cell = cell_side(self.cell, original)
-        sides = [_presences(data, parts, original, cell) for data in (original, published)]
-        return {"cell": cell, "parts": parts, "table": _table(*sides)}
+        corner = cell_corner(original, cell)
+        before = _presences(original, parts, corner, cell)
+        if isinstance(published, Regions):
+            after, rest = _expected_presences(published, parts, before, corner, cell)
+        else:
+            after, rest = _presences(published, parts, corner, cell), 0.0
+        return {"cell": cell, "parts": parts, "table": _table(before, after), "rest": rest}
 
     def score(self, counts: Mapping[str, Any]) -> Score:
         cell = counts["cell"]
@@ -253,25 +270,35 @@ class CellHours(OnPositions):
         table = counts["table"]
         before, after = (table[side].to_numpy() for side in ("before", "after"))
         by_hour = [_sums(table, "part", len(parts.labels), side) for side in ("before", "after")]
+        # Boxes also say that somebody is where the original has nobody; this belongs to the sum.
+        elsewhere = np.append(before, 0), np.append(after, counts["rest"])
         cells = table.group_by("column", "row", maintain_order=True).agg(pl.col("before").sum(), pl.col("after").sum())
         there = before > 0
         return Score(
             name=self.name,
-            meaning="share of presences that would need another cell or hour to give the original counts",
-            value=total_variation(before, after),
+            meaning="share of the trips in a cell at an hour that are not published, or in another cell or hour",
+            value=counts_lost(*elsewhere),
             better="lower",
-            percent=True,
-            measured={
-                "cell_m": finite(cell),
-                "presences_before": int(before.sum()),
-                "presences_after": int(after.sum()),
-                "cell_hours_before": int(there.sum()),
-                "cell_hours_after": int((after > 0).sum()),
-                "cell_hours_kept_share": float((after[there] > 0).mean()) if there.any() else None,
-                "largest_error": int(np.abs(before - after).max(initial=0)),
-                f"top_{self.top}_kept_share": top_kept(before, after, self.top),
-                "cells_moved_share": total_variation(cells["before"].to_numpy(), cells["after"].to_numpy()),
-                "hours_moved_share": total_variation(*by_hour),
+            unit="share",
+            numbers={
+                "cell_m": measure(finite(cell), "m", "Side of a cell"),
+                "presences_before": count(int(before.sum()), "Presences before", "presences"),
+                "presences_after": count(round(elsewhere[1].sum()), "Presences after", "presences"),
+                "presences_moved_share": share(total_variation(*elsewhere), "Share of presences moved"),
+                "cell_hours_before": count(int(there.sum()), "Cells and hours with presences before"),
+                "cell_hours_after": count(int((after >= _THERE).sum()), "Cells and hours with presences after"),
+                "cell_hours_kept_share": share(
+                    float((after[there] >= _THERE).mean()) if there.any() else None, "Share of cells and hours kept"
+                ),
+                "largest_error": count(round(np.abs(before - after).max(initial=0)), "Largest error", "presences"),
+                f"top_{self.top}_kept_share": share(
+                    top_kept(before, after, self.top), f"Share kept of the {self.top} with most presences"
+                ),
+                "cells_moved_share": share(
+                    total_variation(cells["before"].to_numpy(), cells["after"].to_numpy()),
+                    "Share of presences in another cell",
+                ),
+                "hours_moved_share": share(total_variation(*by_hour), "Share of presences at another hour"),
             },
             charts=(
                 *parts.chart("Trips in all cells by time", "presences", *by_hour),
@@ -286,16 +313,46 @@ class CellHours(OnPositions):
         )
 
 
-def _presences(data: Points | Regions, parts: DayParts, original: Points, cell: float) -> pl.DataFrame:
+def _presences(data: Points, parts: DayParts, corner: tuple[float, float], cell: float) -> pl.DataFrame:
     """Return how many trajectories are in each cell in each part of the time."""
-    box = bounding_box(original) or (0.0, 0.0, 0.0, 0.0)
-    _, x, y = centres(data)
-    t_min, t_max, *_ = data.boxes()
-    t = t_min + (t_max - t_min) // 2
-    column = lines_of(x, box[0], cell)
-    row = lines_of(y, box[2], cell)
-    found = pl.DataFrame({"trip": trajectory_of_row(data.offsets), "column": column, "row": row, "part": parts.part(t)})
+    column = lines_of(data.x, corner[0], cell)
+    row = lines_of(data.y, corner[1], cell)
+    part = parts.part(data.t)
+    found = pl.DataFrame({"trip": trajectory_of_row(data.offsets), "column": column, "row": row, "part": part})
     return found.unique().group_by("column", "row", "part").agg(pl.len().cast(pl.Int64).alias("count"))
+
+
+def _expected_presences(
+    data: Regions, parts: DayParts, before: pl.DataFrame, corner: tuple[float, float], cell: float
+) -> tuple[pl.DataFrame, float]:
+    """Return how many trajectories are to be expected where the original has somebody, and how many elsewhere.
+
+    A box is in a cell with the share of its area there, and in a part of the time with the share of its time.
+    """
+    cells = before.select("column", "row").unique().sort("column", "row").to_numpy().astype(np.int64).reshape(-1, 2)
+    x = (data.x_min - corner[0]) / cell, (data.x_max - corner[0]) / cell
+    y = (data.y_min - corner[1]) / cell, (data.y_max - corner[1]) / cell
+    shares = share_of_cells(cells[:, 0], cells[:, 1], x, y)
+    spots = pl.DataFrame({"box": shares.area, "cell": shares.cell, "share": shares.share})
+    lasts = (data.t_max - data.t_min).view(np.uint64)  # as an unsigned number the difference of two times always fits
+    steps = [lasts // np.uint64(_MOMENTS) * np.uint64(i) for i in range(_MOMENTS)]
+    times = pl.DataFrame(
+        {
+            "box": np.tile(np.arange(data.n_rows), _MOMENTS),
+            "part": np.concatenate([parts.part(data.t_min + step.view(np.int64)) for step in steps]),
+        }
+    )
+    times = times.group_by("box", "part").agg((pl.len() / _MOMENTS).alias("time"))
+    trip = pl.DataFrame({"box": np.arange(data.n_rows), "trip": trajectory_of_row(data.offsets)})
+    both = times.join(trip, on="box").join(spots, on="box")
+    likely = both.group_by("trip", "part", "cell").agg((pl.col("time") * pl.col("share")).max().alias("share"))
+    found = likely.group_by("part", "cell").agg(pl.col("share").sum().alias("count")).sort("cell", "part")
+    # Of each trip and part there is one presence at least; what of it is in no cell of the original is elsewhere.
+    whole = times.join(trip, on="box").group_by("trip", "part").agg(pl.col("time").max())["time"].sum()
+    at = found["cell"].to_numpy()
+    table = found.select(column=pl.Series(cells[at, 0]), row=pl.Series(cells[at, 1]), part="part", count="count")
+    there = table.join(before.select("column", "row", "part"), on=["column", "row", "part"], how="semi")
+    return there, max(0.0, float(whole) - float(there["count"].sum()))
 
 
 def _table(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:

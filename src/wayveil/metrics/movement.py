@@ -16,6 +16,7 @@ from wayveil.model.accumulators import Highest, Lowest
 __all__ = [
     "Extent",
     "bounding_box",
+    "cell_corner",
     "cell_parameter",
     "cell_side",
     "centres",
@@ -24,7 +25,11 @@ __all__ = [
     "finite",
     "lines_of",
     "longer_side",
+    "round_up",
     "sides",
+    "usual_box",
+    "usual_side",
+    "usual_span",
     "with_rows",
 ]
 
@@ -122,6 +127,7 @@ def finite(value: Any) -> float | None:
 
 
 _AUTO_CELLS = 16
+_OUTSIDE = 0.025  # of the positions may lie beyond each end of what is called usual
 _FAR = 1 << 40  # cells further away than this are one, so that numbers of cells fit
 
 
@@ -132,12 +138,41 @@ def cell_parameter() -> Any:
         low=0.001,
         choices=("auto",),
         default="auto",
-        help="side of a cell in metres; auto: 1/16 of the longer side of the bounding box",
+        help="side of a cell in metres; auto: about 1/16 of what the middle 95 % of the positions span, a round number",
     )
 
 
+def usual_span(values: Array) -> tuple[float, float]:
+    """Return between which two values the middle 95 % lie: a few that are far away from all others change little.
+
+    Of up to 40 values these are the smallest and the largest.
+
+    Examples
+    --------
+    >>> usual_span(np.append(np.arange(100.0), 1e9)), usual_span(np.array([3.0, 5.0]))
+    ((2.0, 98.0), (3.0, 5.0))
+    """
+    low = np.quantile(values, _OUTSIDE, method="lower")
+    high = np.quantile(values, 1 - _OUTSIDE, method="higher")
+    return float(low), float(high)
+
+
+def usual_box(data: Points) -> tuple[float, float, float, float] | None:
+    """Return (x_min, x_max, y_min, y_max) of where the middle 95 % of the points are, on each axis; None without."""
+    return (*usual_span(data.x), *usual_span(data.y)) if data.n_rows else None
+
+
+def usual_side(data: Points) -> float:
+    """Return the longer side of the usual box; 0 without points."""
+    found = usual_box(data)
+    side = max(found[1] - found[0], found[3] - found[2]) if found else 0.0
+    if side > _LONGEST:
+        raise InputError(f"The coordinates span more than {_LONGEST:g} metres, so areas and distances have no numbers.")
+    return side
+
+
 def cell_side(cell: float | str, original: Points) -> float:
-    """Return the side of a cell in metres.
+    """Return the side of a cell in metres; one position far away from all others does not change it.
 
     Examples
     --------
@@ -145,7 +180,37 @@ def cell_side(cell: float | str, original: Points) -> float:
     >>> cell_side("auto", data), cell_side(5.0, data)
     (2.0, 5.0)
     """
-    return longer_side(original) / _AUTO_CELLS or 1.0 if isinstance(cell, str) else cell
+    if not isinstance(cell, str):
+        return cell
+    side = usual_side(original) / _AUTO_CELLS
+    return round_up(side) if side > 0 else 1.0
+
+
+def cell_corner(original: Points, cell: float) -> tuple[float, float]:
+    """Return where column 0 and row 0 of the cells begin: at multiples of the side, near the usual south-west corner.
+
+    Examples
+    --------
+    >>> cell_corner(Points.from_records([[(0, 23.0, -1.0)]]), 10.0)
+    (20.0, -10.0)
+    """
+    x_min, _, y_min, _ = usual_box(original) or (0.0, 0.0, 0.0, 0.0)
+    with np.errstate(over="ignore"):
+        return float(np.floor(x_min / cell) * cell), float(np.floor(y_min / cell) * cell)
+
+
+def round_up(value: float) -> float:
+    """Return the smallest of 1, 2 and 5 times a power of ten that is not below `value`; 1 for next to nothing.
+
+    Examples
+    --------
+    >>> round_up(0.03), round_up(20.0), round_up(21.0)
+    (0.05, 20.0, 50.0)
+    """
+    if value < 1e-300:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(value))
+    return next((digit * power for digit in (1, 2, 5) if digit * power >= value), 10 * power)
 
 
 def lines_of(place: NDArray[Any], begin: float, side: float) -> NDArray[np.int64]:

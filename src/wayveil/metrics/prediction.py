@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from wayveil.metrics.metric_base import OnPositions, OnRoutes, OnStops, OnVisits
 from wayveil.metrics.movement import (
-    bounding_box,
+    cell_corner,
     cell_parameter,
     cell_side,
     centres,
@@ -22,8 +22,9 @@ from wayveil.metrics.movement import (
 from wayveil.metrics.roads.road_counts import aligned_roads
 from wayveil.metrics.stops.nodes import aligned_nodes, kinds_of_nodes
 from wayveil.metrics.visits.aligned import aligned_locations
-from wayveil.model import Chart, Metric, Points, Regions, Routes, Score, Series, Stops, Visits
+from wayveil.model import Chart, Metric, Number, Points, Regions, Routes, Score, Series, Stops, Visits
 from wayveil.model.data.ragged import keep_rows, trajectory_of_row
+from wayveil.model.numbers import count, measure, relabel, relative, share
 
 __all__ = [
     "GUESSES",
@@ -59,8 +60,8 @@ class _NextMetric(Metric):
             "published",
             value=found.loss,
             better="lower",
-            percent=True,
-            measured={**counts.get("measured", {}), **found.measured()},
+            unit="relative",
+            numbers={**counts.get("numbers", {}), **found.numbers()},
             charts=found.chart(self.title),
         )
 
@@ -117,7 +118,7 @@ class NextCell(_NextMetric, OnPositions):
     Parameters
     ----------
     cell : number, >= 0.001, or "auto"
-        Side of a cell in metres; "auto" is 1/16 of the longer side of the bounding box of the original.
+        Side of a cell in metres; "auto" is about 1/16 of what the middle 95 % of the positions span, a round number.
 
     Notes
     -----
@@ -147,7 +148,10 @@ class NextCell(_NextMetric, OnPositions):
         state, n = _cells(original, published, cell)
         before = _moves(original, state[: original.n_rows])
         after = _moves(published, state[original.n_rows :])
-        return {"prediction": Prediction.of(before, after, n), "measured": {"cell_m": finite(cell)}}
+        return {
+            "prediction": Prediction.of(before, after, n),
+            "numbers": {"cell_m": measure(finite(cell), "m", "Side of a cell")},
+        }
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,7 +240,11 @@ class NextStop(_NextMetric, OnStops):
         places: Prediction = counts["places"]
         return replace(
             of_kinds,
-            measured={**of_kinds.measured, "loss_of_places": places.loss, **places.measured("_of_places")},
+            numbers={
+                **of_kinds.numbers,
+                "loss_of_places": relative(places.loss, "Loss of places"),
+                **relabel(places.numbers(), "_of_places", "of places"),
+            },
             charts=(*of_kinds.charts, *places.chart("Places of next stops that are guessed right")),
         )
 
@@ -363,23 +371,32 @@ class Prediction:
         """How much more often the first guess is right with the original."""
         return _minus(self.everyone.first, self.after.first)
 
-    def measured(self, suffix: str = "") -> dict[str, int | float | None]:
+    def numbers(self) -> dict[str, Number]:
         """Return everything as numbers with names."""
-        found: dict[str, int | float | None] = {
-            "tested_people": self.people,
-            "tested_steps": self.steps,
-            "accuracy_before": self.everyone.first,
-            "accuracy_after": self.after.first,
-            "accuracy_before_others": self.others.first,
-            "loss_to_others": _minus(self.others.first, self.after.first),
-            f"accuracy_of_{GUESSES}_before": self.everyone.three,
-            f"accuracy_of_{GUESSES}_after": self.after.three,
-            f"accuracy_of_{GUESSES}_before_others": self.others.three,
-            f"loss_of_{GUESSES}": _minus(self.everyone.three, self.after.three),
-            "known_share_before": self.everyone.known,
-            "known_share_after": self.after.known,
+        return {
+            "tested_people": count(self.people, "People tested", "people"),
+            "tested_steps": count(self.steps, "Steps tested", "steps"),
+            "accuracy_before": share(self.everyone.first, "Right with the original"),
+            "accuracy_after": share(self.after.first, "Right with the publication"),
+            "accuracy_before_others": share(self.others.first, "Right with the original of other people"),
+            "loss_to_others": relative(
+                _minus(self.others.first, self.after.first), "Loss in relation to the original of other people"
+            ),
+            f"accuracy_of_{GUESSES}_before": share(
+                self.everyone.three, f"One of {GUESSES} guesses right with the original"
+            ),
+            f"accuracy_of_{GUESSES}_after": share(
+                self.after.three, f"One of {GUESSES} guesses right with the publication"
+            ),
+            f"accuracy_of_{GUESSES}_before_others": share(
+                self.others.three, f"One of {GUESSES} guesses right with the original of other people"
+            ),
+            f"loss_of_{GUESSES}": relative(
+                _minus(self.everyone.three, self.after.three), f"Loss with {GUESSES} guesses"
+            ),
+            "known_share_before": share(self.everyone.known, "Share of steps with a guess, original"),
+            "known_share_after": share(self.after.known, "Share of steps with a guess, publication"),
         }
-        return {name + suffix: value for name, value in found.items()}
 
     def chart(self, title: str) -> tuple[Chart, ...]:
         """Return the accuracies side by side; no chart where there was nothing to test."""
@@ -422,11 +439,11 @@ def _mixed(number: Array) -> Array:
 
 def _cells(original: Points, published: Points | Regions, cell: float) -> tuple[Array, int]:
     """Return the number of the cell of each row, those of the original first, and how many cells there are."""
-    box = bounding_box(original) or (0.0, 0.0, 0.0, 0.0)
+    corner = cell_corner(original, cell)
     found = np.zeros(original.n_rows + published.n_rows, np.int64)
     n = 1
     _, x, y = (np.concatenate(sides) for sides in zip(centres(original), centres(published), strict=True))
-    for place, begin in ((x, box[0]), (y, box[2])):
+    for place, begin in zip((x, y), corner, strict=True):
         lines, where = np.unique(lines_of(place, begin, cell), return_inverse=True)
         # Made dense each time, so that numbers cannot overflow.
         cells, found = np.unique(found * len(lines) + where, return_inverse=True)

@@ -10,20 +10,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.metrics.movement import finite
-from wayveil.model import Chart, Series, TimeFormat
+from wayveil.metrics.movement import finite, round_up
+from wayveil.model import Chart, Number, Series, TimeFormat
 from wayveil.model.accumulators import Tally, side_by_side
+from wayveil.model.numbers import amount, measure
 
 __all__ = [
     "AREAS",
     "LENGTHS",
     "average",
     "count_chart",
+    "counts_lost",
     "distribution",
     "durations",
     "largest",
     "paired_bars",
     "tally_of_sizes",
+    "time_amount",
     "top_kept",
     "total_variation",
     "value_distances",
@@ -49,6 +52,13 @@ def durations(time_format: TimeFormat) -> Units:
     return ((1, "units of time"),) if time_format == "integer" else _TIMES
 
 
+def time_amount(value: float | None, time_format: TimeFormat, label: str) -> Number:
+    """Return a span of time: in seconds, or in units of time where times are plain integers."""
+    if time_format == "integer":
+        return amount(value, label, "units of time")
+    return measure(value, "s", label)
+
+
 def distribution(
     title: str, what: str, units: Units, columns: Sequence[tuple[str, Array | Tally]], y_label: str
 ) -> tuple[Chart, ...]:
@@ -68,7 +78,7 @@ def distribution(
     largest = max(float(_different(values).max()) for values in there)
     usual = max(_usual(values) for values in there)
     size, unit = next((u for u in reversed(units) if u[0] * 2 <= (usual or largest)), units[0])
-    step = _round_up((usual or largest) / size / _CLASSES)
+    step = round_up((usual or largest) / size / _CLASSES)
     last = max(1, math.floor((usual or largest) / size / step) + 1)
     labels = [f"{_text(i * step)}-{_text((i + 1) * step)}" for i in range(last)]
     if largest / size >= last * step:
@@ -153,14 +163,6 @@ def _usual(values: Array | Tally) -> float:
     return float(values.values[np.searchsorted(np.cumsum(values.counts), place, side="right")])
 
 
-def _round_up(value: float) -> float:
-    """Return the smallest of 1, 2 and 5 times a power of ten that is not below `value`; 1 for next to nothing."""
-    if value < 1e-300:
-        return 1.0
-    power = 10.0 ** math.floor(math.log10(value))
-    return next((digit * power for digit in (1, 2, 5) if digit * power >= value), 10 * power)
-
-
 def _text(value: float) -> str:
     return f"{value:.10g}"
 
@@ -226,6 +228,25 @@ def total_variation(before: Array, after: Array) -> float | None:
     if not before.any() or not after.any():
         return None
     return float(np.abs(before / before.sum() - after / after.sum()).sum() / 2)
+
+
+def counts_lost(before: Array, after: Array) -> float | None:
+    """Return the share of all counts that are gone or somewhere else; None where there was nothing to count.
+
+    It is 1 less what both have in common, as a share of the larger one of the two sums.  Of sums that are equal it is
+    the total variation; unlike that it sees a loss that is even, and what was added.
+
+    Examples
+    --------
+    >>> counts_lost(np.array([2, 2]), np.array([1, 1])), counts_lost(np.array([2, 2]), np.array([3, 1]))
+    (0.5, 0.25)
+    >>> counts_lost(np.array([1]), np.array([0])), counts_lost(np.array([0]), np.array([1]))
+    (1.0, None)
+    """
+    if not before.any():
+        return None
+    lost = 1 - float(np.minimum(before, after).sum()) / max(float(before.sum()), float(after.sum()))
+    return max(0.0, lost)
 
 
 def top_kept(before: Array, after: Array, top: int) -> float | None:

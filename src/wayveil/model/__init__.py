@@ -17,16 +17,16 @@ from wayveil.model.claims import (
 from wayveil.model.data.coded import Coded, Owners
 from wayveil.model.data.frame import Extent, Frame
 from wayveil.model.data.kinds import KINDS, InputKind, Kind
-from wayveil.model.data.places import Places
 from wayveil.model.data.points import Points
 from wayveil.model.data.regions import Regions
 from wayveil.model.data.routes import RoadNetwork, Routes
 from wayveil.model.data.stops import Stops
-from wayveil.model.data.taxonomy import Taxonomy
 from wayveil.model.data.times import TimeFormat, duration_units, seconds_per_unit
 from wayveil.model.data.trajectories import NamedPlaces, Trajectories, concat
 from wayveil.model.data.trips import Trips
 from wayveil.model.data.visits import Visits
+from wayveil.model.file_format import FileFormat
+from wayveil.model.numbers import Number, Numbers
 from wayveil.model.parameters import (
     Parameter,
     Sensitive,
@@ -35,7 +35,9 @@ from wayveil.model.parameters import (
     parameters_of,
     plain,
 )
-from wayveil.model.plugins import guarantee_from_json, guarantees
+from wayveil.model.places.places import Places
+from wayveil.model.places.taxonomy import Taxonomy
+from wayveil.model.plugins import guarantee_from_json, guarantees, kinds
 from wayveil.model.protocols import (
     Attack,
     BlockKey,
@@ -69,6 +71,7 @@ __all__ = [
     "Data",
     "Engine",
     "Extent",
+    "FileFormat",
     "Frame",
     "Guarantee",
     "InputKind",
@@ -78,6 +81,8 @@ __all__ = [
     "Method",
     "Metric",
     "NamedPlaces",
+    "Number",
+    "Numbers",
     "Owners",
     "Parameter",
     "Places",
@@ -110,6 +115,7 @@ __all__ = [
     "duration_units",
     "guarantee_from_json",
     "guarantees",
+    "kinds",
     "parameter",
     "parameters_of",
     "plain",

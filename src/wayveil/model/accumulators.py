@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.errors import InputError
+from wayveil.model.numbers import Number as Measured
 from wayveil.model.results import AttackResult, Chart, Series
 
 __all__ = ["Highest", "Lowest", "Same", "Tally", "add", "join_results", "side_by_side"]
@@ -208,21 +209,27 @@ def side_by_side(before: Tally, after: Tally) -> tuple[Tally, Array, Array]:
 def join_results(results: Sequence[AttackResult]) -> AttackResult:
     """Return what an attacker learns who knows in which piece a victim is, so that each piece is attacked by itself.
 
-    Victims are added.  Numbers named `max` are the largest, those named `min` the smallest of all pieces, thresholds
-    stay; whole numbers are added, and all other numbers are means, weighted by the victims of the pieces that have
-    them.  Bounds of confidence intervals cannot be told from those of the pieces and are None, except where only one
-    piece has victims.  Charts of shares are means, too; charts that are not of shares or differ in their labels are
-    left out.
+    Victims are added.  Each number says how it is joined: as the largest, the smallest or the sum of all pieces, or as
+    the mean, weighted by the victims of the pieces that have it.  Bounds of confidence intervals cannot be told from
+    those of the pieces and are None, except where only one piece has victims.  Charts of shares are means, too; charts
+    that are not of shares or differ in their labels are left out.
 
     Examples
     --------
+    >>> from wayveil.model.numbers import probability
     >>> results = [
-    ...     AttackResult(name="a", adversary="b", victims=n, sampled=False, measured={"mean": risk, "risk_max": risk})
+    ...     AttackResult(
+    ...         name="a",
+    ...         adversary="b",
+    ...         victims=n,
+    ...         sampled=False,
+    ...         numbers={"mean": probability(risk, "Mean"), "worst": probability(risk, "Worst", joined="largest")},
+    ...     )
     ...     for n, risk in ((1, 1.0), (3, 0.2))
     ... ]
     >>> joined = join_results(results)
     >>> joined.victims, joined.measured
-    (4, {'mean': 0.4, 'risk_max': 1.0})
+    (4, {'mean': 0.4, 'worst': 1.0})
     """
     if not results:
         raise InputError("There is no result of an attack to join.")
@@ -230,12 +237,12 @@ def join_results(results: Sequence[AttackResult]) -> AttackResult:
     if len(attacked) == 1:
         return replace(attacked[0], sampled=any(result.sampled for result in results))
     weights = [result.victims for result in attacked]
-    names = dict.fromkeys(name for result in attacked for name in result.measured)
+    names = dict.fromkeys(name for result in attacked for name in result.numbers)
     return replace(
         attacked[0],
         victims=sum(weights),
         sampled=any(result.sampled for result in results),
-        measured={name: _joined(name, [r.measured.get(name) for r in attacked], weights) for name in names},
+        numbers={name: _joined_number([r.numbers.get(name) for r in attacked], weights) for name in names},
         charts=tuple(
             joined
             for chart in attacked[0].charts
@@ -244,18 +251,27 @@ def join_results(results: Sequence[AttackResult]) -> AttackResult:
     )
 
 
-def _joined(name: str, values: Sequence[int | float | None], weights: Sequence[int]) -> int | float | None:
+def _joined_number(numbers: Sequence[Measured | None], weights: Sequence[int]) -> Measured:
+    """Return one number of several pieces; a piece may lack it."""
+    known = [(number, weight) for number, weight in zip(numbers, weights, strict=True) if number is not None]
+    first = known[0][0]
+    value = _joined(first.joined, [number.value for number, _ in known], [weight for _, weight in known])
+    return replace(first, value=value, interval=None if first.interval is None else (None, None))
+
+
+def _joined(rule: str, values: Sequence[int | float | None], weights: Sequence[int]) -> int | float | None:
     known = [(value, weight) for value, weight in zip(values, weights, strict=True) if value is not None]
-    words = name.split("_")
-    if not known or words[-1] in ("low", "high"):
+    if not known:
         return None
     listed = [value for value, _ in known]
-    rules: dict[str, Callable[[list[Any]], int | float]] = {"max": max, "min": min, "threshold": lambda found: found[0]}
-    for word, rule in rules.items():
-        if word in words:
-            return rule(listed)
-    if all(isinstance(value, int) for value in listed):
-        return sum(listed)
+    rules: dict[str, Callable[[list[Any]], int | float]] = {
+        "largest": max,
+        "smallest": min,
+        "sum": sum,
+        "same": lambda found: found[0],
+    }
+    if rule in rules:
+        return rules[rule](listed)
     mean = fsum(value * weight for value, weight in known) / sum(weight for _, weight in known)
     return min(max(mean, min(listed)), max(listed))  # rounding must not lift a mean above the largest value
 
@@ -270,7 +286,7 @@ def _joined_chart(chart: Chart, charts: Sequence[Sequence[Chart]], weights: Sequ
         Series(
             name=own.name,
             values=tuple(
-                _joined("", column, weights) for column in zip(*(c.series[i].values for c in alike), strict=True)
+                _joined("mean", column, weights) for column in zip(*(c.series[i].values for c in alike), strict=True)
             ),
         )
         for i, own in enumerate(chart.series)

@@ -1,4 +1,4 @@
-"""What other packages add: methods, claims and their verifiers, attacks, metrics, preparation steps, workloads.
+"""What other packages add: methods, claims, verifiers, attacks, metrics, steps, workloads, file formats, kinds of data.
 
 A package names what it adds as entry points, in the groups of `GROUPS`.  By the name of an entry point the command
 line, recipes and reports know the thing.  What cannot be loaded is an error and is never passed over: an attack that is
@@ -16,11 +16,14 @@ from typing import Any, Literal
 
 from wayveil.errors import UsageError, closest
 from wayveil.model.claims import GUARANTEES, Claim, Guarantee
+from wayveil.model.data.kinds import KINDS
+from wayveil.model.data.trajectories import Trajectories
+from wayveil.model.file_format import FileFormat
 from wayveil.model.protocols import Attack, Method, Metric, Step, Workload
 
-__all__ = ["GROUPS", "Group", "guarantee_from_json", "guarantees", "load_plugins", "with_plugins"]
+__all__ = ["GROUPS", "Group", "guarantee_from_json", "guarantees", "kinds", "load_plugins", "with_plugins"]
 
-Group = Literal["methods", "claims", "verifiers", "attacks", "metrics", "steps", "workloads"]
+Group = Literal["methods", "claims", "verifiers", "attacks", "metrics", "steps", "workloads", "formats", "kinds"]
 
 GROUPS: Mapping[Group, type | None] = MappingProxyType(
     {
@@ -31,9 +34,12 @@ GROUPS: Mapping[Group, type | None] = MappingProxyType(
         "metrics": Metric,
         "steps": Step,
         "workloads": Workload,
+        "formats": FileFormat,
+        "kinds": Trajectories,
     }
 )
-"""What an entry point of the group ``wayveil.<name>`` must be: a class made of this one; a verifier is a function."""
+"""What an entry point of the group ``wayveil.<name>`` must be: a class made of this one; a verifier is a
+function, and a format is a `FileFormat` itself."""
 
 
 @cache
@@ -64,6 +70,11 @@ def guarantees() -> Mapping[str, type[Guarantee]]:
     return with_plugins(GUARANTEES, "claims")
 
 
+def kinds() -> Mapping[str, type[Trajectories]]:
+    """Return the class of every kind of data by name: ours, then those of plug-ins."""
+    return with_plugins(KINDS, "kinds")
+
+
 def guarantee_from_json(claim: Any) -> Guarantee:
     """Return the guarantee that `to_json` wrote; anything else is a UsageError."""
     known = guarantees()
@@ -90,16 +101,38 @@ def _load(point: EntryPoint, base: type | None) -> Any:
         if not callable(loaded):
             raise UsageError(f"{_speaker(point)}: {point.value} is no function.")
         return loaded
+    if base is FileFormat:
+        return _checked_format(point, loaded)
     if not isclass(loaded) or not issubclass(loaded, base):
         raise UsageError(f"{_speaker(point)}: {point.value} is not made of wayveil.{base.__name__}.")
     if isabstract(loaded):
         missing = ", ".join(sorted(loaded.__abstractmethods__))  # type: ignore[attr-defined]
         raise UsageError(f"{_speaker(point)}: {point.value} does not define {missing}.")
+    if base is Trajectories:
+        return _checked_kind(point, loaded)
     if base is not Claim and not isinstance(getattr(loaded, "summary", None), str):
         raise UsageError(f"{_speaker(point)}: {point.value} has no summary. Say in a few words what it is.")
     named = getattr(loaded, "name", None)
     if named != point.name:
         raise UsageError(f"{_speaker(point)}: {point.value} calls itself {named!r}. Both names must be the same.")
+    return loaded
+
+
+def _checked_format(point: EntryPoint, loaded: Any) -> FileFormat:
+    if not isinstance(loaded, FileFormat):
+        raise UsageError(f"{_speaker(point)}: {point.value} is no wayveil.FileFormat.")
+    if loaded.read is None:
+        raise UsageError(f"{_speaker(point)}: {point.value} has no `read`, so that its files cannot be read.")
+    if loaded.name != point.name:
+        raise UsageError(f"{_speaker(point)}: {point.value} calls itself {loaded.name!r}. Both names must be the same.")
+    return loaded
+
+
+def _checked_kind(point: EntryPoint, loaded: Any) -> Any:
+    if loaded.layout is None:
+        raise UsageError(f"{_speaker(point)}: {point.value} has no layout, so that it cannot be written to a file.")
+    if loaded.kind != point.name:
+        raise UsageError(f"{_speaker(point)}: {point.value} calls itself {loaded.kind!r}. Both names must be the same.")
     return loaded
 
 

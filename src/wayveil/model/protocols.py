@@ -180,9 +180,21 @@ class Step(_Declared, ABC):
     accepts: ClassVar[type[Any]]
     gives: ClassVar[type[Any]]
     accepts_also: ClassVar[tuple[type[Any], ...]] = ()
-    """Other kinds that may go in; they come out as the same kind."""
+    """Other kinds that may go in; they come out as the same kind, unless `also_gives` says otherwise."""
+    also_gives: ClassVar[Mapping[str, type[Any]]] = {}
+    """What comes out of a kind of `accepts_also` that does not stay what it is."""
     needs_network: ClassVar[bool] = False
     needs_places: ClassVar[bool] = False
+
+    @property
+    def needs_zones(self) -> bool:
+        """Whether it is run with ``zones=``, polygons of a file, and has a parameter `id` that names their column."""
+        return False
+
+    @property
+    def looks_at_everybody(self) -> bool:
+        """Whether what becomes of a row depends on other people: then data in blocks cannot go through."""
+        return False
 
     @abstractmethod
     def run(self, data: Any, *args: Any, **more: Any) -> tuple[Any, tuple[str, ...]]:

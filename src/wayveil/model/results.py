@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from wayveil.model.claims import Guarantee
 from wayveil.model.data.ragged import IntArray
 from wayveil.model.data.regions import Regions
 from wayveil.model.data.trajectories import Trajectories
+from wayveil.model.numbers import Number, Numbers, Unit, amount, flatten
 
 __all__ = ["AttackResult", "Chart", "Data", "Published", "Score", "Series", "Verdict"]
 
@@ -71,6 +72,30 @@ class Verdict:
     witness: Mapping[str, Any] | None = None
     not_judged: tuple[str, ...] = ()
 
+    @property
+    def numbers(self) -> dict[str, Number]:
+        """What was measured, with the units and labels that the claim declares; exact forms and notes stand inside.
+
+        What a claim does not declare is told as it is: a plain amount under its own name.
+        """
+        found: dict[str, Number] = {}
+        for name, value in self.measured.items():
+            whole, _, part = name.rpartition("_")
+            if part in ("exact", "note") and whole in self.measured:
+                continue
+            declared = self.claim.quantities.get(name)
+            number = amount(None, name.replace("_", " ").capitalize()) if declared is None else declared
+            if isinstance(value, str):  # a number that is only known as a text, such as a fraction
+                found[name] = replace(number, exact=value, note=str(self.measured.get(f"{name}_note") or ""))
+                continue
+            found[name] = replace(
+                number,
+                value=value,
+                exact=str(self.measured.get(f"{name}_exact") or ""),
+                note=str(self.measured.get(f"{name}_note") or ""),
+            )
+        return found
+
 
 @dataclass(frozen=True, kw_only=True)
 class Series:
@@ -102,29 +127,45 @@ class Chart:
 class AttackResult:
     """What an attacker learns from a data set: one number per victim, summed up.
 
-    `measured` holds flat numbers (means, maxima, shares); `charts` the distributions behind them.
+    `numbers` holds means, maxima and shares, each with its unit; `charts` the distributions behind them.
     """
 
     name: str
     adversary: str
     victims: int
     sampled: bool
-    measured: Mapping[str, int | float | None]
+    numbers: Numbers
     charts: tuple[Chart, ...] = ()
+
+    @property
+    def measured(self) -> dict[str, int | float | None]:
+        """The plain values by name, with the ends of intervals and the thresholds."""
+        return flatten(self.numbers)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Score:
-    """What a publication lost, by one metric: the headline value, further numbers, and charts.
-
-    `units` has the unit of those numbers whose name does not tell it, such as {"mean_error": "visits"}.
-    """
+    """What a publication lost, by one metric: the headline value with its unit, further numbers, and charts."""
 
     name: str
     meaning: str
     value: float | None
     better: Literal["lower", "higher"]
-    percent: bool = False
-    measured: Mapping[str, int | float | None] = field(default_factory=dict)
-    units: Mapping[str, str] = field(default_factory=dict)
+    unit: Unit
+    numbers: Numbers = field(default_factory=dict)
     charts: tuple[Chart, ...] = ()
+
+    @property
+    def measured(self) -> dict[str, int | float | None]:
+        """The plain values of `numbers` by name."""
+        return flatten(self.numbers)
+
+    @property
+    def number(self) -> Number:
+        """The headline as a number."""
+        return Number(value=self.value, unit=self.unit, label=self.meaning, better=self.better)
+
+    @property
+    def percent(self) -> bool:
+        """Whether the headline is told in percent."""
+        return self.number.percent

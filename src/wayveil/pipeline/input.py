@@ -52,6 +52,7 @@ from wayveil.model import (
 )
 from wayveil.model.data.ragged import IntArray
 from wayveil.model.normal import similar_key
+from wayveil.model.places.zone_polygons import ZonePolygons
 from wayveil.pipeline.folder.manifest import FORMATS, Manifest, read_manifest, tables, taxonomy_name
 from wayveil.pipeline.folder.staging import MANIFEST
 from wayveil.pipeline.plain_input import plain_input
@@ -71,6 +72,7 @@ __all__ = [
     "load_parts",
     "load_places",
     "load_published",
+    "load_zones",
     "other_kind_error",
     "prepare",
     "read_any",
@@ -133,7 +135,9 @@ def _load(
         loaded = name_owners(loaded, spec.owner_tables, spec.columns, similar_ids=spec.similar_ids)
     if spec.known is not None:
         loaded = mark_known(loaded, spec.known)
-    return loaded if spec.places is None or found not in ("visits", "trips") else locate(loaded, spec.places)
+    if spec.places is None or found not in ("visits", "trips"):
+        return loaded
+    return locate(loaded, spec.places, crs=spec.crs)
 
 
 def other_kind_error(path: Path, found: str, needed: tuple[str, ...]) -> InputError:
@@ -203,6 +207,20 @@ def load_places(spec: InputSpec, why: str) -> tuple[Places, Taxonomy]:
     if spec.taxonomy is None:
         return places, taxonomy_of_places(places, sensitive_nodes=spec.sensitive_nodes)
     return places, attach_places(read_taxonomy(spec.taxonomy, sensitive_nodes=spec.sensitive_nodes), places)
+
+
+def load_zones(spec: InputSpec, step: Any, data: Data) -> ZonePolygons:
+    """Read the polygons that a step puts data into, in the coordinates of the data; UsageError if there are none."""
+    from wayveil.io.places.zone_files import read_zones  # with shapely, which little else needs
+
+    if spec.zones is None:
+        raise UsageError(
+            f"The step {step.name} needs zones: give cell or h3, or a file of polygons with --zones."
+            if step.name == "zones"
+            else f"The step {step.name} needs zones: give cell, or a file of polygons with --zones."
+        )
+    frame: Frame | None = getattr(data, "frame", None) or getattr(data, "place_frame", None)
+    return read_zones(spec.zones, id_column=step.id, frame=frame)
 
 
 def find_public(folder: Path) -> Path:
@@ -324,6 +342,8 @@ def prepare(loaded: Loaded, steps: Sequence[Any], spec: InputSpec) -> Prepared:
         if step.needs_places:
             places, taxonomy = load_places(spec, f"The step {step.name} looks where people stopped")
             more_data = {"places": places, "taxonomy": taxonomy}
+        if step.needs_zones:
+            more_data = {"zones": load_zones(spec, step, data)}
         data, more, source = step.run_with_origin(data, **more_data)
         if source is not None:
             ids = ids.gather(source)

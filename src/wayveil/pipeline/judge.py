@@ -1,23 +1,28 @@
 """The verdict on what was read back: part by part, or on all parts together where the claim holds of all of them.
 
-The only place in the pipeline that asks a verifier.  What makes published data never does.
+The only place in the pipeline that asks a verifier.  What makes published data never does.  Verdicts are given in the
+process that publishes, not by workers of a cluster, and on bytes that this process has read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from wayveil.engines import LocalEngine
+from wayveil.engines.local import cores
 from wayveil.errors import InputError
 from wayveil.model import KCL, BlockStore, Engine, Guarantee, Owners, Stops, Verdict, Visits, concat
 from wayveil.model.data.ragged import IntArray
 from wayveil.pipeline.blocks.block_job import Job
 from wayveil.pipeline.blocks.block_source import Blocks
 from wayveil.pipeline.blocks.combine import add_counts
+from wayveil.pipeline.blocks.memory import WORKERS
 from wayveil.pipeline.blocks.part_dealer import Part, load_part
+from wayveil.pipeline.readback import confirm_read_back
 from wayveil.recipe import catalog
 from wayveil.verify import (
     KclShare,
@@ -34,9 +39,18 @@ from wayveil.verify import (
 __all__ = ["judge_parts", "judge_together"]
 
 
-def judge_parts(job: Job, blocks: Blocks, parts: Sequence[Part], engine: Engine) -> Verdict:
-    """Judge the files of a publication by what was read back from them; the verdict on one part is that on all."""
+def judge_parts(
+    job: Job, blocks: Blocks, parts: Sequence[Part], hashes: Sequence[Mapping[str, str]], engine: Engine
+) -> Verdict:
+    """Judge the files of a publication by what was read back from them; the verdict on one part is that on all.
+
+    Where other processes wrote and read back, this one reads every file again and compares, and it judges by itself: a
+    worker with a fault cannot pass what it made.  `hashes` are those of the files of each part.
+    """
     claim = job.recipe.method.claim
+    if job.several and not isinstance(engine, LocalEngine):
+        engine = LocalEngine(workers=min(WORKERS, cores()), progress=engine.progress)
+        engine.map(partial(_confirm_part, job), list(zip(parts, hashes, strict=True)))
     if parts[0].together:
         names = [f"readback/{part.number}" for part in parts]
         owners = blocks.example.owners
@@ -47,6 +61,15 @@ def judge_parts(job: Job, blocks: Blocks, parts: Sequence[Part], engine: Engine)
     if len(classes) == len(judged) and apart(classes):
         met.append("classes apart")
     return join_verdicts([verdict for verdict, _ in judged], met=met)
+
+
+def _confirm_part(job: Job, numbered: tuple[Part, Mapping[str, str]]) -> None:
+    """Compare what a worker left as read back with the files on disk."""
+    part, hashes = numbered
+    stored = job.store.load(f"{'readback' if part.together else 'written'}/{part.number}")
+    data = stored if part.together else stored.data
+    boxes = None if part.together else stored.boxes
+    confirm_read_back(job.staged, job.recipe.output.format, part.number, data=data, boxes=boxes, hashes=hashes)
 
 
 def _judge_part(job: Job, part: Part) -> tuple[Verdict, IntArray | None]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from wayveil.errors import VerdictFailed
 from wayveil.model import AttackResult, Score, Verdict
 from wayveil.pipeline.remaining import Remaining
+from wayveil.report.text.head import Head, make_head
 
 __all__ = ["NotPublished", "Outcome"]
 
@@ -32,6 +33,12 @@ class Outcome:
     timings: Mapping[str, float]
     manifest_sha256: str | None
     remaining: Remaining = field(default_factory=Remaining)
+
+    @property
+    def head(self) -> Head:
+        """What it came to, in one honest sentence: the same on the terminal, in the report and as JSON."""
+        published = tuple(after for _, after in self.attacks)
+        return make_head(holds=self.verdict.holds, published=published, remaining=self.remaining)
 
     @property
     def report(self) -> Path:

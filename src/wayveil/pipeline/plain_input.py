@@ -14,32 +14,45 @@ import polars as pl
 
 from wayveil.engines import Scratch, scratch_folder
 from wayveil.errors import InputError
+from wayveil.io.formats.file_formats import converted_format, read_converted
 from wayveil.io.formats.registry import holds_format, open_source
 from wayveil.io.formats.vector_files import VECTOR_FILES, convert_vector
 from wayveil.io.intake.convert import (
     OFFSET,
     Converted,
     Layout,
+    LineColumn,
     TimeColumn,
     convert_frame,
     convert_table,
-    open_text,
-    plain_text,
+    find_line,
     scan_text,
 )
 from wayveil.io.intake.dialect import SEPARATORS, Dialect, detect_dialect
-from wayveil.io.intake.time_formats import CLOCK, NUMBER, TimeFit, detect_time_formats
+from wayveil.io.intake.text_files import PACKED, has_wildcard, list_text_files, open_text, plain_text
+from wayveil.io.intake.text_folder import gather_files
 from wayveil.io.tabular.columns import INPUTS
+from wayveil.io.tabular.crs import WGS84, crs_name
 from wayveil.io.tabular.messages import count, listed, was
 from wayveil.io.tabular.table import ROW_NUMBER
+from wayveil.io.tabular.time_formats import CLOCK, NUMBER, TimeFit, detect_time_formats
 from wayveil.recipe.recipe import STANDARD_INPUT, DialectSpec, InputSpec, TimeSpec
 
-__all__ = ["DIALECT_BYTES", "find_dialect", "is_plain", "is_text", "name_input", "place_input", "plain_input"]
+__all__ = [
+    "DIALECT_BYTES",
+    "find_dialect",
+    "gather_input",
+    "is_plain",
+    "is_text",
+    "list_input",
+    "name_input",
+    "place_input",
+    "plain_input",
+]
 
 DIALECT_BYTES = 1 << 20
 """A dialect is told from so much of a file."""
 
-_PACKED = (".gz", ".zip")
 _standard_input: list[Scratch] = []
 
 
@@ -60,17 +73,21 @@ def plain_input(spec: InputSpec, folder: Path | None = None) -> Iterator[tuple[I
 
 def is_plain(spec: InputSpec) -> bool:
     """Whether readers take the file of an input as it is."""
-    if spec.dialect is not None or spec.times or spec.ends or spec.bad_rows == "drop":
+    if spec.dialect is not None or spec.times or spec.ends or spec.line is not None or spec.bad_rows == "drop":
         return False
     path = spec.path
     if path == STANDARD_INPUT:
+        return False
+    if list_input(path):
         return False
     try:
         if path.is_dir() or not path.is_file():
             return True  # readers say what is wrong
     except (OSError, ValueError):
         return True
-    return holds_format(path) or not (path.name.lower().endswith((*_PACKED, *VECTOR_FILES)) or is_text(path))
+    if converted_format(path) is not None:
+        return False
+    return holds_format(path) or not (path.name.lower().endswith((*PACKED, *VECTOR_FILES)) or is_text(path))
 
 
 def is_text(path: Path) -> bool:
@@ -84,6 +101,43 @@ def is_text(path: Path) -> bool:
         return True
     # Spreadsheets and other packed documents; anything else that is no text has a zero byte early on.
     return bool(start) and 0 not in start and not start.startswith((b"PK", b"%PDF", b"PAR1", b"\x1f\x8b"))
+
+
+def list_input(path: Path) -> list[Path]:
+    """Return the files of an input that is a folder of text tables, or a pattern such as ``rides/2024*.csv``."""
+    files = list_text_files(path)
+    if not files and has_wildcard(path):
+        raise InputError(f"{path}: no text table has such a name; check the pattern.")
+    return files
+
+
+def gather_input(
+    files: Sequence[Path], given: DialectSpec | None, folder: Path, shown: str
+) -> tuple[pl.LazyFrame, tuple[str, ...], Dialect]:
+    """Return the rows of several text tables as one; see `gather_files`.
+
+    A dialect that reads one file is taken for the others, as long as they begin alike; else it is told from each.
+    """
+    known: dict[bytes, Dialect] = {}
+
+    def of_file(file: Path, where: str) -> Dialect:
+        with open_text(file) as stream:
+            head = stream.readline(4096).strip()
+        header = next((dialect for line, dialect in known.items() if line == head and dialect.header), None)
+        headless = next((dialect for dialect in known.values() if not dialect.header and not dialect.skip_lines), None)
+        if header is not None or (
+            headless is not None and head.count(headless.separator.encode()) and _begins_data(head)
+        ):
+            return header or headless  # type: ignore[return-value]
+        known[head] = find_dialect(file, given, where)[0]
+        return known[head]
+
+    return gather_files(files, of_file, () if given is None else given.names, folder, shown=shown)
+
+
+def _begins_data(line: bytes) -> bool:
+    """Whether the first line of a file has figures, as rows have."""
+    return any(sign in b"0123456789" for sign in line) and 0 not in line and line[:1] not in b"#%"
 
 
 def name_input(path: Path) -> str:
@@ -144,8 +198,22 @@ def _convert(spec: InputSpec, folder: Path) -> tuple[InputSpec, tuple[str, ...]]
     path = place_input(spec.path)
     changes: dict[str, Any] = {}
     notes: tuple[str, ...] = ()
+    files = list_input(path)
+    if files:
+        lazy, names, dialect = gather_input(files, spec.dialect, folder, shown)
+        layout, told = _add_times(spec, Layout(dialect=dialect), lazy, names, shown)
+        converted = convert_frame(lazy, names, layout, folder, shown=shown, word="line")
+        return _plain_spec(spec, converted), (
+            f"{len(files):,} files were read as one table.",
+            *told,
+            *_dropped(converted),
+        )
     if path.name.lower().endswith(VECTOR_FILES):
         path = convert_vector(path, folder, shown=shown)
+    elif entry := converted_format(path):
+        path = read_converted(entry, path, folder, shown=shown)
+        if entry.crs is not None and spec.crs is None:
+            changes["crs"] = entry.crs
     if path.name.lower().endswith(".csv.gz") or not holds_format(path) or path.suffix.lower() == ".csv":
         dialect, notes = find_dialect(path, spec.dialect, shown)
         layout = Layout(dialect=dialect, names=() if spec.dialect is None else spec.dialect.names)
@@ -169,8 +237,20 @@ def _convert(spec: InputSpec, folder: Path) -> tuple[InputSpec, tuple[str, ...]]
         converted = convert_frame(lazy, kept, layout, folder, shown=shown, metadata=metadata)
         if source.crs is not None and spec.crs is None and not metadata:
             changes["crs"] = source.crs.name
-    plain = {"path": converted.path, "dialect": None, "times": {}, "ends": {}, "bad_rows": "refuse", **changes}
-    return spec.model_copy(update=plain), (*notes, *told, *_dropped(converted))
+    return _plain_spec(spec, converted, **changes), (*notes, *told, *_dropped(converted))
+
+
+def _plain_spec(spec: InputSpec, converted: Converted, **changes: Any) -> InputSpec:
+    """Return the input of the table that was made."""
+    plain: dict[str, Any] = {
+        "path": converted.path,
+        "dialect": None,
+        "times": {},
+        "ends": {},
+        "line": None,
+        "bad_rows": "refuse",
+    }
+    return spec.model_copy(update={**plain, **changes})
 
 
 def _add_times(
@@ -189,11 +269,43 @@ def _add_times(
             form = fit.format
             zone = (OFFSET if fit.has_offset else "") if zone is None else zone
             notes.append(f"Times in {listed(list(time.columns))} were read as {_format_words(form, zone)}.")
-        times[name] = TimeColumn(columns=time.columns, format=form or "ymd", zone=zone or "")
-    needed = [] if spec.kind is None else [spec.columns.get(ours, ours) for ours in INPUTS[spec.kind].known]
+        times[name] = TimeColumn(columns=time.columns, format=form or "ymd", zone=zone or "", minutes=time.minutes)
+    line = None
+    if spec.line is not None:
+        lines = spec.line.column or find_line(lazy.head(100).collect())
+        if lines is None:
+            raise InputError(f"{shown}: no column holds the positions of a trip as a list or a LINESTRING.")
+        line = LineColumn(column=lines, every=spec.line.every)
+    if line is not None and "t" not in times:
+        raise InputError(f"{shown}: [input.line] needs the time t of the first position in [input.times].")
+    layout = replace(layout, times=times, ends=spec.ends, line=line, bad_rows=spec.bad_rows)
+    layout = replace(layout, forward=spec.kind == "trips" and spec.bad_rows == "drop")
+    return replace(layout, needed=_needed(spec), numbers=_coordinates(spec)), tuple(notes)
+
+
+def _needed(spec: InputSpec) -> tuple[str, ...]:
+    """Return the columns without which a row is bad; a trip may lack one of its ends."""
+    if spec.kind is None:
+        return ()
+    ours = ("user_id", "traj_id") if spec.kind == "trips" else INPUTS[spec.kind].known
+    needed = [spec.columns.get(name, name) for name in ours]
     stacked = {column for name in needed for column in spec.ends.get(name, ())}
-    needed = [*(name for name in needed if name not in spec.ends), *stacked]
-    return replace(layout, times=times, ends=spec.ends, needed=tuple(needed), bad_rows=spec.bad_rows), tuple(notes)
+    return (*(name for name in needed if name not in spec.ends), *stacked)
+
+
+def _coordinates(spec: InputSpec) -> dict[str, float | None]:
+    """Return the columns that must be coordinates where bad rows are left out, and the largest possible value."""
+    if spec.kind not in ("points", "trips") or spec.bad_rows != "drop":
+        return {}
+    degrees = spec.crs is not None and crs_name(spec.crs) == WGS84
+    most = {"x": 180.0 if degrees else None, "y": 90.0 if degrees else None}
+    names = {"x": ("x", "origin_x", "destination_x"), "y": ("y", "origin_y", "destination_y")}
+    found = {}
+    for axis, ours in names.items():
+        for name in ours:
+            for column in spec.ends.get(name, (spec.columns.get(name, name),)):
+                found[column] = most[axis]
+    return found
 
 
 def _one_format(time: TimeSpec, fits: Sequence[TimeFit], shown: str) -> TimeFit:

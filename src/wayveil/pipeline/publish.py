@@ -37,6 +37,7 @@ from wayveil.pipeline.blocks.task_files import reporting_full_disks
 from wayveil.pipeline.compile import compile_kernels
 from wayveil.pipeline.evaluate import measure
 from wayveil.pipeline.folder.manifest import boxes_name, published_name
+from wayveil.pipeline.folder.outlines import write_zone_outlines
 from wayveil.pipeline.folder.secret import Secret
 from wayveil.pipeline.folder.signing import load_signer
 from wayveil.pipeline.folder.staging import Workspace, open_workspace
@@ -122,7 +123,7 @@ def publish(
             written = _each(job, engine, partial(write_part, job), parts)
             _tidy(space)
         with clock("verify"):
-            verdict = judge_parts(job, blocks, parts, engine)
+            verdict = judge_parts(job, blocks, parts, [one.hashes for one in written], engine)
             _free(job, _JUDGING)
         with clock("attack"):
             played, attacks, left_out = _attack(job, blocks, numbers, together, engine)
@@ -133,6 +134,7 @@ def publish(
             first = [number for number in numbers if number == 0]
             pictures = _each(job, engine, partial(picture_block, job, verdict.holds), first)
         hashes = _name_parts(space, recipe.output.format, parts, written)
+        hashes |= write_zone_outlines(recipe, space.staged, hashes, blocks.example.kind)
         found = Findings(
             made=made,
             written=written,

@@ -20,7 +20,7 @@ from wayveil.pipeline.folder.staging import reporting_disk_errors
 from wayveil.pipeline.outcome import NotPublished
 from wayveil.recipe.recipe import Recipe
 
-__all__ = ["Written", "check_made", "refuse_nothing", "write_and_read_back"]
+__all__ = ["Written", "check_made", "confirm_read_back", "refuse_nothing", "write_and_read_back"]
 
 
 def check_made(method: Any, data: Data, made: Published) -> None:
@@ -77,6 +77,25 @@ def write_and_read_back(
     if joined is None or (boxes is not None and joined_boxes is None):
         raise OutputError("The file written does not read back as it was written, so nothing was published.")
     return Written(data=joined, boxes=joined_boxes, order=order, ids=loaded.ids, hashes=hashes)
+
+
+def confirm_read_back(
+    folder: Path, form: str, part: int, *, data: Data, boxes: Data | None, hashes: Mapping[str, str]
+) -> None:
+    """Read the files of a part once more, and refuse what another process says was in them if it was not.
+
+    `hashes` are those that go into the manifest, so that a verdict on `data` is one on the bytes that are published.
+    """
+    path = folder / published_name(form, part)
+    beside = folder / boxes_name(form, part)
+    for file in (path, beside, path.with_name(taxonomy_name(form))):
+        if file.exists() != (file.name in hashes) or (file.exists() and file_facts(file).sha256 != hashes[file.name]):
+            raise OutputError("A file is not the one that a worker wrote, so nothing was published.")
+    again = _read_back(path, data, data).data.same_content(data)
+    if boxes is not None:
+        again = again and _read_back(beside, boxes, data).data.same_content(boxes)
+    if not again:
+        raise OutputError("A file does not hold what a worker read back from it, so nothing was published.")
 
 
 def _owner_of_parts(owner: IntArray, source: IntArray) -> IntArray:

@@ -157,6 +157,7 @@ def _private_files(run: Run, outcome: Outcome) -> dict[str, str]:
         "method": run.recipe.method.name,
         "parameters": catalog.plain_parameters(run.recipe.method),
         "promise": outcome.promise,
+        "head": outcome.head.to_json(),
         "verdict": verdict_json(run.verdict, witness=True),
         "attacks": [
             {"raw": raw, "published": published}
@@ -217,6 +218,7 @@ def _report_context(run: Run, outcome: Outcome, created: str) -> ReportContext:
         versions=versions(),
         created=created,
         published_ok=run.verdict.holds,
+        head=outcome.head,
         manifest_sha256=outcome.manifest_sha256,
         views=run.views,
         balance=run.balance,

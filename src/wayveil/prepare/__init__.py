@@ -1,21 +1,22 @@
 """Model -> model: steps that make raw data fit for a method."""
 
-from wayveil.prepare.bucket import Bucket
-from wayveil.prepare.clean import Clean
-from wayveil.prepare.cut import Cut
-from wayveil.prepare.days import Days
-from wayveil.prepare.ends import Ends
-from wayveil.prepare.fold import Fold
-from wayveil.prepare.grid import Grid
-from wayveil.prepare.mark import Mark
-from wayveil.prepare.match import Match
-from wayveil.prepare.resample import Resample
-from wayveil.prepare.slices import Slices
-from wayveil.prepare.split import Split
-from wayveil.prepare.stops import FindStops
-from wayveil.prepare.window import Window
-from wayveil.prepare.workplaces import Workplaces
-from wayveil.prepare.zones import Zones
+from wayveil.prepare.places.ends import Ends
+from wayveil.prepare.places.grid import Grid
+from wayveil.prepare.places.home import Home
+from wayveil.prepare.places.stop_finding import FindStops
+from wayveil.prepare.places.workplaces import Workplaces
+from wayveil.prepare.points.clean import Clean
+from wayveil.prepare.points.mark import Mark
+from wayveil.prepare.points.resample import Resample
+from wayveil.prepare.points.split import Split
+from wayveil.prepare.points.window import Window
+from wayveil.prepare.roads.match import Match
+from wayveil.prepare.roads.slices import Slices
+from wayveil.prepare.times.bucket import Bucket
+from wayveil.prepare.times.cut import Cut
+from wayveil.prepare.times.days import Days
+from wayveil.prepare.times.fold import Fold
+from wayveil.prepare.zones.zones import Zones
 
 __all__ = [
     "STEPS",
@@ -27,6 +28,7 @@ __all__ = [
     "FindStops",
     "Fold",
     "Grid",
+    "Home",
     "Mark",
     "Match",
     "Resample",
@@ -40,7 +42,7 @@ __all__ = [
 STEPS: dict[str, type] = {
     step.name: step
     for step in (
-        *(Clean, Split, Window, Resample, Mark, Grid, Cut, Fold, Bucket, Zones),
+        *(Clean, Split, Window, Resample, Mark, Grid, Cut, Fold, Bucket, Zones, Home),
         *(Match, Slices, FindStops, Workplaces, Days, Ends),
     )
 }

@@ -225,8 +225,14 @@ def _follow(kind: str, steps: Sequence[Any], method: Any) -> None:
                 f"{part.name} needs {' or '.join(accepted)}, but what comes before it gives {kind}."
                 f"{advice(kind, accepted[0])}"
             )
-        if part is not method and kind == accepted[0]:
-            kind = part.gives.kind
+        if part is not method:
+            kind = part.gives.kind if kind == accepted[0] else _kind_from(part, kind)
+
+
+def _kind_from(step: Any, kind: str) -> str:
+    """Return what a step makes of a kind of `accepts_also`."""
+    made: type[Data] | None = step.also_gives.get(kind)
+    return kind if made is None else made.kind
 
 
 def advice(kind: str, needed: str) -> str:

@@ -28,6 +28,7 @@ __all__ = [
     "BlocksSpec",
     "DialectSpec",
     "InputSpec",
+    "LineSpec",
     "OutputSpec",
     "Recipe",
     "TimeSpec",
@@ -82,12 +83,14 @@ class TimeSpec(_Strict):
     """A time in one column, or in two: the date and the time of day.
 
     `format` is one of the words of `time_formats`; not said, it is told from the whole column.  `zone` is that of times
-    without an offset, "" keeps the clock on the wall, "offset" takes the offset that every time has.
+    without an offset, "" keeps the clock on the wall, "offset" takes the offset that every time has.  `minutes` is the
+    column with the minutes from UTC to the clock on the wall, which is what is read then.
     """
 
     columns: tuple[str, ...] = Field(min_length=1, max_length=2)
     format: str | None = None
     zone: str | None = None
+    minutes: str = ""
 
     @field_validator("columns", mode="before")
     @classmethod
@@ -96,8 +99,18 @@ class TimeSpec(_Strict):
 
     @model_validator(mode="after")
     def _usable(self) -> TimeSpec:
-        TimeColumn(columns=self.columns, format=self.format or "ymd", zone=self.zone or "")
+        TimeColumn(columns=self.columns, format=self.format or "ymd", zone=self.zone or "", minutes=self.minutes)
         return self
+
+
+class LineSpec(_Strict):
+    """A column with all positions of a trip in one text, one `every` so many seconds from the time `t` of the row on.
+
+    A column that is left out is the one that holds lists of positions.
+    """
+
+    column: str = ""
+    every: float = Field(gt=0)
 
 
 class InputSpec(_Strict):
@@ -105,8 +118,9 @@ class InputSpec(_Strict):
 
     `owners` says who is behind the trajectories where no column does: tables, or "each-trajectory", the declaration
     that each is another person.  `dialect`, `times` and `ends` say how the table is written, where it is no plain one:
-    `ends` of a table with one row per trip has, for each new column, that of the start and that of the end.  `bad_rows`
-    says what happens to rows that cannot be read.  `guesses` are what was taken to be so of the file, for the report.
+    `ends` of a table with one row per trip has, for each new column, that of the start and that of the end; `line`
+    is the column with the positions of a trip, which becomes lon and lat.  `bad_rows` says what happens to rows that
+    cannot be read.  `guesses` are what was taken to be so of the file, for the report.
     """
 
     path: Path
@@ -116,6 +130,7 @@ class InputSpec(_Strict):
     crs: str | None = None
     known: Path | None = None
     places: Path | None = None
+    zones: Path | None = None
     network: Path | None = None
     taxonomy: Path | None = None
     sensitive_nodes: tuple[str, ...] = ()
@@ -125,6 +140,7 @@ class InputSpec(_Strict):
     dialect: DialectSpec | None = None
     times: dict[str, TimeSpec] = Field(default_factory=dict)
     ends: dict[str, tuple[str, str]] = Field(default_factory=dict)
+    line: LineSpec | None = None
     bad_rows: Literal["refuse", "drop"] = "refuse"
     guesses: tuple[str, ...] = ()
 
@@ -134,7 +150,7 @@ class InputSpec(_Strict):
         pairs = value.items() if isinstance(value, dict) else ()
         return {name: tuple(pair) if isinstance(pair, list) else pair for name, pair in pairs} if pairs else value
 
-    @field_validator("path", "known", "places", "network", "taxonomy", mode="before")
+    @field_validator("path", "known", "places", "zones", "network", "taxonomy", mode="before")
     @classmethod
     def _path(cls, value: Any) -> Any:
         return _as_path(value)
@@ -188,7 +204,7 @@ class InputSpec(_Strict):
 
     def below(self, folder: Path) -> InputSpec:
         """Return the same, with its paths relative to a folder."""
-        files = ("path", "known", "places", "network", "taxonomy")
+        files = ("path", "known", "places", "zones", "network", "taxonomy")
         beside: dict[str, Any] = {
             name: folder / file for name in files if (file := getattr(self, name)) and file != STANDARD_INPUT
         }
@@ -402,7 +418,7 @@ def _sentence(error: ValidationError, *above: str) -> str:
 
 def _known_keys(where: list[str]) -> list[str]:
     tables: dict[str, type[BaseModel]] = {"input": InputSpec, "output": OutputSpec, "blocks": BlocksSpec}
-    inside: dict[str, type[BaseModel]] = {"dialect": DialectSpec, "times": TimeSpec}
+    inside: dict[str, type[BaseModel]] = {"dialect": DialectSpec, "times": TimeSpec, "line": LineSpec}
     if len(where) > 1 and where[0] == "input":
         return list(inside.get(where[1], InputSpec).model_fields)
     model = tables.get(where[0], Recipe) if where else Recipe

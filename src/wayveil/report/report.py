@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, Literal
 
 from markupsafe import Markup
 
 from wayveil.errors import UsageError
+from wayveil.model import Number
 from wayveil.model.claims import Guarantee
+from wayveil.model.numbers import headline
 from wayveil.model.results import AttackResult, Chart, Score, Verdict
 from wayveil.report.attack_section import attack_in_full, attack_in_short
 from wayveil.report.charts.bars import draw
 from wayveil.report.charts.drawings import Drawing, draw_trajectories
 from wayveil.report.page_templates import environment
-from wayveil.report.text.display_number import Number, number
-from wayveil.report.text.number_format import clean, format_percent
+from wayveil.report.text.display_number import DisplayNumber, display, display_count
+from wayveil.report.text.head import Head
+from wayveil.report.text.number_format import clean
 from wayveil.report.text.wording import (
     as_fraction,
     date_words,
     duration,
     exact_text,
-    is_share,
     measured_words,
     sentence,
     words,
@@ -52,6 +55,8 @@ class ReportContext:
         ISO 8601 time.
     published_ok : bool
         Whether the files were moved to `public/`; cannot be true when the verdict fails.
+    head : Head, optional
+        What it came to in one sentence; without it the band says no more than the verdict.
     manifest_sha256 : str or None
         Hash of the public manifest, if there is one.
     views : tuple of Chart
@@ -81,6 +86,7 @@ class ReportContext:
     versions: Mapping[str, str]
     created: str
     published_ok: bool
+    head: Head | None = None
     manifest_sha256: str | None = None
     views: tuple[Chart, ...] = ()
     balance: Mapping[str, Mapping[str, int | None]] = field(default_factory=dict)
@@ -117,7 +123,7 @@ def render_report(context: ReportContext) -> str:
         "recipe": Markup("\n").join(clean(line) for line in context.recipe.splitlines()),
         "facts": _facts(context.input_facts, context.output_facts),
         "timings": _timings(context.timings),
-        "total_time": Number(duration(total), exact_text(total)),
+        "total_time": DisplayNumber(duration(total), exact_text(total)),
         "versions": context.versions,
     }
     return environment().get_template("report.html.j2").render(view)
@@ -128,125 +134,93 @@ class _Mark:
     """A key number beside what was promised."""
 
     label: str
-    value: Number
+    value: DisplayNumber
     unit: str = ""
     promised: str = ""
     meaning: str = ""
     state: Literal["kept", "broken", "plain"] = "plain"
 
 
-# What a measured value is held against: a word of its name, the claim's parameter, and how to read them.
-_PROMISES = (
-    ("support", "k", "at least", "the fewest {people} that share what an attacker may know; more is safer"),
-    ("confidence", "c", "at most", "the largest share of them with one sensitive value; less is safer"),
-    ("min_candidates", "k", "at least", "fewest {people} whose trajectory can be that of one person"),
-    ("max_share", "p", "at most", "largest share of those who fit with one place that is not the adversary's"),
-    ("max_inference", "p", "at most", "how surely one such place is inferred of a person, over all their trajectories"),
-    ("max_probability", "c", "at most", "the largest probability of one sensitive place; less is safer"),
-    ("min_people", "m", "at least", "fewest {people} who share all places of a trip that are not sensitive"),
-)
-_SHARES = ("confidence", "max_share", "max_inference", "probability")
-
-
 def _marks(context: ReportContext) -> list[_Mark]:
     """Return the headline: each promised value with the measured one, then the first score."""
-    promised = context.claim.to_json()
     people = "people" if context.verdict.counted == "owners" else "trajectories"
+    promised = context.claim.to_json()
     found = []
-    for word, parameter, side, meaning in _PROMISES:
-        key = next((key for key in context.verdict.measured if word in key.lower()), None)
-        if key is None or parameter not in promised or (word == "confidence" and not promised.get("sensitive", True)):
+    for number in context.verdict.numbers.values():
+        if number.promised not in promised or (number.promised == "c" and not promised.get("sensitive", True)):
             continue
-        measured = as_fraction(_best(context.verdict.measured, key))
-        bound = as_fraction(promised[parameter])
-        share = any(part in word for part in _SHARES)
+        measured = _exact(number)
+        bound = as_fraction(promised[number.promised])
         broken = not context.verdict.holds and None not in (measured, bound)
         if broken and measured is not None and bound is not None:
-            broken = measured < bound if side == "at least" else measured > bound
-        value, fraction = measured_words(measured, share, bound)
+            broken = measured < bound if number.keeps == "at least" else measured > bound
+        value, fraction = measured_words(measured, number.percent, bound)
         found.append(
             _Mark(
-                label=words(key),
-                value=Number(value, exact_text(context.verdict.measured[key])),
-                unit=fraction if share else people if measured is not None else "",
-                promised=f"promised: {side} {measured_words(bound, share)[0]}",
-                meaning="nothing could be counted" if measured is None else meaning.format(people=people),
+                label=number.label,
+                value=DisplayNumber(value, exact_text(number.value)),
+                unit=fraction if number.percent else people if measured is not None else "",
+                promised=f"promised: {number.keeps} {measured_words(bound, number.percent)[0]}",
+                meaning="nothing could be counted" if measured is None else number.meaning.format(people=people),
                 state="broken" if broken else "kept" if context.verdict.holds else "plain",
             )
         )
     found += [_unbounded(result) for _, result in context.attacks if result.name in context.claim.unbounded]
     for score in context.scores[:1]:
-        found.append(_Mark(label=words(score.name), value=_score_value(score), meaning=score.meaning))
+        found.append(_Mark(label=words(score.name), value=display(score.number), meaning=score.meaning))
     return found
 
 
 def _unbounded(result: AttackResult) -> _Mark:
     """Return what an attack achieved that the promise does not stop, beside the promise."""
-    if "posterior_aggregate" in result.measured:
-        base = result.measured.get("base_rate")
-        usual = "" if base is None else f"; of all, {format_percent(base)} have the value"
-        return _Mark(
-            label="Not promised: measured attack",
-            value=number(result.measured["posterior_aggregate"], True),
-            unit="probability of a sensitive value",
-            meaning=f"an attacker who {result.adversary}{usual}",
-        )
-    once = result.measured.get("identity_mean_with_1_sample")
-    less = "" if once is None else f"; {format_percent(once)} with one known position"
+    number = headline(result.numbers)
+    more = [one for name, one in result.numbers.items() if name in ("base_rate", "identity_mean_with_1_sample")]
+    told = "".join(f"; {one.label.lower()}: {one.text}" for one in more if one.value is not None)
     return _Mark(
         label="Not promised: measured attack",
-        value=number(result.measured.get("identity_mean", result.measured.get("exposed_people_share")), True),
-        unit="of people found" if "identity_mean" in result.measured else "of people exposed",
-        meaning=f"an attacker who {result.adversary}{less}",
+        value=display(number),
+        unit="" if number is None else number.label.lower(),
+        meaning=f"an attacker who {result.adversary}{told}",
     )
 
 
-def _judged(verdict: Verdict) -> list[tuple[str, Number]]:
-    """Return every measured value in words; nothing is rounded so far that it crosses a bound."""
+def _judged(verdict: Verdict) -> list[tuple[str, DisplayNumber]]:
+    """Return every measured value with its label; nothing is rounded so far that it crosses a bound."""
     rows = []
-    for key in verdict.measured:
-        if key.endswith("_exact") and key.removesuffix("_exact") in verdict.measured:
-            continue
-        value = _best(verdict.measured, key)
-        exact = as_fraction(value)
+    for number in verdict.numbers.values():
+        exact = _exact(number)
         if exact is None:
-            rows.append((words(key), Number("–" if value is None or isinstance(value, float) else str(value))))
-        else:
-            text, fraction = measured_words(exact, any(part in key.lower() for part in _SHARES))
-            shown = f"{text} ({fraction})" if fraction else text
-            rows.append((words(key), Number(shown, exact_text(verdict.measured[key]))))
+            rows.append((number.label, DisplayNumber(number.exact or number.text)))
+            continue
+        text, fraction = measured_words(exact, number.percent)
+        shown = f"{text} ({fraction})" if fraction else text if number.percent else number.format(number.value)
+        rows.append((number.label, DisplayNumber(shown, exact_text(number.value))))
+        if number.note:
+            rows.append((f"{number.label}: note", DisplayNumber(number.note)))
     return rows
 
 
-def _best(measured: Mapping[str, Any], key: str) -> Any:
-    """Return a measured value, or its exact form where the verifier gives both."""
-    exact = measured.get(f"{key}_exact")
-    return measured[key] if exact is None else exact
+def _exact(number: Number) -> Fraction | None:
+    """Return a measured value as an exact number, by its exact form where the verifier gives one."""
+    exact = as_fraction(number.exact)
+    return as_fraction(number.value) if exact is None else exact
 
 
 def _score(score: Score) -> dict[str, Any]:
     return {
         "title": words(score.name),
         "meaning": sentence(score.meaning),
-        "value": _score_value(score),
+        "value": display(score.number),
         "better": f"{score.better} is better",
-        "rows": [
-            (words(name), number(value, name not in score.units and is_share(name, value), score.units.get(name, "")))
-            for name, value in score.measured.items()
-            if value is not None
-        ],
+        "rows": [(number.label, display(number)) for number in score.numbers.values() if number.value is not None],
         "charts": [draw(chart) for chart in score.charts],
     }
 
 
-def _score_value(score: Score) -> Number:
-    return number(score.value, score.percent)
-
-
-def _balance(balance: Mapping[str, Mapping[str, int | None]]) -> list[tuple[str, list[tuple[str, Number]]]]:
+def _balance(balance: Mapping[str, Mapping[str, int | None]]) -> list[tuple[str, list[tuple[str, DisplayNumber]]]]:
     columns = ("in", "out", "suppressed", "invented")
     return [
-        (words(what), [(words(column), number(row.get(column), False)) for column in columns])
+        (words(what), [(words(column), display_count(row.get(column))) for column in columns])
         for what, row in balance.items()
     ]
 
@@ -256,10 +230,10 @@ def _facts(before: Mapping[str, str], after: Mapping[str, str]) -> list[tuple[st
     return [(words(name), str(before.get(name, "–")), str(after.get(name, "–"))) for name in names]
 
 
-def _timings(timings: Mapping[str, float]) -> list[tuple[str, Number]]:
+def _timings(timings: Mapping[str, float]) -> list[tuple[str, DisplayNumber]]:
     longest = max(timings.values(), default=0.0) or 1.0
     return [
-        (words(step), Number(duration(s), exact_text(s), bar=round(100 * s / longest, 1)))
+        (words(step), DisplayNumber(duration(s), exact_text(s), bar=round(100 * s / longest, 1)))
         for step, s in timings.items()
     ]
 

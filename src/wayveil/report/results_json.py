@@ -9,14 +9,39 @@ from typing import Any
 
 import numpy as np
 
-from wayveil.model import AttackResult, Chart, Score, Verdict
+from wayveil.model import AttackResult, Chart, Numbers, Score, Verdict
 
-__all__ = ["charts_json", "results_json", "to_text", "verdict_json"]
+__all__ = ["charts_json", "is_percent", "measured_values", "numbers_json", "results_json", "to_text", "verdict_json"]
 
 
 def results_json(results: tuple[AttackResult, ...] | tuple[Score, ...]) -> list[dict[str, Any]]:
     """Return attack results or scores as JSON can hold them."""
-    return [_plain(result) for result in results]
+    return [_result_json(result) for result in results]
+
+
+def _result_json(result: AttackResult | Score) -> dict[str, Any]:
+    found = {f.name: _plain(getattr(result, f.name)) for f in fields(result) if f.name != "numbers"}
+    found["numbers"] = numbers_json(result.numbers)
+    found["measured"] = _plain(result.measured)
+    if isinstance(result, Score):
+        found["text"] = result.number.text
+        found["percent"] = result.percent
+    return found
+
+
+def numbers_json(numbers: Numbers) -> dict[str, Any]:
+    """Return measured numbers as JSON can hold them: each with its unit, its label and its text."""
+    return {name: _plain(number.to_json()) for name, number in numbers.items()}
+
+
+def measured_values(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the plain values of a result that was read from JSON, also from a folder of an earlier version."""
+    return dict(result["measured"])
+
+
+def is_percent(result: Mapping[str, Any]) -> bool:
+    """Return whether a number or a score that was read from JSON is told in percent."""
+    return result["unit"] in ("share", "probability", "relative") if "unit" in result else bool(result.get("percent"))
 
 
 def charts_json(charts: tuple[Chart, ...]) -> list[dict[str, Any]]:
@@ -30,6 +55,7 @@ def verdict_json(verdict: Verdict, *, witness: bool) -> dict[str, Any]:
         "holds": verdict.holds,
         "claim": verdict.claim.to_json(),
         "counted": verdict.counted,
+        "numbers": numbers_json(verdict.numbers),
         "measured": _plain(dict(verdict.measured)),
         "reason": verdict.reason,
         "not_judged": list(verdict.not_judged),

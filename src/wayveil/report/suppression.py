@@ -29,7 +29,7 @@ def guarded(scores: Sequence[Score], before: Data) -> tuple[Score, ...]:
     >>> from wayveil.model import Series, Visits
     >>> data = Visits.from_records([[("market", 1)]] * 5 + [[("cave", 1)]])
     >>> chart = Chart(title="Lost", kind="bars", labels=("cave", "market"), series=(Series(name="n", values=(1, 2)),))
-    >>> score = Score(name="loss", meaning="what was lost", value=1, better="lower", charts=(chart,))
+    >>> score = Score(name="loss", meaning="what was lost", value=1, better="lower", unit="count", charts=(chart,))
     >>> [chart.labels for chart in guarded([score], data)[0].charts]
     [('market',)]
     """

@@ -262,7 +262,7 @@ def class_keys(published: Stops) -> IntArray:
 
     Examples
     --------
-    >>> from wayveil.model.data.taxonomy import Taxonomy
+    >>> from wayveil.model.places.taxonomy import Taxonomy
     >>> tree = Taxonomy.from_parents([("Place", ""), ("Park", "Place"), ("Clinic", "Place")], sensitive=["Clinic"])
     >>> keys = class_keys(Stops.from_records([["Park", "Clinic"], ["Park"], ["Clinic"]], taxonomy=tree))
     >>> bool(keys[0] == keys[1] != keys[2])

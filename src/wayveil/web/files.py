@@ -17,25 +17,15 @@ from typing import Any
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import ClientDisconnect
 
-from wayveil.commands.first_look import refuse_large
+from wayveil.commands.first_look import endings_by_role, refuse_large
 from wayveil.errors import WayveilError
 from wayveil.web.answers import Refused
 from wayveil.web.server.disk import bytes_of, is_id, new_id, now, read_json, write_json
 
 __all__ = ["ROLES", "Files", "clean_name"]
 
-_TABLES = (".csv.gz", ".csv", ".parquet")
-_GEOJSON = (".geojsonl", ".geojsons", ".geojson", ".ndjson", ".jsonl", ".json")
-_OSM = (".osm.pbf", ".pbf", ".osm.xml.gz", ".osm.xml.bz2", ".osm.xml", ".osm.gz", ".osm.bz2", ".osm")
-ROLES: dict[str, tuple[str, ...]] = {
-    "data": (*_TABLES, *_GEOJSON, ".gpx", ".plt"),
-    "network": (*_TABLES, ".graphml.xml", ".graphml", *_OSM),
-    "taxonomy": (*_TABLES, ".json.gz", ".json", ".txt.gz", ".txt"),
-    "places": (*_TABLES, *_GEOJSON, *_OSM),
-    "known": _TABLES,
-    "owners": _TABLES,
-}
-"""What a file can be for, and the endings that it can have then."""
+ROLES = ("data", "network", "taxonomy", "places", "known", "owners")
+"""What a file can be for."""
 
 _FACTS = "facts.json"
 _PART = ".part-"
@@ -62,9 +52,10 @@ class Files:
         if role not in ROLES:
             raise Refused(400, f"A file must be one of: {', '.join(ROLES)}.")
         clean = clean_name(name)
-        ending = next((e for e in ROLES[role] if clean.lower().endswith(e) and len(clean) > len(e)), None)
+        endings = endings_by_role()[role]
+        ending = next((e for e in endings if clean.lower().endswith(e) and len(clean) > len(e)), None)
         if ending is None:
-            raise Refused(400, f"A file of {role} must end in {', '.join(sorted(ROLES[role]))}.")
+            raise Refused(400, f"A file of {role} must end in {', '.join(sorted(endings))}.")
         if claimed is not None and claimed > self.limit:
             raise Refused(413, f"The file is larger than {self.limit:,} bytes, which is the limit of this server.")
         if claimed is not None and claimed + _KEPT_FREE > shutil.disk_usage(self.folder).free:

@@ -233,7 +233,7 @@ def test_a_stop_that_adds_nothing_is_not_listed():
         [("Place", ""), ("Bar", "Place"), ("Ward", "Place"), ("W1", "Ward")], sensitive=["Ward"]
     )
     data = Stops.from_records([["Bar", "Ward", "W1"]], taxonomy=tree)
-    assert PlaceClasses.of("attack", data, data, np.arange(1)).weight.tolist() == [1.0]
+    assert PlaceClasses.of("attack", data, data, np.arange(1)).classes.weight.tolist() == [1.0]
     assert attack(data, data, stops=1, attacks=3).measured["attribute_true_mean_with_1_place"] == 1
 
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from wayveil.io.intake.convert import Layout, TimeColumn, convert_table
 from wayveil.io.intake.dialect import Dialect, detect_dialect
-from wayveil.io.intake.time_formats import detect_time_formats, parse_time_text
 from wayveil.io.tabular.table import ROW_NUMBER
+from wayveil.io.tabular.time_formats import detect_time_formats, parse_time_text
 
 _EPOCH = datetime(1970, 1, 1)
 _WRITERS = {

@@ -115,8 +115,20 @@ def test_lines_alone_are_degrees_if_they_can_be(tmp_path: Path) -> None:
         tmp_path / "x.csv",
         'road,from_node,to_node,geometry,from_x,from_y,to_x,to_y\nab,a,b,"LINESTRING (1 2, 4 6)",1,2,4,6\n',
     )
-    assert lengths(read_network(with_ends)) == {"ab": 5.0}
+    refused(with_ends, "all of them could be degrees")
+    assert lengths(read_network(with_ends, crs="planar")) == {"ab": 5.0}
     assert read_network(with_ends, crs="degrees").frame.degrees
+
+
+def test_ends_that_could_be_degrees_are_refused_until_somebody_says_what_they_are(tmp_path: Path) -> None:
+    header = "road,from_node,to_node,length_m,from_x,from_y,to_x,to_y\n"
+    file = write(tmp_path / "r.csv", f"{header}SECRET,a,b,800,24.94,60.16,24.95,60.16\n")
+    refused(file, "all of them could be degrees", "every road", "--crs degrees", "--crs planar")
+    assert read_network(file, crs="degrees").frame.degrees
+    assert places(read_network(file, crs="planar")) == {"a": (24.94, 60.16), "b": (24.95, 60.16)}
+    # One end that is no degree is enough.
+    metres = write(tmp_path / "m.csv", f"{header}ab,a,b,800,24.94,60.16,24.95,90.5\n")
+    assert not read_network(metres).frame.degrees
 
 
 TABLE = "road,from_node,to_node"
@@ -145,7 +157,7 @@ TABLE = "road,from_node,to_node"
         (f"{TABLE},from_x,from_y,to_x,to_y\nSECRET,a,b,0,0,1,inf\n", ["'to_y' is not a finite number"]),
         (f"{TABLE},from_x,from_y,to_x,to_y\nSECRET,a,b,0,0,1,\n", ["'to_y' is not a finite number"]),
         (
-            f"{TABLE},from_x,from_y,to_x,to_y\nSECRET,a,b,0,0,1,1\ny,b,c,1,2,3,4\n",
+            f"{TABLE},from_x,from_y,to_x,to_y\nSECRET,a,b,0,0,1,1\ny,b,c,1,2,3,400\n",
             ["another place", "1 row, at line 3"],
         ),
         (f"{TABLE},from_x,from_y,to_x,to_y\nSECRET,a,b,0,0,1,1e14\n", ["coordinates are not metres"]),
@@ -247,13 +259,13 @@ def edge(a: str, b: str, *, more: str = "", **data: str) -> str:
 def test_directed_and_undirected_graphml(tmp_path: Path) -> None:
     body = (
         node("a", 0, 0)
-        + node("b", 3, 4)
+        + node("b", 300, 400)
         + edge("a", "b", more='id="e"')
         + edge("b", "b", more='id="f" directed="false"')
     )
     network = read_network(write(tmp_path / "g.graphml", graphml(body)))
     assert ends(network) == {"e": ("a", "b"), "f": ("b", "b"), "f-back": ("b", "b")}
-    assert lengths(network)["e"] == 5.0
+    assert lengths(network)["e"] == 500.0
     body = node("a") + node("b") + edge("a", "b", length="7") + edge("a", "b", more='directed="true"', length="8")
     network = read_network(write(tmp_path / "g.graphml", graphml(body, "undirected")))
     assert ends(network) == {"0": ("a", "b"), "0-back": ("b", "a"), "1": ("a", "b")}
@@ -272,7 +284,8 @@ def test_places_of_graphml(tmp_path: Path) -> None:
     assert network.frame.crs == "EPSG:4326"
     assert 550 < lengths(network)["0"] < 560
     body = body.replace("k_lon", "k_x").replace("k_lat", "k_y")
-    assert not read_network(write(tmp_path / "g.graphml", graphml(body))).frame.degrees
+    refused(write(tmp_path / "g.graphml", graphml(body)), "all of them could be degrees", "--crs degrees")
+    assert not read_network(tmp_path / "g.graphml", crs="planar").frame.degrees
     assert read_network(tmp_path / "g.graphml", crs="EPSG:4326").frame.degrees
     said = graphml(body, attributes='<data key="k_crs">epsg:4326</data>')
     assert read_network(write(tmp_path / "g.graphml", said)).frame.degrees
@@ -284,7 +297,7 @@ def test_lines_of_graphml(tmp_path: Path) -> None:
         + edge("a", "b", more='directed="false"', geometry="LINESTRING (3 4, 3 0, 0 0)")
         + edge("a", "b") + edge("a", "b", geometry="LINESTRING (0 0, 0 4, 3 4)")
     )  # fmt: skip
-    network = read_network(write(tmp_path / "g.graphml", graphml(body)))
+    network = read_network(write(tmp_path / "g.graphml", graphml(body)), crs="planar")
     assert lines(network) == {
         "0": [(0, 0), (3, 0), (3, 4)],
         "0-back": [(3, 4), (3, 0), (0, 0)],
@@ -312,7 +325,7 @@ def test_lines_of_graphml(tmp_path: Path) -> None:
         (graphml(node("a", 1, "1e15") + edge("a", "a")), ["not finite numbers of metres"]),
         (graphml(node("a") + edge("a", "a", length="-3")), ["1 edge", "length"]),
         (graphml(node("a") + edge("a", "a", length="3") + edge("a", "a")), ["1 edge", "length"]),
-        (graphml(node("a", 1, 2) + edge("a", "a", geometry="POINT (1 2)")), ["1 edge", "LINESTRING"]),
+        (graphml(node("a", 1, 200) + edge("a", "a", geometry="POINT (1 200)")), ["1 edge", "LINESTRING"]),
         (
             graphml(node("a") + edge("a", "a", more='id="e" directed="false"') + edge("a", "a", more='id="e-back"')),
             ["-back"],
@@ -380,6 +393,31 @@ def osm(ways: str, nodes: str = "abcdefgh", *, ways_first: bool = False) -> str:
 
 def letters(network: RoadNetwork) -> dict[str, str]:
     return {road: chr(int(a)) + chr(int(b)) for road, (a, b) in ends(network).items()}
+
+
+@pytest.mark.parametrize(
+    ("kind", "more", "expected"),
+    [
+        ("no_left_turn", "", {("1.1", "2.1-back"), ("1.1", "2.2")}),
+        ("only_left_turn", "", {("1.1", "1.1-back"), ("1.1", "1.2")}),
+        ("no_left_turn", '<tag k="except" v="bus;motorcar"/>', set()),
+    ],
+)
+def test_turn_restrictions(tmp_path: Path, kind: str, more: str, expected: set[tuple[str, str]]) -> None:
+    """Way 1 goes through b, way 2 crosses it there: from ab one must not turn into way 2, or only into it."""
+    pytest.importorskip("osmium")
+    member = '<member type="{}" ref="{}" role="{}"/>'.format
+    members = member("way", 1, "from") + member("node", ord("b"), "via") + member("way", 2, "to")
+    relation = f'<relation id="9" version="1">{members}<tag k="type" v="restriction"/>'
+    relation += f'<tag k="restriction" v="{kind}"/>{more}</relation></osm>'
+    text = osm("abcd;fbg").replace("</osm>", relation)
+    network = read_network(write(tmp_path / "x.osm", text))
+    banned = set()
+    if network.banned_from is not None and network.banned_to is not None:
+        pairs = zip(network.banned_from.tolist(), network.banned_to.tolist(), strict=True)
+        banned = {(network.roads[a], network.roads[b]) for a, b in pairs}
+    from_a = {pair for pair in banned if pair[0] == "1.1"}
+    assert from_a == expected
 
 
 @pytest.mark.parametrize("name", ["x.osm", "x.osm.xml"])
@@ -507,9 +545,9 @@ WORLD = Frame.for_degrees(np.array([24.85]), np.array([60.15]))
 def test_written_networks_read_back(tmp_path: Path, form: str, frame: Frame) -> None:
     network = drawn_network(frame)
     write_network(network, tmp_path / f"n.{form}")
-    again = read_network(tmp_path / f"n.{form}")
+    again = read_network(tmp_path / f"n.{form}", crs=None if frame.degrees else "planar")
     assert ends(again) == ends(network)
-    assert again.frame == frame
+    assert again.frame == (frame if frame.degrees else Frame(crs="planar"))
     assert lengths(again) == lengths(network)
     for road, line in lines(network).items():
         assert np.array(lines(again)[road]) == pytest.approx(np.array(line), abs=1e-6)
@@ -524,9 +562,9 @@ def test_networks_without_places(tmp_path: Path, form: str) -> None:
     again = read_network(tmp_path / f"n.{form}")
     assert ends(again) == ends(network)
     assert (again.node_x, again.length_m, again.shape) == (None, None, None)
-    straight = RoadNetwork.from_roads([("ab", "a", "b")], places={"a": (0, 0), "b": (3, 4)})
+    straight = RoadNetwork.from_roads([("ab", "a", "b")], places={"a": (0, 0), "b": (300, 400)})
     write_network(straight, tmp_path / f"n.{form}")
-    assert lengths(read_network(tmp_path / f"n.{form}")) == {"ab": 5.0}
+    assert lengths(read_network(tmp_path / f"n.{form}")) == {"ab": 500.0}
 
 
 def test_networks_as_geojson(tmp_path: Path) -> None:

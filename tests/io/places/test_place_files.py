@@ -16,7 +16,7 @@ from wayveil.io.places.place_leaves import attach_places, taxonomy_of_places
 from wayveil.io.places.place_shapes import shape_of_geojson, shape_of_wkt
 from wayveil.io.places.taxonomy_files import read_taxonomy
 from wayveil.model import Taxonomy
-from wayveil.model.data.places import Places
+from wayveil.model.places.places import Places
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_points_in_metres(file) -> None:
     assert np.isnan(places.min_stay[0])
     assert places.min_stay[1] == 600
     assert not places.frame.degrees
-    bare = read_places(file("place,x,y\na,1,2\n"))
+    bare = read_places(file("place,x,y\na,1,200\n"))
     assert (bare.node, bare.radius_m.tolist(), np.isnan(bare.min_stay).all()) == (("",), [0.0], True)
 
 
@@ -56,6 +56,15 @@ def test_points_in_degrees(file) -> None:
         assert np.allclose(lon, 16)
         assert np.allclose(lat, [48, 48.1])
     assert not read_places(file("place,lon,lat\na,500000,4\n"), crs="planar").frame.degrees
+
+
+def test_x_and_y_that_could_be_degrees_are_refused_until_somebody_says_what_they_are(file) -> None:
+    path = file("place,x,y,radius_m\nclinic,16.0,48.0,50\nbar,16.0,48.1,50\n")
+    with pytest.raises(InputError, match=r"all of them could be degrees.*every place.*--crs degrees.*--crs planar"):
+        read_places(path)
+    assert read_places(path, crs="degrees").frame.degrees
+    assert read_places(path, crs="planar").y.tolist() == [48.0, 48.1]
+    assert not read_places(file("place,x,y\na,16.0,48.0\nb,16.0,90.5\n")).frame.degrees
 
 
 def test_polygons(file) -> None:

@@ -16,6 +16,8 @@ from wayveil.errors import InputError, OutputError
 from wayveil.io.publish.layouts import as_published
 from wayveil.io.publish.published import read_published, write_published
 from wayveil.io.read.loaded import Loaded
+from wayveil.io.read.point_tables import read_points
+from wayveil.io.tabular.columns import ReadOptions
 from wayveil.model import Frame, Points, Regions, TimeFormat, Visits
 
 WORLD = Frame.for_degrees(np.array([11.8, 12.0]), np.array([50.2, 50.4]))
@@ -119,8 +121,8 @@ def test_only_what_is_published_leaves(tmp_path: Path, form: str) -> None:
         assert secret not in path.read_bytes()
     if form in TABLES:
         frame = pl.read_csv(path) if form == "csv" else pl.read_parquet(path)
-        assert frame.columns == ["traj_id", "t", "x", "y", "kind"]
-        assert frame["x"].is_between(11.8, 12.0).all()
+        assert frame.columns == ["traj_id", "t", "lon", "lat", "kind"]
+        assert frame["lon"].is_between(11.8, 12.0).all()
 
 
 def test_columns_of_regions(tmp_path: Path) -> None:
@@ -260,25 +262,36 @@ def test_other_regions_are_refused(tmp_path: Path, old: str, new: str, words: st
 
 @pytest.mark.parametrize(("old", "new"), [("7.0,8.0", "7.0,90.1"), ("7.0,8.0", "180.1,8.0"), ("7.0,8.0", "-181,8.0")])
 def test_points_outside_the_range_of_degrees(tmp_path: Path, old: str, new: str) -> None:
-    strict(tmp_path, POINTS, WORLD)
+    degrees = POINTS.replace("x,y", "lon,lat")
+    strict(tmp_path, degrees, WORLD)
     with pytest.raises(InputError, match="not a longitude and a latitude in 1 row, at line 4"):
-        strict(tmp_path, POINTS.replace(old, new), WORLD)
+        strict(tmp_path, degrees.replace(old, new), WORLD)
+    with pytest.raises(InputError, match="the columns must be 'traj_id', 't', 'lon', 'lat', in this order"):
+        strict(tmp_path, POINTS, WORLD)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("7.0,8.0", "7.0,541", "x_max is not a longitude"),
+        ("7.0,8.0", "7.0,541", "lon_max is not a longitude"),
         ("7.0,8.0", "7.0,368", "a box goes around the earth more than once"),
-        ("7.0,8.0", "-181,8.0", "x_min is not a longitude"),
-        ("0.0,0.0", "-90.1,0.0", "y_min is not a latitude"),
-        ("0.0,0.0", "0.0,91", "y_max is not a latitude"),
+        ("7.0,8.0", "-181,8.0", "lon_min is not a longitude"),
+        ("0.0,0.0", "-90.1,0.0", "lat_min is not a latitude"),
+        ("0.0,0.0", "0.0,91", "lat_max is not a latitude"),
     ],
 )
 def test_boxes_outside_the_range_of_degrees(tmp_path: Path, old: str, new: str, words: str) -> None:
-    strict(tmp_path, BOXES, WORLD)
+    degrees = BOXES.replace("x_", "lon_").replace("y_", "lat_")
+    strict(tmp_path, degrees, WORLD)
     with pytest.raises(InputError, match=f"{words} in 1 row, at line 4"):
-        strict(tmp_path, BOXES.replace(old, new), WORLD)
+        strict(tmp_path, degrees.replace(old, new), WORLD)
+
+
+def test_published_degrees_are_read_as_input_without_an_option(tmp_path: Path) -> None:
+    write_published(some_points(), tmp_path / "a.csv", key=bytes([1]) * 32)
+    again = read_points(tmp_path / "a.csv", ReadOptions(owners="each-trajectory")).data
+    assert again.frame.degrees
+    assert again.n_rows == some_points().n_rows
 
 
 def test_types_in_parquet(tmp_path: Path) -> None:

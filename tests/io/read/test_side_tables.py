@@ -80,7 +80,7 @@ def test_marks_go_with_points_and_places_with_visits(file) -> None:
 
 def test_places_in_metres_and_in_degrees(file) -> None:
     loaded = read_visits(file(VISITS, "visits.csv"), ReadOptions())
-    there = locate(loaded, file("location,x,y\nwork,3,4\nclub,9,9\nhome,1,2\n")).data
+    there = locate(loaded, file("location,x,y\nwork,3,4\nclub,900,900\nhome,1,2\n")).data
     assert there.locations == ("home", "work")
     assert (there.place_x.tolist(), there.place_y.tolist()) == ([1.0, 3.0], [2.0, 4.0])
     turned = locate(loaded, file("location,lon,lat\nhome,16,48\nwork,16,49\n")).data
@@ -88,10 +88,21 @@ def test_places_in_metres_and_in_degrees(file) -> None:
     assert 110_000 < apart < 112_500
 
 
+def test_places_that_could_be_degrees_are_refused_until_somebody_says_what_they_are(file) -> None:
+    loaded = read_visits(file(VISITS, "visits.csv"), ReadOptions())
+    places = file("location,x,y\nhome,16,48\nwork,16,49\n")
+    with pytest.raises(InputError, match=r"all of them could be degrees.*every place.*--crs degrees.*--crs planar"):
+        locate(loaded, places)
+    degrees = locate(loaded, places, crs="degrees").data
+    assert degrees.place_frame.degrees
+    assert 110_000 < abs(np.diff(degrees.place_y)[0]) < 112_500
+    assert locate(loaded, places, crs="planar").data.place_y.tolist() == [48.0, 49.0]
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("location,x,y\nhome,1,2\n", "1 location of the input was not found"),
+        ("location,x,y\nhome,1,200\n", "1 location of the input was not found"),
         ("location,x,y\nhome,1,2\nhome,1,2\nwork,1,1\n", "a location that is named twice"),
         ("location,x,y\nhome,1,nan\nwork,1,1\n", "column 'y' is not a finite number"),
         ("location,x,y\nhome,1,\nwork,1,1\n", "column 'y' is empty"),

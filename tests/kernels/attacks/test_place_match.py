@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.attacks.place_match import match_places
+from wayveil.kernels.attacks.place_match import Preorder, Questions, StopClasses, match_places
 from wayveil.model.data.ragged import offsets_of
 
 # 0 is above 1 (2, 3), 4 and 5, which is sensitive: 6 (7, 8) and 9.
@@ -52,11 +52,10 @@ def test_the_definition(listed, asked):
     told, told_offsets = flat([tuple(one[2]) for one in listed])
     weight = flat([tuple(one[2].values()) for one in listed], np.float64)[0]
     people = np.array([n for _, n, _ in listed], np.int64)
-    fitting, largest, found = match_places(
-        *flat([known for known, _ in asked]), *flat([leaves for _, leaves in asked]),
-        np.array(ABOVE), np.array(END), *flat([sequence for sequence, _, _ in listed]),
-        classes_of, signs, index_offsets, people, told, weight, told_offsets,
-    )  # fmt: skip
+    questions = Questions(*flat([known for known, _ in asked]), *flat([leaves for _, leaves in asked]))
+    item, class_offsets = flat([sequence for sequence, _, _ in listed])
+    published = StopClasses(item, class_offsets, people, told, weight, told_offsets, classes_of, signs, index_offsets)
+    fitting, largest, found = match_places(questions, Preorder(np.array(ABOVE), np.array(END)), published)
     answers = iter(found.tolist())
     for q, (known, leaves) in enumerate(asked):
         fit = [one for one in listed if contains(one[0], known)]

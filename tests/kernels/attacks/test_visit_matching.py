@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.attacks.visit_matching import count_fitting, doublet_codes, inverted_lists, match_sets
+from wayveil.kernels.attacks.visit_matching import VisitLists, count_fitting, doublet_codes, inverted_lists, match_sets
 
 ITEMS = 6
 
@@ -30,7 +30,7 @@ def lists_of(records, owner, values):
     items = np.array([i for r in records for i in r], np.int64)
     starts, slots = inverted_lists(offsets, items, order, ITEMS)
     table = np.array(values, np.int64).reshape(-1, 2)[order]
-    return starts, slots, np.array(owner, np.int64)[order], table, 3
+    return VisitLists(starts, slots, np.array(owner, np.int64)[order], table, 3)
 
 
 def padded(sets):
@@ -47,7 +47,7 @@ def oracle(records, owner, values, known):
 @settings(deadline=None, max_examples=300)
 def test_match_sets_counts_owners_and_their_most_frequent_value(table):
     records, owner, values, sets = table
-    owners, best = match_sets(*lists_of(records, owner, values), padded(sets))
+    owners, best = match_sets(lists_of(records, owner, values), padded(sets))
     expected = [oracle(records, owner, values, known) for known in sets]
     assert list(zip(owners.tolist(), best.tolist(), strict=True)) == expected
 
@@ -58,7 +58,7 @@ def test_trajectories_are_counted_and_those_of_the_victim(table, victim):
     records, owner, values, sets = table
     sets = sets + sets[:2]  # the same sets again, for another victim
     victims = [victim, *(i % 5 for i in range(len(sets)))][: len(sets)]
-    found = count_fitting(*lists_of(records, owner, values), padded(sets), np.array(victims, np.int64))
+    found = count_fitting(lists_of(records, owner, values), padded(sets), np.array(victims, np.int64))
     for row, known, who in zip(found.tolist(), sets, victims, strict=True):
         fits = [i for i, r in enumerate(records) if set(known) <= set(r)]
         own = Counter(owner[i] for i in fits)
@@ -77,7 +77,7 @@ def test_trajectories_are_counted_and_those_of_the_victim(table, victim):
 def test_neighbours_that_begin_alike_change_nothing(table):
     records, owner, values, sets = table
     alike = sorted(known[:n] for known in sets for n in range(1, len(known) + 1))
-    owners, _ = match_sets(*lists_of(records, owner, values), padded(alike))
+    owners, _ = match_sets(lists_of(records, owner, values), padded(alike))
     assert owners.tolist() == [oracle(records, owner, values, known)[0] for known in alike]
 
 
@@ -98,12 +98,12 @@ def test_a_long_list_is_leapt_over():
     owner = list(range(5001))
     lists = lists_of(records, owner, [(-1, -1)] * 5001)
     for known in ([0, 1], [1, 0]):
-        assert match_sets(*lists, padded([known]))[0].tolist() == [1]
+        assert match_sets(lists, padded([known]))[0].tolist() == [1]
 
 
 def test_no_attribute_means_no_best_value():
-    starts, slots, owner, _, _ = lists_of([[0], [0]], [0, 1], [(0, 2), (0, 2)])
-    owners, best = match_sets(starts, slots, owner, np.empty((2, 0), np.int64), 0, padded([[0]]))
+    lists = lists_of([[0], [0]], [0, 1], [(0, 2), (0, 2)])
+    owners, best = match_sets(lists._replace(value=np.empty((2, 0), np.int64), n_values=0), padded([[0]]))
     assert (owners.tolist(), best.tolist()) == ([2], [0])
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.frequent.pattern_cover import cover_patterns
+from wayveil.kernels.frequent.pattern_cover import Ancestry, Growth, cover_patterns
 from wayveil.model.data.ragged import offsets_of
 
 PARENT = [-1, 0, 1, 1, 0, 4, 4, 4, 0]  # 0 is above 1 (2, 3), 4 (5, 6, 7) and 8
@@ -52,6 +52,6 @@ def test_all_pairs(old, new):
     before, last = columns(new)
     order = np.lexsort((last, before))
     offsets = offsets_of(np.bincount(before + 1, minlength=len(new) + 1))
-    tree = (np.array(column, np.int64) for column in (PARENT, DEPTH, LEAVES))
-    found = cover_patterns(*columns(old), order, last[order], offsets, *tree)
+    tree = Ancestry(*(np.array(column, np.int64) for column in (PARENT, DEPTH, LEAVES)))
+    found = cover_patterns(*columns(old), Growth(order, last[order], offsets), tree)
     assert list(zip(*(column.tolist() for column in found), strict=True)) == by_definition(old, new)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from wayveil.kernels.gsup import adversary_classes as columns
 from wayveil.kernels.gsup.class_heap import larger_heap, pop, push
-from wayveil.kernels.gsup.driver import _with_room, count_unsafe, new_state
+from wayveil.kernels.gsup.driver import VisitTable, _with_room, count_unsafe, new_state
 from wayveil.kernels.gsup.greedy_choice import delete_everywhere
 from wayveil.kernels.gsup.key_table import add, drop_last, find, larger_table, new_table
 
@@ -123,7 +123,7 @@ def test_counts_stay_true_and_come_back(
     place = np.array([x for r in records for x in r], np.int64)
     offsets = np.concatenate([[0], np.cumsum([len(r) for r in records])]).astype(np.int64)
     allowed = np.arange(len(records) + 1) // 2
-    state = new_state(offsets, place, place, np.array(owner), ADVERSARY, allowed, None, 0.0)
+    state = new_state(VisitTable(offsets, place, place, np.array(owner), ADVERSARY, allowed))
     count_unsafe(state)
     for what, commit in steps:
         before = counted(records, owner)

@@ -14,12 +14,13 @@ from wayveil.kernels.kcl.candidate_counts import (
     CLEAN,
     COMMON,
     THREAT,
+    Counts,
     count_candidates,
     fill_table,
     judge_candidates,
     locate_threats,
 )
-from wayveil.kernels.kcl.projected_lists import NO_LIMIT, Records, inverted
+from wayveil.kernels.kcl.projected_lists import NO_LIMIT, Privacy, Records, inverted
 
 # A table is a list of (owner, items, sensitive values), sorted by owner; items ascend, -1 is a value that is not
 # sensitive.
@@ -115,14 +116,16 @@ def test_what_a_candidate_is() -> None:
     ]
     items = np.array([q for q, _, _, _ in cases], np.int64).ravel()
     support, having = (np.array([case[i] for case in cases], np.int64) for i in (1, 2))
-    said = judge_candidates(items, 2, support, having, known, clean, 3, allowed)
+    privacy = Privacy(2, 3, allowed)
+    said = judge_candidates(Counts(items, support, having), 2, known, clean, privacy)
     assert said.tolist() == [case[3] for case in cases]
     # two values: each of them may be too many
     both = np.array([1, 2, 2, 1, 1, 1], np.int64)
-    said = judge_candidates(items[:6], 2, np.full(3, 3), both, known, clean, 3, allowed)
+    said = judge_candidates(Counts(items[:6], np.full(3, 3), both), 2, known, clean, privacy)
     assert said.tolist() == [COMMON + THREAT, COMMON + THREAT, COMMON + CLEAN]
     # nothing is shorter than one
-    said = judge_candidates(np.arange(3), 1, np.array([3, 2, 3]), np.array([1, 1, 2]), known, clean, 3, allowed)
+    single = Counts(np.arange(3), np.array([3, 2, 3]), np.array([1, 1, 2]))
+    said = judge_candidates(single, 1, known, clean, privacy)
     assert said.tolist() == [COMMON + CLEAN, THREAT, COMMON + THREAT]
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.metrics.displacement import displacements
+from wayveil.kernels.metrics.displacement import Motions, displacements
 from wayveil.model import Points
 
 numbers = st.integers(-50, 50).map(float)
@@ -17,8 +17,7 @@ def points(found):
 
 
 def run(true, published):
-    parts = [c for data in (true, published) for c in (data.offsets, data.t, data.x, data.y)]
-    return displacements(*parts)
+    return displacements(*(Motions(data.offsets, data.t, data.x, data.y) for data in (true, published)))
 
 
 @settings(deadline=None, max_examples=100)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.qid.hiding_groups import nearest_people
+from wayveil.kernels.qid.hiding_groups import Distance, nearest_people
 from wayveil.kernels.qid.sample_classes import class_boxes, unite_asymmetric, unite_groups
 from wayveil.kernels.qid.timed_samples import Samples, keep_compatible
 
@@ -67,7 +67,7 @@ def test_nearest_people(small: Small, most: int, by_area: bool, more: st.DataObj
     x, y = small.columns()
     by_time = np.argsort(samples.entry)
     a, b = x[by_time].astype(float), y[by_time].astype(float)
-    found = nearest_people(samples, np.arange(n), np.array(small.owner), active, a, b, by_area, most)
+    found = nearest_people(samples, np.arange(n), np.array(small.owner), active, Distance(a, b, by_area), most)
 
     def distance(m: int, other: int) -> float:
         if not small.known[m]:

@@ -9,17 +9,16 @@ from typing import Any
 import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import dijkstra
 
-from wayveil.kernels.roads.map_matching import Candidates, Track, choose_candidates, thin
+from wayveil.kernels.roads.map_matching import Candidates, Model, Track, choose_candidates, gather_points
 from wayveil.kernels.roads.near_roads import near_roads, road_pieces, road_tree
 from wayveil.kernels.roads.road_paths import join_candidates
-from wayveil.kernels.roads.shortest_paths import new_search, road_graph, search
+from wayveil.kernels.roads.shortest_paths import new_search, opposite_roads, road_graph, search
 from wayveil.model.data.ragged import frozen, offsets_of
 
 Shape = list[tuple[float, float]]
 Roads = list[tuple[int, int, Shape]]  # from, to, drawn through
+Turns = frozenset[tuple[int, int]]
 
 places = st.tuples(st.integers(0, 12), st.integers(0, 12)).map(lambda p: (float(p[0]), float(p[1])))
 
@@ -58,15 +57,30 @@ def position(shape: Shape, along: float) -> tuple[float, float]:
     return float(np.interp(along, passed, x)), float(np.interp(along, passed, y))
 
 
-def all_ways(roads: Roads) -> dict[tuple[int, int], float]:
-    """Shortest ways between nodes, by Floyd and Warshall."""
-    n = 1 + max(max(a, b) for a, b, _ in roads)
-    way = {(u, v): 0.0 if u == v else inf for u in range(n) for v in range(n)}
-    for a, b, shape in roads:
-        way[a, b] = min(way[a, b], length(shape))
-    for w, u, v in product(range(n), repeat=3):
-        way[u, v] = min(way[u, v], way[u, w] + way[w, v])
+def all_ways(roads: Roads, u_turn: float = 0.0, banned: Turns = frozenset()) -> dict[tuple[int, int], float]:
+    """Shortest ways from the end of a road to the beginning of another, by Floyd and Warshall over roads."""
+    n = len(roads)
+    back = opposites(roads)
+    way = {(r, s): inf for r in range(n) for s in range(n)}
+    for r, s in product(range(n), repeat=2):
+        if roads[r][1] == roads[s][0] and (r, s) not in banned:
+            way[r, s] = u_turn if back[r] == s else 0.0
+    for via, r, s in product(range(n), repeat=3):
+        way[r, s] = min(way[r, s], way[r, via] + length(roads[via][2]) + way[via, s])
     return way
+
+
+def opposites(roads: Roads) -> list[int]:
+    """The first road back that is as long, or -1."""
+    back = []
+    for r, (a, b, shape) in enumerate(roads):
+        same = [
+            s
+            for s, (c, d, other) in enumerate(roads)
+            if s != r and (c, d) == (b, a) and abs(length(shape) - length(other)) <= 1e-6 * (1 + length(shape))
+        ]
+        back.append(same[0] if same else -1)
+    return back
 
 
 def tree_of(roads: Roads) -> Any:
@@ -75,10 +89,13 @@ def tree_of(roads: Roads) -> Any:
     return road_tree(road_pieces(shape, flat[:, 0], flat[:, 1]))
 
 
-def graph_of(roads: Roads, n_nodes: int | None = None) -> Any:
+def graph_of(roads: Roads, u_turn: float = 0.0, banned: Turns = frozenset()) -> Any:
     a, b = (np.array([road[i] for road in roads], np.int64) for i in (0, 1))
-    n = 1 + int(max(a.max(), b.max())) if n_nodes is None else n_nodes
-    return road_graph(a, b, np.array([length(shape) for _, _, shape in roads]), n)
+    size = np.array([length(shape) for _, _, shape in roads])
+    pairs = np.array(sorted(banned), np.int64).reshape(-1, 2)
+    return road_graph(
+        a, b, size, u_turn_m=u_turn, opposite=opposite_roads(a, b, size), banned=(pairs[:, 0], pairs[:, 1])
+    )
 
 
 def columns(points: list[tuple[float, float]]) -> tuple[Any, Any]:
@@ -141,41 +158,61 @@ def test_many_points_with_many_roads_outgrow_the_first_room() -> None:
     assert road.tolist() == [*range(50), *range(49, -1, -1), *range(50)]
 
 
-weighted = st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7), st.integers(1, 9)), min_size=1, max_size=25)
+turns = st.frozensets(st.tuples(st.integers(0, 11), st.integers(0, 11)), max_size=20)
 
 
-@given(weighted, st.integers(0, 7), st.lists(st.integers(0, 7), min_size=1, max_size=4), st.integers(0, 30))
+def existing(banned: Turns, roads: Roads) -> Turns:
+    """Turns between roads that there are."""
+    return frozenset((r % len(roads), s % len(roads)) for r, s in banned)
+
+
+@given(networks(), st.sampled_from([0.0, 7.0]), turns, st.integers(0, 30), st.data())
 @settings(deadline=None, max_examples=200)
-def test_shortest_ways_are_those_of_scipy(
-    roads: list[tuple[int, int, int]], source: int, targets: list[int], bound: int
+def test_shortest_ways_are_those_of_trying_all(
+    roads: Roads, u_turn: float, banned: Turns, bound: int, data: st.DataObject
 ) -> None:
-    least: dict[tuple[int, int], int] = {}
-    for a, b, size in roads:
-        least[a, b] = min(size, least.get((a, b), size))
-    ends = np.array(list(least)).T
-    expected = dijkstra(csr_matrix((list(least.values()), (ends[0], ends[1])), shape=(8, 8)), indices=source)
-    a, b, size = np.array(roads, np.int64).T
-    graph, memory = road_graph(a, b, size.astype(float), 8), new_search(8)
-    search(graph, memory, 0, np.array([7]), 1, np.inf)  # what an earlier search left behind must not matter
+    one_of_them = st.integers(0, len(roads) - 1)
+    source = data.draw(one_of_them)
+    targets = data.draw(st.lists(one_of_them, min_size=1, max_size=4))
+    banned = existing(banned, roads)
+    expected = all_ways(roads, u_turn, banned)
+    assume(all(abs(expected[source, s] - bound) > 1e-7 or expected[source, s] == bound for s in targets))
+    graph, memory = graph_of(roads, u_turn, banned), new_search(len(roads))
+    search(graph, memory, 0, np.array([len(roads) - 1]), 1, np.inf)  # what an earlier search left must not matter
     search(graph, memory, source, np.array(targets), len(targets), float(bound))
-    for v in targets:
-        found = memory.done[v] == memory.run[0]
-        assert found == (expected[v] <= bound)
+    back = opposites(roads)
+    for target in targets:
+        found = memory.done[target] == memory.run[0]
+        assert found == (expected[source, target] <= bound)
         if found:
-            assert memory.way[v] == expected[v]
-            passed, at = 0.0, v
-            while memory.by_road[at] >= 0:
-                road = memory.by_road[at]
-                assert graph.to_node[road] == at
-                passed, at = passed + graph.length[road], graph.from_node[road]
-            assert (at, passed) == (source, expected[v])
+            assert abs(memory.way[target] - expected[source, target]) < 1e-9
+            way = [target]
+            while memory.before[way[0]] >= 0:
+                way.insert(0, int(memory.before[way[0]]))
+            passed = sum(length(roads[r][2]) for r in way[:-1])
+            for r, s in pairwise([source, *way]):
+                assert roads[r][1] == roads[s][0]
+                assert (r, s) not in banned
+                passed += u_turn if back[r] == s else 0.0
+            assert abs(passed - expected[source, target]) < 1e-9
 
 
 def test_a_search_ends_with_its_targets() -> None:
     graph = graph_of([(i, i + 1, [(float(i), 0.0), (i + 1.0, 0.0)]) for i in range(9)])
-    memory = new_search(10)
-    search(graph, memory, 0, np.array([2, 2, 9]), 2, np.inf)
-    assert (memory.done == 1).tolist() == [True] * 3 + [False] * 7
+    memory = new_search(9)
+    search(graph, memory, 0, np.array([2, 2, 8]), 2, np.inf)
+    assert (memory.done == 1).tolist() == [False, True, True] + [False] * 6
+
+
+def test_the_other_direction_of_a_street() -> None:
+    line: Shape = [(0.0, 0.0), (5.0, 0.0)]
+    around: Shape = [(0.0, 0.0), (0.0, 9.0), (5.0, 0.0)]
+    loop: Shape = [(0.0, 0.0), (3.0, 3.0), (0.0, 0.0)]
+    roads: Roads = [(0, 1, line), (1, 0, around[::-1]), (1, 0, line[::-1]), (0, 1, around), (0, 0, loop)]
+    roads += [(1, 0, line[::-1]), (0, 2, line)]
+    a, b = (np.array([road[i] for road in roads], np.int64) for i in (0, 1))
+    size = np.array([length(shape) for _, _, shape in roads])
+    assert opposite_roads(a, b, size).tolist() == [2, 3, 0, 1, -1, 0, -1] == opposites(roads)
 
 
 tracks = st.lists(places, min_size=1, max_size=4)
@@ -185,33 +222,36 @@ models = st.tuples(st.sampled_from([1.0, 3.0]), st.sampled_from([0.5, 4.0]), st.
 class Oracle:
     """Costs of candidates and ways between them, from the definition."""
 
-    def __init__(self, roads: Roads, points: list, candidates: Any, model: tuple[float, ...], slack: float) -> None:
-        self.roads, self.points, self.candidates, self.slack = roads, points, candidates, slack
-        self.noise, self.beta, self.max_detour = model
-        self.ways = all_ways(roads)
+    def __init__(
+        self, roads: Roads, points: list, candidates: Any, model: Any, ways: dict[tuple[int, int], float]
+    ) -> None:
+        self.roads, self.points, self.candidates, self.ways = roads, points, candidates, ways
+        self.noise, self.beta, self.max_detour, self.slack = model
 
     def of(self, point: int) -> range:
         return range(int(self.candidates.first[point]), int(self.candidates.first[point + 1]))
 
-    def emission(self, a: int) -> float:
-        return float(self.candidates.away[a]) ** 2 / (2 * self.noise**2)
+    def emission(self, a: int, point: int) -> float:
+        return (1 + point % 3) * float(self.candidates.away[a]) ** 2 / (2 * self.noise**2)
 
     def way(self, a: int, b: int) -> float:
         one, other = (int(self.candidates.road[c]) for c in (a, b))
         begin, end = (float(self.candidates.along[c]) for c in (a, b))
         if one == other and end >= begin - self.slack:
             return max(end - begin, 0.0)
-        gap = self.ways[self.roads[one][1], self.roads[other][0]]
+        gap = self.ways[one, other]
         return length(self.roads[one][2]) - begin + gap + end
 
     def transition(self, a: int, b: int, i: int, j: int) -> float:
         straight = hypot(self.points[j][0] - self.points[i][0], self.points[j][1] - self.points[i][1])
         way = self.way(a, b)
-        return abs(way - straight) / self.beta if way <= straight + self.max_detour else inf
+        if way > straight + self.max_detour:
+            return inf
+        return (way - straight if way > straight else 0.3 * (straight - way)) / (self.beta + straight / 5)
 
     def cost(self, chosen: tuple[int, ...], rows: list[int]) -> float:
         steps = range(1, len(chosen))
-        return sum(map(self.emission, chosen)) + sum(
+        return sum(map(self.emission, chosen, rows)) + sum(
             self.transition(chosen[s - 1], chosen[s], rows[s - 1], rows[s]) for s in steps
         )
 
@@ -229,14 +269,20 @@ class Oracle:
         return parts
 
 
-def matched(roads: Roads, points: list, model: tuple[float, ...], slack: float, radius: float) -> tuple[Any, ...]:
+def matched(
+    roads: Roads, points: list, model: tuple[float, ...], slack: float, radius: float, more: tuple[float, Turns]
+) -> tuple[Any, ...]:
     x, y = columns(points)
     candidates = Candidates(*near_roads(x, y, tree_of(roads), radius, 64))
     assume((np.diff(candidates.first) > 0).all())
     rows = np.arange(len(points))
-    track = Track(np.array([0, len(points)]), rows, rows)
-    graph = graph_of(roads)
-    return candidates, track, graph, *choose_candidates(track, x, y, candidates, graph, *model, slack)
+    weight = 1.0 + rows % 3
+    track = Track(np.array([0, len(points)]), x, y, weight, rows, rows, rows)
+    u_turn, banned = more[0], existing(more[1], roads)
+    graph = graph_of(roads, u_turn, banned)
+    known = Model(*model, slack)
+    oracle = Oracle(roads, points, candidates, known, all_ways(roads, u_turn, banned))
+    return oracle, track, graph, *choose_candidates(track, candidates, graph, known)
 
 
 def is_near_a_limit(oracle: Oracle, n: int) -> bool:
@@ -250,15 +296,17 @@ def is_near_a_limit(oracle: Oracle, n: int) -> bool:
     return False
 
 
-@given(networks(most=5), tracks, models, st.sampled_from([0.0, 4.0]), st.sampled_from([4.0, 30.0]))
+prices = st.tuples(st.sampled_from([0.0, 5.0]), turns)
+
+
+@given(networks(most=5), tracks, models, st.sampled_from([0.0, 4.0]), st.sampled_from([4.0, 30.0]), prices)
 @settings(deadline=None, max_examples=300)
 def test_the_likeliest_candidates_are_those_of_trying_all(
-    roads: Roads, points: list, model: tuple[float, ...], slack: float, radius: float
+    roads: Roads, points: list, model: tuple[float, ...], slack: float, radius: float, more: tuple[float, Turns]
 ) -> None:
-    candidates, track, _, chosen, begins = matched(roads, points, model, slack, radius)
-    oracle = Oracle(roads, points, candidates, model, slack)
+    oracle, track, _, chosen, begins = matched(roads, points, model, slack, radius, more)
     assume(not is_near_a_limit(oracle, len(points)))
-    parts = oracle.parts(track.row.tolist())
+    parts = oracle.parts(track.first_row.tolist())
     assert np.flatnonzero(begins).tolist() == [part[0] for part in parts]
     for part in parts:
         mine = tuple(int(c) for c in chosen[part[0] : part[-1] + 1])
@@ -269,17 +317,18 @@ def test_the_likeliest_candidates_are_those_of_trying_all(
         assert abs(oracle.cost(mine, part) - best) < 1e-6 * (1 + best)
 
 
-@given(networks(most=6), tracks, models, st.sampled_from([0.0, 4.0]))
+@given(networks(most=6), tracks, models, st.sampled_from([0.0, 4.0]), prices)
 @settings(deadline=None, max_examples=300)
 def test_joined_roads_are_connected_and_as_long_as_the_ways(
-    roads: Roads, points: list, model: tuple[float, ...], slack: float
+    roads: Roads, points: list, model: tuple[float, ...], slack: float, more: tuple[float, Turns]
 ) -> None:
-    candidates, track, graph, chosen, begins = matched(roads, points, model, slack, 30.0)
-    oracle = Oracle(roads, points, candidates, model, slack)
+    oracle, track, graph, chosen, begins = matched(roads, points, model, slack, 30.0, more)
+    candidates = oracle.candidates
     assume(not is_near_a_limit(oracle, len(points)))
     t = frozen(100 * np.arange(len(points)), np.int64)
-    source, lengths, road, time = join_candidates(track, t, candidates, chosen, begins, graph, slack)
-    parts = oracle.parts(track.row.tolist())
+    source, lengths, road, time, way_m = join_candidates(track, t, candidates, chosen, begins, graph, slack)
+    parts = oracle.parts(track.first_row.tolist())
+    back = opposites(roads)
     assert source.tolist() == [0] * len(parts)
     assert lengths.sum() == len(road) == len(time)
     for part, end in zip(parts, np.cumsum(lengths).tolist(), strict=True):
@@ -287,11 +336,15 @@ def test_joined_roads_are_connected_and_as_long_as_the_ways(
         made = road[end - lengths[parts.index(part)] : end].tolist()
         when = time[end - lengths[parts.index(part)] : end].tolist()
         ways = [oracle.way(a, b) for a, b in pairwise(mine)]
+        assert np.allclose(way_m[part], [0.0, *ways])
         if sum(ways) < 1e-6:
             assert made == []
             continue
+        turned = 0.0
         for one, other in pairwise(made):
             assert roads[one][1] == roads[other][0]
+            assert (one, other) not in existing(more[1], roads)
+            turned += more[0] if back[one] == other else 0.0
         assert when == sorted(when)
         assert t[part[0]] <= when[0] <= when[-1] <= t[part[-1]]
         first, last = (int(candidates.road[c]) for c in (mine[0], mine[-1]))
@@ -302,20 +355,62 @@ def test_joined_roads_are_connected_and_as_long_as_the_ways(
             dropped = [length(roads[first][2])] * (begin > length(roads[first][2]) - 1e-6)
             dropped += [length(roads[last][2])] * (finish < 1e-6)
             possible = [whole - sum(dropped), *([whole - one for one in dropped]), whole]
-            assert any(abs(sum(length(roads[r][2]) for r in made) - size) < 1e-6 for size in possible)
+            size = turned + sum(length(roads[r][2]) for r in made)
+            cut = [0.0, more[0], 2 * more[0]][: 1 + len(dropped)]  # the price of a turn into a road that is dropped
+            assert any(abs(size + less - one) < 1e-6 for one in possible for less in cut)
 
 
-def test_thin_keeps_what_is_far_from_the_last_row_kept() -> None:
-    x, y = columns([(0, 0), (1, 0), (2, 0), (2.5, 0), (5, 0), (5, 2), (5, 2.5), (9, 9), (5, 2.5), (0, 0), (0, 2)])
-    first = np.array([0, 1, 2, 3, 4, 5, 6, 7, 7, 8, 9, 10])
-    track = thin(np.array([0, 9, 9, 11]), x, y, first, 2.0)
-    assert track.row.tolist() == [0, 3, 4, 6, 9]
-    assert track.last.tolist() == [2, 3, 5, 8, 10]
-    assert track.start.tolist() == [0, 4, 4, 5]
+def gathered(points: list[tuple[float, float]], usable: list[int], apart: float, near: float, most: float) -> list:
+    """Positions from the definition: (x, y, weight, first point, arrival, departure)."""
+    groups: list[list[int]] = []
+    for i, (x, y) in enumerate(points):
+        if usable[i]:
+            if groups and hypot(x - points[groups[-1][0]][0], y - points[groups[-1][0]][1]) <= apart:
+                groups[-1].append(i)
+            else:
+                groups.append([i])
+    found = []
+    for group in groups:
+        x, y = (sum(points[i][axis] for i in group) / len(group) for axis in (0, 1))
+        away = {i: hypot(points[i][0] - x, points[i][1] - y) for i in group}
+        there = [i for i in group if away[i] <= near] or [i for i in group if away[i] == min(away.values())]
+        found.append((x, y, min(len(group), most), group[0], there[0], there[-1]))
+    return found
+
+
+@given(st.lists(st.lists(st.tuples(places, st.integers(0, 3)), max_size=9), max_size=3), st.sampled_from([0.0, 3.5]))
+@settings(deadline=None, max_examples=200)
+def test_points_that_are_near_each_other_are_one_position(many: list, near: float) -> None:
+    offsets = offsets_of(np.array([len(one) for one in many], np.int64))
+    flat = [place for one in many for place, _ in one]
+    usable = [int(use > 0) for one in many for _, use in one]
+    track = gather_points(offsets, *columns(flat), np.array(usable, np.int64), 4.25, near, 3.0)
+    expected = []
+    for one, begin in zip(many, offsets[:-1].tolist(), strict=True):
+        rows = slice(begin, begin + len(one))
+        mine = gathered(flat[rows], usable[rows], 4.25, near, 3.0)
+        expected.append([(*row[:3], *(begin + i for i in row[3:])) for row in mine])
+    assert np.diff(track.start).tolist() == [len(one) for one in expected]
+    columns_of = zip(*(column.tolist() for column in track[1:]), strict=True)
+    assert list(columns_of) == [row for one in expected for row in one]
+
+
+def test_who_waits_leaves_late_and_who_drives_passes_the_middle() -> None:
+    waiting = [(0.0, 0.0)] * 5
+    driving = [(float(x), 0.0) for x in (100, 110, 120, 130, 140)]
+    usable = np.ones(10, np.int64)
+    track = gather_points(np.array([0, 10]), *columns(waiting + driving), usable, 40.0, 5.0, 9.0)
+    assert track.x.tolist() == [0.0, 120.0]
+    assert (track.arrival_row.tolist(), track.departure_row.tolist()) == ([0, 7], [4, 7])
+
+
+def track_of(start: Any, x: Any, y: Any) -> Track:
+    rows = np.arange(len(x))
+    return Track(np.asarray(start), x, y, np.ones(len(x)), rows, rows, rows)
 
 
 def test_what_is_remembered_changes_nothing() -> None:
-    """Many trajectories one after another, over more pairs of nodes than are remembered, and each alone."""
+    """Many trajectories one after another, over more pairs of roads than are remembered, and each alone."""
     rng = np.random.default_rng(3)
     side, roads = 16, []
     for i, j in product(range(side), repeat=2):
@@ -327,12 +422,16 @@ def test_what_is_remembered_changes_nothing() -> None:
     points = (rng.random((240, 2)) * 150).tolist()
     x, y = columns([tuple(point) for point in points])
     candidates = Candidates(*near_roads(x, y, tree_of(roads), 12.0, 64))
-    rows = np.flatnonzero(np.diff(candidates.first))
-    start = np.append(np.arange(0, len(rows), 20), len(rows))
-    graph, model = graph_of(roads, side * side), (5.0, 5.0, 60.0, 5.0)
-    chosen, begins = choose_candidates(Track(start, rows, rows), x, y, candidates, graph, *model)
+    some = np.diff(candidates.first) > 0
+    x, y = x[some], y[some]
+    candidates = candidates._replace(first=np.append(candidates.first[:-1][some], candidates.first[-1]))
+    start = np.append(np.arange(0, len(x), 20), len(x))
+    graph, model = graph_of(roads), Model(5.0, 5.0, 60.0, 5.0)
+    chosen, begins = choose_candidates(track_of(start, x, y), candidates, graph, model)
     for low, high in pairwise(start.tolist()):
-        alone = Track(np.array([0, high - low]), rows[low:high].copy(), rows[low:high].copy())
-        mine, mine_begins = choose_candidates(alone, x, y, candidates, graph, *model)
+        alone = candidates._replace(first=candidates.first[low : high + 1].copy())
+        mine, mine_begins = choose_candidates(
+            track_of([0, high - low], x[low:high].copy(), y[low:high].copy()), alone, graph, model
+        )
         assert (mine == chosen[low:high]).all()
         assert (mine_begins == begins[low:high]).all()

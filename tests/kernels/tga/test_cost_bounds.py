@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from wayveil.kernels.common.jit import kernel
-from wayveil.kernels.tga.cost_bounds import Coarse, Rule, Sequences, coarse_bounds, rest_bounds
+from wayveil.kernels.tga.cost_bounds import Coarse, Rule, Scratch, Sequences, coarse_bounds, rest_bounds
 from wayveil.kernels.tga.point_matching import match_points
 
 
@@ -20,8 +20,8 @@ def call_coarse(one, m_one, sequences, coarse, rule):  # type: ignore[no-untyped
 
 
 @kernel
-def call_rest(one, m_one, sequences, number, rule, rest_one, rest_two, sides):  # type: ignore[no-untyped-def]
-    return rest_bounds(one, m_one, sequences, number, rule, rest_one, rest_two, sides)
+def call_rest(one, m_one, sequences, number, rule, scratch):  # type: ignore[no-untyped-def]
+    return rest_bounds(one, m_one, sequences, number, rule, scratch)
 
 
 def bounds(one: Any, m_one: int, two: Any, m_two: int, rule: Rule, pieces: int) -> tuple[float, Any, Any, Any]:
@@ -36,7 +36,8 @@ def bounds(one: Any, m_one: int, two: Any, m_two: int, rule: Rule, pieces: int) 
     count = np.diff(cuts).astype(np.float64)
     coarse = Coarse(np.array([0]), low[:, :, None].copy(), high[:, :, None].copy(), count[:, None].copy())
     rest_one, rest_two = np.empty(one.shape[1] + 1), np.empty(n + 1)
-    extra = call_rest(one, m_one, sequences, 0, rule, rest_one, rest_two, np.empty((2, n)))
+    scratch = Scratch(rest_one, rest_two, np.empty((2, n)), np.empty(n + 1))
+    extra = call_rest(one, m_one, sequences, 0, rule, scratch)
     return float(call_coarse(one, m_one, sequences, coarse, rule)[0]), rest_one, rest_two, extra
 
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.kernels.tga.cost_bounds import Coarse, Rule, Sequences
-from wayveil.kernels.tga.point_matching import match_points, nearest
+from wayveil.kernels.tga.point_matching import Choice, match_points, nearest
 
 PAIR = json.loads((Path(__file__).parents[2] / "golden" / "tga" / "pair.json").read_text())
 
@@ -131,10 +131,9 @@ def test_the_nearest_are_those_of_all_costs(
         if free[i] > 0 and owner[i] not in banned:
             best[owner[i]] = min(best.get(owner[i], (math.inf, 0)), (cost[i], i))
     expected = sorted(best.values())[:wanted]
-    found, costs = nearest(
-        array(one), m_one, np.array(banned, np.int64), sequences_of(records, size, owner),
-        np.minimum(np.array(free, np.int64), 1), coarse_of(records, pieces), wanted, rule,
-    )  # fmt: skip
+    choice = Choice(np.minimum(np.array(free, np.int64), 1), np.array(banned, np.int64), wanted)
+    sequences = sequences_of(records, size, owner)
+    found, costs = nearest(array(one), m_one, sequences, coarse_of(records, pieces), choice, rule)
     assert list(zip(costs.tolist(), found.tolist(), strict=True)) == expected
 
 
@@ -149,17 +148,15 @@ def test_long_sequences_in_more_than_one_tile() -> None:
     cost = np.array([match_points(one, 2, array(record), 1, rule)[0] for record in records])
     expected = np.argsort(cost, kind="stable")[:5]
     for pieces in (0, 1, 7, 16):
-        found, costs = nearest(
-            one, 2, np.zeros(0, np.int64), sequences, np.ones(600, np.int64), coarse_of(records, pieces), 5, rule
-        )
+        choice = Choice(np.ones(600, np.int64), np.zeros(0, np.int64), 5)
+        found, costs = nearest(one, 2, sequences, coarse_of(records, pieces), choice, rule)
         assert found.tolist() == expected.tolist()
         assert costs.tolist() == cost[expected].tolist()
 
 
 def test_nobody_to_choose_from() -> None:
     records = [[point(0)], [point(1)]]
-    found, costs = nearest(
-        array(records[0]), 1, np.array([0]), sequences_of(records, [1, 1], [0, 0]), np.ones(2, np.int64),
-        coarse_of(records, 2), 3, Rule(1.0, 1.0, 1.0),
-    )  # fmt: skip
+    sequences = sequences_of(records, [1, 1], [0, 0])
+    choice = Choice(np.ones(2, np.int64), np.array([0]), 3)
+    found, costs = nearest(array(records[0]), 1, sequences, coarse_of(records, 2), choice, Rule(1.0, 1.0, 1.0))
     assert found.tolist() == costs.tolist() == []

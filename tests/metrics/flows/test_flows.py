@@ -24,11 +24,12 @@ def test_all_numbers_of_a_small_case():
     score = run(visits("abc", "ac", "b", "ca", ""), visits("axc", "ab", "", "b", "", ""), top=1)
     # ac 2, bb 1, ca 1 against ac 1, ab 1, bb 1
     assert (score.name, score.better, score.percent) == ("flows", "lower", True)
-    assert score.value == pytest.approx((1 / 6 + 1 / 12 + 1 / 4 + 1 / 3) / 2)
+    assert score.value == pytest.approx(1 - 2 / 4)
     assert score.measured == pytest.approx(
         {
             "trips_before": 4,
             "trips_after": 3,
+            "trips_moved_share": (1 / 6 + 1 / 12 + 1 / 4 + 1 / 3) / 2,
             "flows_before": 3,
             "flows_after": 3,
             "flows_kept_share": 2 / 3,
@@ -54,8 +55,9 @@ def test_against_counting(before, after):
     old, new = (Counter((r[0], r[-1]) for r in side if r) for side in (before, after))
     assert score.measured["trips_before"] == old.total()
     assert score.measured["flows_after"] == len(new)
-    for name, part in ((None, slice(2)), ("origins_moved_share", 0), ("destinations_moved_share", 1)):
-        found = score.value if name is None else score.measured[name]
+    assert score.value == (pytest.approx(1 - (old & new).total() / max(old.total(), new.total())) if old else None)
+    for name, part in (("trips_moved_share", slice(2)), ("origins_moved_share", 0), ("destinations_moved_share", 1)):
+        found = score.measured[name]
         if not old or not new:
             assert found is None
             continue
@@ -70,7 +72,7 @@ def test_against_counting(before, after):
 @pytest.mark.parametrize("nothing", [visits(), visits("", "")])
 def test_nothing(nothing):
     score = run(visits("ab"), nothing)
-    assert (score.value, score.measured["flows_kept_share"]) == (None, 0)
+    assert (score.value, score.measured["flows_kept_share"]) == (1, 0)
     assert score.charts[0].title == "The largest flow"
     empty = run(nothing, nothing)
     assert (empty.value, empty.charts, empty.measured["flows_kept_share"]) == (None, (), None)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -28,13 +29,14 @@ def test_all_numbers_of_a_small_matrix():
     after = trips(*[(*HOME, *WORK)] * 2, *[(*SHOP, *HOME)] * 2)
     score = run(before, after)
     # 3/6 2/6 1/6 0 against 2/4 0 0 2/4
-    assert score.value == pytest.approx(0.5)
+    assert score.value == pytest.approx(1 - 2 / 6)
     assert (score.name, score.better, score.percent) == ("od_matrix", "lower", True)
     assert score.measured == pytest.approx(
         {
             "cell_m": 10,
             "trips_before": 6,
             "trips_after": 4,
+            "trips_moved_share": 0.5,
             "flows_before": 3,
             "flows_after": 2,
             "flows_kept_share": 1 / 3,
@@ -58,18 +60,31 @@ some = st.lists(st.tuples(place, place, place, place), min_size=1, max_size=8)
 @settings(deadline=None, max_examples=60)
 @given(some, some, st.sampled_from([1, 7.5, 100]))
 def test_the_distance_of_the_two_matrices(before, after, cell):
-    x0 = min(1000, *(v for e in before for v in e[::2]))
-    y0 = min(0, *(v for e in before for v in e[1::2]))
+    old, new = (Counter(tuple(v // cell for v in e) for e in ends) for ends in (before, after))
+    score = run(trips(*before), trips(*after), cell=cell)
+    moved = sum(abs(old[f] / len(before) - new[f] / len(after)) for f in old | new) / 2
+    assert score.measured["trips_moved_share"] == pytest.approx(moved)
+    assert score.value == pytest.approx(1 - (old & new).total() / max(len(before), len(after)))
 
-    def shares(ends):
-        found = Counter(
-            tuple((v - (x0, y0)[i % 2]) // cell for i, v in enumerate(e)) for e in ends
-        )  # fmt: skip
-        return {flow: n / len(ends) for flow, n in found.items()}
 
-    old, new = shares(before), shares(after)
-    expected = sum(abs(old.get(f, 0) - new.get(f, 0)) for f in old.keys() | new.keys()) / 2
-    assert run(trips(*before), trips(*after), cell=cell).value == pytest.approx(expected)
+def test_a_loss_that_is_even_counts():
+    before = trips(*[(*HOME, *WORK)] * 4, *[(*WORK, *HOME)] * 2)
+    after = trips(*[(*HOME, *WORK)] * 2, *[(*WORK, *HOME)] * 1)
+    score = run(before, after)
+    assert score.value == pytest.approx(0.5)
+    assert score.measured["trips_moved_share"] == pytest.approx(0)
+
+
+def test_one_position_in_another_state_changes_nothing():
+    rng = np.random.default_rng(3)
+    ends = rng.uniform(0, 8000, (300, 4))
+    moved = ends + rng.normal(0, 400, ends.shape)
+    stray = [5_000_000.0, -3_000_000.0, 0.0, 0.0]
+    without = run(trips(*ends.tolist()), trips(*moved.tolist()), cell="auto")
+    with_one = run(trips(*ends.tolist(), stray), trips(*moved.tolist(), stray), cell="auto")
+    assert without.measured["cell_m"] == with_one.measured["cell_m"] == 500
+    assert 0.3 < without.value < 1
+    assert with_one.value == pytest.approx(without.value, abs=0.01)
 
 
 def test_a_point_on_a_border_belongs_to_the_cell_above_it():
@@ -84,12 +99,26 @@ def test_auto_is_a_sixteenth_of_the_longer_side():
     assert run(before, before, cell="auto").measured["cell_m"] == 10
 
 
-def test_boxes_stand_for_their_centres():
+def test_boxes_count_in_each_cell_with_the_share_that_lies_there():
     before = Points.from_records([[(0, 0.0, 0.0), (1, 55.0, 0.0)]])
-    after = Regions.from_records([[(0, 0, -3.0, 15.0, 0.0, 4.0), (5, 5, 30.0, 88.0, -2.0, 3.0)], []])
+    after = Regions.from_records([[(0, 0, 5.0, 15.0, 0.0, 4.0), (5, 5, 40.0, 60.0, 0.0, 40.0)], []])
     score = run(before, after)
-    assert score.value == 0
+    assert score.value == pytest.approx(1 - 1 / 2 * 1 / 2 * 1 / 4)
     assert score.measured["trips_after"] == 1
+    assert score.measured["origins_moved_share"] == pytest.approx(1 / 2)
+    assert score.measured["destinations_moved_share"] == pytest.approx(7 / 8)
+    exact = Regions.from_records([[(0, 0, 0.0, 10.0, 0.0, 10.0), (5, 5, 55.0, 55.0, 0.0, 0.0)]])
+    assert run(before, exact).value == pytest.approx(0)
+
+
+def test_a_wide_box_does_not_put_everybody_into_the_middle_of_town():
+    """The centre of a box over the whole town is nobody's place; spread evenly, it tells little of any flow."""
+    middle, edge = (45.0, 45.0), (5.0, 5.0)
+    before = trips(*[(*middle, *middle)] * 9, (*edge, *middle))
+    wide = Regions.from_records([[(0, 0, 0.0, 90.0, 0.0, 90.0)]] * 10)
+    score = run(before, wide)
+    assert score.measured["trips_after"] == 10
+    assert score.value == pytest.approx(1 - 2 * 10 / 81**2 / 10)
 
 
 def test_the_largest_flows_are_compared_and_ties_count_as_in():
@@ -111,7 +140,7 @@ def test_twelve_flows_are_drawn():
 @pytest.mark.parametrize("records", [[], [[], []]])
 def test_nothing_published(records):
     score = run(trips((0, 0, 10, 0)), Points.from_records(records))
-    assert score.value is None
+    assert score.value == 1
     assert score.measured["flows_kept_share"] == 0
     assert score.measured["top_20_flows_kept_share"] == 0
     assert score.charts[0].series[1].values == (0,)

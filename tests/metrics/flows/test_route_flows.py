@@ -26,11 +26,12 @@ def test_all_numbers_of_a_small_case():
     score = RouteFlows(top=1).run(before, after)
     # a-c 2, a-d 1, c-a 1 against a-c 1, _-c 1, c-a 1
     assert (score.name, score.better, score.percent) == ("route_flows", "lower", True)
-    assert score.value == pytest.approx((1 / 6 + 1 / 4 + 1 / 12 + 1 / 3) / 2)
+    assert score.value == pytest.approx(1 - 2 / 4)
     assert score.measured == pytest.approx(
         {
             "trips_before": 4,
             "trips_after": 3,
+            "trips_moved_share": (1 / 6 + 1 / 4 + 1 / 12 + 1 / 3) / 2,
             "flows_before": 3,
             "flows_after": 3,
             "flows_kept_share": 2 / 3,
@@ -55,14 +56,15 @@ def test_against_counting(before, after, network):
     old, new = (Counter((r[0][0], r[-1][1]) for r in side if r) for side in (before, after))
     if old and new:
         apart = sum(abs(old[k] / old.total() - new[k] / new.total()) for k in old | new) / 2
-        assert score.value == pytest.approx(apart)
+        assert score.measured["trips_moved_share"] == pytest.approx(apart)
     else:
-        assert score.value is None
+        assert score.measured["trips_moved_share"] is None
+    assert score.value == (pytest.approx(1 - (old & new).total() / max(old.total(), new.total())) if old else None)
 
 
 def test_nothing_and_mistakes():
     blank = RoadNetwork.from_roads([])
-    assert RouteFlows().run(routes("ab"), routes("", network=blank)).value is None
+    assert RouteFlows().run(routes("ab"), routes("", network=blank)).value == 1
     assert RouteFlows().run(routes(network=blank), routes(network=blank)).charts == ()
     with pytest.raises(ParameterError, match="route_flows: top must be"):
         RouteFlows(top=0)

@@ -40,11 +40,12 @@ def test_all_numbers_of_a_small_case():
     score = StopFlows(top=1).run(before, after)
     # Food-Park 2, Park-Park 1, Health-Food 1 against Food-Park 1, Place-Park 1, Park-Park 1
     assert (score.name, score.better, score.percent) == ("stop_flows", "lower", True)
-    assert score.value == pytest.approx((1 / 6 + 1 / 12 + 1 / 4 + 1 / 3) / 2)
+    assert score.value == pytest.approx(1 - 2 / 4)
     assert score.measured == pytest.approx(
         {
             "trips_before": 4,
             "trips_after": 3,
+            "trips_moved_share": (1 / 6 + 1 / 12 + 1 / 4 + 1 / 3) / 2,
             "flows_before": 3,
             "flows_after": 3,
             "flows_kept_share": 2 / 3,
@@ -70,9 +71,10 @@ def test_against_counting(before, after, taxonomy):
     old, new = (Counter((KIND[r[0]], KIND[r[-1]]) for r in side if r) for side in (before, after))
     if old and new:
         apart = sum(abs(old[k] / old.total() - new[k] / new.total()) for k in old | new) / 2
-        assert score.value == pytest.approx(apart)
+        assert score.measured["trips_moved_share"] == pytest.approx(apart)
     else:
-        assert score.value is None
+        assert score.measured["trips_moved_share"] is None
+    assert score.value == (pytest.approx(1 - (old & new).total() / max(old.total(), new.total())) if old else None)
     unknown = sum(n for pair, n in new.items() if "Place" in pair)
     assert score.measured["unknown_share"] == (pytest.approx(unknown / new.total()) if new else None)
 

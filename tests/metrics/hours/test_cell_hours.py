@@ -24,12 +24,13 @@ def test_all_numbers_of_a_small_case():
     score = run(before, after, cell=10, top=1)
     # (0, 0)@0 2, (1, 0)@1 1, (1, 1)@0 1 against (0, 0)@0 1, (-1, 0)@2 1
     assert (score.name, score.better, score.percent) == ("cell_hours", "lower", True)
-    assert score.value == pytest.approx((0 + 1 / 4 + 1 / 4 + 1 / 2) / 2)
+    assert score.value == pytest.approx(1 - 1 / 4)
     assert score.measured == pytest.approx(
         {
             "cell_m": 10,
             "presences_before": 4,
             "presences_after": 2,
+            "presences_moved_share": (0 + 1 / 4 + 1 / 4 + 1 / 2) / 2,
             "cell_hours_before": 3,
             "cell_hours_after": 2,
             "cell_hours_kept_share": 1 / 3,
@@ -60,21 +61,13 @@ def points(some):
 def test_against_counting(before, after):
     score = run(points(before), points(after), cell=4)
     rows = [(t, *p) for r in before for t, p in r.items()] or [(0, 0, 0)]
-    (first, last), west, south = (
-        (min(t for t, _, _ in rows), max(t for t, _, _ in rows)),
-        *(min(row[i] for row in rows) for i in (1, 2)),
-    )
+    first, last = min(t for t, _, _ in rows), max(t for t, _, _ in rows)
     width = -(-(last - first + 1) // 24)
 
     def count(some):
         found = Counter()
         for r in some:
-            found.update(
-                {
-                    ((x - west) // 4, (y - south) // 4, (min(max(t, first), last) - first) // width)
-                    for t, (x, y) in r.items()
-                }
-            )
+            found.update({(x // 4, y // 4, (min(max(t, first), last) - first) // width) for t, (x, y) in r.items()})
         return found
 
     old, new = count(before), count(after)
@@ -87,17 +80,36 @@ def test_against_counting(before, after):
     )
     if old and new:
         apart = sum(abs(old[k] / old.total() - new[k] / new.total()) for k in old | new) / 2
-        assert score.value == pytest.approx(apart)
-    else:
-        assert score.value is None
+        assert score.measured["presences_moved_share"] == pytest.approx(apart)
+    assert score.value == (pytest.approx(1 - (old & new).total() / max(old.total(), new.total())) if old else None)
 
 
-def test_boxes_stand_for_the_middle_of_place_and_time():
+def test_boxes_count_in_each_cell_and_hour_with_the_share_that_lies_there():
     before = Points.from_records([[(0, 0.0, 0.0), (7200, 40.0, 40.0)]], time_format="epoch")
-    boxes = Regions.from_records(
-        [[(0, 2, -8.0, 12.0, -8.0, 12.0), (3600, 3 * 3600, 30.0, 60.0, 30.0, 60.0)]], time_format="epoch"
+    exact = Regions.from_records(
+        [[(0, 0, 0.0, 10.0, 0.0, 10.0), (7200, 7300, 40.0, 50.0, 40.0, 50.0)]], time_format="epoch"
     )
-    assert run(before, boxes, cell=10).value == 0
+    assert run(before, exact, cell=10).value == pytest.approx(0)
+    # Half of the first box is in its cell; of the time of the second one, a half.
+    wide = Regions.from_records(
+        [[(0, 0, 0.0, 20.0, 0.0, 10.0), (7200, 7200 + 7200, 40.0, 50.0, 40.0, 50.0)]], time_format="epoch"
+    )
+    score = run(before, wide, cell=10)
+    assert score.value == pytest.approx(1 - (0.5 + 0.5) / 2)
+    assert score.measured["presences_after"] == 2
+
+
+def test_one_position_in_another_state_changes_nothing():
+    rng = np.random.default_rng(3)
+    before = [[(60 * i, *p) for i, p in enumerate(rng.uniform(0, 8000, (5, 2)).tolist())] for _ in range(100)]
+    after = [[(t, x + rng.normal(0, 400), y) for t, x, y in record] for record in before]
+    stray = [(0, 5_000_000.0, -3_000_000.0)]
+    without, with_one = (
+        run(Points.from_records([*before, *more]), Points.from_records([*after, *more])) for more in ([], [stray])
+    )
+    assert without.measured["cell_m"] == with_one.measured["cell_m"] == 500
+    assert 0.2 < without.value < 1
+    assert with_one.value == pytest.approx(without.value, abs=0.01)
 
 
 def test_the_cells_are_a_sixteenth_of_the_longer_side():
@@ -111,7 +123,7 @@ def test_the_cells_are_a_sixteenth_of_the_longer_side():
 def test_nothing(records_):
     nothing, some = Points.from_records(records_), Points.from_records([[(0, 1.0, 1.0)]])
     score = run(some, nothing)
-    assert (score.value, score.measured["largest_error"], len(score.charts)) == (None, 1, 2)
+    assert (score.value, score.measured["largest_error"], len(score.charts)) == (1, 1, 2)
     assert run(nothing, some).charts == run(nothing, nothing).charts == ()
     assert run(nothing, nothing).value is None
 

@@ -26,11 +26,12 @@ def test_all_numbers_of_a_small_case():
     score = run(before, after, top=1)
     # a@0 2, b@0 1, a@1 1, b@2 1 against a@0 2, c@2 1, b@2 1
     assert (score.name, score.better, score.percent) == ("place_hours", "lower", True)
-    assert score.value == pytest.approx((1 / 10 + 1 / 5 + 1 / 5 + 1 / 20 + 1 / 4) / 2)
+    assert score.value == pytest.approx(1 - 3 / 5)
     assert score.measured == pytest.approx(
         {
             "visits_before": 5,
             "visits_after": 4,
+            "visits_moved_share": (1 / 10 + 1 / 5 + 1 / 5 + 1 / 20 + 1 / 4) / 2,
             "place_hours_before": 4,
             "place_hours_after": 3,
             "place_hours_kept_share": 2 / 4,
@@ -42,7 +43,10 @@ def test_all_numbers_of_a_small_case():
             "hours_moved_share": (abs(3 / 5 - 2 / 4) + 1 / 5 + abs(1 / 5 - 2 / 4)) / 2,
         }
     )
-    assert score.units == {"mean_error": "visits", "largest_error": "visits"}
+    assert {name: score.numbers[name].of for name in ("mean_error", "largest_error")} == {
+        "mean_error": "visits",
+        "largest_error": "visits",
+    }
     hours, worst = score.charts
     assert hours.labels == tuple(str(i) for i in range(24))
     assert hours.series[0].values == (3, 1, 1) + (0,) * 21
@@ -83,15 +87,14 @@ def test_against_counting_in_plain_integers(before, after):
             sum(abs(old[k] - new[k]) / old[k] for k in old) / len(old)
         )
     if old and new:
-        for name, part in (("places_moved_share", 0), ("hours_moved_share", 1), (None, None)):
+        for name, part in (("places_moved_share", 0), ("hours_moved_share", 1), ("visits_moved_share", None)):
             sides = [Counter(), Counter()]
             for side, found in zip(sides, (old, new), strict=True):
                 for key, n in found.items():
                     side[key if part is None else key[part]] += n
             apart = sum(abs(sides[0][k] / old.total() - sides[1][k] / new.total()) for k in sides[0] | sides[1]) / 2
-            assert (score.value if part is None else score.measured[name]) == pytest.approx(apart)
-    else:
-        assert score.value is None
+            assert score.measured[name] == pytest.approx(apart)
+    assert score.value == (pytest.approx(1 - (old & new).total() / max(old.total(), new.total())) if old else None)
 
 
 def test_equal_data_have_no_change_and_no_chart_of_changes():
@@ -104,7 +107,7 @@ def test_equal_data_have_no_change_and_no_chart_of_changes():
 @pytest.mark.parametrize("nothing", [visits(), visits("", "")])
 def test_nothing(nothing):
     score = run(visits("a1"), nothing)
-    assert score.value is None
+    assert score.value == 1
     assert score.measured["largest_error"] == 1
     assert len(score.charts) == 2
     assert score.charts[1].title == "The largest change"

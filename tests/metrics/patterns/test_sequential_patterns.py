@@ -68,6 +68,10 @@ def lost(p, q):
     return Fraction(sum(n_leaves(b) - n_leaves(a) for a, b in zip(p, q, strict=True)), 6 * len(p))
 
 
+def untold(p, q):
+    return Fraction(sum(above(a).index(b) for a, b in zip(p, q, strict=True)), sum(len(above(a)) - 1 for a in p))
+
+
 def by_definition(before, after, share, longest):
     n = sum(bool(r) for r in before)
     counts = [max(2, ceil(share * times * n)) for times in (Fraction(1, 2), 1, 2, 4)]
@@ -77,6 +81,8 @@ def by_definition(before, after, share, longest):
         "patterns_covered_share_upper_bound": coverage(old, new),
         "patterns_covered_share": coverage(old, {q for q in new if set(q) != {"Place"}}),
         "patterns_covered_share_lower_bound": coverage(old, {q for q in new if "Place" not in q}),
+        "patterns_kept_share": len(old & new) / len(old) if old else None,
+        "patterns_told_share": 1 - distance(old, new, untold) if old else None,
         "hops_loss": distance(old, new, hops),
         "leaves_loss": distance(old, new, lost),
         "longest_before": max(map(len, old), default=0),
@@ -105,7 +111,7 @@ def test_random_publications(drawn, share, longest, turned):
     assert set(score.measured) == set(expected)
     for name, value in expected.items():
         assert score.measured[name] == (None if value is None else pytest.approx(value, abs=1e-12)), name
-    assert score.value == score.measured["patterns_covered_share"]
+    assert score.value == score.measured["patterns_told_share"]
 
 
 def test_all_numbers_of_a_small_case():
@@ -114,11 +120,13 @@ def test_all_numbers_of_a_small_case():
     score = SequentialPatterns(support=0.5).run(before, after)
     assert (score.name, score.better, score.percent) == ("sequential_patterns", "higher", True)
     assert score.meaning == (
-        "share of the original's sequential patterns that a published one covers, not counting those of roots only"
+        "how exactly the original's sequential patterns are still told: 100 % by the same places, less by levels above"
     )
     # Before: Pizza, Bar, Park, Pizza Bar.  After: Italian, Place, Italian Place.
-    assert score.value == 2 / 4
+    # Pizza is three levels down, Bar two, Park one: told by Italian, Place, Place and Italian Place.
+    assert score.value == pytest.approx((2 / 3 + 0 + 0 + (5 - 3) / 5) / 4)
     measured = score.measured
+    assert (measured["patterns_covered_share"], measured["patterns_kept_share"]) == (2 / 4, 0)
     assert measured["min_support"] == 2
     assert measured["patterns_covered_share_upper_bound"] == 1
     assert measured["patterns_covered_share_lower_bound"] == 1 / 4
@@ -150,7 +158,8 @@ def test_patterns_below_the_support_are_left_out():
     score = SequentialPatterns(support="0.5").run(before, after)
     # Park is a pattern at half the support only; Pizza, Bar and Pizza Bar are covered.
     assert (score.measured["patterns_before_at_half"], score.measured["patterns_before"]) == (4, 3)
-    assert score.value == 1
+    assert score.measured["patterns_covered_share"] == 1
+    assert score.value == pytest.approx((2 / 3 + 1 + 4 / 5) / 3)
     assert score.measured["hops_loss"] == pytest.approx((1 / 3 + 0 + 1 / 6) / 3)
 
 

@@ -30,11 +30,9 @@ records = st.lists(st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), m
 def test_against_dictionaries(before, after):
     owner = [i // 2 for i in range(len(before))]
     score = run(points(before, owner=owner), points(after), cell=6)
-    rows = [p for r in before for p in r] or [(0, 0)]
-    west, south = min(x for x, _ in rows), min(y for _, y in rows)
 
     def moves(record):
-        return list(pairwise(c for c, _ in groupby(((x - west) // 6, (y - south) // 6) for x, y in record)))
+        return list(pairwise(c for c, _ in groupby((x // 6, y // 6) for x, y in record)))
 
     steps = [(move, o) for r, o in zip(before, owner, strict=True) for move in moves(r)]
     held = set(held_out_people(np.array([o for _, o in steps], np.int64)).tolist())

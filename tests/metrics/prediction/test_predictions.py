@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.metrics.prediction import Prediction, Steps, guesses, held_out_people, steps_of
+from wayveil.model.numbers import flatten
 
 
 def steps(*pairs, person=None):
@@ -88,19 +89,19 @@ def test_names_of_the_numbers_and_the_chart():
     found = Prediction.of(before, steps((0, 2), (1, 2)), 3)
     (tested,) = held_out_people(before.person).tolist()
     assert tested == 4
-    assert found.measured("_x") == {
-        "tested_people_x": 1,
-        "tested_steps_x": 1,
-        "accuracy_before_x": 1.0,
-        "accuracy_after_x": 0.0,
-        "accuracy_before_others_x": 1.0,
-        "loss_to_others_x": 1.0,
-        "accuracy_of_3_before_x": 1.0,
-        "accuracy_of_3_after_x": 0.0,
-        "accuracy_of_3_before_others_x": 1.0,
-        "loss_of_3_x": 1.0,
-        "known_share_before_x": 1.0,
-        "known_share_after_x": 0.0,
+    assert flatten(found.numbers()) == {
+        "tested_people": 1,
+        "tested_steps": 1,
+        "accuracy_before": 1.0,
+        "accuracy_after": 0.0,
+        "accuracy_before_others": 1.0,
+        "loss_to_others": 1.0,
+        "accuracy_of_3_before": 1.0,
+        "accuracy_of_3_after": 0.0,
+        "accuracy_of_3_before_others": 1.0,
+        "loss_of_3": 1.0,
+        "known_share_before": 1.0,
+        "known_share_after": 0.0,
     }
     assert found.loss == 1
     (chart,) = found.chart("Right")

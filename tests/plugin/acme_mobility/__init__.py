@@ -6,21 +6,28 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+import polars as pl
 
 from wayveil import (
     Attack,
     AttackResult,
     Claim,
     Engine,
+    FileFormat,
+    InputError,
+    Layout,
     Method,
     Metric,
+    Number,
     Protection,
     Published,
     Score,
     Step,
+    Trajectories,
     Verdict,
     Visits,
     Workload,
@@ -151,10 +158,23 @@ class KnownPlace(Attack):
             adversary="knows one place of a person",
             victims=len({person for person, _ in queries}),
             sampled=False,
-            measured={
-                "identity_max": max(risks, default=None),
-                "identity_threshold": float(self.threshold),
-                "identity_share_above": float(np.mean(np.array(risks) > float(self.threshold))) if risks else None,
+            numbers={
+                "identity_max": Number(
+                    value=max(risks, default=None),
+                    unit="probability",
+                    label="Person most at risk",
+                    about="identity",
+                    statistic="largest",
+                    joined="largest",
+                ),
+                "identity_share_above": Number(
+                    value=float(np.mean(np.array(risks) > float(self.threshold))) if risks else None,
+                    unit="share",
+                    label="People with a risk above the threshold",
+                    about="identity",
+                    statistic="share above",
+                    threshold=float(self.threshold),
+                ),
             },
         )
 
@@ -175,7 +195,7 @@ class PlacesLeft(Metric):
     def score(self, counts: tuple[int, int]) -> Score:
         before, after = counts
         share = after / before if before else None
-        return Score(name=self.name, meaning="share of visits left", value=share, better="higher", percent=True)
+        return Score(name=self.name, meaning="share of visits left", value=share, better="higher", unit="share")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -206,3 +226,156 @@ class Ring(Workload):
     def generate(self, *, rng: np.random.Generator) -> Visits:
         starts = rng.integers(self.places, size=self.people).tolist()
         return Visits.from_records([[(f"p{(s + t) % self.places}", t) for t in range(4)] for s in starts])
+
+
+def read_pings(path: Path) -> pl.DataFrame:
+    """Read a file with one ping per line: who, where, when, with a vertical bar between them."""
+    rows = [line.split("|") for line in path.read_text(encoding="utf-8").splitlines()]
+    wrong = sum(len(row) != 3 for row in rows)
+    if wrong:
+        raise InputError(f"{path.name}: {wrong:,} lines have not three fields. Correct them.")
+    table = pl.DataFrame(rows, schema=["traj_id", "location", "t"], orient="row")
+    return table.with_columns(pl.col("t").cast(pl.Int64))
+
+
+PINGS = FileFormat(name="pings", title="Acme pings", endings=(".pings",), holds=("table",), read=read_pings)
+
+
+class LegsLayout(Layout):
+    """The published table of legs."""
+
+    columns: ClassVar[Mapping[str, Any]] = {"traj_id": "text", "t": "time", "origin": "text", "destination": "text"}
+
+    def where(self, data: Legs, path: Any, *, public: bool) -> dict[str, pl.Series]:
+        names = pl.Series(data.zones, dtype=pl.String)
+        return {column: names.gather(getattr(data, column)) for column in data.code_columns}
+
+    def read(self, rows: Any, again: Any, beside: Any) -> dict[str, Any]:
+        zones, codes = self.read_names(rows, "origin", "destination")
+        return {"t": self.read_times(rows, again, beside), "zones": zones, **codes}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Legs(Trajectories):
+    """Ways from one zone to the next: a kind of data with two names per row."""
+
+    origin: Any
+    destination: Any
+    t: Any
+    zones: tuple[str, ...]
+
+    kind: ClassVar[str] = "legs"
+    row_word: ClassVar[str] = "legs"
+    row_columns: ClassVar[Mapping[str, Any]] = {"origin": np.int32, "destination": np.int32, "t": np.int64}
+    code_columns: ClassVar[tuple[str, ...]] = ("origin", "destination")
+    names_field: ClassVar[str] = "zones"
+    name_word: ClassVar[Literal["places", "roads"] | None] = "places"
+    layout: ClassVar[type[Any] | None] = LegsLayout
+
+    def _check_rows(self) -> None:
+        if (self.origin == self.destination).any():
+            raise InputError("Legs: a leg must lead somewhere else.")
+
+    @classmethod
+    def tiny(cls) -> Self:
+        return cls(offsets=np.array([0, 1]), owner=np.array([0]), origin=[0], destination=[1], t=[0], zones=("a", "b"))
+
+    def times(self) -> Any:
+        return self.t
+
+    @classmethod
+    def _unify(cls, parts: Any) -> Any:
+        zones = tuple(sorted({zone for part in parts for zone in part.zones}))
+        return [part.recode(zones) for part in parts]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToLegs(Step):
+    """Make a leg of every two visits that follow each other at different places."""
+
+    name: ClassVar[str] = "to_legs"
+    summary: ClassVar[str] = "makes legs of visits"
+    accepts: ClassVar[type[Visits]] = Visits
+    gives: ClassVar[type[Legs]] = Legs
+
+    def run(self, data: Visits) -> tuple[Legs, tuple[str, ...]]:  # type: ignore[override]
+        trajectory = np.repeat(np.arange(len(data)), np.diff(data.offsets))
+        same = trajectory[1:] == trajectory[:-1]
+        row = np.flatnonzero(same & (data.location[1:] != data.location[:-1]))
+        lengths = np.bincount(trajectory[row], minlength=len(data))
+        legs = Legs(
+            offsets=np.concatenate([[0], np.cumsum(lengths)]),
+            owner=data.owner,
+            origin=data.location[row],
+            destination=data.location[row + 1],
+            t=data.t[row],
+            zones=data.locations,
+            time_format=data.time_format,
+            owners=data.owners,
+        )
+        return legs, (f"{len(row):,} legs were made of {data.n_visits:,} visits.",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BusyLegs(Claim):
+    """At least `k` people went every published way; it promises nothing to anybody, as no attack was written."""
+
+    k: int = parameter(kind="int", low=2, help="smallest number of people on every published way")
+
+    name: ClassVar[str] = "BusyLegs"
+    public_numbers: ClassVar[tuple[str, ...]] = ("min_support",)
+
+    @property
+    def promise(self) -> str:
+        return f"At least {self.k} people went every published way."
+
+    @property
+    def protects(self) -> tuple[Protection, ...]:
+        return ()
+
+    @property
+    def not_covered(self) -> tuple[str, ...]:
+        return ("Who knows two ways of a person.",)
+
+
+def _people_per_way(data: Legs) -> dict[tuple[str, str], set[int]]:
+    people: dict[tuple[str, str], set[int]] = defaultdict(set)
+    for i in range(len(data)):
+        for row in range(data.offsets[i], data.offsets[i + 1]):
+            people[data.zones[data.origin[row]], data.zones[data.destination[row]]].add(int(data.owner[i]))
+    return people
+
+
+def check_busy_legs(published: Legs, claim: BusyLegs) -> Verdict:
+    """Count the people on every way."""
+    fewest = min((len(people) for people in _people_per_way(published).values()), default=None)
+    holds = fewest is None or fewest >= claim.k
+    return Verdict(
+        holds=holds,
+        claim=claim,
+        counted="owners" if published.owners == "given" else "trajectories",
+        measured={"min_support": fewest},
+        reason="" if holds else f"Only {fewest} went one way, but at least {claim.k} are promised.",
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DropQuietLegs(Method):
+    """Leave out legs that fewer than `k` people have."""
+
+    k: int = parameter(kind="int", low=2, help="smallest number of people on every published way")
+
+    name: ClassVar[str] = "drop_quiet_legs"
+    summary: ClassVar[str] = "leaves out ways that few people go"
+    accepts: ClassVar[type[Legs]] = Legs
+    publishes: ClassVar[type[Legs]] = Legs
+
+    @property
+    def claim(self) -> BusyLegs:
+        return BusyLegs(k=self.k)
+
+    def run(self, data: Legs, *, rng: np.random.Generator, engine: Engine) -> Published:
+        people = _people_per_way(data)
+        ways = zip(data.origin.tolist(), data.destination.tolist(), strict=True)
+        busy = [len(people[data.zones[origin], data.zones[destination]]) >= self.k for origin, destination in ways]
+        return Published(data=data.where(np.array(busy, np.bool_)), claim=self.claim)

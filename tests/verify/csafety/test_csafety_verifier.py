@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from wayveil.model.claims import CSafety
 from wayveil.model.data.stops import Stops
-from wayveil.model.data.taxonomy import Taxonomy
+from wayveil.model.places.taxonomy import Taxonomy
 from wayveil.verify.csafety import generalized
 from wayveil.verify.csafety.csafety_verifier import check_csafety
 

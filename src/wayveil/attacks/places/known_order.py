@@ -87,13 +87,13 @@ class KnownOrder(PlaceAttack):
         def match(sets: Array, victim: Array) -> Fitting:
             # Positions rise with time; -1 is no visit, and comes last.
             sets = np.sort(np.where(sets < 0, len(victims.location), sets), axis=1)
-            return fitting_in_order(rows, shift, np.append(victims.location, -1)[sets], victim, engine)
+            return fitting_in_order(rows, np.append(victims.location, -1)[sets], victim, engine)
 
         if self.choice == "worst":
             person = np.repeat(np.arange(len(victims)), np.diff(victims.first))
             known = orders_of(victims.offsets, victims.location, person, n_places, shift)
-            support = owners_in_order(rows, shift, np.arange(n_places)[:, None], engine)
-            best, cut = fewest_in_order(rows, known, shift, len(victims), m, support=support, engine=engine)
+            support = owners_in_order(rows, np.arange(n_places)[:, None], engine)
+            best, cut = fewest_in_order(rows, known, len(victims), m, support=support, engine=engine)
             return worst_sets(best, cut, victims, m, match, rng)
 
         return random_sets(victims, m, self.draws, match, rng)

@@ -12,11 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.attacks.attack_base import OnVisits
+from wayveil.attacks.attack_numbers import mean_risk, share_above, share_unique, share_unmatched
+from wayveil.attacks.attack_numbers import worst_risk as worst_number
 from wayveil.attacks.person_risk import SINGLED_OUT, interval, risk_chart
 from wayveil.attacks.places.place_records import Index, Records, recode_victims
 from wayveil.attacks.places.record_search import NOBODY, fewest_owners, fitting_sets
 from wayveil.attacks.visits.knowledge import Fitting, KnownSets, Risk, Victims
 from wayveil.model import AttackResult, Engine, Visits
+from wayveil.model.numbers import share
 
 __all__ = [
     "MOST_TRIED",
@@ -92,16 +95,15 @@ class ByPlaces(OnVisits):
             adversary=self.adversary,
             victims=people,
             sampled=drawn or drawn_people or bool(cut is not None and cut.any()),
-            measured={
-                "identity_mean": _mean(identity),
-                "identity_mean_low": low,
-                "identity_mean_high": high,
-                "identity_max": float(identity.max()) if len(identity) else None,
-                "identity_threshold": float(self.threshold),
-                "identity_share_above": _mean(identity > float(self.threshold) + _ROUNDING),
-                "unmatched_share": _mean(matches.risk.unmatched),
-                "unique_share": _mean(matches.risk.unique),
-                "exact_share": None if cut is None else _mean(~cut),
+            numbers={
+                "identity_mean": mean_risk(_mean(identity), interval=(low, high)),
+                "identity_max": worst_number(float(identity.max()) if len(identity) else None),
+                "identity_share_above": share_above(
+                    _mean(identity > float(self.threshold) + _ROUNDING), self.threshold
+                ),
+                "unmatched_share": share_unmatched(_mean(matches.risk.unmatched)),
+                "unique_share": share_unique(_mean(matches.risk.unique)),
+                "exact_share": share(None if cut is None else _mean(~cut), "People judged exactly"),
             },
             charts=(risk_chart(identity, SINGLED_OUT, rounding=_ROUNDING),),
         )

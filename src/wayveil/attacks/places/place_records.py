@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from wayveil.attacks.visits.knowledge import Victims
 from wayveil.kernels.attacks.place_set_search import count_items
-from wayveil.kernels.attacks.place_sets import Items, Lists, Rows, fitting_items
+from wayveil.kernels.attacks.place_sets import Items, Lists, PlaceIndex, Rows, fitting_items
 from wayveil.model import Visits
 from wayveil.model.data.ragged import offsets_of, take, trajectory_of_row
 
@@ -151,9 +151,7 @@ class Index:
     owners fit each.
     """
 
-    rows: Rows
-    lists: Lists
-    items: Items
+    places: PlaceIndex
     first: Array
     support: Array
     item: Array
@@ -202,9 +200,7 @@ class Index:
         lists = Lists(starts, trajectory_of_row(offsets)[by_place], low[by_place], high[by_place])
         cost = item_value.astype(np.int64) if costly else np.ones(len(support), np.int64)
         return cls(
-            rows=rows,
-            lists=lists,
-            items=Items(item_place, item_value, cost, turn),
+            places=PlaceIndex(rows, lists, Items(item_place, item_value, cost, turn)),
             first=first,
             support=support,
             item=item,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from wayveil.attacks.places.place_records import Index
 from wayveil.attacks.visits.knowledge import Fitting
 from wayveil.kernels.attacks.place_orders import Orders, count_orders, rarest_orders
-from wayveil.kernels.attacks.place_set_search import DEEPEST, Known, Room, rarest_sets
+from wayveil.kernels.attacks.place_set_search import DEEPEST, Fewest, Known, Levels, Limits, Room, rarest_sets
 from wayveil.kernels.attacks.place_sets import count_sets
 from wayveil.model import Engine
 from wayveil.model.data.ragged import offsets_of, trajectory_of_row
@@ -49,22 +49,22 @@ def fitting_sets(index: Index, sets: Array, victim: Array, engine: Engine) -> Fi
     """Return who fits each row of items, padded with -1; ``victim[i]`` is the owner of whom it is known, or -1."""
     if not sets.size:
         return _fitting(np.zeros((len(sets), 3), np.int64))
-    turn = np.append(index.items.turn, len(index.items.turn))
-    back = np.append(np.argsort(index.items.turn), -1)
+    turn = np.append(index.places.items.turn, len(index.places.items.turn))
+    back = np.append(np.argsort(index.places.items.turn), -1)
     # The rarest item first.
     return _each_row(np.sort(turn[sets], axis=1), victim, back, partial(_count_sets, index), engine)
 
 
-def owners_in_order(rows: Orders, shift: int, sets: Array, engine: Engine) -> Array:
+def owners_in_order(rows: Orders, sets: Array, engine: Engine) -> Array:
     """Return how many owners visit the places of each row, padded with -1 at the end, in this order."""
-    return fitting_in_order(rows, shift, sets, np.full(len(sets), -1), engine).people
+    return fitting_in_order(rows, sets, np.full(len(sets), -1), engine).people
 
 
-def fitting_in_order(rows: Orders, shift: int, sets: Array, victim: Array, engine: Engine) -> Fitting:
+def fitting_in_order(rows: Orders, sets: Array, victim: Array, engine: Engine) -> Fitting:
     """Return who visits the places of each row, padded with -1 at the end, in this order; see `fitting_sets`."""
     if not sets.size:
         return _fitting(np.zeros((len(sets), 3), np.int64))
-    return _each_row(sets, victim, None, partial(_count_orders, rows, shift), engine)
+    return _each_row(sets, victim, None, partial(_count_orders, rows), engine)
 
 
 def fewest_owners(
@@ -78,10 +78,10 @@ def fewest_owners(
     """
     record = trajectory_of_row(offsets)
     size = np.minimum(np.diff(offsets), m) if exactly else np.zeros(len(person), np.int64)
-    kept = (index.support[index.item] > 0) & (index.items.cost[index.item] <= m)
+    kept = (index.support[index.item] > 0) & (index.places.items.cost[index.item] <= m)
     record = record[kept]
     item = index.item[kept]
-    item = item[np.lexsort((index.items.turn[item], record))]
+    item = item[np.lexsort((index.places.items.turn[item], record))]
     best = np.full(people, NOBODY, np.int64)
     alone = size[record] <= 1
     np.minimum.at(best, person[record][alone], index.support[item][alone])
@@ -90,22 +90,21 @@ def fewest_owners(
     ends = offsets_of(np.bincount(record, minlength=len(person)))
     known = Known(ends, item, person.astype(np.int64), size, starts, record[order])
     roots = np.unique(item)
-    roots = roots[np.argsort(index.items.turn[roots])]
+    roots = roots[np.argsort(index.places.items.turn[roots])]
 
     def search(roots: Array, best: Array, cut: Array, budget: int) -> None:
-        place = index.items.place[roots]
-        held = (index.lists.starts[place + 1] - index.lists.starts[place]).max(initial=1)
+        place = index.places.items.place[roots]
+        held = (index.places.lists.starts[place + 1] - index.places.lists.starts[place]).max(initial=1)
         victims = (starts[roots + 1] - starts[roots]).max(initial=1)
         room = _room(len(index.support), int(held), int(victims), m)
-        tolerance = index.tolerance
-        single = index.alone and index.tolerance < 0
-        rarest_sets(index.rows, index.lists, index.items, known, roots, m, tolerance, single, budget, room, best, cut)
+        limits = Limits(m, budget, index.tolerance, index.alone and index.tolerance < 0)
+        rarest_sets(index.places, known, roots, limits, room, Fewest(best, cut))
 
     return _search(search, roots, best, m, engine)
 
 
 def fewest_in_order(
-    rows: Orders, known: Orders, shift: int, people: int, m: int, *, support: Array, engine: Engine
+    rows: Orders, known: Orders, people: int, m: int, *, support: Array, engine: Engine
 ) -> tuple[Array, Array]:
     """Return (best, cut) as `fewest_owners` does, for orders of at most `m` visits; `support` is per place, and the
     owners of `known` are the people."""
@@ -119,7 +118,7 @@ def fewest_in_order(
     def search(roots: Array, best: Array, cut: Array, budget: int) -> None:
         held, victims = ((side.starts[roots + 1] - side.starts[roots]).max(initial=1) for side in (rows, known))
         room = _room(len(support), int(held), int(victims), m)
-        rarest_orders(rows, known, shift, roots, m, budget, room, best, cut)
+        rarest_orders(rows, known, roots, Limits(m, budget, -1.0, False), room, Fewest(best, cut))
 
     return _search(search, roots, best, m, engine)
 
@@ -129,7 +128,7 @@ def orders_of(offsets: Array, place: Array, owner: Array, n_places: int, shift: 
     record = trajectory_of_row(offsets)
     key = (record << shift) + np.arange(len(place)) - offsets[record]
     starts = offsets_of(np.bincount(place, minlength=n_places))
-    return Orders(offsets, place, owner, starts, key[np.argsort(place, kind="stable")])
+    return Orders(offsets, place, owner, starts, key[np.argsort(place, kind="stable")], shift)
 
 
 def _search(
@@ -169,6 +168,7 @@ def _room(n: int, held: int, victims: int, m: int) -> Room:
         victims=np.empty(victims * levels, np.int64),
         path=np.zeros(DEEPEST + 2, np.int64),
         values=np.zeros(DEEPEST + 2),
+        levels=Levels(*np.zeros((len(Levels._fields), DEEPEST + 2), np.int64)),
     )
 
 
@@ -203,19 +203,19 @@ def _fitting(counts: Array) -> Fitting:
 
 def _count_sets(index: Index, task: tuple[Array, Array]) -> Array:
     sets, victim = task
-    place = index.items.place[sets[:, 0]]
-    longest = int((index.lists.starts[place + 1] - index.lists.starts[place]).max(initial=1))
+    place = index.places.items.place[sets[:, 0]]
+    longest = int((index.places.lists.starts[place + 1] - index.places.lists.starts[place]).max(initial=1))
     counts = np.zeros((len(sets), 3), np.int64)
     width = sets.shape[1]
     stack = np.empty(width * longest, np.int64)
-    count_sets(index.rows, index.lists, index.items, sets.ravel(), width, index.tolerance, victim, stack, counts)
+    count_sets(index.places, sets.ravel(), width, index.tolerance, victim, stack, counts)
     return counts
 
 
-def _count_orders(rows: Orders, shift: int, task: tuple[Array, Array]) -> Array:
+def _count_orders(rows: Orders, task: tuple[Array, Array]) -> Array:
     sets, victim = task
     longest = int((rows.starts[sets[:, 0] + 1] - rows.starts[sets[:, 0]]).max(initial=1))
     counts = np.zeros((len(sets), 3), np.int64)
     size = sets.shape[1]
-    count_orders(rows, shift, sets.ravel(), size, victim, np.empty(size * longest, np.int64), counts)
+    count_orders(rows, sets.ravel(), size, victim, np.empty(size * longest, np.int64), counts)
     return counts

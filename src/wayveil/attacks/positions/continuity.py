@@ -12,14 +12,16 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from wayveil.attacks.attack_base import OnPositions, mean, owners_of, threshold_parameter
+from wayveil.attacks.attack_numbers import mean_risk, share_above, share_published, worst_risk
 from wayveil.attacks.person_risk import FOUND, risk_chart, share_chart
 from wayveil.attacks.positions.fitting import MOST_EDGES, fitting
 from wayveil.attacks.positions.known_positions import Array, check_matched
 from wayveil.attacks.row_ranges import expanded, parts
 from wayveil.kernels.attacks.speed_continuity import KnownRows, PublishedRows, keep_reachable
-from wayveil.model import AttackResult, Chart, Engine, Points, Regions, parameter, seconds_per_unit
+from wayveil.model import AttackResult, Chart, Engine, Number, Points, Regions, parameter, seconds_per_unit
 from wayveil.model.claims import top_speed_of
 from wayveil.model.data.ragged import offsets_of, trajectory_of_row
+from wayveil.model.numbers import count, measure, probability, share
 
 __all__ = ["Continuity"]
 
@@ -135,13 +137,15 @@ class Continuity(OnPositions):
             adversary=matches.adversary,
             victims=matches.victims,
             sampled=matches.sampled,
-            measured={
-                **risk.measured(self.threshold),
-                **matches.candidates.measured(self.k),
-                "below_k_share_at_usual_speed": matches.usual.below(self.k),
-                "top_speed": matches.top_speed,
-                "usual_speed": matches.usual_speed,
-                "victims_published_share": mean(risk.published),
+            numbers={
+                **risk.numbers(self.threshold),
+                **matches.candidates.numbers(self.k),
+                "below_k_share_at_usual_speed": share(
+                    matches.usual.below(self.k), "People with fewer than k candidates, at the usual speed"
+                ),
+                "top_speed": measure(matches.top_speed, "m/s", "Top speed", joined="largest"),
+                "usual_speed": measure(matches.usual_speed, "m/s", "Usual speed"),
+                "victims_published_share": share_published(mean(risk.published)),
             },
             charts=(matches.candidates.chart(), risk_chart(risk.people, FOUND)),
         )
@@ -228,15 +232,27 @@ class _Candidates:
         """Return the share of people with fewer than `k` candidates."""
         return mean(self.of_people < k)
 
-    def measured(self, k: int) -> dict[str, int | float | None]:
+    def numbers(self, k: int) -> dict[str, Number]:
         """Return the numbers, counted over people and over trajectories."""
         fewest = self.of_people
         return {
-            "min_candidate_people": int(fewest.min()) if len(fewest) else None,
-            "mean_candidate_people": mean(fewest),
-            "below_k_share": self.below(k),
-            "below_k_share_trajectories": mean(self.people < k),
-            "largest_share_of_one_person": float(self.share.max()) if len(self.share) else None,
+            "min_candidate_people": count(
+                int(fewest.min()) if len(fewest) else None,
+                "Fewest candidates of a person",
+                "people",
+                joined="smallest",
+                better="higher",
+            ),
+            "mean_candidate_people": count(mean(fewest), "Mean candidates of a person", "people", joined="mean"),
+            "below_k_share": share(self.below(k), "People with fewer than k candidates"),
+            "below_k_share_trajectories": share(
+                mean(self.people < k), "Trajectories with candidates of fewer than k people"
+            ),
+            "largest_share_of_one_person": share(
+                float(self.share.max()) if len(self.share) else None,
+                "Largest share of the candidates of one person",
+                joined="largest",
+            ),
         }
 
     def chart(self) -> Chart:
@@ -270,16 +286,24 @@ class _Risk:
         share = np.divide(own, all_, out=np.zeros(n), where=all_ > 0)
         return cls(people=worst, trajectories=share[nearest.nodes], published=np.isin(people, person[nearest.nodes]))
 
-    def measured(self, threshold: Fraction) -> dict[str, int | float | None]:
+    def numbers(self, threshold: Fraction) -> dict[str, Number]:
         """Return the numbers of identity linkage."""
         return {
-            "identity_mean": mean(self.people),
-            "identity_mean_if_published": mean(self.people[self.published]),
-            "identity_mean_trajectories": mean(self.trajectories),
-            "identity_share_above": mean(self.people > float(threshold)),
-            "identity_max": float(self.people.max()) if len(self.people) else None,
-            "identity_max_trajectories": float(self.trajectories.max()) if len(self.trajectories) else None,
-            "identity_threshold": float(threshold),
+            "identity_mean": mean_risk(mean(self.people)),
+            "identity_mean_if_published": probability(
+                mean(self.people[self.published]), "Mean over those published", about="identity"
+            ),
+            "identity_mean_trajectories": probability(
+                mean(self.trajectories), "Mean over trajectories", about="identity"
+            ),
+            "identity_share_above": share_above(mean(self.people > float(threshold)), threshold),
+            "identity_max": worst_risk(float(self.people.max()) if len(self.people) else None),
+            "identity_max_trajectories": probability(
+                float(self.trajectories.max()) if len(self.trajectories) else None,
+                "Trajectory most at risk",
+                about="identity",
+                joined="largest",
+            ),
         }
 
 

@@ -3,34 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import partial
 from math import sqrt
+from types import MappingProxyType
 from typing import ClassVar
 
 import numpy as np
 
 from wayveil.attacks.attack_base import OnPositions, mean, owners_of, threshold_parameter
+from wayveil.attacks.attack_numbers import set_interval, share_published, share_unmatched
 from wayveil.attacks.person_risk import share_chart
 from wayveil.attacks.positions.assignments import CHAINS, Assignments, assign
 from wayveil.attacks.positions.fitting import MOST_EDGES, fitting
 from wayveil.attacks.positions.known_positions import Array, Outcome, Tracks, check_matched
 from wayveil.attacks.positions.look_alikes import delta_parameter, look_alike_values, nearest_shares
 from wayveil.attacks.positions.narrow_graphs import same_columns
-from wayveil.kernels.attacks.position_matching import nearest_owners
-from wayveil.model import AttackResult, Chart, Engine, Points, Regions, parameter
+from wayveil.kernels.attacks.position_matching import Sightings, nearest_owners
+from wayveil.model import AttackResult, Chart, Engine, Number, Points, Regions, parameter
+from wayveil.model.numbers import count, probability, share
 
 __all__ = ["GraphAttack"]
 
 _ROUNDING = 1e-9
-_GRAPH = (
-    "judged_by_assignments_share",
-    "edges_ruled_out_share",
-    "edges_symmetric_share",
-    "components_exact",
-    "components_sampled",
+_GRAPH: Mapping[str, Number] = MappingProxyType(
+    {
+        "judged_by_assignments_share": share(None, "People judged by assignments"),
+        "edges_ruled_out_share": share(None, "Share of what fits that is ruled out"),
+        "edges_symmetric_share": share(None, "Share of what fits where whoever fits is fitted"),
+        "components_exact": count(None, "Components counted exactly", "components"),
+        "components_sampled": count(None, "Components sampled", "components"),
+    }
 )
+"""What is told of the graph, without the values."""
+
 _NEAREST_ROWS = 64  # known positions by which the nearest trajectory is looked for
 _NEAREST_PER_TASK = 64
 _STUDENT_95 = 3.182446305284263  # of three degrees of freedom: one less than there are chains
@@ -163,10 +170,9 @@ class GraphAttack(OnPositions):
             adversary=matches.adversary,
             victims=matches.victims,
             sampled=matches.sampled,
-            measured={
-                **self._measured(risks[0]),
-                **_mean_bounds(risks),
-                **{name: matches.graph.get(name) for name in _GRAPH},
+            numbers={
+                **set_interval(self._numbers(risks[0]), _mean_bounds(risks)),
+                **{name: replace(number, value=matches.graph.get(name)) for name, number in _GRAPH.items()},
             },
             charts=risks[0].charts(float(self.threshold)),
         )
@@ -187,7 +193,7 @@ class GraphAttack(OnPositions):
         tasks = [slice(k, k + _NEAREST_PER_TASK) for k in range(0, len(chosen), _NEAREST_PER_TASK)]
         columns = (known.t[rows], known.x[rows], known.y[rows]) if known.n_rows else (rows, rows * 1.0, rows * 1.0)
         if self.delta > 0 and isinstance(target, Points):
-            asked = (*columns, owner[chosen], count[:, None])
+            asked = Sightings(*columns, owner[chosen], count[:, None])
             values = look_alike_values(truth, target, self.delta, tracks)
             shares = engine.map(partial(nearest_shares, tracks, values, asked), tasks)
             return np.concatenate([np.zeros((0, 1)), *shares])[:, 0]
@@ -196,22 +202,37 @@ class GraphAttack(OnPositions):
         tied, hit, many, own = (np.concatenate(parts)[:, 0] for parts in zip((none,) * 4, *done, strict=True))
         return Outcome(fitting=tied, hit=hit, published=hit, trajectories=(many, own)).success
 
-    def _measured(self, risk: _Risk) -> dict[str, int | float | None]:
+    def _numbers(self, risk: _Risk) -> dict[str, Number]:
         outcome = risk.outcome(risk.true, float(self.threshold))
         fits = risk.candidates > 0
         candidates = risk.candidates[fits]
         likeliest = risk.likeliest[fits]
-        worst = risk.outcome(risk.bound, float(self.threshold)).extremes(self.threshold)
+        worst = risk.outcome(risk.bound, float(self.threshold)).extremes()
         return {
             **outcome.identity(self.threshold),
             **worst,
-            "identity_max_estimate": outcome.extremes(self.threshold)["identity_max"],
-            "likeliest_probability_mean": mean(likeliest),
-            "likeliest_probability_max": float(likeliest.max()) if len(likeliest) else None,
-            "min_candidate_people": int(candidates.min()) if len(candidates) else None,
-            "mean_candidate_people": mean(candidates),
-            "victims_published_share": mean(risk.published),
-            "unmatched_share": mean(~fits[risk.published]),
+            "identity_max_estimate": probability(
+                outcome.extremes()["identity_max"].value,
+                "Person most at risk, estimated",
+                about="identity",
+                joined="largest",
+            ),
+            "likeliest_probability_mean": probability(mean(likeliest), "Mean probability of the likeliest candidate"),
+            "likeliest_probability_max": probability(
+                float(likeliest.max()) if len(likeliest) else None,
+                "Largest probability of the likeliest candidate",
+                joined="largest",
+            ),
+            "min_candidate_people": count(
+                int(candidates.min()) if len(candidates) else None,
+                "Fewest candidates of a person",
+                "people",
+                joined="smallest",
+                better="higher",
+            ),
+            "mean_candidate_people": count(mean(candidates), "Mean candidates of a person", "people", joined="mean"),
+            "victims_published_share": share_published(mean(risk.published)),
+            "unmatched_share": share_unmatched(mean(~fits[risk.published])),
         }
 
 
@@ -347,29 +368,29 @@ def _graph(i: Array, o: Array, n: int, found: Assignments) -> dict[str, int | fl
     return dict(zip(_GRAPH, values, strict=True))
 
 
-def _mean_bounds(risks: list[_Risk]) -> dict[str, float | None]:
+def _mean_bounds(risks: list[_Risk]) -> tuple[float | None, float | None]:
     """Return a 95 % confidence interval of the mean from what chains say one by one; None where nothing was sampled.
 
     It reaches at least from the chain that says least to the one that says most.
     """
-    names = ("identity_mean_low", "identity_mean_high")
     means = [float(risk.true.mean()) for risk in risks[1:] if len(risk.true)]
     if not means:
-        return dict.fromkeys(names)
+        return None, None
     middle = float(np.mean(means))
     half = _STUDENT_95 * float(np.std(means, ddof=1)) / sqrt(CHAINS)
     low = min(middle - half, *means)
     high = max(middle + half, *means)
-    return dict(zip(names, (max(0.0, low), min(1.0, high)), strict=True))
+    return max(0.0, low), min(1.0, high)
 
 
 def _nearest(
     tracks: Tracks, columns: tuple[Array, Array, Array], owner: Array, count: Array, part: slice
 ) -> tuple[Array, Array, Array, Array]:
     """Return how many people are nearest to all that is known, whether the victim is one, and both of trajectories."""
-    known = (np.ascontiguousarray(column[part]) for column in columns)
+    t, x, y = (np.ascontiguousarray(column[part]) for column in columns)
+    sightings = Sightings(t, x, y, owner[part], count[part, None])
     found: tuple[Array, Array, Array, Array] = nearest_owners(
-        tracks.rows, tracks.slots, *known, owner[part], count[part, None], tracks.speed, tracks.rounding
+        tracks.rows, tracks.slots, sightings, tracks.speed, tracks.rounding
     )
     return found
 

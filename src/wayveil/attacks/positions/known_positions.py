@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.attacks.attack_base import mean, owners_of, same_times
+from wayveil.attacks.attack_numbers import mean_risk, share_above, share_missed, share_published, worst_risk
 from wayveil.attacks.person_risk import FOUND, risk_chart
 from wayveil.errors import InputError
 from wayveil.kernels.attacks.box_distances import Boxes
 from wayveil.kernels.attacks.position_matching import Slots
-from wayveil.model import Chart, Points, Regions
+from wayveil.model import Chart, Number, Points, Regions
 from wayveil.model.data.ragged import frozen, offsets_of
+from wayveil.model.numbers import probability
 
 __all__ = ["Array", "KnownSamples", "Outcome", "Tracks", "check_matched"]
 
@@ -170,22 +172,27 @@ class Outcome:
         many, own = self.trajectories
         return np.maximum(people, np.divide(own, many, out=np.zeros(len(own)), where=many > 0))
 
-    def identity(self, threshold: Fraction, known: str = "") -> dict[str, float | None]:
-        """Return the numbers of identity linkage; `known` tells names apart."""
+    def identity(self, threshold: Fraction) -> dict[str, Number]:
+        """Return the numbers of identity linkage."""
         return {
-            f"identity_mean{known}": mean(self.success),
-            f"identity_mean_if_published{known}": mean(self.success[self.published]),
-            f"identity_share_above{known}": mean(self.success > float(threshold)),
+            "identity_mean": mean_risk(mean(self.success)),
+            "identity_mean_if_published": probability(
+                mean(self.success[self.published]), "Mean over those published", about="identity"
+            ),
+            "identity_share_above": share_above(mean(self.success > float(threshold)), threshold),
         }
 
-    def extremes(self, threshold: Fraction) -> dict[str, float | None]:
-        """Return the largest probability, and the threshold for the report."""
+    def extremes(self) -> dict[str, Number]:
+        """Return the largest probability."""
         worst = float(self.success.max()) if len(self.hit) else None
-        return {"identity_max": worst, "identity_threshold": float(threshold)}
+        return {"identity_max": worst_risk(worst)}
 
-    def reach(self) -> dict[str, float | None]:
+    def reach(self) -> dict[str, Number]:
         """Return how often the victim could be found, and was not."""
-        return {"victims_published_share": mean(self.published), "victims_missed_share": mean(self.hit == 0)}
+        return {
+            "victims_published_share": share_published(mean(self.published)),
+            "victims_missed_share": share_missed(mean(self.hit == 0)),
+        }
 
     def chart(self) -> Chart:
         """Return how attacks spread over classes of success; a probability on a bound is in the lower class."""

@@ -15,6 +15,7 @@ from wayveil.attacks.positions.lbqid_witnesses import Requests
 from wayveil.errors import InputError, ParameterError
 from wayveil.model import AttackResult, Chart, Engine, Frame, Points, Regions, Series, parameter
 from wayveil.model.data.ragged import trajectory_of_row
+from wayveil.model.numbers import count, share
 
 __all__ = ["Lbqid", "UserTable", "user_table"]
 
@@ -107,14 +108,28 @@ class Lbqid(OnPositions):
             adversary=self._adversary,
             victims=len(seen),
             sampled=False,
-            measured={
-                "users": len(seen) if asked else None,
-                "users_matched": int(seen.sum()) if asked else None,
-                "users_exposed": exposed if asked else None,
-                "users_exposed_share": mean(~matches.holds[seen]),
-                "min_witness_people": int(witnesses.min()) if len(witnesses) else None,
-                "mean_witness_people": mean(witnesses),
-                "requests_published_share": requests / wanted if wanted else None,
+            numbers={
+                "users": count(len(seen) if asked else None, "People", "people"),
+                "users_matched": count(int(seen.sum()) if asked else None, "People who fit the pattern", "people"),
+                "users_exposed": count(exposed if asked else None, "People exposed", "people", better="lower"),
+                "users_exposed_share": share(
+                    mean(~matches.holds[seen]),
+                    "Of those who fit the pattern, share exposed",
+                    statistic="share above",
+                    about="identity",
+                    better="lower",
+                ),
+                "min_witness_people": count(
+                    int(witnesses.min()) if len(witnesses) else None,
+                    "Fewest people who could have been there as well",
+                    "people",
+                    joined="smallest",
+                    better="higher",
+                ),
+                "mean_witness_people": count(
+                    mean(witnesses), "Mean of people who could have been there as well", "people", joined="mean"
+                ),
+                "requests_published_share": share(requests / wanted if wanted else None, "Share of requests published"),
             },
             charts=(_chart(witnesses),) if asked else (),
         )

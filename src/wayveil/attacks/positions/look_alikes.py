@@ -13,7 +13,7 @@ from scipy.spatial import cKDTree
 
 from wayveil.attacks.attack_base import owners_of
 from wayveil.attacks.positions.known_positions import Array, Tracks
-from wayveil.kernels.attacks.position_matching import Values, nearest_values
+from wayveil.kernels.attacks.position_matching import Sightings, Values, nearest_values
 from wayveil.model import Points, parameter
 
 __all__ = ["LookAlikes", "delta_parameter", "look_alike_values", "nearest_shares", "share_values"]
@@ -89,13 +89,10 @@ def look_alike_values(truth: Points, target: Points, distance: float, tracks: Tr
     return share_values(shape[tracks.trajectory], owners_of(truth)[tracks.trajectory])
 
 
-def nearest_shares(tracks: Tracks, values: Values, known: tuple[Array, ...], part: slice) -> Array:
-    """Return, per attack of a part and level, the success of who picks evenly among look-alikes of the nearest.
-
-    `known` are (t, x, y, owner, depth) as the kernel takes them, one line per attack.
-    """
-    columns = (np.ascontiguousarray(column[part]) for column in known)
-    total, many, _ = nearest_values(tracks.rows, tracks.slots, values, *columns, tracks.speed, tracks.rounding)
+def nearest_shares(tracks: Tracks, values: Values, known: Sightings, part: slice) -> Array:
+    """Return, per attack of a part and level, the success of who picks evenly among look-alikes of the nearest."""
+    some = Sightings(*(np.ascontiguousarray(column[part]) for column in known))
+    total, many, _ = nearest_values(tracks.rows, tracks.slots, values, some, tracks.speed, tracks.rounding)
     return np.divide(total, many, out=np.zeros(total.shape), where=many > 0)
 
 

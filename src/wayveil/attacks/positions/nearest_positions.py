@@ -11,11 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wayveil.attacks.attack_base import OnPositions, auto_draws_parameter, mean, threshold_parameter, victims_parameter
+from wayveil.attacks.attack_numbers import set_interval
 from wayveil.attacks.person_risk import mean_bounds
 from wayveil.attacks.positions.known_positions import Array, KnownSamples, Outcome, Tracks, check_matched
 from wayveil.attacks.positions.look_alikes import delta_parameter, look_alike_values, nearest_shares
-from wayveil.kernels.attacks.position_matching import nearest_owners
-from wayveil.model import AttackResult, Chart, Engine, Points, Regions, Series, parameter
+from wayveil.kernels.attacks.position_matching import Sightings, nearest_owners
+from wayveil.model import AttackResult, Chart, Engine, Number, Points, Regions, Series, parameter
+from wayveil.model.numbers import count, relabel
 
 __all__ = ["NearestPositions"]
 
@@ -112,10 +114,10 @@ class NearestPositions(OnPositions):
             adversary=self._adversary,
             victims=queries.people,
             sampled=queries.sampled,
-            measured={
-                **self._measured(matches),
-                **mean_bounds(success, queries.owner, queries.population, sampled=queries.sampled),
-            },
+            numbers=set_interval(
+                self._numbers(matches),
+                mean_bounds(success, queries.owner, queries.population, sampled=queries.sampled),
+            ),
             charts=(self._chart(matches), matches[-1].chart()),
         )
 
@@ -132,9 +134,9 @@ class NearestPositions(OnPositions):
         if self.delta == 0 or isinstance(target, Regions):
             return [None] * len(self._levels)
         depth = np.minimum(np.array(self._levels), known.count[:, None])
-        columns = (known.t, known.x, known.y, known.owner, depth)
+        sightings = Sightings(known.t, known.x, known.y, known.owner, depth)
         values = look_alike_values(truth, target, self.delta, tracks)
-        done = engine.map(partial(nearest_shares, tracks, values, columns), tasks)
+        done = engine.map(partial(nearest_shares, tracks, values, sightings), tasks)
         return list(np.concatenate([np.zeros((0, len(self._levels))), *done]).T)
 
     @property
@@ -147,13 +149,24 @@ class NearestPositions(OnPositions):
         some = "1 true position" if self.samples == 1 else f"up to {self.samples} true positions"
         return f"knows {some} of a person (with exact times, drawn at random) and takes the nearest trajectory"
 
-    def _measured(self, outcomes: list[Outcome]) -> dict[str, int | float | None]:
+    def _numbers(self, outcomes: list[Outcome]) -> dict[str, Number]:
         """Return the numbers with all samples, then those with fewer."""
         last = outcomes[-1]
-        found: dict[str, int | float | None] = {**last.identity(self.threshold), **last.extremes(self.threshold)}
+        found = {**last.identity(self.threshold), **last.extremes()}
         for level, outcome in zip(self._levels[:-1], outcomes, strict=False):
-            found |= outcome.identity(self.threshold, f"_with_{level}_sample{'s' if level > 1 else ''}")
-        return {**found, **last.reach(), "mean_tied_people": mean(last.fitting)}
+            plural = "s" if level > 1 else ""
+            found |= relabel(
+                outcome.identity(self.threshold),
+                f"_with_{level}_sample{plural}",
+                f"{level} position{plural} known",
+            )
+        return {
+            **found,
+            **last.reach(),
+            "mean_tied_people": count(
+                mean(last.fitting), "Mean of people who are equally near", "people", joined="mean"
+            ),
+        }
 
     def _chart(self, outcomes: list[Outcome]) -> Chart:
         return Chart(
@@ -170,8 +183,8 @@ class NearestPositions(OnPositions):
 def _nearest(tracks: Tracks, known: KnownSamples, levels: Array, part: slice) -> tuple[Array, Array, Array, Array]:
     """Return how many people are nearest, whether the victim is one, and both of trajectories, per attack and level."""
     depth = np.minimum(levels, known.count[part, None])
-    knowledge = (known.t[part], known.x[part], known.y[part], known.owner[part])
+    sightings = Sightings(known.t[part], known.x[part], known.y[part], known.owner[part], depth)
     found: tuple[Array, Array, Array, Array] = nearest_owners(
-        tracks.rows, tracks.slots, *knowledge, depth, tracks.speed, tracks.rounding
+        tracks.rows, tracks.slots, sightings, tracks.speed, tracks.rounding
     )
     return found

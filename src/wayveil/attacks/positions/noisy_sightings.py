@@ -12,11 +12,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from wayveil.attacks.attack_base import OnPositions, draws_parameter, mean, owners_of, threshold_parameter
+from wayveil.attacks.attack_numbers import mean_risk, share_above, worst_risk
 from wayveil.attacks.person_risk import mean_bounds
 from wayveil.attacks.positions.known_positions import Array, Outcome, Tracks, check_matched
 from wayveil.attacks.positions.look_alikes import LookAlikes, share_values
-from wayveil.kernels.attacks.position_matching import Values, nearest_values
-from wayveil.model import AttackResult, Chart, Engine, Points, Series, parameter
+from wayveil.kernels.attacks.position_matching import Sightings, Values, nearest_values
+from wayveil.model import AttackResult, Chart, Engine, Number, Points, Series, parameter
+from wayveil.model.numbers import count, probability
 
 __all__ = ["NoisySightings"]
 
@@ -133,7 +135,7 @@ class NoisySightings(OnPositions):
             adversary=self._adversary,
             victims=len(np.unique(attacks.owner)),
             sampled=True,
-            measured={**self._measured(attacks, success, members), "groups": groups},
+            numbers={**self._numbers(attacks, success, members), "groups": count(groups, "Groups", "groups")},
             charts=(self._chart(attacks, success, members), attacks.outcome(success[:, -1]).chart()),
         )
 
@@ -198,28 +200,45 @@ class NoisySightings(OnPositions):
         by_distance, by_direction = (_Picks.join([both[i] for both in found]) for i in (0, 1))
         return by_distance, by_direction
 
-    def _measured(self, attacks: _Attacks, success: Array, members: _Members) -> dict[str, int | float | None]:
+    def _numbers(self, attacks: _Attacks, success: Array, members: _Members) -> dict[str, Number]:
         last = success[:, -1]
         there = attacks.published
         each = attacks.of_trajectories(last)
         worst = [float(attacks.of_trajectories(one).max()) for one in success.T if len(one)]
-        measured: dict[str, int | float | None] = {
-            "identity_mean": attacks.larger_mean(last),
-            **attacks.mean_bounds(last),
-            "identity_mean_if_published": attacks.larger_mean(last, there),
-            "identity_share_above": mean(each > float(self.threshold) + _ROUNDING),
-            "identity_max": max(worst, default=None),
-            "identity_threshold": float(self.threshold),
-            "member_success_mean": attacks.larger_mean(members.nearest[-1], there),
-            "member_success_mean_by_direction": attacks.larger_mean(members.direction[-1], there),
-            "member_success_at_least": max((one for one in members.at_least if one is not None), default=None),
+        numbers = {
+            "identity_mean": mean_risk(attacks.larger_mean(last), interval=attacks.mean_bounds(last)),
+            "identity_mean_if_published": probability(
+                attacks.larger_mean(last, there), "Mean over those published", about="identity"
+            ),
+            "identity_share_above": share_above(mean(each > float(self.threshold) + _ROUNDING), self.threshold),
+            "identity_max": worst_risk(max(worst, default=None)),
+            "member_success_mean": probability(
+                attacks.larger_mean(members.nearest[-1], there), "Mean, if told the group", about="identity"
+            ),
+            "member_success_mean_by_direction": probability(
+                attacks.larger_mean(members.direction[-1], there),
+                "Mean, if told the group, by direction",
+                about="identity",
+            ),
+            "member_success_at_least": probability(
+                max((one for one in members.at_least if one is not None), default=None),
+                "At least, for somebody told the group",
+                about="identity",
+                joined="largest",
+            ),
         }
         if len(self._levels) > 1:
-            measured |= {
-                "identity_mean_with_1_sighting": attacks.larger_mean(success[:, 0]),
-                "member_success_mean_with_1_sighting": attacks.larger_mean(members.nearest[0], there),
+            numbers |= {
+                "identity_mean_with_1_sighting": probability(
+                    attacks.larger_mean(success[:, 0]), "Mean over people, seen once", about="identity"
+                ),
+                "member_success_mean_with_1_sighting": probability(
+                    attacks.larger_mean(members.nearest[0], there),
+                    "Mean, if told the group, seen once",
+                    about="identity",
+                ),
             }
-        return {**measured, **attacks.outcome(last).reach()}
+        return {**numbers, **attacks.outcome(last).reach()}
 
     def _chart(self, attacks: _Attacks, success: Array, members: _Members) -> Chart:
         alike = tuple(attacks.larger_mean(one) for one in success.T)
@@ -315,7 +334,7 @@ class _Attacks:
         over_people = mean(_means(self.owner[some], success[some]))
         return None if over_trajectories is None or over_people is None else max(over_trajectories, over_people)
 
-    def mean_bounds(self, success: Array) -> dict[str, float | None]:
+    def mean_bounds(self, success: Array) -> tuple[float, float] | tuple[None, None]:
         """Return the 95 % confidence interval of that mean."""
         over_people = mean(_means(self.owner, success)) == self.larger_mean(success)
         code = self.owner if over_people else self.trajectory
@@ -357,10 +376,8 @@ def _nearest(
     tracks: Tracks, values: Values, seen: _Sightings, owner: Array, depth: Array, part: slice
 ) -> tuple[Array, Array]:
     """Return the success among look-alikes of the nearest, and the nearest slot (-1: none), per attack and level."""
-    sightings = (seen.t[part], seen.x[part], seen.y[part])
-    total, many, slot = nearest_values(
-        tracks.rows, tracks.slots, values, *sightings, owner[part], depth[part], tracks.speed, tracks.rounding
-    )
+    known = Sightings(seen.t[part], seen.x[part], seen.y[part], owner[part], depth[part])
+    total, many, slot = nearest_values(tracks.rows, tracks.slots, values, known, tracks.speed, tracks.rounding)
     return np.divide(total, many, out=np.zeros(total.shape), where=many > 0), slot
 
 

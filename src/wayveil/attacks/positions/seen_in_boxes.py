@@ -98,7 +98,7 @@ class SeenInBoxes(Attack):
             adversary=f"knows {some} of a person, with times, and looks for boxes around all of them",
             victims=queries.victims,
             sampled=True,
-            measured=matches.measured(self.threshold),
+            numbers=matches.numbers(self.threshold),
             charts=(matches.chart(),),
         )
 

@@ -11,11 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wayveil.attacks.attack_base import OnPositions, auto_draws_parameter, mean, threshold_parameter, victims_parameter
+from wayveil.attacks.attack_numbers import set_interval, share_unique, share_unmatched
 from wayveil.attacks.person_risk import mean_bounds
 from wayveil.attacks.positions.known_positions import Array, KnownSamples, Outcome, Tracks, check_matched
 from wayveil.attacks.positions.look_alikes import delta_parameter, look_alike_values
-from wayveil.kernels.attacks.position_matching import Values, passing_owners
+from wayveil.kernels.attacks.position_matching import Values, Watches, passing_owners
 from wayveil.model import AttackResult, Engine, Points, Regions, duration_units, parameter
+from wayveil.model.numbers import count
 
 __all__ = ["WatchedPlaces"]
 
@@ -117,15 +119,22 @@ class WatchedPlaces(OnPositions):
             adversary=self._adversary,
             victims=queries.people,
             sampled=queries.sampled,
-            measured={
-                **matches.identity(self.threshold),
-                **mean_bounds(matches.success, queries.owner, queries.population, sampled=queries.sampled),
-                **matches.extremes(self.threshold),
-                "unique_share": mean(passing == 1),
+            numbers={
+                **set_interval(
+                    matches.identity(self.threshold),
+                    mean_bounds(matches.success, queries.owner, queries.population, sampled=queries.sampled),
+                ),
+                **matches.extremes(),
+                "unique_share": share_unique(mean(passing == 1)),
                 **matches.reach(),
-                "unmatched_share": mean(passing == 0),
-                "mean_passing_people": mean(somebody),
-                "min_passing_people": int(somebody.min()) if len(somebody) else None,
+                "unmatched_share": share_unmatched(mean(passing == 0)),
+                "mean_passing_people": count(mean(somebody), "Mean of people who pass", "people", joined="mean"),
+                "min_passing_people": count(
+                    int(somebody.min()) if len(somebody) else None,
+                    "Fewest people who pass",
+                    "people",
+                    joined="smallest",
+                ),
             },
             charts=(matches.chart(),),
         )
@@ -148,7 +157,6 @@ def _passing(
     x = known.x[part, 0].copy()
     y = known.y[part, 0].copy()
     reach = radius + tracks.rounding
-    found: tuple[Array, ...] = passing_owners(
-        tracks.rows, tracks.slots, values, start, stop, x, y, known.owner[part], reach, tracks.moving
-    )
+    watches = Watches(start, stop, x, y, known.owner[part])
+    found: tuple[Array, ...] = passing_owners(tracks.rows, tracks.slots, values, watches, reach, tracks.moving)
     return found

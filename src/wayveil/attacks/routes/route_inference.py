@@ -14,6 +14,7 @@ from wayveil.attacks.attack_base import OnRoutes
 from wayveil.model import AttackResult, Engine, Routes, parameter
 from wayveil.model.claims.counting import row_share_parameter, share_value
 from wayveil.model.data.ragged import trajectory_of_row
+from wayveil.model.numbers import count, share
 
 __all__ = ["InferenceRoutes"]
 
@@ -92,11 +93,23 @@ class InferenceRoutes(OnRoutes):
             adversary="has a map, and follows the few who part from many at an intersection, or join them there",
             victims=people,
             sampled=False,
-            measured={
-                "intersections": few.select("slice", "node").unique().height,
-                "pairs_of_roads": few.select(*_PAIR, "side").unique().height,
-                "exposed_people": exposed,
-                "exposed_people_share": exposed / people if people else None,
+            numbers={
+                "intersections": count(
+                    few.select("slice", "node").unique().height,
+                    "Intersections that tell where a few people went",
+                    "intersections",
+                ),
+                "pairs_of_roads": count(
+                    few.select(*_PAIR, "side").unique().height, "Pairs of roads that tell it", "pairs"
+                ),
+                "exposed_people": count(exposed, "People exposed", "people", better="lower"),
+                "exposed_people_share": share(
+                    exposed / people if people else None,
+                    "Share of people exposed",
+                    about="inference",
+                    statistic="share above",
+                    better="lower",
+                ),
             },
         )
 

@@ -22,11 +22,13 @@ from wayveil.attacks.attack_base import (
     threshold_parameter,
     victims_parameter,
 )
+from wayveil.attacks.attack_numbers import mean_risk, share_above, share_unique, share_unmatched, worst_risk
 from wayveil.attacks.person_risk import SINGLED_OUT, mean_bounds, risk_chart
 from wayveil.attacks.routes.road_search import Attacked, Fitting
 from wayveil.errors import InputError
 from wayveil.model import AttackResult, Engine, Routes, parameter
 from wayveil.model.data.ragged import offsets_of, take, trajectory_of_row
+from wayveil.model.numbers import count, probability
 
 __all__ = ["SeenOnRoads"]
 
@@ -129,17 +131,27 @@ class SeenOnRoads(OnRoutes):
             adversary=self._adversary,
             victims=len(queries),
             sampled=matches.sampled,
-            measured={
-                "identity_mean": mean(risk),
-                **mean_bounds(risk, None, queries.population, sampled=matches.sampled),
-                "identity_mean_if_matched": mean(there),
-                "identity_max": float(risk.max()) if len(risk) else None,
-                "identity_min": float(there.min()) if len(there) else None,
-                "identity_threshold": float(self.threshold),
-                "identity_share_above": mean(risk > float(self.threshold)),
-                "unmatched_share": mean(matches.unmatched),
-                "unique_share": mean(matches.unique),
-                "min_matching_people": int(fewest[fewest > 0].min()) if len(there) else None,
+            numbers={
+                "identity_mean": mean_risk(
+                    mean(risk), interval=mean_bounds(risk, None, queries.population, sampled=matches.sampled)
+                ),
+                "identity_mean_if_matched": probability(mean(there), "Mean over those who fit", about="identity"),
+                "identity_max": worst_risk(float(risk.max()) if len(risk) else None),
+                "identity_min": probability(
+                    float(there.min()) if len(there) else None,
+                    "Person least at risk",
+                    about="identity",
+                    joined="smallest",
+                ),
+                "identity_share_above": share_above(mean(risk > float(self.threshold)), self.threshold),
+                "unmatched_share": share_unmatched(mean(matches.unmatched)),
+                "unique_share": share_unique(mean(matches.unique)),
+                "min_matching_people": count(
+                    int(fewest[fewest > 0].min()) if len(there) else None,
+                    "Fewest people who fit",
+                    "people",
+                    joined="smallest",
+                ),
             },
             charts=(risk_chart(risk, SINGLED_OUT),),
         )

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.attacks.attack_base import OnStops, mean, owners_of
+from wayveil.attacks.attack_numbers import mean_risk, share_unmatched, worst_risk
 from wayveil.attacks.stops.place_classes import Outcome, PlaceClasses
-from wayveil.model import AttackResult, Chart, Engine, Series, Stops, parameter
+from wayveil.model import AttackResult, Chart, Engine, Number, Series, Stops, parameter
 from wayveil.model.data.ragged import keep_rows, offsets_of
+from wayveil.model.numbers import count, probability, relabel
 
 __all__ = ["KnownPlaces"]
 
@@ -101,13 +103,13 @@ class KnownPlaces(OnStops):
         return outcome
 
     def summarize(self, queries: _Draws, matches: Outcome) -> AttackResult:
-        measured, charts = _summary(queries.number, matches, self.stops)
+        numbers, charts = _summary(queries.number, matches, self.stops)
         return AttackResult(
             name=self.name,
             adversary=self._adversary,
             victims=queries.victims,
             sampled=True,
-            measured=measured,
+            numbers=numbers,
             charts=charts,
         )
 
@@ -191,12 +193,12 @@ def _positions(length: Array, n: int, rng: np.random.Generator) -> Array:
     return np.sort(found, axis=1)
 
 
-def _summary(number: Array, outcome: Outcome, most: int) -> tuple[dict[str, int | float | None], tuple[Chart, ...]]:
+def _summary(number: Array, outcome: Outcome, most: int) -> tuple[dict[str, Number], tuple[Chart, ...]]:
     """Return the numbers over all attacks and by number of known places, and their charts."""
     levels = range(1, most + 1)
-    measured: dict[str, int | float | None] = {
-        "attribute_mean": mean(outcome.largest),
-        "attribute_max": _max(outcome.largest),
+    numbers = {
+        "attribute_mean": mean_risk(mean(outcome.largest), "attribute"),
+        "attribute_max": worst_risk(_max(outcome.largest), "attribute"),
     }
     for level in levels:
         chosen = number == level
@@ -206,19 +208,24 @@ def _summary(number: Array, outcome: Outcome, most: int) -> tuple[dict[str, int 
         true = true[~np.isnan(true)]
         there = people[people > 0]
         found = {
-            "attribute_mean": mean(largest),
-            "attribute_max": _max(largest),
-            "attribute_true_mean": mean(true),
-            "attribute_true_max": _max(true),
-            "unmatched_share": mean(people == 0),
-            "mean_matching_trips": mean(people),
-            "min_matching_trips": int(there.min()) if len(there) else None,
+            "attribute_mean": mean_risk(mean(largest), "attribute"),
+            "attribute_max": worst_risk(_max(largest), "attribute"),
+            "attribute_true_mean": probability(mean(true), "Mean, for a place where the person was", about="attribute"),
+            "attribute_true_max": probability(
+                _max(true), "Largest, for a place where the person was", about="attribute", joined="largest"
+            ),
+            "unmatched_share": share_unmatched(mean(people == 0)),
+            "mean_matching_trips": count(mean(people), "Mean of trips that fit", "trips", joined="mean"),
+            "min_matching_trips": count(
+                int(there.min()) if len(there) else None, "Fewest trips that fit", "trips", joined="smallest"
+            ),
         }
-        measured |= {f"{name}_with_{level}_place{'s' if level > 1 else ''}": value for name, value in found.items()}
+        plural = "s" if level > 1 else ""
+        numbers |= relabel(found, f"_with_{level}_place{plural}", f"{level} place{plural} known")
     labels = tuple(str(level) for level in levels)
 
     def values(name: str) -> tuple[float | None, ...]:
-        return tuple(measured[f"{name}_with_{level}_place{'s' if level > 1 else ''}"] for level in levels)
+        return tuple(numbers[f"{name}_with_{level}_place{'s' if level > 1 else ''}"].value for level in levels)
 
     charts = []
     for title, y_label, name, percent in (
@@ -235,7 +242,7 @@ def _summary(number: Array, outcome: Outcome, most: int) -> tuple[dict[str, int 
                     percent=percent,
                 )
             )  # fmt: skip
-    return measured, tuple(charts)
+    return numbers, tuple(charts)
 
 
 def _max(values: Array) -> float | None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.errors import InputError
-from wayveil.kernels.attacks.place_match import match_places
+from wayveil.kernels.attacks.place_match import Preorder, Questions, StopClasses, match_places
 from wayveil.model import Engine, Stops, Taxonomy
 from wayveil.model.data.ragged import keep_rows, offsets_of, take, trajectory_of_row
 
@@ -41,17 +41,8 @@ class PlaceClasses:
     """The classes of the target, with nodes numbered by the preorder of the taxonomy, as the kernel takes them."""
 
     rank: Array
-    above: Array
-    end: Array
-    item: Array
-    class_offsets: Array
-    index: Array
-    signs: Array
-    index_offsets: Array
-    people: Array
-    told: Array
-    weight: Array
-    told_offsets: Array
+    tree: Preorder
+    classes: StopClasses
 
     @classmethod
     def of(cls, who: str, target: Stops, truth: Stops, unit: Array) -> PlaceClasses:
@@ -82,17 +73,18 @@ class PlaceClasses:
         index = listed % max(1, n)
         signs = np.bitwise_or.reduceat(np.int64(1) << item % 63, class_offsets[:-1])[index] if n else index
         return cls(
-            rank, above, tree.last[tree.order].astype(np.int64), item, class_offsets, index, signs, index_offsets,
-            people, told, weight, told_offsets,
-        )  # fmt: skip
+            rank,
+            Preorder(above, tree.last[tree.order].astype(np.int64)),
+            StopClasses(item, class_offsets, people, told, weight, told_offsets, index, signs, index_offsets),
+        )
 
     @property
     def _lowest(self) -> Array:
         """The lowest node at or above each place that some class has: the same classes fit both; the root if none."""
         found = self.rank.copy()
-        none = np.diff(self.index_offsets) == 0
+        none = np.diff(self.classes.index_offsets) == 0
         while (higher := none[found] & (found > 0)).any():
-            found[higher] = self.above[found[higher]]
+            found[higher] = self.tree.above[found[higher]]
         return found
 
     def infer(self, places: Array, asked: Array, engine: Engine) -> Outcome:
@@ -115,11 +107,8 @@ class PlaceClasses:
         places = known[part]
         own = asked_offsets[part.start : part.stop + 1]
         there = places >= 0
-        return match_places(
-            places[there], offsets_of(there.sum(axis=1)), asked[own[0] : own[-1]], own - own[0],
-            self.above, self.end, self.item, self.class_offsets, self.index, self.signs, self.index_offsets,
-            self.people, self.told, self.weight, self.told_offsets,
-        )  # fmt: skip
+        questions = Questions(places[there], offsets_of(there.sum(axis=1)), asked[own[0] : own[-1]], own - own[0])
+        return match_places(questions, self.tree, self.classes)
 
 
 def recode_places(who: str, truth: Stops, target: Stops) -> Array:

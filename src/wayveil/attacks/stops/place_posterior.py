@@ -11,16 +11,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.attacks.attack_base import OnStops, mean, owners_of
+from wayveil.attacks.attack_numbers import mean_risk, share_above, worst_risk
 from wayveil.attacks.stops.place_classes import recode_places
 from wayveil.errors import InputError
-from wayveil.model import AttackResult, Engine, Stops, Taxonomy, parameter
+from wayveil.model import AttackResult, Engine, Number, Stops, Taxonomy, parameter
 from wayveil.model.data.ragged import keep_rows, trajectory_of_row
+from wayveil.model.numbers import count, probability, share, threshold_text
 
 __all__ = ["PlacePosterior"]
 
 Array = NDArray[Any]
 
 _ROUNDING = 1e-12  # a share that is exactly the threshold is not above it
+_LIKELIEST = "Most probable place, by popularity"
+_COMPOSITION = "Largest true share of those who look alike"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +102,7 @@ class PlacePosterior(OnStops):
             adversary=self._adversary,
             victims=len(np.unique(matches.owner[matches.label >= 0])),
             sampled=False,
-            measured=matches.measure(float(self.threshold)),
+            numbers=matches.measure(float(self.threshold)),
         )
 
     @property
@@ -154,11 +158,15 @@ class _Classes:
             true_place[there],
         )
 
-    def measure(self, threshold: float) -> dict[str, int | float | None]:
+    def measure(self, threshold: float) -> dict[str, Number]:
         inside = self.label >= 0
         n = int(self.label.max(initial=-1)) + 1
         if not n:
-            return dict.fromkeys(("identity_max", "posterior_max", "composition_max"))
+            return {
+                "identity_max": worst_risk(None),
+                "posterior_max": worst_risk(None, "posterior", label=_LIKELIEST),
+                "composition_max": probability(None, _COMPOSITION, about="posterior", joined="largest"),
+            }
         label = self.label[inside]
         owner = self.owner[inside]
         trips = np.bincount(label, minlength=n)
@@ -174,15 +182,22 @@ class _Classes:
         true = np.unique(self.true_trip)  # the trips with a sensitive stop are whom this is about
         at_risk = posterior[self.label[true]]
         return {
-            "identity_max": float(np.maximum(most / trips, 1 / people).max()),
-            "posterior_mean": mean(at_risk),
-            "posterior_max": float(posterior.max()),
-            "posterior_share_above": mean(at_risk > threshold + _ROUNDING),
-            "posterior_certain_share": mean(at_risk > 1 - _ROUNDING),
-            "posterior_threshold": threshold,
-            "composition_max": float(composition.max()),
-            "composition_share_above": mean(composition[self.label[true]] > threshold + _ROUNDING),
-            "classes": n,
+            "identity_max": worst_risk(float(np.maximum(most / trips, 1 / people).max())),
+            "posterior_mean": mean_risk(mean(at_risk), "posterior", label="Mean over trips with a sensitive stop"),
+            "posterior_max": worst_risk(float(posterior.max()), "posterior", label=_LIKELIEST),
+            "posterior_share_above": share_above(
+                mean(at_risk > threshold + _ROUNDING), threshold, "posterior", who="Trips"
+            ),
+            "posterior_certain_share": share(
+                mean(at_risk > 1 - _ROUNDING), "Trips of which a place is certain", about="posterior", better="lower"
+            ),
+            "composition_max": probability(float(composition.max()), _COMPOSITION, about="posterior", joined="largest"),
+            "composition_share_above": share(
+                mean(composition[self.label[true]] > threshold + _ROUNDING),
+                f"Trips with a true share above {threshold_text(threshold, odds=False)}",
+                about="posterior",
+            ),
+            "classes": count(n, "Classes", "classes"),
         }
 
     def _posterior(self, unit: Array, size: Array) -> Array:

@@ -21,7 +21,8 @@ from wayveil.attacks.attack_base import (
 from wayveil.attacks.visits.knowledge import KnownSets, Target, Victims
 from wayveil.attacks.visits.queries import SetQueries, used_names
 from wayveil.errors import InputError
-from wayveil.model import AttackResult, Chart, Engine, Series, Visits
+from wayveil.model import AttackResult, Chart, Engine, Number, Series, Visits
+from wayveil.model.numbers import probability, share
 
 __all__ = ["Absence", "AbsenceQueries"]
 
@@ -176,13 +177,13 @@ class Absence(OnVisits):
         asked = queries.sets
         posterior, base = queries.posterior(absent)
         allowed = np.maximum(base, float(self.confidence))
-        measured: dict[str, int | float | None] = {
+        threshold = float(self.confidence) if asked.values else None
+        measured: dict[str, float | None] = {
             "posterior_aggregate": None,
             "base_rate": None,
             "posterior_excess": None,
             "posterior_mean": None,
             "posterior_max": None,
-            "attribute_threshold": float(self.confidence) if asked.values else None,
             "share_above": None,
             "suppressed_share": queries.suppressed(absent),
         }
@@ -205,7 +206,7 @@ class Absence(OnVisits):
             adversary=self._adversary,
             victims=asked.people,
             sampled=asked.sampled,
-            measured=measured,
+            numbers=_numbers(measured, threshold),
             charts=_charts(asked.values, posterior, base),
         )
 
@@ -328,6 +329,46 @@ def _carried(truth: Visits, values: Mapping[str, Sequence[str]]) -> Array:
             wanted = np.array([*(label == value for label in coded.labels), False]) if coded else np.zeros(1, bool)
             columns.append(wanted[coded.codes] if coded else np.zeros(len(truth), bool))
     return np.stack(columns, axis=1).astype(np.float64) if columns else np.zeros((len(truth), 0))
+
+
+def _numbers(measured: Mapping[str, float | None], threshold: float | None) -> dict[str, Number]:
+    """Return what was measured as numbers; `threshold` is the confidence that is allowed for any value."""
+    base = measured["base_rate"]
+    allowed = None if threshold is None or base is None else max(threshold, base)
+    return {
+        "posterior_aggregate": probability(
+            measured["posterior_aggregate"],
+            "Probability of a sensitive value where nothing fits",
+            about="posterior",
+            statistic="mean",
+            better="lower",
+            threshold=allowed,
+        ),
+        "base_rate": share(base, "Share of all who have the value", about="posterior"),
+        "posterior_excess": probability(
+            measured["posterior_excess"],
+            "By how much that is above both what is allowed and this share",
+            about="posterior",
+            better="lower",
+            joined="largest",
+        ),
+        "posterior_mean": probability(
+            measured["posterior_mean"], "The same, knowing who had what was left out: mean", about="posterior"
+        ),
+        "posterior_max": probability(
+            measured["posterior_max"],
+            "The same, knowing who had what was left out: largest",
+            about="posterior",
+            joined="largest",
+        ),
+        "share_above": share(
+            measured["share_above"],
+            "People of whom a value is told with more than is allowed",
+            about="attribute",
+            threshold=threshold,
+        ),
+        "suppressed_share": share(measured["suppressed_share"], "Known visits that fit nothing"),
+    }
 
 
 def _of_people(told: Array, absent: Array, asked: SetQueries, allowed: Array) -> dict[str, float | None]:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.attacks.visits.queries import SetQueries
-from wayveil.kernels.attacks.visit_matching import COUNTS, count_fitting, doublet_codes, inverted_lists
+from wayveil.kernels.attacks.visit_matching import COUNTS, VisitLists, count_fitting, doublet_codes, inverted_lists
 from wayveil.model import Engine, Visits
 from wayveil.model.data.ragged import offsets_of, take
 
@@ -160,11 +160,7 @@ class Target:
     `codes` are the visits of the victims, as the lists know them.
     """
 
-    starts: Array
-    slots: Array
-    owner: Array
-    value: Array
-    n_values: int
+    lists: VisitLists
     codes: Array
 
     @classmethod
@@ -194,23 +190,19 @@ class Target:
             n_values += len(values)
         value = np.stack(columns, axis=1) if columns else np.empty((len(target), 0), np.int64)
         return cls(
-            starts=starts,
-            slots=slots,
-            owner=owner[order],
-            value=np.ascontiguousarray(value),
-            n_values=n_values,
+            lists=VisitLists(starts, slots, owner[order], np.ascontiguousarray(value), n_values),
             codes=codes[target.n_visits :],
         )
 
     def with_value(self, value: int) -> Target:
         """Return the same with one sensitive value only."""
-        one = np.where((self.value == value).any(axis=1), 0, -1)
-        return replace(self, value=np.ascontiguousarray(one[:, None]), n_values=1)
+        one = np.where((self.lists.value == value).any(axis=1), 0, -1)
+        return replace(self, lists=self.lists._replace(value=np.ascontiguousarray(one[:, None]), n_values=1))
 
     def match(self, sets: KnownSets, victim: Array, engine: Engine) -> Fitting:
         """Return who fits each set; ``victim[i]`` is the owner code of person i."""
         distinct, where = np.unique(self.codes, return_inverse=True)
-        order = np.argsort(self.starts[distinct + 1] - self.starts[distinct], kind="stable")
+        order = np.argsort(self.lists.starts[distinct + 1] - self.lists.starts[distinct], kind="stable")
         rank = np.empty(len(distinct) + 1, np.int64)
         rank[order], rank[-1] = np.arange(len(distinct)), len(distinct)
         # The rarest visit first, equal sets of one person once, and sets that begin alike next to each other.
@@ -233,7 +225,7 @@ class Target:
 
 def _match(target: Target, task: tuple[Array, Array]) -> Array:
     sets, victim = task
-    found: Array = count_fitting(target.starts, target.slots, target.owner, target.value, target.n_values, sets, victim)
+    found: Array = count_fitting(target.lists, sets, victim)
     return found
 
 

@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.attacks.attack_base import mean, same_times
+from wayveil.attacks.attack_numbers import mean_risk, share_unique
 from wayveil.attacks.person_risk import PersonRisk
 from wayveil.attacks.visits.knowledge import draw_sets
 from wayveil.errors import InputError
-from wayveil.kernels.attacks.visit_matching import match_sets
-from wayveil.model import Chart, Series
+from wayveil.kernels.attacks.visit_matching import VisitLists, match_sets
+from wayveil.model import Chart, Number, Series
 from wayveil.model.data.ragged import offsets_of, take
+from wayveil.model.numbers import relabel
 
 __all__ = [
     "Everybody",
@@ -235,7 +237,7 @@ class _Lists:
         new[1:] = (sets[1:] != sets[:-1]).any(axis=1)
         tried = np.append(order, -1)[sets[new]]
         nothing = np.empty((self.n_people, 0), np.int64)
-        counts, _ = match_sets(self.starts, self.people, np.arange(self.n_people), nothing, 0, tried)
+        counts, _ = match_sets(VisitLists(self.starts, self.people, np.arange(self.n_people), nothing, 0), tried)
         found = np.empty(len(sets), np.int64)
         found[sorting] = counts[np.cumsum(new) - 1]
         return found.reshape(len(levels), len(table))
@@ -250,13 +252,13 @@ def check_comparable(who: str, truth: Any, target: Any) -> None:
         )
 
 
-def with_points(risks: Sequence[PersonRisk]) -> dict[str, int | float | None]:
-    """Return the numbers with fewer points known than all: `risks` are those with 1, 2, ... points."""
-    found: dict[str, int | float | None] = {}
+def with_points(risks: Sequence[PersonRisk], what: str) -> dict[str, Number]:
+    """Return the numbers with fewer points known than all: `risks` are those with 1, 2, ... of `what`."""
+    found: dict[str, Number] = {}
     for level, risk in enumerate(risks[:-1], start=1):
-        known = f"with_{level}_sample{'s' if level > 1 else ''}"
-        found[f"identity_mean_{known}"] = mean(risk.identity)
-        found[f"unique_share_{known}"] = mean(risk.unique)
+        plural = "s" if level > 1 else ""
+        fewer = {"identity_mean": mean_risk(mean(risk.identity)), "unique_share": share_unique(mean(risk.unique))}
+        found |= relabel(fewer, f"_with_{level}_sample{plural}", f"{level} {what}{plural} known")
     return found
 
 

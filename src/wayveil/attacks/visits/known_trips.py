@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.attacks.attack_base import mean, owners_of
+from wayveil.attacks.attack_numbers import mean_risk, share_unique
 from wayveil.attacks.person_risk import PersonRisk
 from wayveil.attacks.visits.knowledge import draw_sets
-from wayveil.kernels.attacks.trip_end_counts import fitting_owners
+from wayveil.kernels.attacks.trip_end_counts import AttackedTrips, KnownEnds, fitting_owners
 from wayveil.model import Attack, AttackResult, Engine, TimeFormat, duration_units, parameter, seconds_per_unit
 from wayveil.model.data.ragged import offsets_of
+from wayveil.model.numbers import count, relabel
 
 __all__ = [
     "ByTripEnds",
@@ -128,17 +130,21 @@ def people_fitting(
     order = np.argsort(every[rank[0]].low, kind="stable")
     place = np.argsort(rank)
     attacked = _Attacked(
-        low=np.stack([every[i].low[order] for i in rank]),
-        high=np.stack([every[i].high[order] for i in rank]),
-        owner=owner[order],
-        start=np.stack([every[i].start for i in rank]),
-        stop=np.stack([every[i].stop for i in rank]),
-        at=np.array([at[different] for disc in discs for at in (disc.at_x, disc.at_y)]).reshape(
-            2 * len(discs), len(different)
+        trips=AttackedTrips(
+            low=np.stack([every[i].low[order] for i in rank]),
+            high=np.stack([every[i].high[order] for i in rank]),
+            owner=owner[order],
         ),
-        victim=np.full(len(different), -1) if victim is None else victim[different],
-        first=windows[rank[0]][0],
-        last=windows[rank[0]][1],
+        known=KnownEnds(
+            start=np.stack([every[i].start for i in rank]),
+            stop=np.stack([every[i].stop for i in rank]),
+            at=np.array([at[different] for disc in discs for at in (disc.at_x, disc.at_y)]).reshape(
+                2 * len(discs), len(different)
+            ),
+            victim=np.full(len(different), -1) if victim is None else victim[different],
+            first=windows[rank[0]][0],
+            last=windows[rank[0]][1],
+        ),
         discs=place[len(spans) :],
         radius=discs[0].radius if discs else 0.0,
     )
@@ -226,11 +232,19 @@ class ByTripEnds(Attack):
             adversary=f"knows {self.ends}{when_words(self.within, matches.error)}",
             victims=len(queries.owner),
             sampled=risk.sampled,
-            measured={
-                **risk.measured(self.threshold),
-                "identity_mean_without_times": mean(timeless.identity),
-                "unique_share_without_times": mean(timeless.unique),
-                "mean_fitting_people": mean(risk.fitting[risk.fitting > 0]),
+            numbers={
+                **risk.numbers(self.threshold),
+                **relabel(
+                    {
+                        "identity_mean": mean_risk(mean(timeless.identity)),
+                        "unique_share": share_unique(mean(timeless.unique)),
+                    },
+                    "_without_times",
+                    "times not known",
+                ),
+                "mean_fitting_people": count(
+                    mean(risk.fitting[risk.fitting > 0]), "Mean of people who fit", "people", joined="mean"
+                ),
             },
             charts=(risk.chart(),),
         )
@@ -239,29 +253,19 @@ class ByTripEnds(Attack):
 class _Attacked(NamedTuple):
     """Trips sorted by the span that tells most, and the known ones; see `fitting_owners`."""
 
-    low: Array
-    high: Array
-    owner: Array
-    start: Array
-    stop: Array
-    at: Array
-    victim: Array
-    first: Array
-    last: Array
+    trips: AttackedTrips
+    known: KnownEnds
     discs: Array
     radius: float
 
 
 def _fitting(attacked: _Attacked, part: slice) -> Array:
     """Return how many owners fit each known trip of a part, and 1 where the victim is one of them."""
-    start, stop, at = (np.ascontiguousarray(c[:, part]) for c in (attacked.start, attacked.stop, attacked.at))
-    found = fitting_owners(
-        (attacked.low, attacked.high, attacked.owner),
-        (start, stop, at, attacked.victim[part], attacked.first[part], attacked.last[part]),
-        attacked.discs,
-        attacked.radius,
-        int(attacked.owner.max(initial=-1)) + 1,
-    )
+    known = attacked.known
+    start, stop, at = (np.ascontiguousarray(c[:, part]) for c in (known.start, known.stop, known.at))
+    some = KnownEnds(start, stop, at, known.victim[part], known.first[part], known.last[part])
+    n_owners = int(attacked.trips.owner.max(initial=-1)) + 1
+    found = fitting_owners(attacked.trips, some, attacked.discs, attacked.radius, n_owners)
     return np.stack(found)
 
 

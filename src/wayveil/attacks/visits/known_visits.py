@@ -19,11 +19,19 @@ from wayveil.attacks.attack_base import (
     threshold_parameter,
     victims_parameter,
 )
+from wayveil.attacks.attack_numbers import (
+    mean_risk,
+    set_interval,
+    share_above,
+    share_unique,
+    share_unmatched,
+    worst_risk,
+)
 from wayveil.attacks.person_risk import SINGLED_OUT, mean_bounds, risk_chart, share_chart
 from wayveil.attacks.visits.knowledge import Fitting, KnownSets, Risk, Target, Victims
 from wayveil.attacks.visits.queries import SetQueries, used_names
 from wayveil.errors import InputError
-from wayveil.model import AttackResult, Chart, Engine, TimeFormat, Visits
+from wayveil.model import AttackResult, Chart, Engine, Number, TimeFormat, Visits
 
 __all__ = ["KnownVisits"]
 
@@ -110,11 +118,11 @@ class KnownVisits(OnVisits):
         _check_times(queries, target)
         if isinstance(queries, SetQueries):
             return _count(queries, target, engine)
-        lists = Target.of(target, queries.values, queries.victims, queries.locations)
+        attacked = Target.of(target, queries.values, queries.victims, queries.locations)
         parts = []
         sampled = queries.victims.sampled
         for block, sets in queries.blocks():
-            fitting = lists.match(sets, block.owner, engine)
+            fitting = attacked.match(sets, block.owner, engine)
             if truth is None or not _same_owners(truth, target):
                 fitting = replace(fitting, own=fitting.most)
             parts.append(Risk.of(sets, fitting, len(block), worst=queries.worst))
@@ -134,10 +142,10 @@ class KnownVisits(OnVisits):
             adversary=self._adversary,
             victims=len(risk.identity),
             sampled=sampled,
-            measured={
-                **self._measured(risk, attributes),
-                **mean_bounds(risk.identity, None, queries.population, sampled=sampled),
-            },
+            numbers=set_interval(
+                self._numbers(risk, attributes),
+                mean_bounds(risk.identity, None, queries.population, sampled=sampled),
+            ),
             charts=_charts(risk, attributes),
         )
 
@@ -152,19 +160,23 @@ class KnownVisits(OnVisits):
             return f"knows up to {visits} (place and exact time) of a person: those that are worst for the person"
         return f"knows {visits} (place and exact time) of a person, drawn at random"
 
-    def _measured(self, risk: Risk, attributes: bool) -> dict[str, int | float | None]:
+    def _numbers(self, risk: Risk, attributes: bool) -> dict[str, Number]:
         confidence = risk.confidence if attributes else np.zeros(0)
         return {
-            "identity_mean": _mean(risk.identity),
-            "identity_max": _max(risk.identity),
-            "identity_threshold": float(self.threshold),
-            "identity_share_above": _mean(risk.identity > float(self.threshold) + _ROUNDING),
-            "attribute_mean": _mean(confidence),
-            "attribute_max": _max(confidence),
-            "attribute_threshold": float(self.confidence) if attributes else None,
-            "attribute_share_above": _mean(confidence > float(self.confidence) + _ROUNDING),
-            "unmatched_share": _mean(risk.unmatched),
-            "unique_share": _mean(risk.unique),
+            "identity_mean": mean_risk(_mean(risk.identity)),
+            "identity_max": worst_risk(_max(risk.identity)),
+            "identity_share_above": share_above(
+                _mean(risk.identity > float(self.threshold) + _ROUNDING), self.threshold
+            ),
+            "attribute_mean": mean_risk(_mean(confidence), "attribute"),
+            "attribute_max": worst_risk(_max(confidence), "attribute"),
+            "attribute_share_above": share_above(
+                _mean(confidence > float(self.confidence) + _ROUNDING),
+                self.confidence if attributes else None,
+                "attribute",
+            ),
+            "unmatched_share": share_unmatched(_mean(risk.unmatched)),
+            "unique_share": share_unique(_mean(risk.unique)),
         }
 
 
@@ -227,10 +239,11 @@ def _as_sets(queries: SetQueries) -> KnownSets:
 
 def _count(queries: SetQueries, target: Visits, engine: Engine) -> Mapping[str, Any]:
     """Return how many people of a piece of the attacked data fit each set."""
-    lists = Target.of(target, queries.values, queries, queries.names)
+    attacked = Target.of(target, queries.values, queries, queries.names)
     sets = _as_sets(queries)
-    fitting = lists.match(sets, queries.owner, engine)
-    valued = [lists.with_value(value).match(sets, queries.owner, engine) for value in range(lists.n_values)]
+    fitting = attacked.match(sets, queries.owner, engine)
+    values = range(attacked.lists.n_values)
+    valued = [attacked.with_value(value).match(sets, queries.owner, engine) for value in values]
     # Where nobody said who owns what, the one trajectory that is taken for the victim's is counted in the end.
     given = target.owners == "given"
     return {

@@ -144,7 +144,7 @@ class Uniqueness(OnVisits):
             adversary=f"knows {_visits(self.points)} {_when(bucket)} of a person, drawn at random from all of them",
             victims=len(queries.distinct),
             sampled=risks[-1].sampled,
-            measured={**risks[-1].measured(self.threshold), **with_points(risks)},
+            numbers={**risks[-1].numbers(self.threshold), **with_points(risks, "visit")},
             charts=(
                 risks[-1].chart(),
                 by_points(risks),

@@ -149,7 +149,7 @@ class UniquenessOfPoints(OnPositions):
             adversary=self._adversary(queries.side, queries.bucket),
             victims=len(queries.points.owner),
             sampled=risks[-1].sampled,
-            measured={**risks[-1].measured(self.threshold), **with_points(risks)},
+            numbers={**risks[-1].numbers(self.threshold), **with_points(risks, "position")},
             charts=(risks[-1].chart(), by_points(risks), _by_resolution(sides, times, unique)),
         )
 

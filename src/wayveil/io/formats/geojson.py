@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError
+from wayveil.io.formats.file_formats import has_format
 from wayveil.io.tabular.crs import WGS84, Crs, crs_name
 from wayveil.io.tabular.csv_position import first_bad_byte
 from wayveil.io.tabular.messages import count, listed
@@ -19,7 +20,6 @@ from wayveil.model.normal import normal_text
 
 __all__ = ["features", "open_geojson", "system_of"]
 
-_BY_LINE = (".geojsonl", ".geojsons", ".ndjson", ".jsonl")
 _TIMES = ("times", "coordTimes")
 
 
@@ -44,7 +44,7 @@ def features(shown: str, file: Path) -> Iterator[tuple[tuple[str, int], Any, Any
     """
     if peek(shown, file)[2] == 0:
         raise InputError(f"{shown}: the file is empty; at least one feature is needed.")
-    if file.name.lower().endswith(_BY_LINE):
+    if has_format(file, "geojson_lines"):
         yield from _lines(shown, file)
         return
     try:

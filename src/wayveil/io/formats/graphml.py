@@ -14,7 +14,7 @@ import polars as pl
 from wayveil.errors import InputError
 from wayveil.io.network.assemble import BACK, Lines, filled, put_together, refuse_outside, road_crs, turned
 from wayveil.io.network.linestrings import lines_of_wkt
-from wayveil.io.tabular.crs import WGS84, Crs, crs_name
+from wayveil.io.tabular.crs import WGS84, Crs, could_be_degrees, crs_name, unsaid_degrees_error
 from wayveil.io.tabular.messages import count
 from wayveil.io.tabular.table import peek
 from wayveil.model import RoadNetwork
@@ -49,6 +49,8 @@ def read_graphml(path: str, crs: str | None) -> RoadNetwork:
     places, degrees = _node_places(path, graph)
     system = road_crs(path, crs, crs_name(graph.crs) if graph.crs else None) if places is not None else None
     system = WGS84 if system is None and degrees and crs is None else system
+    if places is not None and system is None and could_be_degrees(*places):
+        raise unsaid_degrees_error(path, "every road")
     lines = None
     if places is not None:
         refuse_outside(path, "nodes", *places, system)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -36,13 +36,18 @@ def read_osm(path: str) -> RoadNetwork:
     A way is cut where two ways meet or one meets itself; part 2 of way 17 is the road ``17.2``, and ``17.2-back`` in
     the other direction where traffic may go there.  Nodes are called by their ids.  Where the extract cuts a way, the
     part outside is left out.
+
+    Turn restrictions (relations ``type=restriction``) at a node become turns that are not allowed; those over a way in
+    between, those for other vehicles and those at certain times only are passed over.
     """
     with open_osm(path, "give the network as a table of roads") as osmium:
         ways = _ways(osmium, path)
         places = {}
+        restrictions: list[_Restriction] = []
         if ways:
             places = node_places(osmium, path, sorted({node for way in ways for node in way.nodes}))
-    return _network(path, ways, places)
+            restrictions = _restrictions(osmium, path)
+    return _network(path, ways, places, restrictions)
 
 
 @contextmanager
@@ -95,6 +100,16 @@ class _Way:
     back: bool
 
 
+@dataclass(frozen=True)
+class _Restriction:
+    """From these ways one must not turn at a node into those, or with `is_only` into no other."""
+
+    from_ways: frozenset[int]
+    node: int
+    to_ways: frozenset[int]
+    is_only: bool
+
+
 def _ways(osmium: Any, path: str) -> list[_Way]:
     ways = []
     for way in osmium.FileProcessor(path, osmium.osm.WAY).with_filter(osmium.filter.KeyFilter("highway")):
@@ -105,13 +120,37 @@ def _ways(osmium: Any, path: str) -> list[_Way]:
     return ways
 
 
+def _restrictions(osmium: Any, path: str) -> list[_Restriction]:
+    found = []
+    relations = osmium.FileProcessor(path, osmium.osm.RELATION)
+    for relation in relations.with_filter(osmium.filter.TagFilter(("type", "restriction"))):
+        kind = relation.tags.get("restriction:motorcar") or relation.tags.get("restriction") or ""
+        excepted = relation.tags.get("except", "").replace(" ", "").split(";")
+        if not kind.startswith(("no_", "only_")) or set(excepted) & set(_VEHICLES):
+            continue
+        members: dict[tuple[str, str], set[int]] = {}
+        for member in relation.members:
+            members.setdefault((member.role, member.type), set()).add(member.ref)
+        via = members.get(("via", "n"), set())
+        one = frozenset(members.get(("from", "w"), ()))
+        other = frozenset(members.get(("to", "w"), ()))
+        if len(via) == 1 and one and other and ("via", "w") not in members:
+            found.append(_Restriction(one, next(iter(via)), other, kind.startswith("only_")))
+    return found
+
+
 def node_places(osmium: Any, path: str, wanted: list[int]) -> dict[int, tuple[float, float]]:
     """Return longitude and latitude of these nodes, as far as the extract has them."""
     reader = osmium.FileProcessor(path, osmium.osm.NODE).with_filter(osmium.filter.IdFilter(wanted))
     return {node.id: (node.location.lon, node.location.lat) for node in reader if node.location.valid()}
 
 
-def _network(path: str, ways: list[_Way], places: Mapping[int, tuple[float, float]]) -> RoadNetwork:
+def _network(
+    path: str,
+    ways: list[_Way],
+    places: Mapping[int, tuple[float, float]],
+    restrictions: list[_Restriction],
+) -> RoadNetwork:
     runs = [(way, run) for way in ways for run in _known_runs(way.nodes, places)]
     # A node is where roads meet if it is used twice; ends of ways count as two uses.
     uses = Counter(node for _, run in runs for node in run)
@@ -139,7 +178,7 @@ def _network(path: str, ways: list[_Way], places: Mapping[int, tuple[float, floa
     xy = np.array([places[node] for _, _, run in parts for node in run])
     lines = Lines(offsets=offsets_of(np.array([len(run) for _, _, run in parts])), x=xy[:, 0], y=xy[:, 1])
     at = np.array([places[node] for node in nodes])
-    return put_together(
+    network = put_together(
         roads=[parts[i][0] + (BACK if turn else "") for i, turn in directions],
         from_node=np.where(back, last, first),
         to_node=np.where(back, first, last),
@@ -148,6 +187,43 @@ def _network(path: str, ways: list[_Way], places: Mapping[int, tuple[float, floa
         lines=turned(lines, source, back),
         crs=WGS84,
     )
+    way_of = [parts[i][1].name for i, _ in directions]
+    turns = _banned_turns(network, way_of, restrictions)
+    if not turns:
+        return network
+    pairs = np.array(turns, np.int64)
+    return replace(network, banned_from=pairs[:, 0], banned_to=pairs[:, 1])
+
+
+def _banned_turns(network: RoadNetwork, way_of: list[int], restrictions: list[_Restriction]) -> list[tuple[int, int]]:
+    """Return the pairs of roads that restrictions forbid: both touch the node, and belong to the ways.
+
+    A restriction whose ways do not meet at its node on these roads forbids nothing: with `only_`, it would else close
+    the node.
+    """
+    arriving: dict[str, list[int]] = {}
+    leaving: dict[str, list[int]] = {}
+    wanted = {str(one.node) for one in restrictions}
+    for road, (a, b) in enumerate(zip(network.from_node.tolist(), network.to_node.tolist(), strict=True)):
+        if network.nodes[a] in wanted:
+            leaving.setdefault(network.nodes[a], []).append(road)
+        if network.nodes[b] in wanted:
+            arriving.setdefault(network.nodes[b], []).append(road)
+
+    def turns_off(source: int, road: int) -> bool:
+        # Straight on along one way is no turn that a restriction between a way and itself could mean: back is.
+        return way_of[source] != way_of[road] or network.to_node[road] == network.from_node[source]
+
+    banned: set[tuple[int, int]] = set()
+    for one in restrictions:
+        out = leaving.get(str(one.node), [])
+        named = [road for road in out if way_of[road] in one.to_ways]
+        if named:
+            closed = [road for road in out if road not in named] if one.is_only else named
+            for source in arriving.get(str(one.node), []):
+                if way_of[source] in one.from_ways:
+                    banned.update((source, road) for road in closed if one.is_only or turns_off(source, road))
+    return sorted(banned)
 
 
 def _known_runs(nodes: tuple[int, ...], places: Mapping[int, tuple[float, float]]) -> list[tuple[int, ...]]:

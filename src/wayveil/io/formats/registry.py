@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from wayveil.errors import InputError, UsageError
+from wayveil.io.formats.file_formats import endings_of
 from wayveil.io.formats.geojson import open_geojson
 from wayveil.io.formats.tracks import open_tracks
 from wayveil.io.tabular.crs import WGS84, Crs, crs_from_json
@@ -18,9 +19,9 @@ from wayveil.model.normal import normal_text
 
 __all__ = ["Source", "holds_format", "holds_points", "holds_tracks", "open_source"]
 
-_TABLES = (".csv", ".csv.gz", ".parquet")
-_GEOJSON = (".geojson", ".json", ".geojsonl", ".geojsons", ".ndjson", ".jsonl")
-_TRACKS = (".gpx", ".plt")
+_TABLES = endings_of("csv", "parquet")
+_GEOJSON = endings_of("geojson", "geojson_lines")
+_TRACKS = endings_of("gpx", "plt")
 
 
 @dataclass(frozen=True, kw_only=True)

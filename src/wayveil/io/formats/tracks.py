@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError
+from wayveil.io.formats.file_formats import endings_of
 from wayveil.io.formats.gpx import read_gpx
 from wayveil.io.formats.plt import read_plts
 from wayveil.io.tabular.messages import count, was
@@ -15,7 +16,7 @@ from wayveil.io.tabular.table import Table, peek
 
 __all__ = ["open_tracks"]
 
-_SUFFIXES = (".gpx", ".plt")
+_SUFFIXES = endings_of("gpx", "plt")
 _GEOLIFE = "trajectory"
 
 

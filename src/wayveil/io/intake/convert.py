@@ -6,47 +6,44 @@ the number of each row in the file, so that messages about a row name its place 
 
 from __future__ import annotations
 
-import codecs
-import gzip
-import shutil
-import zipfile
-import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Literal
+from typing import Literal
 from zoneinfo import ZoneInfo
 
 import polars as pl
 
 from wayveil.errors import InputError, UsageError, check_choice
 from wayveil.io.intake.dialect import Dialect
-from wayveil.io.intake.time_formats import CLOCK, FORMATS, NUMBER, read_times
+from wayveil.io.intake.text_files import plain_text
 from wayveil.io.tabular.messages import count, listed
-from wayveil.io.tabular.table import PIECE, ROW_NUMBER, ROW_WORD
+from wayveil.io.tabular.table import PIECE, ROW_NUMBER, ROW_WORD, row_place
+from wayveil.io.tabular.time_formats import CLOCK, FORMATS, NUMBER, read_times
 
 __all__ = [
     "OFFSET",
     "TRIP",
     "Converted",
     "Layout",
+    "LineColumn",
     "TimeColumn",
     "convert_frame",
     "convert_table",
-    "open_text",
-    "plain_text",
+    "find_line",
+    "number_lines",
+    "read_time",
     "scan_text",
+    "spread_lines",
 ]
 
 OFFSET = "offset"
 """The zone of times that say their own UTC offset."""
 
 TRIP = "trip"
-"""The column with the number of a row that became two."""
+"""The column with the number of a row that became two, or as many as its line has positions."""
 
 _DECIMAL_COMMA = r"^\s*([+-]?\d+),(\d+)\s*$"
-_CHUNK = 1 << 24
 _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 
@@ -63,11 +60,15 @@ class TimeColumn:
     zone : str
         "offset" where every time says its own UTC offset; the time zone of times without one, such as "Europe/Athens";
         "" keeps the clock on the wall.
+    minutes : str
+        The column with the minutes from UTC to the clock on the wall, where times are in UTC: the clock on the wall is
+        what is read then.  "" for none.
     """
 
     columns: tuple[str, ...]
     format: str
     zone: str = ""
+    minutes: str = ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
@@ -84,6 +85,29 @@ class TimeColumn:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LineColumn:
+    """A column with all positions of a trip in one text: a row becomes as many rows as there are positions.
+
+    Parameters
+    ----------
+    column : str
+        A list of pairs in JSON, ``[[lon, lat], ...]``, or a LINESTRING in WKT.
+    every : float, > 0
+        Seconds from one position to the next; the time in the row is that of the first.
+    t : str
+        The time column that `every` is added to.
+    """
+
+    column: str
+    every: float
+    t: str = "t"
+
+    def __post_init__(self) -> None:
+        if not self.every > 0:
+            raise UsageError("line: every must be more than 0 seconds; positions of a trip come one after the other.")
+
+
+@dataclass(frozen=True, kw_only=True)
 class Layout:
     """How a file holds its table.
 
@@ -97,8 +121,14 @@ class Layout:
     ends : mapping of str to (str, str)
         For tables with one row per trip: new columns, each with the columns of its start and of its end.  A row becomes
         two, and a column ``trip`` has its number.
+    line : LineColumn or None
+        The column with the positions of a trip; ``lon`` and ``lat`` are new columns then.
     needed : tuple of str
         Columns without which a row is bad.
+    forward : bool
+        Whether a row is a trip that is bad if its ``t_end`` is before its ``t_start``.
+    numbers : mapping of str to float or None
+        Columns that must be numbers, and the largest one, up or down, that is possible.
     bad_rows : {"refuse", "drop"}
         What to do with rows whose time cannot be read, or that lack what is needed.
     """
@@ -107,7 +137,10 @@ class Layout:
     names: tuple[str, ...] = ()
     times: Mapping[str, TimeColumn] = field(default_factory=dict)
     ends: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    line: LineColumn | None = None
     needed: tuple[str, ...] = ()
+    forward: bool = False
+    numbers: Mapping[str, float | None] = field(default_factory=dict)
     bad_rows: Literal["refuse", "drop"] = "refuse"
 
     def __post_init__(self) -> None:
@@ -145,10 +178,15 @@ def convert_table(path: str | Path, layout: Layout, folder: Path, *, shown: str 
     shown = shown or str(path)
     with plain_text(path, layout.dialect, folder) as text:
         lazy, names = scan_text(shown, text, layout)
-        first_line = layout.dialect.skip_lines + layout.dialect.header
-        lazy = lazy.with_row_index(ROW_NUMBER, offset=first_line).with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
-        blank = pl.all_horizontal(pl.col(name).is_null() for name in names)
-        return convert_frame(lazy.filter(~blank), names, layout, folder, shown=shown, word="line")
+        return convert_frame(number_lines(lazy, layout.dialect), names, layout, folder, shown=shown, word="line")
+
+
+def number_lines(lazy: pl.LazyFrame, dialect: Dialect) -> pl.LazyFrame:
+    """Return the rows of a text with the numbers of their lines, from 0, without blank ones."""
+    blank = pl.all_horizontal(pl.all().is_null())
+    first_line = dialect.skip_lines + dialect.header
+    numbered = lazy.with_columns(blank.alias("__blank__")).with_row_index(ROW_NUMBER, offset=first_line)
+    return numbered.filter(~pl.col("__blank__")).drop("__blank__").with_columns(pl.col(ROW_NUMBER).cast(pl.Int64))
 
 
 def convert_frame(
@@ -162,34 +200,42 @@ def convert_frame(
     metadata: Mapping[str, str] | None = None,
 ) -> Converted:
     """Do the same with a frame whose rows are numbered in `ROW_NUMBER`; messages say `word` and number."""
-    wanted = {column for time in layout.times.values() for column in time.columns}
+    wanted = {column for time in layout.times.values() for column in (*time.columns, time.minutes) if column}
+    wanted |= {layout.line.column} if layout.line is not None else set()
     wanted |= {column for pair in layout.ends.values() for column in pair if column not in layout.times}
     missing = sorted(wanted - set(names))
     if missing:
         raise InputError(
             f"{shown}: there is no column {listed(missing)} to read times or ends from; the file has {listed(names)}."
         )
-    lazy = lazy.with_columns(_read_time(time).alias(name) for name, time in layout.times.items())
+    types = lazy.collect_schema()
+    lazy = lazy.with_columns(read_time(time, types[time.columns[0]]).alias(name) for name, time in layout.times.items())
     bad = {f"the time in {listed(list(time.columns))} cannot be read": pl.col(name).is_null()
            for name, time in layout.times.items()}  # fmt: skip
     present = {*names, *layout.times}
     schema = lazy.collect_schema()
     bad |= {f"column {listed([name])} is empty": _is_empty(name, schema[name])
             for name in layout.needed if name in present and name not in layout.times}  # fmt: skip
+    bad |= {f"column {listed([name])} is no {'coordinate' if most else 'number'}": _is_no_number(name, most)
+            for name, most in layout.numbers.items() if name in present}  # fmt: skip
+    if layout.forward and {"t_start", "t_end"} <= set(schema.names()):
+        bad["a trip ends before it begins"] = (pl.col("t_end") < pl.col("t_start")).fill_null(False)
     target = folder / "converted.parquet"
     try:
         dropped, rows, first = _count_bad(lazy, bad)
         if dropped and layout.bad_rows == "refuse":
             reason, times = next(iter(dropped.items()))
             raise InputError(
-                f"{shown}: {reason} in {count(times, 'row')} of {rows:,}, first at {word} {first + 1:,}. Correct "
+                f"{shown}: {reason} in {count(times, 'row')} of {rows:,}, first at {row_place(first, word)}. Correct "
                 "them, say --time-format, or leave them out with --bad-rows drop."
             )
         good = lazy.filter(~pl.any_horizontal(bad.values())) if bad else lazy
         # What a time was read from says it once more, and is no attribute of anybody.
-        read = {column for time in layout.times.values() for column in time.columns}
+        read = {column for time in layout.times.values() for column in (*time.columns, time.minutes) if column}
         read -= {*layout.times, *layout.needed, *(column for pair in layout.ends.values() for column in pair)}
         good = good.drop(sorted(read))
+        if layout.line is not None:
+            good = spread_lines(good, layout.line)
         if layout.ends:
             good = _both_ends(good, good.collect_schema().names(), layout.ends)
         good.sink_parquet(target, metadata={PIECE: shown, ROW_WORD: word, **(metadata or {})}, maintain_order=True)
@@ -201,6 +247,56 @@ def convert_frame(
 def _is_empty(name: str, dtype: pl.DataType) -> pl.Expr:
     empty = pl.col(name).is_null()
     return empty | (pl.col(name).str.strip_chars() == "") if dtype == pl.String else empty
+
+
+def _is_no_number(name: str, most: float | None) -> pl.Expr:
+    """Return whether something is written in a column that is no number, or none that is possible."""
+    numbers = pl.col(name).cast(pl.Float64, strict=False)
+    odd = ~numbers.is_finite() if most is None else ~(numbers.abs() <= most)
+    return pl.col(name).is_not_null() & odd.fill_null(True)
+
+
+def spread_lines(lazy: pl.LazyFrame, line: LineColumn) -> pl.LazyFrame:
+    """Return a row for each position of a line, with lon and lat; the time grows from one to the next."""
+    if TRIP not in lazy.collect_schema().names():
+        lazy = lazy.with_columns((pl.col(ROW_NUMBER) + 1).cast(pl.String).alias(TRIP))
+    lists = _line_positions(pl.col(line.column))
+    place = pl.col("__position__")
+    grown = pl.col(line.t) + pl.duration(microseconds=pl.col("__number__") * round(line.every * 1_000_000))
+    return (
+        lazy.with_columns(
+            lists.alias("__position__"), pl.int_ranges(0, lists.list.len(), dtype=pl.Int64).alias("__number__")
+        )
+        .drop(line.column)
+        .filter(place.list.len() > 0)
+        .explode("__position__", "__number__")
+        .with_columns(
+            grown.alias(line.t),
+            place.list.get(0, null_on_oob=True).alias("lon"),
+            place.list.get(1, null_on_oob=True).alias("lat"),
+        )
+        .filter(pl.col("lon").is_not_null() & pl.col("lat").is_not_null())
+        .drop("__position__", "__number__")
+    )
+
+
+def find_line(frame: pl.DataFrame) -> str | None:
+    """Return the column that holds lists of positions, None where none does."""
+    for name, dtype in frame.schema.items():
+        if dtype != pl.String:
+            continue
+        head = frame[name].drop_nulls().head(50)
+        lines = head.str.contains(r"(?i)^\s*(\[\s*\[\s*-?\d|LINESTRING\s*Z?\s*\()")
+        if len(head) and int(lines.sum()) * 2 > len(head):
+            return name
+    return None
+
+
+def _line_positions(text: pl.Expr) -> pl.Expr:
+    """Return the pairs of numbers of lines: JSON lists of pairs, or LINESTRING."""
+    numbers = text.str.extract_all(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?\s*[,\s]\s*-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+    pair = pl.element().str.extract_all(r"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?").cast(pl.List(pl.Float64))
+    return numbers.list.eval(pair)
 
 
 def _both_ends(lazy: pl.LazyFrame, names: Sequence[str], ends: Mapping[str, tuple[str, str]]) -> pl.LazyFrame:
@@ -251,8 +347,11 @@ def _unreadable(shown: str) -> InputError:
     return InputError(f"{shown}: the text cannot be read as a table in this dialect; check its quotation marks.")
 
 
-def _read_time(time: TimeColumn) -> pl.Expr:
-    """Return a time as a column: an instant, the clock on the wall, or a whole number."""
+def read_time(time: TimeColumn, dtype: pl.DataType | None = None) -> pl.Expr:
+    """Return a time as a column: an instant, the clock on the wall, or a whole number; times of type time stay."""
+    if isinstance(dtype, pl.Datetime) and len(time.columns) == 1 and not time.minutes and not time.zone:
+        moment = pl.col(time.columns[0]).dt.cast_time_unit("us")
+        return moment.dt.convert_time_zone("UTC") if dtype.time_zone else moment
     first = pl.col(time.columns[0]).cast(pl.String)
     moment = read_times(first, time.format)
     if len(time.columns) == 2:
@@ -260,6 +359,8 @@ def _read_time(time: TimeColumn) -> pl.Expr:
     if time.format in (NUMBER, CLOCK):
         return moment if time.format == NUMBER else moment // 1_000_000
     wall = moment.cast(pl.Datetime("us"))
+    if time.minutes:
+        return wall + pl.duration(minutes=pl.col(time.minutes).cast(pl.String).cast(pl.Int64, strict=False))
     if time.format.startswith("epoch") or time.zone == OFFSET:
         return wall.dt.replace_time_zone("UTC")
     if time.zone:
@@ -279,68 +380,3 @@ def _count_bad(lazy: pl.LazyFrame, bad: Mapping[str, pl.Expr]) -> tuple[dict[str
     found = {reason: int(counts[f"bad {i}"][0]) for i, reason in enumerate(bad)}
     first = counts["first"][0]
     return {reason: n for reason, n in found.items() if n}, int(counts["rows"][0]), 0 if first is None else int(first)
-
-
-@contextmanager
-def plain_text(path: str | Path, dialect: Dialect, folder: Path) -> Iterator[Path]:
-    """Yield the table as plain text in UTF-8: the file itself, or a copy that is unpacked and encoded anew."""
-    file = Path(path)
-    packed = file.name.lower().endswith((".gz", ".zip"))
-    if not packed and dialect.encoding in ("utf-8", "utf-8-sig"):
-        yield file
-        return
-    copy = folder / "plain.txt"
-    decoder = codecs.getincrementaldecoder(dialect.encoding)()
-    try:
-        with open_text(path) as stream, copy.open("wb") as out:
-            if dialect.encoding in ("utf-8", "utf-8-sig"):
-                shutil.copyfileobj(stream, out, _CHUNK)
-            else:
-                while chunk := stream.read(_CHUNK):
-                    out.write(decoder.decode(chunk).lstrip("\ufeff").encode("utf-8"))
-                out.write(decoder.decode(b"", final=True).encode("utf-8"))
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{path}: the text is not {dialect.encoding} near byte {error.start + 1:,}; save the file as UTF-8."
-        ) from None
-    try:
-        yield copy
-    finally:
-        copy.unlink(missing_ok=True)
-
-
-@contextmanager
-def open_text(path: str | Path) -> Iterator[IO[bytes]]:
-    """Open a text table for reading: plain, gzipped, or the one table in a .zip file."""
-    shown = str(path)
-    file = Path(path)
-    name = file.name.lower()
-    try:
-        if name.endswith(".zip"):
-            with zipfile.ZipFile(file) as archive:
-                tables = [one for one in archive.infolist() if _is_table(one)]
-                if len(tables) != 1:
-                    raise InputError(
-                        f"{shown}: a .zip file must hold one table; this one holds {len(tables):,}. Unpack it."
-                    )
-                with archive.open(tables[0]) as stream:
-                    yield stream
-        elif name.endswith(".gz"):
-            with gzip.open(file) as stream:
-                yield stream  # type: ignore[misc]
-        else:
-            with file.open("rb") as stream:
-                yield stream
-    except FileNotFoundError:
-        raise InputError(f"{shown}: there is no such file; check the path.") from None
-    except (zipfile.BadZipFile, EOFError, zlib.error, gzip.BadGzipFile):
-        raise InputError(f"{shown}: the packed file is damaged or cut short; write or copy it again.") from None
-    except OSError as error:
-        raise InputError(f"{shown}: the file cannot be read: {error.strerror or 'the path is not usable'}.") from None
-
-
-def _is_table(entry: zipfile.ZipInfo) -> bool:
-    """Whether an entry of an archive may be a table: a text file that no system put there for itself."""
-    name = entry.filename.lower()
-    hidden = name.startswith("__macosx") or name.rsplit("/", 1)[-1].startswith(".")
-    return not entry.is_dir() and not hidden and name.endswith((".csv", ".txt", ".tsv", ".dat", ".tab"))

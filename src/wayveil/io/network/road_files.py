@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from wayveil.errors import InputError
+from wayveil.io.formats.file_formats import has_format
 from wayveil.io.formats.graphml import read_graphml
 from wayveil.io.formats.node_edge_text import EDGES, NODES, read_road_text
 from wayveil.io.formats.osm import read_osm
@@ -13,10 +14,6 @@ from wayveil.io.network.road_table import read_road_table
 from wayveil.model import RoadNetwork
 
 __all__ = ["read_network", "write_network"]
-
-_TABLES = (".csv", ".csv.gz", ".parquet")
-_GRAPHML = (".graphml", ".graphml.xml")
-_OSM = (".pbf", ".osm", ".osm.xml", ".osm.gz", ".osm.bz2", ".osm.xml.gz", ".osm.xml.bz2")
 
 
 def read_network(path: str | Path, *, crs: str | None = None) -> RoadNetwork:
@@ -30,7 +27,8 @@ def read_network(path: str | Path, *, crs: str | None = None) -> RoadNetwork:
         to_lon, to_lat); a GraphML file (.graphml); an OpenStreetMap extract (.osm.pbf, .osm, .osm.xml); or the path
         before ``.cnode.txt`` and ``.cedge.txt``, or one of these two files.
     crs : str, optional
-        The coordinate system of tables and GraphML, as in `ReadOptions`, where they do not say it themselves.
+        The coordinate system of tables and GraphML, as in `ReadOptions`, where they do not say it themselves.  Places
+        that nobody says are metres are refused where all of them could be degrees.
 
     Returns
     -------
@@ -47,21 +45,22 @@ def read_network(path: str | Path, *, crs: str | None = None) -> RoadNetwork:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "roads.csv")
-    ...     _ = file.write_text("road,from_node,to_node,from_x,from_y,to_x,to_y\\nr,a,b,0,0,30,40\\ns,b,a,30,40,0,0\\n")
+    ...     header = "road,from_node,to_node,from_x,from_y,to_x,to_y"
+    ...     _ = file.write_text(f"{header}\\nr,a,b,0,0,300,400\\ns,b,a,300,400,0,0\\n")
     ...     network = read_network(file)
     >>> network.roads, network.nodes, network.length_m.tolist()
-    (('r', 's'), ('a', 'b'), [50.0, 50.0])
+    (('r', 's'), ('a', 'b'), [500.0, 500.0])
     """
     shown = str(path)
-    name = Path(path).name.lower()
+    file = Path(path)
     for ending in (NODES, EDGES):
-        if name.endswith(ending):
+        if file.name.lower().endswith(ending):
             return read_road_text(shown[: -len(ending)])
-    if name.endswith(_TABLES):
+    if has_format(file, "csv", "parquet"):
         return read_road_table(path, crs)
-    if name.endswith(_GRAPHML):
+    if has_format(file, "graphml"):
         return read_graphml(shown, crs)
-    if name.endswith(_OSM):
+    if has_format(file, "osm"):
         return read_osm(shown)
     if any(Path(shown + ending).exists() for ending in (NODES, EDGES)):
         return read_road_text(shown)

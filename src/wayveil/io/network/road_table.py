@@ -12,7 +12,7 @@ from wayveil.io.network.assemble import Lines, filled, put_together
 from wayveil.io.network.linestrings import lines_of_wkb, lines_of_wkt
 from wayveil.io.read.trajectory_tables import required
 from wayveil.io.tabular.codes import by_name
-from wayveil.io.tabular.crs import WGS84, Crs, settle_crs
+from wayveil.io.tabular.crs import WGS84, Crs, could_be_degrees, in_degrees, settle_crs, unsaid_degrees_error
 from wayveil.io.tabular.headers import columns_error, shown_names
 from wayveil.io.tabular.messages import listed
 from wayveil.io.tabular.table import Rows
@@ -51,7 +51,7 @@ def read_road_table(path: str | Path, crs: str | None) -> RoadNetwork:
     roads, start, end, nodes = _graph(rows, at)
     geometry = _geometry(rows, at[drawn]) if drawn else None
     given = [_numbers(rows, at[name]) for name in ends] if ends else None
-    system = _system(source, crs, ends, geometry)
+    system = _system(source, crs, ends, given, geometry)
     _refuse_outside(rows, given, geometry, system)
     places = _places(rows, start, end, len(nodes), given, geometry, system)
     lines = None if geometry is None or places is None else filled(geometry, start, end, places)
@@ -118,23 +118,29 @@ def _lengths(rows: Rows, position: int, *, known: bool) -> FloatArray | None:
     return numbers.fill_null(np.nan).to_numpy()
 
 
-def _system(source: Source, given: str | None, ends: tuple[str, ...] | None, geometry: Lines | None) -> Crs | None:
+def _system(
+    source: Source,
+    given: str | None,
+    ends: tuple[str, ...] | None,
+    given_ends: list[FloatArray] | None,
+    geometry: Lines | None,
+) -> Crs | None:
     """Return the coordinate system: what is said, then what names say; lines alone are degrees if they can be."""
     found = settle_crs(source.table, given, source.crs)
     if found is not None or (ends is None and geometry is None):
         return found
-    if ends is not None:
-        return WGS84 if ends == ENDS_DEGREES else None
+    if ends == ENDS_DEGREES:
+        return WGS84
+    if given_ends is not None:
+        if could_be_degrees(np.append(*given_ends[::2]), np.append(*given_ends[1::2])):
+            raise unsaid_degrees_error(source.table.path, "every road")
+        return None
     if source.unsure:
         raise source.table.wrong(
             "nobody knows the coordinate system of the geometry; add the columns from_x, from_y, to_x and to_y for "
             "metres, or from_lon, from_lat, to_lon and to_lat for degrees."
         )
-    return WGS84 if geometry is not None and _in_degrees(geometry.x, geometry.y).all() else None
-
-
-def _in_degrees(x: FloatArray, y: FloatArray) -> np.ndarray:
-    return (x >= -180) & (x <= 360) & (np.abs(y) <= 90)
+    return WGS84 if geometry is not None and could_be_degrees(geometry.x, geometry.y) else None
 
 
 def _refuse_outside(rows: Rows, given: list[FloatArray] | None, geometry: Lines | None, crs: Crs | None) -> None:
@@ -150,7 +156,7 @@ def _refuse_outside(rows: Rows, given: list[FloatArray] | None, geometry: Lines 
 
 
 def _outside(x: FloatArray, y: FloatArray, degrees: bool | None) -> np.ndarray:
-    return ~_in_degrees(x, y) if degrees else (np.abs(x) > _LARGEST_M) | (np.abs(y) > _LARGEST_M)
+    return ~in_degrees(x, y) if degrees else (np.abs(x) > _LARGEST_M) | (np.abs(y) > _LARGEST_M)
 
 
 def _line_of_point(lines: Lines) -> IntArray:

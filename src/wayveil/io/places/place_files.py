@@ -10,24 +10,22 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError
+from wayveil.io.formats.file_formats import has_format
 from wayveil.io.formats.geojson import features, system_of
 from wayveil.io.formats.osm_places import places_of_osm
 from wayveil.io.places.place_shapes import Shape, Shapes, centroids, shape_of_geojson, shape_of_wkt, shapes
 from wayveil.io.read.trajectory_tables import refuse_missing, required
 from wayveil.io.tabular.columns import looks_like
-from wayveil.io.tabular.crs import WGS84, Crs, crs_name, settle_crs
+from wayveil.io.tabular.crs import WGS84, Crs, could_be_degrees, crs_name, in_degrees, settle_crs, unsaid_degrees_error
 from wayveil.io.tabular.headers import columns_error, shown_names
 from wayveil.io.tabular.messages import count
 from wayveil.io.tabular.table import Rows, Table, as_text, open_table
 from wayveil.model import Frame
-from wayveil.model.data.places import Places
 from wayveil.model.data.ragged import BoolArray, FloatArray
+from wayveil.model.places.places import Places
 
 __all__ = ["read_places"]
 
-_TABLES = (".csv", ".csv.gz", ".parquet")
-_GEOJSON = (".geojson", ".json", ".geojsonl", ".geojsons", ".ndjson", ".jsonl")
-_OSM = (".pbf", ".osm", ".osm.xml", ".osm.gz", ".osm.bz2", ".osm.xml.gz", ".osm.xml.bz2")
 _SAID = ("place", "node", "radius_m", "min_stay")
 _LARGEST_M = 1e13
 _CORRECT = "Correct or remove these rows."
@@ -44,8 +42,8 @@ def read_places(path: str | Path, *, crs: str | None = None) -> Places:
         min_stay (seconds); GeoJSON points and polygons with these properties, where ``name`` serves for ``place``; or
         an OpenStreetMap extract (.osm.pbf, .osm, .osm.xml), see `places_of_osm`.
     crs : str, optional
-        The coordinate system, as in `ReadOptions`.  Without it lon and lat and GeoJSON are degrees, x and y metres, and
-        a geometry is degrees if all of it can be.
+        The coordinate system, as in `ReadOptions`.  Without it lon and lat and GeoJSON are degrees, x and y metres
+        (refused where all of them could be degrees), and a geometry is degrees if all of it can be.
 
     Returns
     -------
@@ -68,13 +66,13 @@ def read_places(path: str | Path, *, crs: str | None = None) -> Places:
     (('Main Park',), [450.0], [300.0], [True])
     """
     shown = str(path)
-    name = Path(path).name.lower()
-    if name.endswith(_TABLES):
+    file = Path(path)
+    if has_format(file, "csv", "parquet"):
         return _places(open_table(path), crs, None, None)
-    if name.endswith(_GEOJSON):
-        table, drawn, found = _features(shown, Path(path))
+    if has_format(file, "geojson", "geojson_lines"):
+        table, drawn, found = _features(shown, file)
         return _places(table, crs, found, drawn)
-    if name.endswith(_OSM):
+    if has_format(file, "osm"):
         table, drawn = places_of_osm(shown)
         return _places(table, None, WGS84, drawn)
     raise InputError(
@@ -176,10 +174,14 @@ def _system(table: Table, given: str | None, said: Crs | None, where: list[str],
     if settled is not None or not where:
         return settled or WGS84
     if len(where) == 2:
-        return WGS84 if looks_like(where[0], "lon") else None
+        if looks_like(where[0], "lon"):
+            return WGS84
+        if could_be_degrees(found.x, found.y):
+            raise unsaid_degrees_error(table.path, "every place")
+        return None
     x = np.append(found.x, found.ring_x)
     y = np.append(found.y, found.ring_y)
-    return WGS84 if _in_degrees(x[~np.isnan(x)], y[~np.isnan(y)]).all() else None
+    return WGS84 if could_be_degrees(x[~np.isnan(x)], y[~np.isnan(y)]) else None
 
 
 def _in_metres(rows: Rows, found: Shapes, crs: Crs | None) -> tuple[Frame, Shapes]:
@@ -202,12 +204,8 @@ def _in_metres(rows: Rows, found: Shapes, crs: Crs | None) -> tuple[Frame, Shape
     )
 
 
-def _in_degrees(x: FloatArray, y: FloatArray) -> BoolArray:
-    return (x >= -180) & (x <= 360) & (np.abs(y) <= 90)
-
-
 def _outside(x: FloatArray, y: FloatArray, degrees: bool) -> BoolArray:
-    return ~_in_degrees(x, y) if degrees else (np.abs(x) > _LARGEST_M) | (np.abs(y) > _LARGEST_M)
+    return ~in_degrees(x, y) if degrees else (np.abs(x) > _LARGEST_M) | (np.abs(y) > _LARGEST_M)
 
 
 def _features(shown: str, file: Path) -> tuple[Table, list[Shape], Crs | None]:

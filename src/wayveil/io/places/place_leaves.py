@@ -11,7 +11,7 @@ from wayveil.io.places.taxonomy_build import ROOT, grown, labelled
 from wayveil.io.places.taxonomy_json import tree_of_keys
 from wayveil.io.tabular.messages import count
 from wayveil.model import Taxonomy
-from wayveil.model.data.places import Places
+from wayveil.model.places.places import Places
 
 __all__ = ["attach_places", "taxonomy_of_places"]
 

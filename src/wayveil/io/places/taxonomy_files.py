@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from wayveil.errors import InputError
+from wayveil.io.formats.file_formats import has_format
 from wayveil.io.places.taxonomy_build import in_tree_order, labelled, with_own_leaves
 from wayveil.io.places.taxonomy_json import read_json, read_keys
 from wayveil.io.publish.writer import write_table
@@ -67,12 +68,11 @@ def read_taxonomy(path: str | Path, *, sensitive_nodes: Sequence[str] = ()) -> T
     """
     shown = str(path)
     file = Path(path)
-    name = file.name.lower()
-    if name.endswith((".csv", ".csv.gz", ".parquet")):
+    if has_format(file, "csv", "parquet"):
         found = _table(path)
-    elif name.endswith((".json", ".json.gz")):
+    elif has_format(file, "tree_json"):
         found = read_json(shown, file)
-    elif name.endswith((".txt", ".txt.gz")):
+    elif has_format(file, "tree_text"):
         found = read_keys(shown, file)
     else:
         raise InputError(

@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Literal, TypeVar
 import numpy as np
 import polars as pl
 
-from wayveil.errors import InputError, OutputError
-from wayveil.io.formats.features import SIDES
+from wayveil.errors import InputError, OutputError, UsageError
+from wayveil.io.formats.features import GEOJSON_LINES, GEOJSON_WHOLE, SIDES
 from wayveil.io.publish.canonical import SLACK_DEG, boxes_to_file, boxes_to_metres, points_to_file
 from wayveil.io.publish.strict_rows import (
     read_numbers,
@@ -43,11 +43,12 @@ from wayveil.model import (
     Trajectories,
     Trips,
     Visits,
+    kinds,
 )
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, trajectory_of_row
 from wayveil.model.data.trips import TripEnds
 
-__all__ = ["LAYOUTS", "Beside", "Layout", "as_published", "layout_of", "refuse_empty"]
+__all__ = ["LAYOUTS", "Beside", "Layout", "as_published", "layout_for", "layout_of", "refuse_empty"]
 
 Kind = TypeVar("Kind", bound=Trajectories)
 Word = Literal["text", "integer", "time", "place"]
@@ -73,6 +74,9 @@ class Layout(ABC):
 
     geometry: ClassVar[tuple[str, ...] | None] = None
     """The columns that say where, if these are coordinates: such data can be written as GeoJSON."""
+
+    degree_names: ClassVar[Mapping[str, str]] = {}
+    """What these columns are called in tables if the coordinates are degrees, so that nobody takes them for metres."""
 
     @abstractmethod
     def where(self, data: Any, path: str | Path, *, public: bool) -> dict[str, pl.Series]:
@@ -107,9 +111,26 @@ class Layout(ABC):
         """The columns that hold times."""
         return tuple(name for name, word in self.columns.items() if word == "time")
 
+    def file_names(self, path: str | Path, frame: Frame) -> dict[str, str]:
+        """Return the columns that have another name in a file; the features of GeoJSON have no columns for places."""
+        table = Path(path).suffix.lower() not in (*GEOJSON_WHOLE, *GEOJSON_LINES)
+        return dict(self.degree_names) if frame.degrees and table else {}
+
     def position(self, name: str) -> int:
         """Return where a column stands."""
         return list(self.columns).index(name)
+
+    def read_times(self, rows: Rows, again: BoolArray, beside: Beside, name: str = "t") -> IntArray:
+        """Return a column of times; one that does not increase inside a trajectory is refused."""
+        t = read_times(rows, self.position(name), beside.time_format)
+        refuse_late(rows, t, again)
+        return t
+
+    def read_names(self, rows: Rows, *names: str) -> tuple[tuple[str, ...], dict[str, IntArray]]:
+        """Return the different texts of some columns, in their order, and for each column the code of every row."""
+        texts = [read_text(rows, self.position(name)) for name in names]
+        codes, labels = by_name(pl.concat(texts))
+        return labels, dict(zip(names, np.split(codes, len(names)), strict=True))
 
 
 class VisitsLayout(Layout):
@@ -138,6 +159,7 @@ class PointsLayout(Layout):
     data = Points
     columns: ClassVar[Mapping[str, Word]] = {"traj_id": "text", "t": "time", "x": "place", "y": "place"}
     geometry = ("x", "y")
+    degree_names: ClassVar[Mapping[str, str]] = {"x": "lon", "y": "lat"}
 
     def where(self, data: Points, path: str | Path, *, public: bool) -> dict[str, pl.Series]:
         """Return the coordinates of the file."""
@@ -151,13 +173,13 @@ class PointsLayout(Layout):
         x, y = (read_numbers(rows, self.position(name)) for name in self.geometry)
         frame = beside.frame
         if frame.degrees:
-            refuse(rows, (np.abs(x) > 180) | (np.abs(y) > 90), "x and y are not a longitude and a latitude")
+            refuse(rows, (np.abs(x) > 180) | (np.abs(y) > 90), "lon and lat are not a longitude and a latitude")
         x, y = frame.to_metres(x, y)
         return {"t": t, "x": x, "y": y, "frame": frame}
 
     def raw_names(self, data: Points) -> dict[str, str]:
         """Return lon and lat for degrees, so that they are read as degrees again."""
-        return {"x": "lon", "y": "lat"} if data.frame.degrees else {}
+        return dict(self.degree_names) if data.frame.degrees else {}
 
     def as_published(self, data: Points) -> Points:
         """Return points with rounded degrees and no -0.0; what an attacker may know of them is not written."""
@@ -184,6 +206,12 @@ class RegionsLayout(Layout):
         "y_max": "place",
     }
     geometry = SIDES
+    degree_names: ClassVar[Mapping[str, str]] = {
+        "x_min": "lon_min",
+        "x_max": "lon_max",
+        "y_min": "lat_min",
+        "y_max": "lat_max",
+    }
 
     def where(self, data: Regions, path: str | Path, *, public: bool) -> dict[str, pl.Series]:
         """Return the sides in coordinates of the file."""
@@ -210,7 +238,7 @@ class RegionsLayout(Layout):
         for name, side in sides.items():
             least, most = (-90.0, 90.0) if name[0] == "y" else (-180.0, 180.0 if name == "x_min" else 540.0)
             far = (side < least - SLACK_DEG) | (side > most + SLACK_DEG)
-            refuse(rows, far, f"{name} is not a {'longitude' if name[0] == 'x' else 'latitude'}")
+            refuse(rows, far, f"{self.degree_names[name]} is not a {'longitude' if name[0] == 'x' else 'latitude'}")
         wide = sides["x_max"] - sides["x_min"] > 360 + 2 * SLACK_DEG
         refuse(rows, wide, "a box goes around the earth more than once")
 
@@ -388,7 +416,21 @@ LAYOUTS: Mapping[str, Layout] = {
 
 def layout_of(data: Trajectories) -> Layout:
     """Return how data look in a published file."""
-    return LAYOUTS[data.kind]
+    return layout_for(data.kind)
+
+
+def layout_for(kind: str) -> Layout:
+    """Return how data of a kind look in a published file; the kind may be that of a plug-in."""
+    return LAYOUTS[kind] if kind in LAYOUTS else _plugin_layout(kind)
+
+
+def _plugin_layout(kind: str) -> Layout:
+    data = kinds()[kind]
+    layout = data.layout
+    if not isinstance(layout, type) or not issubclass(layout, Layout):
+        raise UsageError(f"The layout of the kind {kind!r} is not made of wayveil.Layout; tell the plug-in's authors.")
+    bound = type(layout.__name__, (layout,), {"data": data})
+    return bound()
 
 
 def as_published(data: Kind) -> Kind:

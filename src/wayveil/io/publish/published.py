@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import polars as pl
 from wayveil.errors import InputError
 from wayveil.io.formats.features import GEOJSON_LINES, GEOJSON_WHOLE, open_features
 from wayveil.io.publish.canonical import DECIMALS, SLACK_DEG
-from wayveil.io.publish.layouts import LAYOUTS, Beside, Layout, layout_of
+from wayveil.io.publish.layouts import Beside, Layout, layout_for, layout_of
 from wayveil.io.publish.published_rows import DECLARED, data_frame, pattern_of
 from wayveil.io.publish.strict_rows import read_attribute, read_flags, read_numbers, refuse
 from wayveil.io.publish.writer import check_geojson, write_table
@@ -39,7 +40,7 @@ def write_published(
     Visits have the columns traj_id, t, location; points traj_id, t, x, y; regions traj_id, seq, t_min, t_max, x_min,
     x_max, y_min, y_max, and declared where it is said; routes traj_id, seq, road, from_node, to_node, t_start, t_end;
     stops traj_id, seq, place; trips traj_id, t_start, origin, t_end, destination; then the attributes.  x and y are in
-    the coordinates of the input file.
+    the coordinates of the input file; if these are degrees, the columns are called lon and lat, lon_min and so on.
 
     Parameters
     ----------
@@ -79,8 +80,10 @@ def write_published(
         if table.coordinates:
             check_geojson(table, file)
         public = table.take(source)
-        frame = data_frame(public, file, {"traj_id": names}, public=True)
-        write_table(frame, file, pattern_of(public), geometry=layout_of(table).geometry)
+        layout = layout_of(table)
+        renamed = layout.file_names(file, table.frame) if table.coordinates else {}
+        frame = data_frame(public, file, {"traj_id": names}, renamed, public=True)
+        write_table(frame, file, pattern_of(public), geometry=layout.geometry)
     return source
 
 
@@ -130,14 +133,12 @@ def read_published(
     InputError
         If the file is not as `write_published` writes it, or names a place that is not in the taxonomy.
     """
-    layout = LAYOUTS[kind]
+    layout = layout_for(kind)
     if layout.data.shared == "taxonomy" and taxonomy is None:
         raise InputError(f"{path}: published {kind} can be read only with their taxonomy; give it.")
     own = (*layout.columns, *((DECLARED,) if declared else ()))
     expected = (*own, *attributes)
-    table = _open(path, layout, expected, time_format, len(own))
-    if table.names != expected:
-        raise table.wrong(f"not a published table: the columns must be {listed(expected)}, in this order.")
+    table = _open(path, layout, expected, time_format, len(own), frame)
     rows = table.read(range(len(expected)))
     if rows.blank:
         raise table.wrong(f"not a published table: it has {rows.blank:,} empty rows.")
@@ -179,20 +180,18 @@ def read_extent(
     InputError
         If the file does not have the columns of published points or boxes, or something in them is no number.
     """
-    layout = LAYOUTS[kind]
+    layout = layout_for(kind)
     if layout.geometry is None:
         raise InputError(f"{path}: published {kind} have no coordinates, so they are nowhere on a map.")
     own = (*layout.columns, *((DECLARED,) if declared else ()))
     expected = (*own, *attributes)
-    table = _open(path, layout, expected, time_format, len(own))
-    if table.names != expected:
-        raise table.wrong(f"not a published table: the columns must be {listed(expected)}, in this order.")
+    table = _open(path, layout, expected, time_format, len(own), Frame(degrees=True))
     names = layout.geometry
     rows = table.read(tuple(own.index(name) for name in names))
     column = {name: read_numbers(rows, own.index(name)) for name in names}
     for name, values in column.items():
         far = np.abs(values) > (540.0 if name[0] == "x" else 90.0) + SLACK_DEG
-        refuse(rows, far, f"{name} is not a {'longitude' if name[0] == 'x' else 'latitude'}")
+        refuse(rows, far, f"{layout.degree_names[name]} is not a {'longitude' if name[0] == 'x' else 'latitude'}")
     return layout.extent(column)
 
 
@@ -218,10 +217,12 @@ def _check_form(rows: Rows, data: Data, ids: pl.Series, layout: Layout, frame: F
             finer = values != np.rint(values * 10.0**DECIMALS) / 10.0**DECIMALS
             refuse(rows, finer, f"{name} has more than {DECIMALS} decimals")
     path = rows.table.path
-    written = data_frame(data, path, {"traj_id": pl.Series(ids.to_list(), dtype=pl.String)}, public=True)
-    written = written.with_columns(**{name: pl.Series(values, dtype=pl.Float64) for name, values in column.items()})
+    renamed = layout.file_names(path, frame)
+    written = data_frame(data, path, {"traj_id": pl.Series(ids.to_list(), dtype=pl.String)}, renamed, public=True)
+    exact = {renamed.get(name, name): pl.Series(values, dtype=pl.Float64) for name, values in column.items()}
+    written = written.with_columns(**exact)
     if rows.table.csv is None and rows.table.places is None:
-        found = rows.frame.rename({str(i): name for i, name in enumerate(names)}).select(written.columns)
+        found = rows.frame.rename({str(i): name for i, name in enumerate(written.columns)})
         if not found.equals(written):
             raise rows.table.wrong(
                 "the file is not in the form in which it is written. Publish again; a published file must not be "
@@ -230,13 +231,24 @@ def _check_form(rows: Rows, data: Data, ids: pl.Series, layout: Layout, frame: F
     return check_form(path, written, pattern_of(data), layout.geometry)
 
 
-def _open(path: str | Path, layout: Layout, expected: Sequence[str], time_format: TimeFormat, own: int) -> Table:
+def _open(
+    path: str | Path, layout: Layout, expected: Sequence[str], time_format: TimeFormat, own: int, frame: Frame
+) -> Table:
+    """Open a published table, whose columns must be the expected ones; they have the names of `layout.columns` then."""
     check_start(path, len(expected))
     if layout.geometry is None or Path(path).suffix.lower() not in (*GEOJSON_WHOLE, *GEOJSON_LINES):
-        return open_table(path)
+        table = open_table(path)
+        renamed = layout.file_names(path, frame)
+        in_file = (*(renamed.get(name, name) for name in expected[:own]), *expected[own:])
+        if table.names != in_file:
+            raise table.wrong(f"not a published table: the columns must be {listed(in_file)}, in this order.")
+        return replace(table, names=tuple(expected))
     # JSON has no times: they are texts there.
     types = [pl.String() if isinstance(t, pl.Datetime) else t for t in _types(layout, expected, time_format, own)]
-    return open_features(path, expected, dict(zip(expected, types, strict=True)))
+    table = open_features(path, expected, dict(zip(expected, types, strict=True)))
+    if table.names != tuple(expected):
+        raise table.wrong(f"not a published table: the columns must be {listed(expected)}, in this order.")
+    return table
 
 
 def _types(layout: Layout, names: Sequence[str], time_format: TimeFormat, own: int) -> list[pl.DataType]:

@@ -55,7 +55,8 @@ def data_frame(
     declared = getattr(data, DECLARED, None)
     if declared is not None:
         columns[DECLARED] = pl.Series(declared.astype(np.int64), dtype=pl.Int64)
-    columns |= attribute_columns(data, path, (*renamed.values(), "user_id", *(() if declared is None else (DECLARED,))))
+    reserved = {*renamed, *renamed.values(), "user_id", *(() if declared is None else (DECLARED,))}
+    columns |= attribute_columns(data, path, reserved)
     return pl.DataFrame({renamed.get(name, name): values for name, values in columns.items()})
 
 

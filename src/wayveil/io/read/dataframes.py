@@ -1,4 +1,4 @@
-"""Data frames of pandas, polars, GeoPandas and MovingPandas to the model and back."""
+"""Data frames of pandas, polars, Arrow, GeoPandas and MovingPandas to the model and back."""
 
 from __future__ import annotations
 
@@ -26,10 +26,13 @@ from wayveil.model import Data, Points, Regions, Visits
 from wayveil.model.normal import normal_text
 
 __all__ = [
+    "from_arrow",
+    "from_frame",
     "from_geopandas",
     "from_movingpandas",
     "from_pandas",
     "from_polars",
+    "table_in_memory",
     "to_geopandas",
     "to_movingpandas",
     "to_pandas",
@@ -97,6 +100,86 @@ def from_polars(
     lazy = pl.DataFrame([whole.to_series(i).alias(str(i)) for i in range(whole.width)]).lazy()
     table = Table(path=_NAME, names=_distinct(whole.columns), lazy=lazy, csv=None, places=_row_of)
     return _in_table(table, kind, _options(columns, crs, on_duplicate_time, attributes, owners, similar_ids))
+
+
+def from_arrow(
+    table: Any,
+    *,
+    kind: Literal["visits", "points"] | None = None,
+    columns: Mapping[str, str] | None = None,
+    crs: str | None = None,
+    on_duplicate_time: Literal["first", "last"] | None = None,
+    attributes: Sequence[str] | None = None,
+    owners: Literal["each-trajectory"] | None = None,
+    similar_ids: SimilarIds | None = None,
+) -> Visits | Points:
+    """Return the visits or points in an Arrow table, by the rules that hold for files; see `from_pandas`.
+
+    Parameters
+    ----------
+    table : pyarrow.Table, or any object with ``__arrow_c_stream__``
+        Tables of pyarrow, DuckDB, Ibis and others; pyarrow itself is not needed.
+
+    Examples
+    --------
+    >>> frame = pl.DataFrame({"traj_id": [7, 7], "user_id": ["ann", "ann"], "t": [2, 1], "location": ["b", "a"]})
+    >>> from_arrow(frame).record(0)
+    [('a', 1), ('b', 2)]
+    """
+    return from_polars(
+        _arrow_frame(table),
+        kind=kind,
+        columns=columns,
+        crs=crs,
+        on_duplicate_time=on_duplicate_time,
+        attributes=attributes,
+        owners=owners,
+        similar_ids=similar_ids,
+    )
+
+
+def from_frame(
+    frame: Any,
+    *,
+    crs: str | None = None,
+    owners: Literal["each-trajectory"] | None = None,
+    similar_ids: SimilarIds | None = None,
+) -> Visits | Points | None:
+    """Return the data in a frame of any library that is known; None if it is no such frame."""
+    library = _library(frame)
+    if library is None:
+        return None
+    read: Any = {
+        "polars": from_polars,
+        "pandas": from_pandas,
+        "geopandas": from_geopandas,
+        "movingpandas": from_movingpandas,
+        "arrow": from_arrow,
+    }[library]
+    found: Visits | Points = read(frame, crs=crs, owners=owners, similar_ids=similar_ids)
+    return found
+
+
+def table_in_memory(frame: Any) -> tuple[pl.DataFrame, str | None] | None:
+    """Return the columns of a frame of any library that is known, and its coordinate system; None if it is no frame.
+
+    Geometries are WKB.  Nothing is checked but the names of columns: this is for a first look.
+    """
+    library = _library(frame)
+    if library is None:
+        return None
+    if library == "polars":
+        return frame.lazy().collect(), None
+    if library == "arrow":
+        return _arrow_frame(frame), None
+    if library == "pandas":
+        return _named_columns(_table(frame)), None
+    whole = _point_frame(frame) if library == "movingpandas" else frame
+    name = str(whole.geometry.name)
+    columns = _named_columns(_table(whole.drop(columns=whole.geometry.name)))
+    shapes = [None if shape is None else shape.wkb for shape in whole.geometry]
+    said = _said(whole.crs)
+    return columns.with_columns(pl.Series(name, shapes, dtype=pl.Binary)), None if said is None else said.name
 
 
 def to_pandas(data: Data, *, ids: Sequence[str] | None = None) -> Any:
@@ -183,22 +266,13 @@ def from_movingpandas(
     MovingPandas drops time zones, so that the times are those of the clock on the wall, unless it remembers the zone.
     The object id of the trajectories, where all have one, is the owner.
     """
-    _import("movingpandas")
-    pandas = _import("pandas")
-    listed_ = list(getattr(trajectories, "trajectories", [trajectories]))
-    if not listed_:
-        raise InputError("the trajectories: the collection is empty; at least one trajectory is needed.")
-    parts = []
-    for trajectory in listed_:
-        part = trajectory.to_point_gdf(return_orig_tz=True)
-        part = part.rename_axis("t").rename(columns={trajectory.get_traj_id_col(): "traj_id"})
-        obj_id = getattr(trajectory, "obj_id", None)
-        parts.append(part if obj_id is None else part.assign(user_id=obj_id))
-    whole = pandas.concat(parts)
-    if "user_id" in whole and bool(whole["user_id"].isna().any()):
-        whole = whole.drop(columns="user_id")
     return from_geopandas(
-        whole, columns=columns, crs=crs, attributes=attributes, owners=owners, similar_ids=similar_ids
+        _point_frame(trajectories),
+        columns=columns,
+        crs=crs,
+        attributes=attributes,
+        owners=owners,
+        similar_ids=similar_ids,
     )
 
 
@@ -218,6 +292,55 @@ def to_movingpandas(data: Points, *, ids: Sequence[str] | None = None) -> Any:
     frame = frame[frame.groupby("traj_id")["traj_id"].transform("size") > 1]
     owner = "user_id" if "user_id" in frame else None
     return movingpandas.TrajectoryCollection(frame.set_index("t"), traj_id_col="traj_id", obj_id_col=owner)
+
+
+def _point_frame(trajectories: Any) -> Any:
+    """Return the points of MovingPandas trajectories as a GeoPandas frame with the columns traj_id and user_id."""
+    _import("movingpandas")
+    pandas = _import("pandas")
+    listed_ = list(getattr(trajectories, "trajectories", [trajectories]))
+    if not listed_:
+        raise InputError("the trajectories: the collection is empty; at least one trajectory is needed.")
+    parts = []
+    for trajectory in listed_:
+        part = trajectory.to_point_gdf(return_orig_tz=True)
+        part = part.rename_axis("t").rename(columns={trajectory.get_traj_id_col(): "traj_id"})
+        obj_id = getattr(trajectory, "obj_id", None)
+        parts.append(part if obj_id is None else part.assign(user_id=obj_id))
+    whole = pandas.concat(parts)
+    if "user_id" in whole and bool(whole["user_id"].isna().any()):
+        whole = whole.drop(columns="user_id")
+    return whole
+
+
+def _library(frame: Any) -> Literal["polars", "pandas", "geopandas", "movingpandas", "arrow"] | None:
+    """Return whose frame an object is, without importing the library; None if it is no frame."""
+    if isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
+        return "polars"
+    module = type(frame).__module__.partition(".")[0]
+    if module == "pandas" and hasattr(frame, "columns"):
+        return "pandas"
+    if module == "geopandas" and hasattr(frame, "columns"):
+        return "geopandas"
+    if module == "movingpandas" and (hasattr(frame, "trajectories") or hasattr(frame, "to_point_gdf")):
+        return "movingpandas"
+    # Frames of pandas have this as well, but only where pyarrow is installed: they must not depend on it.
+    return "arrow" if module not in ("pandas", "geopandas", "polars") and hasattr(frame, "__arrow_c_stream__") else None
+
+
+def _arrow_frame(table: Any) -> pl.DataFrame:
+    """Return an Arrow table as polars has it; columns of a type that polars does not know are refused."""
+    try:
+        return pl.DataFrame(table)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, TypeError, ValueError):
+        raise InputError(
+            f"{_NAME}: the Arrow table cannot be read; give columns of numbers, text, times and bytes only."
+        ) from None
+
+
+def _named_columns(table: Table) -> pl.DataFrame:
+    whole = table.lazy.collect()
+    return whole.rename({str(number): name for number, name in enumerate(table.names)})
 
 
 def _import(name: str) -> Any:

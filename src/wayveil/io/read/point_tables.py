@@ -7,12 +7,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from wayveil.errors import InputError
 from wayveil.io.formats.registry import Source, open_source
 from wayveil.io.read.loaded import Loaded
 from wayveil.io.read.trajectory_tables import read_trajectories, refuse_missing
 from wayveil.io.tabular.columns import Columns, ReadOptions, choose_columns, looks_like
-from wayveil.io.tabular.crs import WGS84, Crs, settle_crs
+from wayveil.io.tabular.crs import WGS84, Crs, could_be_degrees, in_degrees, settle_crs, unsaid_degrees_error
 from wayveil.io.tabular.geometry import points_of_text, points_of_wkb, points_of_wkt
 from wayveil.io.tabular.messages import count, was
 from wayveil.io.tabular.row_order import one_row_per_time, time_order
@@ -20,7 +19,7 @@ from wayveil.io.tabular.table import Rows
 from wayveil.model import Frame, Points
 from wayveil.model.data.ragged import FloatArray, offsets_of
 
-__all__ = ["could_be_degrees", "points_of", "read_points", "unsaid_degrees_error"]
+__all__ = ["points_of", "read_points"]
 
 _DEFAULTS = ReadOptions()
 _LARGEST_M = 1e13  # neighbouring floats are 2 mm apart there
@@ -228,36 +227,11 @@ def _choose_frame(
     return frame, tuple(notes)
 
 
-def could_be_degrees(x: FloatArray, y: FloatArray) -> bool:
-    """Return whether all coordinates of a table can be a longitude and a latitude.
-
-    Examples
-    --------
-    >>> could_be_degrees(np.array([23.7]), np.array([38.0])), could_be_degrees(np.array([473000.0]), np.array([38.0]))
-    (True, False)
-    """
-    return bool(_in_degrees(x, y).all())
-
-
-def unsaid_degrees_error(shown: str) -> InputError:
-    """Return the error for x and y that may be degrees or metres, where nobody says which."""
-    return InputError(
-        f"{shown}: nobody said what x and y are, and all of them could be degrees, which taken as metres put everybody "
-        "within a few hundred metres; say --crs degrees (or a code such as EPSG:4326) or --crs planar for metres (in a "
-        "recipe and in Python: crs)."
-    )
-
-
-def _in_degrees(x: FloatArray, y: FloatArray) -> np.ndarray:
-    """Whether each pair can be a longitude, from -180 or from 0, and a latitude."""
-    return (x >= -180) & (x <= 360) & (np.abs(y) <= 90)
-
-
 def _refuse_outside(rows: Rows, names: list[str], said: bool, x: FloatArray, y: FloatArray) -> None:
     remedy = "correct or remove these rows, or the --crs" if said else f"{_METRES}; otherwise correct these rows"
     named = " and ".join(f"'{name}'" for name in names)
     rows.refuse(
-        ~_in_degrees(x, y),
+        ~in_degrees(x, y),
         f"{'column' if len(names) == 1 else 'columns'} {named}: not a longitude from -180 to 180 with a latitude from "
         "-90 to 90",
         f"{remedy[0].upper()}{remedy[1:]}.",

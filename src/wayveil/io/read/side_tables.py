@@ -15,6 +15,7 @@ from wayveil.io.read.loaded import Loaded
 from wayveil.io.read.trajectory_tables import refuse_missing, required
 from wayveil.io.tabular.codes import by_first_appearance
 from wayveil.io.tabular.column_slice import split_name
+from wayveil.io.tabular.crs import WGS84, could_be_degrees, settle_crs, unsaid_degrees_error
 from wayveil.io.tabular.headers import columns_error, near_name, shown_names
 from wayveil.io.tabular.messages import count, listed, was
 from wayveil.io.tabular.normal_columns import (
@@ -181,29 +182,35 @@ def mark_known(loaded: Loaded, path: str | Path) -> Loaded:
     return replace(loaded, data=replace(data, known=known), notes=(*loaded.notes, note))
 
 
-def locate(loaded: Loaded, path: str | Path) -> Loaded:
+def locate(loaded: Loaded, path: str | Path, *, crs: str | None = None) -> Loaded:
     """Return visits with the places of their locations from a table `location, x, y` (metres) or `location, lon, lat`.
+
+    `crs` is as in `ReadOptions`.
 
     Raises
     ------
     InputError
-        If the table has other columns, names a location twice, or does not name one that occurs in the data.
+        If the table has other columns, names a location twice, or does not name one that occurs in the data; or if
+        nobody says what x and y are, and all of them could be degrees.
     """
     if not isinstance(loaded.data, Visits):
         raise InputError("A table of places goes with visits only; the input holds no visits.")
     data = loaded.data
     table = open_table(path)
-    degrees = {"lon", "lat"} <= set(table.names)
-    sides = ("lon", "lat") if degrees else ("x", "y")
+    named = {"lon", "lat"} <= set(table.names)
+    sides = ("lon", "lat") if named else ("x", "y")
+    system = settle_crs(table, crs, None) or (WGS84 if named else None)
     rows = table.read(_columns(table, ("location", *sides)))
     names = required(rows, _at(table, "location"))
     rows.refuse(names.is_duplicated(), "a location that is named twice", "Give every location one place.")
     x, y = (_numbers(rows, _at(table, side)) for side in sides)
-    frame = Frame()
-    if degrees:
+    if system is None and len(x) and could_be_degrees(x, y):
+        raise unsaid_degrees_error(table.path, "every place")
+    frame = Frame(crs="" if system is None else system.name)
+    if system is not None and system.degrees:
         rows.refuse((np.abs(x) > 180) | (np.abs(y) > 90), "not a longitude and a latitude", "Correct these rows.")
         if len(x):
-            frame = Frame.for_degrees(x, y, crs="EPSG:4326")
+            frame = Frame.for_degrees(x, y, crs=system.name)
             x, y = frame.to_metres(x, y)
     row_of = {name: row for row, name in enumerate(names.to_list())}
     found = np.array([row_of.get(name, -1) for name in data.place_names()], np.int64)

@@ -111,13 +111,15 @@ def trips_of(table: Table, options: ReadOptions) -> Loaded:
         t_start=np.where(there["origin"], times["t_start"][0], 0),
         t_end=np.where(there["destination"], times["t_end"][0], 0),
     )
+    x, y, frame = _positions(rows, columns, ends, options) or (None, None, None)
     data = Trips.of_ends(
         ends,
         owner=read.owner,
         attributes=read.attributes,
         time_format=formats["t_start"],
         owners=read.owners,
-        positions=_positions(rows, columns, ends, options),
+        positions=None if x is None or y is None else (x, y),
+        frame=frame,
     )
     return Loaded(data=data, rows=len(rows), notes=(*notes, *rows.notes), ids=read.ids)
 
@@ -157,8 +159,8 @@ def _times(rows: Rows, position: int) -> tuple[tuple[IntArray, BoolArray], TimeF
 
 def _positions(
     rows: Rows, columns: Columns, ends: TripEnds, options: ReadOptions
-) -> tuple[FloatArray, FloatArray] | None:
-    """Return where the places are, in metres, each where its first end is; None where that is not known of all."""
+) -> tuple[FloatArray, FloatArray, Frame] | None:
+    """Return where the places are, in metres of a frame, each where its first end is; None if not known of all."""
     if not all(name in columns.place for name in TRIP_COORDINATES) or not ends.places:
         return None
     code = np.concatenate([ends.origin, ends.destination])
@@ -175,9 +177,10 @@ def _positions(
             raise rows.table.wrong(
                 "the coordinates of trips are no longitudes and latitudes; say --crs planar if metres."
             )
-        return Frame.for_degrees(x, y, crs="EPSG:4326").to_metres(x, y)
+        frame = Frame.for_degrees(x, y, crs="EPSG:4326")
+        return *frame.to_metres(x, y), frame
     if options.crs == "planar":
-        return x, y
+        return x, y, Frame()
     raise InputError(
         f"{rows.table.path}: the coordinates of trips can be degrees or metres: say --crs EPSG:4326 or --crs planar."
     )

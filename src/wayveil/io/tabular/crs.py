@@ -7,10 +7,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from wayveil.errors import UsageError
-from wayveil.io.tabular.table import Table
+import numpy as np
 
-__all__ = ["WGS84", "Crs", "crs_from_json", "crs_name", "settle_crs"]
+from wayveil.errors import InputError, UsageError
+from wayveil.io.tabular.table import Table
+from wayveil.model.data.ragged import BoolArray, FloatArray
+
+__all__ = [
+    "WGS84",
+    "Crs",
+    "could_be_degrees",
+    "crs_from_json",
+    "crs_name",
+    "in_degrees",
+    "settle_crs",
+    "unsaid_degrees_error",
+]
 
 _CODE = re.compile(
     r"(?:urn:(?:x-)?ogc:def:crs:|https?://www\.opengis\.net/def/crs/)?([A-Za-z]+)[:/]+(?:[\d.]*[:/]+)?(\w+)"
@@ -106,6 +118,31 @@ def settle_crs(table: Table, given: str | None, found: Crs | None) -> Crs | None
             "or correct the file."
         )
     return found if found is not None and generic else asked
+
+
+def in_degrees(x: FloatArray, y: FloatArray) -> BoolArray:
+    """Return whether each pair can be a longitude, from -180 or from 0, and a latitude."""
+    return (x >= -180) & (x <= 360) & (np.abs(y) <= 90)
+
+
+def could_be_degrees(x: FloatArray, y: FloatArray) -> bool:
+    """Return whether all coordinates of a table can be a longitude and a latitude.
+
+    Examples
+    --------
+    >>> could_be_degrees(np.array([23.7]), np.array([38.0])), could_be_degrees(np.array([473000.0]), np.array([38.0]))
+    (True, False)
+    """
+    return bool(in_degrees(x, y).all())
+
+
+def unsaid_degrees_error(shown: str, what: str = "everybody") -> InputError:
+    """Return the error for x and y that may be degrees or metres, where nobody says which."""
+    return InputError(
+        f"{shown}: nobody said what x and y are, and all of them could be degrees, which taken as metres put {what} "
+        "within a few hundred metres; say --crs degrees (or a code such as EPSG:4326) or --crs planar for metres (in a "
+        "recipe and in Python: crs)."
+    )
 
 
 def _look_up(crs: Crs) -> Crs:

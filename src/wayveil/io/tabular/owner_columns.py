@@ -13,17 +13,20 @@ _PEOPLE_TEXT = """
     user uid username userhash person people human individual owner holder client customer consumer subscriber member
     account passenger rider commuter traveller traveler tourist visitor guest resident citizen patient participant
     respondent subject volunteer employee worker staff student driver cyclist pedestrian runner athlete courier agent
-    player email mail surname ssn passport
-    vehicle veh vin car taxi cab truck lorry van plate licenseplate licenceplate registration bike bicycle scooter
+    player email mail surname ssn passport usuario utilisateur nutzer kunde fahrer conductor caller calling
+    anumber msisdn
+    vehicle veh vin car taxi cab truck lorry van plate licenseplate licenceplate registration bike bicycle scooter bici
+    bicicleta velo fahrrad
     ebike motorcycle vessel ship boat mmsi imo callsign aircraft icao icao24 drone
-    device tracker imei imsi msisdn meid iccid sim phone mobile cellphone smartphone handset tablet wearable mac
-    bluetooth beacon idfa gaid maid adid aaid card smartcard tag collar animal bird
+    device tracker imei imsi meid iccid sim phone mobile cellphone smartphone handset tablet wearable mac
+    bluetooth beacon idfa gaid maid adid aaid card smartcard karte tarjeta tag badge collar animal bird
 """
 _OTHER_TEXT = """
     type kind class category group gender sex age birth birthday birthyear year month day date time timestamp hour
     status state model make brand version os colour color count speed heading course fare fee price cost amount
     capacity station stop park lane zone area place location position lat lon lng latitude longitude x y accuracy
-    battery taxon species casual comment event mode
+    battery taxon species casual comment event mode is genero edad sexo birthdate trip route bearing occupancy fixing
+    bank length width sensor
 """
 
 _PEOPLE = frozenset(_PEOPLE_TEXT.split())

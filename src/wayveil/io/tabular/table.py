@@ -30,10 +30,12 @@ __all__ = [
     "Table",
     "as_text",
     "as_written",
+    "number_in_file",
     "open_table",
     "parquet_parts",
     "peek",
     "refuse_repeated",
+    "row_place",
 ]
 
 ROW_NUMBER = "__wayveil_row__"
@@ -49,6 +51,28 @@ _HEADER_BYTES = 1 << 20
 _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}
+
+_FILE_BITS = 40
+
+
+def number_in_file(file: int) -> int:
+    """Return what is added to the numbers of the rows of a file, from 0, where a table has several.
+
+    Names of files may be names of people, so that messages have the number of a file.
+    """
+    return (file + 1) << _FILE_BITS
+
+
+def row_place(number: int, word: str) -> str:
+    """Return where a row of a table is, from its number in `ROW_NUMBER`.
+
+    Examples
+    --------
+    >>> row_place(6, "row"), row_place(number_in_file(2) + 6, "line")
+    ('row 7', 'line 7 of file 3 by name')
+    """
+    file, row = divmod(number, 1 << _FILE_BITS)
+    return f"{word} {row + 1:,} of file {file:,} by name" if file else f"{word} {row + 1:,}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -276,7 +300,7 @@ def _open_parquets(shown: str, files: list[Path]) -> Table:
         shown = whole
 
         def places(row):
-            return f"{word} {rows.slice(row, 1).collect().item() + 1:,}"
+            return row_place(rows.slice(row, 1).collect().item(), word)
 
     lazy = lazy.select(pl.col(name).alias(str(i)) for i, name in enumerate(names))
     named = ["" if _PANDAS_INDEX.fullmatch(name) else name for name in names]

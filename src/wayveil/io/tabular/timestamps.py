@@ -15,9 +15,9 @@ from datetime import UTC, datetime
 import numpy as np
 import polars as pl
 
-from wayveil.io.tabular.codes import by_name
 from wayveil.io.tabular.messages import count
 from wayveil.io.tabular.table import Rows, as_written
+from wayveil.io.tabular.time_formats import is_iso, read_iso
 from wayveil.model import TimeFormat
 from wayveil.model.data.ragged import IntArray
 
@@ -30,10 +30,6 @@ _LARGEST = 2**62  # so that the difference of two times still fits 64 bits
 _US = 10**6
 _FIRST_US = int(datetime(1, 1, 1, tzinfo=UTC).timestamp()) * _US
 _LAST_US = int(datetime(9999, 12, 31, tzinfo=UTC).timestamp()) * _US + 86_400 * _US - 1
-_DATE = r"\d{4}-\d{2}-\d{2}"
-_OFFSET = r"Z|z|[+-]\d{2}(?::?[0-5]\d)?"
-_SHAPE = rf"^{_DATE}(?:[Tt ]\d{{2}}:\d{{2}}(?::\d{{2}}(?:[.,]\d+)?)?(?:{_OFFSET})?)?$"
-_REST = rf"^(?:[.,](\d+))?({_OFFSET})?$"
 _FINER = "Times finer than a microsecond were cut to microseconds in {}."
 
 
@@ -164,7 +160,7 @@ def _texts(rows: Rows, name: str, text: pl.Series) -> tuple[IntArray, TimeFormat
     if numbers == len(text):
         rounded = _whole(rows, name, loose.set(exact.is_not_null(), 0.0))
         return _integers(rows, name, exact.fill_null(rounded))
-    iso = text.str.contains(_SHAPE)
+    iso = is_iso(text)
     rows.refuse(
         loose.is_null() & ~iso,
         f"column '{name}' is neither a whole number nor an ISO 8601 time",
@@ -179,49 +175,21 @@ def _texts(rows: Rows, name: str, text: pl.Series) -> tuple[IntArray, TimeFormat
 
 
 def _iso(rows: Rows, name: str, text: pl.Series) -> tuple[IntArray, TimeFormat, tuple[str, ...]]:
-    """Parse texts of the right shape: the first 19 characters as a time, the few different rests once each."""
-    text, between = _full(text)
-    seconds = text.str.slice(0, 19).str.to_datetime(f"%Y-%m-%d{between}%H:%M:%S", strict=False, time_unit="us")
+    read = read_iso(text)
     rows.refuse(
-        seconds.is_null(),
+        read.seconds.is_null(),
         f"column '{name}' is not a day and time that exists",
         "Correct or remove these rows.",
     )
-    code, rests = by_name(text.str.slice(19))
-    rest = pl.Series(rests, dtype=pl.String)
-    digits = rest.str.extract(_REST, 1).fill_null("").str.pad_end(6, "0")
-    finer = digits.str.slice(6).str.contains("[1-9]").to_numpy()
-    offset = rest.str.extract(_REST, 2)
-    without = int(offset.is_null().to_numpy()[code].sum())
+    without = int(read.without_offset[read.code].sum())
     if 0 < without < len(text):
         raise rows.table.wrong(
             f"column '{name}' mixes times with a UTC offset ({count(len(text) - without, 'row')}) and without one "
             f"({count(without, 'row')}); write all of them with an offset, or all without."
         )
-    added = digits.str.slice(0, 6).cast(pl.Int64) - _offset_us(offset)
-    t = seconds.to_physical().to_numpy() + added.to_numpy()[code]
+    t = read.seconds.to_physical().to_numpy() + read.added_us[read.code]
     _refuse_years(rows, name, (t < _FIRST_US) | (t > _LAST_US))
     time_format: TimeFormat = "local" if without else "utc"
-    cut = int(finer[code].sum()) if finer.any() else 0
+    cut = int(read.finer[read.code].sum()) if read.finer.any() else 0
     notes = (_FINER.format(count(cut, "row")),) if cut else ()
     return t, time_format, _local_note(name, time_format) + notes
-
-
-def _full(text: pl.Series) -> tuple[pl.Series, str]:
-    """Return the times by the second, and the sign between day and time that all of them have."""
-    if (text.str.slice(16, 1) != ":").any():
-        text = text.str.replace(rf"^({_DATE})$", "${1}T00:00:00")
-        text = text.str.replace(rf"^({_DATE}[Tt ]\d{{2}}:\d{{2}})({_OFFSET})?$", "${1}:00${2}")
-    between = text.str.slice(10, 1).unique().to_list()
-    if len(between) == 1:
-        return text, str(between[0])
-    return text.str.replace(rf"^({_DATE})[t ]", "${1}T"), "T"
-
-
-def _offset_us(offset: pl.Series) -> pl.Series:
-    """Return offsets such as Z, +02, +0200 and +02:00 in microseconds, 0 where there is none."""
-    digits = offset.str.replace(r"[Zz]", "+00").fill_null("+00").str.replace(":", "", literal=True)
-    sign = digits.str.starts_with("-").cast(pl.Int64) * -2 + 1
-    hours = digits.str.slice(1, 2).cast(pl.Int64)
-    minutes = digits.str.slice(3, 2).cast(pl.Int64, strict=False).fill_null(0)
-    return sign * (hours * 60 + minutes) * 60 * _US

@@ -103,11 +103,13 @@ def first_ending(t_max: Ints, first: int, last: int, t: int) -> int:
 
 @inner
 def _beyond(at: float, low: float, high: float) -> float:
+    """Return how far a number is outside an interval; 0 inside."""
     return max(low - at, at - high, 0.0)
 
 
 @inner
 def _between(side: Floats, row: int, share: float) -> float:
+    """Return where a side is after a share of its way from the row before to this one."""
     return side[row - 1] + share * (side[row] - side[row - 1])
 
 

@@ -7,10 +7,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.kernels.attacks.place_sets import Items, Lists, Rows, in_proportion, keep_fitting, start_fitting, values_at
+from wayveil.kernels.attacks.place_sets import (
+    Items,
+    PlaceIndex,
+    Rows,
+    in_proportion,
+    keep_fitting,
+    start_fitting,
+    values_at,
+)
 from wayveil.kernels.common.jit import inner, kernel
 
-__all__ = ["DEEPEST", "Known", "Room", "count_items", "rarest_first", "rarest_sets"]
+__all__ = ["DEEPEST", "Fewest", "Known", "Levels", "Limits", "Room", "count_items", "rarest_first", "rarest_sets"]
 
 Ints = NDArray[Any]
 
@@ -33,9 +41,45 @@ class Known(NamedTuple):
     record: Ints
 
 
+class Limits(NamedTuple):
+    """How far to search: sets of at most the cost `m`; `budget` steps below one root.  With a `tolerance` of 0 or more,
+    values are known as proportions only.  `alone` says that every record is of another owner."""
+
+    m: int
+    budget: int
+    tolerance: float
+    alone: bool
+
+
+class Fewest(NamedTuple):
+    """What is found per person: how few owners fit (`best`; a person with 1 is done), and 1 in `cut` for those for whom
+    the search was left early."""
+
+    best: Ints
+    cut: Ints
+
+
+class Levels(NamedTuple):
+    """The way from the root to the set that is being grown; entry d belongs to its first d items (entry 0 is not used).
+
+    ``stack[records[d]:records[d] + n_records[d]]`` of the room are the records that fit, ``victims[victims[d]:...]``
+    those of victims who have these items, ``ahead[next_item[d]:end_item[d]]`` the items to grow with; ``left[d]`` is
+    what further items may cost.
+    """
+
+    records: Ints
+    n_records: Ints
+    victims: Ints
+    n_victims: Ints
+    next_item: Ints
+    end_item: Ints
+    left: Ints
+
+
 class Room(NamedTuple):
-    """Memory of a search: owners counted and the last one per item (0 and -1), items seen, those of a set to try next,
-    records and victims per level, and the set itself with the values that a record has at its places."""
+    """Memory of a search.  Per item: `owners` counted, the `last` one (0 and -1 between steps), and the items `seen`.
+    Below one another for all levels: items to try next (`ahead`), records that fit (`stack`), and `victims`.  And the
+    set itself (`path`) with the `values` that a record has at its places."""
 
     owners: Ints
     last: Ints
@@ -45,6 +89,7 @@ class Room(NamedTuple):
     victims: Ints
     path: Ints
     values: NDArray[Any]
+    levels: Levels
 
 
 @kernel
@@ -59,49 +104,53 @@ def count_items(rows: Rows, count: Ints, last: Ints) -> None:
 
 
 @kernel
-def rarest_sets(
-    rows: Rows, lists: Lists, items: Items, known: Known, roots: Ints, m: int, tolerance: float, alone: bool,
-    budget: int, room: Room, best: Ints, cut: Ints,
-) -> None:  # fmt: skip
-    """Lower ``best[person]`` to the fewest owners (at least 1) that fit a set of items that a record of theirs has and
-    that costs at most `m`, over the sets of two items or more whose first one is in `roots`.
+def rarest_sets(index: PlaceIndex, known: Known, roots: Ints, limits: Limits, room: Room, fewest: Fewest) -> None:
+    """Lower ``fewest.best[person]`` to the fewest owners (at least 1) that fit a set of items that a record of theirs
+    has and that costs at most `limits.m`, over the sets of two items or more whose first one is in `roots`.
 
-    A person with a best of 1 is done.  `alone` says that every record is of another owner: then a set that grows by n
-    items loses at most n times what the rarest item takes away, which bounds what can still be found.  After `budget`
-    steps a root is left, and ``cut[person]`` is 1 for those who were not done.  O(budget) and one pass over the records
-    of its list for each root; memory as in `room`.
+    O(budget) and one pass over the records of its list for each root; memory as in `room`.
     """
-    deep = np.zeros((7, DEEPEST + 2), np.int64)  # per level: start, held, victims' start, held, next, end, left
+    lists = index.lists
+    items = index.items
+    levels = room.levels
+    best = fewest.best
+    # Depth first over all sets that a victim has, each reached once, as items are added by rising turn.  Before each
+    # round `path` is a set of `depth` items, and the levels 1 to `depth` say for each of its beginnings which records
+    # fit, which victims have it, and which items are still to be added.  A round adds one item, or goes back where none
+    # is left.  All victims who have a set share its round; a victim who is unique is searched for no further.  It ends,
+    # as every round takes an item from a list, and lists only grow with the depth, which is bounded.
     for root in roots:
         n = np.int64(0)
         for i in range(known.starts[root], known.starts[root + 1]):
             if best[known.person[known.record[i]]] > 1:
                 room.victims[n] = known.record[i]
                 n += 1
-        left = m - items.cost[root]
+        left = limits.m - items.cost[root]
         held = start_fitting(lists, items.place[root], root, room.stack) if n > 0 and left > 0 else np.int64(0)
         if held == 0:
             continue
         room.path[0] = root
-        deep[:, 1] = 0
-        deep[1, 1] = held
-        deep[3, 1] = n
-        deep[6, 1] = left
         depth = 1
-        spent = _try(rows, items, known, deep, 1, tolerance, alone, room, best)
+        levels.records[depth] = 0
+        levels.n_records[depth] = held
+        levels.victims[depth] = 0
+        levels.n_victims[depth] = n
+        levels.next_item[depth] = 0
+        levels.left[depth] = left
+        spent = _try(index, known, depth, limits, room, best)
         while depth > 0:
-            if deep[4, depth] == deep[5, depth]:
+            if levels.next_item[depth] == levels.end_item[depth]:
                 depth -= 1
                 continue
-            if spent > budget or depth == DEEPEST:
-                for i in range(deep[2, depth], deep[2, depth] + deep[3, depth]):
-                    cut[known.person[room.victims[i]]] = 1
+            if spent > limits.budget or depth == DEEPEST:
+                for i in range(levels.victims[depth], levels.victims[depth] + levels.n_victims[depth]):
+                    fewest.cut[known.person[room.victims[i]]] = 1
                 depth -= 1
                 continue
-            item = room.ahead[deep[4, depth]]
-            deep[4, depth] += 1
-            start = deep[2, depth]
-            out = deep[2, depth] + deep[3, depth]
+            item = room.ahead[levels.next_item[depth]]
+            levels.next_item[depth] += 1
+            start = levels.victims[depth]
+            out = levels.victims[depth] + levels.n_victims[depth]
             n = np.int64(0)
             for i in range(start, out):
                 victim = room.victims[i]
@@ -110,35 +159,36 @@ def rarest_sets(
                     n += 1
             if n == 0:
                 continue
-            start = deep[0, depth]
-            held = deep[1, depth]
+            start = levels.records[depth]
+            held = levels.n_records[depth]
             kept = keep_fitting(lists, items.place[item], item, room.stack, start, held, start + held)
-            left = deep[6, depth] - items.cost[item]
             room.path[depth] = item
             depth += 1
-            deep[0, depth] = start + held
-            deep[1, depth] = kept
-            deep[2, depth] = out
-            deep[3, depth] = n
-            deep[4, depth] = deep[5, depth - 1]
-            deep[6, depth] = left
-            spent += _try(rows, items, known, deep, depth, tolerance, alone, room, best)
+            levels.records[depth] = start + held
+            levels.n_records[depth] = kept
+            levels.victims[depth] = out
+            levels.n_victims[depth] = n
+            levels.next_item[depth] = levels.end_item[depth - 1]
+            levels.left[depth] = levels.left[depth - 1] - items.cost[item]
+            spent += _try(index, known, depth, limits, room, best)
 
 
 @inner
-def _try(
-    rows: Rows, items: Items, known: Known, deep: Ints, depth: int, tolerance: float, alone: bool, room: Room,
-    best: Ints,
-) -> np.int64:  # fmt: skip
+def _try(index: PlaceIndex, known: Known, depth: int, limits: Limits, room: Room, best: Ints) -> np.int64:
     """Count the owners of every set with one item more, lower `best`, and note the items to go on with; return the
     steps that it took."""
+    rows = index.rows
+    items = index.items
+    levels = room.levels
+    tolerance = limits.tolerance
     turn = items.turn[room.path[depth - 1]]
     seen = np.int64(0)
     steps = np.int64(0)
     owners = np.int64(0)
     before = np.int64(-1)
     least = (1.0 - _ROUNDING) * (1.0 - tolerance) / (1.0 + tolerance) if tolerance >= 0 else 0.0
-    for i in range(deep[0, depth], deep[0, depth] + deep[1, depth]):
+    # First pass, over the records that fit the set: count the owners that would still fit with each further item.
+    for i in range(levels.records[depth], levels.records[depth] + levels.n_records[depth]):
         record = room.stack[i]
         who = rows.owner[record]
         owners = owners + (who != before)
@@ -170,9 +220,12 @@ def _try(
                     seen += 1
                 room.last[item] = who
                 room.owners[item] += 1
-    end = deep[4, depth]
-    left = deep[6, depth]
-    for i in range(deep[2, depth], deep[2, depth] + deep[3, depth]):
+    # Second pass, over the victims: each looks up the items that it has.  An item is worth going on with if it can
+    # still lead to fewer owners than the victim's best.  If no owner has two records, a set that grows by n items loses
+    # at most n times what the rarest item takes away (`owners - fewest`), which bounds what can still be found.
+    end = levels.next_item[depth]
+    left = levels.left[depth]
+    for i in range(levels.victims[depth], levels.victims[depth] + levels.n_victims[depth]):
         victim = room.victims[i]
         person = known.person[victim]
         stop = known.offsets[victim + 1]
@@ -192,14 +245,14 @@ def _try(
                 if more < 1 or at + 1 == stop or room.last[item] < -1:
                     continue
                 found = room.owners[item]
-                hopeless = alone and found - more * (owners - fewest) >= best[person]
+                hopeless = limits.alone and found - more * (owners - fewest) >= best[person]
                 if not hopeless and (found > 0 or tolerance > 0):
                     room.ahead[end] = item
                     end += 1
                     room.last[item] = -2  # once is enough
-    deep[5, depth] = end
-    rarest_first(room, deep[4, depth], end)
-    for j in range(deep[4, depth], end):
+    levels.end_item[depth] = end
+    rarest_first(room, levels.next_item[depth], end)
+    for j in range(levels.next_item[depth], end):
         room.last[room.ahead[j]] = -1
     for j in range(seen):
         room.last[room.seen[j]] = -1
@@ -250,5 +303,6 @@ def _from_value(items: Items, a: int, b: int, value: float) -> int:
 
 @inner
 def _has(known: Known, items: Items, victim: int, item: int) -> bool:
+    """Return whether a record of a victim has an item."""
     at = _after(known, items, victim, items.turn[item] - 1)
     return at < known.offsets[victim + 1] and known.item[at] == item

@@ -14,8 +14,12 @@ from numpy.typing import NDArray
 from wayveil.kernels.common.jit import inner, kernel
 
 __all__ = [
+    "OF_VICTIM",
+    "OWNERS",
+    "RECORDS",
     "Items",
     "Lists",
+    "PlaceIndex",
     "Rows",
     "count_sets",
     "fitting_items",
@@ -58,6 +62,14 @@ class Items(NamedTuple):
     turn: Ints
 
 
+class PlaceIndex(NamedTuple):
+    """What is attacked, by record and by place, and the items that may be known of it."""
+
+    rows: Rows
+    lists: Lists
+    items: Items
+
+
 @kernel
 def fitting_items(place: Ints, least: Floats, most: Floats, first: Ints, value: Floats, low: Ints, high: Ints) -> None:
     """Write the items of ``place[i]`` with a value from ``least[i]`` to ``most[i]`` as ``low[i]:high[i]``; items of
@@ -83,11 +95,16 @@ def fitting_items(place: Ints, least: Floats, most: Floats, first: Ints, value: 
         high[i] = a
 
 
+OWNERS = 0
+RECORDS = 1
+OF_VICTIM = 2
+"""Columns of what `count_sets` and `count_orders` find."""
+
+
 @kernel
 def count_sets(
-    rows: Rows, lists: Lists, items: Items, sets: Ints, width: int, tolerance: float, victim: Ints, stack: Ints,
-    counts: Ints,
-) -> None:  # fmt: skip
+    index: PlaceIndex, sets: Ints, width: int, tolerance: float, victim: Ints, stack: Ints, counts: Ints
+) -> None:
     """Write who fits set i of `width` items, padded with -1 at the end, to ``counts[i]``: owners who have a record that
     fits, records that fit, and those of them that are of the owner ``victim[i]``.
 
@@ -95,9 +112,15 @@ def count_sets(
     sets that begin alike are neighbours, and equal sets are counted once; `stack` has room for `width` times the
     longest list.
     """
+    rows = index.rows
+    lists = index.lists
+    items = index.items
     held = np.zeros(width + 1, np.int64)
     values = np.empty(width)
     room = stack.size // max(1, width)
+    # One set per round.  Level l of `stack`, its entries from l * room on, holds the ``held[l]`` records that fit the
+    # first l + 1 items of the set before; so the levels that this set shares with it need not be made again, and a new
+    # level is what the one below has in common with the list of one more item.
     for i in range(counts.shape[0]):
         now = i * width
         before = (i - 1) * width
@@ -118,16 +141,16 @@ def count_sets(
         stop = (level - 1) * room + held[level - 1]
         last = np.int64(-1)
         if again:  # the same set for another victim
-            counts[i, 0] = counts[i - 1, 0]
-            counts[i, 1] = counts[i - 1, 1]
+            counts[i, OWNERS] = counts[i - 1, OWNERS]
+            counts[i, RECORDS] = counts[i - 1, RECORDS]
         else:
             for j in range(start, stop):
                 if tolerance >= 0:
                     values_at(rows, items, stack[j], sets, now, level, values)
                     if not in_proportion(items, sets, now, level, values, tolerance):
                         continue
-                counts[i, 0] += rows.owner[stack[j]] != last
-                counts[i, 1] += 1
+                counts[i, OWNERS] += rows.owner[stack[j]] != last
+                counts[i, RECORDS] += 1
                 last = rows.owner[stack[j]]
         # Records rise and their owners never fall, so those of the victim are neighbours.
         low = start
@@ -142,7 +165,7 @@ def count_sets(
             if tolerance >= 0:
                 values_at(rows, items, stack[low], sets, now, level, values)
             if tolerance < 0 or in_proportion(items, sets, now, level, values, tolerance):
-                counts[i, 2] += 1
+                counts[i, OF_VICTIM] += 1
             low += 1
 
 
@@ -163,10 +186,12 @@ def keep_fitting(lists: Lists, place: int, item: int, stack: Ints, start: int, h
     at = lists.starts[place]
     stop = lists.starts[place + 1]
     kept = np.int64(0)
+    # Both sides rise.  Before each round everything of the list before `at` is smaller than the records still to come,
+    # so `at` never goes back; it leaps in steps of 1, 2, 4, ..., then halves the last leap (a galloping search).
     for i in range(start, start + held):
         record = stack[i]
         step = np.int64(1)
-        while at + step < stop and lists.record[at + step] < record:  # leap, as most of a long list is skipped
+        while at + step < stop and lists.record[at + step] < record:
             at += step
             step *= 2
         end = min(at + step, stop)

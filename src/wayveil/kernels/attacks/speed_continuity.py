@@ -53,6 +53,7 @@ def keep_reachable(known, rows, person, trajectory, speed, slack):
 
 @inner
 def _near_all(known, rows, at, o, speed, slack):
+    """Return whether a known position is near enough to every box of a trajectory for the time between them."""
     for row in range(rows.first[o], rows.first[o + 1]):
         wait = max(rows.t_min[row] - known.t[at], known.t[at] - rows.t_max[row], 0.0)
         if wait == 0.0:
@@ -77,6 +78,9 @@ def _has_way(known, rows, i, o, speed, slack):
     now = 0.0
     at = known.first[i]
     row = rows.first[o]
+    # Before each round the person can be anywhere from west to east and from south to north at the time `now`, and
+    # nowhere else.  A round takes the earlier one of the next box and the next known position, lets that area grow by
+    # what can be travelled until then, and cuts it with where the person was or may have been.  Nothing left: no way.
     while at < known.first[i + 1] or row < rows.first[o + 1]:
         box = at == known.first[i + 1] or (row < rows.first[o + 1] and rows.t_max[row] < known.t[at])
         if box and rows.t_min[row] < rows.t_max[row]:

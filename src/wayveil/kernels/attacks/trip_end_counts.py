@@ -2,90 +2,85 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.kernels.common.jit import kernel
 
-__all__ = ["fitting_owners"]
+__all__ = ["AttackedTrips", "KnownEnds", "fitting_owners"]
 
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
+Ints = NDArray[Any]
+Floats = NDArray[Any]
+
+
+class AttackedTrips(NamedTuple):
+    """Trip j, of ``owner[j]`` (numbers from 0), reaches from ``low[s, j]`` to ``high[s, j]`` in span s."""
+
+    low: Floats
+    high: Floats
+    owner: Ints
+
+
+class KnownEnds(NamedTuple):
+    """Known trip i, of ``victim[i]``, is from ``start[s, i]`` to ``stop[s, i]`` in span s, and the middle of its disc d
+    is ``at[2 * d, i], at[2 * d + 1, i]``.  Only the attacked trips ``first[i]:last[i]`` can fit it."""
+
+    start: Floats
+    stop: Floats
+    at: Floats
+    victim: Ints
+    first: Ints
+    last: Ints
 
 
 def fitting_owners(
-    trips: tuple[Floats, Floats, Ints],
-    known: tuple[Floats, Floats, Floats, Ints, Ints, Ints],
-    discs: Ints,
-    radius: float,
-    n_owners: int,
+    trips: AttackedTrips, known: KnownEnds, discs: Ints, radius: float, n_owners: int
 ) -> tuple[Ints, Ints]:
     """Return per known trip how many owners have a trip that fits, and 1 if its victim is one of them.
 
-    `trips` are ``(low, high, owner)`` with one line of low and high per span, `known` are ``(start, stop, at, victim,
-    first, last)``: attacked trip j fits known trip i in span s if ``low[s, j] <= stop[s, i]`` and ``high[s, j] >=
-    start[s, i]``, and in disc d, which is made of the spans ``discs[2 * d]`` and ``discs[2 * d + 1]``, if it is within
-    `radius` of ``at[2 * d, i], at[2 * d + 1, i]``.  Only trips ``first[i] <= j < last[i]`` are looked at.
-    O(sum of last - first) time, O(owners) memory.
+    An attacked trip fits if it overlaps the known one in every span, and is within `radius` of the middle of every disc
+    d, which is made of the spans ``discs[2 * d]`` and ``discs[2 * d + 1]``.  O(sum of last - first) time, O(owners)
+    memory.
     """
-    low, high, owner = trips
-    start, stop, at, victim, first, last = known
-    counts = np.zeros(2 * len(victim), np.int64)
-    seen = np.zeros(n_owners, np.int64)
-    flat: list[Any] = [part.ravel() for part in (low, high, start, stop, at)]
-    shape = np.array([len(low), len(owner), len(victim), len(discs) // 2], np.int64)
-    _fitting(*flat, owner, victim, first, last, discs, float(radius), shape, seen, counts)
-    return counts[::2], counts[1::2]
+    fitting = np.zeros(len(known.victim), np.int64)
+    hit = np.zeros(len(known.victim), np.int64)
+    _count_owners(trips, known, discs, float(radius), np.zeros(n_owners, np.int64), fitting, hit)
+    return fitting, hit
 
 
 @kernel
-def _fitting(
-    low: Floats,
-    high: Floats,
-    start: Floats,
-    stop: Floats,
-    at: Floats,
-    owner: Ints,
-    victim: Ints,
-    first: Ints,
-    last: Ints,
-    discs: Ints,
-    radius: float,
-    shape: Ints,
-    seen: Ints,
-    counts: Ints,
+def _count_owners(
+    trips: AttackedTrips, known: KnownEnds, discs: Ints, radius: float, seen: Ints, fitting: Ints, hit: Ints
 ) -> None:
-    """Write (owners, hit) of known trip i to ``counts[2 * i:]``; `shape` is (spans, trips, known trips, discs)."""
-    n_spans = shape[0]
-    n = shape[1]
-    m = shape[2]
-    n_discs = shape[3]
-    for i in range(m):
-        for j in range(first[i], last[i]):
+    """Write what `fitting_owners` returns to `fitting` and `hit`; ``seen[o]`` is the last known trip of o, plus 1."""
+    # Each known trip looks at all trips of its window, and asks what tells most first: the spans come in that order,
+    # and discs, which are inside squares that are spans, come after them.
+    for i in range(known.victim.size):
+        for j in range(known.first[i], known.last[i]):
             fits = True
-            for s in range(n_spans):
-                if low[s * n + j] > stop[s * m + i] or high[s * n + j] < start[s * m + i]:
+            for s in range(trips.low.shape[0]):
+                if trips.low[s, j] > known.stop[s, i] or trips.high[s, j] < known.start[s, i]:
                     fits = False
                     break
             if not fits:
                 continue
-            who = owner[j]
+            who = trips.owner[j]
             if seen[who] == i + 1:  # counted already, for another trip; asked late, as this is far in memory
                 continue
-            for d in range(n_discs):
-                x = at[2 * d * m + i]
-                y = at[(2 * d + 1) * m + i]
-                on_x = discs[2 * d] * n + j
-                on_y = discs[2 * d + 1] * n + j
-                dx = max(low[on_x] - x, x - high[on_x], 0.0)
-                dy = max(low[on_y] - y, y - high[on_y], 0.0)
+            for d in range(discs.size // 2):
+                x = known.at[2 * d, i]
+                y = known.at[2 * d + 1, i]
+                on_x = discs[2 * d]
+                on_y = discs[2 * d + 1]
+                dx = max(trips.low[on_x, j] - x, x - trips.high[on_x, j], 0.0)
+                dy = max(trips.low[on_y, j] - y, y - trips.high[on_y, j], 0.0)
                 if dx * dx + dy * dy > radius * radius:
                     fits = False
                     break
             if fits:
                 seen[who] = i + 1
-                counts[2 * i] += 1
-                if who == victim[i]:
-                    counts[2 * i + 1] = 1
+                fitting[i] += 1
+                if who == known.victim[i]:
+                    hit[i] = 1

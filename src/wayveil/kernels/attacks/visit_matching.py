@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.kernels.common.jit import kernel
+from wayveil.kernels.common.jit import inner, kernel
 
-__all__ = ["COUNTS", "count_fitting", "doublet_codes", "inverted_lists", "match_sets"]
+__all__ = ["COUNTS", "VisitLists", "count_fitting", "doublet_codes", "inverted_lists", "match_sets"]
 
 Ints = NDArray[np.int64]
+
+
+class VisitLists(NamedTuple):
+    """Trajectories in slots, those of one owner next to each other, and the slots that hold each doublet.
+
+    The slots that hold doublet d are ``slots[starts[d]:starts[d + 1]]``, rising; slot s is of ``owner[s]``, which never
+    falls, and ``value[s, a]`` is its value of attribute a: 0 to `n_values` - 1, or -1 for none of them.
+    """
+
+    starts: Ints
+    slots: Ints
+    owner: Ints
+    value: Ints
+    n_values: int
 
 
 def doublet_codes(location: NDArray[Any], t: NDArray[Any]) -> tuple[Ints, int]:
@@ -47,34 +61,46 @@ def inverted_lists(offsets: Ints, doublet: Ints, order: Ints, n: int) -> tuple[I
 
 
 COUNTS = 6
-"""Numbers that `count_fitting` finds for a set."""
+"""Numbers that `count_fitting` finds for a set; the columns are these:"""
+
+OWNERS, OWNERS_WITH, TRAJECTORIES, TRAJECTORIES_WITH, OF_VICTIM, OF_ONE_OWNER = range(COUNTS)
 
 
-def match_sets(starts: Ints, slots: Ints, owner: Ints, value: Ints, n_values: int, sets: Ints) -> tuple[Ints, Ints]:
+def match_sets(lists: VisitLists, sets: Ints) -> tuple[Ints, Ints]:
     """Return the first two columns of `count_fitting`: owners, and those who share the most frequent value."""
-    found = count_fitting(starts, slots, owner, value, n_values, sets, np.zeros(len(sets), np.int64))
-    return found[:, 0], found[:, 1]
+    found = count_fitting(lists, sets, np.zeros(len(sets), np.int64))
+    return found[:, OWNERS], found[:, OWNERS_WITH]
 
 
-def count_fitting(starts: Ints, slots: Ints, owner: Ints, value: Ints, n_values: int, sets: Ints, victim: Ints) -> Ints:
+def count_fitting(lists: VisitLists, sets: Ints, victim: Ints) -> Ints:
     """Return, per row of `sets` (doublets padded with -1), who has a trajectory that holds all of them, in six columns:
 
     the owners; those of them who share the most frequent value; the trajectories; those of them with the most frequent
     value; the trajectories of the owner ``victim[i]``; and those of the owner who has most.
 
-    `owner` and `value` (one column per attribute, -1 for none of the `n_values` values) are per slot; `owner` never
-    falls.  Fast where the rarest doublet comes first and rows that begin alike are neighbours, as what the rows share
-    is matched once, and rows that are equal are counted once: O(shortest list x log of the others) per row; O(width x
+    Fast where the rarest doublet comes first and rows that begin alike are neighbours, as what the rows share is
+    matched once, and rows that are equal are counted once: O(shortest list x log of the others) per row; O(width x
     longest first list) memory.
     """
     n, width = sets.shape
-    counts = np.zeros(COUNTS * n, np.int64)
+    counts = np.zeros((n, COUNTS), np.int64)
+    starts = lists.starts
     longest = int((starts[sets[:, 0] + 1] - starts[sets[:, 0]]).max(initial=0))
-    found = np.empty(width * longest, np.int64)
-    room = np.zeros(width + 3 * n_values, np.int64)
-    shape = np.array([n, width, longest, value.shape[1], n_values], np.int64)
-    _match(starts, slots, owner, value.ravel(), sets.ravel(), victim, shape, found, room, counts)
-    return counts.reshape(n, COUNTS)
+    none = np.zeros((3, lists.n_values), np.int64)
+    room = _Room(np.empty((width, longest), np.int64), np.zeros(width, np.int64), *none)
+    _match(lists, sets, victim, room, counts)
+    return counts
+
+
+class _Room(NamedTuple):
+    """Memory of a search: ``found[l, :held[l]]`` are the slots that hold the first l + 1 doublets of a set; and per
+    value the last slot seen with it, the owners and the trajectories counted."""
+
+    found: Ints
+    held: Ints
+    last: Ints
+    owners: Ints
+    trajectories: Ints
 
 
 # The loops below are plain, on flat int64 arrays that the caller makes: each array function of NumPy inside a kernel
@@ -91,87 +117,69 @@ def _fill_slots(offsets: Ints, doublet: Ints, order: Ints, ends: Ints, slots: In
 
 
 @kernel
-def _match(
-    starts: Ints,
-    slots: Ints,
-    owner: Ints,
-    value: Ints,
-    sets: Ints,
-    victim: Ints,
-    shape: Ints,
-    found: Ints,
-    room: Ints,
-    counts: Ints,
-) -> None:
-    """Write what `count_fitting` returns of set i to ``counts[6 * i:]``; `shape` is (sets, width, longest, attributes,
-    values).
-
-    `found` has `longest` places per level for what fits the first visits of a set; ``room[:width]`` says how many
-    are held, and behind it are, per value, the last owner seen and the owners and trajectories counted.
-    """
-    n = shape[0]
-    width = shape[1]
-    longest = shape[2]
+def _match(lists: VisitLists, sets: Ints, victim: Ints, room: _Room, counts: Ints) -> None:
+    """Write what `count_fitting` returns of set i to ``counts[i]``."""
+    n, width = sets.shape
+    owner = lists.owner
+    # One set per round.  Level l of the room holds the slots that have the first l + 1 doublets of the set before.  The
+    # levels that this set shares with it stay; each further one is what the level below has in common with the list of
+    # one more doublet.  What the last level holds fits the set, and is counted.
     for i in range(n):
-        now = i * width
-        before = (i - 1) * width
         level = 0
-        while i > 0 and level < width and sets[now + level] >= 0 and sets[now + level] == sets[before + level]:
+        while i > 0 and level < width and sets[i, level] >= 0 and sets[i, level] == sets[i - 1, level]:
             level += 1
         # The same set again, for another victim: what fits it is still held, and counted.
-        again = i > 0 and (level == width or (sets[now + level] < 0 and sets[before + level] < 0))
-        while level < width and sets[now + level] >= 0:
-            low = starts[sets[now + level]]
-            high = starts[sets[now + level] + 1]
+        again = i > 0 and (level == width or (sets[i, level] < 0 and sets[i - 1, level] < 0))
+        while level < width and sets[i, level] >= 0:
+            low = lists.starts[sets[i, level]]
+            high = lists.starts[sets[i, level] + 1]
             if level == 0:
                 for at in range(low, high):
-                    found[at - low] = slots[at]
-                room[0] = high - low
+                    room.found[0, at - low] = lists.slots[at]
+                room.held[0] = high - low
             else:
-                room[level] = _common(found, (level - 1) * longest, room[level - 1], level * longest, slots, low, high)
+                room.held[level] = _common(room, level, lists.slots, low, high)
             level += 1
-        start = (level - 1) * longest
-        held = room[level - 1]
+        last = level - 1
         if again:
-            for column in range(6):
-                counts[6 * i + column] = counts[6 * (i - 1) + column]
+            for column in range(COUNTS):
+                counts[i, column] = counts[i - 1, column]
         else:
-            _count(found, start, held, owner, value, shape, room, counts, i)
-        first = _first_of(found, start, held, owner, victim[i])
-        counts[6 * i + 4] = 0
-        while first < start + held and owner[found[first]] == victim[i]:
-            counts[6 * i + 4] += 1
+            _count(lists, room, last, counts, i)
+        first = _first_of(room, last, owner, victim[i])
+        counts[i, OF_VICTIM] = 0
+        while first < room.held[last] and owner[room.found[last, first]] == victim[i]:
+            counts[i, OF_VICTIM] += 1
             first += 1
 
 
-@kernel
-def _first_of(found: Ints, start: int, held: int, owner: Ints, who: int) -> int:
-    """Return the first place in ``found[start:start + held]`` whose owner is not before `who`.  O(log held)."""
-    low = start
-    high = start + held
+@inner
+def _first_of(room: _Room, level: int, owner: Ints, who: int) -> Any:
+    """Return the first place in a level whose owner is not before `who`.  O(log held)."""
+    low = np.int64(0)
+    high = room.held[level]
     while low < high:
         middle = (low + high) >> 1
-        if owner[found[middle]] < who:
+        if owner[room.found[level, middle]] < who:
             low = middle + 1
         else:
             high = middle
     return low
 
 
-@kernel
-def _common(found: Ints, start: int, held: int, out: int, slots: Ints, low: int, high: int) -> int:
-    """Write what ``found[start:start + held]`` and ``slots[low:high]``, both rising, share to ``found[out:]``; return
-    how many."""
-    kept = 0
-    for i in range(start, start + held):
-        slot = found[i]
-        step = 1
-        while low + step < high and slots[low + step] < slot:  # leap, as most of the longer list is skipped
+@inner
+def _common(room: _Room, level: int, slots: Ints, low: Any, high: Any) -> Any:
+    """Write what the level below and ``slots[low:high]``, both rising, share to a level; return how many."""
+    kept = np.int64(0)
+    # Before each round everything before `low` is smaller than the slots still to come, so `low` never goes back; it
+    # leaps in steps of 1, 2, 4, ..., as most of the longer list is skipped, then halves the last leap.
+    for i in range(room.held[level - 1]):
+        slot = room.found[level - 1, i]
+        step = np.int64(1)
+        while low + step < high and slots[low + step] < slot:
             low += step
             step *= 2
-        end = low + step
-        if end > high:
-            end = high
+        end = min(low + step, high)
         while low < end:
             middle = (low + end) >> 1
             if slots[middle] < slot:
@@ -181,52 +189,44 @@ def _common(found: Ints, start: int, held: int, out: int, slots: Ints, low: int,
         if low == high:
             break
         if slots[low] == slot:
-            found[out + kept] = slot
+            room.found[level, kept] = slot
             kept += 1
     return kept
 
 
-@kernel
-def _count(
-    found: Ints, start: int, held: int, owner: Ints, value: Ints, shape: Ints, room: Ints, counts: Ints, i: int
-) -> None:
-    """Write what is counted of ``found[start:start + held]`` to ``counts[6 * i:]``, but for the victim's own."""
-    width = shape[1]
-    n_attributes = shape[3]
-    n_values = shape[4]
-    for v in range(n_values):
-        room[width + 3 * v] = -1
-        room[width + 3 * v + 1] = 0
-        room[width + 3 * v + 2] = 0
+@inner
+def _count(lists: VisitLists, room: _Room, level: int, counts: Ints, i: int) -> None:
+    """Write what is counted of the slots of a level to ``counts[i]``, but for the victim's own."""
+    for v in range(lists.n_values):
+        room.last[v] = -1
+        room.owners[v] = 0
+        room.trajectories[v] = 0
     owners = 0
-    best = 0
-    best_trajectories = 0
+    best = np.int64(0)
+    best_trajectories = np.int64(0)
     own = 0
     most = 0
-    for j in range(start, start + held):
-        who = owner[found[j]]
+    for j in range(room.held[level]):
+        slot = room.found[level, j]
+        who = lists.owner[slot]
         own += 1
-        if j == start or who != owner[found[j - 1]]:
+        if j == 0 or who != lists.owner[room.found[level, j - 1]]:
             owners += 1
             own = 1
-        if own > most:
-            most = own
-        for a in range(n_attributes):
-            v = value[found[j] * n_attributes + a]
+        most = max(most, own)
+        for a in range(lists.value.shape[1]):
+            v = lists.value[slot, a]
             if v < 0:
                 continue
-            at = width + 3 * v
-            # The last place that was seen stands for its owner: codes of owners may be any number.
-            if room[at] < 0 or owner[room[at]] != who:
-                room[at] = found[j]
-                room[at + 1] += 1
-                if room[at + 1] > best:
-                    best = room[at + 1]
-            room[at + 2] += 1
-            if room[at + 2] > best_trajectories:
-                best_trajectories = room[at + 2]
-    counts[6 * i] = owners
-    counts[6 * i + 1] = best
-    counts[6 * i + 2] = held
-    counts[6 * i + 3] = best_trajectories
-    counts[6 * i + 5] = most
+            # The last slot that was seen stands for its owner: codes of owners may be any number.
+            if room.last[v] < 0 or lists.owner[room.last[v]] != who:
+                room.last[v] = slot
+                room.owners[v] += 1
+                best = max(best, room.owners[v])
+            room.trajectories[v] += 1
+            best_trajectories = max(best_trajectories, room.trajectories[v])
+    counts[i, OWNERS] = owners
+    counts[i, OWNERS_WITH] = best
+    counts[i, TRAJECTORIES] = room.held[level]
+    counts[i, TRAJECTORIES_WITH] = best_trajectories
+    counts[i, OF_ONE_OWNER] = most

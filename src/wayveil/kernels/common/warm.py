@@ -80,15 +80,21 @@ def _kcl_restore() -> None:
 
 
 def _kcl_count() -> None:
-    from wayveil.kernels.kcl.candidate_counts import count_candidates, fill_table, judge_candidates, locate_threats
-    from wayveil.kernels.kcl.projected_lists import inverted
+    from wayveil.kernels.kcl.candidate_counts import (
+        Counts,
+        count_candidates,
+        fill_table,
+        judge_candidates,
+        locate_threats,
+    )
+    from wayveil.kernels.kcl.projected_lists import Privacy, inverted
 
     zero = np.zeros(1, np.int64)
     one = np.ones(1, np.int64)
     records = _one_record()
     table = fill_table(np.zeros(0, np.int64), 1)
     count_candidates(records, inverted(records), table, 1, 0, 1)
-    judge_candidates(zero, 1, one, zero, table, one, 1, np.zeros(2, np.int64))
+    judge_candidates(Counts(zero, one, zero), 1, table, one, Privacy(1, 1, np.zeros(2, np.int64)))
     locate_threats(records, table, one, table, 1)
 
 

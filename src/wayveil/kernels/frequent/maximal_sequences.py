@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.kernels.attacks.visit_matching import inverted_lists, match_sets
+from wayveil.kernels.attacks.visit_matching import VisitLists, inverted_lists, match_sets
 from wayveil.kernels.common.jit import inner, kernel
 from wayveil.kernels.frequent.occurrence_search import Occurrences, Records, search_best, search_maximal
 
@@ -94,13 +94,13 @@ def sequence_supports(offsets: Any, items: Any, owner: Any, n_items: int, first:
     lengths = np.diff(first)
     supports = np.zeros(len(first) - 1, np.int64)
     # Sequences of one length at a time, those that begin alike together: what they share is intersected once.
-    nothing = np.empty((len(owner), 0), np.int64)
+    lists = VisitLists(starts, slots, owner, np.empty((len(owner), 0), np.int64), 0)
     for length in np.unique(lengths[lengths > 0]).tolist():
         which = np.flatnonzero(lengths == length)
         ranks = np.sort(rank[item[first[which][:, None] + np.arange(length)]], axis=1)
         alike = np.lexsort(ranks.T[::-1])
         sets = np.ascontiguousarray(item_of[ranks[alike]])
-        supports[which[alike]] = match_sets(starts, slots, owner, nothing, 0, sets)[0]
+        supports[which[alike]] = match_sets(lists, sets)[0]
     return supports
 
 

@@ -31,12 +31,13 @@ Occurrences = namedtuple("Occurrences", ["first", "record", "at", "support"])
 """Where single items are: rank j has ``support[j]`` owners and is in the rows ``at[o]`` of ``record[o]`` for o in
 ``first[j]:first[j + 1]``.  All arrays are int64."""
 
-Counters = namedtuple("Counters", ["owners", "last", "n", "seen", "job"])
+Counters = namedtuple("Counters", ["owners", "last", "n", "seen", "job", "inside"])
 """What follows a sequence, int64, one entry per item; cleared after each use.
 
 owners, last, n : its owners, the last of them, and its occurrences
 seen : the items that were counted, listed
 job : the job that takes the occurrences, -1 for none
+inside : 1 for the items of a path and its tail, while they are looked at together
 """
 
 # Jobs and lists of occurrences are stacks in one flat array each, as fewer arrays compile faster.
@@ -64,7 +65,6 @@ def search_maximal(records, occurs, min_support, most_steps):
     """
     n_items = occurs.first.size - 1
     counters = _new_counters(n_items)
-    inside = np.zeros(n_items, np.int64)  # 1 for the items of a path and its tail
     first = np.zeros(_ROOM, np.int64)
     out = np.empty(_ROOM, np.int64)
     support = np.empty(_ROOM, np.int64)
@@ -110,11 +110,11 @@ def search_maximal(records, occurs, min_support, most_steps):
                 out = grown(out, at + n)
                 for d in range(n):
                     out[at + d] = path[d] if d <= depth else job[now + _JOB * (d - depth - 1) + _ITEM]
-                    inside[out[at + d]] = 1
-                owners, maximal, more = _together(records, lists, begin, end, counters, n_tail, inside, min_support)
+                    counters.inside[out[at + d]] = 1
+                owners, maximal, more = _together(records, lists, begin, end, counters, n_tail, min_support)
                 looks += more
                 for d in range(n):
-                    inside[out[at + d]] = 0
+                    counters.inside[out[at + d]] = 0
                 if owners >= min_support and maximal:
                     first = grown(first, n_out + 2)
                     support = grown(support, n_out + 1)
@@ -205,7 +205,9 @@ def _new_counters(n_items):
     for i in range(n_items):
         last[i] = -1
         job[i] = -1
-    return Counters(np.zeros(n_items, np.int64), last, np.zeros(n_items, np.int64), np.empty(n_items, np.int64), job)
+    inside = np.zeros(n_items, np.int64)
+    owners = np.zeros(n_items, np.int64)
+    return Counters(owners, last, np.zeros(n_items, np.int64), np.empty(n_items, np.int64), job, inside)
 
 
 @kernel
@@ -274,7 +276,7 @@ def _count(records, lists, begin, end, counters):
 
 
 @kernel
-def _together(records, lists, begin, end, counters, n_tail, inside, min_support):
+def _together(records, lists, begin, end, counters, n_tail, min_support):
     """Return (owners with path and whole tail, whether no item outside is frequent with them, looks)."""
     owners = np.int64(0)
     last_owner = np.int64(-1)
@@ -288,7 +290,7 @@ def _together(records, lists, begin, end, counters, n_tail, inside, min_support)
         looks += stop - row
         n_inside = np.int64(0)
         for at in range(row + 1, stop):
-            n_inside += inside[records.items[at]]
+            n_inside += counters.inside[records.items[at]]
         if n_inside < n_tail:
             continue
         if who != last_owner:
@@ -298,7 +300,7 @@ def _together(records, lists, begin, end, counters, n_tail, inside, min_support)
         looks += stop - records.offsets[r]
         for at in range(records.offsets[r], stop):
             item = records.items[at]
-            if inside[item] == 0 and counters.last[item] != who:
+            if counters.inside[item] == 0 and counters.last[item] != who:
                 if counters.owners[item] == 0:
                     counters.seen[n_seen] = item
                     n_seen += 1

@@ -5,15 +5,35 @@ The coverage and distance coefficients of the c-safety paper (Definition 16 and 
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from wayveil.kernels.common.jit import inner, kernel
 
-__all__ = ["cover_patterns"]
+__all__ = ["Ancestry", "Growth", "cover_patterns"]
+
+
+class Growth(NamedTuple):
+    """Patterns as a tree: pattern `p` (-1: the empty one) with one item more is pattern ``child[e]``, the item is
+    ``item[e]``, ascending, for e in ``offsets[p + 1]:offsets[p + 2]``."""
+
+    child: NDArray[Any]
+    item: NDArray[Any]
+    offsets: NDArray[Any]
+
+
+class Ancestry(NamedTuple):
+    """A taxonomy, one entry per item: the item `above` it (-1: it is the root), its `depth`, and the leaves below."""
+
+    above: NDArray[Any]
+    depth: NDArray[Any]
+    n_leaves: NDArray[Any]
 
 
 @kernel
-def cover_patterns(before, last, child, child_item, child_offsets, above, depth, n_leaves):
+def cover_patterns(before, last, covering, tree):
     """Return per pattern the least roots in a pattern that covers it (-1: none does), steps up and leaves more.
 
     A pattern covers one of the same length if each item is at or above the other's in the tree.  The last two are
@@ -23,11 +43,10 @@ def cover_patterns(before, last, child, child_item, child_offsets, above, depth,
     ----------
     before, last : int64, one per pattern
         The patterns, as from `mine_patterns`: pattern `p` is ``before[p]`` (-1: none) and then item ``last[p]``.
-    child, child_item, child_offsets : int64
-        The patterns that cover, as a tree: pattern `p` (-1: the empty one) with one item more is pattern ``child[e]``,
-        the item is ``child_item[e]``, ascending, for e in ``child_offsets[p + 1]:child_offsets[p + 2]``.
-    above, depth, n_leaves : int64, one per item
-        The item above it in the taxonomy (-1: it is the root), its depth, and the leaves below it.
+    covering : Growth
+        The patterns that cover.
+    tree : Ancestry
+        What is above what.
 
     Notes
     -----
@@ -69,13 +88,13 @@ def cover_patterns(before, last, child, child_item, child_offsets, above, depth,
             if x < 0:
                 level -= 1
                 continue
-            node[level] = above[x]
-            q = _find_child(reached[level], x, child, child_item, child_offsets)
+            node[level] = tree.above[x]
+            q = _find_child(reached[level], x, covering)
             if q < 0:
                 continue
-            new_roots = n_roots[level] + np.int64(above[x] < 0)
-            new_up = n_up[level] + depth[path[level]] - depth[x]
-            new_more = n_more[level] + n_leaves[x] - n_leaves[path[level]]
+            new_roots = n_roots[level] + np.int64(tree.above[x] < 0)
+            new_up = n_up[level] + tree.depth[path[level]] - tree.depth[x]
+            new_more = n_more[level] + tree.n_leaves[x] - tree.n_leaves[path[level]]
             if level + 1 < length[p]:
                 level += 1
                 node[level] = path[level]
@@ -95,16 +114,16 @@ def cover_patterns(before, last, child, child_item, child_offsets, above, depth,
 
 
 @inner
-def _find_child(pattern, x, child, child_item, child_offsets):
+def _find_child(pattern, x, covering):
     """Return the pattern with one item more, or -1: a binary search, as the items are ascending."""
-    low = child_offsets[pattern + 1]
-    high = child_offsets[pattern + 2]
+    low = covering.offsets[pattern + 1]
+    high = covering.offsets[pattern + 2]
     while low < high:
         middle = (low + high) // 2
-        if child_item[middle] < x:
+        if covering.item[middle] < x:
             low = middle + 1
         else:
             high = middle
-    if low < child_offsets[pattern + 2] and child_item[low] == x:
-        return child[low]
+    if low < covering.offsets[pattern + 2] and covering.item[low] == x:
+        return covering.child[low]
     return np.int64(-1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,22 +15,47 @@ from wayveil.kernels.gsup.class_heap import larger_heap
 from wayveil.kernels.gsup.greedy_choice import SMALL, delete_everywhere, enlist, load, suppress
 from wayveil.kernels.gsup.key_table import larger_table, new_table
 
-__all__ = ["count_unsafe", "new_state", "suppress_everywhere", "suppress_in_classes"]
+__all__ = ["VisitTable", "count_unsafe", "new_state", "suppress_everywhere", "suppress_in_classes"]
 
 Ints = NDArray[np.int64]
 
 
-def new_state(
-    offsets: Any, place: Any, item: Any, owner: Any, adversary: Any, allowed: Any, at: Any, diameter: float,
-    allowed_trips: Any = None,
-) -> State:  # fmt: skip
+class VisitTable(NamedTuple):
+    """Trajectories, those of one owner next to each other, and what nobody may infer of them.
+
+    Parameters
+    ----------
+    offsets, place, item : int64
+        Trajectory i visits the places ``place[offsets[i]:offsets[i + 1]]``; an item is a place, or a place at a time.
+        Both are numbered in the order of their names.
+    owner : int64, one per trajectory
+    adversary : int64, one per place
+        Whose it is, or -1.
+    allowed : int64
+        Of n people, ``allowed[n]`` may have one place.
+    at : float64
+        x and y per row, or None.
+    diameter : float
+        How far two rows are from each other at most.
+    """
+
+    offsets: Any
+    place: Any
+    item: Any
+    owner: Any
+    adversary: Any
+    allowed: Any
+    at: Any = None
+    diameter: float = 0.0
+
+
+def new_state(visits: VisitTable, allowed_trips: Any = None) -> State:
     """Return the state of these trajectories, with every visit alive and every class counted.
 
-    Trajectories of one owner must follow each other.  `place` and `item` are numbered in the order of their names,
-    `adversary` says whose a place is, or -1; `at` is x and y per row, or None.  `allowed` is how many
-    of n people may have one place, and of n trajectories where `allowed_trips` does not say fewer.  O(adversaries x
-    rows) time and memory.
+    Of n trajectories as many as of n people may have one place, where `allowed_trips` does not say fewer.
+    O(adversaries x rows) time and memory.
     """
+    offsets, place, item, owner, adversary, allowed, at, diameter = visits
     n = len(offsets) - 1
     n_rows = len(place)
     m = int(adversary.max(initial=-1)) + 1

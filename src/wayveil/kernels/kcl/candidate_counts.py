@@ -22,6 +22,7 @@ from wayveil.kernels.kcl.projected_lists import (
     VALUES,
     Lists,
     Span,
+    Takers,
     clear_counters,
     count_next,
     gather,
@@ -147,7 +148,7 @@ def count_candidates(records, where, known, length, first, until):
             job_end[depth] = n_jobs
             list_top[depth] = top
             if n_jobs > job_next[depth]:
-                hand_out(near, true_record, lists, span, counters, no_threats, no_threats, job_to)
+                hand_out(near, true_record, lists, span, counters, Takers(no_threats, no_threats, job_to))
             clear_counters(counters, seen, n_seen, n_values)
 
             # The deepest job that waits is next.
@@ -185,12 +186,13 @@ def _leave_out(path, begin, n, drop, part):
 
 
 @kernel
-def judge_candidates(items, length, support, having, known, clean, k, allowed):
+def judge_candidates(counts, length, known, clean, privacy):
     """Return what each candidate is, by its counts in all records: COMMON, CLEAN and THREAT added up.
 
-    Candidate i has the items ``items[i * length:]``, and all its parts that are one item shorter are `known`; row r of
-    that table is clean if ``clean[r]`` is 1.  `support` and `having` are as in `Counts`, `allowed` as in `Privacy`.
+    All parts of a candidate that are one item shorter are `known`; row r of that table is clean if ``clean[r]`` is 1.
     """
+    support = counts.support
+    having = counts.having
     n = support.size
     n_values = having.size // max(1, n)
     verdict = np.zeros(n, np.int64)
@@ -199,12 +201,12 @@ def judge_candidates(items, length, support, having, known, clean, k, allowed):
     for i in range(n):
         minimal = True
         for drop in range(length if length > 1 else 0):
-            _leave_out(items, i * length, length, drop, part)
+            _leave_out(counts.items, i * length, length, drop, part)
             minimal &= clean[find_row(known, part, np.int64(0), length - 1)] == 1
-        common = support[i] >= k
+        common = support[i] >= privacy.k
         confident = False
         for s in range(i * n_values, (i + 1) * n_values):
-            confident |= having[s] > allowed[support[i]]
+            confident |= having[s] > privacy.allowed[support[i]]
         if common:
             verdict[i] = COMMON
             if minimal and not confident:

@@ -20,7 +20,10 @@ from wayveil.kernels.common.jit import inner, kernel
 from wayveil.kernels.common.sequence_table import find_row, grown
 from wayveil.kernels.kcl.suppression_state import contains
 
-__all__ = ["Scratch", "is_valid", "is_violating", "lose", "new_scratch", "settle"]
+__all__ = ["Scratch", "Taken", "is_valid", "is_violating", "lose", "new_scratch", "settle"]
+
+Taken = namedtuple("Taken", ["item", "record", "first", "n"])
+"""A suppression: `item` leaves the records ``record[first:first + n]`` (int64, ascending)."""
 
 Scratch = namedtuple("Scratch", ["lost", "seen_for", "lost_having", "touched", "n_touched", "flags", "part"])
 """What common sequences would lose: written by `lose`, and cleared by `settle`.  All arrays are int64.
@@ -119,23 +122,25 @@ def _merge_item(records, item, work, longest, n_chosen):
 
 
 @inner
-def lose(records, common, item, group, first, n, longest, scratch):
-    """Add up in `scratch` what common sequences lose when `item` leaves the records ``group[first:first + n]``."""
+def lose(records, common, taken, longest, scratch):
+    """Add up in `scratch` what common sequences lose by a suppression."""
+    group = taken.record
     n_attributes = records.n_attributes
     out = np.empty(64, np.int64)
     work = np.empty(2 * longest, np.int64)
     # One owner per round: records are in the order of their owners, so the owner's records in the group are neighbours,
     # group[start:end].  A sequence loses an owner only once, however many of these records have it.
-    start = first
-    while start < first + n:
+    start = taken.first
+    stop = taken.first + taken.n
+    while start < stop:
         who = records.owner[group[start]]
         end = start
-        while end < first + n and records.owner[group[end]] == who:
+        while end < stop and records.owner[group[end]] == who:
             end += 1
         has_one_record = records.owner_first[who + 1] - records.owner_first[who] == 1
         for g in range(start, end):
             r = group[g]
-            out, n_out = _common_with(records, common, r, item, longest, out, work)
+            out, n_out = _common_with(records, common, r, taken.item, longest, out, work)
             for x in range(n_out):
                 row = out[x]
                 if scratch.seen_for[row] < 0:
@@ -151,25 +156,26 @@ def lose(records, common, item, group, first, n, longest, scratch):
                             if common.value[e] == records.sensitive[a]:
                                 scratch.lost_having[e] += 1
                 else:
-                    _lose_owner(records, common, row, who, group, start, end, scratch)
+                    _lose_owner(records, common, row, who, Taken(taken.item, group, start, end - start), scratch)
         start = end
 
 
 @inner
-def _lose_owner(records, common, row, who, group, start, end, scratch):
+def _lose_owner(records, common, row, who, taken, scratch):
     """Do the same for an owner of several records: lost is what none of the records that stay still shows.
 
-    The records ``group[start:end]`` of the owner leave the sequence `row`.
+    The records of `taken`, all of this owner, leave the sequence `row`.
     """
+    end = taken.first + taken.n
     begin = row * common.table.width
     n_attributes = records.n_attributes
     for e in range(common.entry[row], common.entry[row + 1]):
         scratch.flags[common.value[e]] = 0
     # Both lists are ascending: g is the next record of the owner that leaves.
     keeps = False
-    g = start
+    g = taken.first
     for r in range(records.owner_first[who], records.owner_first[who + 1]):
-        leaves = g < end and group[g] == r
+        leaves = g < end and taken.record[g] == r
         g += leaves
         if contains(records, r, common.table.rows, begin + 1, common.table.rows[begin]):
             keeps |= not leaves
@@ -211,7 +217,8 @@ def is_valid(records, common, threats, item, threat, privacy, scratch):
 
     The list of `threat` must be compact.  O(occurrences of common sequences with the item in the group).
     """
-    lose(records, common, item, threats.record, threats.first[threat], threats.listed[threat], privacy.longest, scratch)
+    taken = Taken(item, threats.record, threats.first[threat], threats.listed[threat])
+    lose(records, common, taken, privacy.longest, scratch)
     width = common.table.width
     rows = common.table.rows
     # Every common sequence that loses something is looked at, until one of them decides.  Nothing else can change: what
@@ -225,23 +232,22 @@ def is_valid(records, common, threats, item, threat, privacy, scratch):
         length = rows[row * width]
         if is_violating(common, row, scratch, privacy):
             # The first way: it is violating afterwards.  A clean one was not before, and has no threat in it.
-            valid = common.clean[row] == 0 and _has_old_threat(
-                common, threats, rows, begin, length, item, privacy, scratch
-            )
+            sequence = rows[begin : begin + length]
+            valid = common.clean[row] == 0 and _has_old_threat(common, threats, sequence, item, privacy, scratch)
         elif common.clean[row] == 0 and common.support[row] > scratch.lost[row]:
             # The second way: perhaps it is a threat that ends, though somebody still has it.
             old = find_row(threats.table, rows, begin, length)
             if old >= 0 and threats.live[old] > 0 and length < privacy.longest:
-                valid = not _uncovers(records, common, threats, old, item, threat, privacy, scratch)
+                valid = not _uncovers(records, common, threats, old, taken, privacy, scratch)
     settle(common, scratch, np.int64(0))
     return valid
 
 
 @inner
-def _uncovers(records, common, threats, old, item, threat, privacy, scratch):
+def _uncovers(records, common, threats, old, taken, privacy, scratch):
     """Return whether a violating sequence was not minimal only because of the threat `old`, which ends here.
 
-    `old` is no longer violating but still occurs, in records that are not of `threat`, as these lose the item.
+    `old` is no longer violating but still occurs, in records that are not `taken`, as these lose the item.
     """
     width = threats.table.width
     rows = threats.table.rows
@@ -249,14 +255,14 @@ def _uncovers(records, common, threats, old, item, threat, privacy, scratch):
     size = rows[old * width]
     work = np.empty(privacy.longest, np.int64)
     chosen = np.empty(privacy.longest, np.int64)
-    g = threats.first[threat]
-    g_end = threats.first[threat] + threats.listed[threat]
+    g = taken.first
+    g_end = taken.first + taken.n
     for e in range(threats.first[old], threats.first[old] + threats.listed[old]):
         r = threats.record[e]
         # Both lists are ascending: g is the first record of the group that is not before r.
-        while g < g_end and threats.record[g] < r:
+        while g < g_end and taken.record[g] < r:
             g += 1
-        if (g < g_end and threats.record[g] == r) or not contains(records, r, rows, begin, size):
+        if (g < g_end and taken.record[g] == r) or not contains(records, r, rows, begin, size):
             continue
         # What grows from `old` in this record is judged depth first: chosen[:depth] are the visits beside it.  A
         # sequence that contains another threat ends a branch, as all that grow from it do; one that is not common, or
@@ -279,7 +285,7 @@ def _uncovers(records, common, threats, old, item, threat, privacy, scratch):
                 continue
             chosen[depth] = at
             n = _merge_visits(records, rows, begin, size, chosen, depth + 1, work)
-            if not _has_old_threat(common, threats, work, np.int64(0), n, item, privacy, scratch):
+            if not _has_old_threat(common, threats, work[:n], taken.item, privacy, scratch):
                 row = find_row(common.table, work, np.int64(0), n)
                 if row < 0 or is_violating(common, row, scratch, privacy):
                     return True
@@ -307,16 +313,16 @@ def _merge_visits(records, rows, begin, size, chosen, n_chosen, work):
 
 
 @inner
-def _has_old_threat(common, threats, sequence, begin, size, item, privacy, scratch):
-    """Return whether a part of ``sequence[begin:begin + size]`` is a threat that is still violating after the loss."""
+def _has_old_threat(common, threats, sequence, item, privacy, scratch):
+    """Return whether a part of a sequence is a threat that is still violating after the loss."""
     part = scratch.part
     # All parts, by the bits of a number: sequences have at most L items, which are few.
-    for subset in range(1, 1 << size):
+    for subset in range(1, 1 << sequence.size):
         n = np.int64(0)
         has_item = False
-        for i in range(size):
+        for i in range(sequence.size):
             if subset >> i & 1:
-                part[n] = sequence[begin + i]
+                part[n] = sequence[i]
                 has_item |= part[n] == item
                 n += 1
         threat = find_row(threats.table, part, np.int64(0), n)

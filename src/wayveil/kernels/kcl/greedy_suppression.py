@@ -16,7 +16,7 @@ import numpy as np
 from wayveil.kernels.common.heap import new_heap, pop, push
 from wayveil.kernels.common.jit import inner, kernel
 from wayveil.kernels.common.sequence_table import grown
-from wayveil.kernels.kcl.exact_validity import is_valid, is_violating, lose, new_scratch, settle
+from wayveil.kernels.kcl.exact_validity import Taken, is_valid, is_violating, lose, new_scratch, settle
 from wayveil.kernels.kcl.literal_validity import is_valid_as_printed
 from wayveil.kernels.kcl.pattern_loss import lose_patterns, pattern_loss
 from wayveil.kernels.kcl.projected_lists import inverted
@@ -115,7 +115,8 @@ def suppress(records, elsewhere, violating, common, privacy, local, printed, pat
             if not valid:
                 scores.aside[cell] = 1
                 continue
-            lose(records, common, item, threats.record, threats.first[m], threats.listed[m], privacy.longest, scratch)
+            taken = Taken(item, threats.record, threats.first[m], threats.listed[m])
+            lose(records, common, taken, privacy.longest, scratch)
             settle(common, scratch, np.int64(1))
         group = _group(records, threats, item_first, item_record, item, m)
         log = grown(log, n_log + _LOG_STEP)
@@ -125,7 +126,8 @@ def suppress(records, elsewhere, violating, common, privacy, local, printed, pat
             dead = np.empty(patterns.of_first[item + 1] - patterns.of_first[item], np.int64)
             n_dead = lose_patterns(records, patterns, item, group, np.int64(0), group.size, dead)
         # Lines 7, 8, 11, 12 and 15; then line 14.
-        n_changed, touched, n_touched = _take_out(records, common, threats, item, group, marks, privacy, scratch)
+        taken = Taken(item, group, np.int64(0), group.size)
+        n_changed, touched, n_touched = _take_out(records, common, threats, taken, marks, privacy, scratch)
         if local:
             heap = _push_raised(records, threats, marks.changed, n_changed, scores, heap)
             heap = _push_reopened(records, threats, touched, n_touched, scores, heap)
@@ -311,13 +313,15 @@ def _group(records, threats, item_first, item_record, item, m):
 
 
 @inner
-def _take_out(records, common, threats, item, group, marks, privacy, scratch):
-    """Take `item` out of the records `group`, and these out of its threats.
+def _take_out(records, common, threats, taken, marks, privacy, scratch):
+    """Take an item out of a group of records, and these out of its threats.
 
     A common threat that is no longer violating, though some records still have it, is gone as well.  Returns the number
     of changed threats, which are listed in ``marks.changed``; and the records that lost a visit or a threat, with their
     number.
     """
+    item = taken.item
+    group = taken.record[taken.first : taken.first + taken.n]
     width = threats.table.width
     rows = threats.table.rows
     hits = marks.hits

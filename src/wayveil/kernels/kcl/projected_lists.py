@@ -27,6 +27,7 @@ __all__ = [
     "Privacy",
     "Records",
     "Span",
+    "Takers",
     "clear_counters",
     "count_next",
     "gather",
@@ -82,6 +83,15 @@ PER_VALUE = 2
 Lists = namedtuple("Lists", ["record", "at"])
 """Lists of occurrences, one behind the other: record ``record[o]`` has the sequence, and its last visit is ``at[o]``.
 Both int64; lists lie on a stack, so those of longer sequences are behind those of shorter ones."""
+
+Takers = namedtuple("Takers", ["threat_first", "threat_record", "job_end"])
+"""Who waits for occurrences, and where they go.  All int64.
+
+threat_first, threat_record
+    Threat m takes the entries ``threat_first[m]:threat_first[m + 1]``, as many as its counter RECORDS says.
+job_end : one per job
+    Where the next occurrence of a job goes in `Lists`.
+"""
 
 Span = namedtuple("Span", ["begin", "end", "depth"])
 """The list of one sequence of `depth` items, entries ``begin:end`` of `Lists`; at depth 0 the visit itself is next."""
@@ -239,17 +249,11 @@ def _sort(values, n):
 
 
 @inner
-def hand_out(records, true_record, lists, span, counters, threat_first, threat_record, job_end):
+def hand_out(records, true_record, lists, span, counters, takers):
     """Give the occurrences of a list, made longer by one item, to the threats and jobs that wait for this item.
 
-    Parameters
-    ----------
-    true_record : int64, one per record
-        What its number is among all records, which is what threats list.
-    threat_first, threat_record : int64
-        Threat m takes the entries ``threat_first[m]:threat_first[m + 1]``, as many as its counter RECORDS says.
-    job_end : int64, one per job
-        Where the next occurrence of a job goes in `lists`, which must have room.
+    ``true_record[r]`` (int64) is the number of a record among all records, which is what threats list; `lists` must
+    have room.
     """
     for o in range(span.begin, span.end):
         r = lists.record[o]
@@ -261,10 +265,10 @@ def hand_out(records, true_record, lists, span, counters, threat_first, threat_r
             job = counters[item, JOB]
             if threat >= 0:
                 # The counter is no longer needed: it says how many entries are still free.
-                threat_record[threat_first[threat + 1] - counters[item, RECORDS]] = true_record[r]
+                takers.threat_record[takers.threat_first[threat + 1] - counters[item, RECORDS]] = true_record[r]
                 counters[item, RECORDS] -= 1
             if job >= 0:
-                free = job_end[job]
+                free = takers.job_end[job]
                 lists.record[free] = r
                 lists.at[free] = visit
-                job_end[job] = free + 1
+                takers.job_end[job] = free + 1

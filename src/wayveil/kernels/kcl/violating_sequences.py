@@ -30,6 +30,7 @@ from wayveil.kernels.kcl.projected_lists import (
     VALUES,
     Lists,
     Span,
+    Takers,
     clear_counters,
     count_next,
     gather,
@@ -178,7 +179,7 @@ def find_sequences(records, longest, k, allowed):
             job_end[depth] = n_jobs
             list_top[depth] = top
             if waits:
-                hand_out(near, true_record, lists, span, counters, threat_first, threat_record, job_to)
+                hand_out(near, true_record, lists, span, counters, Takers(threat_first, threat_record, job_to))
             clear_counters(counters, seen, n_seen, n_values)
 
             # The deepest job that waits is next.

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from wayveil.kernels.common.jit import inner, kernel
 from wayveil.kernels.qid.timed_samples import has_known
 
-__all__ = ["nearest_people"]
+__all__ = ["Distance", "nearest_people"]
+
+
+class Distance(NamedTuple):
+    """What tells how far samples of one time are from each other: `a` and `b` have an entry for each sample, in the
+    order of `samples.track`.
+
+    The distance is that of `a`, or with `by_area` the loss ``1 - 1 / area`` of the smallest rectangle of cells around
+    (a, b) of both.
+    """
+
+    a: NDArray[Any]
+    b: NDArray[Any]
+    by_area: bool
 
 
 @kernel
-def nearest_people(samples, which, owner, active, a, b, by_area, most):
+def nearest_people(samples, which, owner, active, distance, most):
     """Return for each of `which` trajectories the nearest one of each of the `most` nearest other people, or -1.
 
     Only active trajectories are returned that have samples at all known times of the one, which in turn has samples
-    at all known times of theirs.  The distance is summed over its known times: that of `a`, or with `by_area` the loss
-    ``1 - 1 / area`` of the smallest rectangle of cells around (a, b) of both.  Where nothing is known of a trajectory,
+    at all known times of theirs.  The distance is summed over its known times.  Where nothing is known of a trajectory,
     it is the number of known samples of the other one.  The lower index wins ties.
-    `which` and `owner` are int64, ``active[i]`` is true for trajectories that count, and a and b have an entry for each
-    sample, in the order of `samples.track`.  O(n) time per known time and trajectory, O(n) memory.
+    `which` and `owner` are int64, ``active[i]`` is true for trajectories that count.  O(n) time per known time and
+    trajectory, O(n) memory.
     """
     n = samples.first.size - 1
     found = np.empty((which.size, most), np.int64)
@@ -29,7 +44,7 @@ def nearest_people(samples, which, owner, active, a, b, by_area, most):
     # The candidate hiding groups of Yarovoy et al. (2009): for each trajectory, who is near where it can be known.  The
     # cheap test comes first, that for samples at all known times last.
     for w in range(which.size):
-        count = _distances(samples, which[w], a, b, by_area, candidate, score)
+        count = _distances(samples, which[w], distance, candidate, score)
         size = np.int64(0)
         for c in range(count):
             if size == most and score[c] >= near[most - 1]:
@@ -44,7 +59,7 @@ def nearest_people(samples, which, owner, active, a, b, by_area, most):
 
 
 @inner
-def _distances(samples, m, a, b, by_area, candidate, score):
+def _distances(samples, m, distance, candidate, score):
     """Write to `candidate` (int64) who has samples at all known times of m, by index, and to `score` how far they are.
 
     Both have room for all trajectories; returns how many were written.
@@ -67,10 +82,10 @@ def _distances(samples, m, a, b, by_area, candidate, score):
     for c in range(count):
         candidate[c] = samples.track[low + c]
         score[c] = 0.0
-    _add(samples, rarest, a, b, by_area, candidate, score, count)
+    _add(samples, rarest, distance, candidate, score, count)
     for i in range(begin, end):
         if i != rarest:
-            count = _add(samples, i, a, b, by_area, candidate, score, count)
+            count = _add(samples, i, distance, candidate, score, count)
     return count
 
 
@@ -82,15 +97,17 @@ def _people_at(samples, known):
 
 
 @inner
-def _add(samples, known, a, b, by_area, candidate, score, count):
+def _add(samples, known, distance, candidate, score, count):
     """Add the distances at one known time; candidates without a sample then are dropped.  Return how many are left."""
+    a = distance.a
+    b = distance.b
     row = samples.known_row[known]
     low = samples.time_first[samples.code[row]]
     high = samples.time_first[samples.code[row] + 1]
     x = a[samples.entry[row]]
     y = b[samples.entry[row]]
     if high - low == count and count == candidate.size:  # everybody is there: straight through, without a comparison
-        if by_area:
+        if distance.by_area:
             for c in range(count):
                 score[c] += 1.0 - 1.0 / ((abs(a[low + c] - x) + 1.0) * (abs(b[low + c] - y) + 1.0))
         else:
@@ -108,7 +125,7 @@ def _add(samples, known, a, b, by_area, candidate, score, count):
         if samples.track[at] == candidate[c]:
             candidate[left] = candidate[c]
             step = abs(a[at] - x)
-            if by_area:
+            if distance.by_area:
                 step = 1.0 - 1.0 / ((step + 1.0) * (abs(b[at] - y) + 1.0))
             score[left] = score[c] + step
             left += 1

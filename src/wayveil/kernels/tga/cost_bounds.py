@@ -24,6 +24,7 @@ __all__ = [
     "Y_TO",
     "Coarse",
     "Rule",
+    "Scratch",
     "Sequences",
     "coarse_bounds",
     "longer",
@@ -55,6 +56,16 @@ low, high : float64, 3 (x, y, t) x pieces x sequences to choose from
     The corners of the box around a piece.
 count : float64 or int64, pieces x sequences to choose from
     How many boxes are in a piece.
+"""
+
+Scratch = namedtuple("Scratch", ["rest_one", "rest_two", "sides", "line"])
+"""Room that is written again for every sequence that is matched (all float64).
+
+rest_one, rest_two : one number more than there are boxes, of the one and of the longest other sequence
+    What is left from every box on costs at least so much.
+sides : two numbers per box of the longest other sequence
+line : as long as `rest_two`
+    A line of the costs A.
 """
 
 # The rows of a sequence of boxes.
@@ -132,13 +143,14 @@ def coarse_bounds(one, m_one, sequences, coarse, rule):
 
 
 @inner
-def rest_bounds(one, m_one, sequences, number, rule, rest_one, rest_two, sides):
+def rest_bounds(one, m_one, sequences, number, rule, scratch):
     """Write the bounds for what is left from every box on, of either; return what a drop costs in addition, of either.
 
-    `one` is as in `coarse_bounds`, `number` a sequence.  `rest_one` and `rest_two` (float64) are room for one number
-    more than there are boxes, `sides` (float64) for two numbers per box of the second.
-    O(product of the lengths) time.
+    `one` is as in `coarse_bounds`, `number` a sequence.  O(product of the lengths) time.
     """
+    rest_one = scratch.rest_one
+    rest_two = scratch.rest_two
+    sides = scratch.sides
     two = sequences.boxes
     a = sequences.begin[number]
     b = sequences.end[number]

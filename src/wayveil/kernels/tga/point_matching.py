@@ -23,46 +23,48 @@ from wayveil.kernels.tga.cost_bounds import (
     X_TO,
     Y_FROM,
     Y_TO,
+    Scratch,
     coarse_bounds,
     longer,
     rest_bounds,
 )
 
-__all__ = ["match_points", "nearest"]
+__all__ = ["Choice", "match_points", "nearest"]
 
 # The steps of a matching.
 _MATCH = 0
 _DROP_ONE = 1
 _DROP_TWO = 2
 
-_Scratch = namedtuple("_Scratch", ["rest_one", "rest_two", "sides", "line"])
-"""Room for `_cost`: what `rest_bounds` writes, and a line of A, for the longest sequence (all float64)."""
+Choice = namedtuple("Choice", ["free", "banned", "wanted"])
+"""Who may be chosen: sequences with a ``free[i]`` (int64) of 1 whose owner is not in `banned` (int64, any number); and
+how many are `wanted`."""
 
 
 @kernel
-def nearest(one, m_one, banned, sequences, free, coarse, wanted, rule):
-    """Return (sequences, costs): the `wanted` cheapest to match with `one`, of different owners, the cheapest first.
+def nearest(one, m_one, sequences, coarse, choice, rule):
+    """Return (sequences, costs): the wanted cheapest to match with `one`, of different owners, the cheapest first.
 
-    `one` (float64, 6 x boxes) stands for `m_one` trajectories; owners in `banned` (int64, any number), and sequences
-    with a ``free[i]`` (int64) that is not 1, are left out.  Ties go to the smaller number.  The time of
+    `one` (float64, 6 x boxes) stands for `m_one` trajectories.  Ties go to the smaller number.  The time of
     `coarse_bounds`, and at most O(product of the lengths) for each sequence that is matched.
     """
+    wanted = choice.wanted
     is_banned = np.zeros(sequences.owner.size, np.int64)
     longest = np.int64(1)
-    for b in range(banned.size):
-        is_banned[banned[b]] = 1
+    for b in range(choice.banned.size):
+        is_banned[choice.banned[b]] = 1
     bound = coarse_bounds(one, m_one, sequences, coarse, rule)
     heap = new_heap(coarse.which.size)
     for c in range(coarse.which.size):
         i = coarse.which[c]
-        if free[i] == 1 and is_banned[sequences.owner[i]] == 0:
+        if choice.free[i] == 1 and is_banned[sequences.owner[i]] == 0:
             heap = push(heap, bound[c], i)
             longest = max(longest, sequences.end[i] - sequences.begin[i])
     best = np.empty(wanted, np.int64)
     cost = np.empty(wanted)
     found = np.int64(0)
     most = np.inf
-    scratch = _Scratch(np.empty(one.shape[1] + 1), np.empty(longest + 1), np.empty((2, longest)), np.empty(longest + 1))
+    scratch = Scratch(np.empty(one.shape[1] + 1), np.empty(longest + 1), np.empty((2, longest)), np.empty(longest + 1))
     # Step 2 of TGA: who is cheapest to match.  Sequences are visited by increasing bound.  Before each round the list
     # has the cheapest of those that were visited, and `most` is what its last one costs, once it is full.  A round
     # matches the next one.  It ends when the next bound is above `most`: then all that follow are, too.
@@ -149,7 +151,7 @@ def _cost(one, m_one, sequences, number, rule, most, scratch):
     m = sequences.end[number] - a
     low = np.int64(0)
     high = np.int64(0)
-    extra_one, extra_two = rest_bounds(one, m_one, sequences, number, rule, rest_one, rest_two, scratch.sides)
+    extra_one, extra_two = rest_bounds(one, m_one, sequences, number, rule, scratch)
     if (rest_one[0] + rest_two[0] + longer(n, m, extra_one, extra_two)) * SURE > most:
         return np.inf
     # The recurrence of `match_points`, cut down to what can still end at `most` or below.  Before round i the numbers

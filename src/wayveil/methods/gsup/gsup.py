@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from wayveil.errors import InputError
 from wayveil.kernels.gsup.driver import (
+    VisitTable,
     count_unsafe,
     new_state,
     suppress_everywhere,
@@ -28,7 +29,7 @@ from wayveil.model import (
     check_parameters,
     parameter,
 )
-from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, keep_rows, take, trajectory_of_row
+from wayveil.model.data.ragged import BoolArray, IntArray, keep_rows, take, trajectory_of_row
 
 __all__ = ["Gsup"]
 
@@ -149,7 +150,7 @@ class Gsup(Method):
             at = (data.place_x[data.location[rows]], data.place_y[data.location[rows]])
             diameter = float(np.hypot(np.ptp(at[0]), np.ptp(at[1])))
         owner = data.owner[by_owner].astype(np.int64)
-        table = _Table(offsets, place, item, owner, adversary, allowed, at, diameter)
+        table = VisitTable(offsets, place, item, owner, adversary, allowed, at, diameter)
         draw = _draw(owner, rng)
         best = self._suppress(table, allowed, draw, engine)
         # Who has many trajectories keeps few of them where places are as frequent in classes as p allows.  Where some
@@ -178,7 +179,9 @@ class Gsup(Method):
         }
         return Published(data=self._published(published), claim=self.claim, facts=facts)
 
-    def _suppress(self, table: _Table, allowed_trips: IntArray, draw: NDArray[np.int64], engine: Engine) -> _Outcome:
+    def _suppress(
+        self, table: VisitTable, allowed_trips: IntArray, draw: NDArray[np.int64], engine: Engine
+    ) -> _Outcome:
         """Take visits and trajectories out until nothing is unsafe; of n trajectories so many may have one place."""
         owner = table.owner
         trajectory = trajectory_of_row(table.offsets)
@@ -194,10 +197,8 @@ class Gsup(Method):
             engine.progress("finding what adversaries can infer")
             at = None if table.at is None else (table.at[0][alive], table.at[1][alive])
             ends = keep_rows(table.offsets, alive)
-            state = new_state(
-                ends, table.place[alive], table.item[alive], owner, table.adversary, table.allowed, at, table.diameter,
-                allowed_trips,
-            )  # fmt: skip
+            left = table._replace(offsets=ends, place=table.place[alive], item=table.item[alive], at=at)
+            state = new_state(left, allowed_trips)
             first = first or count_unsafe(state)
             engine.progress("suppressing visits")
             state = (suppress_in_classes if self.mode == "class" else suppress_everywhere)(state)
@@ -235,20 +236,6 @@ class Gsup(Method):
             return data
         position = np.arange(data.n_visits) - np.repeat(data.offsets[:-1], np.diff(data.offsets)) + 1
         return replace(data, t=position, time_format="integer")
-
-
-@dataclass(frozen=True)
-class _Table:
-    """The trajectories, those of an owner together, as kernels take them: see `new_state`."""
-
-    offsets: IntArray
-    place: IntArray
-    item: IntArray
-    owner: NDArray[np.int64]
-    adversary: IntArray
-    allowed: IntArray
-    at: tuple[FloatArray, FloatArray] | None
-    diameter: float
 
 
 @dataclass(frozen=True, kw_only=True)

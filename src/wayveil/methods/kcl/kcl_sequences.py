@@ -22,12 +22,13 @@ from wayveil.kernels.kcl.candidate_counts import (
     CLEAN,
     COMMON,
     THREAT,
+    Counts,
     count_candidates,
     fill_table,
     judge_candidates,
     locate_threats,
 )
-from wayveil.kernels.kcl.projected_lists import inverted
+from wayveil.kernels.kcl.projected_lists import Privacy, inverted
 from wayveil.kernels.kcl.violating_sequences import Common, Violating
 from wayveil.methods.kcl.kcl_choosing import Choosing
 from wayveil.methods.kcl.kcl_ways import Numbered, Sequences
@@ -190,10 +191,9 @@ def _add_up(counting: Counting, folder: str, length: int, wanted: tuple[bool, bo
         cells = frame.group_by(columns[:length], maintain_order=True).agg(pl.all().sum()).select(columns).to_numpy()
     table, clean = _table(store.load(f"{folder}/known"))
     items, support, having = (np.ascontiguousarray(some) for some in np.hsplit(cells, [length, length + 1]))
-    verdict = judge_candidates(
-        items.astype(np.int64).ravel(), length, support.astype(np.int64).ravel(), having.astype(np.int64).ravel(),
-        table, clean, choosing.asked.k, choosing.allowed(counting.people),
-    )  # fmt: skip
+    counts = Counts(*(column.astype(np.int64).ravel() for column in (items, support, having)))
+    privacy = Privacy(length, choosing.asked.k, choosing.allowed(counting.people))
+    verdict = judge_candidates(counts, length, table, clean, privacy)
     common = verdict & COMMON > 0
     threat = verdict & THREAT > 0
     list_threats, list_common = wanted

@@ -16,7 +16,7 @@ from scipy.sparse.csgraph import connected_components
 
 from wayveil.errors import InputError, ParameterError
 from wayveil.kernels.common.hilbert import hilbert_index
-from wayveil.kernels.qid.hiding_groups import nearest_people
+from wayveil.kernels.qid.hiding_groups import Distance, nearest_people
 from wayveil.kernels.qid.sample_classes import class_boxes, unite_asymmetric, unite_groups
 from wayveil.kernels.qid.speed_guard import Boxed, candidate_edges, mutual_pairs, unite_guards
 from wayveil.kernels.qid.timed_samples import Samples, keep_compatible
@@ -445,7 +445,7 @@ class _Tracks:
             place = hilbert_index(x >> coarser, y >> coarser, order - coarser).astype(np.float64)
             columns = place, place
         by_time = np.argsort(self.samples.entry)
-        return _Space(tracks=self, a=columns[0][by_time], b=columns[1][by_time], by_area=by_area)
+        return _Space(tracks=self, distance=Distance(columns[0][by_time], columns[1][by_time], by_area))
 
     def outermost_first(self) -> IntArray:
         """Return the trajectories by their mean distance from the middle of all positions, the farthest first."""
@@ -460,15 +460,13 @@ class _Space:
     """What tells how near trajectories are to each other."""
 
     tracks: _Tracks
-    a: FloatArray
-    b: FloatArray
-    by_area: bool
+    distance: Distance
 
     def nearest(self, which: IntArray, allowed: BoolArray, most: int) -> IntArray:
         """Return for each trajectory the nearest one of each of the `most` nearest other people; -1 where none is."""
         samples = self.tracks.samples
         owner = self.tracks.owner
-        found: IntArray = nearest_people(samples, which, owner, allowed, self.a, self.b, self.by_area, most)
+        found: IntArray = nearest_people(samples, which, owner, allowed, self.distance, most)
         return found
 
 

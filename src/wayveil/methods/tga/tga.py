@@ -10,7 +10,7 @@ import numpy as np
 
 from wayveil.errors import InputError, ParameterError
 from wayveil.kernels.tga.cost_bounds import Coarse, Rule, Sequences
-from wayveil.kernels.tga.point_matching import match_points, nearest
+from wayveil.kernels.tga.point_matching import Choice, match_points, nearest
 from wayveil.methods.common.dominance import people_needed
 from wayveil.model import (
     BlockKey,
@@ -194,7 +194,7 @@ class Tga(Method):
         for _ in range(0, self.people - 1, step):
             size = len(group.members)
             owners = tracks.sequences.owner[group.members]
-            found, _ = nearest(group.boxes, size, owners, tracks.sequences, free, coarse, step, tracks.rule)
+            found, _ = nearest(group.boxes, size, tracks.sequences, coarse, Choice(free, owners, step), tracks.rule)
             for number in found.tolist():
                 group = group.with_one(tracks, number)
         return group
@@ -289,7 +289,7 @@ def _join(tracks: _Tracks, groups: list[_Group], left: IntArray, share: Fraction
                 continue
             one = _Group.of(tracks, number)
             free = np.where(too_many, 0, 1)
-            best = int(nearest(one.boxes, 1, none, sequences, free, coarse, 1, tracks.rule)[0][0])
+            best = int(nearest(one.boxes, 1, sequences, coarse, Choice(free, none, 1), tracks.rule)[0][0])
             groups[best] = groups[best].with_one(tracks, number)
             end = first[best] + groups[best].boxes.shape[1]
             boxes[:, first[best] : end] = groups[best].boxes

@@ -13,10 +13,11 @@ from wayveil.kernels.common.equal_sequences import first_equal
 from wayveil.kernels.metrics.box_cover import smallest_cover
 from wayveil.metrics.metric_base import OnBoxes
 from wayveil.metrics.movement import Extent, check_comparable, extent, finite, sides, with_rows
-from wayveil.metrics.stats import AREAS, average, distribution
+from wayveil.metrics.stats import AREAS, average, distribution, time_amount
 from wayveil.model import Points, Regions, Score, parameter, seconds_per_unit
 from wayveil.model.accumulators import Same, Tally
 from wayveil.model.data.ragged import take
+from wayveil.model.numbers import amount, count, measure, share
 
 __all__ = ["BoxLoss"]
 
@@ -88,7 +89,7 @@ class BoxLoss(OnBoxes):
             "covers": Tally.of(cover),
             "groups": _groups(published, area),
             "time": float((published.t_max.astype(np.float64) - published.t_min.astype(np.float64)).sum()),
-            "unit": Same(seconds_per_unit(published.time_format) or 1.0),
+            "time_format": Same(published.time_format),
             "extent": extent(original),
         }
 
@@ -101,29 +102,44 @@ class BoxLoss(OnBoxes):
         samples = covers.total
         trajectories = counts["trajectories"]
         whole = self._whole(counts["extent"])
-        share = np.where(covers.values < 0, 1.0, _share(covers.values, whole))
-        per_sample = float((share * covers.counts).sum())
+        area_share = np.where(covers.values < 0, 1.0, _share(covers.values, whole))
+        per_sample = float((area_share * covers.counts).sum())
         trash = trajectories - counts["published"]
         return Score(
             name=self.name,
             meaning="mean area of the box that stands for a true sample, as a share of the whole; lost samples count 1",
             value=finite(per_sample / samples) if samples else None,
             better="lower",
-            percent=True,
-            measured={
-                "trajectories_published_share": _ratio(counts["published"], trajectories),
-                "owners_published_share": _ratio(counts["owners_published"], counts["owners"]),
-                "samples_lost_share": _ratio(int(covers.counts[covers.values < 0].sum()), samples),
-                "boxes": boxes,
-                "average_box_m2": average(areas),
-                "middle_box_m2": _middle(areas),
-                "largest_box_m2": finite(areas.values[-1]) if boxes else None,
-                "average_box_duration": finite(counts["time"] / boxes * counts["unit"].value) if boxes else None,
-                "groups": len(groups),
-                "discernibility": int((groups.counts**2).sum()) + trash * trajectories,
-                "information_given_up_per_sample": finite(per_sample),
-                "information_given_up_printed": _printed(groups, whole, counts["lost_with_trajectory"]),
-                "whole_area_m2": finite(whole),
+            unit="share",
+            numbers={
+                "trajectories_published_share": share(
+                    _ratio(counts["published"], trajectories), "Share of trajectories published"
+                ),
+                "owners_published_share": share(
+                    _ratio(counts["owners_published"], counts["owners"]), "Share of people published"
+                ),
+                "samples_lost_share": share(
+                    _ratio(int(covers.counts[covers.values < 0].sum()), samples), "Share of samples lost"
+                ),
+                "boxes": count(boxes, "Boxes", "boxes"),
+                "average_box_m2": measure(average(areas), "m²", "Mean area of a box"),
+                "middle_box_m2": measure(_middle(areas), "m²", "Median area of a box"),
+                "largest_box_m2": measure(finite(areas.values[-1]) if boxes else None, "m²", "Largest box"),
+                "average_box_duration": time_amount(
+                    finite(counts["time"] / boxes * (seconds_per_unit(counts["time_format"].value) or 1.0))
+                    if boxes
+                    else None,
+                    counts["time_format"].value,
+                    "Mean duration of a box",
+                ),
+                "groups": count(len(groups), "Groups", "groups"),
+                "discernibility": amount(int((groups.counts**2).sum()) + trash * trajectories, "Discernibility"),
+                "information_given_up_per_sample": amount(finite(per_sample), "Information given up, sample by sample"),
+                "information_given_up_printed": amount(
+                    _printed(groups, whole, counts["lost_with_trajectory"]),
+                    "Information given up, as printed in the paper",
+                ),
+                "whole_area_m2": measure(finite(whole), "m²", "Whole area"),
             },
             charts=distribution("Areas of the boxes", "area", AREAS, [("published boxes", areas)], "share of boxes"),
         )

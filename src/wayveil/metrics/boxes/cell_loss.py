@@ -14,6 +14,7 @@ from wayveil.metrics.metric_base import OnBoxes
 from wayveil.metrics.movement import check_comparable, finite
 from wayveil.metrics.stats import distribution
 from wayveil.model import Points, Regions, Score, parameter
+from wayveil.model.numbers import amount, count, measure, share
 
 __all__ = ["CellLoss"]
 
@@ -82,18 +83,24 @@ class CellLoss(OnBoxes):
             meaning="mean over true samples of 1 - 1/cells of the box that stands for it; lost samples count 1",
             value=(uncertain + int((~there).sum())) / samples if samples else None,
             better="lower",
-            percent=True,
-            measured={
-                "information_loss": float((1 - 1 / cells).sum()),
-                "information_loss_per_box": float((1 - 1 / cells).mean()) if boxes else None,
-                "boxes": boxes,
-                "boxes_of_one_cell_share": float((cells == 1).mean()) if boxes else None,
-                "average_box_cells": finite(cells.mean()) if boxes else None,
-                "middle_box_cells": finite(np.median(cells)) if boxes else None,
-                "largest_box_cells": finite(cells.max()) if boxes else None,
-                "samples_lost_share": float((~there).mean()) if samples else None,
-                "trajectories_per_box": counts["sharing"],
-                "cell_m": self.cell,
+            unit="share",
+            numbers={
+                "information_loss": amount(float((1 - 1 / cells).sum()), "Information loss, summed over boxes"),
+                "information_loss_per_box": share(
+                    float((1 - 1 / cells).mean()) if boxes else None, "Information loss of a box, mean"
+                ),
+                "boxes": count(boxes, "Boxes", "boxes"),
+                "boxes_of_one_cell_share": share(
+                    float((cells == 1).mean()) if boxes else None, "Share of boxes of one cell"
+                ),
+                "average_box_cells": count(finite(cells.mean()) if boxes else None, "Mean size of a box", "cells"),
+                "middle_box_cells": count(finite(np.median(cells)) if boxes else None, "Median size of a box", "cells"),
+                "largest_box_cells": count(finite(cells.max()) if boxes else None, "Largest box", "cells"),
+                "samples_lost_share": share(float((~there).mean()) if samples else None, "Share of samples lost"),
+                "trajectories_per_box": count(
+                    counts["sharing"], "Mean of trajectories with the same box", "trajectories"
+                ),
+                "cell_m": measure(self.cell, "m", "Side of a cell"),
             },
             charts=distribution("Cells of the boxes", "size", _CELLS, [("published boxes", cells)], "share of boxes"),
         )

@@ -11,8 +11,9 @@ import numpy as np
 from wayveil.errors import ParameterError
 from wayveil.metrics.metric_base import OnBoxes
 from wayveil.metrics.movement import bounding_box, check_comparable, finite
-from wayveil.metrics.stats import LENGTHS, distribution
+from wayveil.metrics.stats import LENGTHS, distribution, time_amount
 from wayveil.model import Points, Regions, Score, parameter, seconds_per_unit
+from wayveil.model.numbers import amount, count, measure, relative, share
 
 __all__ = ["LogCost"]
 
@@ -73,6 +74,7 @@ class LogCost(OnBoxes):
             "x": x,
             "y": y,
             "t": t,
+            "time_format": original.time_format,
             "points": original.n_rows,
             "suppressed": int(lost.sum()),
             "drop": self._whole(original),
@@ -94,17 +96,22 @@ class LogCost(OnBoxes):
             meaning="mean logarithm of the size in metres and seconds of the box that stands for an original point",
             value=finite(total / points) if points else None,
             better="lower",
-            measured={
-                "total_log_cost": finite(total),
-                "log_cost_of_boxes": finite(of_boxes),
-                "share_of_suppressing_everything": finite(total / worst) if worst > 0 else None,
-                "points_suppressed": suppressed,
-                "points_suppressed_share": suppressed / points if points else None,
-                "cost_of_a_suppressed_point": finite(drop),
-                "boxes": len(x),
-                "average_width_m": finite(x.mean()) if len(x) else None,
-                "average_height_m": finite(y.mean()) if len(y) else None,
-                "average_duration": finite(t.mean()) if len(t) else None,
+            unit="amount",
+            numbers={
+                "total_log_cost": amount(finite(total), "Total log cost"),
+                "log_cost_of_boxes": amount(finite(of_boxes), "Log cost of the boxes"),
+                "share_of_suppressing_everything": relative(
+                    finite(total / worst) if worst > 0 else None, "In relation to suppressing everything"
+                ),
+                "points_suppressed": count(suppressed, "Points suppressed", "points"),
+                "points_suppressed_share": share(suppressed / points if points else None, "Share of points suppressed"),
+                "cost_of_a_suppressed_point": amount(finite(drop), "Cost of a suppressed point"),
+                "boxes": count(len(x), "Boxes", "boxes"),
+                "average_width_m": measure(finite(x.mean()) if len(x) else None, "m", "Mean width of a box"),
+                "average_height_m": measure(finite(y.mean()) if len(y) else None, "m", "Mean height of a box"),
+                "average_duration": time_amount(
+                    finite(t.mean()) if len(t) else None, counts["time_format"], "Mean duration of a box"
+                ),
             },
             charts=distribution("Sides of the boxes", "side", LENGTHS, [("width", x), ("height", y)], "share of boxes"),
         )

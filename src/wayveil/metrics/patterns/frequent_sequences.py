@@ -14,7 +14,8 @@ from wayveil.kernels.frequent.maximal_sequences import mine_maximal_within, most
 from wayveil.metrics.metric_base import OnVisits
 from wayveil.metrics.stats import paired_bars
 from wayveil.metrics.visits.aligned import aligned_locations, check_times, time_label
-from wayveil.model import Chart, Score, Visits, parameter
+from wayveil.model import Chart, Number, Score, Visits, parameter
+from wayveil.model.numbers import count, relative, share
 
 __all__ = ["FrequentSequences"]
 
@@ -108,18 +109,23 @@ class FrequentSequences(OnVisits):
             meaning="share of the maximal frequent sequences of the original that are no longer frequent",
             value=lost,
             better="lower",
-            percent=True,
-            measured={
-                "min_support": used,
-                "mfs_before": len(old[2]),
-                "mfs_after": len(new[2]),
-                "longest_before": int(np.diff(old[0]).max(initial=0)),
-                "longest_after": int(np.diff(new[0]).max(initial=0)),
-                "mfs_loss": lost,
-                "mfs_count_loss": (len(old[2]) - len(new[2])) / len(old[2]) if len(old[2]) else None,
+            unit="share",
+            numbers={
+                "min_support": count(used, "Smallest support"),
+                "mfs_before": count(len(old[2]), "Maximal sequences before", "sequences"),
+                "mfs_after": count(len(new[2]), "Maximal sequences after", "sequences"),
+                "longest_before": count(int(np.diff(old[0]).max(initial=0)), "Longest before", "visits"),
+                "longest_after": count(int(np.diff(new[0]).max(initial=0)), "Longest after", "visits"),
+                "mfs_loss": share(lost, "Share of maximal sequences lost"),
+                "mfs_count_loss": relative(
+                    (len(old[2]) - len(new[2])) / len(old[2]) if len(old[2]) else None,
+                    "Change of the number of maximal sequences, as a loss",
+                ),
                 **_agreement(_listed(old), _listed(new)),
-                "mean_relative_error": _mean(np.abs(now - old[2]) / old[2]),
-                f"top_{self.top}_overlap": _mean(top_now >= counts["top_bar"]),
+                "mean_relative_error": relative(_mean(np.abs(now - old[2]) / old[2]), "Mean relative error"),
+                f"top_{self.top}_overlap": share(
+                    _mean(top_now >= counts["top_bar"]), f"Share of the {self.top} most frequent that stay frequent"
+                ),
             },
             charts=_charts(counts["top_labels"], top[2], top_now),
         )
@@ -166,13 +172,15 @@ def _listed(sequences: tuple[Array, Array, Array]) -> list[list[int]]:
     return [item[first[s] : first[s + 1]] for s in range(len(first) - 1)]
 
 
-def _agreement(old: list[list[int]], new: list[list[int]]) -> dict[str, float | None]:
+def _agreement(old: list[list[int]], new: list[list[int]]) -> dict[str, Number]:
     """Return precision, recall and F-measure of the new maximal sequences as an answer to the question for the old."""
     both = len({tuple(s) for s in old} & {tuple(s) for s in new})
     return {
-        "mfs_precision": both / len(new) if new else None,
-        "mfs_recall": both / len(old) if old else None,
-        "mfs_f_measure": 2 * both / (len(old) + len(new)) if old or new else None,
+        "mfs_precision": share(both / len(new) if new else None, "Precision of maximal sequences"),
+        "mfs_recall": share(both / len(old) if old else None, "Recall of maximal sequences"),
+        "mfs_f_measure": share(
+            2 * both / (len(old) + len(new)) if old or new else None, "F-measure of maximal sequences"
+        ),
     }
 
 

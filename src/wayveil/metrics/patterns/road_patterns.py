@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from wayveil.metrics.metric_base import OnRoutes
 from wayveil.metrics.roads.road_counts import aligned_roads, counts, distinct, follows
-from wayveil.model import Chart, Routes, Score, Series, parameter
+from wayveil.model import Chart, Number, Routes, Score, Series, parameter
 from wayveil.model.data.ragged import trajectory_of_row
+from wayveil.model.numbers import count, relabel, relative, share
 
 __all__ = ["RoadPatterns"]
 
@@ -86,19 +87,21 @@ class RoadPatterns(OnRoutes):
         return Score(
             name=self.name,
             meaning="F-measure of the published frequent patterns as an answer to those of the original",
-            value=exact["f_measure"],
+            value=exact["f_measure"].value,
             better="higher",
-            percent=True,
-            measured={
-                "min_support": support,
-                "patterns_before": sum(old),
-                "patterns_after": sum(new),
-                "patterns_in_both": sum(both),
+            unit="share",
+            numbers={
+                "min_support": count(support, "Smallest support"),
+                "patterns_before": count(sum(old), "Patterns before", "patterns"),
+                "patterns_after": count(sum(new), "Patterns after", "patterns"),
+                "patterns_in_both": count(sum(both), "Patterns in both", "patterns"),
                 **exact,
-                **{f"{key}_half_match": value for key, value in half.items()},
-                "longest_before": _longest(old),
-                "longest_after": _longest(new),
-                "support_error_rate": float(error.mean()) if len(error) else None,
+                **relabel(half, "_half_match", "half of a pattern suffices"),
+                "longest_before": count(_longest(old), "Longest before", "roads"),
+                "longest_after": count(_longest(new), "Longest after", "roads"),
+                "support_error_rate": relative(
+                    float(error.mean()) if len(error) else None, "Mean relative error of the support"
+                ),
             },
             charts=(*_by_length(old, new, both, halves), *_most_frequent(levels, road, names)),
         )
@@ -195,15 +198,15 @@ def _by_half(levels: list[_Level], i: int, side: str) -> Array:
     return np.any(part.common(there)[part.code[windows]], axis=1) if len(at) else at > 0
 
 
-def _measures(n_old: int, n_new: int, old_matched: int, new_matched: int) -> dict[str, float | None]:
+def _measures(n_old: int, n_new: int, old_matched: int, new_matched: int) -> dict[str, Number]:
     """Return precision, recall and their harmonic mean, from whole numbers so that 3/4 is 0.75."""
     f = None
     if n_old or n_new:
         f = 2 * old_matched * new_matched / max(1, new_matched * n_old + old_matched * n_new)
     return {
-        "f_measure": f,
-        "precision": new_matched / n_new if n_new else None,
-        "recall": old_matched / n_old if n_old else None,
+        "f_measure": share(f, "F-measure"),
+        "precision": share(new_matched / n_new if n_new else None, "Precision"),
+        "recall": share(old_matched / n_old if n_old else None, "Recall"),
     }
 
 
@@ -215,8 +218,10 @@ def _by_length(old: list[int], new: list[int], both: list[int], halves: dict[str
     shown = max(_longest(old), _longest(new))
     if not shown:
         return ()
-    exact = [_measures(*numbers)["f_measure"] for numbers in zip(old, new, both, both, strict=True)]
-    half = [_measures(*numbers)["f_measure"] for numbers in zip(old, new, halves["old"], halves["new"], strict=True)]
+    exact = [_measures(*numbers)["f_measure"].value for numbers in zip(old, new, both, both, strict=True)]
+    half = [
+        _measures(*numbers)["f_measure"].value for numbers in zip(old, new, halves["old"], halves["new"], strict=True)
+    ]
     return (
         Chart(
             title="Frequent patterns by length",

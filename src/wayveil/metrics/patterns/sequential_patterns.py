@@ -12,18 +12,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.errors import ParameterError
-from wayveil.kernels.frequent.pattern_cover import cover_patterns
+from wayveil.kernels.frequent.pattern_cover import Ancestry, Growth, cover_patterns
 from wayveil.kernels.frequent.prefix_span import mine_patterns
 from wayveil.metrics.metric_base import OnStops
 from wayveil.metrics.stops.nodes import aligned_nodes, height_of
-from wayveil.model import Chart, Score, Series, Stops, Taxonomy, parameter
+from wayveil.model import Chart, Number, Score, Series, Stops, Taxonomy, parameter
 from wayveil.model.data.ragged import offsets_of
+from wayveil.model.numbers import count, share
 
 __all__ = ["SequentialPatterns"]
 
 Array = NDArray[Any]
 
 _TIMES = {"_at_half": Fraction(1, 2), "": Fraction(1), "_at_double": Fraction(2), "_at_fourfold": Fraction(4)}
+_TIMES_LABEL = {
+    "_at_half": ", at half the support",
+    "": "",
+    "_at_double": ", at twice the support",
+    "_at_fourfold": ", at four times the support",
+}
 _MOST_PATTERNS = 200_000
 _MOST_STEPS = 300_000_000  # a second or two of mining, and more for more data
 _STEPS_PER_STOP = 60
@@ -35,8 +42,8 @@ class SequentialPatterns(OnStops):
 
     A pattern is a sequence of 1 to `longest` nodes that at least a share `support` of the trajectories have in that
     order; others may lie between.  A pattern of the publication covers one of the original if it has the same length
-    and each node is the same or above.  The headline is the share of the original's patterns that are covered by a
-    published one that does not consist of the root only.
+    and each node is the same or above.  The headline is how exactly the original's patterns are still told, from 0 to
+    1: 1 by the same places, less for each level of the taxonomy above them, and 0 by roots alone or by nothing.
 
     Parameters
     ----------
@@ -51,6 +58,8 @@ class SequentialPatterns(OnStops):
     what is lost because trajectories were left out is lost.  Published nodes are items as they are: a stop at a node
     does not count for those above it.
 
+    ``patterns_kept_share`` counts the patterns that are told by the same places, ``patterns_covered_share`` those that
+    a published pattern covers which does not consist of the root only: one of categories covers many of places.
     ``patterns_covered_share_upper_bound`` counts all patterns of the publication as covering,
     ``patterns_covered_share_lower_bound`` only those without any root.  The distance coefficients ``hops_loss`` and
     ``leaves_loss`` are the mean, over the original's patterns, of the cost of the nearest published pattern that covers
@@ -72,8 +81,10 @@ class SequentialPatterns(OnStops):
     >>> before = Stops.from_records([["Bar", "Cafe"], ["Bar", "Cafe"]], taxonomy=tree)
     >>> after = Stops.from_records([["Food", "Cafe"], ["Food", "Place"]], taxonomy=tree)
     >>> score = SequentialPatterns().run(before, after)
-    >>> score.measured["patterns_before"], score.measured["patterns_after"], round(score.value, 3)
-    (3, 1, 0.667)
+    >>> score.measured["patterns_before"], score.measured["patterns_after"]
+    (3, 1)
+    >>> round(score.measured["patterns_covered_share"], 3), round(score.value, 3)
+    (0.667, 0.333)
     """
 
     support: Fraction = parameter(
@@ -110,19 +121,24 @@ class SequentialPatterns(OnStops):
         before = old.at(used)
         after = new.at(used)
         covered = _Covered.of(before, after, tree)
-        measured: dict[str, int | float | None] = {"min_support": used, **covered.shares, **covered.distances}
-        for suffix, count in supports.items():
+        numbers = {"min_support": count(used, "Smallest support"), **covered.shares, **covered.distances}
+        for suffix, least in supports.items():
             for side, patterns in (("before", old), ("after", new)):
-                measured[f"patterns_{side}{suffix}"] = patterns.number(count)
-        measured |= {"longest_before": before.longest, "longest_after": after.longest}
+                numbers[f"patterns_{side}{suffix}"] = count(
+                    patterns.number(least), f"Patterns {side}{_TIMES_LABEL[suffix]}", "patterns"
+                )
+        numbers |= {
+            "longest_before": count(before.longest, "Longest before", "stops"),
+            "longest_after": count(after.longest, "Longest after", "stops"),
+        }
         return Score(
             name=self.name,
             meaning=_MEANING + self._note(supports[""], used, trajectories),
-            value=covered.shares["patterns_covered_share"],
+            value=covered.shares["patterns_told_share"].value,
             better="higher",
-            percent=True,
-            measured=measured,
-            charts=self._charts(measured, covered),
+            unit="share",
+            numbers=numbers,
+            charts=self._charts(numbers, covered),
         )
 
     def _note(self, asked: int, used: int, trajectories: int) -> str:
@@ -134,7 +150,7 @@ class SequentialPatterns(OnStops):
             "many patterns to list"
         )
 
-    def _charts(self, measured: dict[str, int | float | None], covered: _Covered) -> tuple[Chart, ...]:
+    def _charts(self, numbers: Mapping[str, Number], covered: _Covered) -> tuple[Chart, ...]:
         if not covered.lengths:
             return ()
         shown = {suffix: self.support * times for suffix, times in _TIMES.items() if self.support * times <= 1}
@@ -144,7 +160,7 @@ class SequentialPatterns(OnStops):
                 kind="bars",
                 labels=tuple(f"{float(share) * 100:.4g} %" for share in shown.values()),
                 series=tuple(
-                    Series(name=name, values=tuple(measured[f"patterns_{side}{suffix}"] for suffix in shown))
+                    Series(name=name, values=tuple(numbers[f"patterns_{side}{suffix}"].value for suffix in shown))
                     for name, side in (("original", "before"), ("published", "after"))
                 ),
                 x_label="support",
@@ -165,7 +181,9 @@ class SequentialPatterns(OnStops):
         )
 
 
-_MEANING = "share of the original's sequential patterns that a published one covers, not counting those of roots only"
+_MEANING = (
+    "how exactly the original's sequential patterns are still told: 100 % by the same places, less by levels above"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,10 +208,14 @@ class _Patterns:
     @property
     def lengths(self) -> Array:
         """Number of items of each."""
+        return self.sums(np.ones(int(self.last.max(initial=0)) + 1, np.int64))
+
+    def sums(self, of_item: Array) -> Array:
+        """Return the sum of a number per item over the items of each."""
         found = np.zeros(len(self.before), np.int64)
         at = np.arange(len(self.before))
         while (there := at >= 0).any():
-            found += there
+            found[there] += of_item[self.last[at[there]]]
             at = np.where(there, self.before[at], -1)
         return found
 
@@ -219,33 +241,41 @@ def _mine(offsets: Array, node: Array, n_nodes: int, supports: list[int], longes
 class _Covered:
     """The coverage and distance coefficients, and by length how much is covered at all, not by roots, without any."""
 
-    shares: dict[str, float | None]
-    distances: dict[str, float | None]
+    shares: dict[str, Number]
+    distances: dict[str, Number]
     lengths: dict[int, tuple[float, float, float]]
 
     @classmethod
     def of(cls, old: _Patterns, new: _Patterns, tree: Taxonomy) -> _Covered:
         order = np.lexsort((new.last, new.before))
         offsets = offsets_of(np.bincount(new.before + 1, minlength=len(new.before) + 1))
-        roots, hops, leaves = cover_patterns(
-            old.before, old.last, order, new.last[order], offsets, tree.parent, tree.depth, tree.n_leaves
-        )
+        ancestry = Ancestry(tree.parent, tree.depth, tree.n_leaves)
+        roots, hops, leaves = cover_patterns(old.before, old.last, Growth(order, new.last[order], offsets), ancestry)
         lengths = old.lengths
         found = roots >= 0
         levels = np.stack([found, found & (roots < lengths), found & (roots == 0)])
-        share: list[Any] = levels.mean(axis=1).tolist() if len(found) else [None] * 3
-        distances: dict[str, float | None] = {}
-        for name, total, scale in (
-            ("hops_loss", hops, height_of(tree)),
-            ("leaves_loss", leaves, tree.n_leaves[tree.root]),
+        levels_kept: list[Any] = levels.mean(axis=1).tolist() if len(found) else [None] * 3
+        # At the same places a pattern is told in full, at roots not at all; in between each level counts the same.
+        depths = old.sums(tree.depth)
+        told = np.where(found, 1 - hops / np.maximum(depths, 1), 0.0) * (depths > 0)
+        distances: dict[str, Number] = {}
+        for name, label, total, scale in (
+            ("hops_loss", "Mean cost, by steps in the taxonomy", hops, height_of(tree)),
+            ("leaves_loss", "Mean cost, by leaves of the taxonomy", leaves, tree.n_leaves[tree.root]),
         ):
             cost = np.where(found, total / (scale * lengths), 1.0)
-            distances[name] = float(cost.mean()) if len(cost) else None
+            distances[name] = share(float(cost.mean()) if len(cost) else None, label)
         return cls(
             shares={
-                "patterns_covered_share": share[1],
-                "patterns_covered_share_upper_bound": share[0],
-                "patterns_covered_share_lower_bound": share[2],
+                "patterns_told_share": share(
+                    float(told.mean()) if len(found) else None, "How exactly patterns are told"
+                ),
+                "patterns_kept_share": share(
+                    float((found & (hops == 0)).mean()) if len(found) else None, "Share of patterns kept as they were"
+                ),
+                "patterns_covered_share": share(levels_kept[1], "Share of patterns covered"),
+                "patterns_covered_share_upper_bound": share(levels_kept[0], "Share of patterns covered, at most"),
+                "patterns_covered_share_lower_bound": share(levels_kept[2], "Share of patterns covered, at least"),
             },
             distances=distances,
             lengths={

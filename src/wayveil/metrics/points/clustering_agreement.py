@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from wayveil.metrics.metric_base import OnPositions
 from wayveil.metrics.movement import bounding_box, centres, check_comparable, longer_side, with_rows
 from wayveil.model import Points, Regions, Score, parameter
+from wayveil.model.numbers import count, share
 
 __all__ = ["ClusteringAgreement"]
 
@@ -94,18 +95,18 @@ class ClusteringAgreement(OnPositions):
             meaning="agreement of clusters before and after publication, by pairs (F, from precision and recall)",
             value=_share(2 * together, int(are.sum()) + int(were.sum())),
             better="higher",
-            percent=True,
-            measured={
-                "accuracy": _share(right, len(were)),
-                "precision": precision,
-                "recall": recall,
-                "trajectories_clustered": len(label),
-                "trajectories_not_published": int((~kept).sum()),
-                "pairs": len(were),
-                "pairs_together_before": int(were.sum()),
-                "pairs_together_after": int(are.sum()),
-                "clusters_before": len(np.unique(before)),
-                "clusters_after": len(np.unique(label[kept])),
+            unit="share",
+            numbers={
+                "accuracy": share(_share(right, len(were)), "Accuracy"),
+                "precision": share(precision, "Precision"),
+                "recall": share(recall, "Recall"),
+                "trajectories_clustered": count(len(label), "Trajectories clustered", "trajectories"),
+                "trajectories_not_published": count(int((~kept).sum()), "Trajectories not published", "trajectories"),
+                "pairs": count(len(were), "Pairs", "pairs"),
+                "pairs_together_before": count(int(were.sum()), "Pairs together before", "pairs"),
+                "pairs_together_after": count(int(are.sum()), "Pairs together after", "pairs"),
+                "clusters_before": count(len(np.unique(before)), "Clusters before", "clusters"),
+                "clusters_after": count(len(np.unique(label[kept])), "Clusters after", "clusters"),
             },
         )
 

@@ -9,12 +9,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from wayveil.kernels.metrics.displacement import displacements
+from wayveil.kernels.metrics.displacement import Motions, displacements
 from wayveil.metrics.metric_base import OnPositions
 from wayveil.metrics.movement import Extent, check_comparable, extent, finite, sides, with_rows
-from wayveil.metrics.stats import LENGTHS, distribution, tally_of_sizes
+from wayveil.metrics.stats import LENGTHS, distribution, tally_of_sizes, time_amount
 from wayveil.model import Points, Score, parameter, seconds_per_unit
-from wayveil.model.accumulators import Highest
+from wayveil.model.accumulators import Highest, Same
+from wayveil.model.numbers import count, measure, share
 
 __all__ = ["Distortion"]
 
@@ -92,6 +93,7 @@ class Distortion(OnPositions):
             "created": int(np.maximum(after - before, 0).sum()),
             "deleted": int(np.maximum(before - after, 0)[kept].sum()),
             "extent": extent(original),
+            "time_format": Same(original.time_format),
         }
 
     @np.errstate(over="ignore", invalid="ignore")
@@ -105,23 +107,33 @@ class Distortion(OnPositions):
             meaning="average distance in metres between a published position and the true one at the same time",
             value=finite(total / n) if n else None,
             better="lower",
-            measured={
-                "points_published": counts["points"],
-                "total_translation_m": finite(total),
-                "largest_translation_m": finite(counts["largest"].value),
-                "points_moved_share": counts["moved"] / n if n else None,
-                "time_shift_mean": counts["time"] / n if n else None,
-                "time_shift_largest": counts["latest"].value,
-                "points_outside_their_time_share": counts["outside"] / n if n else None,
-                "trash_trajectories": counts["trash"],
-                "trash_trajectories_share": (
-                    counts["trash"] / counts["trajectories"] if counts["trajectories"] else None
+            unit="m",
+            numbers={
+                "points_published": count(counts["points"], "Points published", "points"),
+                "total_translation_m": measure(finite(total), "m", "Total translation"),
+                "largest_translation_m": measure(finite(counts["largest"].value), "m", "Largest translation"),
+                "points_moved_share": share(counts["moved"] / n if n else None, "Share of points moved"),
+                "time_shift_mean": time_amount(
+                    counts["time"] / n if n else None, counts["time_format"].value, "Mean shift in time"
                 ),
-                "trash_points": trash_points,
-                "points_created": counts["created"],
-                "points_deleted": counts["deleted"],
-                "omega_m": finite(omega),
-                "total_distortion_m": finite(total + omega * trash_points),
+                "time_shift_largest": time_amount(
+                    counts["latest"].value, counts["time_format"].value, "Largest shift in time"
+                ),
+                "points_outside_their_time_share": share(
+                    counts["outside"] / n if n else None, "Share of points outside of their trip's time"
+                ),
+                "trash_trajectories": count(counts["trash"], "Trajectories left out", "trajectories"),
+                "trash_trajectories_share": (
+                    share(
+                        counts["trash"] / counts["trajectories"] if counts["trajectories"] else None,
+                        "Share of trajectories left out",
+                    )
+                ),
+                "trash_points": count(trash_points, "Points left out", "points"),
+                "points_created": count(counts["created"], "Points created", "points"),
+                "points_deleted": count(counts["deleted"], "Points deleted", "points"),
+                "omega_m": measure(finite(omega), "m", "What a point left out counts (omega)"),
+                "total_distortion_m": measure(finite(total + omega * trash_points), "m", "Total distortion"),
             },
             charts=distribution(
                 "How far points were moved",
@@ -140,8 +152,8 @@ class Distortion(OnPositions):
 
 def _distances(original: Points, published: Points) -> np.ndarray:
     """Return how far each published point was moved; points of trajectories that had none are not moved but created."""
-    columns = [column for data in (original, published) for column in (data.offsets, data.t, data.x, data.y)]
-    found = displacements(*columns)
+    true, moved = (Motions(data.offsets, data.t, data.x, data.y) for data in (original, published))
+    found: np.ndarray = displacements(true, moved)
     return found[~np.isnan(found)]
 
 

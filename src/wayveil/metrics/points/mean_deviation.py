@@ -15,6 +15,7 @@ from wayveil.metrics.movement import finite
 from wayveil.metrics.stats import LENGTHS, distribution
 from wayveil.metrics.visits.aligned import aligned_locations
 from wayveil.model import Chart, Score, Visits
+from wayveil.model.numbers import count, measure, share
 
 __all__ = ["Deviation"]
 
@@ -64,15 +65,21 @@ class Deviation(OnVisits):
             )
         kept = _kept(original, published)
         there = np.diff(original.offsets) > 0
-        measured: dict[str, int | float | None] = {
-            "visits": original.n_visits,
-            "visits_suppressed": int((kept == 0).sum()),
-            "suppressed_share": float((kept == 0).mean()) if len(kept) else None,
-            "trajectories_without_visits": int((there & (np.diff(published.offsets) == 0)).sum()),
-            "visits_not_original": published.n_visits - int(kept.sum()),
-            "places_with_coordinates": 0 if original.place_x is None else len(original.locations),
-            "largest_deviation_m": None,
-            "diameter_m": None,
+        numbers = {
+            "visits": count(original.n_visits, "Visits", "visits"),
+            "visits_suppressed": count(int((kept == 0).sum()), "Visits suppressed", "visits"),
+            "suppressed_share": share(float((kept == 0).mean()) if len(kept) else None, "Share of visits suppressed"),
+            "trajectories_without_visits": count(
+                int((there & (np.diff(published.offsets) == 0)).sum()), "Trajectories without visits", "trajectories"
+            ),
+            "visits_not_original": count(
+                published.n_visits - int(kept.sum()), "Visits that are not original", "visits"
+            ),
+            "places_with_coordinates": count(
+                0 if original.place_x is None else len(original.locations), "Places with coordinates", "places"
+            ),
+            "largest_deviation_m": measure(None, "m", "Largest deviation"),
+            "diameter_m": measure(None, "m", "Diameter of the area"),
         }
         found = None
         if original.place_x is not None and original.place_y is not None and len(kept):
@@ -80,8 +87,11 @@ class Deviation(OnVisits):
             y = original.place_y[original.location]
             diameter = float(np.hypot(np.ptp(x), np.ptp(y)))
             found = deviations(original.offsets.copy(), x, y, kept, diameter)[there]
-            measured |= {"largest_deviation_m": finite(found.max()), "diameter_m": finite(diameter)}
-        return {"measured": measured, "deviations": found}
+            numbers |= {
+                "largest_deviation_m": measure(finite(found.max()), "m", "Largest deviation"),
+                "diameter_m": measure(finite(diameter), "m", "Diameter of the area"),
+            }
+        return {"numbers": numbers, "deviations": found}
 
     @np.errstate(over="ignore", invalid="ignore")
     def score(self, counts: Mapping[str, Any]) -> Score:
@@ -102,7 +112,8 @@ class Deviation(OnVisits):
             meaning="mean distance in metres of the true visits to the line through the published ones",
             value=value,
             better="lower",
-            measured=counts["measured"],
+            unit="m",
+            numbers=counts["numbers"],
             charts=charts,
         )
 

@@ -9,10 +9,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from wayveil.kernels.metrics.expected_inside import expect_inside
 from wayveil.kernels.metrics.range_query import DAI, PSI, Boxes, Queries, count_inside
 from wayveil.metrics.metric_base import OnPositions
-from wayveil.metrics.movement import bounding_box, check_comparable, finite, longer_side, with_rows
-from wayveil.model import Chart, Points, Regions, Score, Series, parameter
+from wayveil.metrics.movement import check_comparable, finite, usual_box, usual_side, usual_span, with_rows
+from wayveil.metrics.stats import counts_lost
+from wayveil.model import Chart, Number, Points, Regions, Score, Series, parameter
+from wayveil.model.numbers import count, measure, relative, share
 
 __all__ = ["RangeQueries", "boxes_of"]
 
@@ -28,13 +31,18 @@ _SIZES = 5
 
 @dataclass(frozen=True, kw_only=True)
 class RangeQueries(OnPositions):
-    """The relative error of counts of trajectories in random regions and intervals of time.
+    """How wrong counts of trajectories in random regions and intervals of time become.
 
-    An object may be up to `radius` away from where the data say.  A query counts the trajectories that are *possibly
-    sometime inside* (PSI): within `radius` of the region at some moment of the interval; and those that are *definitely
-    always inside* (DAI): in the region with all of their uncertainty, during the whole interval.  With Q before and Q'
-    after, the error of a query is |Q - Q'| / max(Q, s), s being 0.1 % of the original trajectories and at least 1.  The
-    headline is the average over all queries, for PSI.
+    The headline is about *expected* counts: a published box is inside a region with the share of its area that lies
+    there, at each moment of the interval.  It is the share of the counts of all queries that are gone or in the answer
+    of another query, from 0 to 1.
+
+    Two further counts follow the literature.  An object may be up to `radius` away from where the data say.  A query
+    counts the trajectories that are *possibly sometime inside* (PSI): within `radius` of the region at some moment of
+    the interval; and those that are *definitely always inside* (DAI): in the region with all of their uncertainty,
+    during the whole interval.  With Q before and Q'
+    after, the error of a query is |Q - Q'| / max(Q, s), s being 0.1 % of the original trajectories and at least 1.  PSI
+    counts a box in every region that it touches, so its errors can be far above 1.
 
     Parameters
     ----------
@@ -45,13 +53,14 @@ class RangeQueries(OnPositions):
     shape : "square" or "disc"
         Form of the regions.
     centres : "points" or "uniform"
-        Centre of a query: the place and time of a random point of the original, or anywhere in its bounding box and
-        time span.
+        Centre of a query: the place and time of a random point of the original, or anywhere where and
+        when the middle 95 % of its points are.
     side : number, 0 to 1
-        Largest side (or diameter) as a share of the longer side of the bounding box of the original; sides are drawn
-        evenly from a twentieth of it up.
+        Largest side (or diameter) as a share of the longer side of the area where the middle 95 % of the points of the
+        original are; sides are drawn evenly from a twentieth of it up.
     duration : number, 0 to 1
-        Longest duration as a share of the time span of the original; durations are drawn evenly from a tenth of it up.
+        Longest duration as a share of the time in which the middle 95 % of the points are; durations are drawn evenly
+        from a tenth of it up.
     radius : number, 0 to 1e9, or "auto"
         Uncertainty in metres; "auto" is a quarter of the smallest side.  For (k,delta)-anonymity, delta.
 
@@ -108,8 +117,11 @@ class RangeQueries(OnPositions):
             count_inside(boxes_of(data), asked, radius=radius, disc=self.shape == "disc", wanted=PSI | DAI)[:, [0, 3]]
             for data in (original, published)
         )
+        expected = [_expected(data, asked, disc=self.shape == "disc") for data in (original, published)]
         sanity = max(1.0, _SANITY * int(with_rows(original).sum()))
-        return {"asked": asked, "radius": radius, "sanity": sanity, "before": before, "after": after}
+        return {
+            "asked": asked, "radius": radius, "sanity": sanity, "before": before, "after": after, "expected": expected
+        }  # fmt: skip
 
     def score(self, counts: Mapping[str, Any]) -> Score:
         asked = counts["asked"]
@@ -118,40 +130,51 @@ class RangeQueries(OnPositions):
         before = counts["before"]
         after = counts["after"]
         error = np.abs(before - after) / np.maximum(before, sanity)
-        measured = {"queries": len(error), "radius_m": finite(radius), "sanity_bound": sanity}
+        expected = counts["expected"]
+        numbers = {
+            "queries": count(len(error), "Queries", "queries"),
+            "radius_m": measure(finite(radius), "m", "Radius of uncertainty"),
+            "sanity_bound": count(sanity, "Smallest count that errors are compared with", "trajectories"),
+        }
+        for side, found in zip(("before", "after"), expected, strict=True):
+            numbers[f"expected_average_count_{side}"] = count(
+                float(found.mean()) if len(found) else None, f"Mean expected count {side}", "trajectories"
+            )
         for column, name in enumerate(("possibly_inside", "definitely_inside")):
-            measured |= _summary(name, before[:, column], after[:, column], error[:, column])
+            numbers |= _summary(name, before[:, column], after[:, column], error[:, column])
         return Score(
             name=self.name,
-            meaning="average relative error of the number of trajectories possibly inside a region at some time",
-            value=measured["possibly_inside_average_error"],
+            meaning="share of the trajectories to be expected in a region at a time that are gone or somewhere else",
+            value=counts_lost(*expected),
             better="lower",
-            percent=True,
-            measured=measured,
+            unit="share",
+            numbers=numbers,
             charts=_charts(asked, error) if len(error) else (),
         )
 
     def _ask(self, original: Points) -> Queries:
         """Return the queries; none without points."""
-        box = bounding_box(original)
+        box = usual_box(original)
         rng = np.random.default_rng(self.seed)
         n = self.queries if box else 0
-        half = longer_side(original) * self.side * rng.uniform(_SMALLEST_SIDE, 1, n) / 2
+        half = usual_side(original) * self.side * rng.uniform(_SMALLEST_SIDE, 1, n) / 2
         rows = rng.integers(0, max(1, original.n_rows), n)
         x = original.x[rows]
         y = original.y[rows]
         t = original.t[rows].astype(np.float64)
-        start, stop = (float(original.t.min()), float(original.t.max())) if box else (0.0, 0.0)
+        start, stop = usual_span(original.t) if box else (0.0, 0.0)
         if self.centres == "uniform" and box:
             x, y, t = (low + (high - low) * rng.random(n) for low, high in (box[:2], box[2:], (start, stop)))
         length = (stop - start) * self.duration * rng.uniform(_SHORTEST, 1, n)
-        begin = np.clip(t - length / 2, start, stop - length)  # all of the interval is in the time of the data
+        # All of the interval is in the time of the data.
+        first, last = (float(original.t.min()), float(original.t.max())) if box else (0.0, 0.0)
+        begin = np.clip(t - length / 2, first, last - length)
         return Queries(x, y, half, begin, begin + length)
 
     def _radius(self, original: Points) -> float:
         if not isinstance(self.radius, str):
             return self.radius
-        return longer_side(original) * self.side * _SMALLEST_SIDE * _AUTO_RADIUS
+        return usual_side(original) * self.side * _SMALLEST_SIDE * _AUTO_RADIUS
 
 
 def boxes_of(data: Points | Regions) -> Boxes:
@@ -159,16 +182,32 @@ def boxes_of(data: Points | Regions) -> Boxes:
     return Boxes(data.offsets, *data.boxes())
 
 
-def _summary(name: str, before: Array, after: Array, error: Array) -> dict[str, Any]:
+def _expected(data: Points | Regions, asked: Queries, *, disc: bool) -> Array:
+    """Return the mean number of trajectories to be expected in each region during its interval."""
+    found = np.zeros(len(asked.x))
+    expect_inside(boxes_of(data), asked, disc, found)
+    return found
+
+
+def _summary(name: str, before: Array, after: Array, error: Array) -> dict[str, Number]:
     """Return what there is to say of one kind of query; errors are left empty where no query has an answer."""
     answered = bool(before.any() or after.any())
+    inside = name.replace("_", " ")
     return {
-        f"{name}_average_error": float(error.mean()) if answered else None,
-        f"{name}_middle_error": float(np.median(error)) if answered else None,
-        f"{name}_exact_share": float((before == after).mean()) if answered else None,
-        f"{name}_answered_share": float((before > 0).mean()) if len(before) else None,
-        f"{name}_average_count_before": float(before.mean()) if len(before) else None,
-        f"{name}_average_count_after": float(after.mean()) if len(after) else None,
+        f"{name}_average_error": relative(float(error.mean()) if answered else None, f"Mean error, {inside}"),
+        f"{name}_middle_error": relative(float(np.median(error)) if answered else None, f"Median error, {inside}"),
+        f"{name}_exact_share": share(
+            float((before == after).mean()) if answered else None, f"Share of exact answers, {inside}"
+        ),
+        f"{name}_answered_share": share(
+            float((before > 0).mean()) if len(before) else None, f"Share of queries that find something, {inside}"
+        ),
+        f"{name}_average_count_before": count(
+            float(before.mean()) if len(before) else None, f"Mean count before, {inside}", "trajectories"
+        ),
+        f"{name}_average_count_after": count(
+            float(after.mean()) if len(after) else None, f"Mean count after, {inside}", "trajectories"
+        ),
     }
 
 

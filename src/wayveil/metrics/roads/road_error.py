@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from wayveil.metrics.metric_base import OnRoutes
 from wayveil.metrics.roads.road_counts import by_slice, slices_of, tally_of_roads
 from wayveil.metrics.stats import largest
-from wayveil.model import Chart, RoadNetwork, Routes, Score, Series, parameter
+from wayveil.model import Chart, Number, RoadNetwork, Routes, Score, Series, parameter
 from wayveil.model.accumulators import Same, Tally, side_by_side
 from wayveil.model.data.ragged import trajectory_of_row
+from wayveil.model.numbers import count, relative, share
 
 __all__ = ["RoadError"]
 
@@ -104,18 +105,26 @@ class RoadError(OnRoutes):
             meaning=self._meaning,
             value=_mean(error[frequent]),
             better="lower",
-            percent=True,
-            measured={
-                "slices": 1 if slices is None else slices,
-                **({} if isinstance(self.k, str) else {"roads_frequent": int(frequent.sum())}),
+            unit="relative",
+            numbers={
+                "slices": count(1 if slices is None else slices, "Slices of time", "slices"),
+                **(
+                    {}
+                    if isinstance(self.k, str)
+                    else {"roads_frequent": count(int(frequent.sum()), "Frequent roads", "roads")}
+                ),
                 **({} if isinstance(self.k, str) else _spread(error[frequent], "frequent")),
                 **_spread(error[shown], "published"),
                 **_spread(error, "all"),
-                "roads_before": len(error),
-                "roads_after": int((after > 0).sum()),
-                "roads_lost_share": _mean(~shown),
-                **({} if isinstance(self.k, str) else {"frequent_roads_lost_share": _mean(~shown[frequent])}),
-                "roads_new": int((~there).sum()),
+                "roads_before": count(len(error), "Roads before", "roads"),
+                "roads_after": count(int((after > 0).sum()), "Roads after", "roads"),
+                "roads_lost_share": share(_mean(~shown), "Share of roads lost"),
+                **(
+                    {}
+                    if isinstance(self.k, str)
+                    else {"frequent_roads_lost_share": share(_mean(~shown[frequent]), "Share of frequent roads lost")}
+                ),
+                "roads_new": count(int((~there).sum()), "Roads that nobody used before", "roads"),
             },
             charts=(
                 *_per_road(cells.names, road[there], before[there], error),
@@ -143,10 +152,12 @@ def _mean(values: Array) -> float | None:
     return float(values.mean()) if len(values) else None
 
 
-def _spread(error: Array, which: str) -> dict[str, float | None]:
+def _spread(error: Array, which: str) -> dict[str, Number]:
     return {
-        f"error_rate_{which}_roads": _mean(error),
-        f"error_rate_deviation_{which}_roads": float(error.std()) if len(error) else None,
+        f"error_rate_{which}_roads": relative(_mean(error), f"Mean error of {which} roads"),
+        f"error_rate_deviation_{which}_roads": relative(
+            float(error.std()) if len(error) else None, f"Standard deviation of the error of {which} roads"
+        ),
     }
 
 

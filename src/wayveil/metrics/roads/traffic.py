@@ -14,6 +14,7 @@ from wayveil.metrics.roads.road_counts import by_slice, follows, slices_of, tall
 from wayveil.metrics.stats import largest, paired_bars
 from wayveil.model import Chart, Routes, Score, parameter
 from wayveil.model.accumulators import Same, Tally, side_by_side
+from wayveil.model.numbers import count, relative, share
 
 __all__ = ["Traffic"]
 
@@ -77,23 +78,27 @@ class Traffic(OnRoutes):
             meaning="sum of the changes of all traffic counts of roads, in relation to the original traffic",
             value=passed.changed,
             better="lower",
-            percent=True,
-            measured={
-                "slices": 1 if slices is None else slices,
-                "passages_before": int(passed.before.sum()),
-                "passages_after": int(passed.after.sum()),
-                "passages_lost_share": passed.lost,
-                "passages_added_share": passed.added,
-                "roads_before": int((passed.before > 0).sum()),
-                "roads_after": int((passed.after > 0).sum()),
-                "roads_lost_share": passed.gone,
-                f"top_{self.top}_roads_kept_share": passed.top_kept(self.top),
-                "turns_before": int(turned.before.sum()),
-                "turns_after": int(turned.after.sum()),
-                "turns_changed_share": turned.changed,
-                "turns_lost_share": turned.lost,
-                "turns_added_share": turned.added,
-                f"top_{self.top}_turns_kept_share": turned.top_kept(self.top),
+            unit="relative",
+            numbers={
+                "slices": count(1 if slices is None else slices, "Slices of time", "slices"),
+                "passages_before": count(int(passed.before.sum()), "Passages before", "passages"),
+                "passages_after": count(int(passed.after.sum()), "Passages after", "passages"),
+                "passages_lost_share": share(passed.lost, "Share of passages lost"),
+                "passages_added_share": relative(passed.added, "Passages added, in relation to those before"),
+                "roads_before": count(int((passed.before > 0).sum()), "Roads before", "roads"),
+                "roads_after": count(int((passed.after > 0).sum()), "Roads after", "roads"),
+                "roads_lost_share": share(passed.gone, "Share of roads lost"),
+                f"top_{self.top}_roads_kept_share": share(
+                    passed.top_kept(self.top), f"Share kept of the {self.top} roads with most traffic"
+                ),
+                "turns_before": count(int(turned.before.sum()), "Turns before", "turns"),
+                "turns_after": count(int(turned.after.sum()), "Turns after", "turns"),
+                "turns_changed_share": relative(turned.changed, "Turns changed, in relation to those before"),
+                "turns_lost_share": share(turned.lost, "Share of turns lost"),
+                "turns_added_share": relative(turned.added, "Turns added, in relation to those before"),
+                f"top_{self.top}_turns_kept_share": share(
+                    turned.top_kept(self.top), f"Share kept of the {self.top} most frequent turns"
+                ),
             },
             charts=(
                 *passed.chart("busiest road", "road"),

@@ -15,15 +15,19 @@ from wayveil.errors import InputError
 from wayveil.kernels.metrics.stop_alignment import PlaceTree, align_stops
 from wayveil.metrics.metric_base import OnStops
 from wayveil.metrics.stops.nodes import aligned_nodes, height_of
-from wayveil.model import Chart, Score, Series, Stops, Taxonomy
+from wayveil.model import Chart, Number, Score, Series, Stops, Taxonomy
 from wayveil.model.accumulators import Same, Tally
 from wayveil.model.data.ragged import keep_rows, trajectory_of_row
+from wayveil.model.numbers import count, relative, share
 
 __all__ = ["GeneralizationCost"]
 
 Array = NDArray[Any]
 
 _LABELS = ("0", *(f"up to {10 * i} %" for i in range(1, 10)), "up to 100 %", "100 %: lost")
+
+_PART = {"": "a stop", "qi_": "a stop that is not sensitive", "sensitive_": "a sensitive stop"}
+_DISTANCE = {"hops": "steps in the taxonomy", "leaves": "leaves of the taxonomy"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,26 +102,34 @@ class GeneralizationCost(OnStops):
         }
 
     def score(self, counts: Mapping[str, Any]) -> Score:
-        measured: dict[str, int | float | None] = {}
+        numbers: dict[str, Number] = {}
         costs = {}
         for distance, scale in zip(("hops", "leaves"), counts["scales"].value, strict=True):
             for part in ("", "qi_", "sensitive_"):
                 found = _Costs(counts["costs"][part + distance], scale)
                 costs[part + distance] = found
-                measured[f"{part}{distance}_loss"] = found.mean
+                numbers[f"{part}{distance}_loss"] = share(
+                    found.mean, f"Mean cost of {_PART[part]}, by {_DISTANCE[distance]}"
+                )
                 if not part:
-                    measured["unaligned_trajectories"] = found.lost
-            measured[f"{distance}_loss_printed"] = _Costs(counts["costs"][f"{distance}_printed"], scale).mean
-        for what in ("other_length", "not_published"):
-            measured[f"{what}_share"] = counts[what] / counts["trajectories"] if counts["trajectories"] else None
+                    numbers["unaligned_trajectories"] = count(
+                        found.lost, "Trajectories that cannot be aligned", "trajectories"
+                    )
+            printed = _Costs(counts["costs"][f"{distance}_printed"], scale).mean
+            numbers[f"{distance}_loss_printed"] = relative(printed, f"Mean cost as printed, by {_DISTANCE[distance]}")
+        for what, label in (("other_length", "of another length"), ("not_published", "not published")):
+            numbers[f"{what}_share"] = share(
+                counts[what] / counts["trajectories"] if counts["trajectories"] else None,
+                f"Share of trajectories {label}",
+            )
         return Score(
             name=self.name,
             meaning="mean over trajectories of the mean cost of a stop: steps up in the taxonomy by its height; left "
             "out costs 1",
-            value=measured["hops_loss"],
+            value=numbers["hops_loss"].value,
             better="lower",
-            percent=True,
-            measured=measured,
+            unit="share",
+            numbers=numbers,
             charts=_charts(costs),
         )
 

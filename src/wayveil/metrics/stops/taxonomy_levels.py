@@ -10,11 +10,13 @@ import numpy as np
 
 from wayveil.metrics.metric_base import OnStops
 from wayveil.metrics.stops.nodes import aligned_nodes
-from wayveil.model import Chart, Score, Series, Stops
+from wayveil.model import Chart, Number, Score, Series, Stops
+from wayveil.model.numbers import relative, share
 
 __all__ = ["TaxonomyLevels"]
 
 _KINDS = (("qi_", False), ("sensitive_", True))
+_STOPS = {"": "stops", "qi_": "stops that are not sensitive", "sensitive_": "sensitive stops"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,31 +59,39 @@ class TaxonomyLevels(OnStops):
         return found
 
     def score(self, counts: Mapping[str, Any]) -> Score:
-        measured: dict[str, int | float | None] = {}
+        numbers: dict[str, Number] = {}
         charts: list[Chart] = []
         parts = {part: tuple(int(side.sum()) for side in counts[part]["levels"]) for part, _ in _KINDS}
         parts = {"": tuple(sum(sides) for sides in zip(*parts.values(), strict=True)), **parts}
         for part, (before, after) in parts.items():
             leaves = sum(counts[kind]["leaves"] for kind, _ in _KINDS if part in ("", kind))
-            measured |= {
-                f"{part}own_place_share": _share(leaves, before),
-                f"{part}left_out_share": _share(max(0, before - after), before),
+            numbers |= {
+                f"{part}own_place_share": relative(
+                    _share(leaves, before), f"Share of {_STOPS[part]} at their own place"
+                ),
+                f"{part}left_out_share": share(
+                    _share(max(0, before - after), before), f"Share of {_STOPS[part]} left out"
+                ),
             }
             if not part:
-                measured["root_share"] = _share(counts["root"], before)
+                numbers["root_share"] = relative(_share(counts["root"], before), "Share of stops that are anywhere")
                 continue
             levels = [side.tolist() for side in counts[part]["levels"]]
             for level, (n_before, n_after) in enumerate(zip(*levels, strict=True)):
-                measured[f"{part}level_{level}_share_before"] = _share(n_before, before)
-                measured[f"{part}level_{level}_share_after"] = _share(n_after, before)
+                numbers[f"{part}level_{level}_share_before"] = share(
+                    _share(n_before, before), f"Share of {_STOPS[part]} at level {level} before"
+                )
+                numbers[f"{part}level_{level}_share_after"] = relative(
+                    _share(n_after, before), f"Share of {_STOPS[part]} at level {level} after"
+                )
             charts += _chart(dict(_KINDS)[part], levels, before, after)
         return Score(
             name=self.name,
             meaning="share of the original stops that are published at their own place",
-            value=measured["own_place_share"],
+            value=numbers["own_place_share"].value,
             better="higher",
-            percent=True,
-            measured=measured,
+            unit="relative",
+            numbers=numbers,
             charts=tuple(charts),
         )
 

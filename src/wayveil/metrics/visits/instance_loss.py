@@ -13,6 +13,7 @@ from wayveil.metrics.metric_base import OnVisits
 from wayveil.metrics.visits.aligned import check_time_formats, hour_of_day
 from wayveil.model import Chart, Score, Series, TimeFormat, Visits
 from wayveil.model.accumulators import Same, Tally, side_by_side
+from wayveil.model.numbers import count
 
 __all__ = ["InstanceLoss"]
 
@@ -67,10 +68,10 @@ class InstanceLoss(OnVisits):
             meaning="share of the original visits that were not published",
             value=1 - after["visits"] / before["visits"] if before["visits"] else None,
             better="lower",
-            percent=True,
-            measured={
-                f"{what}_{side}": counts[side][what]
-                for what in ("visits", "trajectories", "owners")
+            unit="share",
+            numbers={
+                f"{what}_{side}": count(counts[side][what], f"{word.capitalize()} {side}", word)
+                for what, word in (("visits", "visits"), ("trajectories", "trajectories"), ("owners", "people"))
                 for side in ("before", "after")
             },
             charts=(

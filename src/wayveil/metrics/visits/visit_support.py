@@ -14,6 +14,7 @@ from wayveil.metrics.stats import paired_bars
 from wayveil.metrics.visits.aligned import check_times, time_label
 from wayveil.model import Chart, Score, TimeFormat, Visits
 from wayveil.model.accumulators import Same, Tally, side_by_side
+from wayveil.model.numbers import amount, count, relative, share
 
 __all__ = ["VisitSupport"]
 
@@ -70,14 +71,16 @@ class VisitSupport(OnVisits):
             meaning="distance between the distributions of visits over places and times, before and after",
             value=_total_variation(before, after),
             better="lower",
-            percent=True,
-            measured={
-                "distinct_visits_before": int(there.sum()),
-                "distinct_visits_after": int((after > 0).sum()),
-                "visits_kept_share": _mean(new > 0),
-                "mean_relative_error": _mean(np.abs(new - old) / old),
-                "rank_correlation": _rank_correlation(old, new),
-                f"top_{_TOP}_overlap": _top_overlap(before, after),
+            unit="share",
+            numbers={
+                "distinct_visits_before": count(int(there.sum()), "Distinct visits before", "visits"),
+                "distinct_visits_after": count(int((after > 0).sum()), "Distinct visits after", "visits"),
+                "visits_kept_share": share(_mean(new > 0), "Share of distinct visits kept"),
+                "mean_relative_error": relative(_mean(np.abs(new - old) / old), "Mean relative error"),
+                "rank_correlation": amount(_rank_correlation(old, new), "Rank correlation"),
+                f"top_{_TOP}_overlap": share(
+                    _top_overlap(before, after), f"Share in both lists of the {_TOP} most frequent"
+                ),
             },
             charts=_charts(visits, before, after, counts["time_format"].value),
         )

@@ -13,8 +13,10 @@ import numpy as np
 from wayveil.errors import ParameterError
 from wayveil.model.claims.base import GroupClaim, Protection
 from wayveil.model.claims.counting import row_share_parameter, share_text
+from wayveil.model.claims.verdict_numbers import ATTACK_GRAPH
 from wayveil.model.data.points import Points
 from wayveil.model.data.times import seconds_per_unit
+from wayveil.model.numbers import Numbers
 from wayveil.model.parameters import parameter
 
 __all__ = ["AttackGraph", "top_speed_of"]
@@ -72,6 +74,7 @@ class AttackGraph(GroupClaim):
 
     name: ClassVar[str] = "AttackGraph"
     about_truth: ClassVar[bool] = True
+    quantities: ClassVar[Numbers] = ATTACK_GRAPH
     public_numbers: ClassVar[tuple[str, ...]] = (
         "min_declared",
         "trajectories",

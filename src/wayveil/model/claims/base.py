@@ -6,10 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal, Protocol
 
 from wayveil.errors import ParameterError
 from wayveil.model.claims.counting import each_trajectory, share_value
+from wayveil.model.numbers import Numbers
 from wayveil.model.parameters import Sensitive, check_parameters, parameters_of, plain
 
 __all__ = ["Claim", "GroupClaim", "Guarantee", "Protection"]
@@ -88,6 +90,9 @@ class Guarantee(Protocol):
     """What of a verdict is public: numbers that follow from the published rows and from who is behind them.  What
     compares them with the original (rows that are left out, boxes that are not true) is in the private report alone."""
 
+    quantities: ClassVar[Numbers]
+    """The numbers of a verdict, by name, without their values: unit, label, and which parameter bounds them."""
+
     @property
     def sensitive(self) -> Sensitive:
         """The values whose inference is bounded, by attribute."""
@@ -141,6 +146,7 @@ class Claim(ABC):
     about_truth: ClassVar[bool] = False
     judged_alone: ClassVar[bool] = True
     public_numbers: ClassVar[tuple[str, ...]] = ()
+    quantities: ClassVar[Numbers] = MappingProxyType({})
     sensitive: Sensitive = ()
     adversaries: Sensitive = ()
     row_share: Fraction | str | None = None

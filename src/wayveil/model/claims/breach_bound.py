@@ -10,6 +10,8 @@ from typing import Any, ClassVar
 from wayveil.errors import ParameterError
 from wayveil.model.claims.base import Claim, Protection
 from wayveil.model.claims.counting import percent
+from wayveil.model.claims.verdict_numbers import BREACH_BOUND
+from wayveil.model.numbers import Numbers
 from wayveil.model.parameters import Sensitive, parameter
 
 __all__ = ["BreachBound"]
@@ -46,6 +48,7 @@ class BreachBound(Claim):
     )
 
     name: ClassVar[str] = "BreachBound"
+    quantities: ClassVar[Numbers] = BREACH_BOUND
     public_numbers: ClassVar[tuple[str, ...]] = (
         "max_share",
         "max_share_exact",

@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 
 from wayveil.model.claims.base import Claim, Protection
 from wayveil.model.claims.counting import percent, row_share_parameter, share_text, share_value
+from wayveil.model.claims.verdict_numbers import CSAFETY
+from wayveil.model.numbers import Numbers
 from wayveil.model.parameters import parameter
 
 __all__ = ["CSafety", "grouping_parameter", "place_people_parameter", "weights_parameter"]
@@ -95,6 +97,7 @@ class CSafety(Claim):
 
     name: ClassVar[str] = "CSafety"
     about_truth: ClassVar[bool] = True
+    quantities: ClassVar[Numbers] = CSAFETY
     public_numbers: ClassVar[tuple[str, ...]] = (
         "max_probability",
         "max_probability_exact",

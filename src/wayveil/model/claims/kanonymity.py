@@ -8,6 +8,8 @@ from typing import ClassVar
 
 from wayveil.model.claims.base import GroupClaim, Protection
 from wayveil.model.claims.counting import row_share_parameter, share_text
+from wayveil.model.claims.verdict_numbers import KANONYMITY
+from wayveil.model.numbers import Numbers
 from wayveil.model.parameters import parameter
 
 __all__ = ["KAnonymity"]
@@ -40,6 +42,7 @@ class KAnonymity(GroupClaim):
 
     name: ClassVar[str] = "KAnonymity"
     about_truth: ClassVar[bool] = True
+    quantities: ClassVar[Numbers] = KANONYMITY
     public_numbers: ClassVar[tuple[str, ...]] = (
         "min_support",
         "max_owner_share",

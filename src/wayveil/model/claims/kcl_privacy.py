@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 
 from wayveil.model.claims.base import GroupClaim, Protection
 from wayveil.model.claims.counting import percent, row_share_parameter, share_text
+from wayveil.model.claims.verdict_numbers import KCL_PRIVACY
+from wayveil.model.numbers import Numbers
 from wayveil.model.parameters import Sensitive, parameter
 
 __all__ = ["KCL"]
@@ -68,6 +70,7 @@ class KCL(GroupClaim):
     )
 
     name: ClassVar[str] = "KCL"
+    quantities: ClassVar[Numbers] = KCL_PRIVACY
     public_numbers: ClassVar[tuple[str, ...]] = (
         "min_support",
         "min_support_note",

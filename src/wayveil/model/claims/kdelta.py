@@ -9,6 +9,8 @@ from typing import Any, ClassVar
 
 from wayveil.model.claims.base import GroupClaim, Protection
 from wayveil.model.claims.counting import row_share_parameter, share_text
+from wayveil.model.claims.verdict_numbers import KDELTA
+from wayveil.model.numbers import Numbers
 from wayveil.model.parameters import parameter
 
 __all__ = ["KDelta"]
@@ -48,6 +50,7 @@ class KDelta(GroupClaim):
     )
 
     name: ClassVar[str] = "KDelta"
+    quantities: ClassVar[Numbers] = KDELTA
     public_numbers: ClassVar[tuple[str, ...]] = (
         "min_support",
         "certified",

@@ -8,6 +8,8 @@ from typing import ClassVar
 
 from wayveil.model.claims.base import GroupClaim, Protection
 from wayveil.model.claims.counting import row_share_parameter, share_text
+from wayveil.model.claims.verdict_numbers import STRICT_K
+from wayveil.model.numbers import Numbers
 from wayveil.model.parameters import parameter
 
 __all__ = ["StrictK"]
@@ -44,6 +46,7 @@ class StrictK(GroupClaim):
 
     name: ClassVar[str] = "StrictK"
     about_truth: ClassVar[bool] = True
+    quantities: ClassVar[Numbers] = STRICT_K
     public_numbers: ClassVar[tuple[str, ...]] = (
         "min_support",
         "min_support_note",

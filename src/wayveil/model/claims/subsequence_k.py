@@ -8,6 +8,8 @@ from typing import ClassVar
 
 from wayveil.model.claims.base import GroupClaim, Protection
 from wayveil.model.claims.counting import row_share_parameter, share_text
+from wayveil.model.claims.verdict_numbers import SUBSEQUENCE_K
+from wayveil.model.numbers import Numbers
 from wayveil.model.parameters import parameter
 
 __all__ = ["SubsequenceK"]
@@ -40,6 +42,7 @@ class SubsequenceK(GroupClaim):
 
     name: ClassVar[str] = "SubsequenceK"
     about_truth: ClassVar[bool] = True
+    quantities: ClassVar[Numbers] = SUBSEQUENCE_K
     public_numbers: ClassVar[tuple[str, ...]] = (
         "min_support",
         "min_support_note",

@@ -40,6 +40,8 @@ class RoadNetwork:
         Road `r` is drawn by the points ``shape[r]:shape[r + 1]`` of `shape_x` and `shape_y`, from its first to its last
         node, both included.  None where roads are straight lines, or nothing is known of them.
     shape_x, shape_y : float64, or None
+    banned_from, banned_to : int64, one per turn that is not allowed, or None
+        Codes of the road that it leads out of and of the one that it leads into.
     frame : Frame
         What coordinates were in the file.
 
@@ -60,13 +62,15 @@ class RoadNetwork:
     shape: IntArray | None = None
     shape_x: FloatArray | None = None
     shape_y: FloatArray | None = None
+    banned_from: IntArray | None = None
+    banned_to: IntArray | None = None
     frame: Frame = Frame()
 
     def __post_init__(self) -> None:
         set_ = object.__setattr__
         set_(self, "roads", tuple(self.roads))
         set_(self, "nodes", tuple(self.nodes))
-        for name in ("from_node", "to_node", "shape"):
+        for name in ("from_node", "to_node", "shape", "banned_from", "banned_to"):
             if getattr(self, name) is not None:
                 set_(self, name, frozen(getattr(self, name), np.int64))
         for name in ("node_x", "node_y", "length_m", "shape_x", "shape_y"):
@@ -91,6 +95,8 @@ class RoadNetwork:
             raise InputError("RoadNetwork: a length must not be negative.")
         if self.shape is not None:
             self._check_shape(n)
+        if self.banned_from is not None or self.banned_to is not None:
+            self._check_turns(n)
 
     def _check_shape(self, n: int) -> None:
         shape = self.shape
@@ -102,6 +108,15 @@ class RoadNetwork:
             raise InputError("RoadNetwork: the shape of a road must have at least its two ends.")
         if not (np.isfinite(x).all() and np.isfinite(y).all()):
             raise InputError("RoadNetwork: shapes must be finite.")
+
+    def _check_turns(self, n: int) -> None:
+        one = self.banned_from
+        other = self.banned_to
+        if one is None or other is None or len(one) != len(other):
+            raise InputError("RoadNetwork: banned_from and banned_to must be given together, one of each per turn.")
+        for roads in (one, other):
+            if len(roads) and not 0 <= roads.min() <= roads.max() < n:
+                raise InputError("RoadNetwork: a turn that is not allowed must be between two roads that exist.")
 
     def __len__(self) -> int:
         return len(self.roads)

@@ -11,9 +11,9 @@ import numpy as np
 from wayveil.errors import InputError
 from wayveil.model.checks import check_order
 from wayveil.model.data.ragged import BoolArray, IntArray, keep_rows, offsets_of
-from wayveil.model.data.taxonomy import Taxonomy
 from wayveil.model.data.times import TimeFormat
 from wayveil.model.data.trajectories import Columns, Trajectories
+from wayveil.model.places.taxonomy import Taxonomy
 
 __all__ = ["Stops"]
 

@@ -85,6 +85,7 @@ class Trajectories(ABC):
     - any other hook whose default does not fit.
 
     It is listed in `wayveil.model.data.kinds`.  How its files look is one class in `wayveil.io.publish.layouts`.
+    A kind of another package is an entry point of the group ``wayveil.kinds`` and names its layout itself.
     """
 
     offsets: IntArray
@@ -125,6 +126,10 @@ class Trajectories(ABC):
 
     whole: ClassVar[bool] = False
     """Whether a trajectory is published as one, never in parts."""
+
+    layout: ClassVar[type[Any] | None] = None
+    """The class made of `wayveil.Layout` that says how the published table looks; only of a kind from a plug-in, as
+    those of Wayveil are listed in `wayveil.io.publish.layouts`."""
 
     not_published: ClassVar[str] = "Trajectories not published"
     """How the number of trajectories without rows is called in a report."""

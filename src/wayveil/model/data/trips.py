@@ -10,6 +10,7 @@ import numpy as np
 
 from wayveil.errors import InputError
 from wayveil.model.data.coded import Coded, Owners
+from wayveil.model.data.frame import Frame
 from wayveil.model.data.ragged import IntArray, offsets_of, trajectory_of_row
 from wayveil.model.data.times import TimeFormat
 from wayveil.model.data.visits import Visits
@@ -145,8 +146,9 @@ class Trips(Visits):
         time_format: TimeFormat,
         owners: Owners,
         positions: tuple[np.ndarray, np.ndarray] | None = None,
+        frame: Frame | None = None,
     ) -> Self:
-        """Build from columns; `positions` are x and y of the places, where they are known.
+        """Build from columns; `positions` are x and y of the places in metres of `frame`, where they are known.
 
         Only names that occur are kept, in sorted order: all origins stand before all destinations.
         """
@@ -173,4 +175,5 @@ class Trips(Visits):
             owners=owners,
             place_x=None if positions is None else positions[0][place],
             place_y=None if positions is None else positions[1][place],
+            place_frame=None if positions is None else frame,
         )

@@ -24,9 +24,9 @@ from wayveil.io import (
     scatter_span,
 )
 from wayveil.io.publish.atomic import make_folders
-from wayveil.io.read.point_tables import could_be_degrees, unsaid_degrees_error
 from wayveil.io.scatter import groups_of, make_piece_folders, people_keys, scatter_group
 from wayveil.io.tabular.columns import lone_rows_error
+from wayveil.io.tabular.crs import could_be_degrees, unsaid_degrees_error
 from wayveil.io.tabular.normal_columns import similar_ids_error, similar_ids_note
 from wayveil.model import BlockKey, Data, Engine, Frame, Owners, Points, Routes, Stops, Taxonomy, TimeFormat
 from wayveil.model.data.ragged import FloatArray, IntArray
@@ -118,11 +118,13 @@ def wanted(recipe: Recipe) -> Wanted:
     if recipe.output.format == "geojson":
         raise UsageError("With several blocks the published tables are parquet or csv, not geojson.")
     needs_slices = catalog.kind_of(type(recipe.method)) == "routes"
-    if any(step.name == "zones" and step.people != "none" for step in recipe.prepare):
-        raise UsageError(
-            "The step zones with people looks at everybody at once, which data in blocks do not allow. Write its "
-            "result with wayveil prepare zones first, and publish that, or choose cells of one size (without people)."
-        )
+    for step in recipe.prepare:
+        if step.looks_at_everybody:
+            raise UsageError(
+                f"The step {step.name} as given looks at everybody at once, which data in blocks do not allow. Write "
+                f"its result with wayveil prepare {step.name} first, and publish that, or choose parameters that do "
+                "not: zones of one size (without people), or a number for the noise of match."
+            )
     if needs_slices and not any(step.name == "slices" for step in recipe.prepare):
         raise UsageError(
             "Blocks of routes are slices of time: say how long they are with the step slices, such as "

@@ -19,14 +19,14 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from io import BufferedReader
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from wayveil.errors import InputError, UsageError
 from wayveil.io import public_frame, read_extent
-from wayveil.io.publish.layouts import LAYOUTS
-from wayveil.model import Data, Frame, Guarantee, Kind, Owners, TimeFormat, Verdict, guarantee_from_json
+from wayveil.io.publish.layouts import layout_for
+from wayveil.model import Data, Frame, Guarantee, Owners, TimeFormat, Verdict, guarantee_from_json, kinds
 from wayveil.pipeline.folder.staging import MANIFEST
 from wayveil.recipe import catalog
 
@@ -44,6 +44,7 @@ __all__ = [
     "is_published_name",
     "make_manifest",
     "open_plain",
+    "outlines_name",
     "published_name",
     "read_manifest",
     "sentences",
@@ -86,17 +87,24 @@ _DECLARED = Column(name="declared", type="0 or 1")
 class Schema(_Strict):
     """How to read the published table."""
 
-    kind: Kind
+    kind: str
     columns: list[Column]
     time_format: TimeFormat
     owners: Withheld
     frame: dict[str, str | float | bool] | None = None
     parts: Parts = "one"
 
+    @field_validator("kind")
+    @classmethod
+    def _known_kind(cls, value: str) -> str:
+        if value not in kinds():
+            raise ValueError("no kind of data has this name")
+        return value
+
 
 def _is_declared(table: Schema) -> bool:
     """Return whether a column says which boxes are of declared times."""
-    return table.columns[len(LAYOUTS[table.kind].columns) :][:1] == [_DECLARED]
+    return table.columns[len(layout_for(table.kind).columns) :][:1] == [_DECLARED]
 
 
 class Judged(_Strict):
@@ -152,7 +160,7 @@ class Manifest(_Strict):
     @property
     def attributes(self) -> tuple[str, ...]:
         """The attribute columns of the table."""
-        return tuple(c.name for c in self.table.columns[len(LAYOUTS[self.table.kind].columns) + self.declared :])
+        return tuple(c.name for c in self.table.columns[len(layout_for(self.table.kind).columns) + self.declared :])
 
     @property
     def frame(self) -> Frame:
@@ -230,7 +238,8 @@ def unprotected(claim: Guarantee, attributes: Iterable[str]) -> list[str]:
 def form_of_files(manifest: Manifest) -> list[str]:
     """Return what is wrong with the names of files: a file that no reader of this kind of data opens could hide much.
 
-    All have one format; a taxonomy stands beside stops alone, boxes beside points drawn from them, one for each part.
+    All have one format; a taxonomy stands beside stops alone, outlines of zones beside visits and trips, boxes beside
+    points drawn from them, one for each part.
     """
     failures = []
     endings = {name.rpartition(".")[2] for name in manifest.files}
@@ -246,6 +255,9 @@ def form_of_files(manifest: Manifest) -> list[str]:
             failures.append("there are boxes that do not belong to published points")
     if any(taxonomy_name(ending) in manifest.files for ending in endings) != (manifest.table.kind == "stops"):
         failures.append("there is a taxonomy without stops, or none with them")
+    outlined = any(outlines_name(ending) in manifest.files for ending in endings)
+    if outlined and manifest.table.kind not in ("visits", "trips"):
+        failures.append("there are outlines of zones without visits to zones")
     return failures
 
 
@@ -278,7 +290,7 @@ def make_manifest(folder: Path, *, method: Any, verdict: Verdict, table: Describ
     claim = verdict.claim
     named = _columns(table.kind, table.time_format, table.frame or Frame(), table.attributes, declared=table.declared)
     schema = Schema(
-        kind=cast(Kind, table.kind),
+        kind=table.kind,
         columns=[Column(name=name, type=word) for name, word in named],
         time_format=table.time_format,
         owners=table.owners,
@@ -313,7 +325,9 @@ def _columns(
 ) -> list[tuple[str, str]]:
     """Return the columns of a published table with their types in words, in order."""
     words = {"time": _time_type(time_format), "place": _place_type(frame)}
-    own = [(name, words.get(word, word)) for name, word in LAYOUTS[kind].columns.items()]
+    layout = layout_for(kind)
+    renamed = layout.degree_names if frame.degrees else {}
+    own = [(renamed.get(name, name), words.get(word, word)) for name, word in layout.columns.items()]
     more = [(_DECLARED.name, _DECLARED.type)] if declared else []
     return [*own, *more, *((name, "text") for name in attributes)]
 
@@ -391,7 +405,8 @@ def is_published_name(name: str) -> bool:
     >>> [is_published_name(name) for name in ("published.csv", "boxes-00002.parquet", "taxonomy.csv", "names.csv")]
     [True, True, True, False]
     """
-    return _TABLE.fullmatch(name) is not None or any(name == taxonomy_name(form) for form in FORMATS)
+    beside = {write(form) for form in FORMATS for write in (taxonomy_name, outlines_name)}
+    return _TABLE.fullmatch(name) is not None or name in beside
 
 
 def published_name(form: str, part: int | None = None) -> str:
@@ -413,6 +428,11 @@ def boxes_name(form: str, part: int | None = None) -> str:
 def taxonomy_name(form: str) -> str:
     """Return the name of the taxonomy that is published with stops."""
     return f"taxonomy.{form}"
+
+
+def outlines_name(form: str) -> str:
+    """Return the name of the table of outlines that is published with visits to zones."""
+    return f"zones.{form}"
 
 
 def tables(manifest: Manifest, what: str = "published") -> list[str]:

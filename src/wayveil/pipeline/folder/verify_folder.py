@@ -13,7 +13,7 @@ import numpy as np
 from wayveil.engines import LocalEngine, scratch_folder
 from wayveil.errors import InputError, UsageError, WorkLimitReached, check_int
 from wayveil.io.tabular.crs import crs_name
-from wayveil.model import KINDS, Engine, Stops, Verdict
+from wayveil.model import Engine, Stops, Verdict, kinds
 from wayveil.model.budget import limit_work, spend
 from wayveil.model.data.ragged import IntArray
 from wayveil.pipeline.blocks.store import Disk, Memory
@@ -36,6 +36,7 @@ from wayveil.pipeline.folder.manifest import (
     unprotected,
     versions,
 )
+from wayveil.pipeline.folder.outlines import outline_failures
 from wayveil.pipeline.folder.secret import SECRET_FILE, Secret
 from wayveil.pipeline.folder.signing import SIGNATURE, check_signature
 from wayveil.pipeline.folder.staging import MANIFEST, RECIPE_FILE, check_private
@@ -272,6 +273,7 @@ class _Found:
         if self.by_definition and self.verdict is not None:
             self.opinion = judge_files_by_definition(public, manifest, self.verdict)
         self.failures += _frame_failures(public, manifest)
+        self.failures += outline_failures(public, manifest)
 
 
 def _limit(folder: Path, manifest: Manifest) -> int:
@@ -433,7 +435,7 @@ def _file_failures(folder: Path, manifest: Manifest) -> list[str]:
 
 def _frame_failures(folder: Path, manifest: Manifest) -> list[str]:
     """Compare the frame of coordinates with the one that the published numbers have: another makes other metres."""
-    placed = KINDS[manifest.table.kind].coordinates
+    placed = kinds()[manifest.table.kind].coordinates
     if (manifest.table.frame is not None) != placed:
         return ["the manifest has a frame of coordinates for data without coordinates, or none for data with them"]
     if not placed:

@@ -188,7 +188,7 @@ def _ends(network: RoadNetwork) -> tuple[IntArray, IntArray]:
 
 def _strokes(data: Data, network: RoadNetwork | None) -> _Strokes | None:
     """Return what is drawn of a data set; None where it is not known where things are."""
-    return _STROKES[data.kind](data, network)
+    return _STROKES.get(data.kind, _through_positions)(data, network)
 
 
 def _some(data: Data) -> tuple[Any, int]:
@@ -259,7 +259,7 @@ _STROKES: dict[str, Callable[[Any, RoadNetwork | None], _Strokes | None]] = {
     "stops": _through_positions,
     "trips": _through_positions,
 }
-"""How each kind of data is drawn."""
+"""How each kind of data is drawn; one of a plug-in by its positions, if it has any."""
 
 
 def _paths(part: _Strokes, place: Any) -> tuple[str, ...]:

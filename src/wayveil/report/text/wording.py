@@ -3,84 +3,27 @@
 from __future__ import annotations
 
 import math
-import re
 from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
-from wayveil.report.text.number_format import format_number, format_percent
+from wayveil.report.text.number_format import format_number
 
 __all__ = [
     "adversary_words",
     "as_fraction",
-    "bound_words",
     "date_words",
     "duration",
     "exact_text",
     "extent_words",
-    "is_share",
-    "knowledge_words",
     "measured_words",
-    "name_parts",
     "one_in",
     "sentence",
     "words",
 ]
 
-_SHARE_WORDS = {
-    "share", "mean", "max", "median", "risk", "probability", "confidence", "loss", "rate", "lost", "kept", "overlap",
-    "identity", "attribute", "inference", "success", "posterior",
-}  # fmt: skip
-_COUNT_WORDS = {"n", "number", "count", "people", "owners", "visits", "trajectories", "sequences", "matches"}
-
 _UNITS = {"_m": "m", "_m2": "m²"}
 _WORDS = {"min": "smallest", "max": "largest", "n": "number of", "mfs": "maximal sequences", "qi": "not sensitive"}
-
-
-_PHRASES = {
-    "max_owner_share": "Largest share of trajectories of one person",
-    "max_confidence_trajectories": "Largest confidence, of trajectories",
-    "posterior_aggregate": "Probability of a sensitive value where nothing fits",
-    "base_rate": "Share of all who have the value",
-    "posterior_excess": "By how much that is above both what is allowed and this share",
-    "posterior_mean": "The same, knowing who had what was left out: mean",
-    "posterior_max": "The same, knowing who had what was left out: largest",
-    "share_above": "People of whom a value is told with more than is allowed",
-    "suppressed_share": "Known visits that fit nothing",
-    "max_share": "Largest share of one place",
-    "max_share_trajectories": "Largest share of one place, of trajectories",
-    "max_inference": "Surest inference of one place of one person",
-    "unsafe": "Places that tell too much",
-    "unsafe_people": "People of whom several trajectories tell too much",
-    "min_candidates": "Fewest candidates of a person",
-    "min_people": "Fewest people behind a trajectory",
-    "edges": "Trajectories that fit people",
-    "edges_left": "Left after ruling out what cannot be",
-    "symmetric": "Whoever fits is fitted",
-    "not_contained": "People who do not fit their own trajectory",
-    "boxes_untrue": "Boxes that are not true",
-    "points_outside": "Points outside of their box",
-    "inference_mean": "Mean over people",
-    "inference_max": "Person most at risk",
-    "inference_share_above": "People with a risk above the promise",
-    "max_probability": "Largest probability of a sensitive place",
-    "max_probability_people": "Largest probability of a sensitive place, over people",
-    "max_probability_trajectories": "Largest probability of a sensitive place, over trajectories",
-    "min_place_people": "Fewest people at a sensitive place",
-    "dominated_classes": "Classes of which one person owns too much",
-    "rare_places": "Sensitive places of too few people",
-    "small_classes": "Classes of too few people",
-    "nested_classes": "Classes with one sensitive node above another",
-    "sensitive_rows": "Stops at sensitive places",
-    "generalized_rows": "Stops at a wider place than the true one",
-    "suppressed_rows": "Stops left out",
-    "false_trajectories": "Trajectories that are not true",
-    "victims_missed_share": "Another person is taken instead",
-    "victims_published_share": "People with something published",
-    "exposed_people_share": "Share of people exposed",
-    "exact_share": "People judged exactly",
-    "broken": "Places where a route is not connected",
-}
 
 
 def words(name: str) -> str:
@@ -93,8 +36,6 @@ def words(name: str) -> str:
     >>> words("max_distance_m")
     'Largest distance (m)'
     """
-    if name in _PHRASES:
-        return _PHRASES[name]
     for end, unit in _UNITS.items():
         if name.endswith(end) and " " not in name:
             return f"{words(name.removesuffix(end))} ({unit})"
@@ -175,27 +116,8 @@ def as_fraction(value: Any) -> Fraction | None:
         return None
 
 
-def knowledge_words(name: str, what: str = "position") -> tuple[str, str]:
-    """Return the name of a number without how much was known, and that in words; `what` is what a sample is.
-
-    Examples
-    --------
-    >>> knowledge_words("identity_mean_with_2_samples"), knowledge_words("unique_share_without_times")
-    (('identity_mean', ', 2 positions known'), ('unique_share', ', times not known'))
-    >>> knowledge_words("attribute_mean_with_1_place"), knowledge_words("identity_mean")
-    (('attribute_mean', ', 1 place known'), ('identity_mean', ''))
-    """
-    found = re.fullmatch(r"(.+)_with_(\d+)_(sample|place|point|visit|road)s?", name)
-    if found is not None:
-        thing = what if found[3] == "sample" else found[3]
-        return found[1], f", {found[2]} {thing}{'' if found[2] == '1' else 's'} known"
-    if name.endswith("_without_times"):
-        return name.removesuffix("_without_times"), ", times not known"
-    return name, ""
-
-
 def exact_text(value: Any) -> str | None:
-    """Return a number with all its digits, as scores.json has it; None for what is none there.
+    """Return a number with all its digits, as results.json has it; None for what is none there.
 
     Examples
     --------
@@ -255,35 +177,3 @@ def one_in(share: float | None) -> str:
         return ""
     exact = abs(1 / share - round(1 / share)) < 1e-6
     return f"{'' if exact else 'about '}1 in {round(1 / share):,}" if exact or share < 0.25 else ""
-
-
-def bound_words(bound: float, *, odds: bool) -> str:
-    """Return a threshold for people: in percent, or with `odds` as 1/30 where it is that.
-
-    Examples
-    --------
-    >>> [bound_words(bound, odds=True).replace("\\xa0", " ") for bound in (1 / 30, 0.1, 0.6, 0.123, 1)]
-    ['1/30', '1/10', '60 %', '12.3 %', '100 %']
-    """
-    near = Fraction(bound).limit_denominator(10**6)
-    if odds and near.numerator == 1 and near.denominator > 1 and abs(near - bound) < 1e-12:
-        return f"1/{near.denominator:,}"
-    return format_percent(bound)
-
-
-def is_share(name: str, *values: float | None) -> bool:
-    """Whether values of this name are told in percent.
-
-    Examples
-    --------
-    >>> is_share("unique_share", 0.5), is_share("mean_visits", 0.5), is_share("mean_length", 3.5)
-    (True, False, False)
-    """
-    parts = set(name_parts(name))
-    inside = all(value is None or 0 <= value <= 1 for value in values) and any(v is not None for v in values)
-    return inside and bool(parts & _SHARE_WORDS) and (bool({"share", "confidence"} & parts) or not parts & _COUNT_WORDS)
-
-
-def name_parts(name: str) -> list[str]:
-    """Return the parts of a name of the code, in small letters."""
-    return re.split(r"[_\s]+", name.lower())

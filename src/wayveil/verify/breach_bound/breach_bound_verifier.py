@@ -23,6 +23,7 @@ def check_breach_bound(published: Visits, claim: BreachBound) -> Verdict:
 
     For every adversary, published trajectories are in one class if their visits to his places are the same: the same
     places in the same order, with ``times="keep"`` at the same times.  Those without such a visit are a class, too.
+    With ``times="order"`` the visits of every trajectory are numbered 1, 2, 3, ..., and no time is published.
     For every class and every place that is not his, at most a share p of the distinct people who own a trajectory of
     the class own one of the class with this place, and at most a share p of the trajectories of the class have it.
 
@@ -71,16 +72,16 @@ def check_breach_bound(published: Visits, claim: BreachBound) -> Verdict:
     Examples
     --------
     >>> claim = BreachBound(p=0.5, adversaries={"A": ["a1", "a2", "a3"]})
-    >>> safe = Visits.from_records([[("a1", 0), ("b1", 1)], [("a1", 0), ("b2", 1)]])
+    >>> safe = Visits.from_records([[("a1", 1), ("b1", 2)], [("a1", 1), ("b2", 2)]])
     >>> check_breach_bound(safe, claim).measured["max_share_exact"]
     '1/2'
     >>> records = [["a1", "b1"], ["a1", "b1"], ["a2", "b2"], ["a3", "b3"], ["a2"], ["a3"]]
-    >>> data = Visits.from_records([[(place, t) for t, place in enumerate(record)] for record in records])
+    >>> data = Visits.from_records([[(place, n) for n, place in enumerate(record, start=1)] for record in records])
     >>> verdict = check_breach_bound(data, claim)
     >>> verdict.holds, verdict.witness["knows"], verdict.witness["place"], verdict.witness["share"]
     (False, ['a1'], 'b1', '1/1')
     """
-    why_not = _refusal(published)
+    why_not = _refusal(published, claim)
     if why_not:
         return _verdict(published, claim, None, reason=why_not)
     table = Table.of(published)
@@ -88,7 +89,7 @@ def check_breach_bound(published: Visits, claim: BreachBound) -> Verdict:
     return _verdict(published, claim, shares, table=table)
 
 
-def _refusal(data: Visits) -> str | None:
+def _refusal(data: Visits, claim: BreachBound) -> str | None:
     """Why the data cannot be judged, or None; trusts nothing that a constructor may have checked."""
     n = len(data.offsets) - 1
     offsets = data.offsets
@@ -107,6 +108,10 @@ def _refusal(data: Visits) -> str | None:
     trajectory = trajectory_of_row(offsets)
     if ((data.t[1:] <= data.t[:-1]) & (trajectory[1:] == trajectory[:-1])).any():
         return "The time does not increase strictly inside a trajectory, so its visits have no order."
+    # Whoever is stopped knows the order of visits only.  True times would be there for everybody else to use.
+    position = np.arange(len(data.t)) - np.repeat(offsets[:-1], np.diff(offsets))
+    if claim.times == "order" and (data.t != position + 1).any():
+        return "Times are published, although the claim says that only the order of visits is."
     return None
 
 

@@ -27,6 +27,9 @@ def find_break_of_breach_bound(published: Visits, claim: BreachBound, **_: Any) 
     records = {i: published.record(i) for i in list_published(published)}
     if not records:
         return "Nothing is published."
+    numbered = all(t == n for record in records.values() for n, (_, t) in enumerate(record, start=1))
+    if claim.times == "order" and not numbered:
+        return "Times are published, not only the order of visits."
     for own_places in dict(claim.adversaries).values():
         # What the adversary sees of a trajectory: the visits to his own places, with times if he knows them.
         classes = defaultdict(list)

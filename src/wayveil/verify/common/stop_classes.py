@@ -15,7 +15,7 @@ import polars as pl
 from wayveil.model.budget import spend
 from wayveil.model.data.ragged import FloatArray, IntArray, keep_rows, trajectory_of_row
 from wayveil.model.data.stops import Stops
-from wayveil.model.data.taxonomy import Taxonomy
+from wayveil.model.places.taxonomy import Taxonomy
 from wayveil.verify.common.whole_trajectories import same
 
 __all__ = ["Disclosure", "Reach", "StopClasses", "Unit", "largest_where_nested", "ratio"]
@@ -46,7 +46,7 @@ class StopClasses:
 
     Examples
     --------
-    >>> from wayveil.model.data.taxonomy import Taxonomy
+    >>> from wayveil.model.places.taxonomy import Taxonomy
     >>> tree = Taxonomy.from_parents([("Place", ""), ("Park", "Place"), ("Clinic", "Place")], sensitive=["Clinic"])
     >>> data = Stops.from_records([["Park", "Clinic"], ["Clinic", "Park"], [], ["Clinic"]], taxonomy=tree)
     >>> classes = StopClasses.of_stops(data)

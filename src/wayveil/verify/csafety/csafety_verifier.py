@@ -90,7 +90,7 @@ def check_csafety(published: Stops, claim: CSafety, *, original: Stops | None = 
 
     Examples
     --------
-    >>> from wayveil.model.data.taxonomy import Taxonomy
+    >>> from wayveil.model.places.taxonomy import Taxonomy
     >>> tree = Taxonomy.from_parents(
     ...     [("Place", ""), ("Park", "Place"), ("Clinic", "Place"), ("C1", "Clinic"), ("C2", "Clinic")],
     ...     sensitive=["Clinic"])

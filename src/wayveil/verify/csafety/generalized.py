@@ -6,7 +6,7 @@ import numpy as np
 
 from wayveil.model.data.ragged import BoolArray, IntArray
 from wayveil.model.data.stops import Stops
-from wayveil.model.data.taxonomy import Taxonomy
+from wayveil.model.places.taxonomy import Taxonomy
 
 __all__ = ["codes_in", "misfits"]
 

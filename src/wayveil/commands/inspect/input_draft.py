@@ -1,0 +1,337 @@
+"""The input of a recipe in the making: what the profile says, what is taken to be so, and what must be asked."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from wayveil.commands.inspect.file_frame import FileFrame
+from wayveil.commands.inspect.inspection import Answer, Question
+from wayveil.io.formats.file_formats import has_format
+from wayveil.io.intake.convert import OFFSET, TRIP
+from wayveil.io.intake.person_candidates import Person, crowd_size
+from wayveil.io.intake.profile import Profile
+from wayveil.io.intake.text_folder import FILE
+from wayveil.io.intake.time_columns import TimeGuess
+from wayveil.io.tabular.time_formats import CLOCK, NUMBER
+from wayveil.pipeline.plain_input import list_input
+from wayveil.recipe.recipe import InputSpec
+
+__all__ = ["InputDraft"]
+
+_SIDE_FILES = ("known", "places", "zones", "network", "taxonomy")
+_PERIODS_S = (1, 5, 15, 30, 60)
+
+
+class InputDraft:
+    """The [input] of a recipe in the making.
+
+    Parameters
+    ----------
+    profile : Profile
+        What the table is.
+    spec : InputSpec
+        What somebody said of it already.
+    file : FileFrame
+        What the file itself says.
+    shown : str
+        How the user calls the file.
+
+    Attributes
+    ----------
+    content : dict
+        The input as far as it is known; complete where there are no `questions` and no `refusal`.
+    guesses : list of str
+        What was taken to be so.
+    """
+
+    def __init__(self, profile: Profile, spec: InputSpec, file: FileFrame, shown: str) -> None:
+        self.profile = profile
+        self.spec = spec
+        self.file = file
+        self.dialect = file.dialect
+        self.shown = shown
+        self.guesses = list(profile.guesses)
+        self.questions: list[Question] = []
+        self.content: dict[str, Any] = {"path": str(spec.path)}
+        self.refusal = self._refusal()
+        if not self.refusal:
+            self._describe_input()
+            self.refusal = self._few_people(self.n_people) if not self.questions else ""
+
+    def _refusal(self) -> str:
+        """Return why there is nothing to publish, whoever the people are."""
+        seen = self.profile
+        if seen.layout == "places":
+            return (
+                f"{self.shown}: this is a table of places: it has coordinates and no times, so nobody moves in it. "
+                "It can be given with --places."
+            )
+        if seen.layout == "unknown":
+            lacking = " and ".join(word for word, there in (("when", seen.times), ("where", seen.where)) if not there)
+            reason = f" {' '.join(seen.problems)}" if seen.problems else ""
+            return (
+                f"{self.shown}: no column says {lacking or 'where'} somebody was, so there is no movement to publish; "
+                f"if one does, name it, as in --columns t=NAME,location=NAME.{reason}"
+            )
+        if not seen.people and not seen.trajectory and seen.layout != "trips" and "traj_id" not in self.spec.columns:
+            return (
+                f"{self.shown}: no column says which rows belong together (a person, a vehicle, a trip); name it with "
+                "--columns user_id=NAME or traj_id=NAME."
+            )
+        most = max((person.people for person in seen.people), default=0)
+        if seen.trajectory in self._names():
+            most = max(most, seen.column(seen.trajectory).distinct)
+        return self._few_people(most) if most and seen.layout != "trips" else ""
+
+    def _few_people(self, people: int) -> str:
+        if crowd_size(people):
+            return ""
+        who = "one person" if people == 1 else f"{people} people"
+        return (
+            f"{self.shown}: the file is of {who}, and nobody can be hidden in a crowd of so few: whatever is published "
+            "of it is of a known person. Put files of at least three people together."
+        )
+
+    @property
+    def n_people(self) -> int:
+        """How many people there are, as far as it is known who they are."""
+        # Columns that have our names already are not in the mapping.
+        columns = self.content.get("columns", {})
+        column = columns.get("user_id", "user_id" if "user_id" in self._names() else None)
+        if column is not None:
+            return self.profile.column(column).distinct if column in self._names() else crowd_size(1000)
+        if self.profile.layout == "trips":
+            return self.profile.rows
+        group = columns.get("traj_id", "traj_id")
+        return self.profile.column(group).distinct if group in self._names() else self.profile.rows
+
+    def _names(self) -> list[str]:
+        return [column.name for column in self.profile.columns]
+
+    def _describe_input(self) -> None:
+        seen = self.profile
+        spec = self.spec
+        trips = seen.layout == "trips"
+        self.content["kind"] = "trips" if trips else "visits" if "location" in seen.where else "points"
+        who = self._who()
+        columns: dict[str, str] = {}
+        group = ""
+        if not trips:
+            group = self._trajectory(who)
+            columns["traj_id"] = group
+        if who:
+            columns["user_id"] = who
+        self._describe_times(columns)
+        columns |= self._place_columns(seen.where)
+        if trips:
+            columns |= self._place_columns(seen.beside)
+        self._describe_crs()
+        self._ask_longitude()
+        self._describe_line()
+        self.content["columns"] = {ours: name for ours, name in columns.items() if name != ours}
+        if self.dialect is not None and not (self.dialect.is_plain and self._is_read_as_it_is()):
+            self._describe_dialect()
+        self._describe_bad_rows(who, group)
+        if seen.facts.get("rows_at_the_time_of_another") and not trips:
+            self.content["on_duplicate_time"] = spec.on_duplicate_time or "first"
+            again = seen.facts["rows_at_the_time_of_another"]
+            lost = f": {again:,} of {seen.rows:,} rows are lost by that"
+            self.guesses.append(f"Of rows of one trajectory at one time, the first is kept{lost}.")
+        if spec.similar_ids:
+            self.content["similar_ids"] = spec.similar_ids
+        for name in _SIDE_FILES:
+            if getattr(spec, name, None) is not None:
+                self.content[name] = str(getattr(spec, name))
+
+    def _trajectory(self, who: str) -> str:
+        """Return the column of trajectories: what says so, the lines of trips, the person."""
+        group = self.profile.trajectory or self.spec.columns.get("traj_id", "")
+        if not group and self.file.line is not None:
+            group = TRIP
+        if not group:
+            group = who
+        return group or (self.profile.people[0].column if self.profile.people else "")
+
+    def _place_columns(self, where: Any) -> dict[str, str]:
+        """Return the columns that say where, by the names of the kind."""
+        if self.profile.layout != "trips":
+            return {ours: name for ours, name in where.items() if name != ours}
+        ends = {"location": ("origin", "destination"), "x": ("origin_x", "destination_x"),
+                "y": ("origin_y", "destination_y")}  # fmt: skip
+        return {end: name for ours, pair in where.items() for end, name in zip(ends[ours], pair, strict=True)}
+
+    def _describe_dialect(self) -> None:
+        dialect = self.dialect
+        assert dialect is not None
+        names = () if self.spec.dialect is None else self.spec.dialect.names
+        if list_input(self.spec.path) and self.spec.dialect is None:
+            return  # each file may have its own
+        self.content["dialect"] = {
+            "encoding": dialect.encoding, "separator": dialect.separator, "decimal": dialect.decimal,
+            "header": dialect.header, "skip_lines": dialect.skip_lines, "comment": dialect.comment,
+            **({"names": list(names)} if names else {}),
+        }  # fmt: skip
+
+    def _describe_bad_rows(self, who: str, group: str) -> None:
+        """Leave bad rows out where there are any, and say so."""
+        facts = self.profile.facts
+        wrong = ("positions_that_are_no_numbers", "positions_outside_degrees", "trips_that_end_before_they_begin")
+        bad = sum(time.bad for time in self.profile.times) + sum(facts.get(name, 0) for name in wrong)
+        if self.content["kind"] != "trips":
+            bad += facts.get("rows_without_place", 0)
+        missing_who = [name for name in (who, group) if name in self._names() and self.profile.column(name).missing]
+        if bad or missing_who or self.spec.bad_rows == "drop":
+            self.content["bad_rows"] = "drop"
+            self.guesses.append("Rows whose time, place or person cannot be read are left out, and counted.")
+
+    def _is_read_as_it_is(self) -> bool:
+        return has_format(self.spec.path, "csv") and all(time.plain for time in self.profile.times)
+
+    def _describe_line(self) -> None:
+        line = self.file.line
+        if line is None:
+            return
+        text = f"How many seconds are there between two positions in '{line.column}'?"
+        if math.isinf(line.every):
+            answers = tuple(
+                Answer(words=f"{seconds} s", option=f"--line-every {seconds}",
+                       changes={"line": {"column": line.column, "every": float(seconds)}})
+                for seconds in _PERIODS_S
+            )  # fmt: skip
+            self.questions.append(Question(text=text, answers=answers))
+            return
+        self.content["line"] = {"column": line.column, "every": line.every}
+        self.guesses.append(
+            f"Each row is a trip with all positions in '{line.column}', one every {line.every:g} s from its time on."
+        )
+
+    def _who(self) -> str:
+        """Return the column of the person, "" where somebody else says who; ask where several could be."""
+        spec = self.spec
+        people = self.profile.people
+        if spec.each_trajectory:
+            self.content["owners"] = "each-trajectory"
+            self.guesses.append("Each trajectory is another person: this was declared, and the promise says so.")
+            return ""
+        if spec.owner_tables:
+            self.content["owners"] = [str(path) for path in spec.owner_tables]
+            return ""
+        if "user_id" in spec.columns:
+            return spec.columns["user_id"]
+        named = [person for person in people if person.named and not person.shared]
+        if len(named) == 1:
+            self.guesses.append(f"The person is '{named[0].column}': {named[0].why}.")
+            return named[0].column
+        answers = [_person_answer(person) for person in people]
+        if self.profile.trajectory or self.profile.layout == "trips" or not named or self.file.line is not None:
+            words = (
+                "each trip is another person" if self.profile.layout == "trips" else "each trajectory is another person"
+            )
+            answers.append(Answer(words=words, option="--each-trajectory-is-a-person",
+                                  changes={"owners": "each-trajectory"}))  # fmt: skip
+        why = "several columns could say it" if len(named) > 1 else "no column says it for certain"
+        text = f"Who is the person behind a row? ({why}; a table that says it can be given with --owners)"
+        self.questions.append(Question(text=text, answers=tuple(answers)))
+        return ""
+
+    def _describe_times(self, columns: dict[str, str]) -> None:
+        answered = self.spec.times.get("t")
+        trips = self.profile.layout == "trips"
+        names = ("t_start", "t_end") if trips else ("t",)
+        times = self.profile.times if self.file.line_time is None else (self.file.line_time,)
+        for name, time in zip(names, times, strict=False):
+            fits = time.fits
+            form = answered.format if answered is not None and answered.format else None
+            if form is None and len(fits) > 1:
+                self._ask_day_or_month(time)
+                continue
+            form = form or (fits[0].format if fits else NUMBER)
+            zone = answered.zone if answered is not None else None
+            if zone is None:
+                zone = OFFSET if fits and fits[0].has_offset and not form.startswith("epoch") else ""
+            plain_text = self.dialect is None or (self.dialect.is_plain and answered is None)
+            as_it_is = time.plain and len(time.columns) == 1 and plain_text and not time.offset
+            if as_it_is and not trips and self.file.line is None:
+                columns[name] = time.columns[0]
+            else:
+                self.content.setdefault("times", {})[name] = {
+                    "columns": list(time.columns),
+                    "format": form,
+                    **({"zone": zone} if zone else {}),
+                    **({"minutes": time.offset} if time.offset else {}),
+                }
+            self.guesses.append(_time_words(time, form, zone))
+
+    def _ask_day_or_month(self, time: TimeGuess) -> None:
+        answers = tuple(
+            Answer(words=words, option=f"--time-format {form}",
+                   changes={"times": {"t": {"columns": [time.columns[0]], "format": form}}})
+            for form, words in (("dmy", "the day first"), ("mdy", "the month first"))
+        )  # fmt: skip
+        text = f"Does the day or the month come first in '{time.columns[0]}'?"
+        if all(question.text.split(" in ")[0] != text.split(" in ")[0] for question in self.questions):
+            self.questions.append(Question(text=text, answers=answers))
+
+    def _describe_crs(self) -> None:
+        if "location" in self.profile.where and not (self.profile.layout == "trips" and self.profile.beside):
+            return
+        if self.spec.crs is not None:
+            self.content["crs"] = self.spec.crs
+        elif self.file.crs:
+            self.guesses.append(f"The coordinates are {self.file.crs}: the file says so.")
+        elif "location" in self.profile.where or self.file.line is not None:
+            self.content["crs"] = "EPSG:4326"
+        elif self.profile.degrees is None:
+            answers = (
+                Answer(words="degrees", option="--crs degrees", changes={"crs": "degrees"}),
+                Answer(words="metres", option="--crs planar", changes={"crs": "planar"}),
+            )
+            self.questions.append(
+                Question(text="Are the coordinates degrees or metres? Both could be.", answers=answers)
+            )
+        elif self.profile.degrees:
+            self.content["crs"] = "EPSG:4326"
+            self.guesses.append("The coordinates are degrees (EPSG:4326): their names and ranges say so.")
+        else:
+            self.content["crs"] = "planar"
+            self.guesses.append("The coordinates are metres: they are too large for degrees.")
+
+    def _ask_longitude(self) -> None:
+        pair = self.profile.unordered
+        if pair is None:
+            return
+        first, second = pair
+        answers = tuple(
+            Answer(words=f"'{lon}' is the longitude, '{lat}' the latitude", option=f"--columns x={lon},y={lat}",
+                   changes={"columns": {"x": lon, "y": lat}})
+            for lon, lat in ((first, second), (second, first))
+        )  # fmt: skip
+        self.questions.append(Question(text="Which column is the longitude? Both ranges could be.", answers=answers))
+
+
+def _person_answer(person: Person) -> Answer:
+    words = "each file is a person" if person.column == FILE else f"'{person.column}' is the person"
+    return Answer(
+        words=f"{words}: {person.why}",
+        option=f"--columns 'user_id={person.column}'",
+        changes={"columns": {"user_id": person.column}},
+    )
+
+
+def _time_words(time: TimeGuess, form: str, zone: str) -> str:
+    names = " and ".join(f"'{name}'" for name in time.columns)
+    if form == NUMBER:
+        return f"The time in {names} is a plain number."
+    if form == CLOCK:
+        return f"The time in {names} is a time of day without a date, in seconds since midnight."
+    if time.offset:
+        return (
+            f"The time in {names} is UTC ({form}); the clock on the wall is taken, by the minutes in '{time.offset}'."
+        )
+    if form.startswith("epoch"):
+        return f"The time in {names} counts from 1970 ({form}), in UTC."
+    if zone == OFFSET:
+        return f"The time in {names} is a date ({form}) with its own UTC offset."
+    where = f"in {zone}" if zone else "by the clock on the wall; a zone can be given with --time-zone"
+    return f"The time in {names} is a date ({form}), {where}."

@@ -1,0 +1,186 @@
+"""Who the person behind a row may be, and which rows are one trajectory: ranked, and with reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from wayveil.io.intake.table_view import TableView, names_in
+from wayveil.io.intake.time_columns import TimeGuess, time_of_rows
+from wayveil.io.tabular.owner_columns import split_words
+
+__all__ = ["Person", "crowd_size", "find_people", "find_trajectory"]
+
+_DAY_US = 86_400 * 10**6
+_HUMAN = (
+    *("user", "person", "uid", "member", "rider", "passenger", "customer", "client", "individual", "patient", "driver"),
+    *("caller", "calling", "subscriber", "participant", "usuario", "visitor", "employee", "student"),
+)
+_ALWAYS_SHARED = {"bike", "bikeid", "bicycle", "scooter", "ebike", "bici", "bicicleta", "velo", "fahrrad"}
+_SHARED_THINGS = _ALWAYS_SHARED | {"device"}
+"""What many people drive, one after the other, where a row is a trip."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Person:
+    """A column that may say who: how many people that would be, and why.
+
+    `named` columns are called like people or what they carry; one that is `shared` is a thing that many use in turn.
+    """
+
+    column: str
+    people: int
+    why: str
+    named: bool
+    shared: bool = False
+
+
+def find_people(
+    view: TableView, layout: str, where: Mapping[str, Any], times: Sequence[TimeGuess]
+) -> tuple[Person, ...]:
+    """Return who the person may be, the likeliest first: columns whose names say so, else ids that come again.
+
+    Several names of one and the same thing, such as the number, the name and the call sign of a ship, are one
+    candidate: the fullest of those that tell all others.
+    """
+    used = names_in(where, times)
+    if "user_id" in view.said:
+        name = view.said["user_id"]
+        people = view.shapes[name].distinct if name in view.shapes else 0
+        return (Person(column=name, people=people, why="it was said", named=True),)
+    found = [name for name in view.named("person") if name not in used and view.shapes[name].missing < 0.5]
+    if found:
+        kept = _without_repeats(view, sorted(found, key=lambda name: not _is_human(name)))
+        return tuple(_named_person(view, name, layout) for name in kept)
+    files = _file_person(view, times)
+    others = tuple(
+        Person(column=name, people=view.shapes[name].distinct, why="its values come again in many rows", named=False)
+        for name in view.frame.columns
+        if name not in used and name not in ("file", "folder") and _is_key(view, name)
+    )
+    # Where the file names a person as well as a column does, both say the same, and the column stays.
+    if files and len(others) == 1 and view.determines("file", others[0].column):
+        return others
+    return (*files, *others)
+
+
+def _named_person(view: TableView, name: str, layout: str) -> Person:
+    meaning = view.meaning[name]
+    words = set(split_words(name))
+    shared = bool(words & (_SHARED_THINGS if layout == "trips" else _ALWAYS_SHARED))
+    why = f"the word {meaning.word} in its name" if meaning is not None else "its name"
+    if shared:
+        why += ", but many may use one in turn"
+    return Person(column=name, people=view.shapes[name].distinct, why=why, named=True, shared=shared)
+
+
+def _without_repeats(view: TableView, names: list[str]) -> list[str]:
+    """Return the names without those that another of them tells: MMSI tells the name of the ship.
+
+    A column called like a human that a thing tells is kept: one user may have several devices, and then it matters
+    which is meant; where each tells the other, they are one.
+    """
+    kept: list[str] = []
+    for name in names:
+        told_by = [
+            other
+            for other in kept
+            if view.determines(other, name) and (view.determines(name, other) or not _is_human(name))
+        ]
+        if not told_by:
+            tells = [other for other in kept if view.determines(name, other) and not _is_human(other)]
+            if tells and view.shapes[name].missing <= min(view.shapes[other].missing for other in tells):
+                kept = [other for other in kept if other not in tells]
+            kept.append(name)
+    return kept
+
+
+def _file_person(view: TableView, times: Sequence[TimeGuess]) -> tuple[Person, ...]:
+    """Return the file as a person, where a folder has a file for each: their times overlap, those of months do not."""
+    if "file" not in view.frame.columns or view.shapes["file"].distinct < 2 or not times or not times[0].fits:
+        return ()
+    spans = (
+        pl.DataFrame({"f": view.text["file"], "t": time_of_rows(view, times[0])})
+        .drop_nulls()
+        .group_by("f")
+        .agg(first=pl.col("t").min(), last=pl.col("t").max())
+        .sort("first")
+    )
+    earlier = spans["last"].cum_max().shift(1)
+    overlapping = int((spans["first"] < earlier).sum())
+    if overlapping * 2 < spans.height - 1:
+        return ()
+    people = view.shapes["file"].distinct
+    return (Person(column="file", people=people, why="every file has rows of its own at the same times", named=False),)
+
+
+def _is_human(name: str) -> bool:
+    """Whether a name speaks of a person, not of a thing that one drives or carries."""
+    bare = name.lower()
+    return any(word in bare for word in _HUMAN)
+
+
+def _is_key(view: TableView, name: str) -> bool:
+    """Whether a column could be the key of people: ids that come again, and many of them."""
+    shape = view.shapes[name]
+    few = shape.distinct < 2 or shape.distinct * 2 > view.rows
+    if few or shape.counts_rows or shape.missing or shape.type not in ("whole numbers", "text"):
+        return False
+    if view.meaning[name] is None:
+        return name.strip().lower() in ("id", "label", "objectid", "oid", "uid") or (
+            view.headless and shape.distinct > 2
+        )
+    return False
+
+
+def find_trajectory(
+    view: TableView,
+    people: Sequence[Person],
+    where: Mapping[str, Any],
+    times: Sequence[TimeGuess],
+    layout: str,
+) -> str:
+    """Return the column that says which trajectory; "" where none does, or where it is used again and again."""
+    if layout == "trips":
+        return ""
+    if "traj_id" in view.said:
+        return view.said["traj_id"]
+    used = names_in(where, times)
+    who = people[0].column if people and people[0].named else ""
+    for name in view.named("trajectory"):
+        shape = view.shapes[name]
+        if name in used or shape.counts_rows or shape.distinct == view.rows or shape.missing:
+            continue
+        if who and not view.determines(name, who):
+            view.guesses.append(f"Column '{name}' is no key of trajectories: it comes again with other people.")
+            continue
+        if who and times and _spans_days(view, name, times[0]):
+            view.guesses.append(f"Column '{name}' is no key of trajectories: it comes again on other days.")
+            continue
+        return name
+    return ""
+
+
+def _spans_days(view: TableView, name: str, time: TimeGuess) -> bool:
+    """Whether one value comes again after more than a day without it."""
+    if not time.dated:
+        return False
+    table = pl.DataFrame({"g": view.text[name], "t": view.moments(time.columns[0])}).drop_nulls().sort("g", "t")
+    gap = table.select(((pl.col("t").diff() > _DAY_US) & (pl.col("g") == pl.col("g").shift(1))).sum()).item()
+    return bool(gap > table["g"].n_unique() // 2)
+
+
+def crowd_size(people: int) -> int:
+    """Return a moderate k for so many people; 0 where there are too few to hide anybody.
+
+    Examples
+    --------
+    >>> [crowd_size(people) for people in (2, 8, 30, 1000)]
+    [0, 2, 3, 5]
+    """
+    if people < 3:
+        return 0
+    return 2 if people < 10 else 3 if people < 50 else 5

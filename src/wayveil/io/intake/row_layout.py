@@ -1,0 +1,237 @@
+"""What a row is: a visit, a position, a trip with both ends, a trip with its line; and the columns that say where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from wayveil.io.intake.column_words import Meaning
+from wayveil.io.intake.table_view import TableView
+from wayveil.io.intake.time_columns import TimeGuess
+
+__all__ = ["axis_numbers", "columns_beside", "coordinates_of", "find_layout", "guess_degrees"]
+
+_WKB_BYTES = 21
+_GEOMETRIES = ("geometry", "latlon", "lonlat")
+_MOST_DEGREES = (360.0, 90.0)
+
+Layout = tuple[str, dict[str, Any], tuple[TimeGuess, ...]]
+
+
+def find_layout(view: TableView, times: dict[str, TimeGuess]) -> Layout:
+    """Return what a row is: one of the layouts, the columns that say where, and the times of it."""
+    said: dict[str, Any] = {
+        ours: name for ours, name in view.said.items() if ours in ("location", "x", "y", "geometry")
+    }
+    one = (times[""],) if "" in times else ()
+    if said:
+        layout = "visits" if "location" in said else "points"
+        return (layout if one else "unknown"), said, one
+    trip = _find_trip(view, times)
+    if trip is not None:
+        return trip
+    if not one and times:
+        one = (next(iter(times.values())),)
+    if view.headless:
+        _name_coordinates(view)
+    pair = _pair(view, "") or _pair(view, "end") or view.unordered
+    geometry = [name for role in _GEOMETRIES for name in view.named(role)]
+    spots = [name for name in view.named("place") if view.shapes[name].distinct < view.rows]
+    if geometry and not _is_points(view, geometry[0]):
+        view.problems.append(f"Column '{geometry[0]}' holds lines or areas, no points.")
+        geometry = []
+    if not one:
+        return ("places" if pair or geometry else "unknown"), {}, ()
+    if geometry:
+        return "points", {"geometry": geometry[0]}, one
+    if view.headless and pair:
+        spots = _places_of(view, pair, one[0])
+    if spots and (pair is None or _is_check_in(view, spots[0], pair)):
+        return "visits", {"location": _best_name(view, spots)}, one
+    if pair:
+        return "points", {"x": pair[0], "y": pair[1]}, one
+    other = _other_place(view, one[0])
+    if other:
+        view.guesses.append(f"Column '{other}' is taken to be the place: its values come again in many rows.")
+        return "visits", {"location": other}, one
+    return "unknown", {}, one
+
+
+def _find_trip(view: TableView, times: dict[str, TimeGuess]) -> Layout | None:
+    """Return the layout of one row per trip, None where rows have no two ends."""
+    start = _pair(view, "start") or _pair(view, "")
+    end = _pair(view, "end")
+    places = [_best_name(view, _place_names(view, side)) for side in ("start", "end")]
+    begin = times.get("start") or (times.get("") if "end" in times else None)
+    if begin is None or "end" not in times:
+        return None
+    both = (begin, times["end"])
+    if all(places):
+        view.guesses.append(f"One row per trip: from '{places[0]}' to '{places[1]}'.")
+        return "trips", {"location": (places[0], places[1])}, both
+    if start and end and start != end:
+        view.guesses.append("One row per trip: it has coordinates and times of a start and of an end.")
+        return "trips", {"x": (start[0], end[0]), "y": (start[1], end[1])}, both
+    return None
+
+
+def _place_names(view: TableView, side: str) -> list[str]:
+    """Return the columns with places of an end of a trip; a point as text is no name."""
+    return [name for name in view.named("place", side) if not view.sample(name).head(20).str.contains(r"^POINT").any()]
+
+
+def _best_name(view: TableView, names: Sequence[str]) -> str:
+    """Return the column to take of several that name the same places: the fullest, and an id before a name."""
+    if not names:
+        return ""
+    least = min(view.shapes[name].missing for name in names)
+    full = [name for name in names if view.shapes[name].missing <= least + 0.02]
+    # A finer place is worth more than a coarser one; names of one place differ now and then, ids do not.
+    ids = [name for name in full if not name.lower().rstrip().endswith(("name", "nombre"))]
+    return (ids or full)[0]
+
+
+def _pair(view: TableView, side: str) -> tuple[str, str] | None:
+    for x, y in (("lon", "lat"), ("x", "y")):
+        xs = [name for name in view.named(x, side) if view.is_numeric(name)]
+        ys = [name for name in view.named(y, side) if view.is_numeric(name)]
+        if xs and ys:
+            return xs[0], ys[0]
+    return None
+
+
+def _name_coordinates(view: TableView) -> None:
+    """Tell longitude and latitude of a table without a header, by what two columns side by side hold.
+
+    Both have fractions and the range of degrees, at least one value is beyond 90 (only a longitude can be), or the
+    file is of one region and the usual order decides nothing: then both orders stay possible, and neither is named.
+    """
+    fractions = []
+    for name in view.frame.columns:
+        shape = view.shapes[name]
+        if shape.type != "numbers" or shape.distinct < 3 or view.meaning[name] is not None:
+            continue
+        values = view.numbers(name).drop_nulls()
+        inside = bool((values.abs() <= 180).mean() >= 0.95)  # type: ignore[operator]
+        fine = bool((values != values.round(2)).mean() > 0.5)  # type: ignore[operator]
+        if inside and fine:
+            fractions.append((name, bool((values.abs() > 90).mean() > 0.001)))  # type: ignore[operator]
+    for (first, far_first), (second, far_second) in pairwise(fractions):
+        if far_first == far_second:
+            continue
+        lon, lat = (first, second) if far_first else (second, first)
+        view.meaning[lon] = Meaning(role="lon", word="values beyond 90")
+        view.meaning[lat] = Meaning(role="lat", word="values within 90")
+        view.guesses.append(f"'{lon}' is the longitude and '{lat}' the latitude: their ranges say so.")
+        return
+    if len(fractions) >= 2:
+        view.unordered = (fractions[0][0], fractions[1][0])
+
+
+def _places_of(view: TableView, pair: tuple[str, str], time: TimeGuess) -> list[str]:
+    """Return columns of which every value has one position: names of places, in a table without a header."""
+    free = [
+        name
+        for name, shape in view.shapes.items()
+        if name not in (*pair, *time.columns, time.offset, "file", "folder")
+        and shape.type in ("whole numbers", "text")
+        and 2 < shape.distinct * 2 <= view.rows
+        and not shape.missing
+    ]
+    fixed = []
+    for name in free:
+        spots = pl.DataFrame({"p": view.text[name], "x": view.numbers(pair[0]), "y": view.numbers(pair[1])})
+        if spots.n_unique() <= 1.02 * view.shapes[name].distinct and view.shapes[name].distinct > 2:
+            fixed.append(name)
+    # Where several do, the one with most values is the place and others are of what kind it is.
+    return sorted(fixed, key=lambda name: -view.shapes[name].distinct)[:1]
+
+
+def _is_points(view: TableView, name: str) -> bool:
+    if view.frame[name].dtype != pl.String:
+        return True
+    head = view.sample(name).head(200)
+    lines = head.str.contains(r"(?i)^\s*(SRID=\d+;)?\s*(MULTI\w*|LINESTRING|POLYGON)").sum()
+    return int(lines) == 0
+
+
+def _is_check_in(view: TableView, place: str, pair: tuple[str, str]) -> bool:
+    """Whether rows are visits to places that come again, rather than positions of which some are named.
+
+    A vehicle has many positions near one stop; a place where people check in has one, or few.
+    """
+    spots = pl.DataFrame({"x": view.text[pair[0]], "y": view.text[pair[1]]}).n_unique()
+    if 2 * spots > view.rows and spots > 3 * view.shapes[place].distinct:
+        return False
+    return 2 * view.shapes[place].distinct <= view.rows and view.shapes[place].missing < 0.01
+
+
+def _other_place(view: TableView, time: TimeGuess) -> str:
+    """Return the place of a table without a header: of two columns with ids, the second."""
+    if not view.headless:
+        return ""
+    free = [name for name, shape in view.shapes.items() if name not in time.columns and shape.distinct > 1]
+    ids = [name for name in free if view.shapes[name].type in ("whole numbers", "text")]
+    return ids[1] if len(ids) >= 2 else ""
+
+
+def columns_beside(view: TableView, layout: str, where: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the degrees beside places with names, where (almost) every row has them."""
+    if "location" not in where:
+        return {}
+    pairs = [_pair(view, side) for side in (("start", "end") if layout == "trips" else ("",))]
+    found = [name for pair in pairs if pair is not None for name in pair]
+    named = [view.meaning[name] for name in found]
+    degrees = all(meaning is not None and meaning.role in ("lon", "lat") for meaning in named)
+    if len(found) != 2 * len(pairs) or not degrees or any(view.shapes[name].missing > 0.05 for name in found):
+        return {}
+    if layout == "trips":
+        return {"x": (found[0], found[2]), "y": (found[1], found[3])}
+    return {"x": found[0], "y": found[1]}
+
+
+def guess_degrees(view: TableView, where: Mapping[str, Any]) -> bool | None:
+    """Return whether coordinates are degrees: by range and name; None where both could be."""
+    if "geometry" in where:
+        return True
+    x, y = (axis_numbers(view, where[axis]) for axis in ("x", "y"))
+    most_x, most_y = _MOST_DEGREES
+    fits = bool(((x.abs() <= most_x) & (y.abs() <= most_y)).mean() >= 0.95)  # type: ignore[operator]
+    if not fits:
+        return False
+    first = where["x"] if isinstance(where["x"], str) else where["x"][0]
+    meaning = view.meaning.get(first)
+    if view.headless:
+        return True  # metres would be an area of a few steps
+    return True if meaning is not None and meaning.role == "lon" else None
+
+
+def axis_numbers(view: TableView, names: str | Sequence[str]) -> pl.Series:
+    """Return the numbers of an axis, of trips those of their start."""
+    return view.numbers(names if isinstance(names, str) else names[0])
+
+
+def coordinates_of(view: TableView, where: Mapping[str, Any]) -> tuple[pl.Series, pl.Series] | None:
+    """Return x and y of rows, None where places have names, or points are written in a way that is not known."""
+    if "x" in where:
+        return axis_numbers(view, where["x"]), axis_numbers(view, where["y"])
+    return _read_pair(view.frame[where["geometry"]]) if "geometry" in where else None
+
+
+def _read_pair(values: pl.Series) -> tuple[pl.Series, pl.Series] | None:
+    """Return the two numbers of points as text or WKB; None where they are written in another way."""
+    if values.dtype == pl.String:
+        two = r"([-+]?[\d.]+(?:[eE][-+]?\d+)?)[\s,;]+([-+]?[\d.]+(?:[eE][-+]?\d+)?)"
+        first, second = (values.str.extract(two, i).cast(pl.Float64, strict=False) for i in (1, 2))
+        return first, second
+    if values.dtype != pl.Binary or values.null_count():
+        return None
+    points = values.to_list()
+    if any(len(point) != _WKB_BYTES or point[0] != 1 for point in points):
+        return None
+    bare = np.frombuffer(b"".join(points), np.uint8).reshape(-1, _WKB_BYTES)[:, -16:].copy().view("<f8")
+    return pl.Series(bare[:, 0].copy()), pl.Series(bare[:, 1].copy())

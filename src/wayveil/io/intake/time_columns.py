@@ -1,0 +1,156 @@
+"""Which columns say when: one, a date and a clock in two, one of each end of a trip; and in which format."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from wayveil.io.intake.table_view import TableView
+from wayveil.io.tabular.messages import count
+from wayveil.io.tabular.time_formats import CLOCK, NUMBER, TimeFit, detect_time_formats, parse_time_text
+
+__all__ = ["TimeGuess", "find_times", "guess_time", "time_of_rows"]
+
+_ISO = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?$"
+_MOST_OFFSET_MIN = 14 * 60
+_US_PER_MIN = 60 * 10**6
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimeGuess:
+    """A time: its columns, and the formats that read it, more than one where the day or the month may come first.
+
+    Whoever reads tables takes times that are `plain` as they are.  `offset` is the column with the minutes from UTC to
+    the clock on the wall, "" where there is none.
+    """
+
+    columns: tuple[str, ...]
+    fits: tuple[TimeFit, ...]
+    bad: int = 0
+    plain: bool = False
+    offset: str = ""
+
+    @property
+    def dated(self) -> bool:
+        """Whether it is a date, no count and no time of day alone."""
+        return bool(self.fits) and self.fits[0].format not in (NUMBER, CLOCK)
+
+
+def find_times(view: TableView) -> dict[str, TimeGuess]:
+    """Return times by the side of a trip that they are of: "", "start", "end"; the best one of each.
+
+    A date with a clock is better than a date, a date better than a number, and a name that says "time" better than
+    none.  A date alone and a clock alone, of the same side, are one time in two columns.
+    """
+    ranked: dict[str, list[tuple[int, str]]] = {}
+    dates: dict[str, list[str]] = {}
+    clocks: dict[str, list[str]] = {}
+    for position, name in enumerate(view.frame.columns):
+        if not view.shapes[name].distinct:
+            continue
+        meaning = view.meaning[name]
+        named = meaning is not None and meaning.role == "time"
+        fits = view.fit(name) if named or _could_be_time(view, name) else ()
+        side = meaning.side if meaning is not None and named else ""
+        if fits and fits[0].format == CLOCK:
+            clocks.setdefault(side, []).append(name)
+        if not fits or (not named and fits[0].format in (NUMBER, CLOCK)):
+            continue
+        dated = fits[0].format not in (NUMBER, CLOCK)
+        if dated and not fits[0].has_clock:
+            dates.setdefault(side, []).append(name)
+        rank = 4 * (dated and fits[0].has_clock) + 3 * dated + 2 * named + (fits[0].format == CLOCK)
+        ranked.setdefault(side, []).append((-100 * rank + position, name))
+    found = {}
+    for side, names in ranked.items():
+        best = min(names)[1]
+        fit = view.fit(best)[0]
+        day = dates.get(side)
+        clock = clocks.get(side)
+        in_two = day and clock and (best in clock or not fit.has_clock)
+        found[side] = _in_two_columns(view, day[0], clock[0]) if in_two and day and clock else guess_time(view, best)
+    said = view.said.get("t")
+    if said in view.frame.columns:
+        found[""] = guess_time(view, said)
+    return found
+
+
+def guess_time(view: TableView, name: str) -> TimeGuess:
+    """Return what is to be said of one column of times."""
+    return TimeGuess(
+        columns=(name,),
+        fits=view.fit(name),
+        bad=_count_bad(view, (name,)),
+        plain=_is_plain(view, name),
+        offset=_find_offset(view, name),
+    )
+
+
+def time_of_rows(view: TableView, time: TimeGuess) -> pl.Series:
+    """Return the time of each row in microseconds (or as a plain number), null where there is none."""
+    moments = view.moments(time.columns[0])
+    if len(time.columns) == 2:
+        moments = moments + parse_time_text(view.text[time.columns[1]], CLOCK)
+    if time.offset:
+        moments = moments + view.numbers(time.offset).cast(pl.Int64, strict=False) * _US_PER_MIN
+    return moments
+
+
+def _in_two_columns(view: TableView, date: str, clock: str) -> TimeGuess:
+    view.guesses.append(f"The time is the date in '{date}' and the time of day in '{clock}'.")
+    bad = _count_bad(view, (date, clock))
+    return TimeGuess(columns=(date, clock), fits=view.fit(date), bad=bad)
+
+
+def _could_be_time(view: TableView, name: str) -> bool:
+    """Whether a column whose name says nothing may hold times: texts like dates, or numbers like epochs."""
+    shape = view.shapes[name]
+    if view.meaning[name] is not None or name in ("file", "folder"):
+        return False
+    if view.is_numeric(name):
+        fits = detect_time_formats(view.sample(name)) if shape.lengths[0] >= 8 else []
+        return bool(fits) and fits[0].format != NUMBER
+    return shape.type == "text" and shape.lengths[0] >= 4 and bool(view.sample(name).head(50).str.contains(r"\d").all())
+
+
+def _is_plain(view: TableView, name: str) -> bool:
+    fits = view.fit(name)
+    if view.frame[name].dtype.is_temporal() or (fits and fits[0].format == NUMBER):
+        return True
+    return bool(view.text[name].str.contains(_ISO).all())
+
+
+def _count_bad(view: TableView, names: tuple[str, ...]) -> int:
+    if not view.fit(names[0]):
+        return 0
+    moments = view.moments(names[0])
+    if len(names) == 2:
+        moments = moments + parse_time_text(view.text[names[1]], CLOCK)
+    bad = int(moments.null_count())
+    if bad:
+        shown = " and ".join(f"'{name}'" for name in names)
+        view.problems.append(f"The time in {shown} cannot be read in {count(bad, 'row')}.")
+    return bad
+
+
+def _find_offset(view: TableView, time: str) -> str:
+    """Return the column with minutes from UTC, where times are in UTC and such a column is there.
+
+    Without a header a column is one if it has few different values, all of them quarters of an hour within 14 hours,
+    not all 0, and the times say that they are UTC.
+    """
+    fits = view.fit(time)
+    if not fits or fits[0].format in (NUMBER, CLOCK):
+        return ""
+    named = [name for name in view.named("offset") if view.shapes[name].type == "whole numbers"]
+    for name in named or (view.frame.columns if view.headless and fits[0].has_offset else []):
+        shape = view.shapes[name]
+        if name == time or shape.type != "whole numbers" or shape.missing or shape.distinct > 60:
+            continue
+        minutes = view.numbers(name)
+        quarters = bool((minutes % 15 == 0).all())
+        if quarters and bool((minutes.abs() <= _MOST_OFFSET_MIN).all()) and bool((minutes.abs() >= 60).mean() > 0.5):  # type: ignore[operator]
+            view.guesses.append(f"Times are UTC, and '{name}' has the minutes to the clock on the wall: that is taken.")
+            return name
+    return ""

@@ -1,0 +1,352 @@
+"""Times as people write them: which format a column has, decided from all of it, and how to read it.
+
+This is the one place where the text of a time is read: `timestamps` takes ISO 8601 from here, `wayveil inspect` and
+recipes all of it.  A format is one word: for numbers ``epoch_s``, ``epoch_ms``, ``epoch_us``, ``epoch_ns``, ``number``,
+for times of day ``clock``, for dates the order of their parts, ``ymd``, ``dmy``, ``mdy`` or ``compact``, and ``named``
+where the month has a name; dates with or without a clock and an offset behind them.  Formats that fit equally well are
+all returned: which one it is changes the meaning, so a person must say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import polars as pl
+
+from wayveil.io.tabular.codes import by_name
+from wayveil.model.data.ragged import BoolArray, IntArray
+
+__all__ = [
+    "CLOCK",
+    "EPOCHS",
+    "FORMATS",
+    "NAMED",
+    "NUMBER",
+    "IsoTimes",
+    "TimeFit",
+    "detect_time_formats",
+    "is_iso",
+    "parse_time_text",
+    "read_iso",
+    "read_times",
+]
+
+CLOCK = "clock"
+"""A time of day without a date, as in GTFS: hours may go beyond 24."""
+
+NUMBER = "number"
+"""Plain numbers, whatever they count."""
+
+NAMED = "named"
+"""A date in which the month has a name, with or without a weekday: 3 Apr 2012, April 3, 2012, Tue Apr 03 18:00 2012."""
+
+EPOCHS = {"epoch_s": 1, "epoch_ms": 10**3, "epoch_us": 10**6, "epoch_ns": 10**9}
+"""Counts since 1970, and how many of them are a second."""
+
+# 1990 to 2050 in seconds: data of people who move are from this time.
+_EPOCH_LOW_S = 631_152_000
+_EPOCH_HIGH_S = 2_524_608_000
+
+_US = 1_000_000
+_DATES = {
+    "ymd": (r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})", ("y", "m", "d")),
+    "dmy": (r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4}|\d{2})", ("d", "m", "y")),
+    "mdy": (r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4}|\d{2})", ("m", "d", "y")),
+    "compact": (r"(\d{4})(\d{2})(\d{2})", ("y", "m", "d")),
+}
+FORMATS = (*_DATES, NAMED, *EPOCHS, CLOCK, NUMBER)
+"""Every format, by the word that recipes use."""
+
+_CLOCK_TEXT = r"(\d{1,3}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*([AaPp]\.?[Mm]\.?)?"
+_OFFSET_TEXT = r"\s*(Z|z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?"
+_HAS_OFFSET = r"(Z|z|UTC|GMT|[+-]\d{2}(:?\d{2})?)$"
+
+# Months by how their names begin, without accents: English, then German, French, Spanish, Italian and Portuguese.
+_MONTHS = {
+    1: ("jan", "ene", "gen"),
+    2: ("feb", "fev"),
+    3: ("mar", "mrz", "maer"),
+    4: ("apr", "avr", "abr"),
+    5: ("may", "mai", "mag"),
+    6: ("jun", "juin", "giu"),
+    7: ("jul", "juil", "lug"),
+    8: ("aug", "aou", "ago"),
+    9: ("sep", "set"),
+    10: ("oct", "okt", "out", "ott"),
+    11: ("nov",),
+    12: ("dec", "dez", "dic"),
+}
+_LETTERS = r"\p{L}"
+_WEEKDAY = rf"(?:{_LETTERS}{{2,10}}\.?,?\s+)?"
+_MONTH = rf"({_LETTERS}{{3,10}})\.?"
+_DAY_TEXT = r"(\d{1,2})(?:st|nd|rd|th|\.)?"
+_CLOCK_BEHIND = rf"(?:(?:,?\s+|T|,)(?:at\s+)?{_CLOCK_TEXT}{_OFFSET_TEXT})?"
+_NAMED_DATES = (
+    # The parts stand in groups 1 to 3, the clock in 4 to 8, the offset in 9; the last pattern has the year at the end.
+    (rf"^{_WEEKDAY}{_DAY_TEXT}[\s/.-]+(?:de\s+)?{_MONTH},?[\s/.-]+(?:de\s+)?(\d{{4}}|\d{{2}}){_CLOCK_BEHIND}$", "dmy"),
+    (rf"^{_WEEKDAY}{_MONTH}[\s/.-]*{_DAY_TEXT},?[\s/.-]+(\d{{4}}){_CLOCK_BEHIND}$", "mdy"),
+    (rf"^(\d{{4}})[\s/.-]{_MONTH}[\s/.-]{_DAY_TEXT}{_CLOCK_BEHIND}$", "ymd"),
+    (rf"^{_WEEKDAY}{_MONTH}\s+{_DAY_TEXT}\s+{_CLOCK_TEXT}{_OFFSET_TEXT}(?:\s+[A-Z]{{3,4}})?\s+(\d{{4}})$", "md.y"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimeFit:
+    """How well a format fits a column.
+
+    Parameters
+    ----------
+    format : str
+        ``ymd``, ``dmy``, ``mdy`` or ``compact`` with or without a clock and an offset behind it; or see the module.
+    share : float
+        The share of the values that it reads.
+    has_clock, has_offset : bool
+        Whether a time of day, and a UTC offset, stand behind the date.
+    """
+
+    format: str
+    share: float
+    has_clock: bool = True
+    has_offset: bool = False
+
+
+def detect_time_formats(text: pl.Series) -> list[TimeFit]:
+    """Return the formats that read a column of text best, the best first; several where the column cannot tell.
+
+    Only formats that read at least nine of ten values are returned.
+
+    Examples
+    --------
+    >>> [fit.format for fit in detect_time_formats(pl.Series(["1/2/15 0:21", "3/4/15 10:05"]))]
+    ['dmy', 'mdy']
+    >>> [fit.format for fit in detect_time_formats(pl.Series(["1/2/15 0:21", "3/14/15 10:05"]))]
+    ['mdy']
+    >>> [fit.format for fit in detect_time_formats(pl.Series(["1212567954", "1212567848.5"]))]
+    ['epoch_s']
+    >>> [fit.format for fit in detect_time_formats(pl.Series(["24:05:00", "7:30"]))]
+    ['clock']
+    >>> [fit.format for fit in detect_time_formats(pl.Series(["Tue Apr 03 18:00:06 +0000 2012", "3-Apr-2012 6:00 PM"]))]
+    ['named']
+    """
+    values = text.drop_nulls().str.strip_chars()
+    values = values.filter(values != "")
+    if not len(values):
+        return []
+    numbers = values.cast(pl.Float64, strict=False)
+    if numbers.is_finite().fill_null(False).mean() >= 0.9:  # type: ignore[operator]
+        return _fit_numbers(values, numbers)
+    clock = values.str.contains(rf"^{_CLOCK_TEXT}$")
+    if clock.mean() >= 0.9:  # type: ignore[operator]
+        return [TimeFit(format=CLOCK, share=float(clock.mean()))]  # type: ignore[arg-type]
+    fits = []
+    for name in ("ymd", "compact", "dmy", "mdy"):
+        share = 1 - parse_time_text(values, name).null_count() / len(values)
+        if share >= 0.9:
+            pattern = rf"^{_DATES[name][0]}"
+            rest = values.str.replace(pattern, "")
+            fits.append(
+                TimeFit(
+                    format=name,
+                    share=share,
+                    has_clock=bool(rest.str.contains(r"\d").any()),
+                    has_offset=bool(rest.str.contains(_HAS_OFFSET).any()),
+                )
+            )
+    if not fits:
+        fits = _fit_names(values)
+    best = max((fit.share for fit in fits), default=0.0)
+    return [fit for fit in fits if fit.share == best]
+
+
+def _fit_names(values: pl.Series) -> list[TimeFit]:
+    """Return the format of dates with names of months, where most values are such."""
+    share = 1 - parse_time_text(values, NAMED).null_count() / len(values)
+    if share < 0.9:
+        return []
+    has_clock = bool(values.str.contains(r"\d:\d{2}").any())
+    has_offset = bool(values.str.contains(r":\d{2}\s*(Z|z|UTC|GMT|[+-]\d{2}(:?\d{2})?)(\s+\d{4})?$").any())
+    return [TimeFit(format=NAMED, share=share, has_clock=has_clock, has_offset=has_offset)]
+
+
+def _fit_numbers(values: pl.Series, numbers: pl.Series) -> list[TimeFit]:
+    """Return what numbers may count: eight digits may be a date, large ones seconds since 1970 or parts of them."""
+    share = float(numbers.is_finite().fill_null(False).mean())  # type: ignore[arg-type]
+    if values.str.contains(r"^(19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$").mean() == 1:
+        return [TimeFit(format="compact", share=1.0, has_clock=False)]
+    median = numbers.median()
+    for name, per_second in EPOCHS.items():
+        if median is not None and _EPOCH_LOW_S * per_second <= float(median) < _EPOCH_HIGH_S * per_second:  # type: ignore[arg-type]
+            return [TimeFit(format=name, share=share, has_offset=True)]
+    return [TimeFit(format=NUMBER, share=share)]
+
+
+def parse_time_text(text: pl.Series, time_format: str) -> pl.Series:
+    """Return what `read_times` makes of a column of text.
+
+    Examples
+    --------
+    >>> parse_time_text(pl.Series(["2008-12-11 04:42:14+00", "2008-12-11 05:42:14+01:00", "no"]), "ymd").to_list()
+    [1228970534000000, 1228970534000000, None]
+    >>> parse_time_text(pl.Series(["20/03/2021 12:22 AM"]), "dmy").to_list() == parse_time_text(
+    ...     pl.Series(["2021-03-20T00:22:00"]), "ymd").to_list()
+    True
+    """
+    return text.to_frame("t").select(read_times(pl.col("t"), time_format)).to_series()
+
+
+def read_times(text: pl.Expr, time_format: str) -> pl.Expr:
+    """Return microseconds since 1970 of texts in a format, null where a text is not such a time.
+
+    A clock becomes microseconds since midnight, a plain number the nearest whole one; times with an offset become UTC;
+    what is finer than a microsecond is cut.  A year of two digits is one from 1970 to 2069.
+    """
+    values = text.str.strip_chars()
+    if time_format in EPOCHS:
+        return _read_epochs(values, EPOCHS[time_format])
+    if time_format == NUMBER:
+        return values.cast(pl.Float64, strict=False).round(0).cast(pl.Int64, strict=False)
+    if time_format == CLOCK:
+        return _from_groups(values, rf"^{_CLOCK_TEXT}$", _read_clock(1))
+    if time_format == NAMED:
+        return pl.coalesce(_read_named(values, pattern, order) for pattern, order in _NAMED_DATES)
+    date, order = _DATES[time_format]
+    whole = rf"^{date}(?:[T\s,]+{_CLOCK_TEXT}{_OFFSET_TEXT})?$"
+    group = {name: position + 1 for position, name in enumerate(order)}
+    year = _read_year(_part(group["y"]))
+    midnight_us = _read_date(year, _part(group["m"]), _part(group["d"]))
+    return _from_groups(values, whole, midnight_us + _read_clock_or_none(4) - _read_offset(_part(9)))
+
+
+def _read_named(values: pl.Expr, pattern: str, order: str) -> pl.Expr:
+    """Return dates with names of months, in one order of their parts."""
+    # "md.y" has the clock between day and year, so that its groups are one further to the front.
+    group = {"m": 1, "d": 2, "y": 9} if order == "md.y" else {name: i + 1 for i, name in enumerate(order)}
+    clock = 3 if order == "md.y" else 4
+    bare = _part(group["m"]).str.to_lowercase()
+    for accented, plain in (("é", "e"), ("û", "u"), ("ä", "ae"), ("ç", "c")):
+        bare = bare.str.replace_all(accented, plain, literal=True)
+    month = pl.coalesce(
+        pl.when(pl.any_horizontal(bare.str.starts_with(begin) for begin in begins)).then(pl.lit(str(number)))
+        for number, begins in _MONTHS.items()
+    )
+    midnight_us = _read_date(_read_year(_part(group["y"])), month, _part(group["d"]))
+    return _from_groups(values, pattern, midnight_us + _read_clock_or_none(clock) - _read_offset(_part(clock + 5)))
+
+
+def _read_date(year: pl.Expr, month: pl.Expr, day: pl.Expr) -> pl.Expr:
+    """Return midnight in microseconds; a day that does not exist, such as 30 February, is null, never another day."""
+    midnight = pl.format("{}-{}-{}", year, month.str.zfill(2), day.str.zfill(2)).str.to_date("%Y-%m-%d", strict=False)
+    return midnight.cast(pl.Datetime("us")).to_physical()
+
+
+def _read_clock_or_none(first: int) -> pl.Expr:
+    """Return microseconds since midnight of a clock within a day, 0 where there is no clock."""
+    clock = _read_clock(first)
+    return pl.when(_part(first).is_not_null()).then(pl.when(clock < 86_400 * _US).then(clock)).otherwise(0)
+
+
+def _from_groups(values: pl.Expr, pattern: str, result: pl.Expr) -> pl.Expr:
+    """Return what an expression makes of the groups of a pattern, which is matched once and not for each of them."""
+
+    def combine(groups: pl.Series) -> pl.Series:
+        return groups.struct.unnest().select(result.cast(pl.Int64)).to_series().alias(groups.name)
+
+    return values.str.extract_groups(pattern).map_batches(combine, return_dtype=pl.Int64(), is_elementwise=True)
+
+
+def _read_epochs(values: pl.Expr, per_second: int) -> pl.Expr:
+    """Return microseconds of counts since 1970; whole counts exactly, others to the microsecond."""
+    exact = values.cast(pl.Int64, strict=False)
+    whole = exact * (_US // per_second) if per_second <= _US else exact // (per_second // _US)
+    loose = (values.cast(pl.Float64, strict=False) * (_US / per_second)).round(0)
+    return whole.fill_null(loose.fill_nan(None).cast(pl.Int64, strict=False))
+
+
+def _read_year(text: pl.Expr) -> pl.Expr:
+    """Return a year as text of four digits."""
+    short = text.cast(pl.Int32, strict=False)
+    century = pl.when(short < 70).then(pl.lit("20")).otherwise(pl.lit("19"))
+    return pl.when(text.str.len_chars() == 2).then(century + text).otherwise(text)
+
+
+def _part(number: int) -> pl.Expr:
+    """Return a group of a pattern, by its number."""
+    return pl.col(str(number))
+
+
+def _read_clock(first: int) -> pl.Expr:
+    """Return microseconds since midnight from the groups of a pattern that begin at `first`; null if it is no clock."""
+    hour = _part(first).cast(pl.Int64, strict=False)
+    minute = _part(first + 1).cast(pl.Int64, strict=False)
+    second = _part(first + 2).cast(pl.Int64, strict=False).fill_null(0)
+    fraction = _part(first + 3).fill_null("").str.pad_end(6, "0").str.slice(0, 6).cast(pl.Int64)
+    half = _part(first + 4).str.to_lowercase().str.replace_all(".", "", literal=True)
+    on_12 = pl.when(half == "pm").then(hour % 12 + 12).when(half == "am").then(hour % 12).otherwise(hour)
+    possible = (minute < 60) & (second < 61) & (half.is_null() | hour.is_between(1, 12))
+    return pl.when(possible).then(((on_12 * 60 + minute) * 60 + second) * _US + fraction)
+
+
+def _read_offset(text: pl.Expr) -> pl.Expr:
+    """Return a UTC offset in microseconds; 0 for none, Z, UTC and GMT."""
+    digits = text.str.replace(":", "", literal=True)
+    sign = pl.when(digits.str.starts_with("-")).then(-1).otherwise(1)
+    hours = digits.str.extract(r"^[+-](\d{2})", 1).cast(pl.Int64, strict=False).fill_null(0)
+    minutes = digits.str.extract(r"^[+-]\d{2}(\d{2})$", 1).cast(pl.Int64, strict=False).fill_null(0)
+    return sign * (hours * 60 + minutes) * 60 * _US
+
+
+# ISO 8601, as tables are written that were made for machines: fixed places of the digits, and so the fastest.
+_ISO_DATE = r"\d{4}-\d{2}-\d{2}"
+_ISO_OFFSET = r"Z|z|[+-]\d{2}(?::?[0-5]\d)?"
+_ISO_SHAPE = rf"^{_ISO_DATE}(?:[Tt ]\d{{2}}:\d{{2}}(?::\d{{2}}(?:[.,]\d+)?)?(?:{_ISO_OFFSET})?)?$"
+_ISO_REST = rf"^(?:[.,](\d+))?({_ISO_OFFSET})?$"
+
+
+class IsoTimes(NamedTuple):
+    """Texts of the shape of ISO 8601 as times.
+
+    `seconds` has the time without fraction and offset, null where it does not exist; `code` is the rest of each row by
+    its number, and for each rest there is what it adds in microseconds, whether it is finer than a microsecond, and
+    whether it lacks a UTC offset.
+    """
+
+    seconds: pl.Series
+    code: IntArray
+    added_us: IntArray
+    finer: BoolArray
+    without_offset: BoolArray
+
+
+def is_iso(text: pl.Series) -> pl.Series:
+    """Return which texts have the shape of ISO 8601, with or without a time of day and an offset."""
+    return text.str.contains(_ISO_SHAPE)
+
+
+def read_iso(text: pl.Series) -> IsoTimes:
+    """Read texts of the right shape: the first 19 characters as a time, the few different rests once each."""
+    text, between = _full_iso(text)
+    seconds = text.str.slice(0, 19).str.to_datetime(f"%Y-%m-%d{between}%H:%M:%S", strict=False, time_unit="us")
+    code, rests = by_name(text.str.slice(19))
+    rest = pl.Series(rests, dtype=pl.String)
+    digits = rest.str.extract(_ISO_REST, 1).fill_null("").str.pad_end(6, "0")
+    offset = rest.str.extract(_ISO_REST, 2)
+    offset_us = offset.to_frame("o").select(_read_offset(pl.col("o").fill_null(""))).to_series()
+    return IsoTimes(
+        seconds=seconds,
+        code=code,
+        added_us=(digits.str.slice(0, 6).cast(pl.Int64) - offset_us).to_numpy(),
+        finer=digits.str.slice(6).str.contains("[1-9]").to_numpy(),
+        without_offset=offset.is_null().to_numpy(),
+    )
+
+
+def _full_iso(text: pl.Series) -> tuple[pl.Series, str]:
+    """Return the times by the second, and the sign between day and time that all of them have."""
+    if (text.str.slice(16, 1) != ":").any():
+        text = text.str.replace(rf"^({_ISO_DATE})$", "${1}T00:00:00")
+        text = text.str.replace(rf"^({_ISO_DATE}[Tt ]\d{{2}}:\d{{2}})({_ISO_OFFSET})?$", "${1}:00${2}")
+    between = text.str.slice(10, 1).unique().to_list()
+    if len(between) == 1:
+        return text, str(between[0])
+    return text.str.replace(rf"^({_ISO_DATE})[t ]", "${1}T"), "T"

@@ -1,0 +1,1 @@
+"""What places are, and how they lie in each other: points of interest, categories, outlines of zones."""

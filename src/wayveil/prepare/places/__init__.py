@@ -1,0 +1,1 @@
+"""Steps that turn positions into places: cells, stops, ends of trips."""

@@ -1,0 +1,1 @@
+"""Steps for routes: matched to roads, cut into slices of time."""

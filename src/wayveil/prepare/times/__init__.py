@@ -1,0 +1,1 @@
+"""Steps on the times of visits and stops: buckets, periods, days, typical weeks."""

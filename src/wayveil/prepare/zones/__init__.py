@@ -1,0 +1,1 @@
+"""Coarser places: polygons, cells, and rectangles in which enough people were."""

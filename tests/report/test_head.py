@@ -1,0 +1,62 @@
+"""The head: green only for a promise kept, data left, and nobody above the limit in any measured attack."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from wayveil.attacks.attack_numbers import mean_risk, share_above, worst_risk
+from wayveil.model import AttackResult
+from wayveil.pipeline.remaining import Remaining, Stage
+from wayveil.report.text.head import make_head
+
+
+def left(kept: int) -> Remaining:
+    stages = (
+        Stage(name="read", rows=100, row_word="visits", trips=100, people=100),
+        Stage(name="kcl", rows=kept, row_word="visits", trips=kept, people=kept),
+    )
+    return Remaining(stages=stages, remedies=("--time-bucket 4h",))
+
+
+def attack(name: str, share: float | None, largest: float | None = 1.0, limit: float = 0.2) -> AttackResult:
+    numbers: dict[str, Any] = {
+        "identity_mean": mean_risk(None if share is None else share / 2),
+        "identity_max": worst_risk(largest),
+        "identity_share_above": share_above(share, limit),
+    }
+    return AttackResult(name=name, adversary="knows something", victims=10, sampled=False, numbers=numbers)
+
+
+@pytest.mark.parametrize(
+    ("kept", "shares", "state"),
+    [
+        (100, (0.0, 0.0), "kept"),
+        (100, (None,), "kept"),
+        (50, (), "kept"),
+        (49, (), "but"),
+        (100, (0.0, 0.001), "but"),
+        (49, (0.9,), "but"),
+    ],
+)
+def test_green_needs_all_three(kept: int, shares: tuple[float | None, ...], state: str) -> None:
+    attacks = [attack(f"a{i}", share) for i, share in enumerate(shares)]
+    assert make_head(holds=True, published=attacks, remaining=left(kept)).state == state
+    assert make_head(holds=False, published=attacks, remaining=left(kept)).state == "refused"
+
+
+def test_the_attack_that_exposes_most_people_is_named_with_how_many_and_who_is_worst() -> None:
+    head = make_head(holds=True, published=[attack("few", 0.1), attack("many", 0.6, 0.75)], remaining=left(100))
+    assert head.to_json()["sentence"] == (
+        "Published and verified, but many can find the person with a chance above 1/5 for 60 % of the people, at worst "
+        "75 % (1 other attack above the limit, too)."
+    )
+    assert [one["attack"] for one in head.to_json()["exposed"]] == ["many", "few"]
+
+
+def test_loss_is_said_before_risk() -> None:
+    head = make_head(holds=True, published=[attack("many", 0.6)], remaining=left(10))
+    assert head.reasons[0] == "only 10 % of the visits are left: kcl took 90 %"
+    assert head.reasons[1].startswith("many can find the person")
+    assert head.remedies[0] == "--time-bucket 4h"
