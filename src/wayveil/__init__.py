@@ -39,7 +39,7 @@ _HOMES = {
     ),
     "wayveil.methods": ("METHODS", "Cast", "Cba", "Gsup", "Icba", "Kcl", "Knode", "Nwa", "Prefix", "Qid", "Tga", "W4m"),
     "wayveil.model": (
-        "KCL",
+        "KclPrivacy",
         "Attack",
         "AttackGraph",
         "AttackResult",

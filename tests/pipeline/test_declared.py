@@ -13,7 +13,7 @@ import pytest
 from wayveil.cli import main
 from wayveil.commands.read_table import read
 from wayveil.errors import InputError, OutputError, UsageError
-from wayveil.model import KCL, AttackGraph, BreachBound, Method, Points, Published, Regions, Visits
+from wayveil.model import AttackGraph, BreachBound, KclPrivacy, Method, Points, Published, Regions, Visits
 from wayveil.pipeline.folder.verify_folder import judge
 from wayveil.pipeline.publish import NotPublished, publish
 from wayveil.recipe import catalog
@@ -198,7 +198,7 @@ def test_attacks_wait_for_what_they_ask() -> None:
     counting = [attack for attack in default_attacks(Visits, Visits, claim=claim) if attack.name == "counting"]
     assert (counting[0].threshold, counting[0].adversaries, counting[0].times) == (claim.p, claim.adversaries, "keep")
     assert "lbqid" not in {attack.name for attack in default_attacks(Points, Regions, claim=AttackGraph(k=3))}
-    untimed = default_attacks(Visits, Visits, claim=KCL(k=2, c=1, l=2), timed=False)
+    untimed = default_attacks(Visits, Visits, claim=KclPrivacy(k=2, c=1, l=2), timed=False)
     assert not {"known_visits", "uniqueness", "first_last_visits"} & {attack.name for attack in untimed}
     measures = {metric.name for metric in default_metrics(Visits, Visits, timed=False)}
     assert {"instance_loss", "deviation"} <= measures

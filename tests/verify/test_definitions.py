@@ -12,11 +12,11 @@ import pytest
 
 from wayveil.errors import UsageError
 from wayveil.model import (
-    KCL,
     AttackGraph,
     BreachBound,
     CSafety,
     KAnonymity,
+    KclPrivacy,
     KDelta,
     Points,
     Regions,
@@ -50,14 +50,14 @@ def owners(draw: random.Random, n: int) -> list[int]:
     return [draw.randrange(people) for _ in range(n)]
 
 
-def visits(draw: random.Random) -> tuple[Visits, KCL, dict[str, Any]]:
+def visits(draw: random.Random) -> tuple[Visits, KclPrivacy, dict[str, Any]]:
     n = draw.randint(1, 7)
     ways = [[(draw.choice("ab"), t) for t in range(3) if draw.random() < 0.7] for _ in range(3)]
     records = [draw.choice(ways) for _ in range(n)]
     ill = [draw.choice(["yes", "no", "no", None]) for _ in range(n)]
     data = Visits.from_records(records, owner=owners(draw, n), attributes={"ill": ill})
     longest = draw.choice([1, 2, "all"])
-    claim = KCL(
+    claim = KclPrivacy(
         k=draw.randint(1, 3),
         c=draw.choice(["1/2", "2/3", "1"]),
         l=longest,
@@ -204,5 +204,5 @@ def test_large_data_are_refused() -> None:
     many = Visits.from_records([[("a", 1)]] * (MOST_TRAJECTORIES + 1))
     for data in (long, many):
         with pytest.raises(UsageError, match="tries every combination"):
-            find_break_by_definition(data, KCL(k=2, c=1, l=1))
-    assert find_break_by_definition(Visits.from_records([[("a", 1)]] * 2), KCL(k=2, c=1, l=1)) == ""
+            find_break_by_definition(data, KclPrivacy(k=2, c=1, l=1))
+    assert find_break_by_definition(Visits.from_records([[("a", 1)]] * 2), KclPrivacy(k=2, c=1, l=1)) == ""

@@ -2,13 +2,13 @@
 
 from wayveil.model.claims import (
     GUARANTEES,
-    KCL,
     AttackGraph,
     BreachBound,
     Claim,
     CSafety,
     Guarantee,
     KAnonymity,
+    KclPrivacy,
     KDelta,
     Protection,
     StrictK,
@@ -56,7 +56,6 @@ from wayveil.model.results import AttackResult, Chart, Data, Published, Score, S
 
 __all__ = [
     "GUARANTEES",
-    "KCL",
     "KINDS",
     "Attack",
     "AttackGraph",
@@ -77,6 +76,7 @@ __all__ = [
     "InputKind",
     "KAnonymity",
     "KDelta",
+    "KclPrivacy",
     "Kind",
     "Method",
     "Metric",

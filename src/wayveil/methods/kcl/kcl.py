@@ -14,10 +14,10 @@ from wayveil.errors import ParameterError
 from wayveil.methods.kcl.kcl_choosing import Choosing
 from wayveil.methods.kcl.kcl_pieces import Plan, kept_visits, plan_visits
 from wayveil.model import (
-    KCL,
     BlockKey,
     BlockStore,
     Engine,
+    KclPrivacy,
     Method,
     PlannedBlocks,
     Published,
@@ -73,7 +73,7 @@ class Kcl(Method):
 
     Guarantee
     ---------
-    ``KCL(k, c, l, sensitive, row_share, hide_absence)``, over people and over trajectories; of trips with
+    ``KclPrivacy(k, c, l, sensitive, row_share, hide_absence)``, over people and over trajectories; of trips with
     ``about="ends"``.  An attacker who knows more
     than `l` visits, or where a person was not, is not covered.
 
@@ -205,8 +205,8 @@ class Kcl(Method):
         return {"frequent_sequences": {"min_support": self.min_support}} if spared else {}
 
     @property
-    def claim(self) -> KCL:
-        return KCL(
+    def claim(self) -> KclPrivacy:
+        return KclPrivacy(
             k=self.k,
             c=self.c,
             l=self.l,
@@ -233,6 +233,6 @@ class Kcl(Method):
         """Suppress in one block what does not stay."""
         return Published(data=data.where(kept_visits(plan, data, number, store)), claim=self._claim_of(data))
 
-    def _claim_of(self, data: Visits) -> KCL:
+    def _claim_of(self, data: Visits) -> KclPrivacy:
         """Return the claim about visits, or about both ends of trips."""
         return replace(self.claim, about="visits" if data.one_per_time else "ends")
