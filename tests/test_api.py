@@ -13,7 +13,7 @@ from wayveil.api import inspect, publish, risk
 from wayveil.cli import main
 from wayveil.errors import InputError, UsageError
 from wayveil.methods import Kcl, Knode
-from wayveil.model import GUARANTEES, CSafety, KclPrivacy, Points, Regions, Stops, Taxonomy, Visits
+from wayveil.model import GUARANTEES, Boxes, CSafety, KclPrivacy, Points, Stops, Taxonomy, Visits
 from wayveil.pipeline.outcome import NotPublished
 from wayveil.prepare import Bucket
 from wayveil.recipe.catalog import first_method
@@ -67,7 +67,7 @@ def test_steps_keep_and_the_same_seed() -> None:
 def test_points_become_boxes_and_frames() -> None:
     data = Points.from_records([[(0, 0.0, 0.0), (1, 10.0, 0.0)], [(0, 0.0, 3.0), (1, 10.0, 1.0)]])
     made = publish(data, Knode(k=2, window="10"), seed=1)
-    assert isinstance(made.data, Regions)
+    assert isinstance(made.data, Boxes)
     frame = pytest.importorskip("geopandas") and made.to_geopandas()
     assert len(frame) == made.data.n_rows
     assert list(made.to_pandas().columns)[:2] == ["traj_id", "seq"]
@@ -120,7 +120,7 @@ def test_what_is_not_kept_is_not_published() -> None:
         ([1, 2], Kcl(k=2, l=1), "not list"),
         (VISITS, "kcl", "a configured method"),
         (VISITS, None, "a configured method"),
-        (Regions.from_records([]), Knode(k=2, window="10"), "boxes are what methods make"),
+        (Boxes.from_records([]), Knode(k=2, window="10"), "boxes are what methods make"),
         (VISITS, CSafety(c=1), "cast needs stops"),
     ],
 )

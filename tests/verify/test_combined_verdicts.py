@@ -14,13 +14,13 @@ from wayveil.errors import InputError, UsageError
 from wayveil.model import (
     GUARANTEES,
     AttackGraph,
+    Boxes,
     BreachBound,
     CSafety,
     KAnonymity,
     KclPrivacy,
     KDelta,
     Points,
-    Regions,
     RoadNetwork,
     Routes,
     Stops,
@@ -409,7 +409,7 @@ def boxes(draw, wide):
     if draw(st.booleans()):
         known = draw(st.lists(st.booleans(), min_size=original.n_rows, max_size=original.n_rows))
         original = replace(original, known=np.array(known, bool))
-    published = replace(Regions.from_records(made), owner=original.owner, owners=original.owners)
+    published = replace(Boxes.from_records(made), owner=original.owner, owners=original.owners)
     return published, parts_of(sizes), original
 
 
@@ -480,7 +480,7 @@ def test_parts_do_not_tell_inference_routes():
 
 
 def test_points_outside_of_their_boxes_are_added_up():
-    wall = Regions.from_records([[(0, 0, 0.0, 1.0, 0.0, 0.0)]] * 4)
+    wall = Boxes.from_records([[(0, 0, 0.0, 1.0, 0.0, 0.0)]] * 4)
     verdicts = []
     for part, x in zip(parts_of([2, 2]), ([0.5, 2.0], [3.0, 4.0]), strict=True):
         points = Points.from_records([[(0, one, 0.0)] for one in x])
@@ -516,8 +516,8 @@ def planted():
     yield KDelta(k=2, delta=1), Points.from_records([[(0, x, 0.0)] for x in (0.0, 1.0, 9.0, 0.0, 0.5)]), [2, 1, 2], None
     wall = [[(0, 0, x, x + 1, 0.0, 0.0)] for x in (0.0, 0.0, 5.0, 0.0, 0.0)]
     truth = Points.from_records([[(0, x, 0.0)] for x in (0.0, 1.0, 5.0, 1.0, 0.5)])
-    yield KAnonymity(k=2), Regions.from_records(wall), [2, 1, 2], truth
-    yield AttackGraph(k=2), Regions.from_records(wall), [2, 1, 2], truth
+    yield KAnonymity(k=2), Boxes.from_records(wall), [2, 1, 2], truth
+    yield AttackGraph(k=2), Boxes.from_records(wall), [2, 1, 2], truth
     streets = Routes.from_records([["AB"]] * 2 + [["BC"]] + [["AB"]] * 2, network=NETWORK)
     yield StrictK(k=2), streets, [2, 1, 2], streets
     yield SubsequenceK(k=2), streets, [2, 1, 2], streets

@@ -13,13 +13,13 @@ import pytest
 from wayveil.errors import UsageError
 from wayveil.model import (
     AttackGraph,
+    Boxes,
     BreachBound,
     CSafety,
     KAnonymity,
     KclPrivacy,
     KDelta,
     Points,
-    Regions,
     RoadNetwork,
     Routes,
     Stops,
@@ -81,13 +81,13 @@ def points_together(draw: random.Random) -> tuple[Points, KDelta, dict[str, Any]
     return data, claim, {}
 
 
-def boxes_of_crowds(draw: random.Random) -> tuple[Regions, KAnonymity, dict[str, Any]]:
+def boxes_of_crowds(draw: random.Random) -> tuple[Boxes, KAnonymity, dict[str, Any]]:
     n = draw.randint(1, 6)
     who = owners(draw, n)
     low = [draw.randint(0, 1) for _ in range(2)]
     ways = [[(t, t + draw.randint(0, 1), low[0] + 0.0, low[0] + 1.0, 0.0, 1.0) for t in (0, 2)] for _ in range(2)]
     records = [draw.choice(ways)[: draw.choice([2, 2, 2, 1, 0])] for _ in range(n)]
-    data = Regions.from_records(records, owner=who)
+    data = Boxes.from_records(records, owner=who)
     truth = [
         [(t, draw.choice([0.5, 0.5, 1.0, 1.5, 2.5]), 0.5) for t in range(4) if draw.random() < 0.7] or [(0, 0.5, 0.5)]
         for _ in range(n)
@@ -96,7 +96,7 @@ def boxes_of_crowds(draw: random.Random) -> tuple[Regions, KAnonymity, dict[str,
     return data, claim, draw.choice([{}, {"original": Points.from_records(truth, owner=who)}])
 
 
-def boxes_at_declared_times(draw: random.Random) -> tuple[Regions, AttackGraph, dict[str, Any]]:
+def boxes_at_declared_times(draw: random.Random) -> tuple[Boxes, AttackGraph, dict[str, Any]]:
     n = draw.randint(2, 6)
     who = owners(draw, n)
     truth = [[(t, float(draw.randint(0, 3)), 0.0) for t in range(2)] for _ in range(n)]
@@ -109,7 +109,7 @@ def boxes_at_declared_times(draw: random.Random) -> tuple[Regions, AttackGraph, 
     known = np.array([draw.random() < 0.6 for _ in range(2 * n)])
     original = Points.from_records(truth, owner=who)
     original = replace(original, known=draw.choice([None, known]))
-    data = Regions.from_records(records, owner=who)
+    data = Boxes.from_records(records, owner=who)
     claim = AttackGraph(k=2, row_share=draw.choice(["1/k", "3/4"]), top_speed=draw.choice(["none", "none", 2.0, 6.0]))
     return data, claim, {"original": original}
 

@@ -176,9 +176,9 @@ def join_verdicts(verdicts: Sequence[Verdict], *, met: Collection[Need] = ()) ->
     Examples
     --------
     >>> from wayveil.model.claims import KAnonymity
-    >>> from wayveil.model.data.regions import Regions
+    >>> from wayveil.model.data.boxes import Boxes
     >>> from wayveil.verify.kanonymity.kanonymity_verifier import check_kanonymity
-    >>> boxes = Regions.from_records([[(0, 0, 0.0, 2.0, 0.0, 1.0)]] * 5)
+    >>> boxes = Boxes.from_records([[(0, 0, 0.0, 2.0, 0.0, 1.0)]] * 5)
     >>> parts = [boxes.take(np.array([0, 1])), boxes.take(np.array([2, 3, 4]))]
     >>> whole = join_verdicts([check_kanonymity(part, KAnonymity(k=2)) for part in parts])
     >>> whole.holds, whole.measured["min_support"], whole.measured["trajectories"]

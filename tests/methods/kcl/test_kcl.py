@@ -14,7 +14,7 @@ import pytest
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
 from wayveil.methods.kcl.kcl import Kcl
-from wayveil.model import KclPrivacy, Published, Visits
+from wayveil.model import KclPrivacy, MethodResult, Visits
 from wayveil.verify import check_kcl
 from wayveil.workloads import City, Transit
 
@@ -29,7 +29,7 @@ def texts(data: Visits) -> list[str]:
     return [" ".join(f"{place}{t}" for place, t in data.record(i)) for i in range(len(data))]
 
 
-def run(method: Kcl, data: Visits, engine: LocalEngine | None = None) -> Published:
+def run(method: Kcl, data: Visits, engine: LocalEngine | None = None) -> MethodResult:
     return method.run(data, rng=np.random.default_rng(0), engine=engine or LocalEngine())
 
 

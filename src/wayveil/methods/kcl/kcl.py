@@ -19,8 +19,8 @@ from wayveil.model import (
     Engine,
     KclPrivacy,
     Method,
+    MethodResult,
     PlannedBlocks,
-    Published,
     Sensitive,
     Trips,
     Visits,
@@ -215,7 +215,7 @@ class Kcl(Method):
             hide_absence=self.hide_absence,
         )
 
-    def run(self, data: Visits, *, rng: np.random.Generator, engine: Engine) -> Published:
+    def run(self, data: Visits, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
         choosing = Choosing(asked=self)
         numbered = choosing.numbered(data)
         crowd = choosing.crowd(numbered, people=data.n_owners)
@@ -223,15 +223,15 @@ class Kcl(Method):
         if self.hide_absence == "yes" and self.sensitive:
             engine.progress("hiding what absence tells")
             choice = choosing.hide(choice, numbered, crowd.longest)
-        return Published(data=data.where(choice.keep), claim=self._claim_of(data), facts=choice.facts)
+        return MethodResult(data=data.where(choice.keep), claim=self._claim_of(data), facts=choice.facts)
 
     def plan(self, blocks: PlannedBlocks, *, engine: Engine, here: Engine) -> Plan:
         """Decide over all blocks which visits may stay: workers number and count, this machine chooses."""
         return plan_visits(Choosing(asked=self), blocks, engine, here)
 
-    def apply(self, plan: Plan, data: Visits, number: int, store: BlockStore) -> Published:
+    def apply(self, plan: Plan, data: Visits, number: int, store: BlockStore) -> MethodResult:
         """Suppress in one block what does not stay."""
-        return Published(data=data.where(kept_visits(plan, data, number, store)), claim=self._claim_of(data))
+        return MethodResult(data=data.where(kept_visits(plan, data, number, store)), claim=self._claim_of(data))
 
     def _claim_of(self, data: Visits) -> KclPrivacy:
         """Return the claim about visits, or about both ends of trips."""
