@@ -76,7 +76,7 @@ def outcome_lines(outcome: Any, *, verbose: bool = False) -> Iterator[str]:
         yield _row("loss", f"{head.loss_sentence}; {head.loss.meaning}")
     yield _row("promise", outcome.promise)
     if verbose:
-        yield _row("verdict", f"holds, counting {outcome.verdict.counted}: {_told(outcome.verdict.numbers)}")
+        yield _row("verdict", f"holds, counting {outcome.verdict.counted}: {_verdict_numbers(outcome.verdict.numbers)}")
         yield from _effects(outcome)
     if outcome.promise == outcome.verdict.claim.promise:  # otherwise the promise says how people were counted
         yield _row("note", outcome.counted)
@@ -93,7 +93,7 @@ def refusal_lines(outcome: Any) -> Iterator[str]:
     """Say why nothing was published."""
     yield typer.style("Not published.", fg="red", bold=True)
     yield _row("promise", outcome.promise)
-    yield _row("verdict", f"fails, counting {outcome.verdict.counted}: {_told(outcome.verdict.numbers)}")
+    yield _row("verdict", f"fails, counting {outcome.verdict.counted}: {_verdict_numbers(outcome.verdict.numbers)}")
     if outcome.verdict.witness is not None:
         yield _row("witness", _measured(outcome.verdict.witness))
     yield _row("report", f"{outcome.report} (stays with you)")
@@ -124,7 +124,7 @@ def judgement_lines(judgement: Any) -> Iterator[str]:
     verdict = judgement.verdict
     if verdict is not None:
         word = "fails" if not verdict.holds else "nothing broken" if judgement.not_judged else "holds"
-        yield _row("verdict", f"{word}, counting {verdict.counted}: {_told(verdict.numbers)}")
+        yield _row("verdict", f"{word}, counting {verdict.counted}: {_verdict_numbers(verdict.numbers)}")
         if verdict.witness is not None:
             yield _row("witness", _measured(verdict.witness))
     if judgement.by_definition is not None:
@@ -314,9 +314,11 @@ def _text(number: Any) -> str:
     return "–" if number is None else str(number.text)
 
 
-def _told(numbers: Mapping[str, Any]) -> str:
-    """Return the numbers of a verdict in one line."""
-    return ", ".join(f"{n.label.lower()} {n.exact or n.text}" for n in numbers.values())
+def _verdict_numbers(numbers: Mapping[str, Any]) -> str:
+    """Return the numbers of a verdict that could be measured, in one line."""
+    measured = [n for n in numbers.values() if n.exact or n.value is not None]
+    texts = [n.text if n.label.lower() == n.of else f"{n.label.lower()} {n.exact or n.text}" for n in measured]
+    return ", ".join(texts) or "nothing could be measured"
 
 
 def _measured(values: Mapping[str, Any]) -> str:
