@@ -58,7 +58,7 @@ def test_what_is_known_comes_from_a_table(points: Path, tmp_path: Path, capsys: 
     assert {row[-1] for row in rows if row[2] == "2"} == {"1"}
     assert main(["verify", out]) == 3
     shown = " ".join(capsys.readouterr().out.split())
-    assert "min declared 3" in shown
+    assert "fewest people with a declared box 3 people" in shown
     assert "which published files do not show" in shown
     assert main(["publish", "qid", str(points), "--k", "3", "--known", str(points), "--out", out, "--overwrite"]) == 0
     assert main([*asked[:-2], "--prepare", "resample period=1", "--out", str(tmp_path / "b")]) == 2

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from wayveil.metrics.expected_counts import share_of_cells
+from wayveil.metrics.expected_counts import DECIMALS, share_of_cells
 from wayveil.metrics.metric_base import OnPositions, OnVisits
 from wayveil.metrics.movement import (
     cell_corner,
@@ -346,13 +346,15 @@ def _expected_presences(
     trip = pl.DataFrame({"box": np.arange(data.n_rows), "trip": trajectory_of_row(data.offsets)})
     both = times.join(trip, on="box").join(spots, on="box")
     likely = both.group_by("trip", "part", "cell").agg((pl.col("time") * pl.col("share")).max().alias("share"))
-    found = likely.group_by("part", "cell").agg(pl.col("share").sum().alias("count")).sort("cell", "part")
+    found = (
+        likely.group_by("part", "cell").agg(pl.col("share").sum().round(DECIMALS).alias("count")).sort("cell", "part")
+    )
     # Of each trip and part there is one presence at least; what of it is in no cell of the original is elsewhere.
     whole = times.join(trip, on="box").group_by("trip", "part").agg(pl.col("time").max())["time"].sum()
     at = found["cell"].to_numpy()
     table = found.select(column=pl.Series(cells[at, 0]), row=pl.Series(cells[at, 1]), part="part", count="count")
     there = table.join(before.select("column", "row", "part"), on=["column", "row", "part"], how="semi")
-    return there, max(0.0, float(whole) - float(there["count"].sum()))
+    return there, max(0.0, round(float(whole) - float(there["count"].sum()), DECIMALS))
 
 
 def _table(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:
