@@ -75,7 +75,7 @@ _HOMES = {
         "concat",
         "parameter",
     ),
-    "wayveil.pipeline.folder.verify_folder": ("judge",),
+    "wayveil.pipeline.folder.verify_folder": ("verify_folder",),
     "wayveil.pipeline.outcome": ("NotPublished",),
     "wayveil.steps": ("STEPS",),
     "wayveil.recipe.recipe": ("Recipe", "load_recipe", "make_recipe"),

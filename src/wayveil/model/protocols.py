@@ -81,7 +81,7 @@ class Method(_Declared, ABC):
     blocks: ClassVar[tuple[BlockKey, ...]] = ()
     """What data that are too large for one machine may be cut by, the usual way first.  Without it the method needs all
     data at once."""
-    makes_parts: ClassVar[bool] = False
+    splits_trajectories: ClassVar[bool] = False
     """Whether trajectories are cut, or dummies are added; then `MethodResult.source` tells whose they are."""
 
     @property

@@ -16,7 +16,7 @@ from wayveil.kernels.knode.group_boxes import Tracks
 from wayveil.kernels.knode.group_improvement import low_loss_groups
 from wayveil.kernels.knode.overlap_graph import AXES, NO_EDGE, edge_weights
 from wayveil.methods.common.dominance import keep_shares, people_needed
-from wayveil.methods.common.trajectory_rows import Picked
+from wayveil.methods.common.trajectory_rows import TrajectoryRows
 from wayveil.methods.knode.trajectory_graph import class_owners, cut_large, merge_small, time_classes, time_windows
 from wayveil.model import (
     BlockKey,
@@ -268,7 +268,7 @@ class _Tracks:
     def part(self, members: IntArray, *columns: FloatArray) -> _Part:
         """Return some trajectories with these columns."""
         first = self.first[members]
-        points = Picked(begin=first, end=first + self.length[members], columns=columns)
+        points = TrajectoryRows(begin=first, end=first + self.length[members], columns=columns)
         return _Part(
             members=members, points=points, start=self.start[members], end=self.end[members], owner=self.owner[members]
         )
@@ -279,7 +279,7 @@ class _Part:
     """Trajectories among which groups are looked for: which, their points, first and last timestamps, and owners."""
 
     members: IntArray
-    points: Picked
+    points: TrajectoryRows
     start: IntArray
     end: IntArray
     owner: IntArray

@@ -38,7 +38,7 @@ from wayveil.methods.clusters.kdelta_base import (
 )
 from wayveil.methods.clusters.offsets_in_disc import Offsets, draw_ranks
 from wayveil.methods.common.dominance import keep_shares
-from wayveil.methods.common.trajectory_rows import Picked
+from wayveil.methods.common.trajectory_rows import TrajectoryRows
 from wayveil.model import BlockKey, Engine, MethodResult, Points, duration_units, parameter
 from wayveil.model.claims.counting import row_share_parameter
 from wayveil.model.data.ragged import FloatArray, IntArray, offsets_of, take
@@ -158,7 +158,7 @@ class Nwa(WalkTogether):
             left_out = np.where(now > begin, label, left_out)
         label = left_out
         engine.progress("moving points")
-        rows = Picked(begin=begin, end=end, columns=(data.t, data.x, data.y))
+        rows = TrajectoryRows(begin=begin, end=end, columns=(data.t, data.x, data.y))
         made, moved = self._move(data, begin, end, label, self.place(label, rows, data.frame, key), engine)
         lengths = np.diff(data.offsets)
         facts = {
@@ -195,7 +195,7 @@ class Nwa(WalkTogether):
         parts = [members[first[c] : first[c + 1]] for c in large]
         raw = []
         for part in parts:
-            whole = Picked(begin=begin[part], end=end[part], columns=(data.t, data.x, data.y))
+            whole = TrajectoryRows(begin=begin[part], end=end[part], columns=(data.t, data.x, data.y))
             rows = _picked(data, begin[part], end[part])
             raw.append(
                 _Raw(rows=rows, owner=data.owner[part], first=int(np.argmin(draw_ranks(whole, data.frame, key))))
@@ -288,12 +288,12 @@ class Nwa(WalkTogether):
         return replace(data, offsets=offsets, t=t, x=x, y=y, known=None), way
 
 
-def _picked(data: Points, begin: IntArray, end: IntArray) -> Picked:
-    return Picked(begin=begin, end=end, columns=(data.x, data.y))
+def _picked(data: Points, begin: IntArray, end: IntArray) -> TrajectoryRows:
+    return TrajectoryRows(begin=begin, end=end, columns=(data.x, data.y))
 
 
 def _moved(
-    points: Picked, first: IntArray, places: Offsets, half: float, use_mec: bool
+    points: TrajectoryRows, first: IntArray, places: Offsets, half: float, use_mec: bool
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the points of some clusters where they are published, and the way moved per cluster."""
     offsets, (x, y) = points.packed()
@@ -348,7 +348,7 @@ def _scramble(t: IntArray) -> Any:
 class _Raw:
     """Trajectories with the same timestamps, their owners, and which of them is the first pivot."""
 
-    rows: Picked
+    rows: TrajectoryRows
     owner: IntArray
     first: int
 
