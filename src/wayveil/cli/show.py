@@ -68,8 +68,12 @@ def outcome_lines(outcome: Any, *, verbose: bool = False) -> Iterator[str]:
 
     With `verbose` every measured risk and loss comes, too.
     """
-    yield from head_lines(outcome.head, outcome.remaining)
-    yield from _worst_attack(outcome.attacks)
+    head = outcome.head
+    yield from head_lines(head, outcome.remaining)
+    if head.risk is not None:
+        yield _row("worst risk", head.risk.sentence)
+    if head.loss is not None:
+        yield _row("loss", f"{head.loss_sentence}; {head.loss.meaning}")
     yield _row("promise", outcome.promise)
     if verbose:
         yield _row("verdict", f"holds, counting {outcome.verdict.counted}: {_verdict_numbers(outcome.verdict.numbers)}")
@@ -244,7 +248,7 @@ def head_lines(head: Any, left: Any) -> Iterator[str]:
         yield _row("try", "; ".join(head.remedies))
     else:
         told = ", ".join(f"{_percent(share)} of the {what}" for what, share in shares.items())
-        yield typer.style(f"{head.title}.", fg="green", bold=True) + (f" Left: {told}." if told else "")
+        yield typer.style(f"{head.label}. {head.title}.", fg="green", bold=True) + (f" Left: {told}." if told else "")
     if not shares:
         return
     first, *steps, last = left.stages
@@ -276,16 +280,6 @@ def _stage(stage: Any, before: Any) -> str:
         f"{count:,} {what}" for what, count in (("trips", stage.trips), ("people", stage.people)) if count is not None
     ]
     return ", ".join(told)
-
-
-def _worst_attack(attacks: Any) -> Iterator[str]:
-    """Name the attacker who is right most often about the published data, before and after: two lines."""
-    known = [(raw, after) for raw, after in attacks if after.measured.get("identity_mean") is not None]
-    if known:
-        raw, after = max(known, key=lambda pair: (pair[1].measured["identity_mean"], pair[1].name))
-        change = " -> ".join(_text(one.numbers.get("identity_mean")) for one in (raw, after))
-        highest = _text(after.numbers.get("identity_max"))
-        yield _row("worst risk", f"{after.name}: finds people with {change} on average, {highest} at worst")
 
 
 def _percent(share: float) -> str:

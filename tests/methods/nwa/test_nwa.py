@@ -15,20 +15,20 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from wayveil.verify.kdelta.kdelta_verifier import check_kdelta
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
 from wayveil.methods.clusters.offsets_in_disc import draw_ranks
 from wayveil.methods.common.trajectory_rows import Picked
 from wayveil.methods.nwa.nwa import Nwa, _cut, _sketches, classes_of
-from wayveil.model import Coded, Frame, KDelta, Points, Published
-from wayveil.verify.kdelta.kdelta_verifier import check_kdelta
+from wayveil.model import Coded, Frame, KDelta, MethodResult, Points
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "nwa"
 Record = list[tuple[int, float, float]]
 
 
-def run(method: Nwa, data: Points, seed: int = 0, workers: int = 1) -> Published:
+def run(method: Nwa, data: Points, seed: int = 0, workers: int = 1) -> MethodResult:
     return method.run(data, rng=np.random.default_rng(seed), engine=LocalEngine(workers=workers))
 
 

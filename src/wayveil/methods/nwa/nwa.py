@@ -40,7 +40,7 @@ from wayveil.methods.clusters.offsets_in_disc import Offsets, draw_ranks
 from wayveil.methods.clusters.usual_waits import people_at_once, usual_step
 from wayveil.methods.common.dominance import keep_shares
 from wayveil.methods.common.trajectory_rows import Picked
-from wayveil.model import BlockKey, Engine, Points, Published, duration_units, parameter, seconds_per_unit
+from wayveil.model import BlockKey, Engine, MethodResult, Points, duration_units, parameter, seconds_per_unit
 from wayveil.model.claims.counting import row_share_parameter
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, offsets_of, take
 
@@ -154,7 +154,7 @@ class Nwa(WalkTogether):
     summary: ClassVar[str] = "Never Walk Alone: (k,delta)-anonymity by clustering and space translation"
     blocks: ClassVar[tuple[BlockKey, ...]] = ("times", "place")
 
-    def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> Published:
+    def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
         check_data(self.name, data, self.k)
         data = self.rounded(data)
         key = rng.bytes(32)
@@ -197,7 +197,7 @@ class Nwa(WalkTogether):
             )
         if 2 * int((label[lengths > 0] < OUTLIER).sum()) > int((lengths > 0).sum()):
             facts["advice"] = f"Most trajectories share their timestamps with too few people. {self._remedy(data)}"
-        return Published(data=made, claim=self.claim, facts=facts, groups=label)
+        return MethodResult(data=made, claim=self.claim, facts=facts, groups=label)
 
     def _gather(
         self, data: Points, begin: IntArray, end: IntArray, trash_max: Fraction, key: bytes, engine: Engine

@@ -40,8 +40,8 @@ from wayveil.methods.common.trajectory_rows import Picked
 from wayveil.model import (
     BlockKey,
     Engine,
+    MethodResult,
     Points,
-    Published,
     duration_units,
     parameter,
     seconds_per_unit,
@@ -200,7 +200,7 @@ class W4m(WalkTogether):
     summary: ClassVar[str] = "Wait For Me: (k,delta)-anonymity by clustering and editing in space and time"
     blocks: ClassVar[tuple[BlockKey, ...]] = ("place",)
 
-    def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> Published:
+    def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
         check_data(self.name, data, self.k)
         data = self.rounded(data)
         key = rng.bytes(32)
@@ -237,7 +237,7 @@ class W4m(WalkTogether):
             if isinstance(self.t2s_factor, str) and gathered.t2s_factor > 1:
                 facts["t2s_factor used"] = gathered.t2s_factor
                 facts["chosen"] = self._explain_factor(gathered.t2s_factor)
-        return Published(data=made, claim=self.claim, facts=facts, groups=label)
+        return MethodResult(data=made, claim=self.claim, facts=facts, groups=label)
 
     def _explain_factor(self, factor: float) -> str:
         """Say why time hardly counts."""
