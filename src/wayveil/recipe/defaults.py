@@ -15,6 +15,7 @@ from wayveil.model import (
 )
 from wayveil.recipe import catalog
 from wayveil.recipe.protections import deciding_attacks, plays
+from wayveil.recipe.purpose import set_limit
 from wayveil.recipe.recipe import Recipe
 
 __all__ = [
@@ -36,11 +37,15 @@ def sensitive_of(recipe: Recipe) -> Sensitive:
 
 
 def attacks_of(recipe: Recipe) -> tuple[Attack, ...]:
-    """Return the attacks that are asked for, or all that fit; those on which the promise depends are never left out."""
+    """Return the attacks that are asked for, or all that fit; those on which the promise depends are never left out.
+
+    Where the recipe says which risk is accepted, people count as at risk above that.
+    """
     if recipe.attacks is not None:
-        return (*recipe.attacks, *deciding_attacks(recipe.method.claim, recipe.attacks))
+        return set_limit((*recipe.attacks, *deciding_attacks(recipe.method.claim, recipe.attacks)), recipe.max_risk)
     method = recipe.method
-    return default_attacks(method.accepts, method.publishes, claim=method.claim, **comparable(method))
+    fitting = default_attacks(method.accepts, method.publishes, claim=method.claim, **comparable(method))
+    return set_limit(fitting, recipe.max_risk)
 
 
 def metrics_of(recipe: Recipe) -> tuple[Metric, ...]:

@@ -20,12 +20,12 @@ from wayveil.methods.common.trajectory_rows import Picked
 from wayveil.methods.knode.trajectory_graph import class_owners, cut_large, merge_small, time_classes, time_windows
 from wayveil.model import (
     BlockKey,
+    Boxes,
     Engine,
     KAnonymity,
     Method,
+    MethodResult,
     Points,
-    Published,
-    Regions,
     check_parameters,
     duration_units,
     parameter,
@@ -119,7 +119,7 @@ class Knode(Method):
     name: ClassVar[str] = "knode"
     summary: ClassVar[str] = "trajectory k-anonymity by grouping trajectories of the same time and publishing boxes"
     accepts: ClassVar[type[Points]] = Points
-    publishes: ClassVar[type[Regions]] = Regions
+    publishes: ClassVar[type[Boxes]] = Boxes
     blocks: ClassVar[tuple[BlockKey, ...]] = ("times", "place")
 
     def __post_init__(self) -> None:
@@ -138,7 +138,7 @@ class Knode(Method):
         """How many people a group has at least: `k`, or more where `row_share` takes more."""
         return people_needed(self.k, self.claim.owner_share)
 
-    def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> Published:
+    def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
         window = duration_units(self.name, "window", self.window, data.time_format)
         engine.progress("finding classes of the same time")
         tracks = _tracks(data, self.people)
@@ -369,7 +369,7 @@ def _joined(parts: list[_Groups], n: int) -> _Groups:
 
 def _publish(
     data: Points, tracks: _Tracks, groups: _Groups, claim: KAnonymity, facts: dict[str, int | float | str]
-) -> Published:
+) -> MethodResult:
     """Give every trajectory the boxes of its group."""
     spans = groups.high - groups.low + 1
     first_box = offsets_of(spans)
@@ -381,13 +381,13 @@ def _publish(
     lengths = np.zeros(len(data), np.int64)
     lengths[tracks.which[inside]] = spans[groups.label[inside]]
     box = take(first_box, groups.label[inside])[1]
-    regions = Regions(
+    regions = Boxes(
         offsets=offsets_of(lengths), t_min=time[box], t_max=time[box],
         x_min=side[0][box], x_max=side[1][box], y_min=side[2][box], y_max=side[3][box],
         owner=data.owner, attributes=data.attributes, frame=data.frame, time_format=data.time_format,
         owners=data.owners,
     )  # fmt: skip
-    return Published(data=regions, claim=claim, facts=facts | _facts(data, tracks, groups, side, spans, first_box))
+    return MethodResult(data=regions, claim=claim, facts=facts | _facts(data, tracks, groups, side, spans, first_box))
 
 
 def _facts(
