@@ -71,7 +71,8 @@ def test_the_readme_names_the_method(name: str) -> None:
 def test_the_page_of_a_method_has_its_parameters(name: str) -> None:
     page = (ROOT / "docs" / "methods" / f"{name}.md").read_text(encoding="utf-8")
     for p in parameters_of(METHODS[name]):
-        default = "required" if p.required else plain(p.default) or "none"
+        given = plain(p.default)
+        default = "required" if p.required else given if given or given == 0 else "none"
         span = p.range.replace("|", "\\|")
         assert f"| `{p.name}` | {span} | {default} | {p.help} |" in page
 

@@ -493,3 +493,16 @@ def test_a_cap_that_never_limits_keeps_people_of_one_day_together() -> None:
     assert auto.facts["largest cost of a pair of points"] > 400_000
     assert "largest cost of a pair of points" not in run(W4m(k=3, delta=9, distance="edr"), data).facts
     assert auto.facts[name] == pytest.approx(auto.facts["total time translation (s)"] / auto.data.n_rows)
+
+
+def test_where_nobody_is_on_the_way_together_places_decide() -> None:
+    """Two ways 5 km apart, each driven every other week: at the mean speed the nearest in time would be joined."""
+    week = 7 * 86_400
+    records = [[(n * week + t, 5000.0 * (n % 2) + 10.0 * n, 10.0 * t) for t in range(0, 600, 60)] for n in range(8)]
+    data = Points.from_records(records, time_format="epoch")
+    made = run(W4m(k=4, trash_max=0), data)
+    assert {round(made.data.record(n)[0][1] / 5000) == n % 2 for n in range(8)} == {True}
+    assert "hardly ever on the way at a time" in str(made.facts["chosen"])
+    at_speed = run(W4m(k=4, trash_max=0, t2s_factor=1), data)
+    assert "chosen" not in at_speed.facts
+    assert at_speed.facts["total translation (m)"] > 10 * float(made.facts["total translation (m)"])

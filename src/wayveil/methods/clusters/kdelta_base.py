@@ -115,7 +115,10 @@ def k_parameter() -> Any:
 def delta_parameter() -> Any:
     """Declare how near they are to each other."""
     return parameter(
-        kind="number", low=0, help="largest distance between any two of them, in metres; 0 makes them identical"
+        kind="number",
+        low=0,
+        default=0.0,
+        help="largest distance between any two of them, in metres; 0 makes them identical",
     )
 
 

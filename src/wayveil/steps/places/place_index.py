@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from wayveil.kernels.steps.stop_detection import PlaceShapes, place_of_points
 from wayveil.model.data.ragged import FloatArray, IntArray, offsets_of
+from wayveil.model.lazy_module import lazy_module
 from wayveil.model.places.places import Places
 
 __all__ = ["PlaceIndex"]
+
+spatial = lazy_module("scipy.spatial")
 
 
 class PlaceIndex:
@@ -72,7 +74,7 @@ class PlaceIndex:
 
     def nearest(self, x: FloatArray, y: FloatArray, within: float) -> IntArray:
         """Return the place whose centre is nearest to each point, -1 where that is farther away than `within`."""
-        tree = cKDTree(np.stack([self.places.x, self.places.y], axis=1))
+        tree = spatial.cKDTree(np.stack([self.places.x, self.places.y], axis=1))
         far, place = tree.query(np.stack([x, y], axis=1))
         return np.where(far <= within, place, -1).astype(np.int64)
 

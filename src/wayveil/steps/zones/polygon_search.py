@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import shapely
 
 from wayveil.model import Frame
 from wayveil.model.data.ragged import FloatArray, IntArray
+from wayveil.model.lazy_module import lazy_module
 from wayveil.model.places.zone_polygons import ZonePolygons
 
 __all__ = ["find_zones", "zone_centres"]
+
+shapely = lazy_module("shapely")
 
 
 def find_zones(zones: ZonePolygons, x: FloatArray, y: FloatArray, frame: Frame | None) -> IntArray:
