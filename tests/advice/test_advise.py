@@ -16,7 +16,7 @@ from wayveil.advice.settings import Setting, list_settings
 from wayveil.advice.trial import Risk, Trial
 from wayveil.cli.app import main
 from wayveil.errors import InputError, UsageError
-from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.folder.verify_folder import verify_folder
 from wayveil.pipeline.input import load
 from wayveil.pipeline.publish import publish
 from wayveil.recipe.recipe import load_recipe
@@ -44,7 +44,7 @@ def test_advice_keeps_half_and_its_recipe_is_published_as_it_says(trips_recipe: 
     assert (recipe.method.k, recipe.method.l) == (5, 2)
     outcome = publish(recipe)
     assert outcome.remaining.shares["trips"] == pytest.approx(taken.kept)
-    assert judge(tmp_path / "out").exit_code == 0
+    assert verify_folder(tmp_path / "out").exit_code == 0
     assert any("Chosen by advise" in note for note in outcome.notes)
 
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from wayveil.advice.fair_loss import USES, RawUse, Resolution, choose_resolution, parse_resolution
 from wayveil.advice.footprint import make_space, trace
 from wayveil.errors import UsageError
-from wayveil.model import Points, Regions, Taxonomy, Visits
+from wayveil.model import Boxes, Points, Taxonomy, Visits
 from wayveil.model.data.stops import Stops
-from wayveil.prepare import Bucket, Fold, Zones
+from wayveil.steps import Bucket, Fold, Zones
 
 FINE = Resolution(metres=100.0, minutes=60)
 tracks = st.lists(
@@ -82,7 +82,7 @@ def test_a_box_counts_in_each_of_its_cells_with_its_share() -> None:
     space = make_space(raw)
     use = RawUse.of(trace(raw, space), FINE, ("flows",))
     quarter = [(0, 0, 0.0, 200.0, 0.0, 200.0), (60, 60, 950.0, 950.0, 50.0, 50.0)]
-    boxes = Regions.from_records([quarter] * 40, time_format="epoch")
+    boxes = Boxes.from_records([quarter] * 40, time_format="epoch")
     assert use.lose(trace(boxes, space)).value == pytest.approx(0.75, abs=0.03)
 
 

@@ -8,7 +8,7 @@ import pytest
 from wayveil.advice.footprint import blur_times, make_space, trace
 from wayveil.errors import UsageError
 from wayveil.model import Frame, Points, RoadNetwork, Routes, Visits
-from wayveil.prepare import Bucket, Fold, Grid, Zones
+from wayveil.steps import Bucket, Fold, Grid, Zones
 
 
 def square(side: float = 1000.0) -> Points:

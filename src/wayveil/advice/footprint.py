@@ -16,7 +16,7 @@ import numpy as np
 
 from wayveil.errors import UsageError
 from wayveil.io.publish.zone_outlines import outlines_of_names, sides_of_names
-from wayveil.model import Data, Frame, Points, Regions, Routes, Stops, Trips, Visits, duration_units, seconds_per_unit
+from wayveil.model import Boxes, Data, Frame, Points, Routes, Stops, Trips, Visits, duration_units, seconds_per_unit
 from wayveil.model.data.ragged import FloatArray, IntArray, trajectory_of_row
 from wayveil.model.parameters import duration_s
 from wayveil.model.places.zone_polygons import ZonePolygons
@@ -126,7 +126,7 @@ def blur_times(steps: Sequence[Any], time_format: Any) -> TimeBlur:
 
     Examples
     --------
-    >>> from wayveil.prepare import Bucket, Fold
+    >>> from wayveil.steps import Bucket, Fold
     >>> blur_times([Bucket(width="15min")], "epoch")
     TimeBlur(width=900, start=0, dates='date')
     >>> blur_times([Fold(to="day", part="4h")], "epoch")
@@ -184,7 +184,7 @@ def trace(
 
 
 def _times(data: Data, blur: TimeBlur) -> Range:
-    if isinstance(data, Regions):
+    if isinstance(data, Boxes):
         return data.t_min.astype(np.float64), data.t_max.astype(np.float64)
     if isinstance(data, Routes) and not data.t.any():
         of = trajectory_of_row(data.offsets)  # published routes have the slice of a trip and no times
@@ -205,7 +205,7 @@ def _times(data: Data, blur: TimeBlur) -> Range:
 
 def _places(data: Data, space: Space, steps: Sequence[Any], polygons: ZonePolygons | None) -> tuple[Range, Range]:
     nothing = np.zeros(data.n_rows)
-    if isinstance(data, Regions):
+    if isinstance(data, Boxes):
         left, low = _moved(data.x_min, data.y_min, data.frame, space)
         right, high = _moved(data.x_max, data.y_max, data.frame, space)
         return (left, right), (low, high)

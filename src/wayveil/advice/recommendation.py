@@ -10,8 +10,8 @@ from typing import Any
 
 from wayveil.advice.fair_loss import Resolution
 from wayveil.advice.trial import Trial
-from wayveil.compare.comparison_runs import ready_to_run
-from wayveil.compare.frontier import ROUNDING, Spot, dominated
+from wayveil.comparison.comparison_runs import ready_to_run
+from wayveil.comparison.frontier import ROUNDING, Candidate, dominated
 from wayveil.errors import InputError
 from wayveil.recipe.recipe import Recipe
 
@@ -104,7 +104,7 @@ def make_advice(recipe: Recipe, trials: Sequence[Trial], *, limit: float, given:
     """Choose a setting; `limit` is the risk that is accepted, and `given` whether somebody asked for it."""
     usable = sorted((trial for trial in trials if trial.loss is not None), key=lambda trial: trial.rank)
     ordered = (*usable, *(trial for trial in trials if trial.loss is None))
-    spots = [Spot(number=n, name="", risk=_risk(trial), loss=trial.cost) for n, trial in enumerate(usable)]
+    spots = [Candidate(number=n, name="", risk=_risk(trial), loss=trial.cost) for n, trial in enumerate(usable)]
     frontier = frozenset(range(len(usable))) - dominated(spots)
     chosen = _choose(usable, limit, given=given)
     if chosen is None:
