@@ -43,12 +43,13 @@ def advise(
     recipe : Recipe, str or Path
         What to publish; its promise (k, c, l, ...) is kept, or a change of it is said.
     use : {"flows", "hours", "lengths", "routes", "patterns", "points"}, optional
-        What the data are for; by default flows, hours and lengths, of which the one that suffers most counts.
+        What the data are for; by default what the recipe says, or else flows, hours and lengths, of which the one
+        that suffers most counts.
     resolution : str or Resolution, optional
         Metres and minutes at which the use is measured, such as "500m,60min"; by default about 1/40 of where people
         are, and an hour.
     max_risk : number from 0 to 1, optional
-        The largest mean risk of the worst attacker; by default 1/k.
+        The largest mean risk of the worst attacker; by default that of the recipe, or else 1/k.
     budget_minutes : float, > 0
         How long to search.
     progress : callable, optional
@@ -67,6 +68,8 @@ def advise(
     """
     if not isinstance(recipe, Recipe):
         recipe = load_recipe(recipe)
+    use = recipe.use if use is None else use
+    max_risk = recipe.max_risk if max_risk is None else max_risk
     if use is not None and use not in USES:
         raise UsageError(f"There is no use {use!r}; known: {', '.join(USES)}.")
     if not budget_minutes > 0:

@@ -64,6 +64,8 @@ class Setting:
                 "method": self.method,
                 "output": recipe.output,
                 "engine": recipe.engine,
+                "max_risk": recipe.max_risk,
+                "use": recipe.use,
                 **({"attacks": recipe.attacks, "metrics": recipe.metrics, "blocks": recipe.blocks} if same else {}),
             }
         )
