@@ -36,7 +36,7 @@ function Form({ file, method, steps }: { file: string; method: Method; steps: St
   const [touched, setTouched] = useState<Set<string>>(new Set());
   const [refused, setRefused] = useState<{ field: string; message: string } | null>(null);
   const [starting, setStarting] = useState(false);
-  const asked = { columns: draft.columns, kind: draft.kind, crs: draft.crs };
+  const asked = { columns: draft.columns, kind: draft.kind, crs: draft.crs, reading: draft.reading };
   const preview = useAsked(previewKey(file, asked), () => previewOf(file, asked));
   const attributes = preview.value?.attributes ?? {};
   const kind = draft.kind ?? method.accepts;
