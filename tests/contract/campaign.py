@@ -28,7 +28,7 @@ from wayveil.engines import LocalEngine
 from wayveil.errors import WayveilError
 from wayveil.methods import METHODS
 from wayveil.model import Boxes, MethodResult, Points, RoadNetwork, Routes, Stops, Taxonomy, Verdict, Visits
-from wayveil.verify import VERIFIERS
+from wayveil.verifiers import VERIFIERS
 
 __all__ = ["PROMISES", "Case", "draw_case", "find_break", "shrink"]
 

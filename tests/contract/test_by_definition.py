@@ -10,7 +10,7 @@ from wayveil.pipeline.folder.secret import Secret
 from wayveil.pipeline.folder.verify_folder import judge
 from wayveil.pipeline.publish import publish
 from wayveil.recipe.recipe import make_recipe
-from wayveil.verify import NEED_TRUTH
+from wayveil.verifiers import NEED_TRUTH
 
 
 def test_what_a_method_publishes_keeps_the_definition(

@@ -15,8 +15,8 @@ from wayveil.attacks import ATTACKS
 from wayveil.methods import METHODS
 from wayveil.metrics import METRICS
 from wayveil.model import GUARANTEES, parameters_of, plain
-from wayveil.prepare import STEPS
-from wayveil.verify import VERIFIERS
+from wayveil.steps import STEPS
+from wayveil.verifiers import VERIFIERS
 from wayveil.workloads import WORKLOADS
 
 ROOT = Path(__file__).parents[2]
@@ -30,7 +30,8 @@ def needed() -> list[str]:
                   f"tests/golden/{name}", f"docs/methods/{name}.md", f"benchmarks/bench_{name}.py"]  # fmt: skip
     for name in GUARANTEES:
         lower = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
-        found += [f"src/wayveil/verify/{lower}/{lower}_verifier.py", f"tests/verify/{lower}/test_{lower}_verifier.py",
+        found += [f"src/wayveil/verifiers/{lower}/{lower}_verifier.py",
+                  f"tests/verifiers/{lower}/test_{lower}_verifier.py",
                   f"docs/guarantees/{lower}.md"]  # fmt: skip
     for folder, registry in (("attacks", ATTACKS), ("metrics", METRICS)):
         for name, cls in registry.items():

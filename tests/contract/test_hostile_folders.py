@@ -20,7 +20,7 @@ from wayveil.methods import METHODS, Kcl
 from wayveil.model import Boxes, Points, RoadNetwork, Routes, Stops, Taxonomy, Visits
 from wayveil.model.budget import limit_work
 from wayveil.pipeline.folder.verify_folder import WORK_BASE, WORK_PER_BYTE, judge
-from wayveil.verify import VERIFIERS
+from wayveil.verifiers import VERIFIERS
 
 LARGEST = 1 << 20
 SMALL = Visits.from_records([[("a", 1), ("b", 2)]] * 2)

@@ -27,7 +27,7 @@ from wayveil.pipeline.outcome import NotPublished, Outcome
 from wayveil.pipeline.publish import publish
 from wayveil.pipeline.readback import write_and_read_back
 from wayveil.recipe.recipe import make_recipe
-from wayveil.verify import check_kcl
+from wayveil.verifiers import check_kcl
 
 ROW = pl.int_range(pl.len())
 

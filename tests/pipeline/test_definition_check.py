@@ -16,7 +16,7 @@ from wayveil.pipeline.folder.secret import Secret
 from wayveil.pipeline.folder.verify_folder import judge
 from wayveil.pipeline.publish import publish
 from wayveil.recipe.recipe import make_recipe
-from wayveil.verify.definitions import DEFINITIONS, MOST_TRIPS_OF_ONE, find_break_by_definition
+from wayveil.verifiers.definitions import DEFINITIONS, MOST_TRIPS_OF_ONE, find_break_by_definition
 
 
 @pytest.fixture

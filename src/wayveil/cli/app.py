@@ -226,7 +226,7 @@ def compare(
 ) -> None:
     """Try several methods and parameters on one data set: risk against loss, and which to take."""
     from wayveil.cli.show_compare import compare_json, compare_lines
-    from wayveil.compare.compare import compare as run_compare
+    from wayveil.comparison.compare import compare as run_compare
     from wayveil.recipe.catalog import make_engine
 
     with progress_bar() as progress:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from wayveil.metrics.expected_counts import DECIMALS, share_of_cells
@@ -25,7 +24,13 @@ from wayveil.metrics.visits.aligned import check_times, hour_of_day
 from wayveil.model import Boxes, Chart, Points, Score, TimeFormat, Visits, parameter
 from wayveil.model.accumulators import Same, Tally, side_by_side
 from wayveil.model.data.ragged import trajectory_of_row
+from wayveil.model.lazy_module import lazy_module
 from wayveil.model.numbers import count, measure, relative, share
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = lazy_module("polars")
 
 __all__ = ["CellHours", "DayParts", "PlaceHours"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
-from wayveil.compare.finished_runs import Finished, line_up
+from wayveil.comparison.finished_runs import Finished, line_up
 from wayveil.errors import UsageError
 from wayveil.recipe.recipe import make_recipe
 from wayveil.web.answers import Refused, plainly

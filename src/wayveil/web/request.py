@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wayveil.compare.finished_runs import with_yardstick
+from wayveil.comparison.finished_runs import with_yardstick
 from wayveil.errors import UsageError
 from wayveil.recipe import catalog
 from wayveil.recipe.forms import claim_words

@@ -15,7 +15,7 @@ from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
 from wayveil.methods.kcl.kcl import Kcl
 from wayveil.model import KclPrivacy, MethodResult, Visits
-from wayveil.verify import check_kcl
+from wayveil.verifiers import check_kcl
 from wayveil.workloads import City, Transit
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "kcl"

@@ -17,7 +17,7 @@ from wayveil.kernels.kcl.projected_lists import NO_LIMIT, Records
 from wayveil.kernels.kcl.violating_sequences import find_sequences
 from wayveil.methods.kcl import Kcl, kcl_choosing
 from wayveil.model import MethodResult, Visits
-from wayveil.verify import check_kcl
+from wayveil.verifiers import check_kcl
 
 Case = tuple[Visits, dict[str, Any]]
 SHARES = ["0", "1/4", "1/3", "2/5", "1/2", "2/3", "0.8", "1"]

@@ -22,7 +22,7 @@ from wayveil.model import MethodResult, Visits
 from wayveil.pipeline.publish import publish
 from wayveil.recipe import defaults
 from wayveil.recipe.recipe import make_recipe
-from wayveil.verify import check_kcl
+from wayveil.verifiers import check_kcl
 
 ROOT = Path(__file__).parents[3]
 TABLE_1 = ROOT / "recipes" / "table1.csv"

@@ -22,7 +22,7 @@ from wayveil.methods.clusters.offsets_in_disc import draw_ranks
 from wayveil.methods.common.trajectory_rows import Picked
 from wayveil.methods.nwa.nwa import Nwa, _sketches, classes_of
 from wayveil.model import Coded, Frame, KDelta, MethodResult, Points
-from wayveil.verify.kdelta.kdelta_verifier import check_kdelta
+from wayveil.verifiers.kdelta.kdelta_verifier import check_kdelta
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "nwa"
 Record = list[tuple[int, float, float]]

@@ -23,7 +23,7 @@ from wayveil.methods.clusters.offsets_in_disc import draw_ranks
 from wayveil.methods.common.trajectory_rows import Picked
 from wayveil.methods.w4m.w4m import W4m, _blocks, _hilbert, _time_as_length
 from wayveil.model import Frame, KDelta, MethodResult, Points
-from wayveil.verify.kdelta.kdelta_verifier import check_kdelta
+from wayveil.verifiers.kdelta.kdelta_verifier import check_kdelta
 
 PAIR = json.loads((Path(__file__).parents[2] / "golden" / "w4m" / "pair.json").read_text())
 Record = list[tuple[int, float, float]]

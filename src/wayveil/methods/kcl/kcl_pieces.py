@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from wayveil.methods.kcl.kcl_choosing import Choosing
@@ -27,6 +27,12 @@ from wayveil.methods.kcl.kcl_sequences import (
 from wayveil.methods.kcl.kcl_ways import Numbered, Sequences
 from wayveil.model import BlockStore, Engine, PlannedBlocks, Visits
 from wayveil.model.data.ragged import BoolArray, IntArray, keep_rows, offsets_of, take, trajectory_of_row
+from wayveil.model.lazy_module import lazy_module
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = lazy_module("polars")
 
 __all__ = ["Plan", "kept_visits", "plan_visits"]
 

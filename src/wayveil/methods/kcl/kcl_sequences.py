@@ -11,12 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
-from scipy.special import comb
 
 from wayveil.kernels.kcl.candidate_counts import (
     CLEAN,
@@ -34,8 +32,16 @@ from wayveil.methods.kcl.kcl_choosing import Choosing
 from wayveil.methods.kcl.kcl_ways import Numbered, Sequences
 from wayveil.model import BlockStore, Engine
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, offsets_of
+from wayveil.model.lazy_module import lazy_module
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = lazy_module("polars")
 
 __all__ = ["Counted", "Counting", "Hits", "count_sequences", "joined_sequences", "locate", "save_threats"]
+
+special = lazy_module("scipy.special")
 
 _MOST_RANGES = 256
 """Every range is one more walk through the records of a piece."""
@@ -173,7 +179,7 @@ def _count_piece(
     lengths = np.diff(records.offsets)
     left = np.repeat(records.offsets[1:], lengths) - 1 - np.arange(len(records.items))
     ahead: FloatArray = np.bincount(
-        records.items, np.minimum(comb(left, length), _MANY), minlength=piece.n_items
+        records.items, np.minimum(special.comb(left, length), _MANY), minlength=piece.n_items
     ).astype(np.float64)
     return _Piece(longest=int(lengths.max(initial=1)), ahead=ahead)
 

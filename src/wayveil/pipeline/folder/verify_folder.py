@@ -48,7 +48,7 @@ from wayveil.recipe import catalog
 from wayveil.recipe.recipe import Recipe, load_recipe
 from wayveil.recipe.verdict_record import record_verdicts
 from wayveil.report.results_json import verdict_json
-from wayveil.verify import SHOWN_BY_REPETITION, Need, apart, class_keys, join_verdicts
+from wayveil.verifiers import SHOWN_BY_REPETITION, Need, apart, class_keys, join_verdicts
 
 __all__ = ["SHARE_ROWS", "WORK_BASE", "WORK_PER_BYTE", "Judgement", "judge"]
 
