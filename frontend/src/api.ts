@@ -307,11 +307,12 @@ export const api = {
   steps: async () => (await call<(Step & { returns: DataKind })[]>("GET", "/steps")).map((step) => ({ ...step, gives: step.returns })),
   files: () => call<StoredFile[]>("GET", "/files"),
   deleteFile: (id: string) => call<void>("DELETE", `/files/${at(id)}`),
-  preview: (id: string, asked: { columns?: Record<string, string>; kind?: string | null; crs?: string | null } = {}) => {
+  preview: (id: string, asked: { columns?: Record<string, string>; kind?: string | null; crs?: string | null; on_duplicate_time?: string | null } = {}) => {
     const query = new URLSearchParams();
     if (asked.columns && Object.keys(asked.columns).length) query.set("columns", JSON.stringify(asked.columns));
     if (asked.kind) query.set("kind", asked.kind);
     if (asked.crs) query.set("crs", asked.crs);
+    if (asked.on_duplicate_time) query.set("on_duplicate_time", asked.on_duplicate_time);
     const text = query.toString();
     return call<Preview>("GET", `/files/${at(id)}/preview${text ? `?${text}` : ""}`);
   },

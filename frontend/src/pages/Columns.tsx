@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 import { api, type Column, type DataKind, type Inspection, type Preview } from "../api";
 import { type Draft, draftOfInput, riskKey, riskRecipe, saidOf, useDraft } from "../draft";
-import { inspectionOf, messageOf, previewKey, previewOf, rememberPreview, useAsked } from "../hooks";
+import { inspectionOf, lookOf, messageOf, previewKey, previewOf, rememberPreview, useAsked } from "../hooks";
 import { SensitiveChoice } from "../parts/Field";
 import { FileProfile, Questions } from "../parts/FileProfile";
 import { Nodes } from "../parts/Nodes";
@@ -17,21 +17,22 @@ const ROLES: Record<DataKind, string[]> = {
   points: ["traj_id", "user_id", "t", "x", "y", "geometry"],
   routes: ["traj_id", "user_id", "seq", "road", "t"],
   stops: ["traj_id", "user_id", "t", "seq", "place", "t_end"],
-  trips: ["traj_id", "user_id", "t_start", "origin", "t_end", "destination"],
+  trips: ["traj_id", "user_id", "t_start", "origin", "origin_x", "origin_y", "t_end", "destination", "destination_x", "destination_y"],
 };
 const MOST_DISTINCT = 1000; // the server counts no further
 const SAME: Record<string, string> = { lon: "x", lat: "y", ignored: "attribute" };
 
 export function Columns({ file }: { file: string }) {
   const [draft, change] = useDraft(file);
-  const asked = { columns: draft.columns, kind: draft.kind, crs: draft.crs, reading: draft.reading };
+  const asked = lookOf(draft);
   const preview = useAsked(previewKey(file, asked), () => previewOf(file, asked));
   // What is chosen by hand is looked at like an answer; tables of routes and stops are not inspected.
   const said = draft.kind === "visits" || draft.kind === "points" || draft.kind === "trips" ? saidOf(file, draft) : draft.answers;
-  const inspection = useAsked(`inspect ${file} ${JSON.stringify(said)}`, () => inspectionOf(file, said));
+  const found = preview.value;
+  const isTable = (found?.columns.length ?? 0) > 0; // what is no table has nothing to be inspected
+  const inspection = useAsked(`inspect ${file} ${isTable} ${JSON.stringify(said)}`, async () => (isTable ? inspectionOf(file, said) : null));
   const files = useAsked(`name ${file}`, api.files);
   const name = files.value?.find((one) => one.id === file)?.name ?? "";
-  const found = preview.value;
   const seen = inspection.value;
   const settled = found !== null && isSettled(found);
 
@@ -43,7 +44,7 @@ export function Columns({ file }: { file: string }) {
     const last = inspection.error !== null || (seen !== null && !inspection.loading && !seen.questions.length);
     if (found.kind === null || !(settled || last)) return;
     const first = { kind: found.kind, columns: found.mapping ?? {} };
-    rememberPreview(file, { ...first, crs: null, reading: {} }, found);
+    rememberPreview(file, { ...asked, ...first }, found);
     change(first);
   }, [found, settled, seen, inspection.error, inspection.loading, draft.kind, change, file]);
 
@@ -76,8 +77,9 @@ export function Columns({ file }: { file: string }) {
   );
 }
 
-/** Whether the names of the columns say all there is to know, and nothing is wrong. */
+/** Whether the columns have the names that Wayveil gives them, and nothing is wrong: then there is nothing to ask. */
 function isSettled(found: Preview): boolean {
+  if (Object.keys(found.mapping ?? {}).length > 0) return false;
   const wrong = found.problems.length > 0 || found.columns.some((column) => column.problems.length > 0);
   return found.kind !== null && !wrong && missingRoles(found.kind, found, rolesOf(found, {}, found.kind)).length === 0;
 }
@@ -115,9 +117,8 @@ function Read({ file, draft, change, found, busy, seen, refused }: ReadProps) {
     setPending(chosen);
     try {
       // The columns are guessed afresh for another kind.
-      const reading = draft.reading;
-      const guess = await previewOf(file, { kind: chosen, columns: {}, crs: draft.crs, reading });
-      rememberPreview(file, { kind: chosen, columns: guess.mapping ?? {}, crs: draft.crs, reading }, guess);
+      const guess = await previewOf(file, { ...lookOf(draft), kind: chosen, columns: {} });
+      rememberPreview(file, { ...lookOf(draft), kind: chosen, columns: guess.mapping ?? {} }, guess);
       change({ kind: chosen, columns: guess.mapping ?? {} });
     } catch {
       change({ kind: chosen, columns: {} });
@@ -152,6 +153,7 @@ function Read({ file, draft, change, found, busy, seen, refused }: ReadProps) {
         <div className="warning" role="alert" data-testid="problems">
           <h2>{texts.columns.problemsTitle}</h2>
           <Notes notes={problems} />
+          <Remedies problems={problems} change={change} />
         </div>
       )}
       <Section title={texts.columns.kind} lead={kind !== null ? undefined : asking ? texts.columns.byHand : texts.columns.unknownKind}>
@@ -225,6 +227,22 @@ function Read({ file, draft, change, found, busy, seen, refused }: ReadProps) {
         </button>
       </Foot>
     </>
+  );
+}
+
+/** The buttons that do what the messages ask for. */
+function Remedies({ problems, change }: { problems: string[]; change: (part: Partial<Draft>) => void }) {
+  const told = problems.join(" ");
+  const remedies = texts.columns.remedies.filter((remedy) => told.includes(remedy.setting));
+  if (!remedies.length) return null;
+  return (
+    <p className="remedies">
+      {remedies.map((remedy) => (
+        <button key={remedy.text} type="button" className="button" onClick={() => change(remedy.change)}>
+          {remedy.text}
+        </button>
+      ))}
+    </p>
   );
 }
 

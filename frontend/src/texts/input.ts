@@ -1,5 +1,6 @@
 /** What goes in: the file, its columns, and the files beside it. */
 import type { DataKind, FileRole } from "../api";
+import type { Draft } from "../draft";
 import { count } from "./shared";
 
 export const input = {
@@ -53,6 +54,10 @@ export const input = {
       t_end: "End time",
       origin: "Place of departure",
       destination: "Place of arrival",
+      origin_x: "x or longitude of departure",
+      origin_y: "y or latitude of departure",
+      destination_x: "x or longitude of arrival",
+      destination_y: "y or latitude of arrival",
       x: "x or longitude",
       y: "y or latitude",
       geometry: "Position (geometry)",
@@ -77,6 +82,15 @@ export const input = {
     lacksFile: (what: string) => `Still to be chosen: ${what}.`,
     preview: "The first rows",
     previewLabel: "The first rows of the file",
+    /** What a message asks for, by the setting that it names. */
+    remedies: [
+      { setting: "'on duplicate time'", text: "Keep the first of each", change: { duplicates: "first" } },
+      { setting: "'on duplicate time'", text: "Keep the last of each", change: { duplicates: "last" } },
+      { setting: "'similar ids'", text: "They are different people", change: { similarIds: "different" } },
+      { setting: "'similar ids'", text: "They are the same person", change: { similarIds: "same" } },
+      { setting: "'crs'", text: "The coordinates are degrees", change: { crs: "degrees" } },
+      { setting: "'crs'", text: "The coordinates are metres", change: { crs: "planar" } },
+    ] as { setting: string; text: string; change: Partial<Draft> }[],
     problemsTitle: "Problems in this file",
     notes: "What is assumed",
     reading: "More about reading the file",
