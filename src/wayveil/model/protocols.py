@@ -208,8 +208,9 @@ class Step(_Declared, ABC):
 Verifier = Callable[..., Verdict]
 """Judges published data, read back from disk, against a claim: ``verifier(published, claim)``; shares no code with any
 method.  A claim that is `about_truth` is judged with ``original=`` as well: the true data, one trajectory per published
-one and in the same order (all of the true data where a method `makes_parts`), or None where only the publication is at
-hand; then the verdict says what it could not judge.  Where points were drawn from boxes, these come as ``boxes=``."""
+one and in the same order (all of the true data where a method `splits_trajectories`), or None where only the
+publication is at hand; then the verdict says what it could not judge.  Where points were drawn from boxes, these come
+as ``boxes=``."""
 
 
 class _Compared(_Declared, ABC):
