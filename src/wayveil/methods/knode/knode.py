@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import ClassVar
@@ -38,6 +39,8 @@ __all__ = ["Knode"]
 _MOST = 1024
 """Trajectories of a class that are taken at once: larger classes are cut, so that nothing grows with their square."""
 
+_SHORTEST = 2  # timestamps of a piece: one alone is no movement
+_CROWD = 3  # times the people of a group, in which pieces look for one: they are of all lengths
 _ROUNDS = 3  # a fourth finds next to nothing
 _FARTHEST_M = 1e100  # squares of distances must be numbers
 
@@ -116,11 +119,21 @@ class Knode(Method):
         help="with variant=paper: axes on which trajectories must overlap to be neighbours",
     )
 
+    cut_off: str = parameter(
+        kind="choice",
+        choices=("regroup", "drop"),
+        default="regroup",
+        help="with variant=improved: what lies outside of the time that a group shares is grouped once more and "
+        "published as pieces, or left out",
+    )
+
     name: ClassVar[str] = "knode"
     summary: ClassVar[str] = "trajectory k-anonymity by grouping trajectories of the same time and publishing boxes"
     accepts: ClassVar[type[Points]] = Points
     publishes: ClassVar[type[Regions]] = Regions
     blocks: ClassVar[tuple[BlockKey, ...]] = ("times", "place")
+    makes_parts: ClassVar[bool] = True
+    parts_in_time: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)
@@ -142,30 +155,28 @@ class Knode(Method):
         window = duration_units(self.name, "window", self.window, data.time_format)
         engine.progress("finding classes of the same time")
         tracks = _tracks(data, self.people)
-        groups, facts = self._gather(tracks, data, window, engine)
-        some = data
-        while len(groups.low):
-            known = np.isin(tracks.owner, tracks.owner[groups.label >= 0])
+        pieces, facts = self._gather(tracks, window, engine)
+        while len(pieces.low):
+            known = np.isin(tracks.owner, data.owner[pieces.which])
             if known.all():
                 break
             kept = np.zeros(len(data), np.bool_)
             kept[tracks.which[known]] = True
-            some = some.where(np.repeat(kept, np.diff(some.offsets)))
-            tracks = _tracks(some, self.people)
-            groups, _ = self._gather(tracks, some, window, engine)
-        if not len(groups.low):
+            tracks = _tracks(data.where(np.repeat(kept, np.diff(data.offsets))), self.people)
+            pieces, _ = self._gather(tracks, window, engine)
+        if not len(pieces.low):
             raise InputError(
                 f"knode: no group of k = {self.k} people was found (classes of time: {facts['classes']:,}), so nothing "
                 "can be published. Choose another window, a smaller k or more data."
             )
         engine.progress("drawing boxes")
-        return _publish(data, tracks, groups, self.claim, facts)
+        return _publish(data, tracks, pieces, self.claim, facts)
 
     def _gather(
-        self, tracks: _Tracks, data: Points, window: int, engine: Engine
-    ) -> tuple[_Groups, dict[str, int | float | str]]:
-        """Return the groups of these trajectories, and what is to be told of how they were found."""
-        windows = time_windows(data.t[tracks.first], data.t[tracks.first + tracks.length - 1], window)
+        self, tracks: _Tracks, window: int, engine: Engine
+    ) -> tuple[_Pieces, dict[str, int | float | str]]:
+        """Return the pieces of these trajectories in their groups, and what is to be told of how they were found."""
+        windows = tracks.windows(window)
         label = time_classes(windows)
         owners = class_owners(label, tracks.owner)
         facts: dict[str, int | float | str] = {
@@ -176,8 +187,22 @@ class Knode(Method):
         engine.progress("grouping trajectories")
         if self.variant == "paper":
             groups, facts["edges"] = self._partition(tracks, label, engine)
-            return groups, facts
-        return self._group(tracks, label, windows, engine), facts
+            return _Pieces.join([tracks.grouped(groups)]), facts
+        groups = self._group(tracks, label, windows, engine)
+        done = [tracks.grouped(groups)]
+        # A second chance for what is in no group.  Before each round `tracks` are whole trajectories or pieces of them,
+        # and `groups` has those that were put into groups, for the time that each group shares.  A round takes what
+        # lies before and after this time as pieces of their own, with all that is in no group, and looks for groups
+        # of these.  It ends when there are too few people left for a group, or none is found; a round that finds one
+        # leaves fewer samples to the next.
+        while self.cut_off == "regroup" and len(groups.low):
+            tracks = tracks.rest(groups)
+            if len(np.unique(tracks.owner)) < self.people:
+                break
+            engine.progress("grouping what was cut off")
+            groups = self._group(tracks, np.full(len(tracks.owner), -1), tracks.windows(window), engine, _CROWD)
+            done.append(tracks.grouped(groups))
+        return _Pieces.join(done), facts
 
     def _partition(self, tracks: _Tracks, label: IntArray, engine: Engine) -> tuple[_Groups, int]:
         """Build and partition the graph of every class, as printed; return the groups and the number of edges."""
@@ -186,20 +211,19 @@ class Knode(Method):
         return _joined([groups for groups, _ in done], len(label)), sum(edges for _, edges in done)
 
     def _partitioned(self, part: _Part) -> tuple[_Groups, int]:
-        low = int(part.start.max())
-        high = int(part.end.min())
-        if low > high:
-            return _Groups.of(part.members, np.full(len(part.members), -1), low, high), 0
-        rows = (part.points.begin + low - part.start)[:, None] + np.arange(high - low + 1)
-        x, y = part.points.columns
-        weights = edge_weights(x[rows], y[rows], self.overlap)
-        found = partition(weights, _codes(part.owner), self.people)
-        far = _from_middle(x[rows], y[rows], found)
+        tracks = part.tracks()
+        weights = edge_weights(tracks, self.overlap)
+        edges = int(np.count_nonzero(weights < NO_EDGE)) // 2
+        found = partition(weights, tracks.owner, part.start, part.end, self.people)
+        far = _from_middle(part, found)
         found[keep_shares(found, part.owner, far, self.claim.owner_share)] = -1
-        return _Groups.of(part.members, found, low, high), int(np.count_nonzero(weights < NO_EDGE)) // 2
+        return _Groups.of(part, found), edges
 
-    def _group(self, tracks: _Tracks, label: IntArray, windows: IntArray, engine: Engine) -> _Groups:
-        """Find groups at a low loss: in the classes, then in what is left of all of them, put together anew."""
+    def _group(self, tracks: _Tracks, label: IntArray, windows: IntArray, engine: Engine, crowd: int = 1) -> _Groups:
+        """Find groups at a low loss: in the classes, then in what is left of all of them, put together anew.
+
+        Classes that are put together have `crowd` times as many people as a group needs, where there are as many.
+        """
 
         def grouped(label: IntArray) -> list[_Groups]:
             parts = [tracks.part(members, tracks.u, tracks.v) for members in self._parts(tracks, label)]
@@ -209,22 +233,16 @@ class Knode(Method):
         for _ in range(_ROUNDS):
             rest = np.flatnonzero(_joined(done, len(label)).label < 0)
             label = np.full(len(label), -1)
-            for number, members in enumerate(merge_small(windows[rest], tracks.owner[rest], self.people)):
+            people = max(self.people, min(crowd * self.people, len(np.unique(tracks.owner[rest]))))
+            for number, members in enumerate(merge_small(windows[rest], tracks.owner[rest], people)):
                 label[rest[members]] = number
             done += grouped(label)
         return _joined(done, len(label))
 
     def _grouped(self, part: _Part) -> _Groups:
         share = self.claim.owner_share
-        tracks = Tracks(part.points.begin, part.start, part.end, _codes(part.owner), *part.points.columns)
-        found = low_loss_groups(tracks, self.people, (share.numerator, share.denominator))
-        inside = found >= 0
-        n = int(found.max()) + 1
-        low = np.zeros(n, np.int64)
-        high = np.full(n, part.end.max(initial=0))
-        np.maximum.at(low, found[inside], part.start[inside])
-        np.minimum.at(high, found[inside], part.end[inside])
-        return _Groups(members=part.members, label=found, low=low, high=high)
+        found = low_loss_groups(part.tracks(), self.people, (share.numerator, share.denominator))
+        return _Groups.of(part, found)
 
     def _parts(self, tracks: _Tracks, label: IntArray) -> list[IntArray]:
         """Return the classes, large ones cut; the largest first, so that no worker ends long after the others."""
@@ -260,6 +278,39 @@ class _Tracks:
     u: FloatArray
     v: FloatArray
 
+    def windows(self, window: int) -> IntArray:
+        """Return per trajectory the windows of time in which it starts and ends."""
+        return time_windows(self.times[self.start], self.times[self.end], window)
+
+    def grouped(self, groups: _Groups) -> _Pieces:
+        """Return what of these trajectories is in groups, for the time that each group shares."""
+        inside = groups.label >= 0
+        label = groups.label[inside]
+        row = self.first[inside] + groups.low[label] - self.start[inside]
+        return _Pieces(which=self.which[inside], row=row, label=label, low=groups.low, high=groups.high)
+
+    def rest(self, groups: _Groups) -> _Tracks:
+        """Return what of these trajectories is in no group: those without one, and what was cut off the others."""
+        alone = groups.label < 0
+        until = np.where(alone, self.end, 0)
+        since = np.where(alone, 1, 0)
+        inside = ~alone
+        until[inside] = groups.low[groups.label[inside]] - 1
+        since[inside] = groups.high[groups.label[inside]] + 1
+        before = np.flatnonzero(until - self.start + 1 >= _SHORTEST)
+        after = np.flatnonzero(inside & (self.end - since + 1 >= _SHORTEST))
+        of = np.concatenate([before, after])
+        start = np.concatenate([self.start[before], since[after]])
+        end = np.concatenate([until[before], self.end[after]])
+        order = np.lexsort((start, of))
+        of = of[order]
+        start = start[order]
+        end = end[order]
+        return replace(
+            self, which=self.which[of], first=self.first[of] + start - self.start[of], length=end - start + 1,
+            start=start, end=end, owner=self.owner[of],
+        )  # fmt: skip
+
     def places(self) -> FloatArray:
         """Return where every trajectory starts and ends."""
         last = self.first + self.length - 1
@@ -284,6 +335,10 @@ class _Part:
     end: IntArray
     owner: IntArray
 
+    def tracks(self) -> Tracks:
+        """Return the same as kernels take it, owners as numbers from 0 on."""
+        return Tracks(self.points.begin, self.start, self.end, _codes(self.owner), *self.points.columns)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Groups:
@@ -295,10 +350,42 @@ class _Groups:
     high: IntArray
 
     @classmethod
-    def of(cls, members: IntArray, label: IntArray, low: int, high: int) -> _Groups:
-        """Return groups that all have the same timestamps."""
-        n = int(label.max()) + 1
-        return cls(members=members, label=label, low=np.full(n, low), high=np.full(n, high))
+    def of(cls, part: _Part, label: IntArray) -> _Groups:
+        """Return groups with the timestamps that all of their members have."""
+        inside = label >= 0
+        n = int(label.max(initial=-1)) + 1
+        low = np.zeros(n, np.int64)
+        high = np.full(n, part.end.max(initial=0))
+        np.maximum.at(low, label[inside], part.start[inside])
+        np.minimum.at(high, label[inside], part.end[inside])
+        return cls(members=part.members, label=label, low=low, high=high)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Pieces:
+    """What is published of trajectories: which, its first row, its group; and the timestamps of every group."""
+
+    which: IntArray
+    row: IntArray
+    label: IntArray
+    low: IntArray
+    high: IntArray
+
+    @classmethod
+    def join(cls, parts: Sequence[_Pieces]) -> _Pieces:
+        """Return the pieces of several rounds, in the order of trajectories and of time."""
+        before = offsets_of(np.array([len(part.low) for part in parts]))
+        which = np.concatenate([part.which for part in parts])
+        row = np.concatenate([part.row for part in parts])
+        label = np.concatenate([part.label + first for part, first in zip(parts, before.tolist(), strict=False)])
+        order = np.lexsort((row, which))
+        return cls(
+            which=which[order],
+            row=row[order],
+            label=label[order],
+            low=np.concatenate([part.low for part in parts]),
+            high=np.concatenate([part.high for part in parts]),
+        )
 
 
 def _tracks(data: Points, k: int) -> _Tracks:
@@ -335,16 +422,15 @@ def _scaled(column: FloatArray) -> FloatArray:
     return (column - column.min()) / extent if extent > 0 else np.zeros(len(column))
 
 
-def _from_middle(x: FloatArray, y: FloatArray, label: IntArray) -> FloatArray:
-    """Return how far each trajectory, a row of x and y, is from the middle of its group, as a mean of squares."""
-    inside = label >= 0
-    group = np.where(inside, label, 0)
-    sizes = np.maximum(np.bincount(label[inside], minlength=1), 1)[:, None]
+def _from_middle(part: _Part, label: IntArray) -> FloatArray:
+    """Return how far each trajectory is from the middle of its group, as a mean of squares at the times of the group."""
+    groups = _Groups.of(part, label)
     far = np.zeros(len(label))
-    for column in (x, y):
-        middle = np.zeros((len(sizes), column.shape[1]))
-        np.add.at(middle, label[inside], column[inside])
-        far += np.mean((column - (middle / sizes)[group]) ** 2, axis=1)
+    for g, (low, high) in enumerate(zip(groups.low.tolist(), groups.high.tolist(), strict=True)):
+        members = np.flatnonzero(label == g)
+        rows = (part.points.begin[members] + low - part.start[members])[:, None] + np.arange(high - low + 1)
+        for column in part.points.columns:
+            far[members] += np.mean((column[rows] - column[rows].mean(axis=0)) ** 2, axis=1)
     return far
 
 
@@ -368,50 +454,53 @@ def _joined(parts: list[_Groups], n: int) -> _Groups:
 
 
 def _publish(
-    data: Points, tracks: _Tracks, groups: _Groups, claim: KAnonymity, facts: dict[str, int | float | str]
+    data: Points, tracks: _Tracks, pieces: _Pieces, claim: KAnonymity, facts: dict[str, int | float | str]
 ) -> Published:
-    """Give every trajectory the boxes of its group."""
-    spans = groups.high - groups.low + 1
+    """Give every piece the boxes of its group; a trajectory of which nothing is published stays, without boxes."""
+    spans = pieces.high - pieces.low + 1
     first_box = offsets_of(spans)
-    inside = groups.label >= 0
-    low_row = tracks.first - tracks.start
-    low_row[inside] += groups.low[groups.label[inside]]
-    side = draw_boxes(groups.label, low_row, first_box, tracks.x, tracks.y)
-    time = tracks.times[np.arange(first_box[-1]) + np.repeat(groups.low - first_box[:-1], spans)]
-    lengths = np.zeros(len(data), np.int64)
-    lengths[tracks.which[inside]] = spans[groups.label[inside]]
-    box = take(first_box, groups.label[inside])[1]
+    side = draw_boxes(pieces.label, pieces.row, first_box, data.x, data.y)
+    time = tracks.times[np.arange(first_box[-1]) + np.repeat(pieces.low - first_box[:-1], spans)]
+    nothing = np.setdiff1d(np.arange(len(data)), pieces.which)
+    source = np.concatenate([pieces.which, nothing])
+    order = np.argsort(source, kind="stable")
+    lengths = np.concatenate([spans[pieces.label], np.zeros(len(nothing), np.int64)])[order]
+    source = source[order]
+    box = take(first_box, pieces.label)[1]
     regions = Regions(
         offsets=offsets_of(lengths), t_min=time[box], t_max=time[box],
         x_min=side[0][box], x_max=side[1][box], y_min=side[2][box], y_max=side[3][box],
-        owner=data.owner, attributes=data.attributes, frame=data.frame, time_format=data.time_format,
-        owners=data.owners,
+        owner=data.owner[source], attributes={name: values[source] for name, values in data.attributes.items()},
+        frame=data.frame, time_format=data.time_format, owners=data.owners,
     )  # fmt: skip
-    return Published(data=regions, claim=claim, facts=facts | _facts(data, tracks, groups, side, spans, first_box))
+    facts = facts | _facts(data, pieces, side, spans, first_box)
+    return Published(data=regions, claim=claim, facts=facts, source=source)
 
 
 def _facts(
-    data: Points, tracks: _Tracks, groups: _Groups, side: FloatArray, spans: IntArray, first_box: IntArray
+    data: Points, pieces: _Pieces, side: FloatArray, spans: IntArray, first_box: IntArray
 ) -> dict[str, int | float | str]:
     """Return what was published and what was lost of all data, in numbers."""
-    inside = groups.label >= 0
-    label = groups.label[inside]
-    people = class_owners(label, tracks.owner[inside])
-    given = int((np.diff(data.offsets) > 0).sum())
+    label = pieces.label
+    people = class_owners(label, data.owner[pieces.which])
+    length = np.diff(data.offsets)
+    given = int((length > 0).sum())
+    trips = np.unique(pieces.which)
     wide, high = (max(float(np.ptp(column)), 1e-300) for column in (data.x, data.y))
     share = (side[1] - side[0]) / wide * ((side[3] - side[2]) / high)
     of_group = np.add.reduceat(share, first_box[:-1])
     blurred = float(of_group @ np.bincount(label, minlength=len(spans)))
     published = int(spans[label].sum())
     samples = data.n_rows
-    left_out = samples - int(tracks.length[inside].sum())
+    left_out = samples - int(length[trips].sum())
     return {
         "groups": len(spans),
         "people in the smallest group": int(people.min()),
         "people in the largest group": int(people.max()),
         "people per group": float(people.mean()),
-        "trajectories left out": given - int(inside.sum()),
-        "success ratio": int(inside.sum()) / given,
+        "trajectories left out": given - len(trips),
+        "success ratio": len(trips) / given,
+        "pieces per published trajectory": len(label) / len(trips),
         "points cut off published trajectories": samples - left_out - published,
         "box area, share of the whole space": blurred / published,
         "information loss per sample": (blurred + samples - published) / samples,
