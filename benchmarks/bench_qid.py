@@ -27,7 +27,7 @@ import numpy as np
 import wayveil
 from wayveil.engines import LocalEngine
 from wayveil.methods.qid.qid import Qid
-from wayveil.model import Points, Published
+from wayveil.model import MethodResult, Points
 from wayveil.prepare.points.mark import Mark
 from wayveil.workloads.network_movers import NetworkMovers
 
@@ -120,7 +120,7 @@ def measure(n: int, known: int, method: Qid, verify: bool) -> dict:
     }
 
 
-def judge(made: Published, original: Points) -> None:
+def judge(made: MethodResult, original: Points) -> None:
     from wayveil.verify import VERIFIERS
 
     verdict = VERIFIERS[made.claim.name](made.data, made.claim, original=original)

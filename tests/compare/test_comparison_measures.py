@@ -10,7 +10,7 @@ import pytest
 from wayveil.compare.comparison_measures import as_boxes, make_yardstick
 from wayveil.compare.comparison_recipe import load_plan
 from wayveil.errors import UsageError
-from wayveil.model import Points, Regions, Visits
+from wayveil.model import Boxes, Points, Visits
 from wayveil.prepare import Bucket, Grid
 
 KCL = '[[setting]]\nmethod = "kcl"\nk = {k}\nc = 1\nl = 1\n'
@@ -114,7 +114,7 @@ def test_visits_to_cells_are_boxes_of_their_cell_and_bucket() -> None:
     steps = [Grid(cell=100, bucket=10), Bucket(width=20)]
     visits: Visits = steps[1].run(steps[0].run(points)[0])[0]
     boxes = as_boxes(visits, points, steps)
-    assert isinstance(boxes, Regions)
+    assert isinstance(boxes, Boxes)
     assert boxes.record(0) == [(0, 19, 100.0, 200.0, -100.0, 0.0), (20, 39, 200.0, 300.0, 0.0, 100.0)]
     assert boxes.record(1) == [(0, 19, 0.0, 100.0, 0.0, 100.0)]
     empty = visits.where(visits.t < 0)

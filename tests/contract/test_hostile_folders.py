@@ -17,7 +17,7 @@ from hostile import forge, make_folder
 from wayveil.cli import main
 from wayveil.errors import InputError, WorkLimitReached
 from wayveil.methods import METHODS, Kcl
-from wayveil.model import Points, Regions, RoadNetwork, Routes, Stops, Taxonomy, Visits
+from wayveil.model import Boxes, Points, RoadNetwork, Routes, Stops, Taxonomy, Visits
 from wayveil.model.budget import limit_work
 from wayveil.pipeline.folder.verify_folder import WORK_BASE, WORK_PER_BYTE, judge
 from wayveil.verify import VERIFIERS
@@ -101,13 +101,13 @@ def many_times() -> Any:
 
 
 def boxes_apart() -> Any:
-    return Regions.from_records([[(i, i, float(i), float(i), 0.0, 0.0)] for i in range(9_000)] * 2), {
+    return Boxes.from_records([[(i, i, float(i), float(i), 0.0, 0.0)] for i in range(9_000)] * 2), {
         "name": "tga", "k": 2,
     }  # fmt: skip
 
 
 def declared_boxes() -> Any:
-    data = Regions.from_records([[(i, i, float(i), float(i), 0.0, 0.0)] for i in range(9_000)] * 2)
+    data = Boxes.from_records([[(i, i, float(i), float(i), 0.0, 0.0)] for i in range(9_000)] * 2)
     return replace(data, declared=np.ones(data.n_rows, bool)), {"name": "qid", "k": 2, "cell": 5}
 
 

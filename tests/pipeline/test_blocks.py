@@ -22,7 +22,7 @@ from wayveil.cli import main
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, OutputError, UsageError
 from wayveil.methods import METHODS
-from wayveil.model import Published
+from wayveil.model import MethodResult
 from wayveil.pipeline import publish as line
 from wayveil.pipeline.blocks import block_cutter
 from wayveil.pipeline.blocks.store import Disk
@@ -271,7 +271,7 @@ def test_nothing_left_in_any_block_is_no_publication(
 ) -> None:
     real = METHODS["tga"].run
 
-    def empty(self: Any, data: Any, **others: Any) -> Published:
+    def empty(self: Any, data: Any, **others: Any) -> MethodResult:
         made = real(self, data, **others)
         return replace(made, data=made.data.take(np.zeros(0, np.int64)).take(np.zeros(0, np.int64)), groups=None)
 
@@ -353,7 +353,7 @@ def test_one_part_that_breaks_the_promise_stops_everything(
 ) -> None:
     real, calls = METHODS["tga"].run, []
 
-    def lying(self: Any, data: Any, **others: Any) -> Published:
+    def lying(self: Any, data: Any, **others: Any) -> MethodResult:
         made = real(self, data, **others)
         calls.append(len(data))
         if len(calls) != 3:

@@ -17,7 +17,7 @@ from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
 from wayveil.methods.kcl.kcl_choosing import Choosing
 from wayveil.methods.kcl.kcl_ways import Choice
-from wayveil.model import KCL, Visits, concat
+from wayveil.model import KclPrivacy, Visits, concat
 from wayveil.pipeline.blocks import block
 from wayveil.pipeline.folder.manifest import read_manifest
 from wayveil.pipeline.folder.secret import Secret
@@ -62,7 +62,7 @@ def run(asked: Any) -> Outcome:
     return publish(make_recipe(asked), engine=LocalEngine(workers=1), secret=Secret(bytes(32)))
 
 
-def check_by_force(data: Visits, claim: KCL) -> None:
+def check_by_force(data: Visits, claim: KclPrivacy) -> None:
     """Look at every sequence that an attacker may know: enough people, and no value too likely."""
     people: dict[int, tuple[list[set[tuple[str, int]]], bool]] = {}
     ill = data.attributes["ill"].values()
@@ -98,7 +98,7 @@ def test_nothing_violates_the_claim_in_all_parts_together(
         outcome = run(content(raw, folder, rows=rows, keep=("name",), k=k, l=longest))
     union: Visits = concat(seen)
     claim = outcome.verdict.claim
-    assert isinstance(claim, KCL)
+    assert isinstance(claim, KclPrivacy)
     check_by_force(union, claim)
     # the verdict that is told is that on one table with the true owners
     assert outcome.verdict == check_kcl(union, claim)

@@ -120,7 +120,7 @@ def test_many_trips_of_one_person_are_refused_where_all_their_sets_are_tried() -
     data = wv.Points.from_records([[(0, 0.0, 0.0)]] * 2 * n, owner=[0] * n + list(range(1, n + 1)))
     with pytest.raises(UsageError, match=f"somebody has {n}"):
         find_break_by_definition(data, wv.KDelta(k=2, delta=1))
-    regions = wv.Regions.from_records([[(0, 0, 0.0, 1.0, 0.0, 1.0)]] * 2 * n, owner=[0] * n + list(range(1, n + 1)))
+    regions = wv.Boxes.from_records([[(0, 0, 0.0, 1.0, 0.0, 1.0)]] * 2 * n, owner=[0] * n + list(range(1, n + 1)))
     assert find_break_by_definition(regions, wv.KAnonymity(k=2, row_share="3/4")) == ""
 
 

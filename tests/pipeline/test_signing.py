@@ -12,7 +12,7 @@ import pytest
 from wayveil.api import publish as publish_data
 from wayveil.cli import main
 from wayveil.errors import OutputError, UsageError
-from wayveil.model import KCL, Visits
+from wayveil.model import KclPrivacy, Visits
 from wayveil.pipeline.folder.signing import SIGNATURE, make_keys
 from wayveil.pipeline.folder.staging import Workspace
 from wayveil.pipeline.folder.verify_folder import judge
@@ -30,7 +30,7 @@ def key(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def public(key: Path, tmp_path: Path) -> Path:
-    publish_data(DATA, KCL(k=2, c=1, l=2), out=tmp_path / "out", seed=1, attacks=(), metrics=(), sign_key=key)
+    publish_data(DATA, KclPrivacy(k=2, c=1, l=2), out=tmp_path / "out", seed=1, attacks=(), metrics=(), sign_key=key)
     return tmp_path / "out" / "public"
 
 
@@ -78,7 +78,7 @@ def test_a_signature_is_right_or_the_folder_fails(public: Path, key: Path, tmp_p
 
 
 def test_a_signature_is_of_one_manifest(public: Path, tmp_path: Path) -> None:
-    publish_data(DATA, KCL(k=3, c=1, l=2), out=tmp_path / "more", seed=1, attacks=(), metrics=())
+    publish_data(DATA, KclPrivacy(k=3, c=1, l=2), out=tmp_path / "more", seed=1, attacks=(), metrics=())
     for name in ("manifest.json", "published.parquet"):
         (public / name).write_bytes((tmp_path / "more" / "public" / name).read_bytes())
     assert judge(public).holds

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from wayveil.model import Points, Regions, RoadNetwork, Routes, Stops, Taxonomy, Visits
+from wayveil.model import Boxes, Points, RoadNetwork, Routes, Stops, Taxonomy, Visits
 from wayveil.report.charts.bars import draw
 from wayveil.report.suppression import FEWEST
 from wayveil.report.views.overview import balance, views
@@ -37,7 +37,7 @@ def test_one_person_with_many_trajectories_is_one_person():
 
 def test_boxes_are_spread_over_the_cells_they_touch():
     data = Points.from_records(crowd([(0, 0), (360, 360)], FEWEST))
-    whole = Regions.from_records([[(0, 0, 0.0, 360.0, 0.0, 360.0)], [(0, 0, 1.0, 2.0, 1.0, 2.0)]])
+    whole = Boxes.from_records([[(0, 0, 0.0, 360.0, 0.0, 360.0)], [(0, 0, 1.0, 2.0, 1.0, 2.0)]])
     chart = by_title(views(data, whole, names=NAMES))["Where people are"]
     made = {line[:2]: value for line, value in zip(chart.lines, chart.series[1].values, strict=True)}
     assert len(made) == 36 * 36
@@ -156,7 +156,7 @@ def test_rejected_data_are_guarded_like_raw_ones():
     points = Points.from_records([*crowd([(0, 0), (10, 0)], FEWEST), [(0, 5.0, 5.0)]])
     made = by_title(views(points, points, names=NAMES, published=False))["Where people are"].series[1].values
     assert sum(value for value in made if value is not None) == pytest.approx(10 / 11)
-    boxes = Regions.from_records([[(0, 0, 0.0, 9.0, 0.0, 9.0)]])
+    boxes = Boxes.from_records([[(0, 0, 0.0, 9.0, 0.0, 9.0)]])
     made = by_title(views(points, boxes, names=NAMES, published=False))["Where people are"].series[1].values
     assert set(made) == {None}
     network = RoadNetwork.from_roads([("ab", "a", "b"), ("bc", "b", "c")])
@@ -186,9 +186,9 @@ def test_the_balance_of_points_goes_by_their_times():
 def test_the_balance_of_boxes_goes_by_the_times_in_them():
     data = Points.from_records([[(t, 0.0, 0.0) for t in range(6)], [(0, 0.0, 0.0)], [(3, 0.0, 0.0)]])
     box = (0.0, 1.0, 0.0, 1.0)
-    made = Regions.from_records([[(1, 3, *box), (2, 4, *box)], [], [(4, 9, *box)]])
+    made = Boxes.from_records([[(1, 3, *box), (2, 4, *box)], [], [(4, 9, *box)]])
     assert balance(data, made)["points"] == {"in": 8, "out": 3, "suppressed": 4, "invented": None}
-    nothing = Regions.from_records([[], [], []])
+    nothing = Boxes.from_records([[], [], []])
     assert balance(data, nothing)["points"]["suppressed"] == 8
 
 

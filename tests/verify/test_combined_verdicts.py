@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from wayveil.errors import InputError, UsageError
 from wayveil.model import (
     GUARANTEES,
-    KCL,
     AttackGraph,
+    Boxes,
     BreachBound,
     CSafety,
     KAnonymity,
+    KclPrivacy,
     KDelta,
     Points,
-    Regions,
     RoadNetwork,
     Routes,
     Stops,
@@ -156,29 +156,29 @@ def visits(draw, people_apart):
 @settings(deadline=None, max_examples=120)
 @given(visits(True), st.integers(1, 2), st.sampled_from(["1/2", "2/3", "3/4"]), st.sampled_from([1, 2, "all"]))
 def test_kcl_with_people_apart(found, k, c, l):
-    claim = KCL(k=k, c=c, l=l, sensitive={"ill": ["yes"]})
+    claim = KclPrivacy(k=k, c=c, l=l, sensitive={"ill": ["yes"]})
     assert_union_holds(claim, *found, met=["people apart"])
 
 
 @settings(deadline=None, max_examples=100)
 @given(visits(False), st.integers(1, 3), st.sampled_from([1, 2, "all"]))
 def test_kcl_without_shares_needs_nothing(found, k, l):
-    assert_union_holds(KCL(k=k, c="1/2", l=l), *found)
-    assert_union_holds(KCL(k=k, c=1, l=l, sensitive={"ill": ["yes"]}), *found)
+    assert_union_holds(KclPrivacy(k=k, c="1/2", l=l), *found)
+    assert_union_holds(KclPrivacy(k=k, c=1, l=l, sensitive={"ill": ["yes"]}), *found)
 
 
 @settings(deadline=None, max_examples=100)
 @given(visits(False), st.sampled_from(["declared", "hidden"]), st.sampled_from([1, 2, "all"]))
 def test_kcl_of_trajectories_needs_nothing(found, owners, l):
     data, parts = found
-    claim = KCL(k=2, c="1/2", l=l, sensitive={"ill": ["yes"]})
+    claim = KclPrivacy(k=2, c="1/2", l=l, sensitive={"ill": ["yes"]})
     assert_union_holds(claim, replace(data, owners=owners), parts)
 
 
 def test_kcl_breaks_if_somebody_is_in_two_parts():
     """Person 0, who is not ill, makes both ill people look like one of two; together they are two of three."""
     data = Visits.from_records([[("a", 1)]] * 4, attributes={"ill": ["no", "yes", "no", "yes"]}, owner=[0, 1, 0, 2])
-    claim = KCL(k=2, c="1/2", l=1, sensitive={"ill": ["yes"]})
+    claim = KclPrivacy(k=2, c="1/2", l=1, sensitive={"ill": ["yes"]})
     verdicts = [judge(claim, data.take(part)) for part in parts_of([2, 2])]
     assert [verdict.holds for verdict in verdicts] == [True, True]
     union = judge(claim, data)
@@ -197,7 +197,7 @@ def test_kcl_breaks_if_somebody_is_in_two_parts():
 def test_shares_of_trajectories_need_nothing(found, l):
     """Whoever is in several parts: what one person owns, and what carries a value, adds up over trajectories."""
     data, parts = found
-    claim = KCL(k=1, c=1, l=l, sensitive={"ill": ["yes"]}, row_share=1)
+    claim = KclPrivacy(k=1, c=1, l=l, sensitive={"ill": ["yes"]}, row_share=1)
     joined = join_verdicts([judge(claim, data.take(part)) for part in parts])
     union = judge(claim, data)
     for key in ("max_owner_share_exact", "max_confidence_trajectories_exact"):
@@ -207,7 +207,7 @@ def test_shares_of_trajectories_need_nothing(found, l):
 def test_a_claim_may_hold_whose_largest_share_is_not_known():
     """With c = 1 nothing is needed, but somebody in two parts makes the largest confidence of the parts too small."""
     data = Visits.from_records([[("a", 1)]] * 4, attributes={"ill": ["no", "yes", "no", "yes"]}, owner=[0, 1, 0, 2])
-    claim = KCL(k=2, c=1, l=1, sensitive={"ill": ["yes"]})
+    claim = KclPrivacy(k=2, c=1, l=1, sensitive={"ill": ["yes"]})
     verdicts = [judge(claim, data.take(part)) for part in parts_of([2, 2])]
     assert join_verdicts(verdicts).holds
     assert "max_confidence" not in join_verdicts(verdicts).measured
@@ -218,7 +218,7 @@ def test_a_claim_may_hold_whose_largest_share_is_not_known():
 def test_trajectories_are_apart(owners):
     data = Visits.from_records([[("a", 1)]] * 4, attributes={"ill": ["no", "yes", "no", "yes"]}, owner=[0, 1, 0, 2])
     data = replace(data, owners=owners)
-    claim = KCL(k=2, c="1/2", l=1, sensitive={"ill": ["yes"]})
+    claim = KclPrivacy(k=2, c="1/2", l=1, sensitive={"ill": ["yes"]})
     joined = join_verdicts([judge(claim, data.take(part)) for part in parts_of([2, 2])])
     assert joined.holds
     assert joined.measured["max_confidence_exact"] == "1/2"
@@ -409,7 +409,7 @@ def boxes(draw, wide):
     if draw(st.booleans()):
         known = draw(st.lists(st.booleans(), min_size=original.n_rows, max_size=original.n_rows))
         original = replace(original, known=np.array(known, bool))
-    published = replace(Regions.from_records(made), owner=original.owner, owners=original.owners)
+    published = replace(Boxes.from_records(made), owner=original.owner, owners=original.owners)
     return published, parts_of(sizes), original
 
 
@@ -480,7 +480,7 @@ def test_parts_do_not_tell_inference_routes():
 
 
 def test_points_outside_of_their_boxes_are_added_up():
-    wall = Regions.from_records([[(0, 0, 0.0, 1.0, 0.0, 0.0)]] * 4)
+    wall = Boxes.from_records([[(0, 0, 0.0, 1.0, 0.0, 0.0)]] * 4)
     verdicts = []
     for part, x in zip(parts_of([2, 2]), ([0.5, 2.0], [3.0, 4.0]), strict=True):
         points = Points.from_records([[(0, one, 0.0)] for one in x])
@@ -494,7 +494,7 @@ def test_points_outside_of_their_boxes_are_added_up():
 def planted():
     """(claim, data, sizes of parts, original): the second of three parts is bad, and nobody else is like it."""
     yield (
-        KCL(k=2, c="1/2", l=2, sensitive={"ill": ["yes"]}),
+        KclPrivacy(k=2, c="1/2", l=2, sensitive={"ill": ["yes"]}),
         Visits.from_records(
             [[("a", 1)]] * 2 + [[("b", 1)]] * 2 + [[("a", 1)]] * 2,
             attributes={"ill": ["yes", "no", "yes", "yes", "yes", "no"]},
@@ -516,8 +516,8 @@ def planted():
     yield KDelta(k=2, delta=1), Points.from_records([[(0, x, 0.0)] for x in (0.0, 1.0, 9.0, 0.0, 0.5)]), [2, 1, 2], None
     wall = [[(0, 0, x, x + 1, 0.0, 0.0)] for x in (0.0, 0.0, 5.0, 0.0, 0.0)]
     truth = Points.from_records([[(0, x, 0.0)] for x in (0.0, 1.0, 5.0, 1.0, 0.5)])
-    yield KAnonymity(k=2), Regions.from_records(wall), [2, 1, 2], truth
-    yield AttackGraph(k=2), Regions.from_records(wall), [2, 1, 2], truth
+    yield KAnonymity(k=2), Boxes.from_records(wall), [2, 1, 2], truth
+    yield AttackGraph(k=2), Boxes.from_records(wall), [2, 1, 2], truth
     streets = Routes.from_records([["AB"]] * 2 + [["BC"]] + [["AB"]] * 2, network=NETWORK)
     yield StrictK(k=2), streets, [2, 1, 2], streets
     yield SubsequenceK(k=2), streets, [2, 1, 2], streets
@@ -562,9 +562,9 @@ def test_every_claim_says_what_its_parts_need():
     assert union_condition(BREACH) == "one each"
     assert union_condition(replace(BREACH, p=1)) == "nothing"
     sick = {"ill": ["yes"]}
-    assert union_condition(KCL(k=2, c="0.99", l="all", sensitive=sick)) == "people apart"
-    assert union_condition(KCL(k=2, c=1, l=1, sensitive=sick)) == "nothing"
-    assert union_condition(KCL(k=2, c=0, l=1)) == "nothing"
+    assert union_condition(KclPrivacy(k=2, c="0.99", l="all", sensitive=sick)) == "people apart"
+    assert union_condition(KclPrivacy(k=2, c=1, l=1, sensitive=sick)) == "nothing"
+    assert union_condition(KclPrivacy(k=2, c=0, l=1)) == "nothing"
     assert union_condition(CSafety(c=1)) == "classes apart"
 
 
@@ -603,7 +603,7 @@ def test_parts_that_count_differently_do_not_hold():
 @pytest.mark.parametrize("holds", [True, False])
 def test_shares_of_owners_are_not_told_if_other_parts_count_trajectories(holds):
     """Whichever part is the first: owners may be in two parts, so the largest share may be too small."""
-    claim = KCL(k=2, c="1/2", l=1, sensitive={"ill": ["yes"]})
+    claim = KclPrivacy(k=2, c="1/2", l=1, sensitive={"ill": ["yes"]})
     owners = replace(PART, claim=claim, measured={"max_confidence": 0.5, "min_support": 2}, holds=holds)
     parts = [owners, replace(owners, counted="trajectories", holds=True)]
     for order in (parts, parts[::-1]):
@@ -614,7 +614,7 @@ def test_shares_of_owners_are_not_told_if_other_parts_count_trajectories(holds):
 
 def test_values_are_joined_by_their_rules():
     found = measured(
-        KCL(k=2, c=1, l=2),
+        KclPrivacy(k=2, c=1, l=2),
         {"min_support": 3, "max_confidence": 0.5, "max_confidence_exact": "1/2", "sequences": 4, "visits": 9},
         {"min_support": 2, "max_confidence": 0.6, "max_confidence_exact": "3/5", "sequences": 5, "visits": 1},
         {"min_support": 4, "max_confidence": 0.1, "max_confidence_exact": "1/10", "sequences": 6, "visits": 1},
@@ -666,7 +666,7 @@ def test_values_without_a_rule_are_left_out():
 
 def test_notes_stay():
     note = "smallest met; the smallest of all may be smaller"
-    found = measured(KCL(k=2, c=1, l="all"), {"min_support": 3}, {"min_support": 5, "min_support_note": note})
+    found = measured(KclPrivacy(k=2, c=1, l="all"), {"min_support": 3}, {"min_support": 5, "min_support_note": note})
     assert found == {"min_support": 3, "min_support_note": note}
     found = measured(
         SubsequenceK(k=2),

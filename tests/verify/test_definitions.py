@@ -12,14 +12,14 @@ import pytest
 
 from wayveil.errors import UsageError
 from wayveil.model import (
-    KCL,
     AttackGraph,
+    Boxes,
     BreachBound,
     CSafety,
     KAnonymity,
+    KclPrivacy,
     KDelta,
     Points,
-    Regions,
     RoadNetwork,
     Routes,
     Stops,
@@ -50,14 +50,14 @@ def owners(draw: random.Random, n: int) -> list[int]:
     return [draw.randrange(people) for _ in range(n)]
 
 
-def visits(draw: random.Random) -> tuple[Visits, KCL, dict[str, Any]]:
+def visits(draw: random.Random) -> tuple[Visits, KclPrivacy, dict[str, Any]]:
     n = draw.randint(1, 7)
     ways = [[(draw.choice("ab"), t) for t in range(3) if draw.random() < 0.7] for _ in range(3)]
     records = [draw.choice(ways) for _ in range(n)]
     ill = [draw.choice(["yes", "no", "no", None]) for _ in range(n)]
     data = Visits.from_records(records, owner=owners(draw, n), attributes={"ill": ill})
     longest = draw.choice([1, 2, "all"])
-    claim = KCL(
+    claim = KclPrivacy(
         k=draw.randint(1, 3),
         c=draw.choice(["1/2", "2/3", "1"]),
         l=longest,
@@ -81,13 +81,13 @@ def points_together(draw: random.Random) -> tuple[Points, KDelta, dict[str, Any]
     return data, claim, {}
 
 
-def boxes_of_crowds(draw: random.Random) -> tuple[Regions, KAnonymity, dict[str, Any]]:
+def boxes_of_crowds(draw: random.Random) -> tuple[Boxes, KAnonymity, dict[str, Any]]:
     n = draw.randint(1, 6)
     who = owners(draw, n)
     low = [draw.randint(0, 1) for _ in range(2)]
     ways = [[(t, t + draw.randint(0, 1), low[0] + 0.0, low[0] + 1.0, 0.0, 1.0) for t in (0, 2)] for _ in range(2)]
     records = [draw.choice(ways)[: draw.choice([2, 2, 2, 1, 0])] for _ in range(n)]
-    data = Regions.from_records(records, owner=who)
+    data = Boxes.from_records(records, owner=who)
     truth = [
         [(t, draw.choice([0.5, 0.5, 1.0, 1.5, 2.5]), 0.5) for t in range(4) if draw.random() < 0.7] or [(0, 0.5, 0.5)]
         for _ in range(n)
@@ -96,7 +96,7 @@ def boxes_of_crowds(draw: random.Random) -> tuple[Regions, KAnonymity, dict[str,
     return data, claim, draw.choice([{}, {"original": Points.from_records(truth, owner=who)}])
 
 
-def boxes_at_declared_times(draw: random.Random) -> tuple[Regions, AttackGraph, dict[str, Any]]:
+def boxes_at_declared_times(draw: random.Random) -> tuple[Boxes, AttackGraph, dict[str, Any]]:
     n = draw.randint(2, 6)
     who = owners(draw, n)
     truth = [[(t, float(draw.randint(0, 3)), 0.0) for t in range(2)] for _ in range(n)]
@@ -109,7 +109,7 @@ def boxes_at_declared_times(draw: random.Random) -> tuple[Regions, AttackGraph, 
     known = np.array([draw.random() < 0.6 for _ in range(2 * n)])
     original = Points.from_records(truth, owner=who)
     original = replace(original, known=draw.choice([None, known]))
-    data = Regions.from_records(records, owner=who)
+    data = Boxes.from_records(records, owner=who)
     claim = AttackGraph(k=2, row_share=draw.choice(["1/k", "3/4"]), top_speed=draw.choice(["none", "none", 2.0, 6.0]))
     return data, claim, {"original": original}
 
@@ -204,5 +204,5 @@ def test_large_data_are_refused() -> None:
     many = Visits.from_records([[("a", 1)]] * (MOST_TRAJECTORIES + 1))
     for data in (long, many):
         with pytest.raises(UsageError, match="tries every combination"):
-            find_break_by_definition(data, KCL(k=2, c=1, l=1))
-    assert find_break_by_definition(Visits.from_records([[("a", 1)]] * 2), KCL(k=2, c=1, l=1)) == ""
+            find_break_by_definition(data, KclPrivacy(k=2, c=1, l=1))
+    assert find_break_by_definition(Visits.from_records([[("a", 1)]] * 2), KclPrivacy(k=2, c=1, l=1)) == ""

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from wayveil.model import KCL, Visits
+from wayveil.model import KclPrivacy, Visits
 from wayveil.verify import check_kcl
 
 GOLDEN: dict[str, Any] = json.loads((Path(__file__).parents[1] / "golden/survey/table1.json").read_text())
@@ -20,7 +20,7 @@ def judged(name: str) -> dict[str, Any]:
     data = Visits.from_records(
         [list(zip(row[:3], (1, 2, 3), strict=True)) for row in rows], attributes={"ill": [row[3] for row in rows]}
     )
-    claim = KCL(k=2, c=1, l=3, sensitive={"ill": ["HIV", "flu", "fever"]})
+    claim = KclPrivacy(k=2, c=1, l=3, sensitive={"ill": ["HIV", "flu", "fever"]})
     return dict(check_kcl(data, claim).measured)
 
 

@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from wayveil.pipeline.evaluate import run_attacks
 from wayveil.pipeline.input import check_sensitive, check_values, prepare, read_any
 from wayveil.recipe import catalog
 from wayveil.recipe.defaults import fits, is_ready
+from wayveil.recipe.purpose import set_limit
 from wayveil.recipe.recipe import InputSpec
 from wayveil.report.risk_page import render_risk
 
@@ -48,11 +50,13 @@ def risk(
     seed: int | None = None,
     engine: Engine | None = None,
     rows: int | None = None,
+    limit: Fraction | None = None,
 ) -> Risk:
     """Attack a data set, raw or published, with what its own trajectories say.
 
     `given` are parameters of attacks; each attack takes those that it has.  A table of more than `rows` rows is read in
-    pieces of about so many, and only attacks that can be asked in pieces are run.
+    pieces of about so many, and only attacks that can be asked in pieces are run.  People count as at risk above
+    `limit`.
     """
     sensitive = catalog.check_sensitive_values("risk", sensitive)
     engine = engine or LocalEngine()
@@ -65,7 +69,7 @@ def risk(
             check_sensitive(blocks.example, sensitive)
         else:
             blocks = _read_several(spec, rows, sensitive, steps, seed, scratch, engine)
-        attacks = _chosen(type(blocks.example), attack, given)
+        attacks = set_limit(_chosen(type(blocks.example), attack, given), limit)
         results, without = _attack(blocks, attacks, sensitive, seed, engine)
     if not results:
         raise UsageError(f"{', '.join(without)} cannot be asked in pieces; leave --block-rows out.")

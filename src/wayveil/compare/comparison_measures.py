@@ -17,7 +17,7 @@ import numpy as np
 
 from wayveil.compare.comparison_recipe import Measure, Setting
 from wayveil.errors import UsageError
-from wayveil.model import Points, Regions, Score, Visits, duration_units
+from wayveil.model import Boxes, Points, Score, Visits, duration_units
 from wayveil.pipeline.folder.manifest import read_manifest
 from wayveil.pipeline.input import load_published
 from wayveil.recipe import catalog
@@ -123,7 +123,7 @@ def common_steps(settings: Sequence[Setting]) -> int:
     return next((i for i in range(shortest) if any(s.steps[i] != first[i] for s in settings)), shortest)
 
 
-def as_boxes(visits: Visits, original: Points, steps: Sequence[Any]) -> Regions:
+def as_boxes(visits: Visits, original: Points, steps: Sequence[Any]) -> Boxes:
     """Return visits to the cells of a grid as what they say of the points: a square for the length of a bucket.
 
     Examples
@@ -139,7 +139,7 @@ def as_boxes(visits: Visits, original: Points, steps: Sequence[Any]) -> Regions:
     width = max(duration_units("grid", "bucket", text, original.time_format) for text in widths)
     cells = np.array([name[1:].split("_y") for name in visits.locations], np.float64).reshape(-1, 2)
     x, y = (cells[visits.location] * grid.cell).T
-    return Regions(
+    return Boxes(
         offsets=visits.offsets,
         t_min=visits.t,
         t_max=visits.t + width - 1,
@@ -202,7 +202,7 @@ def _metric_prepared(asked: Measure | None, settings: Sequence[Setting], n_commo
         )
     for setting in settings:
         method = setting.method
-        published = Regions if _is_gridded(original, setting, n_common) else method.publishes
+        published = Boxes if _is_gridded(original, setting, n_common) else method.publishes
         if not fits(cls, original, published, matched=False, timed=_told(method)["timed"]):
             raise UsageError(
                 f"The metric {name} cannot compare the original {kind} with what {method.name} publishes here "
@@ -228,7 +228,7 @@ def _is_gridded(original: Any, setting: Setting, n_common: int) -> bool:
 
 def _told(method: Any) -> dict[str, bool]:
     """Return whether it is known which published trajectory is which, and whether its times are published."""
-    return {"matched": not method.makes_parts, "timed": method.keeps_times}
+    return {"matched": not method.makes_parts or method.parts_in_time, "timed": method.keeps_times}
 
 
 def _words(method: Any) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from wayveil.errors import InputError
 from wayveil.metrics.visits.aligned import check_times
-from wayveil.model import Points, Regions, parameter
+from wayveil.model import Boxes, Points, parameter
 from wayveil.model.accumulators import Highest, Lowest
 
 __all__ = [
@@ -96,17 +96,17 @@ def longer_side(data: Points) -> float:
     return side
 
 
-def with_rows(data: Points | Regions) -> Array:
+def with_rows(data: Points | Boxes) -> Array:
     """Return which trajectories have a row; the others were not published."""
     return np.diff(data.offsets) > 0
 
 
-def centres(data: Points | Regions) -> tuple[Array, Array, Array]:
+def centres(data: Points | Boxes) -> tuple[Array, Array, Array]:
     """Return t, x and y of every row as floats; a box stands for the middle of its place and of its time.
 
     Examples
     --------
-    >>> [c.tolist() for c in centres(Regions.from_records([[(0, 4, 1.0, 3.0, 5.0, 5.0)]]))]
+    >>> [c.tolist() for c in centres(Boxes.from_records([[(0, 4, 1.0, 3.0, 5.0, 5.0)]]))]
     [[2.0], [2.0], [5.0]]
     """
     if isinstance(data, Points):

@@ -15,7 +15,7 @@ from wayveil.metrics.movement import centres, check_comparable, with_rows
 from wayveil.metrics.roads.road_counts import distinct
 from wayveil.metrics.stats import LENGTHS, average, count_chart, distribution, durations, time_amount, value_distances
 from wayveil.metrics.visits.aligned import check_times
-from wayveil.model import Points, Regions, Routes, Score, Visits, seconds_per_unit
+from wayveil.model import Boxes, Points, Routes, Score, Visits, seconds_per_unit
 from wayveil.model.accumulators import Same, Tally
 from wayveil.model.data.ragged import trajectory_of_row
 from wayveil.model.numbers import count, measure, share
@@ -54,7 +54,7 @@ class TripLength(OnPositions):
     additive: ClassVar[bool] = True
 
     @np.errstate(over="ignore", invalid="ignore")
-    def count(self, original: Points, published: Points | Regions) -> Mapping[str, Any]:
+    def count(self, original: Points, published: Points | Boxes) -> Mapping[str, Any]:
         """Return what can be added up over pieces of the data: trips by their lengths, and by their durations."""
         check_comparable(self.name, original, published)
         sides = {
@@ -98,7 +98,7 @@ class TripLength(OnPositions):
         )  # fmt: skip
 
 
-def _trips(data: Points | Regions) -> tuple[Array, Array]:
+def _trips(data: Points | Boxes) -> tuple[Array, Array]:
     """Return the length and the duration, in seconds or in the unit of plain integers, of each trajectory with rows."""
     t, x, y = centres(data)
     there = with_rows(data)

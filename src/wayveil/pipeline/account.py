@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from wayveil.model import AttackResult, Chart, Published, Score, Verdict
+from wayveil.model import AttackResult, Chart, MethodResult, Score, Verdict
 from wayveil.pipeline.blocks.block import BlockResult, MadeBlock, WrittenPart
 from wayveil.pipeline.blocks.block_job import Job
 from wayveil.pipeline.blocks.block_source import Blocks
@@ -95,7 +95,7 @@ def _count_remaining(job: Job, blocks: Blocks) -> Remaining:
     if blocks.several or blocks.origin is None:
         return Remaining(remedies=remedies)
     data = job.store.load("data/0")
-    made: Published = job.store.load("made/0")
+    made: MethodResult = job.store.load("made/0")
     last = count_published(method.name, data, made.data, made.source, blocks.origin)
     return Remaining(stages=(*blocks.stages, last), remedies=remedies)
 
@@ -105,7 +105,7 @@ def _mapping(job: Job, blocks: Blocks) -> str | None:
     if blocks.ids is None:
         return None
     written = job.store.load("written/0")
-    made: Published = job.store.load("made/0")
+    made: MethodResult = job.store.load("made/0")
     order = written.order if made.source is None else made.source[written.order]
     known = blocks.ids.gather(np.where(order < 0, 0, order))
     return summary.mapping_csv(written.ids, known.set(pl.Series(order < 0), None))

@@ -12,7 +12,7 @@ import polars as pl
 
 from wayveil.errors import OutputError
 from wayveil.io import Loaded, read_published, read_published_taxonomy, write_published, write_taxonomy
-from wayveil.model import Data, Frame, Published
+from wayveil.model import Data, Frame, MethodResult
 from wayveil.model.data.ragged import IntArray
 from wayveil.pipeline.alignment import join_owners
 from wayveil.pipeline.folder.manifest import boxes_name, file_facts, published_name, taxonomy_name
@@ -23,7 +23,7 @@ from wayveil.recipe.recipe import Recipe
 __all__ = ["Written", "check_made", "confirm_read_back", "refuse_nothing", "write_and_read_back"]
 
 
-def check_made(method: Any, data: Data, made: Published) -> None:
+def check_made(method: Any, data: Data, made: MethodResult) -> None:
     """Refuse what a method must not return."""
     expected = len(data) if made.source is None else len(made.source)
     if len(made.data) != expected or (made.source is None) == method.makes_parts:
@@ -54,7 +54,7 @@ class Written:
 
 
 def write_and_read_back(
-    recipe: Recipe, folder: Path, data: Data, made: Published, key: bytes, part: int | None = None
+    recipe: Recipe, folder: Path, data: Data, made: MethodResult, key: bytes, part: int | None = None
 ) -> Written:
     """Write what a method made, and return what the files hold; new ids follow from `key`, `part` numbers a block."""
     form = recipe.output.format

@@ -13,11 +13,11 @@ from typing import Any, Literal
 
 from wayveil.errors import ParameterError, UsageError, closest
 from wayveil.model import (
+    Boxes,
     Data,
     Guarantee,
     Parameter,
     Progress,
-    Regions,
     Sensitive,
     Verdict,
     Verifier,
@@ -247,7 +247,7 @@ def advice(kind: str, needed: str) -> str:
     return "" if made is None else f" The step {made} of {kind}."
 
 
-def verify(published: Data, claim: Guarantee, original: Data | None = None, boxes: Regions | None = None) -> Verdict:
+def verify(published: Data, claim: Guarantee, original: Data | None = None, boxes: Boxes | None = None) -> Verdict:
     """Judge data against a claim.
 
     `original` is for claims that speak of it, trajectory by trajectory; `boxes` are those from which published points

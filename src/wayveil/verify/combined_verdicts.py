@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from wayveil.errors import InputError, UsageError
-from wayveil.model.claims import KCL, BreachBound, Guarantee
+from wayveil.model.claims import BreachBound, Guarantee, KclPrivacy
 from wayveil.model.data.ragged import IntArray, keep_rows
 from wayveil.model.data.stops import Stops
 from wayveil.model.results import Verdict
@@ -176,9 +176,9 @@ def join_verdicts(verdicts: Sequence[Verdict], *, met: Collection[Need] = ()) ->
     Examples
     --------
     >>> from wayveil.model.claims import KAnonymity
-    >>> from wayveil.model.data.regions import Regions
+    >>> from wayveil.model.data.boxes import Boxes
     >>> from wayveil.verify.kanonymity.kanonymity_verifier import check_kanonymity
-    >>> boxes = Regions.from_records([[(0, 0, 0.0, 2.0, 0.0, 1.0)]] * 5)
+    >>> boxes = Boxes.from_records([[(0, 0, 0.0, 2.0, 0.0, 1.0)]] * 5)
     >>> parts = [boxes.take(np.array([0, 1])), boxes.take(np.array([2, 3, 4]))]
     >>> whole = join_verdicts([check_kanonymity(part, KAnonymity(k=2)) for part in parts])
     >>> whole.holds, whole.measured["min_support"], whole.measured["trajectories"]
@@ -227,10 +227,12 @@ def union_condition(claim: Guarantee) -> Need:
 
     Examples
     --------
-    >>> union_condition(KCL(k=2, c=0.5, l=2, sensitive={"diagnosis": ["HIV"]})), union_condition(KCL(k=2, c=1, l=2))
-    ('people apart', 'nothing')
+    >>> union_condition(KclPrivacy(k=2, c=0.5, l=2, sensitive={"diagnosis": ["HIV"]}))
+    'people apart'
+    >>> union_condition(KclPrivacy(k=2, c=1, l=2))
+    'nothing'
     """
-    if isinstance(claim, KCL) and (not claim.sensitive or claim.c == 1):
+    if isinstance(claim, KclPrivacy) and (not claim.sensitive or claim.c == 1):
         return "nothing"  # only the number of people is promised
     if isinstance(claim, BreachBound) and claim.p == 1:
         return "nothing"
@@ -298,7 +300,7 @@ def _doubt(verdicts: Sequence[Verdict], need: Need, met: Collection[Need]) -> st
 
 def _measures_need(claim: Guarantee) -> Need:
     """Return what must be true of parts so that the largest share in one of them is no smaller than in the union."""
-    if isinstance(claim, KCL) and not claim.sensitive:
+    if isinstance(claim, KclPrivacy) and not claim.sensitive:
         return "nothing"
     return PARTS_NEED.get(claim.name, "unknown")
 

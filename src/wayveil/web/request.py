@@ -17,12 +17,13 @@ from wayveil.recipe.recipe import EACH_TRAJECTORY, InputSpec, Recipe, make_input
 from wayveil.recipe.toml import recipe_text
 from wayveil.web.files import Files
 
-__all__ = ["OUT", "Asked", "read_asked", "read_method", "source_of", "with_uploads"]
+__all__ = ["OUT", "Asked", "read_asked", "read_input", "read_method", "source_of", "with_uploads"]
 
 OUT = "publication"
 """The folder that the downloaded recipe writes to."""
 
-_ONE = {"file": "path", "network": "network", "taxonomy": "taxonomy", "places": "places", "known": "known"}
+_ONE = {"file": "path", **{key: key for key in ("network", "taxonomy", "places", "known", "zones")}}
+"""The keys of [input] that are files: of each the page posts the id of an upload, never a path."""
 _KEYS = {"publish": ("input", "prepare", "method", "output", "seed"), "risk": ("input", "prepare", "sensitive", "seed")}
 _OUTPUT = ("format", "keep", "with_raw")
 _LONGEST = 200
@@ -61,7 +62,7 @@ def read_asked(posted: Any, files: Files) -> Asked:
     title = body.get("title") or ""
     if not isinstance(title, str) or len(title) > _LONGEST or not title.isprintable():
         raise UsageError(f"The title must be one line of at most {_LONGEST} characters.")
-    source, uploads, names = _input(_table(recipe.get("input"), "input"), files)
+    source, uploads, names = read_input(_table(recipe.get("input"), "input"), files)
     steps = [_entry("step", "step", step) for step in _list(recipe.get("prepare"), "prepare")]
     common = {"input": source, "prepare": steps, "seed": _seed(recipe.get("seed"))}
     if what == "publish":
@@ -110,7 +111,8 @@ def source_of(recipe: Recipe, uploads: Mapping[str, Any]) -> str:
     return json.dumps({"uploads": uploads, "how": how}, sort_keys=True)
 
 
-def _input(given: dict[str, Any], files: Files) -> tuple[dict[str, Any], dict[str, Any], dict[str, str]]:
+def read_input(given: dict[str, Any], files: Files) -> tuple[dict[str, Any], dict[str, Any], dict[str, str]]:
+    """Return [input] with names of files, the ids of uploads by its keys, and their names; UsageError if wrong."""
     source: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     if "path" in source or "file" not in source:
         raise UsageError("The input must say which uploaded file it is: give its id as 'file'.")

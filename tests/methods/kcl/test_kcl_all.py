@@ -16,14 +16,14 @@ from wayveil.errors import InputError
 from wayveil.kernels.kcl.projected_lists import NO_LIMIT, Records
 from wayveil.kernels.kcl.violating_sequences import find_sequences
 from wayveil.methods.kcl import Kcl, kcl_choosing
-from wayveil.model import Published, Visits
+from wayveil.model import MethodResult, Visits
 from wayveil.verify import check_kcl
 
 Case = tuple[Visits, dict[str, Any]]
 SHARES = ["0", "1/4", "1/3", "2/5", "1/2", "2/3", "0.8", "1"]
 
 
-def run(data: Visits, **asked: Any) -> Published:
+def run(data: Visits, **asked: Any) -> MethodResult:
     return Kcl(**asked, accept_absence="yes").run(data, rng=np.random.default_rng(0), engine=LocalEngine())
 
 

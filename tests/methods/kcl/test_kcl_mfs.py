@@ -18,7 +18,7 @@ from wayveil.cli import main
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
 from wayveil.methods.kcl import Kcl, kcl_choosing, kcl_ways
-from wayveil.model import Published, Visits
+from wayveil.model import MethodResult, Visits
 from wayveil.pipeline.publish import publish
 from wayveil.recipe import defaults
 from wayveil.recipe.recipe import make_recipe
@@ -31,7 +31,7 @@ ILL = {"diagnosis": ["HIV", "Hepatitis"]}
 Case = tuple[Visits, dict[str, Any]]
 
 
-def run(data: Visits, **asked: Any) -> Published:
+def run(data: Visits, **asked: Any) -> MethodResult:
     method = Kcl(**asked, preserve="mfs", accept_absence="yes")
     return method.run(data, rng=np.random.default_rng(0), engine=LocalEngine())
 

@@ -15,14 +15,14 @@ import pytest
 
 from wayveil.engines import LocalEngine
 from wayveil.methods.kcl.kcl import Kcl
-from wayveil.model import Published, Visits
+from wayveil.model import MethodResult, Visits
 from wayveil.workloads import City, Transit
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "kcl" / "one_trip.json"
 HIV = {"ill": ["HIV"]}
 
 
-def run(data: Visits, **asked: Any) -> Published:
+def run(data: Visits, **asked: Any) -> MethodResult:
     return Kcl(**asked).run(data, rng=np.random.default_rng(0), engine=LocalEngine())
 
 

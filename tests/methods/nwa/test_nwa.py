@@ -21,14 +21,14 @@ from wayveil.errors import InputError, ParameterError
 from wayveil.methods.clusters.offsets_in_disc import draw_ranks
 from wayveil.methods.common.trajectory_rows import Picked
 from wayveil.methods.nwa.nwa import Nwa, _sketches, classes_of
-from wayveil.model import Coded, Frame, KDelta, Points, Published
+from wayveil.model import Coded, Frame, KDelta, MethodResult, Points
 from wayveil.verify.kdelta.kdelta_verifier import check_kdelta
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "nwa"
 Record = list[tuple[int, float, float]]
 
 
-def run(method: Nwa, data: Points, seed: int = 0, workers: int = 1) -> Published:
+def run(method: Nwa, data: Points, seed: int = 0, workers: int = 1) -> MethodResult:
     return method.run(data, rng=np.random.default_rng(seed), engine=LocalEngine(workers=workers))
 
 

@@ -22,14 +22,14 @@ from wayveil.errors import InputError, ParameterError
 from wayveil.methods.clusters.offsets_in_disc import draw_ranks
 from wayveil.methods.common.trajectory_rows import Picked
 from wayveil.methods.w4m.w4m import W4m, _blocks, _hilbert, _time_as_length
-from wayveil.model import Frame, KDelta, Points, Published
+from wayveil.model import Frame, KDelta, MethodResult, Points
 from wayveil.verify.kdelta.kdelta_verifier import check_kdelta
 
 PAIR = json.loads((Path(__file__).parents[2] / "golden" / "w4m" / "pair.json").read_text())
 Record = list[tuple[int, float, float]]
 
 
-def run(method: W4m, data: Points, seed: int = 0, workers: int = 1) -> Published:
+def run(method: W4m, data: Points, seed: int = 0, workers: int = 1) -> MethodResult:
     return method.run(data, rng=np.random.default_rng(seed), engine=LocalEngine(workers=workers))
 
 

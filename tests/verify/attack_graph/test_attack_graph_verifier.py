@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.model import AttackGraph, Frame, Points, Regions
+from wayveil.model import AttackGraph, Boxes, Frame, Points
 from wayveil.verify.attack_graph import attack_graph_verifier, boxes_at, dense_graph, matchings
 from wayveil.verify.attack_graph.attack_graph_verifier import check_attack_graph
 from wayveil.verify.attack_graph.candidates import Candidates
@@ -184,7 +184,7 @@ def of_graph(lists, owner=None, shared=()):
         known.append([t == mine for t in range(n)])
     owner = list(range(n)) if owner is None else owner
     points = replace(Points.from_records(truth, owner=owner), known=np.array(known).ravel())
-    return Regions.from_records(boxes, owner=owner), points
+    return Boxes.from_records(boxes, owner=owner), points
 
 
 @st.composite
@@ -274,7 +274,7 @@ def publications(draw):
         rows = [(a, b, *draw(side), *draw(side)) for a, b in zip(since, until, strict=False)]
         boxes.append([(a, b, float(w), float(e), float(s), float(n)) for a, b, w, e, s, n in rows])
     owner = [draw(st.integers(0, 3)) for _ in range(n)]
-    data, points = Regions.from_records(boxes, owner=owner), Points.from_records(truth, owner=owner)
+    data, points = Boxes.from_records(boxes, owner=owner), Points.from_records(truth, owner=owner)
     known = [draw(st.booleans()) for _ in range(points.n_rows)]
     points = replace(points, known=np.array(known, bool) if draw(st.booleans()) else None)
     data = replace(data, owners=draw(st.sampled_from(["given", "declared", "hidden"])))
@@ -338,7 +338,7 @@ SYMMETRIC = [[(1, 2, 6, 6), (2, 1, 6, 7)]] * 3
 def survey(published):
     truth = Points.from_records([[(t, float(x), float(y)) for t, (x, y) in enumerate(cells)] for cells in CELLS])
     boxes = [[(t, t, float(w), float(e), float(s), float(n)) for t, (w, s, e, n) in enumerate(b)] for b in published]
-    return Regions.from_records(boxes), replace(truth, known=np.array(KNOWN).ravel())
+    return Boxes.from_records(boxes), replace(truth, known=np.array(KNOWN).ravel())
 
 
 def test_the_naive_publication_of_the_survey_is_a_breach():
@@ -450,7 +450,7 @@ def groups():
         for end, function in (("min", np.min), ("max", np.max))
     }
     known = rng.permuted(np.tile(np.arange(TIMES) < 3, (n, 1)), axis=1).ravel()
-    return Regions(t_min=t, t_max=t, **sides, **common), Points(t=t, x=x.ravel(), y=y.ravel(), known=known, **common)
+    return Boxes(t_min=t, t_max=t, **sides, **common), Points(t=t, x=x.ravel(), y=y.ravel(), known=known, **common)
 
 
 def changed(data, column, row, value):
@@ -574,7 +574,7 @@ def runners(reach, owner=None):
     box = (1, 1, 0.0, 10.0, 0.0, 0.0)
     boxes = [[(0, 0, x - reach, x + reach, 0.0, 0.0), box, (2, 2, x - 1.0, x + 1.0, 0.0, 0.0)] for x in (0.0, 10.0)]
     truth = Points.from_records([[(t, x, 0.0) for t in range(3)] for x in (0.0, 10.0)])
-    return Regions.from_records(boxes), replace(truth, known=truth.t == 1)
+    return Boxes.from_records(boxes), replace(truth, known=truth.t == 1)
 
 
 def test_a_cell_out_of_reach_is_found():
@@ -619,7 +619,7 @@ def test_seconds_are_those_of_the_clock():
 def test_one_person_with_many_trips_dominates():
     """Twenty trips of one and one of another, all alike: two people, but one has 20/21 of the trajectories."""
     truth = Points.from_records([[(0, 0.0, 0.0)]] * 21, owner=[0] * 20 + [1])
-    boxes = Regions.from_records([[(0, 0, 0.0, 1.0, 0.0, 1.0)]] * 21, owner=[0] * 20 + [1])
+    boxes = Boxes.from_records([[(0, 0, 0.0, 1.0, 0.0, 1.0)]] * 21, owner=[0] * 20 + [1])
     verdict = check_attack_graph(boxes, CLAIM2, original=truth)
     assert not verdict.holds
     assert verdict.measured["max_owner_share"] == pytest.approx(20 / 21)
@@ -699,7 +699,7 @@ def test_hidden_owners_are_not_counted():
     assert "not whether they belong to 4 different people" in verdict.not_judged[0]
 
 
-@pytest.mark.parametrize("boxes", [Regions.from_records([]), Regions.from_records([[], []])])
+@pytest.mark.parametrize("boxes", [Boxes.from_records([]), Boxes.from_records([[], []])])
 def test_nothing_published_never_holds(boxes):
     truth = Points.from_records([[(0, 0.0, 0.0)]] * len(boxes))
     verdict = check_attack_graph(boxes, AttackGraph(k=2), original=truth)
@@ -766,7 +766,7 @@ def test_what_is_too_much_to_list_is_put_into_bits(monkeypatch):
 
 def test_boxes_around_many_positions_are_limited(monkeypatch):
     truth = Points.from_records([[(0, float(i), 0.0)] for i in range(10)])
-    boxes = Regions.from_records([[(0, 0, -float(i), 9.0 + i, -1.0, 1.0)] for i in range(10)])
+    boxes = Boxes.from_records([[(0, 0, -float(i), 9.0 + i, -1.0, 1.0)] for i in range(10)])
     for limit, holds in ((100, True), (99, False)):
         monkeypatch.setattr(boxes_at, "MOST_ENTRIES", limit)
         assert check_attack_graph(boxes, AttackGraph(k=10), original=truth).holds == holds
@@ -792,7 +792,7 @@ def test_a_large_crowd_in_one_box_is_one_kind():
     owner = np.arange(n) // 3
     truth = Points(offsets=np.arange(n + 1), t=np.zeros(n), x=x, y=y, owner=owner, owners="given")
     sides = {"x_min": np.zeros(n), "x_max": np.full(n, 100.0), "y_min": np.zeros(n), "y_max": np.full(n, 100.0)}
-    boxes = Regions(offsets=truth.offsets, t_min=truth.t, t_max=truth.t, **sides, owner=owner, owners="given")
+    boxes = Boxes(offsets=truth.offsets, t_min=truth.t, t_max=truth.t, **sides, owner=owner, owners="given")
     verdict = check_attack_graph(boxes, AttackGraph(k=n // 3), original=truth)
     assert verdict.holds
     assert verdict.measured["edges_left"] == n * n
@@ -809,7 +809,7 @@ def test_degrees_read_back_still_contain_what_they_contained():
     truth = Points(offsets=np.arange(401), t=np.zeros(400), x=x, y=y, owner=np.arange(400), frame=frame)
     west, south = frame.to_metres(*frame.to_file(*(np.repeat(v.reshape(-1, 2).min(1), 2) for v in (x, y))))
     east, north = frame.to_metres(*frame.to_file(*(np.repeat(v.reshape(-1, 2).max(1), 2) for v in (x, y))))
-    boxes = Regions(
+    boxes = Boxes(
         offsets=np.arange(401), t_min=truth.t, t_max=truth.t, x_min=west, x_max=east, y_min=south, y_max=north,
         owner=np.arange(400), frame=frame,
     )  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.model import Frame, Points, Regions
+from wayveil.model import Boxes, Frame, Points
 from wayveil.verify.common import containment
 from wayveil.verify.common.containment import beyond, contain, touched
 
@@ -69,7 +69,7 @@ def publications(draw):
         until = np.maximum.accumulate([t + draw(st.sampled_from([0, 0, 1, 6])) for t in since] or [0]).tolist()
         rows = [(a, b, *draw(side), *draw(side)) for a, b in zip(since, until, strict=False)]
         boxes.append([(a, b, float(w), float(e), float(s), float(n)) for a, b, w, e, s, n in rows])
-    return Regions.from_records(boxes), Points.from_records(truth)
+    return Boxes.from_records(boxes), Points.from_records(truth)
 
 
 @given(publications(), st.sampled_from([1, 3, 1_000_000]))
@@ -122,7 +122,7 @@ AT_1, AT_5, AT_9 = (1, 1.0, 1.0), (5, 5.0, 5.0), (9, 1.0, 1.0)
 def test_a_later_position_for_each_box(boxes, truth, words):
     around = ([WIDE, WIDE], [AT_1, AT_5])
     found = contain(
-        Regions.from_records([around[0], boxes, around[0]]), Points.from_records([around[1], truth, around[1]])
+        Boxes.from_records([around[0], boxes, around[0]]), Points.from_records([around[1], truth, around[1]])
     )
     said = ["outside" if o else "again" if a else "nowhere" if n else "true"
             for o, a, n in zip(found.outside, found.again, found.nowhere, strict=True)]  # fmt: skip
@@ -135,16 +135,16 @@ def test_long_searches_find_the_first_position():
     truth = [(t, 5.0 if t == 3210 else 50.0, 0.0) for t in range(n)]
     box = (0, n, 0.0, 9.0, 0.0, 0.0)
     data = Points.from_records([truth, truth])
-    assert contain(Regions.from_records([[box], [box, box]]), data).again.tolist() == [False, False, True]
+    assert contain(Boxes.from_records([[box], [box, box]]), data).again.tolist() == [False, False, True]
     rest = (3000, n, 40.0, 60.0, 0.0, 0.0)
-    assert not contain(Regions.from_records([[box, rest], [box, rest, rest]]), data).wrong.any()
+    assert not contain(Boxes.from_records([[box, rest], [box, rest, rest]]), data).wrong.any()
     early = (0, n, 40.0, 60.0, 0.0, 0.0)
-    assert not contain(Regions.from_records([[early, box], [early] * 3210]), data).wrong.any()
-    assert contain(Regions.from_records([[early] * (n - 1), [early] * n]), data).wrong.sum() == 1
+    assert not contain(Boxes.from_records([[early, box], [early] * 3210]), data).wrong.any()
+    assert contain(Boxes.from_records([[early] * (n - 1), [early] * n]), data).wrong.sum() == 1
 
 
 def test_points_in_their_boxes():
-    boxes = Regions.from_records([[(0, 5, 0.0, 1.0, 2.0, 3.0)] * 7])
+    boxes = Boxes.from_records([[(0, 5, 0.0, 1.0, 2.0, 3.0)] * 7])
     rows = [
         (0, 0.0, 2.0),
         (1, 1.0, 3.0),
@@ -155,7 +155,7 @@ def test_points_in_their_boxes():
         (6, 0.0, 2.0),
     ]
     assert beyond(boxes, Points.from_records([rows])).tolist() == [False, False, True, True, True, True, True]
-    early = Regions.from_records([[(1, 5, 0.0, 1.0, 2.0, 3.0)]])
+    early = Boxes.from_records([[(1, 5, 0.0, 1.0, 2.0, 3.0)]])
     assert beyond(early, Points.from_records([[(0, 0.0, 2.0)]])).tolist() == [True]
 
 
@@ -163,7 +163,7 @@ def test_degrees_may_be_beyond_by_a_micrometre():
     frame = Frame(crs="EPSG:4326", degrees=True, x_scale=1e5, y_scale=1e5)
     for planar, shift, found in ((True, 5e-7, True), (False, 5e-7, False), (False, 2e-6, True)):
         extra = {} if planar else {"frame": frame}
-        boxes = Regions.from_records([[(0, 0, 0.0, 1.0, 0.0, 1.0)]], **extra)
+        boxes = Boxes.from_records([[(0, 0, 0.0, 1.0, 0.0, 1.0)]], **extra)
         points = Points.from_records([[(0, 1.0 + shift, -shift)]], **extra)
         assert beyond(boxes, points).tolist() == [found]
         assert contain(boxes, points).outside.tolist() == [found]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.model import Frame, KAnonymity, Points, Regions
+from wayveil.model import Boxes, Frame, KAnonymity, Points
 from wayveil.verify.kanonymity.kanonymity_verifier import check_kanonymity
 
 # ---------------------------------------------------------------------------------------------------- the definition
@@ -68,7 +68,7 @@ def assert_agrees(data, claim, original):
         assert not verdict.holds
         return verdict
     found = []
-    if original is not None and isinstance(data, Regions):
+    if original is not None and isinstance(data, Boxes):
         found = [word for i in range(len(data)) for word in oracle_boxes(data.record(i), original.record(i))]
         assert verdict.measured["boxes_untrue"] == sum(word != "true" for word in found)
     else:
@@ -120,7 +120,7 @@ def generalized(draw):
 
     kinds = [sequence() for _ in range(draw(st.integers(1, 2)))]
     owner = [draw(st.integers(0, 3)) for _ in truth]
-    boxes = Regions.from_records([draw(st.sampled_from([*kinds, []])) for _ in truth], owner=owner)
+    boxes = Boxes.from_records([draw(st.sampled_from([*kinds, []])) for _ in truth], owner=owner)
     boxes = replace(boxes, owners=draw(st.sampled_from(["given", "given", "declared", "hidden"])))
     return boxes, Points.from_records(truth, owner=owner)
 
@@ -139,12 +139,12 @@ def test_verdict_is_the_definition_where_people_have_several_trips(data, k, row_
     many = data.draw(st.lists(st.integers(1, 6), min_size=k, max_size=5))
     owner = [person for person, trips in enumerate(many) for _ in range(trips)]
     kinds = [data.draw(st.integers(0, 1)) for _ in owner]
-    boxes = Regions.from_records([[(0, 0, float(kind), 2.0, 0.0, 1.0)] for kind in kinds], owner=owner)
+    boxes = Boxes.from_records([[(0, 0, float(kind), 2.0, 0.0, 1.0)] for kind in kinds], owner=owner)
     assert_agrees(boxes, KAnonymity(k=k, row_share=row_share), None)
 
 
 def test_twenty_trips_of_one_person_do_not_hide_behind_one_of_another():
-    boxes = Regions.from_records([[(0, 0, 0.0, 2.0, 0.0, 1.0)]] * 21, owner=[7] * 20 + [8])
+    boxes = Boxes.from_records([[(0, 0, 0.0, 2.0, 0.0, 1.0)]] * 21, owner=[7] * 20 + [8])
     verdict = check_kanonymity(boxes, KAnonymity(k=2))
     assert not verdict.holds
     assert (verdict.measured["min_support"], verdict.measured["max_owner_share"]) == (2, 20 / 21)
@@ -217,7 +217,7 @@ def groups():
         for name, values in (("x", x), ("y", y))
         for end, function in (("min", np.min), ("max", np.max))
     }
-    return Points(t=t, x=x.ravel(), y=y.ravel(), **same), Regions(t_min=t, t_max=t, **sides, **same)
+    return Points(t=t, x=x.ravel(), y=y.ravel(), **same), Boxes(t_min=t, t_max=t, **sides, **same)
 
 
 def changed(data, column, row, value):
@@ -270,13 +270,13 @@ def test_a_sequence_that_goes_on_is_another_one():
     verdict = check_kanonymity(boxes.where(keep), CLAIM)
     assert not verdict.holds
     assert verdict.witness["rows"] == TIMES - 1
-    two = Regions.from_records([[(0, 0, 0.0, 0.0, 0.0, 0.0)] * 2, [(0, 0, 0.0, 0.0, 0.0, 0.0)] * 4])
+    two = Boxes.from_records([[(0, 0, 0.0, 0.0, 0.0, 0.0)] * 2, [(0, 0, 0.0, 0.0, 0.0, 0.0)] * 4])
     assert check_kanonymity(two, KAnonymity(k=2)).measured["min_support"] == 1
 
 
 def test_the_order_of_boxes_matters():
     one, other = (0, 9, 0.0, 1.0, 0.0, 1.0), (0, 9, 5.0, 6.0, 0.0, 1.0)
-    data = Regions.from_records([[one, other], [other, one]])
+    data = Boxes.from_records([[one, other], [other, one]])
     assert not check_kanonymity(data, KAnonymity(k=2)).holds
 
 
@@ -348,7 +348,7 @@ IN, OUT = (2.0, 2.0), (9.0, 2.0)
 )
 def test_what_a_box_says(truth, person):
     for around in ([], [(0, *IN), (15, *IN), (40, *IN)]):  # other trajectories do not help
-        boxes = Regions.from_records([[BOX] if around else [], [BOX], [BOX] if around else []])
+        boxes = Boxes.from_records([[BOX] if around else [], [BOX], [BOX] if around else []])
         verdict = check_kanonymity(boxes, KAnonymity(k=2), original=Points.from_records([around, truth, around]))
         if not around:
             assert verdict.measured["boxes_untrue"] == int(person is not None)
@@ -361,7 +361,7 @@ def test_what_a_box_says(truth, person):
 
 def test_boxes_may_overlap_in_time_and_each_needs_a_later_position():
     boxes = [(0, 10, 0.0, 4.0, 0.0, 4.0), (5, 15, 0.0, 4.0, 0.0, 4.0)]
-    data = Regions.from_records([boxes, boxes])
+    data = Boxes.from_records([boxes, boxes])
     fine, not_fine = [(0, *OUT), (7, *IN), (15, *IN)], [(0, *OUT), (7, *IN), (15, *OUT)]
     assert check_kanonymity(data, KAnonymity(k=2), original=Points.from_records([fine, fine])).holds
     verdict = check_kanonymity(data, KAnonymity(k=2), original=Points.from_records([fine, not_fine]))
@@ -375,9 +375,9 @@ def test_boxes_may_overlap_in_time_and_each_needs_a_later_position():
 
 def test_times_far_apart_do_not_overflow():
     ends = [(-(2**63), 0.0, 0.0), (2**63 - 1, 4.0, 4.0)]
-    boxes = Regions.from_records([[(0, 0, 1.9, 2.1, 1.9, 2.1)]] * 2)
+    boxes = Boxes.from_records([[(0, 0, 1.9, 2.1, 1.9, 2.1)]] * 2)
     assert check_kanonymity(boxes, KAnonymity(k=2), original=Points.from_records([ends, ends])).holds
-    boxes = Regions.from_records([[(0, 0, 2.2, 2.3, 1.9, 2.1)]] * 2)
+    boxes = Boxes.from_records([[(0, 0, 2.2, 2.3, 1.9, 2.1)]] * 2)
     assert not check_kanonymity(boxes, KAnonymity(k=2), original=Points.from_records([ends, ends])).holds
 
 
@@ -385,7 +385,7 @@ def test_times_far_apart_do_not_overflow():
 
 
 def pair(**changes):
-    return replace(Regions.from_records([[BOX], [BOX]], owner=[3, 4]), **changes)
+    return replace(Boxes.from_records([[BOX], [BOX]], owner=[3, 4]), **changes)
 
 
 def test_without_the_original_the_truth_is_not_judged():
@@ -421,11 +421,11 @@ def test_huge_owners_are_people_like_others():
 
 def test_zero_has_no_sign():
     plus, minus = (10, 20, 0.0, 4.0, 0.0, 4.0), (10, 20, -0.0, 4.0, -0.0, 4.0)
-    assert check_kanonymity(Regions.from_records([[plus], [minus]]), KAnonymity(k=2)).holds
+    assert check_kanonymity(Boxes.from_records([[plus], [minus]]), KAnonymity(k=2)).holds
     assert check_kanonymity(Points.from_records([[(0, 0.0, 1.0)], [(0, -0.0, 1.0)]]), KAnonymity(k=2)).holds
 
 
-@pytest.mark.parametrize("data", [Regions.from_records([]), Regions.from_records([[], []]), Points.from_records([[]])])
+@pytest.mark.parametrize("data", [Boxes.from_records([]), Boxes.from_records([[], []]), Points.from_records([[]])])
 def test_nothing_published_never_holds(data):
     verdict = check_kanonymity(data, KAnonymity(k=2), original=Points.from_records([[(0, 0.0, 0.0)]] * len(data)))
     assert not verdict.holds
@@ -492,7 +492,7 @@ def test_degrees_read_back_still_contain_what_they_contained():
     east, north = frame.to_metres(
         *frame.to_file(np.repeat(x.reshape(-1, 2).max(1), 2), np.repeat(y.reshape(-1, 2).max(1), 2))
     )
-    boxes = Regions(
+    boxes = Boxes(
         offsets=np.arange(401), t_min=np.zeros(400), t_max=np.zeros(400), x_min=west, x_max=east, y_min=south,
         y_max=north, owner=np.arange(400), frame=frame,
     )  # fmt: skip
@@ -588,7 +588,7 @@ def test_boxes_that_do_not_fit_the_points_are_refused():
         (boxes.take(np.arange(len(boxes) - 1)), "not one for each published point"),
         (boxes.where(short), "not one for each published point"),
         (moved_end, "not one for each published point"),
-        (Regions.from_records([]), "not one for each published point"),
+        (Boxes.from_records([]), "not one for each published point"),
         (other_owner, "other owners than the points"),
         (late, "not in the order of time"),
         (replace(boxes, frame=Frame(crs="EPSG:2100")), "another frame"),

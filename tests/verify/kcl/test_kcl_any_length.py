@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kcl_definition import judge_sequences
 
-from wayveil.model import KCL, Visits
+from wayveil.model import KclPrivacy, Visits
 from wayveil.verify import check_kcl
 from wayveil.verify.kcl import kcl_any_length
 
@@ -141,7 +141,7 @@ def tables(draw, max_records=10):
 
 
 claims = st.builds(
-    KCL,
+    KclPrivacy,
     k=st.integers(1, 4),
     c=st.sampled_from([Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(3, 5), Fraction(1)]),
     l=st.just("all"),
@@ -271,22 +271,22 @@ def test_a_rare_long_sequence_is_found_although_all_shorter_ones_are_common(leng
     k = 5
     extra = [(f"x{t}", 100 + t) for t in range(more)]
     records = common_parts(length, k) + [r + extra for r in base(length, k - 1)] + [extra] * k
-    verdict = check_kcl(Visits.from_records(records), KCL(k=k, c=1, l="all"))
+    verdict = check_kcl(Visits.from_records(records), KclPrivacy(k=k, c=1, l="all"))
     assert not verdict.holds
     assert verdict.measured["min_support"] == k - 1
     if not more:
         assert verdict.witness["sequence"] == [[f"p{t}", t] for t in range(length)]
-        assert length == 1 or check_kcl(Visits.from_records(records), KCL(k=k, c=1, l=length - 1)).holds
-    assert_agrees(Visits.from_records(records), KCL(k=k, c=1, l="all"))
+        assert length == 1 or check_kcl(Visits.from_records(records), KclPrivacy(k=k, c=1, l=length - 1)).holds
+    assert_agrees(Visits.from_records(records), KclPrivacy(k=k, c=1, l="all"))
     cured = Visits.from_records([*records, base(length, 1)[0] + extra])
-    assert check_kcl(cured, KCL(k=k, c=1, l="all")).holds
+    assert check_kcl(cured, KclPrivacy(k=k, c=1, l="all")).holds
 
 
 @pytest.mark.parametrize("people", ["declared", "one trip each", "two trips each"])
 @pytest.mark.parametrize("length", [1, 2, 5, 8])
 @pytest.mark.parametrize(("having", "among", "c"), [(11, 20, Fraction(1, 2)), (4, 11, Fraction(1, 3)), (7, 9, "0.7")])
 def test_a_telling_long_sequence_is_found_although_all_shorter_ones_are_harmless(length, having, among, c, people):
-    claim = KCL(k=2, c=c, l="all", sensitive={"ill": ["HIV", "flu"], "job": ["spy"]})
+    claim = KclPrivacy(k=2, c=c, l="all", sensitive={"ill": ["HIV", "flu"], "job": ["spy"]})
     assert Fraction(having, among) > claim.c >= Fraction(having - 1, among)
     filler = common_parts(length, 2 * among) if length > 1 else []
     records = base(length, among) + filler
@@ -330,7 +330,7 @@ def test_a_telling_sequence_that_is_nobodys_whole_trajectory_is_found(length, pe
     if people == "two trips each":
         records, ill, owner = records + [[*shared, *ends]] * 5, ill + ["well"] * 5, [*owner, 0, 1, 2, 3, 4]
     data = Visits.from_records(records, attributes={"ill": ill}, owner=None if people == "declared" else owner)
-    claim = KCL(k=1, c="4/5", l="all", sensitive={"ill": ["HIV"]})
+    claim = KclPrivacy(k=1, c="4/5", l="all", sensitive={"ill": ["HIV"]})
     found = Oracle(data, claim).counts.items()
     assert [q for q, counts in found if counts["confidence"]["ill", "HIV"] > claim.c] == [frozenset(shared)]
     verdict = assert_agrees(data, claim)
@@ -344,7 +344,7 @@ def test_people_are_counted_not_trips(trips, people, expected):
     owner = [person for person in range(people) for _ in range(trips)]
     ill = ["HIV"] * trips + ["well"] * (len(owner) - trips)
     data = Visits.from_records(base(4, len(owner)), attributes={"ill": ill}, owner=owner)
-    verdict = check_kcl(data, KCL(k=people, c=expected, l="all", sensitive={"ill": ["HIV"]}))
+    verdict = check_kcl(data, KclPrivacy(k=people, c=expected, l="all", sensitive={"ill": ["HIV"]}))
     assert verdict.holds
     assert verdict.measured["min_support"] == people
     assert verdict.measured["max_confidence_exact"] == expected
@@ -356,7 +356,7 @@ def test_long_trajectories_are_no_problem():
     records = [whole] * 6 + [whole[:200]] * 3 + [whole[100:]] * 3
     ill = (["HIV"] + ["well"] * 5) + ["HIV", "well", "well"] * 2
     data = Visits.from_records(records, attributes={"ill": ill})
-    claim = KCL(k=6, c="1/4", l="all", sensitive={"ill": ["HIV"]})
+    claim = KclPrivacy(k=6, c="1/4", l="all", sensitive={"ill": ["HIV"]})
     verdict = check_kcl(data, claim)
     assert verdict.holds
     assert verdict.measured["min_support"] == 6
@@ -374,7 +374,7 @@ def test_what_cannot_be_certified_does_not_hold(monkeypatch):
         records += [[("p", int(t)) for t in np.sort(part)] for part in [times, times, times, *parts]]
         ill += ["well"] * 3 + ["HIV"] * 3
     data = Visits.from_records(records, attributes={"ill": ill})
-    claim = KCL(k=3, c="1/2", l="all", sensitive={"ill": ["HIV"]})
+    claim = KclPrivacy(k=3, c="1/2", l="all", sensitive={"ill": ["HIV"]})
     exact = check_kcl(data, claim)
     assert exact.holds
     assert exact.measured["sequences"] > 300
@@ -404,15 +404,15 @@ def test_what_cannot_be_certified_does_not_hold(monkeypatch):
 @pytest.mark.parametrize("owners", ["given", "declared", "hidden"])
 def test_nothing_to_judge_fails(records, owners):
     data = replace(Visits.from_records(records), owners=owners)
-    verdict = check_kcl(data, KCL(k=1, c=1, l="all"))
+    verdict = check_kcl(data, KclPrivacy(k=1, c=1, l="all"))
     assert not verdict.holds
     assert verdict.measured["min_support"] is None
 
 
 def test_an_absent_attribute_fails_and_k_beyond_the_data_fails():
     data = Visits.from_records(base(3, 2))
-    assert "'job'" in check_kcl(data, KCL(k=1, c=1, l="all", sensitive={"job": ["spy"]})).reason
-    assert check_kcl(data, KCL(k=10**15, c=1, l="all")).witness["support"] == 2
+    assert "'job'" in check_kcl(data, KclPrivacy(k=1, c=1, l="all", sensitive={"job": ["spy"]})).reason
+    assert check_kcl(data, KclPrivacy(k=10**15, c=1, l="all")).witness["support"] == 2
 
 
 @pytest.mark.parametrize("sign", [-1, 0, 1])
@@ -421,7 +421,7 @@ def test_a_bound_with_a_huge_denominator_is_compared_exactly(sign, exact_limit, 
     monkeypatch.setattr(kcl_any_length, "EXACT_LIMIT", exact_limit)
     data = Visits.from_records(base(1, 3), attributes={"ill": ["HIV", "well", "well"]})
     c = Fraction(1, 3) + sign * Fraction(1, 10**50)
-    assert check_kcl(data, KCL(k=1, c=c, l="all", sensitive={"ill": ["HIV"]})).holds == (sign >= 0)
+    assert check_kcl(data, KclPrivacy(k=1, c=c, l="all", sensitive={"ill": ["HIV"]})).holds == (sign >= 0)
 
 
 @pytest.mark.parametrize(
@@ -437,5 +437,5 @@ def test_a_bound_with_a_huge_denominator_is_compared_exactly(sign, exact_limit, 
 )  # fmt: skip
 def test_reasons_in_words(k, c, owners, reason):
     data = Visits.from_records(base(2, 2), attributes={"ill": ["well"] * 2}, owner=[4, 4])
-    claim = KCL(k=k, c=c, l="all", sensitive={"ill": ["HIV"]})
+    claim = KclPrivacy(k=k, c=c, l="all", sensitive={"ill": ["HIV"]})
     assert check_kcl(replace(data, owners=owners), claim).reason == reason

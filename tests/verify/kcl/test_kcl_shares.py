@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.errors import UsageError
-from wayveil.model import KCL, Coded, Visits
+from wayveil.model import Coded, KclPrivacy, Visits
 from wayveil.verify import check_kcl
 from wayveil.verify.kcl.kcl_shares import KclShare, cut_share, join_shares, judge_share
 
@@ -68,7 +68,7 @@ def tables(draw, max_records=7):
 
 
 claims = st.builds(
-    KCL,
+    KclPrivacy,
     k=st.integers(1, 4),
     c=st.sampled_from([Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(2, 3), Fraction(1)]),
     l=st.integers(1, 4),
@@ -115,7 +115,7 @@ DATA = Visits.from_records(
     attributes={"ill": ["yes", "no", "no", "no"]},
     owner=[0, 1, 2, 3],
 )
-CLAIM = KCL(k=2, c="1/2", l=2, sensitive={"ill": ["yes"]})
+CLAIM = KclPrivacy(k=2, c="1/2", l=2, sensitive={"ill": ["yes"]})
 SHARES = judge(DATA, CLAIM, [0, 2, 4, 6])
 
 
@@ -172,7 +172,7 @@ def test_data_of_another_share_are_refused(first, until, word):
 def test_one_trajectory_that_begins_too_late_is_refused(late):
     """The end of a span is not in it."""
     data = Visits.from_records([[("a", 1)], [("a", 1)], [("a", late)]])
-    claim = KCL(k=2, c=1, l=2)
+    claim = KclPrivacy(k=2, c=1, l=2)
     assert "begin with a visit of its own" in judge_share(data, claim, first=0, until=2).refusal
     assert not judge_share(data, claim, first=0, until=late + 1).refusal
     early = Visits.from_records([[("a", late)], [("a", 1), ("a", late)]])
@@ -182,7 +182,7 @@ def test_one_trajectory_that_begins_too_late_is_refused(late):
 
 def test_trajectories_without_visits_are_in_no_share():
     data = Visits.from_records([[], [("a", 1)], [], [("a", 1)], []])
-    share = judge_share(data, KCL(k=2, c=1, l=2), first=0, until=2)
+    share = judge_share(data, KclPrivacy(k=2, c=1, l=2), first=0, until=2)
     assert (share.refusal, share.visits, share.trajectories) == ("", 2, 2)
     assert_same(joined(data, share.claim, [share]), check_kcl(data, share.claim))
 
@@ -244,7 +244,7 @@ def test_ties_are_decided_by_time_and_name_across_shares():
     """Two sequences of two visits with the same support in different shares; each judge has names in another order."""
     shared = [[("b", 1)], [("c", 2)], [("a", 8)], [("d", 9)]] * 2
     data = Visits.from_records([[("c", 2), ("d", 9)], [("b", 1), ("a", 8)], *shared])
-    claim = KCL(k=2, c=1, l=3)
+    claim = KclPrivacy(k=2, c=1, l=3)
     verdict = joined(data, claim, judge(data, claim, [0, 2, 20]))
     assert verdict.witness["sequence"] == [["b", 1], ["a", 8]]
     assert_same(verdict, check_kcl(data, claim))
@@ -253,7 +253,7 @@ def test_ties_are_decided_by_time_and_name_across_shares():
 def test_longer_sequences_of_other_shares_are_not_counted():
     """The late share breaks at one visit, so pairs that the early one judged do not count."""
     data = Visits.from_records([[("a", 1), ("b", 2)], [("a", 1), ("b", 2)], [("z", 9)]])
-    claim = KCL(k=2, c=1, l=2)
+    claim = KclPrivacy(k=2, c=1, l=2)
     verdict = joined(data, claim, judge(data, claim, [0, 5, 10]))
     assert verdict.measured["sequences"] == 3
     assert_same(verdict, check_kcl(data, claim))
@@ -264,7 +264,7 @@ def test_values_are_told_in_the_order_of_the_claim():
     data = Visits.from_records(
         [[("a", 1)], [("a", 1)], [("b", 9)], [("b", 9)]], attributes={"ill": ["x", None, "y", "y"]}
     )
-    claim = KCL(k=1, c="1/2", l=1, sensitive={"ill": ["x", "y"]})
+    claim = KclPrivacy(k=1, c="1/2", l=1, sensitive={"ill": ["x", "y"]})
     late = data.take(np.array([2, 3]))
     (share,) = judge(late, claim, [5, 10])
     assert share.worst.value == 1
@@ -288,7 +288,7 @@ def test_a_share_must_have_a_time(first, until):
 
 
 def test_refusals_are_those_of_the_whole():
-    missing = KCL(k=2, c="1/2", l=2, sensitive={"job": ["spy"]})
+    missing = KclPrivacy(k=2, c="1/2", l=2, sensitive={"job": ["spy"]})
     assert_same(joined(DATA, missing, judge(DATA, missing, [0, 2, 4, 6, 99])), check_kcl(DATA, missing))
     wrong = replace(DATA, owners="unknown")
     assert_same(joined(wrong, CLAIM, judge(wrong, CLAIM, [0, 2, 6])), check_kcl(wrong, CLAIM))

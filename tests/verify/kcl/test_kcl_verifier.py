@@ -16,7 +16,7 @@ from kcl_definition import judge_sequences, keeps
 from wayveil import verify
 from wayveil.attacks import KnownVisits
 from wayveil.engines import LocalEngine
-from wayveil.model import KCL, Coded, Visits
+from wayveil.model import Coded, KclPrivacy, Visits
 from wayveil.verify import VERIFIERS, check_kcl
 from wayveil.verify.kcl import kcl_verifier
 from wayveil.verify.kcl.contained_sequences import SequenceWalker
@@ -132,7 +132,7 @@ def tables(draw, max_records=8):
 
 
 claims = st.builds(
-    KCL,
+    KclPrivacy,
     k=st.integers(1, 4),
     c=st.sampled_from([Fraction(0), Fraction(1, 3), Fraction(1, 2), Fraction(2, 3), Fraction(9, 10), Fraction(1)]),
     l=st.integers(1, 4),
@@ -226,7 +226,7 @@ def test_one_rare_sequence_is_found(length, chunk_rows, monkeypatch):
     k = 5
     records = common_parts(length, k) + base(length, k - 1) + [[("x", t) for t in range(-55, -50)]] * k
     data = Visits.from_records(records, owner=range(len(records)))
-    verdict = check_kcl(data, KCL(k=k, c=1, l=4))
+    verdict = check_kcl(data, KclPrivacy(k=k, c=1, l=4))
     assert verdict.witness == {
         "sequence": [[f"p{t}", t] for t in range(length)],
         "support": k - 1,
@@ -237,10 +237,10 @@ def test_one_rare_sequence_is_found(length, chunk_rows, monkeypatch):
     }
     assert not verdict.holds
     assert verdict.measured["min_support"] == k - 1
-    assert sum(counts["support"] < k for counts in oracle(data, KCL(k=k, c=1, l=length)).values()) == 1
-    assert length == 1 or check_kcl(data, KCL(k=k, c=1, l=length - 1)).holds
+    assert sum(counts["support"] < k for counts in oracle(data, KclPrivacy(k=k, c=1, l=length)).values()) == 1
+    assert length == 1 or check_kcl(data, KclPrivacy(k=k, c=1, l=length - 1)).holds
     more = Visits.from_records([*records, *base(length, 1)])
-    assert check_kcl(more, KCL(k=k, c=1, l=4)).holds
+    assert check_kcl(more, KclPrivacy(k=k, c=1, l=4)).holds
 
 
 @pytest.mark.parametrize("length", LENGTHS)
@@ -255,7 +255,7 @@ def test_one_rare_sequence_is_found(length, chunk_rows, monkeypatch):
     ],
 )
 def test_one_telling_sequence_is_found(length, having, among, c):
-    claim = KCL(k=2, c=c, l=4, sensitive={"ill": ["HIV", "flu"], "job": ["spy"]})
+    claim = KclPrivacy(k=2, c=c, l=4, sensitive={"ill": ["HIV", "flu"], "job": ["spy"]})
     assert Fraction(having, among) > claim.c >= Fraction(having - 1, among)
     filler = common_parts(length, 2 * among) if length > 1 else []
     records = base(length, among) + filler
@@ -285,7 +285,7 @@ def test_one_telling_sequence_is_found(length, having, among, c):
 def test_exactly_k_and_exactly_c_hold(having, among, c):
     ill = ["HIV"] * having + ["well"] * (among - having)
     data = Visits.from_records(base(3, among), attributes={"ill": ill})
-    verdict = check_kcl(data, KCL(k=among, c=c, l=3, sensitive={"ill": ["HIV"]}))
+    verdict = check_kcl(data, KclPrivacy(k=among, c=c, l=3, sensitive={"ill": ["HIV"]}))
     assert verdict.holds
     assert verdict.witness is None
     assert verdict.measured["min_support"] == among
@@ -295,7 +295,7 @@ def test_exactly_k_and_exactly_c_hold(having, among, c):
 @pytest.mark.parametrize("sign", [-1, 0, 1])
 def test_a_bound_with_a_huge_denominator_is_compared_exactly(sign):
     data = Visits.from_records(base(1, 3), attributes={"ill": ["HIV", "well", "well"]})
-    claim = KCL(k=1, c=Fraction(1, 3) + sign * Fraction(1, 10**50), l=1, sensitive={"ill": ["HIV"]})
+    claim = KclPrivacy(k=1, c=Fraction(1, 3) + sign * Fraction(1, 10**50), l=1, sensitive={"ill": ["HIV"]})
     assert check_kcl(data, claim).holds == (sign >= 0)
 
 
@@ -309,15 +309,15 @@ def test_shares_that_floats_cannot_tell_apart_are_told_apart():
 
 def test_k_trips_of_one_person_hide_nobody():
     data = Visits.from_records(base(2, 5), owner=[7, 7, 7, 7, 7])
-    assert check_kcl(data, KCL(k=2, c=1, l=2)).witness["support"] == 1
-    assert check_kcl(replace(data, owners="declared"), KCL(k=5, c=1, l=2)).holds
+    assert check_kcl(data, KclPrivacy(k=2, c=1, l=2)).witness["support"] == 1
+    assert check_kcl(replace(data, owners="declared"), KclPrivacy(k=5, c=1, l=2)).holds
 
 
 def test_a_share_is_counted_over_people_and_over_trajectories():
     """One of three people is ill, and two of four trajectories are: the larger share counts."""
     ill = ["HIV", "HIV", "well", "well"]
     data = Visits.from_records(base(1, 4), attributes={"ill": ill}, owner=[1, 1, 2, 3])
-    claim = KCL(k=3, c="1/2", l=1, sensitive={"ill": ["HIV"]}, row_share="1/2")
+    claim = KclPrivacy(k=3, c="1/2", l=1, sensitive={"ill": ["HIV"]}, row_share="1/2")
     verdict = assert_agrees(data, claim)
     assert verdict.holds
     assert verdict.measured["max_confidence_exact"] == "1/3"
@@ -338,7 +338,7 @@ def dominated(l):
         attributes={"ill": ["HIV"] * 200 + ["well"] * 14},
         owner=[0] * 200 + list(range(1, 15)),
     )
-    return data, KCL(k=2, c="1/2", l=l, sensitive={"ill": ["HIV"]})
+    return data, KclPrivacy(k=2, c="1/2", l=l, sensitive={"ill": ["HIV"]})
 
 
 @pytest.mark.parametrize("l", [1, 2, 3, "all"])
@@ -366,7 +366,7 @@ def test_one_dominated_sequence_is_found(length):
     records = common_parts(length, 5) + base(length, 8)
     owner = list(range(len(records)))
     owner[-3:] = [owner[-1]] * 3
-    claim = KCL(k=3, c=1, l=4)
+    claim = KclPrivacy(k=3, c=1, l=4)
     verdict = assert_agrees(Visits.from_records(records, owner=owner), claim)
     assert verdict.witness == {
         "sequence": [[f"p{t}", t] for t in range(length)],
@@ -415,21 +415,21 @@ def test_a_person_who_has_the_value_elsewhere_only_does_not_count():
         [[("a", 1)], [("a", 1)], [("b", 1)], [("b", 1)]], attributes={"ill": ["well", "well", "HIV", "well"]},
         owner=[1, 2, 1, 2],
     )  # fmt: skip
-    verdict = check_kcl(data, KCL(k=2, c=0, l=1, sensitive={"ill": ["HIV"]}))
+    verdict = check_kcl(data, KclPrivacy(k=2, c=0, l=1, sensitive={"ill": ["HIV"]}))
     assert verdict.witness["sequence"] == [["b", 1]]
 
 
 def test_the_witness_is_shortest_then_rarest_then_first():
     records = [*base(2, 4), [("z", 0)], [("y", 9)], [("x", 9), ("q", 10)], [("x", 9), ("q", 10)]]
-    verdict = check_kcl(Visits.from_records(records), KCL(k=3, c=1, l=2))
+    verdict = check_kcl(Visits.from_records(records), KclPrivacy(k=3, c=1, l=2))
     assert verdict.witness["sequence"] == [["z", 0]]
     assert verdict.measured["sequences"] == 6  # only length 1 was judged
 
 
 def test_parameters_beyond_the_data_are_harmless():
     data = Visits.from_records(base(3, 2))
-    assert check_kcl(data, KCL(k=2, c=1, l=10**15)).measured["sequences"] == 7
-    assert check_kcl(data, KCL(k=10**15, c=1, l=2)).witness["support"] == 2
+    assert check_kcl(data, KclPrivacy(k=2, c=1, l=10**15)).measured["sequences"] == 7
+    assert check_kcl(data, KclPrivacy(k=10**15, c=1, l=2)).witness["support"] == 2
 
 
 @settings(deadline=None, max_examples=60, derandomize=True)
@@ -437,7 +437,7 @@ def test_parameters_beyond_the_data_are_harmless():
 def test_no_attacker_of_the_promise_comes_further_than_the_verdict_says(data, l):
     """The attack knows the truth, here the published data themselves, and tries every set of visits."""
     sensitive = {"ill": ["HIV"]}
-    verdict = check_kcl(data, KCL(k=1, c=1, l=l, sensitive=sensitive, row_share=1))
+    verdict = check_kcl(data, KclPrivacy(k=1, c=1, l=l, sensitive=sensitive, row_share=1))
     attack = KnownVisits(m=l, choice="worst")
     found = attack.run(data, data, sensitive=sensitive, rng=np.random.default_rng(1), engine=LocalEngine(workers=1))
     assert found.measured["identity_max"] == pytest.approx(verdict.measured["max_owner_share"])
@@ -452,7 +452,7 @@ def test_no_attacker_of_the_promise_comes_further_than_the_verdict_says(data, l)
 @pytest.mark.parametrize("owners", ["given", "declared", "hidden"])
 def test_nothing_to_judge_fails(records, owners):
     data = replace(Visits.from_records(records, attributes={"ill": [None] * len(records)}), owners=owners)
-    verdict = check_kcl(data, KCL(k=1, c=1, l=1))
+    verdict = check_kcl(data, KclPrivacy(k=1, c=1, l=1))
     assert not verdict.holds
     assert "nothing to judge" in verdict.reason
     assert verdict.witness is None
@@ -463,7 +463,7 @@ def test_empty_trajectories_are_no_evidence():
     data = Visits.from_records(
         [[], *base(1, 2), []], attributes={"ill": [None, "well", "well", None]}, owner=[1, 2, 2, 3]
     )
-    verdict = check_kcl(data, KCL(k=1, c=0, l=1, sensitive={"ill": ["HIV"]}))
+    verdict = check_kcl(data, KclPrivacy(k=1, c=0, l=1, sensitive={"ill": ["HIV"]}))
     assert verdict.holds
     assert verdict.measured["min_support"] == 1
     assert verdict.measured["trajectories"] == 2
@@ -472,9 +472,9 @@ def test_empty_trajectories_are_no_evidence():
 def test_a_missing_value_counts_as_every_declared_value():
     data = Visits.from_records(base(1, 4), attributes={"ill": ["HIV", None, "flu", "well"], "job": ["baker"] * 4})
     for value in ("HIV", "flu"):
-        claim = KCL(k=1, c="1/2", l=1, sensitive={"ill": [value]})
+        claim = KclPrivacy(k=1, c="1/2", l=1, sensitive={"ill": [value]})
         assert check_kcl(data, claim).measured["max_confidence_exact"] == "1/2"
-    claim = KCL(k=1, c=1, l=1, sensitive={"ill": ["plague"], "job": ["spy"]})
+    claim = KclPrivacy(k=1, c=1, l=1, sensitive={"ill": ["plague"], "job": ["spy"]})
     assert check_kcl(data, claim).measured["max_confidence_exact"] == "1/4"  # not declared for job, not missing there
 
 
@@ -482,20 +482,20 @@ def test_a_missing_value_counts_as_every_declared_value():
 def test_a_code_without_label_is_a_missing_value(code):
     data = Visits.from_records(base(1, 2))
     ill = Coded(codes=np.array([0, code]), labels=("well", "HIV"))
-    claim = KCL(k=1, c="0.4", l=1, sensitive={"ill": ["HIV"]})
+    claim = KclPrivacy(k=1, c="0.4", l=1, sensitive={"ill": ["HIV"]})
     assert check_kcl(replace(data, attributes={"ill": ill}), claim).witness["confidence"] == "1/2"
 
 
 def test_labels_that_repeat_are_one_value():
     data = Visits.from_records(base(1, 4))
     ill = Coded(codes=np.array([0, 1, 2, 2]), labels=("HIV", "HIV", "well"))
-    claim = KCL(k=1, c="0.4", l=1, sensitive={"ill": ["HIV"]})
+    claim = KclPrivacy(k=1, c="0.4", l=1, sensitive={"ill": ["HIV"]})
     assert check_kcl(replace(data, attributes={"ill": ill}), claim).witness["confidence"] == "1/2"
 
 
 def test_an_absent_attribute_fails():
     data = Visits.from_records(base(1, 3), attributes={"ill": ["well"] * 3})
-    verdict = check_kcl(data, KCL(k=1, c=1, l=1, sensitive={"job": ["spy"]}))
+    verdict = check_kcl(data, KclPrivacy(k=1, c=1, l=1, sensitive={"job": ["spy"]}))
     assert not verdict.holds
     assert "'job'" in verdict.reason
     assert verdict.measured["max_confidence"] is None
@@ -503,7 +503,7 @@ def test_an_absent_attribute_fails():
 
 def test_a_value_that_never_occurs_is_never_met():
     data = Visits.from_records(base(1, 3), attributes={"ill": ["well"] * 3})
-    verdict = check_kcl(data, KCL(k=3, c=0, l=1, sensitive={"ill": ["plague"]}))
+    verdict = check_kcl(data, KclPrivacy(k=3, c=0, l=1, sensitive={"ill": ["plague"]}))
     assert verdict.holds
     assert verdict.measured["max_confidence"] == 0.0
     assert verdict.measured["max_confidence_exact"] == "0/1"
@@ -511,11 +511,11 @@ def test_a_value_that_never_occurs_is_never_met():
 
 def test_location_names_that_repeat_are_one_location():
     data = Visits.from_records([[("a", 1)], [("b", 1)], [("c", 2)], [("c", 2)]])
-    assert check_kcl(data, KCL(k=2, c=1, l=1)).witness["support"] == 1
-    assert check_kcl(replace(data, locations=("a", "a", "c")), KCL(k=2, c=1, l=1)).holds
+    assert check_kcl(data, KclPrivacy(k=2, c=1, l=1)).witness["support"] == 1
+    assert check_kcl(replace(data, locations=("a", "a", "c")), KclPrivacy(k=2, c=1, l=1)).holds
     # Codes that say "different" must not hide a value that tells all of one place, either.
     mixed = replace(data, locations=("a", "a", "a"))
-    assert check_kcl(mixed, KCL(k=2, c=1, l=1)).measured["sequences"] == 2
+    assert check_kcl(mixed, KclPrivacy(k=2, c=1, l=1)).measured["sequences"] == 2
 
 
 def broken_visits(**columns):
@@ -550,7 +550,7 @@ def broken_visits(**columns):
     ],
 )
 def test_inconsistent_data_fail(columns, word):
-    claim = KCL(k=1, c=1, l=2, sensitive={"ill": ["HIV"]})
+    claim = KclPrivacy(k=1, c=1, l=2, sensitive={"ill": ["HIV"]})
     assert check_kcl(broken_visits(), claim).holds
     verdict = check_kcl(broken_visits(**columns), claim)
     assert not verdict.holds
@@ -568,7 +568,7 @@ def hidden_table(n, n_s):
 @pytest.mark.parametrize(("n", "n_s"), [(1, 1), (4, 0), (4, 1), (4, 3), (4, 4), (9, 7)])
 def test_hidden_owners_are_judged_by_a_bound_that_is_reached(n, n_s):
     bound = Fraction(1, 1 + n - n_s) if n_s else Fraction(0)
-    claim = KCL(k=1, c=bound, l=2, sensitive={"ill": ["HIV"]})
+    claim = KclPrivacy(k=1, c=bound, l=2, sensitive={"ill": ["HIV"]})
     verdict = check_kcl(hidden_table(n, n_s), claim)
     rows = Fraction(n_s, n)  # needs no owners, and is judged in full
     assert verdict.holds == (rows <= bound)
@@ -590,14 +590,14 @@ def test_hidden_owners_are_judged_by_a_bound_that_is_reached(n, n_s):
 
 
 def test_hidden_owners_say_what_was_not_judged():
-    both = check_kcl(hidden_table(4, 1), KCL(k=4, c=1, l=2, sensitive={"ill": ["HIV"]}))
+    both = check_kcl(hidden_table(4, 1), KclPrivacy(k=4, c=1, l=2, sensitive={"ill": ["HIV"]}))
     assert [part.split(":")[0] for part in both.not_judged] == [
         "support by owner",
         "trajectories by owner",
         "confidence by owner",
     ]
-    assert len(check_kcl(hidden_table(4, 1), KCL(k=4, c=1, l=2)).not_judged) == 2
-    assert check_kcl(hidden_table(4, 1), KCL(k=5, c=1, l=2)).witness["breaks"] == "support"
+    assert len(check_kcl(hidden_table(4, 1), KclPrivacy(k=4, c=1, l=2)).not_judged) == 2
+    assert check_kcl(hidden_table(4, 1), KclPrivacy(k=5, c=1, l=2)).witness["breaks"] == "support"
 
 
 # -------------------------------------------------------------------------------------------------------------- others
@@ -649,13 +649,17 @@ def test_longer_sequences_that_were_met_before_a_break_are_not_reported(monkeypa
         [("y", 8), ("z", 9)],
     ]
     data = Visits.from_records([*records, [("p1", 1)], [("p2", 2)]])
-    assert assert_agrees(data, KCL(k=2, c=1, l=3)).witness["sequence"] == [["y", 8], ["z", 9]]
+    assert assert_agrees(data, KclPrivacy(k=2, c=1, l=3)).witness["sequence"] == [["y", 8], ["z", 9]]
 
 
 def test_input_is_untouched_and_reason_holds_no_published_value():
     data = Visits.from_records([[("secretplace", 4711)], [("b", 1)]], attributes={"ill": ["leprosy", "well"]})
     before = [a.copy() for a in (data.offsets, data.location, data.t, data.owner)]
-    for claim in (KCL(k=2, c=1, l=1), KCL(k=1, c=0, l=1, sensitive={"ill": ["leprosy"]}), KCL(k=1, c=1, l=1)):
+    for claim in (
+        KclPrivacy(k=2, c=1, l=1),
+        KclPrivacy(k=1, c=0, l=1, sensitive={"ill": ["leprosy"]}),
+        KclPrivacy(k=1, c=1, l=1),
+    ):
         reason = check_kcl(data, claim).reason
         assert not any(word in reason for word in ("secretplace", "4711", "leprosy"))
     after = [data.offsets, data.location, data.t, data.owner]
@@ -676,10 +680,10 @@ def test_input_is_untouched_and_reason_holds_no_published_value():
 )  # fmt: skip
 def test_reasons_in_words(k, c, owners, reason):
     data = Visits.from_records(base(1, 2), attributes={"ill": ["well"] * 2}, owner=[4, 4])
-    claim = KCL(k=k, c=c, l=1, sensitive={"ill": ["HIV"]})
+    claim = KclPrivacy(k=k, c=c, l=1, sensitive={"ill": ["HIV"]})
     assert check_kcl(replace(data, owners=owners), claim).reason == reason
 
 
 def test_the_package_lists_its_verifiers():
     assert set(verify.__all__) >= {"VERIFIERS", *(judge.__name__ for judge in VERIFIERS.values())}
-    assert VERIFIERS[KCL.name] is check_kcl
+    assert VERIFIERS[KclPrivacy.name] is check_kcl

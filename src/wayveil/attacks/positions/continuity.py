@@ -18,7 +18,7 @@ from wayveil.attacks.positions.fitting import MOST_EDGES, fitting
 from wayveil.attacks.positions.known_positions import Array, check_matched
 from wayveil.attacks.row_ranges import expanded, parts
 from wayveil.kernels.attacks.speed_continuity import KnownRows, PublishedRows, keep_reachable
-from wayveil.model import AttackResult, Chart, Engine, Number, Points, Regions, parameter, seconds_per_unit
+from wayveil.model import AttackResult, Boxes, Chart, Engine, Number, Points, parameter, seconds_per_unit
 from wayveil.model.claims import top_speed_of
 from wayveil.model.data.ragged import offsets_of, trajectory_of_row
 from wayveil.model.numbers import count, measure, probability, share
@@ -71,7 +71,7 @@ class Continuity(OnPositions):
     >>> truth = Points.from_records([[(0, 0.5, 0.5), (1, 1.5, 0.5), (2, 2.5, 0.5)], [(0, 9.5, 0.5), (1, 8.5, 0.5)]])
     >>> box = (1, 1, 1.0, 9.0, 0.0, 1.0)
     >>> one = [(0, 0, 0.0, 1.0, 0.0, 1.0), box, (2, 2, 2.0, 3.0, 0.0, 1.0)]
-    >>> target = Regions.from_records([one, [(0, 0, 9.0, 10.0, 0.0, 1.0), box]])
+    >>> target = Boxes.from_records([one, [(0, 0, 9.0, 10.0, 0.0, 1.0), box]])
     >>> from dataclasses import replace
     >>> truth = replace(truth, known=truth.t == 1)
     >>> for top_speed in (2, 20):
@@ -93,13 +93,13 @@ class Continuity(OnPositions):
 
     name: ClassVar[str] = "continuity"
     summary: ClassVar[str] = "an attacker who knows the declared positions and uses the boxes before and after them"
-    targets: ClassVar[tuple[type[Regions], ...]] = (Regions,)
+    targets: ClassVar[tuple[type[Boxes], ...]] = (Boxes,)
 
     def queries(self, truth: Points, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator) -> None:
         """Return nothing that is drawn: all declared positions of everybody are known."""
 
     def match(
-        self, queries: None, target: Regions | Points, *, truth: Points, rng: np.random.Generator, engine: Engine
+        self, queries: None, target: Boxes | Points, *, truth: Points, rng: np.random.Generator, engine: Engine
     ) -> _Left:
         check_matched(self.name, truth, target)
         owner = owners_of(truth)
@@ -316,7 +316,7 @@ class _Scene:
     slack: float
 
     @classmethod
-    def of(cls, truth: Points, target: Regions | Points, there: Array) -> _Scene:
+    def of(cls, truth: Points, target: Boxes | Points, there: Array) -> _Scene:
         seen = (truth if truth.known is None else truth.where(truth.known)).take(there)
         published = target.take(there)
         boxes = published.boxes()

@@ -21,12 +21,12 @@ from wayveil.methods.common.trajectory_rows import Picked
 from wayveil.methods.knode.trajectory_graph import class_owners, cut_large, merge_small, time_classes, time_windows
 from wayveil.model import (
     BlockKey,
+    Boxes,
     Engine,
     KAnonymity,
     Method,
+    MethodResult,
     Points,
-    Published,
-    Regions,
     check_parameters,
     duration_units,
     parameter,
@@ -130,7 +130,7 @@ class Knode(Method):
     name: ClassVar[str] = "knode"
     summary: ClassVar[str] = "trajectory k-anonymity by grouping trajectories of the same time and publishing boxes"
     accepts: ClassVar[type[Points]] = Points
-    publishes: ClassVar[type[Regions]] = Regions
+    publishes: ClassVar[type[Boxes]] = Boxes
     blocks: ClassVar[tuple[BlockKey, ...]] = ("times", "place")
     makes_parts: ClassVar[bool] = True
     parts_in_time: ClassVar[bool] = True
@@ -151,7 +151,7 @@ class Knode(Method):
         """How many people a group has at least: `k`, or more where `row_share` takes more."""
         return people_needed(self.k, self.claim.owner_share)
 
-    def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> Published:
+    def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
         window = duration_units(self.name, "window", self.window, data.time_format)
         engine.progress("finding classes of the same time")
         tracks = _tracks(data, self.people)
@@ -172,9 +172,7 @@ class Knode(Method):
         engine.progress("drawing boxes")
         return _publish(data, tracks, pieces, self.claim, facts)
 
-    def _gather(
-        self, tracks: _Tracks, window: int, engine: Engine
-    ) -> tuple[_Pieces, dict[str, int | float | str]]:
+    def _gather(self, tracks: _Tracks, window: int, engine: Engine) -> tuple[_Pieces, dict[str, int | float | str]]:
         """Return the pieces of these trajectories in their groups, and what is to be told of how they were found."""
         windows = tracks.windows(window)
         label = time_classes(windows)
@@ -455,7 +453,7 @@ def _joined(parts: list[_Groups], n: int) -> _Groups:
 
 def _publish(
     data: Points, tracks: _Tracks, pieces: _Pieces, claim: KAnonymity, facts: dict[str, int | float | str]
-) -> Published:
+) -> MethodResult:
     """Give every piece the boxes of its group; a trajectory of which nothing is published stays, without boxes."""
     spans = pieces.high - pieces.low + 1
     first_box = offsets_of(spans)
@@ -467,14 +465,14 @@ def _publish(
     lengths = np.concatenate([spans[pieces.label], np.zeros(len(nothing), np.int64)])[order]
     source = source[order]
     box = take(first_box, pieces.label)[1]
-    regions = Regions(
+    regions = Boxes(
         offsets=offsets_of(lengths), t_min=time[box], t_max=time[box],
         x_min=side[0][box], x_max=side[1][box], y_min=side[2][box], y_max=side[3][box],
-        owner=data.owner[source], attributes={name: values[source] for name, values in data.attributes.items()},
+        owner=data.owner[source], attributes={name: values.take(source) for name, values in data.attributes.items()},
         frame=data.frame, time_format=data.time_format, owners=data.owners,
     )  # fmt: skip
     facts = facts | _facts(data, pieces, side, spans, first_box)
-    return Published(data=regions, claim=claim, facts=facts, source=source)
+    return MethodResult(data=regions, claim=claim, facts=facts, source=source)
 
 
 def _facts(

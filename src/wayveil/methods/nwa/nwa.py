@@ -39,7 +39,7 @@ from wayveil.methods.clusters.kdelta_base import (
 from wayveil.methods.clusters.offsets_in_disc import Offsets, draw_ranks
 from wayveil.methods.common.dominance import keep_shares
 from wayveil.methods.common.trajectory_rows import Picked
-from wayveil.model import BlockKey, Engine, Points, Published, duration_units, parameter
+from wayveil.model import BlockKey, Engine, MethodResult, Points, duration_units, parameter
 from wayveil.model.claims.counting import row_share_parameter
 from wayveil.model.data.ragged import FloatArray, IntArray, offsets_of, take
 
@@ -144,7 +144,7 @@ class Nwa(WalkTogether):
     summary: ClassVar[str] = "Never Walk Alone: (k,delta)-anonymity by clustering and space translation"
     blocks: ClassVar[tuple[BlockKey, ...]] = ("times", "place")
 
-    def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> Published:
+    def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
         check_data(self.name, data, self.k)
         data = self.rounded(data)
         begin, end = self._cut(data)
@@ -175,7 +175,7 @@ class Nwa(WalkTogether):
                 "most trajectories share their timestamps with too few people: put them on common times with the step "
                 "resample, or take a larger pi"
             )
-        return Published(data=made, claim=self.claim, facts=facts, groups=label)
+        return MethodResult(data=made, claim=self.claim, facts=facts, groups=label)
 
     def _gather(
         self, data: Points, begin: IntArray, end: IntArray, trash_max: Fraction, key: bytes, engine: Engine

@@ -23,11 +23,11 @@ from wayveil.kernels.qid.timed_samples import Samples, keep_compatible
 from wayveil.model import (
     AttackGraph,
     BlockKey,
+    Boxes,
     Engine,
     Method,
+    MethodResult,
     Points,
-    Published,
-    Regions,
     check_parameters,
     duration_units,
     parameter,
@@ -166,7 +166,7 @@ class Qid(Method):
     name: ClassVar[str] = "qid"
     summary: ClassVar[str] = "k candidates for the positions declared as known, by boxes around groups at these times"
     accepts: ClassVar[type[Points]] = Points
-    publishes: ClassVar[type[Regions]] = Regions
+    publishes: ClassVar[type[Boxes]] = Boxes
     blocks: ClassVar[tuple[BlockKey, ...]] = ()
 
     def __post_init__(self) -> None:
@@ -189,7 +189,7 @@ class Qid(Method):
         """How many people a group needs."""
         return max(self.k, ceil(1 / self.claim.owner_share))
 
-    def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> Published:
+    def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
         some = data
         made = self._run(some, self._claim_on(some), engine)
         # Nothing may depend on people of whom nothing is published: neither a top speed that is found in the data, nor
@@ -206,7 +206,7 @@ class Qid(Method):
         given, left = (int((np.diff(offsets) > 0).sum()) for offsets in (data.offsets, made.data.offsets))
         return replace(made, facts={**made.facts, "trajectories left out": given - left})
 
-    def _run(self, data: Points, claim: AttackGraph, engine: Engine) -> Published:
+    def _run(self, data: Points, claim: AttackGraph, engine: Engine) -> MethodResult:
         engine.progress("finding candidates")
         tracks = _tracks(data, self._people, self.cell)
         reach = _Reach.of(data, claim, self.guard)
@@ -296,7 +296,7 @@ class Qid(Method):
     def _published(
         self, data: Points, tracks: _Tracks, active: BoolArray, root: IntArray, box: IntArray, dropped: BoolArray,
         claim: AttackGraph, facts: Facts,
-    ) -> Published:  # fmt: skip
+    ) -> MethodResult:  # fmt: skip
         there = active[trajectory_of_row(tracks.samples.first)]
         keep = there & ~dropped
         side = _sides(box[:, keep], self.cell)
@@ -304,7 +304,7 @@ class Qid(Method):
         # A box is marked if something is known then of anybody in its class: not of whom, which nobody must learn.
         declared = np.zeros(len(root), np.bool_)
         declared[root[tracks.samples.known_row]] = True
-        regions = Regions(
+        regions = Boxes(
             offsets=keep_rows(data.offsets, keep), t_min=t, t_max=t,
             x_min=side[0], x_max=side[1], y_min=side[2], y_max=side[3],
             owner=data.owner, attributes=data.attributes, frame=data.frame, time_format=data.time_format,
@@ -316,7 +316,7 @@ class Qid(Method):
                 "samples in boxes of a guard": int((keep & ~declared[root] & (size[root] > 1)).sum()),
                 "samples dropped in a guard": int((there & dropped).sum()),
             }
-        return Published(data=regions, claim=claim, facts=facts | _loss(root[keep], box[:, keep]))
+        return MethodResult(data=regions, claim=claim, facts=facts | _loss(root[keep], box[:, keep]))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -39,8 +39,8 @@ from wayveil.methods.common.trajectory_rows import Picked
 from wayveil.model import (
     BlockKey,
     Engine,
+    MethodResult,
     Points,
-    Published,
     duration_units,
     parameter,
     seconds_per_unit,
@@ -183,7 +183,7 @@ class W4m(WalkTogether):
     summary: ClassVar[str] = "Wait For Me: (k,delta)-anonymity by clustering and editing in space and time"
     blocks: ClassVar[tuple[BlockKey, ...]] = ("place",)
 
-    def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> Published:
+    def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
         check_data(self.name, data, self.k)
         data = self.rounded(data)
         key = rng.bytes(32)
@@ -217,7 +217,7 @@ class W4m(WalkTogether):
         }
         if not finer.is_edr:
             facts["largest cost of a pair of points"] = gathered.measure.cap
-        return Published(data=made, claim=self.claim, facts=facts, groups=label)
+        return MethodResult(data=made, claim=self.claim, facts=facts, groups=label)
 
     def _gather(self, data: Points, trash_max: Fraction, key: bytes, engine: Engine) -> _Gathered:
         """Return the clusters of these trajectories, and how they were compared."""

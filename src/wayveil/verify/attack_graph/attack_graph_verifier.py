@@ -10,9 +10,9 @@ import numpy as np
 
 from wayveil.model.claims import AttackGraph
 from wayveil.model.claims.counting import percent, share_text
+from wayveil.model.data.boxes import Boxes
 from wayveil.model.data.points import Points
 from wayveil.model.data.ragged import BoolArray, IntArray, keep_rows, offsets_of
-from wayveil.model.data.regions import Regions
 from wayveil.model.results import Verdict
 from wayveil.verify.attack_graph.boxes_at import MOST_ENTRIES
 from wayveil.verify.attack_graph.candidates import Candidates, Search
@@ -31,7 +31,7 @@ STEP_LIMIT = 3_000_000_000
 """What needs more comparisons of a position with a box than this does not hold; some minutes."""
 
 
-def check_attack_graph(published: Regions, claim: AttackGraph, *, original: Points | None = None) -> Verdict:
+def check_attack_graph(published: Boxes, claim: AttackGraph, *, original: Points | None = None) -> Verdict:
     """Judge whether everybody keeps enough candidates, whoever else's positions are known.
 
     People and trajectories are those that were published.  There is an edge from person i to trajectory o if for every
@@ -55,7 +55,7 @@ def check_attack_graph(published: Regions, claim: AttackGraph, *, original: Poin
 
     Parameters
     ----------
-    published : Regions
+    published : Boxes
         The published data.  Trajectories without rows are not published.
     claim : AttackGraph
         What to judge.
@@ -94,10 +94,10 @@ def check_attack_graph(published: Regions, claim: AttackGraph, *, original: Poin
     Examples
     --------
     >>> truth = Points.from_records([[(0, 1.0, 0.0)], [(0, 2.0, 0.0)]])
-    >>> boxes = Regions.from_records([[(0, 0, 1.0, 2.0, 0.0, 0.0)], [(0, 0, 1.0, 2.0, 0.0, 0.0)]])
+    >>> boxes = Boxes.from_records([[(0, 0, 1.0, 2.0, 0.0, 0.0)], [(0, 0, 1.0, 2.0, 0.0, 0.0)]])
     >>> check_attack_graph(boxes, AttackGraph(k=2), original=truth).holds
     True
-    >>> boxes = Regions.from_records([[(0, 0, 1.0, 1.0, 0.0, 0.0)], [(0, 0, 1.0, 2.0, 0.0, 0.0)]])
+    >>> boxes = Boxes.from_records([[(0, 0, 1.0, 1.0, 0.0, 0.0)], [(0, 0, 1.0, 2.0, 0.0, 0.0)]])
     >>> verdict = check_attack_graph(boxes, AttackGraph(k=2), original=truth)
     >>> verdict.holds, verdict.measured["edges"], verdict.measured["edges_left"], verdict.witness["breaks"]
     (False, 3, 2, 'candidates')
@@ -136,7 +136,7 @@ class _Findings:
     unmarked: BoolArray | None = None
 
     @classmethod
-    def of(cls, published: Regions, original: Points, claim: AttackGraph) -> _Findings:
+    def of(cls, published: Boxes, original: Points, claim: AttackGraph) -> _Findings:
         nodes = np.flatnonzero(published.offsets[:-1] < published.offsets[1:])
         owner = people_of(_who(published, original))[nodes]
         true = touched(published, original)
@@ -185,7 +185,7 @@ class _Findings:
             side for left in (self.left, self.left_without) if left for side in (left.of_person, left.of_trajectory)
         ]
 
-    def with_declared(self, published: Regions, original: Points) -> _Findings:
+    def with_declared(self, published: Boxes, original: Points) -> _Findings:
         """Return the same with what is found of boxes that are said to be of declared times, if any are."""
         if published.declared is None:
             return self
@@ -196,7 +196,7 @@ class _Findings:
         )
 
 
-def _judge_alone(published: Regions, claim: AttackGraph) -> Verdict:
+def _judge_alone(published: Boxes, claim: AttackGraph) -> Verdict:
     """Judge what the published files show: that a crowd shares every box that is said to be of a declared time."""
     why_not = refusal(published)
     if why_not is None and published.declared is not None and len(published.declared) != len(published.t_min):
@@ -232,7 +232,7 @@ def _judge_alone(published: Regions, claim: AttackGraph) -> Verdict:
     )
 
 
-def _shared_by(least: int, data: Regions | Points, claim: AttackGraph) -> str:
+def _shared_by(least: int, data: Boxes | Points, claim: AttackGraph) -> str:
     one, many = ("person", "people") if data.owners == "given" else ("trajectory", "trajectories")
     if least >= claim.k:
         return f"Every box of a declared time is that of {least} {many} or more (k = {claim.k})."
@@ -240,7 +240,7 @@ def _shared_by(least: int, data: Regions | Points, claim: AttackGraph) -> str:
 
 
 def _reachable(
-    published: Regions, original: Points, nodes: IntArray, graph: Candidates, speed: float, steps: StepBudget
+    published: Boxes, original: Points, nodes: IntArray, graph: Candidates, speed: float, steps: StepBudget
 ) -> Candidates:
     """Return the candidates of each person that are within reach; everybody is of a kind of their own then."""
     lengths = np.diff(graph.offsets)[graph.kind]
@@ -270,12 +270,12 @@ def _unusable(original: Points) -> str | None:
     return None if why_not is None else f"The original cannot be used. {why_not}"
 
 
-def _who(published: Regions, original: Points) -> Regions | Points:
+def _who(published: Boxes, original: Points) -> Boxes | Points:
     """Return the data that say who the owners are: the original, unless only the published data do."""
     return published if published.owners == "given" != original.owners else original
 
 
-def _verdict(published: Regions, original: Points, claim: AttackGraph, findings: _Findings) -> Verdict:
+def _verdict(published: Boxes, original: Points, claim: AttackGraph, findings: _Findings) -> Verdict:
     left = findings.left
     data = _who(published, original)
     witness = _witness(published, claim, findings)
@@ -304,7 +304,7 @@ def _verdict(published: Regions, original: Points, claim: AttackGraph, findings:
     )
 
 
-def _refused(published: Regions, claim: AttackGraph, reason: str) -> Verdict:
+def _refused(published: Boxes, claim: AttackGraph, reason: str) -> Verdict:
     names = (
         "min_candidates",
         "min_people",
@@ -327,12 +327,12 @@ def _refused(published: Regions, claim: AttackGraph, reason: str) -> Verdict:
     )
 
 
-def _size(published: Regions) -> dict[str, int]:
+def _size(published: Boxes) -> dict[str, int]:
     many = int((published.offsets[:-1] < published.offsets[1:]).sum())
     return {"trajectories": many, "boxes": len(published.t_min)}
 
 
-def _witness(published: Regions, claim: AttackGraph, findings: _Findings) -> dict[str, Any] | None:
+def _witness(published: Boxes, claim: AttackGraph, findings: _Findings) -> dict[str, Any] | None:
     """Return something published that breaks the claim; what it is does not depend on the order of trajectories."""
     left = findings.left
     if not findings.contained.all():
@@ -359,13 +359,13 @@ def _witness(published: Regions, claim: AttackGraph, findings: _Findings) -> dic
     return None
 
 
-def _first_box(published: Regions, rows: IntArray) -> list[int | float]:
+def _first_box(published: Boxes, rows: IntArray) -> list[int | float]:
     """Return one of these boxes, as published: the first in the order of values."""
     columns = [column[rows] for column in columns_of(published)]
     return _row(published, int(rows[np.lexsort(columns[::-1])[0]]))
 
 
-def _trajectory(published: Regions, which: IntArray) -> dict[str, Any]:
+def _trajectory(published: Boxes, which: IntArray) -> dict[str, Any]:
     """Return one of the trajectories, as published, by its ends: the first in the order of digests."""
     _, first = same(published.offsets, columns_of(published), which)
     begin = int(published.offsets[first[0]])
@@ -373,7 +373,7 @@ def _trajectory(published: Regions, which: IntArray) -> dict[str, Any]:
     return {"start": _row(published, begin), "end": _row(published, end), "rows": end - begin + 1}
 
 
-def _row(published: Regions, row: int) -> list[int | float]:
+def _row(published: Boxes, row: int) -> list[int | float]:
     """Return one box as it was published: (t_min, t_max, x_min, x_max, y_min, y_max)."""
     one = slice(row, row + 1)
     x_min, y_min = published.frame.to_file(published.x_min[one], published.y_min[one])
@@ -382,9 +382,7 @@ def _row(published: Regions, row: int) -> list[int | float]:
     return [int(published.t_min[row]), int(published.t_max[row]), *(float(side[0]) for side in sides)]
 
 
-def _reason(
-    data: Regions | Points, claim: AttackGraph, measured: dict[str, Any], witness: dict[str, Any] | None
-) -> str:
+def _reason(data: Boxes | Points, claim: AttackGraph, measured: dict[str, Any], witness: dict[str, Any] | None) -> str:
     """One sentence with counts and the parameters, without anything that was published."""
     one, many = ("person", "people") if data.owners == "given" else ("trajectory", "trajectories")
     if witness is None:
@@ -429,7 +427,7 @@ def _reason(
     )
 
 
-def _not_judged(data: Regions | Points, claim: AttackGraph) -> tuple[str, ...]:
+def _not_judged(data: Boxes | Points, claim: AttackGraph) -> tuple[str, ...]:
     if data.owners != "hidden":
         return ()
     return (

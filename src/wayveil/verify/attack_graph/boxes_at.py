@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from wayveil.model.data.boxes import Boxes
 from wayveil.model.data.points import Points
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, offsets_of, trajectory_of_row
-from wayveil.model.data.regions import Regions
 from wayveil.verify.common.containment import exact_m
 from wayveil.verify.common.index_ranges import chunks, distinct, expand
 from wayveil.verify.common.step_budget import BudgetExceeded, StepBudget
@@ -85,7 +85,7 @@ class Shapes:
         return len(self.time)
 
     @classmethod
-    def of(cls, data: Regions, number: IntArray, times: IntArray, n: int, steps: StepBudget) -> Shapes:
+    def of(cls, data: Boxes, number: IntArray, times: IntArray, n: int, steps: StepBudget) -> Shapes:
         """Return the shapes of the trajectories that have a `number`, from 0 to n - 1."""
         owner = number[trajectory_of_row(data.offsets)]
         since = np.searchsorted(times, data.t_min, side="left")

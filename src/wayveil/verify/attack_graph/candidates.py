@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from wayveil.model.data.boxes import Boxes
 from wayveil.model.data.points import Points
 from wayveil.model.data.ragged import IntArray, offsets_of, trajectory_of_row
-from wayveil.model.data.regions import Regions
 from wayveil.verify.attack_graph.boxes_at import Shapes, Spots, hits
 from wayveil.verify.common.index_ranges import chunks, distinct, expand
 from wayveil.verify.common.step_budget import StepBudget
@@ -78,7 +78,7 @@ class Search:
 
     Examples
     --------
-    >>> boxes = Regions.from_records([[(0, 0, 0.0, 2.0, 0.0, 0.0)], [(0, 0, 1.0, 2.0, 0.0, 0.0)]])
+    >>> boxes = Boxes.from_records([[(0, 0, 0.0, 2.0, 0.0, 0.0)], [(0, 0, 1.0, 2.0, 0.0, 0.0)]])
     >>> truth = Points.from_records([[(0, 0.0, 0.0)], [(0, 1.0, 0.0)]])
     >>> found = Search.of(boxes, truth, np.arange(2), StepBudget(99)).run(StepBudget(99))
     >>> [found.candidate[found.offsets[a] : found.offsets[a + 1]].tolist() for a in found.kind]
@@ -98,7 +98,7 @@ class Search:
     steps: StepBudget
 
     @classmethod
-    def of(cls, published: Regions, original: Points, nodes: IntArray, steps: StepBudget) -> Search:
+    def of(cls, published: Boxes, original: Points, nodes: IntArray, steps: StepBudget) -> Search:
         """Prepare the search.
 
         Parameters

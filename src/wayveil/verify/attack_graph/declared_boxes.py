@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from wayveil.model.data.boxes import Boxes
 from wayveil.model.data.points import Points
 from wayveil.model.data.ragged import BoolArray, IntArray, trajectory_of_row
-from wayveil.model.data.regions import Regions
 from wayveil.verify.common.index_ranges import distinct
 from wayveil.verify.common.whole_trajectories import columns_of
 
 __all__ = ["count_least", "count_sharing", "find_unmarked"]
 
 
-def count_sharing(published: Regions, owner: IntArray) -> IntArray:
+def count_sharing(published: Boxes, owner: IntArray) -> IntArray:
     """Return how many people have each box that is said to be of a declared time; 0 for all other boxes."""
     rows = np.flatnonzero(np.asarray(published.declared, bool))
     columns = [column[rows] for column in columns_of(published)]
@@ -31,7 +31,7 @@ def count_sharing(published: Regions, owner: IntArray) -> IntArray:
     return people_sharing
 
 
-def find_unmarked(published: Regions, original: Points) -> BoolArray:
+def find_unmarked(published: Boxes, original: Points) -> BoolArray:
     """Tell which boxes are of a time that is known of their own person, and are not said to be of a declared one."""
     is_known = original.known if original.known is not None else np.ones(len(original.t), bool)
     times = np.unique(original.t)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 from typing import Any
 
-from wayveil.model import AttackGraph, Points, Regions
+from wayveil.model import AttackGraph, Boxes, Points
 from wayveil.model.data.times import seconds_per_unit
 from wayveil.verify.common.both_ways import find_break, list_people, list_published
 
@@ -16,14 +16,14 @@ DEGREES_M = 1e-6
 
 
 def find_break_of_attack_graph(
-    published: Regions, claim: AttackGraph, *, original: Points | None = None, **_: Any
+    published: Boxes, claim: AttackGraph, *, original: Points | None = None, **_: Any
 ) -> str:
     """Return how somebody is left with too few candidates, "" if nobody is.
 
     Examples
     --------
     >>> truth = Points.from_records([[(0, 1.0, 0.0)], [(0, 2.0, 0.0)]])
-    >>> boxes = Regions.from_records([[(0, 0, 1.0, 2.0, 0.0, 0.0)]] * 2)
+    >>> boxes = Boxes.from_records([[(0, 0, 1.0, 2.0, 0.0, 0.0)]] * 2)
     >>> find_break_of_attack_graph(boxes, AttackGraph(k=2), original=truth)
     ''
     """
@@ -68,7 +68,7 @@ def reach(edges: dict[int, set[int]], start: int) -> set[int]:
 class Positions:
     """Boxes and true positions, as lists."""
 
-    def __init__(self, published: Regions, original: Points) -> None:
+    def __init__(self, published: Boxes, original: Points) -> None:
         self.slack = DEGREES_M if published.frame.degrees else 0.0
         self.boxes = [published.record(i) for i in range(len(published))]
         self.truth = [original.record(i) for i in range(len(original))]

@@ -6,9 +6,9 @@ from math import sqrt
 
 import numpy as np
 
+from wayveil.model.data.boxes import Boxes
 from wayveil.model.data.points import Points
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, keep_rows, trajectory_of_row
-from wayveil.model.data.regions import Regions
 from wayveil.model.data.times import seconds_per_unit
 from wayveil.verify.common.containment import exact_m
 from wayveil.verify.common.index_ranges import chunks, expand
@@ -41,7 +41,7 @@ def exceed_speed(original: Points, speed: float, slack: float) -> BoolArray:
 
 
 def within_reach(
-    published: Regions, original: Points, person: IntArray, trajectory: IntArray, speed: float, budget: StepBudget
+    published: Boxes, original: Points, person: IntArray, trajectory: IntArray, speed: float, budget: StepBudget
 ) -> BoolArray:
     """Tell for pairs of a person and a trajectory whether all that is known of the one is within reach of the other.
 
@@ -61,7 +61,7 @@ def within_reach(
     --------
     >>> truth = Points.from_records([[(0, 0.0, 0.0), (5, 1.0, 1.0)]])
     >>> near = [(0, 0, 0.0, 0.0, 0.0, 0.0), (5, 5, 1.0, 2.0, 0.0, 9.0)]
-    >>> boxes = Regions.from_records([near, [(2, 2, 9.0, 9.0, 0.0, 0.0)]])
+    >>> boxes = Boxes.from_records([near, [(2, 2, 9.0, 9.0, 0.0, 0.0)]])
     >>> within_reach(boxes, truth, np.array([0, 0]), np.array([0, 1]), 4.0, StepBudget(99)).tolist()
     [True, False]
     """

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from wayveil.model.data.boxes import Boxes
 from wayveil.model.data.points import Points
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, trajectory_of_row
-from wayveil.model.data.regions import Regions
 from wayveil.verify.common.index_ranges import expand
 from wayveil.verify.common.whole_trajectories import tolerance_m
 
@@ -45,7 +45,7 @@ class Containment:
         return self.outside | self.again | self.nowhere
 
 
-def contain(published: Regions, original: Points) -> Containment:
+def contain(published: Boxes, original: Points) -> Containment:
     """Compare every box of trajectory i with the positions of trajectory i of the original.
 
     A box of a time from t_min to t_max is true if
@@ -69,7 +69,7 @@ def contain(published: Regions, original: Points) -> Containment:
     --------
     >>> truth = Points.from_records([[(0, 0.0, 0.0), (10, 10.0, 0.0)]])
     >>> boxes = [(0, 0, 0.0, 1.0, 0.0, 1.0), (0, 5, 0.0, 9.0, 0.0, 1.0), (4, 5, 4.0, 4.5, 0.0, 1.0)]
-    >>> found = contain(Regions.from_records([[*boxes, (11, 12, 9.0, 11.0, 0.0, 1.0)]]), truth)
+    >>> found = contain(Boxes.from_records([[*boxes, (11, 12, 9.0, 11.0, 0.0, 1.0)]]), truth)
     >>> found.outside.tolist(), found.again.tolist(), found.nowhere.tolist()
     ([False, False, True, False], [False, True, False, False], [False, False, False, True])
     """
@@ -97,24 +97,24 @@ def contain(published: Regions, original: Points) -> Containment:
     return Containment(outside=outside, again=again, nowhere=nowhere)
 
 
-def touched(published: Regions, original: Points) -> BoolArray:
+def touched(published: Boxes, original: Points) -> BoolArray:
     """Tell which boxes contain a recorded position of their trajectory in their time, whatever other boxes contain.
 
     Examples
     --------
-    >>> boxes = Regions.from_records([[(0, 5, 0.0, 1.0, 0.0, 1.0), (0, 5, 0.0, 9.0, 0.0, 1.0)]])
+    >>> boxes = Boxes.from_records([[(0, 5, 0.0, 1.0, 0.0, 1.0), (0, 5, 0.0, 9.0, 0.0, 1.0)]])
     >>> touched(boxes, Points.from_records([[(3, 5.0, 1.0)]])).tolist()
     [False, True]
     """
     return _first(published, original, np.arange(published.n_rows), *_rows_in_time(published, original)) >= 0
 
 
-def beyond(boxes: Regions, points: Points) -> BoolArray:
+def beyond(boxes: Boxes, points: Points) -> BoolArray:
     """Tell which points are not in the box of the same row, in space or in time.
 
     Examples
     --------
-    >>> boxes = Regions.from_records([[(0, 5, 0.0, 1.0, 0.0, 1.0)] * 3])
+    >>> boxes = Boxes.from_records([[(0, 5, 0.0, 1.0, 0.0, 1.0)] * 3])
     >>> beyond(boxes, Points.from_records([[(0, 1.0, 0.0), (5, 1.1, 0.0), (6, 1.0, 0.0)]])).tolist()
     [False, True, True]
     """
@@ -122,12 +122,12 @@ def beyond(boxes: Regions, points: Points) -> BoolArray:
     return ~(in_time & _inside(boxes, np.arange(boxes.n_rows), points.x, points.y, exact_m(boxes)))
 
 
-def exact_m(published: Regions) -> float:
+def exact_m(published: Boxes) -> float:
     """Return by how much a recorded position may be beyond the side of a box: nothing, but for degrees."""
     return DEGREES_TOLERANCE_M if published.frame.degrees else 0.0
 
 
-def mismatch(published: Regions, original: Points) -> str | None:
+def mismatch(published: Boxes, original: Points) -> str | None:
     """Why the original cannot be that of the published data, or None."""
     if len(original) != len(published):
         return "The original does not have one trajectory per published one, so the boxes cannot be compared with it."
@@ -139,7 +139,7 @@ def mismatch(published: Regions, original: Points) -> str | None:
     return None
 
 
-def _rows_in_time(published: Regions, original: Points) -> tuple[IntArray, IntArray]:
+def _rows_in_time(published: Boxes, original: Points) -> tuple[IntArray, IntArray]:
     """Return, for every box, the range of rows of its original trajectory with t_min <= t <= t_max."""
     times = np.unique(original.t)
     width = len(times) + 1
@@ -150,9 +150,7 @@ def _rows_in_time(published: Regions, original: Points) -> tuple[IntArray, IntAr
     return begin, end
 
 
-def _in_turn(
-    published: Regions, original: Points, begin: IntArray, end: IntArray
-) -> Iterator[tuple[IntArray, IntArray]]:
+def _in_turn(published: Boxes, original: Points, begin: IntArray, end: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
     """Let every box take its first position after that of the box before; yield those that get none, and their starts.
 
     Boxes that share no position in time with any before them begin a run, and runs do not depend on each other: the
@@ -174,7 +172,7 @@ def _in_turn(
         yield box[~taken], start[~taken]
 
 
-def _first(published: Regions, original: Points, box: IntArray, begin: IntArray, end: IntArray) -> IntArray:
+def _first(published: Boxes, original: Points, box: IntArray, begin: IntArray, end: IntArray) -> IntArray:
     """Return, for every box listed, the first of the rows from `begin` to `end` that is in it, or -1.
 
     Looks at 1, 4, 16, ... rows of each range at a time, and goes on with those that have met none.
@@ -202,7 +200,7 @@ def _first(published: Regions, original: Points, box: IntArray, begin: IntArray,
     return first_row
 
 
-def _inside(published: Regions, box: IntArray, x: FloatArray, y: FloatArray, tolerance: float) -> BoolArray:
+def _inside(published: Boxes, box: IntArray, x: FloatArray, y: FloatArray, tolerance: float) -> BoolArray:
     is_inside: BoolArray = (
         (published.x_min[box] - tolerance <= x)
         & (x <= published.x_max[box] + tolerance)

@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 
 from wayveil.model.budget import spend
+from wayveil.model.data.boxes import Boxes
 from wayveil.model.data.points import Points
 from wayveil.model.data.ragged import FloatArray, IntArray, trajectory_of_row
-from wayveil.model.data.regions import Regions
 
 __all__ = ["FARTHEST_M", "TOLERANCE_CAP_M", "columns_of", "counted", "people_of", "refusal", "same", "tolerance_m"]
 
@@ -25,7 +25,7 @@ DEGREES_M = 1.5e-4
 """What rounding to nine decimals of a degree may do to the distance of two positions."""
 
 
-def refusal(data: Points | Regions) -> str | None:
+def refusal(data: Points | Boxes) -> str | None:
     """Why the data cannot be judged, or None; trusts nothing that a constructor may have checked.
 
     Examples
@@ -58,7 +58,7 @@ def refusal(data: Points | Regions) -> str | None:
     return None
 
 
-def columns_of(data: Points | Regions) -> list[IntArray | FloatArray]:
+def columns_of(data: Points | Boxes) -> list[IntArray | FloatArray]:
     """Return the columns that make a published row; -0.0 is 0.0, because a reader cannot tell them apart.
 
     Examples
@@ -69,12 +69,12 @@ def columns_of(data: Points | Regions) -> list[IntArray | FloatArray]:
     return [*_times(data), *(column + 0.0 for column in _places(data))]
 
 
-def people_of(data: Points | Regions) -> IntArray:
+def people_of(data: Points | Boxes) -> IntArray:
     """Return the person behind every trajectory; where owners are not given each trajectory is one of its own."""
     return data.owner if data.owners == "given" else np.arange(len(data.offsets) - 1)
 
 
-def counted(data: Points | Regions) -> Literal["owners", "trajectories"]:
+def counted(data: Points | Boxes) -> Literal["owners", "trajectories"]:
     """Return what a count of people counts."""
     return "owners" if data.owners == "given" else "trajectories"
 
@@ -119,7 +119,7 @@ def same(offsets: IntArray, columns: Sequence[IntArray | FloatArray], which: Int
     )
 
 
-def tolerance_m(data: Points | Regions) -> float:
+def tolerance_m(data: Points | Boxes) -> float:
     """Return what rounding may do to a distance between published positions, in metres.
 
     Examples
@@ -131,9 +131,9 @@ def tolerance_m(data: Points | Regions) -> float:
     return min(TOLERANCE_CAP_M, max(1e-9 * largest, DEGREES_M if data.frame.degrees else 0.0))
 
 
-def _times(data: Points | Regions) -> list[IntArray]:
+def _times(data: Points | Boxes) -> list[IntArray]:
     return [getattr(data, name) for name, dtype in data.row_columns.items() if dtype is np.int64]
 
 
-def _places(data: Points | Regions) -> list[FloatArray]:
+def _places(data: Points | Boxes) -> list[FloatArray]:
     return [getattr(data, name) for name, dtype in data.row_columns.items() if dtype is np.float64]

@@ -6,7 +6,7 @@ from collections import defaultdict
 from fractions import Fraction
 from itertools import pairwise
 
-from wayveil.model import KAnonymity, Points, Regions
+from wayveil.model import Boxes, KAnonymity, Points
 from wayveil.verify.common.both_ways import find_break, list_people, list_published
 
 __all__ = ["find_break_of_kanonymity"]
@@ -22,13 +22,13 @@ Box = tuple[int, int, float, float, float, float]
 
 
 def find_break_of_kanonymity(
-    published: Regions | Points, claim: KAnonymity, *, original: Points | None = None, boxes: Regions | None = None
+    published: Boxes | Points, claim: KAnonymity, *, original: Points | None = None, boxes: Boxes | None = None
 ) -> str:
     """Return how the publication breaks k-anonymity, "" if it keeps it.
 
     Examples
     --------
-    >>> data = Regions.from_records([[(0, 0, 0.0, 2.0, 0.0, 1.0)]] * 2)
+    >>> data = Boxes.from_records([[(0, 0, 0.0, 2.0, 0.0, 1.0)]] * 2)
     >>> find_break_of_kanonymity(data, KAnonymity(k=2))
     ''
     >>> truth = Points.from_records([[(0, 1.0, 0.5)], [(0, 3.0, 0.5)]])
@@ -48,7 +48,7 @@ def find_break_of_kanonymity(
         return sentence
     for i in list_published(published):
         truth = None if original is None else original.record(i)
-        if isinstance(shown, Regions) and truth is not None and not was_in(shown.record(i), truth, slack):
+        if isinstance(shown, Boxes) and truth is not None and not was_in(shown.record(i), truth, slack):
             return "A trajectory was not in its boxes."
         if boxes is not None and isinstance(published, Points):
             pairs = zip(boxes.record(i), published.record(i), strict=True)

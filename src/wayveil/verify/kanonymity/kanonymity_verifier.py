@@ -11,9 +11,9 @@ import numpy as np
 from wayveil.model.budget import spend
 from wayveil.model.claims import KAnonymity
 from wayveil.model.claims.counting import exceeds, share_text
+from wayveil.model.data.boxes import Boxes
 from wayveil.model.data.points import Points
 from wayveil.model.data.ragged import BoolArray, IntArray, trajectory_of_row
-from wayveil.model.data.regions import Regions
 from wayveil.model.results import Verdict
 from wayveil.verify.common.containment import Containment, beyond, contain, mismatch
 from wayveil.verify.common.whole_trajectories import columns_of, counted, people_of, refusal, same
@@ -28,11 +28,11 @@ _WHERE = {
 
 
 def check_kanonymity(
-    published: Regions | Points,
+    published: Boxes | Points,
     claim: KAnonymity,
     *,
     original: Points | None = None,
-    boxes: Regions | None = None,
+    boxes: Boxes | None = None,
 ) -> Verdict:
     """Judge whether every published sequence of boxes, or of points, is that of enough people, and whether it is true.
 
@@ -45,7 +45,7 @@ def check_kanonymity(
 
     Parameters
     ----------
-    published : Regions or Points
+    published : Boxes or Points
         The published data.  With ``owners="given"`` distinct owner codes are counted, otherwise every trajectory is
         a person; with ``"hidden"`` the verdict says that the owners could not be counted.  Trajectories without rows
         are not published.
@@ -54,7 +54,7 @@ def check_kanonymity(
     original : Points, optional
         The true data: trajectory i is that of published trajectory i.  Without it, and for points without boxes,
         which contain nothing, the verdict says that the second part was not judged.
-    boxes : Regions, optional
+    boxes : Boxes, optional
         For points: one box per point, in the same trajectories and order.  Whose they are is what the points say.
 
     Returns
@@ -81,7 +81,7 @@ def check_kanonymity(
 
     Examples
     --------
-    >>> boxes = Regions.from_records([[(0, 0, 0.0, 2.0, 0.0, 1.0)]] * 2)
+    >>> boxes = Boxes.from_records([[(0, 0, 0.0, 2.0, 0.0, 1.0)]] * 2)
     >>> check_kanonymity(boxes, KAnonymity(k=2)).holds
     True
     >>> truth = Points.from_records([[(0, 1.0, 0.5)], [(0, 3.0, 0.5)]])
@@ -94,7 +94,7 @@ def check_kanonymity(
         why_not = _misfit(published, boxes)
         if not why_not:
             judged = replace(boxes, owner=published.owner, owners=published.owners)
-    if not why_not and isinstance(judged, Regions) and original is not None:
+    if not why_not and isinstance(judged, Boxes) and original is not None:
         why_not = mismatch(judged, original)
     drawn = published if isinstance(published, Points) and boxes is not None else None
     if why_not:
@@ -102,9 +102,9 @@ def check_kanonymity(
     return _verdict(judged, claim, original, _Groups.of(judged), drawn=drawn)
 
 
-def _misfit(published: Regions | Points, boxes: Regions) -> str | None:
+def _misfit(published: Boxes | Points, boxes: Boxes) -> str | None:
     """Why these cannot be the boxes of the published points, or None."""
-    if isinstance(published, Regions):
+    if isinstance(published, Boxes):
         return "Boxes are given beside boxes, so it is not known which of them to judge."
     if not np.array_equal(boxes.offsets, published.offsets):
         return "The boxes are not one for each published point, so the points cannot be judged by them."
@@ -143,7 +143,7 @@ class _Groups:
         return shares.index(max(shares))
 
     @classmethod
-    def of(cls, data: Regions | Points) -> _Groups:
+    def of(cls, data: Boxes | Points) -> _Groups:
         kept = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
         spend(5_000 * len(kept))
         code, first = same(data.offsets, columns_of(data), kept)
@@ -162,7 +162,7 @@ class _Groups:
 
 
 def _verdict(
-    data: Regions | Points,
+    data: Boxes | Points,
     claim: KAnonymity,
     original: Points | None,
     groups: _Groups | None,
@@ -176,7 +176,7 @@ def _verdict(
     outside = None
     witness = None
     share: float | None = None
-    boxes = data if isinstance(data, Regions) else None
+    boxes = data if isinstance(data, Boxes) else None
     if groups is not None:
         rarest = int(groups.people.min())
         largest = groups.largest
@@ -216,7 +216,7 @@ def _verdict(
     )
 
 
-def _sequence(data: Regions | Points, trajectory: int, people: int) -> dict[str, Any]:
+def _sequence(data: Boxes | Points, trajectory: int, people: int) -> dict[str, Any]:
     """Return a sequence and the people who have it, as published, by its ends."""
     first = int(data.offsets[trajectory])
     last = int(data.offsets[trajectory + 1]) - 1
@@ -225,7 +225,7 @@ def _sequence(data: Regions | Points, trajectory: int, people: int) -> dict[str,
     return {"start": start, "end": end, "rows": last - first + 1, "people": people}
 
 
-def _untrue(data: Regions, groups: _Groups, truth: Containment) -> dict[str, Any]:
+def _untrue(data: Boxes, groups: _Groups, truth: Containment) -> dict[str, Any]:
     """Return a box that is not true: the earliest of the first sequence that has one."""
     wrong = np.flatnonzero(truth.wrong)
     trajectory = np.searchsorted(data.offsets, wrong, side="right") - 1
@@ -236,14 +236,14 @@ def _untrue(data: Regions, groups: _Groups, truth: Containment) -> dict[str, Any
     return {"box": _row(data, box), "person": person, "breaks": "truth"}
 
 
-def _out_of_box(data: Regions, drawn: Points, outside: BoolArray) -> dict[str, Any]:
+def _out_of_box(data: Boxes, drawn: Points, outside: BoolArray) -> dict[str, Any]:
     """Return the first point, in the order of published numbers, that is not in its box, and the box."""
     wrong = np.flatnonzero(outside)
     row = int(wrong[np.lexsort((drawn.y[wrong], drawn.x[wrong], drawn.t[wrong]))[0]])
     return {"point": _row(drawn, row), "box": _row(data, row), "breaks": "points"}
 
 
-def _row(data: Regions | Points, row: int) -> list[int | float]:
+def _row(data: Boxes | Points, row: int) -> list[int | float]:
     """Return one row as it was published: (t, x, y) or (t_min, t_max, x_min, x_max, y_min, y_max)."""
     one = slice(row, row + 1)
     if isinstance(data, Points):
@@ -256,7 +256,7 @@ def _row(data: Regions | Points, row: int) -> list[int | float]:
 
 
 def _reason(
-    data: Regions | Points,
+    data: Boxes | Points,
     claim: KAnonymity,
     measured: dict[str, Any],
     truth: Containment | None,
@@ -294,7 +294,7 @@ def _reason(
 
 
 def _not_judged(
-    data: Regions | Points, claim: KAnonymity, original: Points | None, drawn: Points | None
+    data: Boxes | Points, claim: KAnonymity, original: Points | None, drawn: Points | None
 ) -> tuple[str, ...]:
     parts = []
     if data.owners == "hidden":

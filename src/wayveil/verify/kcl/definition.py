@@ -6,19 +6,19 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
-from wayveil.model import KCL, Visits
+from wayveil.model import KclPrivacy, Visits
 from wayveil.verify.common.both_ways import find_break, list_people, list_published
 
 __all__ = ["find_break_of_kcl"]
 
 
-def find_break_of_kcl(published: Visits, claim: KCL, **_: Any) -> str:
+def find_break_of_kcl(published: Visits, claim: KclPrivacy, **_: Any) -> str:
     """Return how the publication breaks (K,C)_L-privacy, "" if it keeps it.
 
     Examples
     --------
     >>> data = Visits.from_records([[("a", 1), ("b", 2)], [("a", 1)]])
-    >>> find_break_of_kcl(data, KCL(k=2, c=1, l=1))
+    >>> find_break_of_kcl(data, KclPrivacy(k=2, c=1, l=1))
     'Only 1 people look alike.'
     """
     people = list_people(published)

@@ -24,7 +24,7 @@ from functools import partial
 import numpy as np
 
 from wayveil.model.budget import spend
-from wayveil.model.claims import KCL
+from wayveil.model.claims import KclPrivacy
 from wayveil.model.data.ragged import BoolArray, IntArray, offsets_of
 from wayveil.verify.common.step_budget import BudgetExceeded, StepBudget
 from wayveil.verify.kcl.distinct_trajectories import Owned, People, Shapes, common, minimal, rows_of
@@ -83,7 +83,7 @@ class Findings:
         return self.support_exact and all(largest.certified for largest in self.largest.values())
 
 
-def judge_all(table: Table, claim: KCL) -> Findings:
+def judge_all(table: Table, claim: KclPrivacy) -> Findings:
     """Judge all sequences that occur, of any length; stops after `WORK_LIMIT` steps for each share, and says so."""
     shapes = Shapes.of_table(table)
     whole = _Whole(table, shapes)
@@ -103,7 +103,7 @@ def judge_all(table: Table, claim: KCL) -> Findings:
     return findings
 
 
-def _measure_shares(findings: Findings, table: Table, claim: KCL, whole: _Whole) -> None:
+def _measure_shares(findings: Findings, table: Table, claim: KclPrivacy, whole: _Whole) -> None:
     """Find the largest share of each kind; what whole trajectories, or another kind, already tell is not searched for.
 
     - One trajectory each: a sequence of n trajectories has people who own 1/n of them, and counting people is counting
@@ -124,7 +124,7 @@ def _measure_shares(findings: Findings, table: Table, claim: KCL, whole: _Whole)
             _measure_share(largest, kind, table, claim, whole)
 
 
-def _measure_share(largest: Largest, kind: str, table: Table, claim: KCL, whole: _Whole) -> None:
+def _measure_share(largest: Largest, kind: str, table: Table, claim: KclPrivacy, whole: _Whole) -> None:
     """Search for the largest share of a kind; where that takes too long, for one above its bound."""
     best = whole.best[kind]
     allowed = claim.owner_share if kind == "owner_share" else claim.c
@@ -547,7 +547,7 @@ def _running(values: IntArray, starts: IntArray) -> IntArray:
     return total - np.repeat(total[starts] - values[starts], np.diff(starts, append=len(values)))
 
 
-def _find_witness(findings: Findings, claim: KCL, whole: _Whole) -> None:
+def _find_witness(findings: Findings, claim: KclPrivacy, whole: _Whole) -> None:
     """If something breaks the claim, make it as small as dropping single visits can."""
     if whole.least < claim.k:
         findings.breaks = "support"

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 
 from wayveil.errors import UsageError
-from wayveil.model.claims import KCL
+from wayveil.model.claims import KclPrivacy
 from wayveil.model.data.coded import Owners
 from wayveil.model.data.ragged import BoolArray, trajectory_of_row
 from wayveil.model.data.visits import Visits
@@ -46,7 +46,7 @@ class KclShare:
         Why nothing could be judged; empty if it could.
     """
 
-    claim: KCL
+    claim: KclPrivacy
     owners: Owners
     first: int
     until: int
@@ -59,7 +59,9 @@ class KclShare:
     refusal: str = ""
 
 
-def judge_share(published: Visits, claim: KCL, *, first: int, until: int, places: tuple[int, int] = (0, 1)) -> KclShare:
+def judge_share(
+    published: Visits, claim: KclPrivacy, *, first: int, until: int, places: tuple[int, int] = (0, 1)
+) -> KclShare:
     """Judge the sequences of at most `claim.l` visits whose first visit has ``first <= t < until``.
 
     Parameters
@@ -67,7 +69,7 @@ def judge_share(published: Visits, claim: KCL, *, first: int, until: int, places
     published : Visits
         Of every published trajectory that has such a visit, this one and all later ones, and nothing else, as
         `cut_share` returns it.  The same person must have the same owner code everywhere.
-    claim : KCL
+    claim : KclPrivacy
         What to judge; `l` must be a number.
     first, until : int
         The span of time.
@@ -90,7 +92,7 @@ def judge_share(published: Visits, claim: KCL, *, first: int, until: int, places
     Examples
     --------
     >>> data = Visits.from_records([[("a", 1), ("b", 3)], [("a", 1), ("b", 3)], [("b", 3)]])
-    >>> claim = KCL(k=2, c=1, l=2)
+    >>> claim = KclPrivacy(k=2, c=1, l=2)
     >>> early = judge_share(cut_share(data, first=0, until=2), claim, first=0, until=2)
     >>> late = judge_share(cut_share(data, first=2, until=9), claim, first=2, until=9)
     >>> sorted(early.by_length), sorted(late.by_length)
@@ -125,7 +127,7 @@ def judge_share(published: Visits, claim: KCL, *, first: int, until: int, places
 
 def join_shares(
     shares: Sequence[KclShare],
-    claim: KCL,
+    claim: KclPrivacy,
     *,
     owners: Owners,
     trajectories: int,
@@ -139,7 +141,7 @@ def join_shares(
     shares : sequence of KclShare
         What the judges found, in any order.  Their spans must follow one another without a gap, and for each span
         there must be all groups of places.
-    claim : KCL
+    claim : KclPrivacy
         What was judged; `l` must be a number.
     owners : Owners
         Where the owners of the table come from.
@@ -160,7 +162,7 @@ def join_shares(
 
     Examples
     --------
-    >>> claim = KCL(k=2, c=1, l=2)
+    >>> claim = KclPrivacy(k=2, c=1, l=2)
     >>> half = KclShare(claim=claim, owners="declared", first=0, until=5)
     >>> join_shares([half], claim, owners="declared", trajectories=1, visits=1, pairs=0).holds
     False
@@ -215,7 +217,7 @@ def _in_group(names: Sequence[str], places: tuple[int, int]) -> BoolArray:
     return np.array([int.from_bytes(key, "little") % many == which for key in keys], bool)
 
 
-def _longest(claim: KCL) -> int:
+def _longest(claim: KclPrivacy) -> int:
     if isinstance(claim.l, str):
         raise UsageError(
             "KCL: sequences of any length cannot be judged in shares; with l = 'all' the whole table is needed at once."
@@ -234,7 +236,7 @@ def _misfit(data: Visits, share: KclShare) -> str:
     return ""
 
 
-def _gap(shares: Sequence[KclShare], claim: KCL, scope: Scope, pairs: int) -> str:
+def _gap(shares: Sequence[KclShare], claim: KclPrivacy, scope: Scope, pairs: int) -> str:
     """Why the shares are not the whole table, or nothing; sorted by time."""
     if any(share.claim != claim or share.owners != scope.owners for share in shares):
         return "The shares were judged by another claim or with other owners, so they cannot be joined."

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wayveil.model.budget import spend
-from wayveil.model.claims import KCL
+from wayveil.model.claims import KclPrivacy
 from wayveil.model.data.coded import Coded
 from wayveil.model.data.ragged import BoolArray, IntArray
 from wayveil.model.data.trips import Trips
@@ -22,7 +22,7 @@ SHARES = ("owner_share", "confidence", "confidence_trajectories")
 people with a sensitive value among all people, and trajectories with it among all trajectories."""
 
 
-def refusal(data: Visits, claim: KCL) -> str | None:
+def refusal(data: Visits, claim: KclPrivacy) -> str | None:
     """Why the data cannot be judged, or None; trusts nothing that a constructor may have checked."""
     n = len(data.offsets) - 1
     offsets = data.offsets
@@ -90,7 +90,7 @@ class Table:
         return len(self.marked)
 
     @classmethod
-    def of(cls, data: Visits, claim: KCL) -> Table:
+    def of(cls, data: Visits, claim: KclPrivacy) -> Table:
         names = sorted({str(name) for name in data.locations})
         rank = {name: i for i, name in enumerate(names)}
         place = np.array([rank[str(name)] for name in data.locations], np.int64)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
-from wayveil.model.claims import KCL
+from wayveil.model.claims import KclPrivacy
 from wayveil.model.data.coded import Owners
 from wayveil.model.data.visits import Visits
 from wayveil.model.results import Verdict
@@ -71,7 +71,7 @@ class Extremes:
     shares: dict[str, Fraction] = field(default_factory=lambda: dict.fromkeys(SHARES, Fraction(0)))
 
 
-def name_break(worst: Break, table: Table, claim: KCL) -> Break:
+def name_break(worst: Break, table: Table, claim: KclPrivacy) -> Break:
     """Return a break of a table in names and times, which mean the same outside of it."""
     return replace(
         worst,
@@ -80,12 +80,12 @@ def name_break(worst: Break, table: Table, claim: KCL) -> Break:
     )
 
 
-def _values(claim: KCL) -> list[tuple[str, str]]:
+def _values(claim: KclPrivacy) -> list[tuple[str, str]]:
     """Return the sensitive values of a claim, with their attributes."""
     return [(attribute, value) for attribute, values in claim.sensitive for value in values]
 
 
-def verdict_of_listed(scope: Scope, claim: KCL, worst: Break | None, by_length: dict[int, Extremes]) -> Verdict:
+def verdict_of_listed(scope: Scope, claim: KclPrivacy, worst: Break | None, by_length: dict[int, Extremes]) -> Verdict:
     """Say what was found; if the claim is broken, only lengths up to that of the witness are counted."""
     judged = [e for length, e in by_length.items() if worst is None or length <= worst.length]
     measured: dict[str, int | float | str | None] = {
@@ -97,7 +97,7 @@ def verdict_of_listed(scope: Scope, claim: KCL, worst: Break | None, by_length: 
     return _judged(scope, claim, worst, measured, _reason(scope, claim, measured, worst))
 
 
-def verdict_of_all(scope: Scope, claim: KCL, table: Table, findings: Findings) -> Verdict:
+def verdict_of_all(scope: Scope, claim: KclPrivacy, table: Table, findings: Findings) -> Verdict:
     """Say what was found for sequences of any length; what is not certified does not hold."""
     measured: dict[str, int | float | str | None] = {
         "min_support": findings.least,
@@ -139,7 +139,7 @@ def verdict_of_all(scope: Scope, claim: KCL, table: Table, findings: Findings) -
 
 def _judged(
     scope: Scope,
-    claim: KCL,
+    claim: KclPrivacy,
     worst: Break | None,
     measured: dict[str, int | float | str | None],
     reason: str,
@@ -167,7 +167,7 @@ def _judged(
     )
 
 
-def refused(scope: Scope, claim: KCL, reason: str) -> Verdict:
+def refused(scope: Scope, claim: KclPrivacy, reason: str) -> Verdict:
     """Say that nothing could be judged, and why."""
     measured: dict[str, int | float | str | None] = {
         "min_support": None,
@@ -192,7 +192,7 @@ _WORDS = {
 }
 
 
-def _reason(scope: Scope, claim: KCL, measured: dict[str, Any], worst: Break | None) -> str:
+def _reason(scope: Scope, claim: KclPrivacy, measured: dict[str, Any], worst: Break | None) -> str:
     """One sentence with counts and the parameters, without anything that was published."""
     one, many = ("person", "people") if scope.owners == "given" else ("trajectory", "trajectories")
     if worst:
@@ -218,7 +218,7 @@ def _reason(scope: Scope, claim: KCL, measured: dict[str, Any], worst: Break | N
     return f"{text}, and none tells a sensitive value with a confidence {people} {c}."
 
 
-def _reason_of_break(scope: Scope, claim: KCL, worst: Break, one: str, many: str) -> str:
+def _reason_of_break(scope: Scope, claim: KclPrivacy, worst: Break, one: str, many: str) -> str:
     what = "A single visit" if worst.length == 1 else f"A sequence of {worst.length} visits"
     if worst.share is None:
         return f"{what} fits only {worst.support} {one if worst.support == 1 else many}, fewer than k = {claim.k}."
@@ -239,7 +239,7 @@ def _largest_told(measured: dict[str, Any], kind: str, allowed: Fraction) -> str
     return _ratio(allowed) if f"max_{kind}_note" in measured else str(measured[f"max_{kind}_exact"])
 
 
-def _not_judged(scope: Scope, claim: KCL) -> tuple[str, ...]:
+def _not_judged(scope: Scope, claim: KclPrivacy) -> tuple[str, ...]:
     if scope.owners != "hidden":
         return ()
     parts = [

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from wayveil.model.budget import spend
-from wayveil.model.claims import KCL
+from wayveil.model.claims import KclPrivacy
 from wayveil.model.data.ragged import IntArray
 from wayveil.model.data.visits import Visits
 from wayveil.model.results import Verdict
@@ -32,7 +32,7 @@ CHUNK_ROWS = 1_000_000
 """About so many occurrences of sequences are in memory at once; a verdict does not depend on it."""
 
 
-def check_kcl(published: Visits, claim: KCL) -> Verdict:
+def check_kcl(published: Visits, claim: KclPrivacy) -> Verdict:
     """Judge whether every sequence of at most `claim.l` visits fits enough people and tells little of them.
 
     For every non-empty sequence q of at most l (location, t) doublets that occurs in a published trajectory, or of any
@@ -49,7 +49,7 @@ def check_kcl(published: Visits, claim: KCL) -> Verdict:
         The published data.  With ``owners="given"`` distinct owner codes are counted; with ``"declared"`` every
         trajectory is a person.  With ``"hidden"`` it is not known who owns what, so a claim fails only when it is
         broken whoever owns the trajectories (see Notes).
-    claim : KCL
+    claim : KclPrivacy
         What to judge.
 
     Returns
@@ -94,9 +94,9 @@ def check_kcl(published: Visits, claim: KCL) -> Verdict:
     Examples
     --------
     >>> data = Visits.from_records([[("a", 1), ("b", 3)], [("a", 1), ("b", 3)], [("a", 1)]])
-    >>> check_kcl(data, KCL(k=2, c=1, l=2)).measured["min_support"]
+    >>> check_kcl(data, KclPrivacy(k=2, c=1, l=2)).measured["min_support"]
     2
-    >>> verdict = check_kcl(data, KCL(k=3, c=1, l=2))
+    >>> verdict = check_kcl(data, KclPrivacy(k=3, c=1, l=2))
     >>> verdict.holds, verdict.witness["sequence"], verdict.witness["support"]
     (False, [['b', 3]], 2)
     """
@@ -111,7 +111,7 @@ def check_kcl(published: Visits, claim: KCL) -> Verdict:
 
 
 def judge_listed(
-    table: Table, claim: KCL, longest: int, *, begin: IntArray | None = None
+    table: Table, claim: KclPrivacy, longest: int, *, begin: IntArray | None = None
 ) -> tuple[Break | None, dict[int, Extremes]]:
     """List the sequences of at most `longest` visits; return the worst break, and the extremes of each length.
 

@@ -1,4 +1,4 @@
-"""Regions: what generalization publishes, boxes in space and time instead of points."""
+"""Boxes: what generalization publishes, boxes in space and time instead of points."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, offsets_o
 from wayveil.model.data.times import TimeFormat
 from wayveil.model.data.trajectories import BoxColumns, Columns, Trajectories
 
-__all__ = ["Regions"]
+__all__ = ["Boxes"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Regions(Trajectories):
+class Boxes(Trajectories):
     """Sequences of closed boxes, in metres, as flat read-only columns.
 
     Parameters
@@ -37,7 +37,7 @@ class Regions(Trajectories):
 
     Examples
     --------
-    >>> data = Regions.from_records([[(0, 0, 0.0, 2.0, 0.0, 1.0)], []])
+    >>> data = Boxes.from_records([[(0, 0, 0.0, 2.0, 0.0, 1.0)], []])
     >>> len(data), data.n_rows, data.record(0)
     (2, 1, [(0, 0, 0.0, 2.0, 0.0, 1.0)])
     """
@@ -66,14 +66,14 @@ class Regions(Trajectories):
 
     def _check_rows(self) -> None:
         if not all(np.isfinite(side).all() for side in self.boxes()[2:]):
-            raise InputError("Regions: the sides of boxes must be finite.")
+            raise InputError("Boxes: the sides of boxes must be finite.")
         ends = ((self.t_min, self.t_max), (self.x_min, self.x_max), (self.y_min, self.y_max))
         if any((low > high).any() for low, high in ends):
-            raise InputError("Regions: a box must not end before it begins.")
+            raise InputError("Boxes: a box must not end before it begins.")
         trajectory = trajectory_of_row(self.offsets)
         same = trajectory[1:] == trajectory[:-1]
         if any(((t[1:] < t[:-1]) & same).any() for t in (self.t_min, self.t_max)):
-            raise InputError("Regions: t_min and t_max must never decrease inside a trajectory.")
+            raise InputError("Boxes: t_min and t_max must never decrease inside a trajectory.")
 
     def record(self, trajectory: int) -> list[tuple[int, int, float, float, float, float]]:
         """Return one trajectory as (t_min, t_max, x_min, x_max, y_min, y_max); for people and tests."""
