@@ -23,7 +23,7 @@ class _Graph(NamedTuple):
     """The graph, what became of its vertices, and room for walks.  All arrays but the weights have an entry per vertex.
 
     weights
-        Vertices x vertices, symmetric, with `NO_EDGE` where there is no edge.  An edge around which there is no group is
+        Vertices x vertices, symmetric, with `NO_EDGE` where there is no edge.  Edges around which there is no group are
         taken out.
     owner
         Whose trajectory a vertex is: codes below the number of vertices.  Nobody writes to it.
@@ -85,7 +85,8 @@ def partition(weights, owner, start, end, k):
     component = np.empty(n, np.int64)
     groups = np.int64(0)
     graph = _Graph(
-        weights, owner, start, end, np.zeros(2, np.int64), np.zeros(n, np.int64), label, near, np.empty(n, np.float64), np.zeros(n, np.int64), np.zeros(n, np.int64), held,
+        weights, owner, start, end, np.zeros(2, np.int64), np.zeros(n, np.int64), label, near,
+        np.empty(n, np.float64), np.zeros(n, np.int64), np.zeros(n, np.int64), held,
         np.empty(n, np.int64), np.zeros(1, np.int64),
     )  # fmt: skip
     # Algorithm 2.  Before each round every group has k owners, and components that can have no group are dropped, but
@@ -171,8 +172,8 @@ def _find_group(graph, v, u, component, group, k):
         graph.reach[w] = NO_EDGE
     # Algorithm 3.  Before each round the group C is connected, and `reach` has the lightest edge of each vertex to it
     # (the set X of the paper).  A round adds the vertex with the lightest of all (lines 9 to 12).  Only the vertex that
-    # completes the group is chosen with care: it must not leave a piece that is too small (lines 13 to 25).  The paper's
-    # trajectories are synchronized; ours must share a timestamp with the whole group, so there may be no next vertex.
+    # completes the group is chosen with care: it must not leave a piece that is too small (lines 13 to 25).  All of the
+    # paper's trajectories are synchronized; ours must share a timestamp with the whole group, so there may be no next.
     graph.span[0] = max(graph.start[v], graph.start[u])
     graph.span[1] = min(graph.end[v], graph.end[u])
     owners = _take(graph, v, component, group) + _take(graph, u, component, group)
@@ -219,7 +220,8 @@ def _take(graph, v, component, group):
 def _next(graph, component, weight, vertex, group):
     """Return the free vertex that comes after (weight, vertex) in the order of reach, or -1.
 
-    Only vertices that share a timestamp with the group that grows count.  With a group, only vertices of owners who are new to it count; with -1 all do.
+    Only vertices that share a timestamp with the group that grows count.  With a group, only vertices of owners who are
+    new to it count; with -1 all do.
     """
     best = np.int64(-1)
     least = NO_EDGE

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import ClassVar
@@ -13,12 +12,19 @@ import numpy as np
 from wayveil.errors import InputError
 from wayveil.kernels.knode.exact_boxes import draw_boxes
 from wayveil.kernels.knode.greedy_partition import partition
-from wayveil.kernels.knode.group_boxes import Tracks
 from wayveil.kernels.knode.group_improvement import low_loss_groups
 from wayveil.kernels.knode.overlap_graph import AXES, NO_EDGE, edge_weights
 from wayveil.methods.common.dominance import keep_shares, people_needed
-from wayveil.methods.common.trajectory_rows import Picked
-from wayveil.methods.knode.trajectory_graph import class_owners, cut_large, merge_small, time_classes, time_windows
+from wayveil.methods.knode.track_pieces import (
+    TimedTracks,
+    TrackGroups,
+    TrackPart,
+    TrackPieces,
+    distance_from_middle,
+    join_groups,
+    list_tracks,
+)
+from wayveil.methods.knode.trajectory_graph import class_owners, cut_large, merge_small, time_classes
 from wayveil.model import (
     BlockKey,
     Boxes,
@@ -39,10 +45,8 @@ __all__ = ["Knode"]
 _MOST = 1024
 """Trajectories of a class that are taken at once: larger classes are cut, so that nothing grows with their square."""
 
-_SHORTEST = 2  # timestamps of a piece: one alone is no movement
 _CROWD = 3  # times the people of a group, in which pieces look for one: they are of all lengths
 _ROUNDS = 3  # a fourth finds next to nothing
-_FARTHEST_M = 1e100  # squares of distances must be numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +158,7 @@ class Knode(Method):
     def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
         window = duration_units(self.name, "window", self.window, data.time_format)
         engine.progress("finding classes of the same time")
-        tracks = _tracks(data, self.people)
+        tracks = list_tracks(data, self.people)
         pieces, facts = self._gather(tracks, window, engine)
         while len(pieces.low):
             known = np.isin(tracks.owner, data.owner[pieces.which])
@@ -162,7 +166,7 @@ class Knode(Method):
                 break
             kept = np.zeros(len(data), np.bool_)
             kept[tracks.which[known]] = True
-            tracks = _tracks(data.where(np.repeat(kept, np.diff(data.offsets))), self.people)
+            tracks = list_tracks(data.where(np.repeat(kept, np.diff(data.offsets))), self.people)
             pieces, _ = self._gather(tracks, window, engine)
         if not len(pieces.low):
             raise InputError(
@@ -172,7 +176,9 @@ class Knode(Method):
         engine.progress("drawing boxes")
         return _publish(data, tracks, pieces, self.claim, facts)
 
-    def _gather(self, tracks: _Tracks, window: int, engine: Engine) -> tuple[_Pieces, dict[str, int | float | str]]:
+    def _gather(
+        self, tracks: TimedTracks, window: int, engine: Engine
+    ) -> tuple[TrackPieces, dict[str, int | float | str]]:
         """Return the pieces of these trajectories in their groups, and what is to be told of how they were found."""
         windows = tracks.windows(window)
         label = time_classes(windows)
@@ -185,7 +191,7 @@ class Knode(Method):
         engine.progress("grouping trajectories")
         if self.variant == "paper":
             groups, facts["edges"] = self._partition(tracks, label, engine)
-            return _Pieces.join([tracks.grouped(groups)]), facts
+            return TrackPieces.join([tracks.grouped(groups)]), facts
         groups = self._group(tracks, label, windows, engine)
         done = [tracks.grouped(groups)]
         # A second chance for what is in no group.  Before each round `tracks` are whole trajectories or pieces of them,
@@ -200,49 +206,51 @@ class Knode(Method):
             engine.progress("grouping what was cut off")
             groups = self._group(tracks, np.full(len(tracks.owner), -1), tracks.windows(window), engine, _CROWD)
             done.append(tracks.grouped(groups))
-        return _Pieces.join(done), facts
+        return TrackPieces.join(done), facts
 
-    def _partition(self, tracks: _Tracks, label: IntArray, engine: Engine) -> tuple[_Groups, int]:
+    def _partition(self, tracks: TimedTracks, label: IntArray, engine: Engine) -> tuple[TrackGroups, int]:
         """Build and partition the graph of every class, as printed; return the groups and the number of edges."""
         parts = [tracks.part(members, tracks.x, tracks.y) for members in self._parts(tracks, label)]
         done = engine.map(self._partitioned, parts)
-        return _joined([groups for groups, _ in done], len(label)), sum(edges for _, edges in done)
+        return join_groups([groups for groups, _ in done], len(label)), sum(edges for _, edges in done)
 
-    def _partitioned(self, part: _Part) -> tuple[_Groups, int]:
+    def _partitioned(self, part: TrackPart) -> tuple[TrackGroups, int]:
         tracks = part.tracks()
         weights = edge_weights(tracks, self.overlap)
         edges = int(np.count_nonzero(weights < NO_EDGE)) // 2
         found = partition(weights, tracks.owner, part.start, part.end, self.people)
-        far = _from_middle(part, found)
+        far = distance_from_middle(part, found)
         found[keep_shares(found, part.owner, far, self.claim.owner_share)] = -1
-        return _Groups.of(part, found), edges
+        return TrackGroups.of(part, found), edges
 
-    def _group(self, tracks: _Tracks, label: IntArray, windows: IntArray, engine: Engine, crowd: int = 1) -> _Groups:
+    def _group(
+        self, tracks: TimedTracks, label: IntArray, windows: IntArray, engine: Engine, crowd: int = 1
+    ) -> TrackGroups:
         """Find groups at a low loss: in the classes, then in what is left of all of them, put together anew.
 
         Classes that are put together have `crowd` times as many people as a group needs, where there are as many.
         """
 
-        def grouped(label: IntArray) -> list[_Groups]:
+        def grouped(label: IntArray) -> list[TrackGroups]:
             parts = [tracks.part(members, tracks.u, tracks.v) for members in self._parts(tracks, label)]
             return engine.map(self._grouped, parts)
 
         done = grouped(label)
         for _ in range(_ROUNDS):
-            rest = np.flatnonzero(_joined(done, len(label)).label < 0)
+            rest = np.flatnonzero(join_groups(done, len(label)).label < 0)
             label = np.full(len(label), -1)
             people = max(self.people, min(crowd * self.people, len(np.unique(tracks.owner[rest]))))
             for number, members in enumerate(merge_small(windows[rest], tracks.owner[rest], people)):
                 label[rest[members]] = number
             done += grouped(label)
-        return _joined(done, len(label))
+        return join_groups(done, len(label))
 
-    def _grouped(self, part: _Part) -> _Groups:
+    def _grouped(self, part: TrackPart) -> TrackGroups:
         share = self.claim.owner_share
         found = low_loss_groups(part.tracks(), self.people, (share.numerator, share.denominator))
-        return _Groups.of(part, found)
+        return TrackGroups.of(part, found)
 
-    def _parts(self, tracks: _Tracks, label: IntArray) -> list[IntArray]:
+    def _parts(self, tracks: TimedTracks, label: IntArray) -> list[IntArray]:
         """Return the classes, large ones cut; the largest first, so that no worker ends long after the others."""
         order = np.argsort(label, kind="stable")
         bounds = np.searchsorted(label[order], np.arange(int(label.max(initial=-1)) + 2)).tolist()
@@ -257,207 +265,13 @@ class Knode(Method):
         return sorted(found, key=len, reverse=True)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Tracks:
-    """The trajectories that have points: which, their first row and length, first and last timestamp in `times`.
-
-    x and y are in metres; u and v are the same with the whole space scaled to the unit square.
-    """
-
-    which: IntArray
-    first: IntArray
-    length: IntArray
-    start: IntArray
-    end: IntArray
-    owner: IntArray
-    times: IntArray
-    x: FloatArray
-    y: FloatArray
-    u: FloatArray
-    v: FloatArray
-
-    def windows(self, window: int) -> IntArray:
-        """Return per trajectory the windows of time in which it starts and ends."""
-        return time_windows(self.times[self.start], self.times[self.end], window)
-
-    def grouped(self, groups: _Groups) -> _Pieces:
-        """Return what of these trajectories is in groups, for the time that each group shares."""
-        inside = groups.label >= 0
-        label = groups.label[inside]
-        row = self.first[inside] + groups.low[label] - self.start[inside]
-        return _Pieces(which=self.which[inside], row=row, label=label, low=groups.low, high=groups.high)
-
-    def rest(self, groups: _Groups) -> _Tracks:
-        """Return what of these trajectories is in no group: those without one, and what was cut off the others."""
-        alone = groups.label < 0
-        until = np.where(alone, self.end, 0)
-        since = np.where(alone, 1, 0)
-        inside = ~alone
-        until[inside] = groups.low[groups.label[inside]] - 1
-        since[inside] = groups.high[groups.label[inside]] + 1
-        before = np.flatnonzero(until - self.start + 1 >= _SHORTEST)
-        after = np.flatnonzero(inside & (self.end - since + 1 >= _SHORTEST))
-        of = np.concatenate([before, after])
-        start = np.concatenate([self.start[before], since[after]])
-        end = np.concatenate([until[before], self.end[after]])
-        order = np.lexsort((start, of))
-        of = of[order]
-        start = start[order]
-        end = end[order]
-        return replace(
-            self, which=self.which[of], first=self.first[of] + start - self.start[of], length=end - start + 1,
-            start=start, end=end, owner=self.owner[of],
-        )  # fmt: skip
-
-    def places(self) -> FloatArray:
-        """Return where every trajectory starts and ends."""
-        last = self.first + self.length - 1
-        return np.column_stack([self.u[self.first], self.v[self.first], self.u[last], self.v[last]])
-
-    def part(self, members: IntArray, *columns: FloatArray) -> _Part:
-        """Return some trajectories with these columns."""
-        first = self.first[members]
-        points = Picked(begin=first, end=first + self.length[members], columns=columns)
-        return _Part(
-            members=members, points=points, start=self.start[members], end=self.end[members], owner=self.owner[members]
-        )
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Part:
-    """Trajectories among which groups are looked for: which, their points, first and last timestamps, and owners."""
-
-    members: IntArray
-    points: Picked
-    start: IntArray
-    end: IntArray
-    owner: IntArray
-
-    def tracks(self) -> Tracks:
-        """Return the same as kernels take it, owners as numbers from 0 on."""
-        return Tracks(self.points.begin, self.start, self.end, _codes(self.owner), *self.points.columns)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Groups:
-    """The group of every member, or -1, and the first and the last timestamp of every group."""
-
-    members: IntArray
-    label: IntArray
-    low: IntArray
-    high: IntArray
-
-    @classmethod
-    def of(cls, part: _Part, label: IntArray) -> _Groups:
-        """Return groups with the timestamps that all of their members have."""
-        inside = label >= 0
-        n = int(label.max(initial=-1)) + 1
-        low = np.zeros(n, np.int64)
-        high = np.full(n, part.end.max(initial=0))
-        np.maximum.at(low, label[inside], part.start[inside])
-        np.minimum.at(high, label[inside], part.end[inside])
-        return cls(members=part.members, label=label, low=low, high=high)
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Pieces:
-    """What is published of trajectories: which, its first row, its group; and the timestamps of every group."""
-
-    which: IntArray
-    row: IntArray
-    label: IntArray
-    low: IntArray
-    high: IntArray
-
-    @classmethod
-    def join(cls, parts: Sequence[_Pieces]) -> _Pieces:
-        """Return the pieces of several rounds, in the order of trajectories and of time."""
-        before = offsets_of(np.array([len(part.low) for part in parts]))
-        which = np.concatenate([part.which for part in parts])
-        row = np.concatenate([part.row for part in parts])
-        label = np.concatenate([part.label + first for part, first in zip(parts, before.tolist(), strict=False)])
-        order = np.lexsort((row, which))
-        return cls(
-            which=which[order],
-            row=row[order],
-            label=label[order],
-            low=np.concatenate([part.low for part in parts]),
-            high=np.concatenate([part.high for part in parts]),
-        )
-
-
-def _tracks(data: Points, k: int) -> _Tracks:
-    """Return the trajectories that have points, on one list of timestamps."""
-    lengths = np.diff(data.offsets)
-    which = np.flatnonzero(lengths)
-    people = len(np.unique(data.owner[which]))
-    if k > people:
-        raise InputError(
-            f"knode: k is {k}, but the data holds points of {people} people: nothing could be published. "
-            "Take a smaller k or more data."
-        )
-    first = data.offsets[:-1][which]
-    length = lengths[which]
-    times = np.unique(data.t)
-    start = np.searchsorted(times, data.t[first])
-    uneven = int((times[start + length - 1] != data.t[first + length - 1]).sum())
-    if uneven:
-        raise InputError(
-            f"knode: {uneven:,} of {len(which):,} trajectories lack points at times at which others have one. Run the "
-            "step resample first, so that all have points at the same regular times."
-        )
-    if max(float(np.abs(column).max()) for column in (data.x, data.y)) > _FARTHEST_M:
-        raise InputError(f"knode: coordinates must be at most {_FARTHEST_M:g} m; check their unit.")
-    return _Tracks(
-        which=which, first=first, length=length, start=start, end=start + length - 1,
-        owner=data.owner[which], times=times, x=data.x, y=data.y, u=_scaled(data.x), v=_scaled(data.y),
-    )  # fmt: skip
-
-
-def _scaled(column: FloatArray) -> FloatArray:
-    """Return a column with its range scaled to [0, 1], or zeros where it has none."""
-    extent = np.ptp(column)
-    return (column - column.min()) / extent if extent > 0 else np.zeros(len(column))
-
-
-def _from_middle(part: _Part, label: IntArray) -> FloatArray:
-    """Return how far each trajectory is from the middle of its group, as a mean of squares at the times of the group."""
-    groups = _Groups.of(part, label)
-    far = np.zeros(len(label))
-    for g, (low, high) in enumerate(zip(groups.low.tolist(), groups.high.tolist(), strict=True)):
-        members = np.flatnonzero(label == g)
-        rows = (part.points.begin[members] + low - part.start[members])[:, None] + np.arange(high - low + 1)
-        for column in part.points.columns:
-            far[members] += np.mean((column[rows] - column[rows].mean(axis=0)) ** 2, axis=1)
-    return far
-
-
-def _codes(owner: IntArray) -> IntArray:
-    """Return owners as numbers from 0 on."""
-    return np.unique(owner, return_inverse=True)[1].astype(np.int64)
-
-
-def _joined(parts: list[_Groups], n: int) -> _Groups:
-    """Return the groups of all parts, as those of trajectories 0 to n - 1."""
-    label = np.full(n, -1)
-    groups = 0
-    none = np.zeros(0, np.int64)
-    for part in parts:
-        inside = part.label >= 0
-        label[part.members[inside]] = part.label[inside] + groups
-        groups += len(part.low)
-    low = np.concatenate([none, *(p.low for p in parts)])
-    high = np.concatenate([none, *(p.high for p in parts)])
-    return _Groups(members=np.arange(n), label=label, low=low, high=high)
-
-
 def _publish(
-    data: Points, tracks: _Tracks, pieces: _Pieces, claim: KAnonymity, facts: dict[str, int | float | str]
+    data: Points, tracks: TimedTracks, pieces: TrackPieces, claim: KAnonymity, facts: dict[str, int | float | str]
 ) -> MethodResult:
     """Give every piece the boxes of its group; a trajectory of which nothing is published stays, without boxes."""
     spans = pieces.high - pieces.low + 1
     first_box = offsets_of(spans)
-    side = draw_boxes(pieces.label, pieces.row, first_box, data.x, data.y)
+    side = draw_boxes(pieces.label, pieces.row, first_box, tracks.x, tracks.y)
     time = tracks.times[np.arange(first_box[-1]) + np.repeat(pieces.low - first_box[:-1], spans)]
     nothing = np.setdiff1d(np.arange(len(data)), pieces.which)
     source = np.concatenate([pieces.which, nothing])
@@ -476,7 +290,7 @@ def _publish(
 
 
 def _facts(
-    data: Points, pieces: _Pieces, side: FloatArray, spans: IntArray, first_box: IntArray
+    data: Points, pieces: TrackPieces, side: FloatArray, spans: IntArray, first_box: IntArray
 ) -> dict[str, int | float | str]:
     """Return what was published and what was lost of all data, in numbers."""
     label = pieces.label
