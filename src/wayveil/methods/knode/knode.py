@@ -68,6 +68,8 @@ class Knode(Method):
     overlap : {"or", "and", "x", "y"}
         With ``variant="paper"``: two trajectories have an edge where each has a sample between the start and the end of
         the other, on either axis, on both at once, or on the axis that is named.
+    cut_off : {"regroup", "drop"}
+        With ``variant="improved"``: what becomes of the samples outside of the time that a group shares.
 
     Guarantee
     ---------
@@ -79,11 +81,12 @@ class Knode(Method):
     -----
     All trajectories must have points at the same times wherever they overlap; ``resample`` sees to it.  A box has the
     time of one timestamp, and a group has boxes at the timestamps that all of its trajectories have; others are cut
-    off and counted.
+    off.  With ``cut_off="regroup"`` they are grouped once more and published as pieces of their own, for which the same
+    holds; what is in no group in the end is counted.
 
     `paper` is Algorithms 1 to 3 with these repairs: all pairs are tested for an edge; an edge needs overlap in both
-    directions; components of exactly k are taken; owners are counted.  All trajectories of a class are cut to the
-    timestamps that they share.  Leftovers are dropped, as printed.  `improved` shares nothing with it but the classes,
+    directions; components of exactly k are taken; owners are counted.  Pairs are compared, and groups have boxes, at
+    the timestamps that they share.  Leftovers are dropped, as printed.  `improved` shares nothing with it but the classes,
     see ``docs/methods/knode.md``.  Where nothing is published of some people, groups are found once more without them:
     what is published depends on nobody else.  Classes of more than 1,024 trajectories (or 4k) are cut by place.  Time
     is O(n x 1,024 x timestamps) at most for each time, memory about five times the points plus 8 MB per worker.
