@@ -28,7 +28,7 @@ import wayveil
 from wayveil.engines import LocalEngine
 from wayveil.methods.qid.qid import Qid
 from wayveil.model import MethodResult, Points
-from wayveil.prepare.points.mark import Mark
+from wayveil.steps.points.mark import Mark
 from wayveil.workloads.network_movers import NetworkMovers
 
 PHASES = ("candidates", "groups", "mutual", "boxes", "verify")
@@ -121,7 +121,7 @@ def measure(n: int, known: int, method: Qid, verify: bool) -> dict:
 
 
 def judge(made: MethodResult, original: Points) -> None:
-    from wayveil.verify import VERIFIERS
+    from wayveil.verifiers import VERIFIERS
 
     verdict = VERIFIERS[made.claim.name](made.data, made.claim, original=original)
     if not verdict.holds:

@@ -15,9 +15,9 @@ from wayveil.errors import InputError, UsageError
 from wayveil.methods import Kcl, Knode
 from wayveil.model import GUARANTEES, Boxes, CSafety, KclPrivacy, Points, Stops, Taxonomy, Visits
 from wayveil.pipeline.outcome import NotPublished
-from wayveil.prepare import Bucket
 from wayveil.recipe.catalog import first_method
 from wayveil.recipe.recipe import make_recipe
+from wayveil.steps import Bucket
 
 VISITS = Visits.from_records([[("a", 1), ("b", 2)], [("a", 1)], [("a", 1), ("b", 2), ("c", 3)]])
 

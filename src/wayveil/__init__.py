@@ -75,12 +75,12 @@ _HOMES = {
         "concat",
         "parameter",
     ),
-    "wayveil.pipeline.folder.verify_folder": ("judge",),
+    "wayveil.pipeline.folder.verify_folder": ("verify_folder",),
     "wayveil.pipeline.outcome": ("NotPublished",),
-    "wayveil.prepare": ("STEPS",),
+    "wayveil.steps": ("STEPS",),
     "wayveil.recipe.recipe": ("Recipe", "load_recipe", "make_recipe"),
     "wayveil.metrics": ("METRICS",),
-    "wayveil.verify": ("VERIFIERS", "check_kanonymity", "check_kcl", "check_kdelta"),
+    "wayveil.verifiers": ("VERIFIERS", "check_kanonymity", "check_kcl", "check_kdelta"),
     "wayveil.workloads": ("WORKLOADS",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

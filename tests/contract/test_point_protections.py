@@ -13,7 +13,7 @@ from wayveil.attacks import ATTACKS
 from wayveil.engines import LocalEngine
 from wayveil.methods import METHODS
 from wayveil.model import Boxes, KDelta, MethodResult, Points
-from wayveil.verify import VERIFIERS
+from wayveil.verifiers import VERIFIERS
 
 TIMES = 6
 ENGINE = LocalEngine(workers=1)

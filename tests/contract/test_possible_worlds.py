@@ -38,7 +38,7 @@ from wayveil.model import (
     Verdict,
     Visits,
 )
-from wayveil.verify import check_attack_graph, check_breach_bound, check_csafety, check_strict_k, check_subsequence_k
+from wayveil.verifiers import check_attack_graph, check_breach_bound, check_csafety, check_strict_k, check_subsequence_k
 
 Draw = random.Random
 Judged = tuple[str, Verdict, Any]

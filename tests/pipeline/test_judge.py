@@ -21,7 +21,7 @@ from wayveil.pipeline.folder.manifest import read_manifest
 from wayveil.pipeline.input import load_published
 from wayveil.pipeline.publish import publish
 from wayveil.recipe.recipe import make_recipe
-from wayveil.verify import check_kcl
+from wayveil.verifiers import check_kcl
 
 
 @settings(deadline=None, max_examples=100)

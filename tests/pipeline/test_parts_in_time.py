@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,7 @@ def cut_tracks(draw: st.DrawFn) -> tuple[Points, MethodResult]:
         times = sorted(draw(st.sets(st.integers(0, 12), max_size=9)))
         records.append([(t, float(i), float(t)) for t in times])
         cuts = sorted(draw(st.sets(st.integers(0, len(times)), max_size=4)))
-        spans = [times[a:b] for a, b in zip(cuts, cuts[1:], strict=False) if draw(st.booleans())]
+        spans = [times[a:b] for a, b in pairwise(cuts) if draw(st.booleans())]
         parts += [[(t, t, 0.0, 9.0, 0.0, 99.0) for t in span] for span in spans or [[]]]
         source += [i] * max(1, len(spans))
     data = Boxes.from_records(parts, owner=source)

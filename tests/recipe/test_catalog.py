@@ -10,7 +10,7 @@ import pytest
 from wayveil.errors import ParameterError, UsageError
 from wayveil.model import KclPrivacy, Visits
 from wayveil.recipe import catalog
-from wayveil.verify import check_kcl
+from wayveil.verifiers import check_kcl
 
 FAMILIES: tuple[catalog.Family, ...] = ("method", "step", "attack", "metric", "workload")
 

@@ -188,9 +188,9 @@ def verify(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A publish
                                        "everything; fail where it and the verifier disagree.")] = False,
            as_json: Json = False) -> None:  # fmt: skip
     """Judge a published folder again: it holds (exit code 0), fails (1), or cannot be judged from these files (3)."""
-    from wayveil.pipeline.folder.verify_folder import judge
+    from wayveil.pipeline.folder.verify_folder import verify_folder
 
-    judgement = judge(
+    judgement = verify_folder(
         folder,
         original=original,
         recipe=recipe,
@@ -226,7 +226,7 @@ def compare(
 ) -> None:
     """Try several methods and parameters on one data set: risk against loss, and which to take."""
     from wayveil.cli.show_compare import compare_json, compare_lines
-    from wayveil.compare.compare import compare as run_compare
+    from wayveil.comparison.compare import compare as run_compare
     from wayveil.recipe.catalog import make_engine
 
     with progress_bar() as progress:

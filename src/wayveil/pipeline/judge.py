@@ -24,7 +24,7 @@ from wayveil.pipeline.blocks.memory import WORKERS
 from wayveil.pipeline.blocks.part_dealer import Part, load_part
 from wayveil.pipeline.readback import confirm_read_back
 from wayveil.recipe import catalog
-from wayveil.verify import (
+from wayveil.verifiers import (
     KclShare,
     Need,
     apart,

@@ -17,7 +17,7 @@ from wayveil.methods.nwa.nwa import Nwa
 from wayveil.methods.tga.tga import Tga
 from wayveil.methods.w4m.w4m import W4m
 from wayveil.model import MethodResult, Points
-from wayveil.verify import VERIFIERS
+from wayveil.verifiers import VERIFIERS
 
 METHODS = ["nwa", "w4m", "knode", "tga"]
 

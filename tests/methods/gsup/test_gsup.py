@@ -20,7 +20,7 @@ from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
 from wayveil.methods.gsup.gsup import Gsup
 from wayveil.model import BreachBound, MethodResult, Visits
-from wayveil.verify.breach_bound.breach_bound_verifier import check_breach_bound
+from wayveil.verifiers.breach_bound.breach_bound_verifier import check_breach_bound
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "gsup"
 HALF = Fraction(1, 2)

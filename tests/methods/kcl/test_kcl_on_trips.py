@@ -14,9 +14,9 @@ from wayveil.engines import LocalEngine
 from wayveil.methods.kcl.kcl import Kcl
 from wayveil.model import KclPrivacy, Trips, Visits, guarantee_from_json
 from wayveil.model.data.ragged import trajectory_of_row
-from wayveil.prepare import Bucket
-from wayveil.verify import check_kcl
-from wayveil.verify.kcl.definition import find_break_of_kcl
+from wayveil.steps import Bucket
+from wayveil.verifiers import check_kcl
+from wayveil.verifiers.kcl.definition import find_break_of_kcl
 
 SETTINGS: list[dict[str, Any]] = [
     {"k": 2, "l": 1},

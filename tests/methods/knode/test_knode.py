@@ -18,7 +18,7 @@ from wayveil.methods.knode import knode
 from wayveil.methods.knode.knode import Knode
 from wayveil.methods.knode.trajectory_graph import s_overlap, trajectory_distance
 from wayveil.model import Boxes, KAnonymity, MethodResult, Points
-from wayveil.verify.kanonymity.kanonymity_verifier import check_kanonymity
+from wayveil.verifiers.kanonymity.kanonymity_verifier import check_kanonymity
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "knode"
 FIGURE1 = json.loads((GOLDEN / "figure1.json").read_text())

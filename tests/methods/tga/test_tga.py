@@ -21,7 +21,7 @@ from wayveil.kernels.tga.cost_bounds import Sequences
 from wayveil.methods.tga import tga
 from wayveil.methods.tga.tga import Tga
 from wayveil.model import Boxes, KAnonymity, MethodResult, Points
-from wayveil.verify.kanonymity.kanonymity_verifier import check_kanonymity
+from wayveil.verifiers.kanonymity.kanonymity_verifier import check_kanonymity
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "tga"
 

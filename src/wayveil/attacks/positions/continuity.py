@@ -8,8 +8,6 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from wayveil.attacks.attack_base import OnPositions, mean, owners_of, threshold_parameter
 from wayveil.attacks.attack_numbers import mean_risk, share_above, share_published, worst_risk
@@ -21,9 +19,13 @@ from wayveil.kernels.attacks.speed_continuity import KnownRows, PublishedRows, k
 from wayveil.model import AttackResult, Boxes, Chart, Engine, Number, Points, parameter, seconds_per_unit
 from wayveil.model.claims import top_speed_of
 from wayveil.model.data.ragged import offsets_of, trajectory_of_row
+from wayveil.model.lazy_module import lazy_module
 from wayveil.model.numbers import count, measure, probability, share
 
 __all__ = ["Continuity"]
+
+sparse = lazy_module("scipy.sparse")
+csgraph = lazy_module("scipy.sparse.csgraph")
 
 _CHUNK = 1 << 20
 _LATEST = np.iinfo(np.int64).max
@@ -192,8 +194,8 @@ class _Graph:
         own[self.i[self.i == self.o]] = True
         if not own.all():
             return self
-        arcs = csr_array((np.ones(len(self.i), np.int8), (self.i, self.o)), shape=(n, n))
-        label = connected_components(arcs, connection="strong")[1] if n else np.zeros(0, np.int64)
+        arcs = sparse.csr_array((np.ones(len(self.i), np.int8), (self.i, self.o)), shape=(n, n))
+        label = csgraph.connected_components(arcs, connection="strong")[1] if n else np.zeros(0, np.int64)
         return self.where(label[self.i] == label[self.o])
 
     def candidates(self) -> _Candidates:

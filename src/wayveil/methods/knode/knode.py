@@ -86,9 +86,9 @@ class Knode(Method):
 
     `paper` is Algorithms 1 to 3 with these repairs: all pairs are tested for an edge; an edge needs overlap in both
     directions; components of exactly k are taken; owners are counted.  Pairs are compared, and groups have boxes, at
-    the timestamps that they share.  Leftovers are dropped, as printed.  `improved` shares nothing with it but the classes,
-    see ``docs/methods/knode.md``.  Where nothing is published of some people, groups are found once more without them:
-    what is published depends on nobody else.  Classes of more than 1,024 trajectories (or 4k) are cut by place.  Time
+    the timestamps that they share.  Leftovers are dropped, as printed.  `improved` shares nothing with it but the
+    classes, see ``docs/methods/knode.md``.  Where nothing is published of some people, groups are found once more
+    without them: what is published depends on nobody else.  Classes of more than 1,024 trajectories (or 4k) are cut by place.  Time
     is O(n x 1,024 x timestamps) at most for each time, memory about five times the points plus 8 MB per worker.
 
     References
@@ -139,7 +139,7 @@ class Knode(Method):
     accepts: ClassVar[type[Points]] = Points
     publishes: ClassVar[type[Boxes]] = Boxes
     blocks: ClassVar[tuple[BlockKey, ...]] = ("times", "place")
-    makes_parts: ClassVar[bool] = True
+    splits_trajectories: ClassVar[bool] = True
     parts_in_time: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from wayveil.errors import InputError
 from wayveil.kernels.knode.group_boxes import Tracks
-from wayveil.methods.common.trajectory_rows import Picked
+from wayveil.methods.common.trajectory_rows import TrajectoryRows
 from wayveil.methods.knode.trajectory_graph import time_windows
 from wayveil.model import Points
 from wayveil.model.data.ragged import FloatArray, IntArray, offsets_of
@@ -88,7 +88,7 @@ class TimedTracks:
     def part(self, members: IntArray, *columns: FloatArray) -> TrackPart:
         """Return some trajectories with these columns."""
         first = self.first[members]
-        points = Picked(begin=first, end=first + self.length[members], columns=columns)
+        points = TrajectoryRows(begin=first, end=first + self.length[members], columns=columns)
         return TrackPart(
             members=members, points=points, start=self.start[members], end=self.end[members], owner=self.owner[members]
         )
@@ -99,7 +99,7 @@ class TrackPart:
     """Trajectories among which groups are looked for: which, their points, first and last timestamps, and owners."""
 
     members: IntArray
-    points: Picked
+    points: TrajectoryRows
     start: IntArray
     end: IntArray
     owner: IntArray

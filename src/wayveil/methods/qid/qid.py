@@ -11,8 +11,6 @@ from math import ceil, inf, sqrt
 from typing import ClassVar
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from wayveil.errors import InputError, ParameterError
 from wayveil.kernels.common.hilbert import hilbert_index
@@ -36,8 +34,12 @@ from wayveil.model import (
 from wayveil.model.claims import top_speed_of
 from wayveil.model.claims.counting import exceeds, row_share_parameter
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, keep_rows, offsets_of, trajectory_of_row
+from wayveil.model.lazy_module import lazy_module
 
 __all__ = ["Qid"]
+
+sparse = lazy_module("scipy.sparse")
+csgraph = lazy_module("scipy.sparse.csgraph")
 
 _MANY = 2_000
 """Trajectories above which ``selection="auto"`` goes by the Hilbert curve."""
@@ -400,8 +402,8 @@ class _Scene:
         edges, all_listed = candidate_edges(self.tracks.samples, active, boxed, speed * (1 - _MARGIN / 2), _MOST_EDGES)
         if not all_listed:  # too many to look at: the verdict will tell
             return surplus
-        arcs = csr_array((np.ones(edges.shape[1], np.int8), (edges[0], edges[1])), shape=(n, n))
-        label = connected_components(arcs, connection="strong")[1]
+        arcs = sparse.csr_array((np.ones(edges.shape[1], np.int8), (edges[0], edges[1])), shape=(n, n))
+        label = csgraph.connected_components(arcs, connection="strong")[1]
         edges = edges[:, label[edges[0]] == label[edges[1]]]
         length = np.diff(self.tracks.samples.first)
         for one, other in (edges, edges[::-1]):

@@ -22,7 +22,7 @@ from wayveil.pipeline.blocks.store import Store
 from wayveil.pipeline.evaluate import run_attacks
 from wayveil.pipeline.folder.manifest import Described, Parts, described
 from wayveil.pipeline.output_frame import settle
-from wayveil.pipeline.readback import check_made, refuse_nothing, write_and_read_back
+from wayveil.pipeline.readback import check_made, nothing_left_error, write_and_read_back
 from wayveil.pipeline.seeds import method_rng, sequence_for
 from wayveil.recipe.defaults import attacks_of, metrics_of, sensitive_of
 from wayveil.report.charts.drawings import Drawing, drawings
@@ -103,7 +103,7 @@ def make_block(job: Job, plan: Any, engine: Engine, number: int) -> MadeBlock:
     job.store.save(fitting, name)
     if not made.data.n_rows:
         if not job.several:
-            raise refuse_nothing(type(made.data))
+            raise nothing_left_error(type(made.data))
         return MadeBlock(number=number, why=NOTHING_LEFT)
     job.store.save(made, f"made/{number}")
     return MadeBlock(number=number)

@@ -24,7 +24,7 @@ PartsNeed = Literal["nothing", "people apart", "classes apart"]
 def parts_need(claim: Guarantee) -> PartsNeed:
     """Return how blocks must be apart, so that what each of them keeps is kept by all of them together.
 
-    The verdict does not ask this: `wayveil.verify` says by itself what parts need, and whether they have it.
+    The verdict does not ask this: `wayveil.verifiers` says by itself what parts need, and whether they have it.
     """
     if isinstance(claim, CSafety):
         return "classes apart"

@@ -11,7 +11,7 @@ from wayveil.model import Boxes, Verdict, concat
 from wayveil.pipeline.folder.manifest import Manifest
 from wayveil.pipeline.input import load_boxes, load_parts
 from wayveil.recipe.verdict_record import JudgedData
-from wayveil.verify import NEED_TRUTH, find_break_by_definition
+from wayveil.verifiers import NEED_TRUTH, find_break_by_definition
 
 __all__ = ["Answer", "SecondOpinion", "judge_files_by_definition", "judge_truth_by_definition"]
 
