@@ -20,6 +20,7 @@ from importlib import import_module
 from typing import Any
 
 _HOMES = {
+    "wayveil.advice": ("Advice", "advise"),
     "wayveil.api": ("Publication", "inspect", "publish", "risk"),
     "wayveil.attacks": ("ATTACKS",),
     "wayveil.commands.read_table": ("read",),
