@@ -88,8 +88,9 @@ class Knode(Method):
     directions; components of exactly k are taken; owners are counted.  Pairs are compared, and groups have boxes, at
     the timestamps that they share.  Leftovers are dropped, as printed.  `improved` shares nothing with it but the
     classes, see ``docs/methods/knode.md``.  Where nothing is published of some people, groups are found once more
-    without them: what is published depends on nobody else.  Classes of more than 1,024 trajectories (or 4k) are cut by place.  Time
-    is O(n x 1,024 x timestamps) at most for each time, memory about five times the points plus 8 MB per worker.
+    without them: what is published depends on nobody else.  Classes of more than 1,024 trajectories (or 4k) are cut by
+    place.  Time is O(n x 1,024 x timestamps) at most for each time, memory about five times the points plus
+    8 MB per worker.
 
     References
     ----------
