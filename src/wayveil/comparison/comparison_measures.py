@@ -24,7 +24,7 @@ from wayveil.recipe import catalog
 from wayveil.recipe.defaults import fits, is_ready
 from wayveil.report.results_json import is_percent, measured_values
 
-__all__ = ["Yardstick", "as_boxes", "common_steps", "make_yardstick"]
+__all__ = ["ComparisonMeasures", "as_boxes", "choose_measures", "common_steps"]
 
 _RISK = {"visits": "known_visits", "points": "nearest_positions", "routes": "seen_on_roads", "stops": "known_places"}
 _LOSS = {"visits": "instance_loss", "points": "range_queries", "routes": "traffic", "stops": "generalization_cost"}
@@ -35,7 +35,7 @@ _KEPT = ("kept", "exact", "overlap", "correlation", "agreement", "after")  # num
 
 
 @dataclass(frozen=True, kw_only=True)
-class Yardstick:
+class ComparisonMeasures:
     """What every setting is measured with.
 
     `risk` and `loss` name the numbers; `n_common` is how many steps make the original.  With `prepared`, settings go on
@@ -93,7 +93,7 @@ def _number(name: str, measured: dict[str, Any], number: str) -> float | None:
     return value
 
 
-def make_yardstick(settings: Sequence[Setting], risk: Measure | None, loss: Measure | None) -> Yardstick:
+def choose_measures(settings: Sequence[Setting], risk: Measure | None, loss: Measure | None) -> ComparisonMeasures:
     """Return the yardstick for settings; UsageError if there is none that means the same for all of them."""
     ready = [setting for setting in settings if not setting.wrong]
     kinds = {catalog.kind_of(type(setting.method)): setting.method.name for setting in ready}
@@ -113,7 +113,9 @@ def make_yardstick(settings: Sequence[Setting], risk: Measure | None, loss: Meas
     told = "" if loss is None else loss.number
     if set(told.split("_")) & set(_KEPT):
         raise UsageError(f"[compare] loss: {told!r} is better the larger it is; name a number that is lost, not kept.")
-    return Yardstick(attack=attack, risk=number, metric=metric, loss=told, n_common=n_common, prepared=prepared)
+    return ComparisonMeasures(
+        attack=attack, risk=number, metric=metric, loss=told, n_common=n_common, prepared=prepared
+    )
 
 
 def common_steps(settings: Sequence[Setting]) -> int:
@@ -228,7 +230,7 @@ def _is_gridded(original: Any, setting: Setting, n_common: int) -> bool:
 
 def _told(method: Any) -> dict[str, bool]:
     """Return whether it is known which published trajectory is which, and whether its times are published."""
-    return {"matched": not method.makes_parts, "timed": method.keeps_times}
+    return {"matched": not method.splits_trajectories or method.parts_in_time, "timed": method.keeps_times}
 
 
 def _words(method: Any) -> str:

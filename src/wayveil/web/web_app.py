@@ -30,7 +30,7 @@ from wayveil.web.files import Files
 from wayveil.web.jobs import Jobs
 from wayveil.web.look import Looks
 from wayveil.web.pages import page
-from wayveil.web.request import read_asked, read_method
+from wayveil.web.request import read_method, read_request
 from wayveil.web.runs import ENDED, Runs
 from wayveil.web.server.guard import Guard
 from wayveil.web.server.zips import zip_of
@@ -186,7 +186,7 @@ class _Api:
 
     def _start(self, posted: Any) -> Response:
         self.jobs.check_room()
-        id = self.runs.add(read_asked(posted, self.files), posted)
+        id = self.runs.add(read_request(posted, self.files), posted)
         self.jobs.submit(id)
         return JSONResponse({"id": id}, 201)
 
