@@ -248,7 +248,7 @@ def _is_gridded(original: Any, setting: Setting, n_common: int) -> bool:
 
 def _told(method: Any) -> dict[str, bool]:
     """Return whether it is known which published trajectory is which, and whether its times are published."""
-    return {"matched": not method.splits_trajectories, "timed": method.keeps_times}
+    return {"matched": not method.splits_trajectories or method.parts_in_time, "timed": method.keeps_times}
 
 
 def _words(method: Any) -> str:
