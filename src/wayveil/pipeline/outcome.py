@@ -50,6 +50,7 @@ class Outcome:
             limit=self.max_risk,
             use=self.use,
             counted="people" if self.verdict.counted == "owners" else "trajectories",
+            not_stopped=self.verdict.claim.not_covered,
         )
 
     @property

@@ -106,7 +106,8 @@ class Head:
 
     `reasons` say what is behind a "but": first how little is left, then the attack that exposes most people.  `risk` is
     the attack that says most, `loss` the score that tells most for what the data are for, and `left` what is left of
-    rows, trips and people.  `limit` is the risk that the publisher accepts, None where it is that of the promise.
+    rows, trips and people, `sizes` how coarse it is in metres and minutes, and `not_stopped` the attackers of whom the
+    promise does not speak.  `limit` is the risk that the publisher accepts, None where it is that of the promise.
     """
 
     state: State
@@ -118,6 +119,24 @@ class Head:
     left: Mapping[str, float] = field(default_factory=dict)
     limit: float | None = None
     use: Use | None = None
+    sizes: str = ""
+    not_stopped: tuple[str, ...] = ()
+
+    @property
+    def not_stopped_sentence(self) -> str:
+        """The first of the attackers who are not stopped, and how many others there are; or nothing."""
+        if not self.not_stopped:
+            return ""
+        others = len(self.not_stopped) - 1
+        more = f" (and {others} more in the report)" if others else ""
+        return f"{self.not_stopped[0]}{more}"
+
+    @property
+    def next_step(self) -> str:
+        """What to do now."""
+        if self.state == "kept":
+            return "read the report, then hand out the public folder; README.html in it says the rest to who gets it"
+        return "; ".join(self.remedies) or "see the report"
 
     @property
     def label(self) -> str:
@@ -157,6 +176,9 @@ class Head:
             "left": dict(self.left),
             "limit": self.limit,
             "use": self.use,
+            "sizes": self.sizes,
+            "not_stopped": list(self.not_stopped),
+            "next": self.next_step,
         }
 
     def _loss_json(self, loss: Score) -> dict[str, Any]:
@@ -199,6 +221,7 @@ def make_head(
     limit: float | None = None,
     use: Use | None = None,
     counted: str = "people",
+    not_stopped: Sequence[str] = (),
 ) -> Head:
     """Return the head of a publication.
 
@@ -218,6 +241,8 @@ def make_head(
         What the data are for.
     counted : str
         What the promise counts: "people", or "trajectories" where each is taken to be a person.
+    not_stopped : sequence of str
+        The attackers of whom the promise does not speak.
     """
     exposed = exposures(published, counted)
     loss = telling_score(scores, use)
@@ -228,6 +253,8 @@ def make_head(
         "left": remaining.shares,
         "limit": limit,
         "use": use,
+        "sizes": remaining.sizes,
+        "not_stopped": tuple(not_stopped),
     }
     if not holds:
         return Head(state="refused", **told)
