@@ -532,6 +532,8 @@ def _draw_cast(draw: Draw, method: str, seed: int) -> Case:
         "place_people": draw.choice(["m", "m", 1, 3]),
         "grouping": draw.choice(["blind", "apart"]),
     }
+    if parameters["grouping"] == "blind":
+        parameters["alignment"] = draw.choice(["position", "order"])
     beside: dict[str, list[Any]] = {"parents": parents, "sensitive": labels}
     return Case(method=method, parameters=parameters, records=records, owner=owner, beside=beside, seed=seed)
 
