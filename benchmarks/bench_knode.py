@@ -30,7 +30,7 @@ from wayveil.kernels.knode.greedy_partition import partition
 from wayveil.kernels.knode.overlap_graph import edge_weights
 from wayveil.methods.knode.knode import Knode
 from wayveil.model import Points
-from wayveil.verify.kanonymity.kanonymity_verifier import check_kanonymity
+from wayveil.verifiers.kanonymity.kanonymity_verifier import check_kanonymity
 from wayveil.workloads.network_movers import NetworkMovers
 
 PHASES = ("classes", "group", "boxes", "verify")

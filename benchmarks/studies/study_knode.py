@@ -24,9 +24,9 @@ from wayveil.methods.knode.knode import Knode
 from wayveil.methods.knode.trajectory_graph import s_overlap, time_classes, time_windows
 from wayveil.model import Points
 from wayveil.model.data.ragged import offsets_of
-from wayveil.prepare.points.resample import Resample
-from wayveil.prepare.points.split import Split
-from wayveil.verify.kanonymity.kanonymity_verifier import check_kanonymity
+from wayveil.steps.points.resample import Resample
+from wayveil.steps.points.split import Split
+from wayveil.verifiers.kanonymity.kanonymity_verifier import check_kanonymity
 from wayveil.workloads.network_movers import NetworkMovers
 
 VARIANTS = ("paper", "improved")

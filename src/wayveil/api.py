@@ -163,8 +163,8 @@ def publish(what: Any, method: Any = None, *, engine: Engine | None = None, **ho
         Visits, points, routes, stops or trips; visits or points in a frame of pandas, polars or GeoPandas, in an Arrow
         table or in trajectories of MovingPandas; or a whole recipe.
     method : Method or claim
-        A configured method such as ``Kcl(k=10, l=3)``, or a claim such as ``KCL(k=10, c=0.5, l=3)``, for which the
-        method is taken that is made for it.
+        A configured method such as ``Kcl(k=10, l=3)``, or a claim such as ``KclPrivacy(k=10, c=0.5, l=3)``, for which
+        the method is taken that is made for it.
     prepare : sequence of configured steps, optional
         What is done to the data first.
     attacks, metrics : sequences, optional
@@ -196,9 +196,9 @@ def publish(what: Any, method: Any = None, *, engine: Engine | None = None, **ho
 
     Examples
     --------
-    >>> from wayveil.model import KCL, Visits
+    >>> from wayveil.model import KclPrivacy, Visits
     >>> data = Visits.from_records([[("a", 1), ("b", 2)], [("a", 1)], [("a", 1), ("b", 2), ("c", 3)]])
-    >>> made = publish(data, KCL(k=2, c=1, l=2), seed=1)
+    >>> made = publish(data, KclPrivacy(k=2, c=1, l=2), seed=1)
     >>> made.verdict.holds, made.to_polars().columns, made.to_polars().height
     (True, ['traj_id', 't', 'location'], 5)
     """
@@ -403,7 +403,7 @@ def _method_of(wanted: Any) -> Any:
         said = {p.name: getattr(wanted, p.name) for p in parameters_of(type(wanted)) if p.name in known}
         return catalog.build("method", name, said)
     raise UsageError(
-        "publish: give a configured method such as Kcl(k=10, l=3), or a claim such as KCL(k=10, c=0.5, l=3)."
+        "publish: give a configured method such as Kcl(k=10, l=3), or a claim such as KclPrivacy(k=10, c=0.5, l=3)."
     )
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,6 +31,19 @@ def test_the_parts_of_a_packed_file_are_added_up(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="larger"):
         refuse_large(path, 2999, shown="a")
     refuse_large(path, 3000, shown="a")
+
+
+def test_entries_of_an_archive_are_added_up_whatever_it_says_of_them(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in ("a.csv", "b.csv"):
+            archive.writestr(name, bytes(1500))
+    refuse_large(path, 3000, shown="a")
+    with pytest.raises(InputError, match="larger"):
+        refuse_large(path, 2999, shown="a")
+    path.write_bytes(path.read_bytes()[:-30])
+    with pytest.raises(InputError, match="damaged"):
+        refuse_large(path, 3000, shown="a")
 
 
 def test_values_of_parquet_are_counted(tmp_path: Path) -> None:

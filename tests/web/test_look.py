@@ -43,7 +43,7 @@ def test_sentences_name_the_file_as_people_do(tmp_path: Path, monkeypatch: pytes
 
 def test_what_was_seen_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looks, asked = Looks(), []
-    monkeypatch.setattr(looks, "_ask", lambda text: asked.append(text) or {"seen": len(asked)})
+    monkeypatch.setattr(looks, "_ask", lambda text, patience_s: asked.append(text) or {"seen": len(asked)})
     for i in range(80):
         looks.look(tmp_path / str(i), FACTS, {})
     assert looks.look(tmp_path / "79", FACTS, {}) == {"seen": 80}

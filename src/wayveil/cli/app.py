@@ -19,6 +19,7 @@ from wayveil.cli.options import (
     EngineName,
     InsecureScheduler,
     Json,
+    MaxRisk,
     MemoryLimit,
     Overwrite,
     Prepare,
@@ -29,6 +30,7 @@ from wayveil.cli.options import (
     Verbose,
     named_path,
     prepare_steps,
+    read_limit,
     reads_table,
 )
 from wayveil.cli.registry_commands import build_generate, build_prepare, build_publish, build_risk, publish_recipe
@@ -186,9 +188,9 @@ def verify(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A publish
                                        "everything; fail where it and the verifier disagree.")] = False,
            as_json: Json = False) -> None:  # fmt: skip
     """Judge a published folder again: it holds (exit code 0), fails (1), or cannot be judged from these files (3)."""
-    from wayveil.pipeline.folder.verify_folder import judge
+    from wayveil.pipeline.folder.verify_folder import verify_folder
 
-    judgement = judge(
+    judgement = verify_folder(
         folder,
         original=original,
         recipe=recipe,
@@ -219,18 +221,16 @@ def compare(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", parser=named_path, help="Folder for the result.")
     ] = None,
-    max_risk: Annotated[
-        float | None, typer.Option("--max-risk", min=0, max=1, help="Recommend a setting with at most this risk.")
-    ] = None,
+    max_risk: MaxRisk = None,
     as_json: Json = False,
 ) -> None:
     """Try several methods and parameters on one data set: risk against loss, and which to take."""
     from wayveil.cli.show_compare import compare_json, compare_lines
-    from wayveil.compare.compare import compare as run_compare
+    from wayveil.comparison.compare import compare as run_compare
     from wayveil.recipe.catalog import make_engine
 
     with progress_bar() as progress:
-        comparison = run_compare(recipe, out=out, max_risk=max_risk, engine=make_engine(progress=progress))
+        comparison = run_compare(recipe, out=out, max_risk=read_limit(max_risk), engine=make_engine(progress=progress))
     emit(compare_json(comparison), compare_lines(comparison), as_json=as_json)
     if all(setting["risk"] is None for setting in comparison.settings):
         raise typer.Exit(1)  # not one setting kept its promise

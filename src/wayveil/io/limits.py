@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import zipfile
 import zlib
 from pathlib import Path
 from typing import Protocol
@@ -15,13 +16,17 @@ from wayveil.errors import InputError
 __all__ = ["refuse_large"]
 
 _CHUNK = 1 << 20
+_DAMAGES = (
+    *(OSError, EOFError, ValueError, RuntimeError, NotImplementedError, zlib.error, zipfile.BadZipFile),
+    *(pl.exceptions.PolarsError, pl.exceptions.PanicException),
+)
 
 
 def refuse_large(path: Path, limit: int, *, shown: str) -> None:
     """Raise InputError if a file would become larger than `limit` bytes when it is read.
 
-    Gzip and bzip2 are unpacked piece by piece and thrown away, until they end or exceed the limit.  Of Parquet, which
-    can say one value a billion times in a few bytes, the rows and columns are counted: each value takes a byte.
+    Gzip, bzip2 and zip are unpacked piece by piece and thrown away, until they end or exceed the limit.  Of Parquet,
+    which can say one value a billion times in a few bytes, the rows and columns are counted: each value takes a byte.
 
     Examples
     --------
@@ -47,7 +52,9 @@ def refuse_large(path: Path, limit: int, *, shown: str) -> None:
         elif start[:3] == b"BZh":
             with bz2.open(path) as unpacked:
                 _count(unpacked, limit, too_large)
-    except (OSError, EOFError, zlib.error, ValueError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        elif start == b"PK\x03\x04":
+            _count_entries(path, limit, too_large)
+    except _DAMAGES:
         raise damaged from None
 
 
@@ -55,12 +62,22 @@ class _Readable(Protocol):
     def read(self, size: int, /) -> bytes: ...
 
 
-def _count(unpacked: _Readable, limit: int, too_large: InputError) -> None:
+def _count(unpacked: _Readable, limit: int, too_large: InputError) -> int:
     found = 0
     while piece := unpacked.read(_CHUNK):
         found += len(piece)
         if found > limit:
             raise too_large
+    return found
+
+
+def _count_entries(path: Path, limit: int, too_large: InputError) -> None:
+    """Count all entries of an archive together; what the archive says of their sizes is not believed."""
+    left = limit
+    with zipfile.ZipFile(path) as archive:
+        for entry in archive.infolist():
+            with archive.open(entry) as unpacked:
+                left -= _count(unpacked, left, too_large)
 
 
 def _values(path: Path) -> int:

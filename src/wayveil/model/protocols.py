@@ -15,7 +15,7 @@ import numpy as np
 from wayveil.errors import InputError
 from wayveil.model.claims import Guarantee
 from wayveil.model.parameters import check_parameters
-from wayveil.model.results import AttackResult, Data, Published, Score, Verdict
+from wayveil.model.results import AttackResult, Data, MethodResult, Score, Verdict
 
 __all__ = [
     "Attack",
@@ -81,8 +81,8 @@ class Method(_Declared, ABC):
     blocks: ClassVar[tuple[BlockKey, ...]] = ()
     """What data that are too large for one machine may be cut by, the usual way first.  Without it the method needs all
     data at once."""
-    makes_parts: ClassVar[bool] = False
-    """Whether trajectories are cut into parts, or dummies are added; then `Published.source` tells whose they are."""
+    splits_trajectories: ClassVar[bool] = False
+    """Whether trajectories are cut, or dummies are added; then `MethodResult.source` tells whose they are."""
 
     @property
     def hides_by_chance(self) -> bool:
@@ -114,7 +114,7 @@ class Method(_Declared, ABC):
     def claim(self) -> Guarantee: ...
 
     @abstractmethod
-    def run(self, data: Any, *, rng: np.random.Generator, engine: Engine) -> Published: ...
+    def run(self, data: Any, *, rng: np.random.Generator, engine: Engine) -> MethodResult: ...
 
 
 class BlockStore(Protocol):
@@ -168,7 +168,7 @@ class PlanningMethod(Method):
     def plan(self, blocks: PlannedBlocks, *, engine: Engine, here: Engine) -> Any: ...
 
     @abstractmethod
-    def apply(self, plan: Any, data: Any, number: int, store: BlockStore) -> Published: ...
+    def apply(self, plan: Any, data: Any, number: int, store: BlockStore) -> MethodResult: ...
 
 
 class Step(_Declared, ABC):

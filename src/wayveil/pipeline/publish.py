@@ -44,7 +44,7 @@ from wayveil.pipeline.folder.staging import Workspace, open_workspace
 from wayveil.pipeline.input import Prepared
 from wayveil.pipeline.judge import judge_parts
 from wayveil.pipeline.outcome import NotPublished, Outcome
-from wayveil.pipeline.readback import refuse_nothing
+from wayveil.pipeline.readback import nothing_left_error
 from wayveil.pipeline.release import Clock, finish, join_hashes
 from wayveil.pipeline.seeds import sequence_for
 from wayveil.recipe.defaults import attacks_of, metrics_of, sensitive_of
@@ -198,7 +198,7 @@ def _score(job: Job, metrics: tuple[Any, ...], results: Sequence[BlockResult], e
 def _nothing_made(recipe: Recipe, made: Sequence[MadeBlock]) -> Exception:
     """Return the error for blocks of which none can be published: what was wrong with one of them, if anything was."""
     why = next((one.why for one in made if one.why not in (None, NOTHING_LEFT)), None)
-    return refuse_nothing(recipe.method.publishes) if why is None else InputError(why)
+    return nothing_left_error(recipe.method.publishes) if why is None else InputError(why)
 
 
 def _free(job: Job, folders: Iterable[str]) -> None:

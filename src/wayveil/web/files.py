@@ -24,7 +24,7 @@ from wayveil.web.server.disk import bytes_of, is_id, new_id, now, read_json, wri
 
 __all__ = ["ROLES", "Files", "clean_name"]
 
-ROLES = ("data", "network", "taxonomy", "places", "known", "owners")
+ROLES = ("data", "network", "taxonomy", "places", "known", "owners", "zones")
 """What a file can be for."""
 
 _FACTS = "facts.json"

@@ -1,4 +1,4 @@
-"""The preview of a file, made in a process of its own: a strange or huge file cannot hurt the server.
+"""The preview or the inspection of a file, made in a process of its own: a strange or huge file cannot hurt the server.
 
 ``python -m wayveil.web.look`` reads what to look at as JSON from its input and writes what it saw to its output.
 """
@@ -16,11 +16,13 @@ from typing import Any
 
 from wayveil.errors import WayveilError
 from wayveil.web.answers import Refused, plainly
+from wayveil.web.upload_source import UploadSource
 
 __all__ = ["Looks", "main"]
 
 _COMMAND = (sys.executable, "-P", "-m", "wayveil.web.look")
 _PATIENCE_S = 120
+_PATIENCE_WITH_TRIALS_S = 900
 _AT_ONCE = 2
 _KEPT = 64
 
@@ -34,19 +36,27 @@ class Looks:
 
     def look(self, path: Path, facts: Mapping[str, Any], told: Mapping[str, Any]) -> Any:
         """Return the preview of an upload; `told` is how to read it, as `preview` takes it."""
-        asked = json.dumps({"path": str(path), "name": facts["name"], "told": {"role": facts["role"], **told}})
+        return self._remember({"path": str(path), "name": facts["name"], "told": {"role": facts["role"], **told}})
+
+    def inspect(self, source: UploadSource, *, settings: bool) -> Any:
+        """Return the inspection of an upload, see `upload_inspection`; `settings` are tried only where it is said."""
+        patience_s = _PATIENCE_WITH_TRIALS_S if settings else _PATIENCE_S
+        return self._remember({"inspect": source.to_json(), "settings": settings}, patience_s)
+
+    def _remember(self, content: Mapping[str, Any], patience_s: int = _PATIENCE_S) -> Any:
+        asked = json.dumps(content, sort_keys=True)
         seen = self._seen.get(asked)
         if seen is None:
             with self._room:
-                seen = self._seen[asked] = self._ask(asked)
+                seen = self._seen[asked] = self._ask(asked, patience_s)
             while len(self._seen) > _KEPT:
                 self._seen.popitem(last=False)
         return seen
 
-    def _ask(self, asked: str) -> Any:
+    def _ask(self, asked: str, patience_s: int = _PATIENCE_S) -> Any:
         try:
             done = subprocess.run(
-                _COMMAND, input=asked.encode(), capture_output=True, timeout=_PATIENCE_S, check=True, cwd="/"
+                _COMMAND, input=asked.encode(), capture_output=True, timeout=patience_s, check=True, cwd="/"
             )
             found = json.loads(done.stdout)
         except subprocess.TimeoutExpired:
@@ -60,9 +70,25 @@ class Looks:
 
 def main() -> int:
     """Look at one file."""
+    asked = json.load(sys.stdin)
+    found = _inspect(asked) if "inspect" in asked else _preview(asked)
+    json.dump(found, sys.stdout, allow_nan=False)
+    return 0
+
+
+def _inspect(asked: Mapping[str, Any]) -> Any:
+    from wayveil.web.upload_inspection import inspect_upload
+
+    source = UploadSource(**asked["inspect"])
+    try:
+        return inspect_upload(source, settings=asked["settings"])
+    except WayveilError as error:
+        return {"refused": source.sentence(str(error))}
+
+
+def _preview(asked: Mapping[str, Any]) -> Any:
     from wayveil.commands.first_look import preview
 
-    asked = json.load(sys.stdin)
     path = Path(asked["path"])
     try:
         found = preview(path, **asked["told"])
@@ -72,8 +98,7 @@ def main() -> int:
             column["problems"] = [_worded(sentence, path, asked["name"]) for sentence in column["problems"]]
     except WayveilError as error:
         found = {"refused": _worded(str(error), path, asked["name"])}
-    json.dump(found, sys.stdout, allow_nan=False)
-    return 0
+    return found
 
 
 def _worded(sentence: str, path: Path, name: str) -> str:

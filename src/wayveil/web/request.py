@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wayveil.compare.finished_runs import with_yardstick
+from wayveil.comparison.finished_runs import with_measures
 from wayveil.errors import UsageError
 from wayveil.recipe import catalog
 from wayveil.recipe.forms import claim_words
@@ -17,19 +17,20 @@ from wayveil.recipe.recipe import EACH_TRAJECTORY, InputSpec, Recipe, make_input
 from wayveil.recipe.toml import recipe_text
 from wayveil.web.files import Files
 
-__all__ = ["OUT", "Asked", "read_asked", "read_method", "source_of", "with_uploads"]
+__all__ = ["OUT", "Request", "read_input", "read_method", "read_request", "source_of", "with_uploads"]
 
 OUT = "publication"
 """The folder that the downloaded recipe writes to."""
 
-_ONE = {"file": "path", "network": "network", "taxonomy": "taxonomy", "places": "places", "known": "known"}
+_ONE = {"file": "path", **{key: key for key in ("network", "taxonomy", "places", "known", "zones")}}
+"""The keys of [input] that are files: of each the page posts the id of an upload, never a path."""
 _KEYS = {"publish": ("input", "prepare", "method", "output", "seed"), "risk": ("input", "prepare", "sensitive", "seed")}
 _OUTPUT = ("format", "keep", "with_raw")
 _LONGEST = 200
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Request:
     """A run that can be queued.
 
     `uploads` are the ids of files by the key of the recipe's [input]; `names` what they are called; `text` is the
@@ -48,7 +49,7 @@ class Asked:
     claim: Mapping[str, Any] | None
 
 
-def read_asked(posted: Any, files: Files) -> Asked:
+def read_request(posted: Any, files: Files) -> Request:
     """Check what was posted; UsageError or Refused with one sentence if it cannot be run."""
     body = _table(posted, "the request")
     what = body.get("what")
@@ -61,7 +62,7 @@ def read_asked(posted: Any, files: Files) -> Asked:
     title = body.get("title") or ""
     if not isinstance(title, str) or len(title) > _LONGEST or not title.isprintable():
         raise UsageError(f"The title must be one line of at most {_LONGEST} characters.")
-    source, uploads, names = _input(_table(recipe.get("input"), "input"), files)
+    source, uploads, names = read_input(_table(recipe.get("input"), "input"), files)
     steps = [_entry("step", "step", step) for step in _list(recipe.get("prepare"), "prepare")]
     common = {"input": source, "prepare": steps, "seed": _seed(recipe.get("seed"))}
     if what == "publish":
@@ -71,7 +72,7 @@ def read_asked(posted: Any, files: Files) -> Asked:
             raise UsageError(f"The output takes {', '.join(_OUTPUT)}; not {wrong[0]!r}.")
         output = {**{key: value for key, value in given.items() if value is not None}, "path": OUT}
         method = _entry("method", "name", recipe.get("method"))
-        checked = with_yardstick(make_recipe({**common, "method": method, "output": output, "title": title}))
+        checked = with_measures(make_recipe({**common, "method": method, "output": output, "title": title}))
         text = recipe_text(checked)
         content = {}
         name = checked.method.name
@@ -83,7 +84,7 @@ def read_asked(posted: Any, files: Files) -> Asked:
         claim = None
     shown = names[uploads["path"]]
     told = title or (f"{name}: {shown}" if name else f"Risk in {shown}")
-    return Asked(
+    return Request(
         what=what, title=told, method=name, file=shown, file_id=uploads["path"], uploads=uploads, names=names,
         text=text, content=content, claim=claim,
     )  # fmt: skip
@@ -110,7 +111,8 @@ def source_of(recipe: Recipe, uploads: Mapping[str, Any]) -> str:
     return json.dumps({"uploads": uploads, "how": how}, sort_keys=True)
 
 
-def _input(given: dict[str, Any], files: Files) -> tuple[dict[str, Any], dict[str, Any], dict[str, str]]:
+def read_input(given: dict[str, Any], files: Files) -> tuple[dict[str, Any], dict[str, Any], dict[str, str]]:
+    """Return [input] with names of files, the ids of uploads by its keys, and their names; UsageError if wrong."""
     source: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     if "path" in source or "file" not in source:
         raise UsageError("The input must say which uploaded file it is: give its id as 'file'.")

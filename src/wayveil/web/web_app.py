@@ -30,10 +30,11 @@ from wayveil.web.files import Files
 from wayveil.web.jobs import Jobs
 from wayveil.web.look import Looks
 from wayveil.web.pages import page
-from wayveil.web.request import read_asked, read_method
+from wayveil.web.request import read_method, read_request
 from wayveil.web.runs import ENDED, Runs
 from wayveil.web.server.guard import Guard
 from wayveil.web.server.zips import zip_of
+from wayveil.web.upload_source import find_source
 
 __all__ = ["make_app"]
 
@@ -67,6 +68,7 @@ def make_app(
         _route("/api/files", api.upload, "POST"),
         _route("/api/files/{id}", api.delete_file, "DELETE"),
         _route("/api/files/{id}/preview", api.preview),
+        _route("/api/files/{id}/inspect", api.inspect, "POST"),
         _route("/api/runs", api.list_runs),
         _route("/api/runs", api.start_run, "POST"),
         _route("/api/runs/{id}", api.show_run),
@@ -151,6 +153,18 @@ class _Api:
         seen = self.looks.look(self.files.path(facts["id"]), facts, {**told, "columns": _columns(given)})
         return JSONResponse(seen)
 
+    async def inspect(self, request: Request) -> Response:
+        posted = await _json(request)
+        return await run_in_threadpool(self._inspect, request.path_params["id"], posted)
+
+    def _inspect(self, id: str, posted: Any) -> Response:
+        said = posted.get("input", {}) if isinstance(posted, dict) else None
+        settings = posted.get("settings", False) if isinstance(posted, dict) else None
+        if not isinstance(said, dict) or not isinstance(settings, bool) or not set(posted) <= {"input", "settings"}:
+            raise Refused(400, "The request is not understood: it takes input, an object, and settings, true or false.")
+        self.files.get(id)
+        return JSONResponse(self.looks.inspect(find_source(id, said, self.files), settings=settings))
+
     def list_runs(self, request: Request) -> Response:
         return JSONResponse(self.runs.all())
 
@@ -160,7 +174,7 @@ class _Api:
 
     def _start(self, posted: Any) -> Response:
         self.jobs.check_room()
-        id = self.runs.add(read_asked(posted, self.files), posted)
+        id = self.runs.add(read_request(posted, self.files), posted)
         self.jobs.submit(id)
         return JSONResponse({"id": id}, 201)
 

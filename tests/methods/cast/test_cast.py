@@ -17,7 +17,7 @@ from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
 from wayveil.methods.cast.cast import Cast
 from wayveil.methods.cast.cast_tree import Preorder
-from wayveil.model import CSafety, Published, Stops, Taxonomy
+from wayveil.model import CSafety, MethodResult, Stops, Taxonomy
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "cast"
 
@@ -29,7 +29,7 @@ def paper(**numbers: Any) -> Cast:
     return Cast(**{"weights": "uniform", "place_people": 1, "row_share": 1, **numbers})
 
 
-def run(method: Cast, data: Stops, workers: int = 1) -> Published:
+def run(method: Cast, data: Stops, workers: int = 1) -> MethodResult:
     return method.run(data, rng=np.random.default_rng(0), engine=LocalEngine(workers=workers))
 
 

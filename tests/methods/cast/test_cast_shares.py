@@ -17,7 +17,7 @@ from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
 from wayveil.methods import Cast
 from wayveil.model import Stops, Taxonomy
-from wayveil.verify import VERIFIERS
+from wayveil.verifiers import VERIFIERS
 
 PARENTS = [("Place", ""), ("Shop", "Place"), ("S1", "Shop"), ("S2", "Shop"), ("Park", "Place")]
 PARENTS += [("Health", "Place"), ("Clinic", "Health"), ("C1", "Clinic"), ("C2", "Clinic")]

@@ -16,8 +16,8 @@ from wayveil.kernels.knode.overlap_graph import NO_EDGE, edge_weights
 from wayveil.methods.knode import knode
 from wayveil.methods.knode.knode import Knode
 from wayveil.methods.knode.trajectory_graph import s_overlap, trajectory_distance
-from wayveil.model import KAnonymity, Points, Published, Regions
-from wayveil.verify.kanonymity.kanonymity_verifier import check_kanonymity
+from wayveil.model import Boxes, KAnonymity, MethodResult, Points
+from wayveil.verifiers.kanonymity.kanonymity_verifier import check_kanonymity
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "knode"
 FIGURE1 = json.loads((GOLDEN / "figure1.json").read_text())
@@ -34,7 +34,7 @@ def positions(rows: list[list[float]]) -> list[tuple[float, float]]:
     return [(x, y) for x, y, _ in rows]
 
 
-def run(method: Knode, data: Points, workers: int = 1) -> Published:
+def run(method: Knode, data: Points, workers: int = 1) -> MethodResult:
     result = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine(workers=workers))
     verdict = check_kanonymity(result.data, method.claim, original=data)
     assert verdict.holds, verdict.reason
@@ -247,7 +247,7 @@ def test_trajectories_without_points_stay_without_boxes(variant: str) -> None:
     result = run(Knode(k=2, window=1, variant=variant), data)
     assert [len(result.data.record(i)) for i in range(5)] == [0, 1, 0, 1, 0]
     assert result.facts["success ratio"] == 1
-    assert isinstance(result.data, Regions)
+    assert isinstance(result.data, Boxes)
     assert result.data.owner.tolist() == data.owner.tolist()
     assert result.data.attributes["a"].values() == ["v", "w", "x", "y", "z"]
     assert (result.data.frame, result.data.time_format, result.data.owners) == (data.frame, "integer", "declared")

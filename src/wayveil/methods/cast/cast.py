@@ -13,7 +13,7 @@ from wayveil.methods.cast.cast_levels import Groups, Known, find_groups
 from wayveil.methods.cast.cast_sensitive import Sensitive, class_labels
 from wayveil.methods.cast.cast_shares import Shares
 from wayveil.methods.cast.cast_tree import Preorder
-from wayveil.model import BlockKey, CSafety, Engine, Method, Published, Stops, check_parameters, parameter
+from wayveil.model import BlockKey, CSafety, Engine, Method, MethodResult, Stops, check_parameters, parameter
 from wayveil.model.claims.counting import row_share_parameter
 from wayveil.model.claims.csafety import grouping_parameter, place_people_parameter, weights_parameter
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, keep_rows, trajectory_of_row
@@ -132,7 +132,7 @@ class Cast(Method):
             grouping=self.grouping,
         )
 
-    def run(self, data: Stops, *, rng: np.random.Generator, engine: Engine) -> Published:
+    def run(self, data: Stops, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
         _check_people(data, self.m)
         tree = Preorder.of(data.taxonomy)
         rows = np.ones(data.n_rows, np.bool_)
@@ -156,7 +156,7 @@ class Cast(Method):
             "classes": len(np.unique(made.label[np.diff(published.offsets) > 0])),
             "trajectories that joined a group afterwards": made.groups.riders,
         }
-        return Published(data=published, claim=self.claim, facts=facts | _facts(data, node, tree))
+        return MethodResult(data=published, claim=self.claim, facts=facts | _facts(data, node, tree))
 
     def _generalize(self, data: Stops, tree: Preorder, key: int, engine: Engine) -> _Generalized:
         """Return the nodes of all stops, in classes that are safe."""

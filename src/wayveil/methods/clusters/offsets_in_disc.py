@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayveil.methods.common.trajectory_rows import Picked
+from wayveil.methods.common.trajectory_rows import TrajectoryRows
 from wayveil.model import Frame
 from wayveil.model.data.ragged import FloatArray, IntArray
 
@@ -38,7 +38,7 @@ class Offsets(NamedTuple):
         return Offsets(self.x[which], self.y[which]) if len(self.x) else self
 
 
-def draw_offsets(rows: Picked, frame: Frame, radius: float, key: bytes) -> Offsets:
+def draw_offsets(rows: TrajectoryRows, frame: Frame, radius: float, key: bytes) -> Offsets:
     """Return an offset (x, y) per trajectory: uniform in the disc of this radius, and the same for all of its points.
 
     Members of a cluster that are published at such offsets from one common curve can be exchanged for each other:
@@ -80,7 +80,7 @@ def draw_offsets(rows: Picked, frame: Frame, radius: float, key: bytes) -> Offse
     return Offsets(x, y)
 
 
-def draw_ranks(rows: Picked, frame: Frame, key: bytes) -> IntArray:
+def draw_ranks(rows: TrajectoryRows, frame: Frame, key: bytes) -> IntArray:
     """Return a random number per trajectory that follows from the key and its own points: nobody else changes it.
 
     Examples
@@ -101,7 +101,7 @@ def draw_ranks(rows: Picked, frame: Frame, key: bytes) -> IntArray:
     return np.array(found, np.int64)
 
 
-def _tables(rows: Picked, frame: Frame) -> Iterator[tuple[IntArray, IntArray]]:
+def _tables(rows: TrajectoryRows, frame: Frame) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield offsets and numbers of trajectories, some at a time, so that not all of their points are copied at once.
 
     Degrees are those of the file, in units of 1e-9, so that numbers are the same in every frame.

@@ -16,16 +16,16 @@ from wayveil.kernels.knode.group_boxes import Tracks
 from wayveil.kernels.knode.group_improvement import low_loss_groups
 from wayveil.kernels.knode.overlap_graph import AXES, NO_EDGE, edge_weights
 from wayveil.methods.common.dominance import keep_shares, people_needed
-from wayveil.methods.common.trajectory_rows import Picked
+from wayveil.methods.common.trajectory_rows import TrajectoryRows
 from wayveil.methods.knode.trajectory_graph import class_owners, cut_large, merge_small, time_classes, time_windows
 from wayveil.model import (
     BlockKey,
+    Boxes,
     Engine,
     KAnonymity,
     Method,
+    MethodResult,
     Points,
-    Published,
-    Regions,
     check_parameters,
     duration_units,
     parameter,
@@ -119,7 +119,7 @@ class Knode(Method):
     name: ClassVar[str] = "knode"
     summary: ClassVar[str] = "trajectory k-anonymity by grouping trajectories of the same time and publishing boxes"
     accepts: ClassVar[type[Points]] = Points
-    publishes: ClassVar[type[Regions]] = Regions
+    publishes: ClassVar[type[Boxes]] = Boxes
     blocks: ClassVar[tuple[BlockKey, ...]] = ("times", "place")
 
     def __post_init__(self) -> None:
@@ -138,7 +138,7 @@ class Knode(Method):
         """How many people a group has at least: `k`, or more where `row_share` takes more."""
         return people_needed(self.k, self.claim.owner_share)
 
-    def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> Published:
+    def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
         window = duration_units(self.name, "window", self.window, data.time_format)
         engine.progress("finding classes of the same time")
         tracks = _tracks(data, self.people)
@@ -268,7 +268,7 @@ class _Tracks:
     def part(self, members: IntArray, *columns: FloatArray) -> _Part:
         """Return some trajectories with these columns."""
         first = self.first[members]
-        points = Picked(begin=first, end=first + self.length[members], columns=columns)
+        points = TrajectoryRows(begin=first, end=first + self.length[members], columns=columns)
         return _Part(
             members=members, points=points, start=self.start[members], end=self.end[members], owner=self.owner[members]
         )
@@ -279,7 +279,7 @@ class _Part:
     """Trajectories among which groups are looked for: which, their points, first and last timestamps, and owners."""
 
     members: IntArray
-    points: Picked
+    points: TrajectoryRows
     start: IntArray
     end: IntArray
     owner: IntArray
@@ -369,7 +369,7 @@ def _joined(parts: list[_Groups], n: int) -> _Groups:
 
 def _publish(
     data: Points, tracks: _Tracks, groups: _Groups, claim: KAnonymity, facts: dict[str, int | float | str]
-) -> Published:
+) -> MethodResult:
     """Give every trajectory the boxes of its group."""
     spans = groups.high - groups.low + 1
     first_box = offsets_of(spans)
@@ -381,13 +381,13 @@ def _publish(
     lengths = np.zeros(len(data), np.int64)
     lengths[tracks.which[inside]] = spans[groups.label[inside]]
     box = take(first_box, groups.label[inside])[1]
-    regions = Regions(
+    regions = Boxes(
         offsets=offsets_of(lengths), t_min=time[box], t_max=time[box],
         x_min=side[0][box], x_max=side[1][box], y_min=side[2][box], y_max=side[3][box],
         owner=data.owner, attributes=data.attributes, frame=data.frame, time_format=data.time_format,
         owners=data.owners,
     )  # fmt: skip
-    return Published(data=regions, claim=claim, facts=facts | _facts(data, tracks, groups, side, spans, first_box))
+    return MethodResult(data=regions, claim=claim, facts=facts | _facts(data, tracks, groups, side, spans, first_box))
 
 
 def _facts(

@@ -11,8 +11,6 @@ from math import ceil, inf, sqrt
 from typing import ClassVar
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from wayveil.errors import InputError, ParameterError
 from wayveil.kernels.common.hilbert import hilbert_index
@@ -23,11 +21,11 @@ from wayveil.kernels.qid.timed_samples import Samples, keep_compatible
 from wayveil.model import (
     AttackGraph,
     BlockKey,
+    Boxes,
     Engine,
     Method,
+    MethodResult,
     Points,
-    Published,
-    Regions,
     check_parameters,
     duration_units,
     parameter,
@@ -36,8 +34,12 @@ from wayveil.model import (
 from wayveil.model.claims import top_speed_of
 from wayveil.model.claims.counting import exceeds, row_share_parameter
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, keep_rows, offsets_of, trajectory_of_row
+from wayveil.model.lazy_module import lazy_module
 
 __all__ = ["Qid"]
+
+sparse = lazy_module("scipy.sparse")
+csgraph = lazy_module("scipy.sparse.csgraph")
 
 _MANY = 2_000
 """Trajectories above which ``selection="auto"`` goes by the Hilbert curve."""
@@ -166,7 +168,7 @@ class Qid(Method):
     name: ClassVar[str] = "qid"
     summary: ClassVar[str] = "k candidates for the positions declared as known, by boxes around groups at these times"
     accepts: ClassVar[type[Points]] = Points
-    publishes: ClassVar[type[Regions]] = Regions
+    publishes: ClassVar[type[Boxes]] = Boxes
     blocks: ClassVar[tuple[BlockKey, ...]] = ()
 
     def __post_init__(self) -> None:
@@ -189,7 +191,7 @@ class Qid(Method):
         """How many people a group needs."""
         return max(self.k, ceil(1 / self.claim.owner_share))
 
-    def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> Published:
+    def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
         some = data
         made = self._run(some, self._claim_on(some), engine)
         # Nothing may depend on people of whom nothing is published: neither a top speed that is found in the data, nor
@@ -206,7 +208,7 @@ class Qid(Method):
         given, left = (int((np.diff(offsets) > 0).sum()) for offsets in (data.offsets, made.data.offsets))
         return replace(made, facts={**made.facts, "trajectories left out": given - left})
 
-    def _run(self, data: Points, claim: AttackGraph, engine: Engine) -> Published:
+    def _run(self, data: Points, claim: AttackGraph, engine: Engine) -> MethodResult:
         engine.progress("finding candidates")
         tracks = _tracks(data, self._people, self.cell)
         reach = _Reach.of(data, claim, self.guard)
@@ -302,13 +304,13 @@ class Qid(Method):
     def _published(
         self, data: Points, tracks: _Tracks, active: BoolArray, root: IntArray, box: IntArray, dropped: BoolArray,
         claim: AttackGraph, facts: Facts,
-    ) -> Published:  # fmt: skip
+    ) -> MethodResult:  # fmt: skip
         there = active[trajectory_of_row(tracks.samples.first)]
         keep = there & ~dropped
         side = _sides(box[:, keep], self.cell)
         t = data.t[keep]
         marked = _marked(tracks, root)
-        regions = Regions(
+        regions = Boxes(
             offsets=keep_rows(data.offsets, keep), t_min=t, t_max=t,
             x_min=side[0], x_max=side[1], y_min=side[2], y_max=side[3],
             owner=data.owner, attributes=data.attributes, frame=data.frame, time_format=data.time_format,
@@ -320,7 +322,7 @@ class Qid(Method):
                 "samples in boxes of a guard": int((keep & ~marked & (size[root] > 1)).sum()),
                 "samples dropped in a guard": int((there & dropped).sum()),
             }
-        return Published(data=regions, claim=claim, facts=facts | _loss(root[keep], box[:, keep]))
+        return MethodResult(data=regions, claim=claim, facts=facts | _loss(root[keep], box[:, keep]))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -412,8 +414,8 @@ class _Scene:
         edges, all_listed = candidate_edges(self.tracks.samples, active, self._boxed, within, _MOST_EDGES)
         if not all_listed:  # too many to look at: the verdict will tell
             return surplus
-        arcs = csr_array((np.ones(edges.shape[1], np.int8), (edges[0], edges[1])), shape=(n, n))
-        label = connected_components(arcs, connection="strong")[1]
+        arcs = sparse.csr_array((np.ones(edges.shape[1], np.int8), (edges[0], edges[1])), shape=(n, n))
+        label = csgraph.connected_components(arcs, connection="strong")[1]
         edges = edges[:, label[edges[0]] == label[edges[1]]]
         length = np.diff(self.tracks.samples.first)
         for one, other in (edges, edges[::-1]):

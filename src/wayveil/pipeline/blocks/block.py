@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.model import AttackResult, Chart, Data, Engine, Published
+from wayveil.model import AttackResult, Chart, Data, Engine, MethodResult
 from wayveil.pipeline.alignment import aligned
 from wayveil.pipeline.blocks.block_cutter import read_block
 from wayveil.pipeline.blocks.block_job import Job
@@ -22,7 +22,7 @@ from wayveil.pipeline.blocks.store import Store
 from wayveil.pipeline.evaluate import run_attacks
 from wayveil.pipeline.folder.manifest import Described, Parts, described
 from wayveil.pipeline.output_frame import settle
-from wayveil.pipeline.readback import check_made, refuse_nothing, write_and_read_back
+from wayveil.pipeline.readback import check_made, nothing_left_error, write_and_read_back
 from wayveil.pipeline.seeds import method_rng, sequence_for
 from wayveil.recipe.defaults import attacks_of, metrics_of, sensitive_of
 from wayveil.report.charts.drawings import Drawing, drawings
@@ -102,7 +102,7 @@ def make_block(job: Job, plan: Any, engine: Engine, number: int) -> MadeBlock:
     job.store.save(fitting, name)
     if not made.data.n_rows:
         if not job.several:
-            raise refuse_nothing(type(made.data))
+            raise nothing_left_error(type(made.data))
         return MadeBlock(number=number, why=NOTHING_LEFT)
     job.store.save(made, f"made/{number}")
     return MadeBlock(number=number)
@@ -161,7 +161,7 @@ def count_block(job: Job, engine: Engine, made: MadeBlock) -> BlockResult:
     data: Any = job.store.load(f"data/{number}")
     if made.why is not None:
         return BlockResult(number=number, balance=_nothing_left(data))
-    result: Published = load_made(job.store, number)
+    result: MethodResult = load_made(job.store, number)
     published, _ = _published(job.store, number)
     counts = None
     if job.several:
@@ -178,7 +178,7 @@ def count_block(job: Job, engine: Engine, made: MadeBlock) -> BlockResult:
 def picture_block(job: Job, holds: bool, engine: Engine, number: int) -> tuple[tuple[Chart, ...], tuple[Drawing, ...]]:
     """Draw a block before and after; what was not published is drawn as rejected."""
     data: Any = job.store.load(f"data/{number}")
-    made: Published = load_made(job.store, number)
+    made: MethodResult = load_made(job.store, number)
     names = "raw data", "published data" if holds else "rejected data"
     with_raw = job.recipe.output.with_raw
     return (
