@@ -184,8 +184,8 @@ def test_what_is_known_of_one_visit_costs_least() -> None:
 
 def test_a_weaker_promise_does_not_lose_more_of_small_tables() -> None:
     """The rule for more than one known visit, on tables where it fails without improving."""
-    rng = random.Random(11)
-    for _ in range(8):
+    rng = random.Random(12)
+    for _ in range(6):
         records = [[(rng.choice("abc"), t) for t in range(5) if rng.random() < 0.7] for _ in range(rng.randint(8, 16))]
         ill = ["HIV", "flu", *(rng.choice(["HIV", "flu", "none", "none"]) for _ in records[2:])]
         data = Visits.from_records(records, attributes={"ill": ill})
