@@ -51,7 +51,7 @@ then, either: one round would take longer than giving everything back does."""
 
 MOST_STEPS = 300
 """How often a small result is improved.  Larger ones are improved less often, so that it takes as long as the rest.
-With 50 a weaker promise lost more than a stronger one in 6 of 540 pairs on small tables, with 300 in 1, by a visit."""
+With 50 a weaker promise lost more than a stronger one in 34 of 3,780 pairs on small tables, with 300 in 13."""
 
 
 @dataclass(frozen=True, kw_only=True)
