@@ -50,7 +50,7 @@ def test_what_comes_out_is_in_the_order_of_the_input(
     made = configured.run(data, rng=np.random.default_rng(1), engine=LocalEngine())
     settled = {name: value for name, value in configured.claim.to_json().items() if value != "auto"}
     assert made.claim.to_json().items() >= settled.items()  # what is auto is in numbers now
-    parts = getattr(method, "makes_parts", False)
+    parts = getattr(method, "splits_trajectories", False)
     assert (made.source is not None) == parts
     source = made.source if parts else np.arange(len(data))
     assert len(made.data) == len(source)

@@ -36,7 +36,7 @@ def keeping(*_: Any, **__: Any) -> str:
 def test_it_is_told_only_where_it_was_wanted(out: Path) -> None:
     assert verify_folder(out).by_definition is None
     assert verify_folder(out).to_json()["by_definition"] is None
-    judgement = wv.verify_folder(out, by_definition=True)
+    judgement = wv.verify(out, by_definition=True)
     assert judgement.holds
     assert judgement.to_json()["by_definition"] == "holds"
 

@@ -113,3 +113,22 @@ def test_it_is_made_in_a_process_of_its_own(box: Any, upload: Any, tmp_path: Pat
     assert answer.status_code == 400
     assert answer.json()["error"].startswith("junk.txt: ")
     assert id not in answer.text
+
+
+def test_a_preview_reads_a_file_as_its_input_says(box: Any, upload: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    id = upload("Meine Taxis (1).txt", TAXIS)
+    client = box.client()
+    times = {"t": {"columns": ["zeit"], "format": "dmy"}}
+    said = {"kind": "points", "columns": {"traj_id": "id", "x": "X", "y": "Y"}, "crs": "degrees", "times": times}
+    answer = client.post(f"/api/files/{id}/preview", json={"input": said})
+    assert answer.status_code == 200, answer.text
+    seen = answer.json()
+    assert seen["kind"] == "points"
+    assert seen["rows"] == 80
+    assert "t" in [column["name"] for column in seen["columns"]]
+    assert str(box.folder) not in answer.text
+    wrong = client.post(f"/api/files/{id}/preview", json={"input": {**said, "times": {"t": {"columns": ["nix"]}}}})
+    assert wrong.status_code == 400
+    assert "Meine Taxis (1).txt" in wrong.json()["error"]
+    for posted in ({}, {"input": 1}, {"input": said, "more": 1}, []):
+        assert client.post(f"/api/files/{id}/preview", json=posted).status_code == 400

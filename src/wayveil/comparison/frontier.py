@@ -38,7 +38,7 @@ def dominated(candidates: Sequence[Candidate]) -> frozenset[int]:
     Examples
     --------
     >>> pairs = [(0.1, 0.5), (0.2, 0.5), (0.3, 0.1)]
-    >>> candidates = [Spot(number=i, name="", risk=risk, loss=loss) for i, (risk, loss) in enumerate(pairs)]
+    >>> candidates = [Candidate(number=i, name="", risk=risk, loss=loss) for i, (risk, loss) in enumerate(pairs)]
     >>> sorted(dominated(candidates))
     [1]
     """

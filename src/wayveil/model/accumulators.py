@@ -28,8 +28,8 @@ def add(one: Any, other: Any) -> Any:
     """Return the counts of two pieces together.
 
     Numbers and arrays of the same shape are added, tuples item by item, mappings key by key, where a key that is
-    missing counts as nothing.  `Tally`, `Highest`, `Lowest` and `Same` know how they are added.  None is something that
-    is not known, and so is its sum with anything.
+    missing counts as nothing.  `Tally`, `Maximum`, `Minimum` and `Constant` know how they are added.  None is something
+    that is not known, and so is its sum with anything.
 
     Examples
     --------
@@ -58,8 +58,8 @@ class Maximum:
 
     Examples
     --------
-    >>> add(Highest(3), Highest(None)), add(Highest(3), Highest(5)).value
-    (Highest(value=3), 5)
+    >>> add(Maximum(3), Maximum(None)), add(Maximum(3), Maximum(5)).value
+    (Maximum(value=3), 5)
     """
 
     value: Any
@@ -74,8 +74,8 @@ class Minimum:
 
     Examples
     --------
-    >>> add(Lowest(3), Lowest(None)), add(Lowest(3), Lowest(5)).value
-    (Lowest(value=3), 3)
+    >>> add(Minimum(3), Minimum(None)), add(Minimum(3), Minimum(5)).value
+    (Minimum(value=3), 3)
     """
 
     value: Any
@@ -90,7 +90,7 @@ class Constant:
 
     Examples
     --------
-    >>> add(Same("utc"), Same("utc")).value, add(Same({"a": 1}), Same({"b": 2})).value
+    >>> add(Constant("utc"), Constant("utc")).value, add(Constant({"a": 1}), Constant({"b": 2})).value
     ('utc', {'a': 1, 'b': 2})
     """
 

@@ -24,6 +24,7 @@ from wayveil.pipeline.blocks.block import (
     attack_block,
     count_block,
     countable,
+    load_compared,
     make_block,
     picture_block,
     write_part,
@@ -191,7 +192,8 @@ def _attack(
 def _score(job: Job, metrics: tuple[Any, ...], results: Sequence[BlockResult], engine: Engine) -> tuple[Score, ...]:
     """Return the score of every metric: of one block all at once, of several from what was counted in each."""
     if not job.several:
-        return measure(metrics, job.store.load("data/0"), job.store.load("matched/0")[0], engine)
+        data = job.store.load("data/0")
+        return tuple(measure((metric,), data, load_compared(job.store, 0, metric), engine)[0] for metric in metrics)
     return score_blocks(metrics, job.store, [one.counts for one in results if one.counts is not None])
 
 

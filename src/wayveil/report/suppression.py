@@ -30,7 +30,7 @@ def suppress_small_counts(scores: Sequence[Score], before: Data) -> tuple[Score,
     >>> data = Visits.from_records([[("market", 1)]] * 5 + [[("cave", 1)]])
     >>> chart = Chart(title="Lost", kind="bars", labels=("cave", "market"), series=(Series(name="n", values=(1, 2)),))
     >>> score = Score(name="loss", meaning="what was lost", value=1, better="lower", unit="count", charts=(chart,))
-    >>> [chart.labels for chart in guarded([score], data)[0].charts]
+    >>> [chart.labels for chart in suppress_small_counts([score], data)[0].charts]
     [('market',)]
     """
     rare = _rare(before)

@@ -68,6 +68,7 @@ def make_app(
         _route("/api/files", api.upload, "POST"),
         _route("/api/files/{id}", api.delete_file, "DELETE"),
         _route("/api/files/{id}/preview", api.preview),
+        _route("/api/files/{id}/preview", api.read, "POST"),
         _route("/api/files/{id}/inspect", api.inspect, "POST"),
         _route("/api/runs", api.list_runs),
         _route("/api/runs", api.start_run, "POST"),
@@ -152,6 +153,17 @@ class _Api:
         told = {name: given.get(name) or None for name in ("kind", "crs", "on_duplicate_time")}
         seen = self.looks.look(self.files.path(facts["id"]), facts, {**told, "columns": _columns(given)})
         return JSONResponse(seen)
+
+    async def read(self, request: Request) -> Response:
+        posted = await _json(request)
+        return await run_in_threadpool(self._read, request.path_params["id"], posted)
+
+    def _read(self, id: str, posted: Any) -> Response:
+        said = posted.get("input") if isinstance(posted, dict) and set(posted) == {"input"} else None
+        if not isinstance(said, dict):
+            raise Refused(400, "The request is not understood: it takes input, an object.")
+        self.files.get(id)
+        return JSONResponse(self.looks.read(find_source(id, said, self.files)))
 
     async def inspect(self, request: Request) -> Response:
         posted = await _json(request)

@@ -52,7 +52,8 @@ def draw_offsets(rows: TrajectoryRows, frame: Frame, radius: float, key: bytes) 
 
     Examples
     --------
-    >>> rows = Picked(begin=np.arange(3), end=np.arange(3) + 1, columns=(np.arange(3), np.zeros(3), np.zeros(3)))
+    >>> columns = (np.arange(3), np.zeros(3), np.zeros(3))
+    >>> rows = TrajectoryRows(begin=np.arange(3), end=np.arange(3) + 1, columns=columns)
     >>> x, y = draw_offsets(rows, Frame(), 10.0, b"secret")
     >>> len(x), bool((x * x + y * y <= 100).all()), len(set(x.tolist()))
     (3, True, 3)
@@ -86,7 +87,7 @@ def draw_ranks(rows: TrajectoryRows, frame: Frame, key: bytes) -> IntArray:
     Examples
     --------
     >>> columns = (np.array([1, 2, 9, 1, 2]), np.zeros(5), np.ones(5))
-    >>> rows = Picked(begin=np.array([0, 2, 3]), end=np.array([2, 3, 5]), columns=columns)
+    >>> rows = TrajectoryRows(begin=np.array([0, 2, 3]), end=np.array([2, 3, 5]), columns=columns)
     >>> first, other, again = draw_ranks(rows, Frame(), b"key").tolist()
     >>> first == again, first == other
     (True, False)

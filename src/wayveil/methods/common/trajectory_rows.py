@@ -29,7 +29,7 @@ class TrajectoryRows:
     Examples
     --------
     >>> import pickle
-    >>> picked = Picked(begin=np.array([4, 0]), end=np.array([6, 1]), columns=(np.arange(1000),))
+    >>> picked = TrajectoryRows(begin=np.array([4, 0]), end=np.array([6, 1]), columns=(np.arange(1000),))
     >>> there = pickle.loads(pickle.dumps(picked))
     >>> there.begin.tolist(), there.end.tolist(), there.columns[0].tolist()
     ([0, 2], [2, 3], [4, 5, 0])

@@ -183,7 +183,7 @@ def verify_folder(
 
     Returns
     -------
-    Judgement
+    FolderVerdict
         Its `holds` is None where a part of the claim cannot be judged from what was given.
     """
     public = find_public(Path(folder))

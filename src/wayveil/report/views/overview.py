@@ -36,7 +36,7 @@ def views(
     Notes
     -----
     Where only one of the two has times or places of a kind, there is no such chart.  Places of the original at which
-    fewer than `FEWEST` people were are not shown.
+    fewer than `MIN_PEOPLE` people were are not shown.
     """
     fewest = 0 if published else MIN_PEOPLE
     found = [where(before, after, names, fewest), _when(before, after, names), _lengths(before, after, names)]

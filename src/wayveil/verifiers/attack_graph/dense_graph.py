@@ -33,7 +33,7 @@ class DenseGraph:
 
     Examples
     --------
-    >>> graph = Crowd.of_lists([[0, 1], [0, 1, 4], [2, 3], [2, 3], [3, 4]])
+    >>> graph = DenseGraph.of_lists([[0, 1], [0, 1, 4], [2, 3], [2, 3], [3, 4]])
     >>> graph.edges, graph.is_symmetric, graph.self_contained.tolist()
     (11, False, [True, True, True, True, True])
     >>> left = graph.prune(np.arange(5))
