@@ -17,7 +17,7 @@ from wayveil.pipeline.blocks.combine import add_balances, add_facts, described_i
 from wayveil.pipeline.release import Run
 from wayveil.pipeline.remaining import Remaining, count_published, name_remedies
 from wayveil.report.charts.drawings import Drawing
-from wayveil.report.suppression import guarded
+from wayveil.report.suppression import suppress_small_counts
 from wayveil.report.text import summary
 
 __all__ = ["Attacks", "Findings", "make_account"]
@@ -81,7 +81,7 @@ def _tell_one(run: Run, job: Job, blocks: Blocks, found: Findings) -> Run:
     output = run.recipe.output
     return replace(
         run,
-        shown=found.scores if output.with_raw else guarded(found.scores, raw),
+        shown=found.scores if output.with_raw else suppress_small_counts(found.scores, raw),
         notes=(*run.notes, *_told_by_method(run.recipe.method.name, found.results[0].facts)),
         input_facts=summary.input_facts(run.recipe.input.path, raw),
         output_facts=found.written[0].facts,

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
 from wayveil.methods.clusters.offsets_in_disc import draw_ranks
-from wayveil.methods.common.trajectory_rows import Picked
+from wayveil.methods.common.trajectory_rows import TrajectoryRows
 from wayveil.methods.nwa.nwa import Nwa, _cut, _sketches, classes_of
 from wayveil.model import Coded, Frame, KDelta, MethodResult, Points
 from wayveil.verifiers.kdelta.kdelta_verifier import check_kdelta
@@ -213,7 +213,7 @@ def oracle_published(records: list[Record], clusters: list[list[int]], delta: fl
 
 def drawn_ranks(data: Points, seed: int) -> list[int]:
     """Return who leads, the smallest first: the only thing that chance decides."""
-    rows = Picked(begin=data.offsets[:-1], end=data.offsets[1:], columns=(data.t, data.x, data.y))
+    rows = TrajectoryRows(begin=data.offsets[:-1], end=data.offsets[1:], columns=(data.t, data.x, data.y))
     return draw_ranks(rows, data.frame, np.random.default_rng(seed).bytes(32)).tolist()
 
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
 from wayveil.methods.clusters.offsets_in_disc import draw_ranks
-from wayveil.methods.common.trajectory_rows import Picked
+from wayveil.methods.common.trajectory_rows import TrajectoryRows
 from wayveil.methods.w4m.w4m import W4m, _blocks, _hilbert, _time_as_length
 from wayveil.model import Frame, KDelta, MethodResult, Points
 from wayveil.verifiers.kdelta.kdelta_verifier import check_kdelta
@@ -39,7 +39,7 @@ def records_of(data: Points) -> list[Record]:
 
 def drawn_order(data: Points, seed: int) -> list[int]:
     """Return the order in which trajectories become pivots: the only thing that chance decides."""
-    rows = Picked(begin=data.offsets[:-1], end=data.offsets[1:], columns=(data.t, data.x, data.y))
+    rows = TrajectoryRows(begin=data.offsets[:-1], end=data.offsets[1:], columns=(data.t, data.x, data.y))
     rank = draw_ranks(rows, data.frame, np.random.default_rng(seed).bytes(32))
     return np.argsort(rank, kind="stable").tolist()
 

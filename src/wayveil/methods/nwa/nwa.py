@@ -39,7 +39,7 @@ from wayveil.methods.clusters.kdelta_base import (
 from wayveil.methods.clusters.offsets_in_disc import Offsets, draw_ranks
 from wayveil.methods.clusters.usual_waits import people_at_once, usual_step
 from wayveil.methods.common.dominance import keep_shares
-from wayveil.methods.common.trajectory_rows import Picked
+from wayveil.methods.common.trajectory_rows import TrajectoryRows
 from wayveil.model import BlockKey, Engine, MethodResult, Points, duration_units, parameter, seconds_per_unit
 from wayveil.model.claims.counting import row_share_parameter
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, offsets_of, take
@@ -178,7 +178,7 @@ class Nwa(WalkTogether):
             final = np.where(held, label, final)
         label = final
         engine.progress("moving points")
-        rows = Picked(begin=begin, end=end, columns=(data.t, data.x, data.y))
+        rows = TrajectoryRows(begin=begin, end=end, columns=(data.t, data.x, data.y))
         made, moved = self._move(data, begin, end, label, self.place(label, rows, data.frame, key), engine)
         lengths = np.diff(data.offsets)
         facts = {
@@ -217,7 +217,7 @@ class Nwa(WalkTogether):
         parts = [members[first[c] : first[c + 1]] for c in large]
         raw = []
         for part in parts:
-            whole = Picked(begin=begin[part], end=end[part], columns=(data.t, data.x, data.y))
+            whole = TrajectoryRows(begin=begin[part], end=end[part], columns=(data.t, data.x, data.y))
             rows = _picked(data, begin[part], end[part])
             raw.append(
                 _Raw(rows=rows, owner=data.owner[part], first=int(np.argmin(draw_ranks(whole, data.frame, key))))
@@ -369,12 +369,12 @@ def _in_words(pi: int, data: Points) -> str:
     return f"{seconds // 3600}h" if seconds % 3600 == 0 else f"{seconds // 60}min"
 
 
-def _picked(data: Points, begin: IntArray, end: IntArray) -> Picked:
-    return Picked(begin=begin, end=end, columns=(data.x, data.y))
+def _picked(data: Points, begin: IntArray, end: IntArray) -> TrajectoryRows:
+    return TrajectoryRows(begin=begin, end=end, columns=(data.x, data.y))
 
 
 def _moved(
-    points: Picked, first: IntArray, places: Offsets, half: float, use_mec: bool
+    points: TrajectoryRows, first: IntArray, places: Offsets, half: float, use_mec: bool
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the points of some clusters where they are published, and the way moved per cluster."""
     offsets, (x, y) = points.packed()
@@ -429,7 +429,7 @@ def _scramble(t: IntArray) -> Any:
 class _Raw:
     """Trajectories with the same timestamps, their owners, and which of them is the first pivot."""
 
-    rows: Picked
+    rows: TrajectoryRows
     owner: IntArray
     first: int
 

@@ -36,7 +36,7 @@ from wayveil.methods.clusters.kdelta_base import (
 from wayveil.methods.clusters.offsets_in_disc import Offsets, draw_ranks
 from wayveil.methods.clusters.usual_waits import wait_for_people
 from wayveil.methods.common.dominance import keep_shares
-from wayveil.methods.common.trajectory_rows import Picked
+from wayveil.methods.common.trajectory_rows import TrajectoryRows
 from wayveil.model import (
     BlockKey,
     Engine,
@@ -215,7 +215,7 @@ class W4m(WalkTogether):
         engine.progress("editing trajectories")
         unit = gathered.measure.unit / 2
         finer = gathered.measure._replace(unit=unit, cap=self._largest_cost(some, gathered.length, unit))
-        rows = Picked(begin=some.offsets[:-1], end=some.offsets[1:], columns=(some.t, some.x, some.y))
+        rows = TrajectoryRows(begin=some.offsets[:-1], end=some.offsets[1:], columns=(some.t, some.x, some.y))
         places = self.place(gathered.label, rows, some.frame, key)
         made, done = self._edit(some, gathered.length, gathered.label, finer, places, engine)
         scale = seconds_per_unit(data.time_format)
@@ -267,7 +267,7 @@ class W4m(WalkTogether):
         measure = Measure(self.distance == "edr", unit, cap, *self._tolerances(data))
         middle_x, middle_y = _middles(data)
         blocks = _blocks(middle_x, middle_y, np.flatnonzero(np.diff(data.offsets) > 0), self.chunk_size)
-        whole = Picked(begin=data.offsets[:-1], end=data.offsets[1:], columns=(data.t, data.x, data.y))
+        whole = TrajectoryRows(begin=data.offsets[:-1], end=data.offsets[1:], columns=(data.t, data.x, data.y))
         rank = draw_ranks(whole, data.frame, key)
         items = [
             _Raw(
@@ -368,10 +368,10 @@ class W4m(WalkTogether):
         return replace(data, offsets=offsets, t=t, x=x, y=y, known=None), sums.sum(axis=0)
 
 
-def _picked(data: Points, length: FloatArray, which: IntArray) -> Picked:
+def _picked(data: Points, length: FloatArray, which: IntArray) -> TrajectoryRows:
     """Return trajectories with the columns that are compared."""
     columns = data.x, data.y, data.t, length
-    return Picked(begin=data.offsets[which], end=data.offsets[which + 1], columns=columns)
+    return TrajectoryRows(begin=data.offsets[which], end=data.offsets[which + 1], columns=columns)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -390,7 +390,7 @@ class _Gathered:
 class _Raw:
     """The trajectories of a block: their points, middles and owners, and in which order they become pivots."""
 
-    rows: Picked
+    rows: TrajectoryRows
     middle_x: FloatArray
     middle_y: FloatArray
     owner: IntArray
@@ -401,7 +401,7 @@ class _Raw:
 class _Edit:
     """Trajectories to be edited, followed by those of their pivots that are not among them; `pivot` says which."""
 
-    rows: Picked
+    rows: TrajectoryRows
     pivot: IntArray
     places: Offsets
 
