@@ -26,8 +26,8 @@ class RoadsNotDriven(OnRoutes):
 
     Notes
     -----
-    Only whoever publishes knows whose a published trajectory is, so it is measured there and left out elsewhere.  Dummies
-    are nobody's and do not count.  O(n log n) time for n rows.
+    Only whoever publishes knows whose a published trajectory is, so it is measured there and left out elsewhere.
+    Dummies are nobody's and do not count.  O(n log n) time for n rows.
 
     Examples
     --------
