@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wayveil.advice.fair_loss import Resolution
 from wayveil.advice.trial import Trial
 from wayveil.comparison.comparison_runs import ready_to_run
 from wayveil.comparison.frontier import ROUNDING, Candidate, dominated
 from wayveil.errors import InputError
 from wayveil.recipe.recipe import Recipe
+from wayveil.yardstick.fair_loss import Resolution
 
 __all__ = ["ENOUGH", "Advice", "make_advice"]
 

@@ -14,11 +14,11 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from wayveil.advice.footprint import Footprint, Space
 from wayveil.errors import UsageError
 from wayveil.metrics.movement import round_up
 from wayveil.metrics.stats import counts_lost
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, trajectory_of_row
+from wayveil.yardstick.footprint import Footprint, Space
 
 __all__ = ["DEFAULT_USES", "USES", "FairLoss", "RawUse", "Resolution", "Use", "choose_resolution", "parse_resolution"]
 
@@ -132,6 +132,11 @@ class FairLoss:
         return round(self.value / _HARDLY), sum(self._wanted) / max(1, len(self._wanted))
 
     @property
+    def known(self) -> bool:
+        """Whether anything of what the data are for could be counted."""
+        return bool(self._wanted)
+
+    @property
     def _wanted(self) -> list[float]:
         return [part for use in self.uses if (part := self.parts[use]) is not None]
 
@@ -161,7 +166,7 @@ class RawUse:
 
     Examples
     --------
-    >>> from wayveil.advice.footprint import make_space, trace
+    >>> from wayveil.yardstick.footprint import make_space, trace
     >>> from wayveil.model import Points
     >>> raw = Points.from_records([[(0, 50.0, 50.0), (1, 950.0, 50.0)]] * 4, time_format="epoch")
     >>> space = make_space(raw)
