@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from wayveil.advice import Advice, advise
-from wayveil.advice.fair_loss import FairLoss, Resolution
 from wayveil.advice.recommendation import make_advice
 from wayveil.advice.search import _promote
 from wayveil.advice.settings import Setting, list_settings
@@ -20,6 +19,7 @@ from wayveil.pipeline.folder.verify_folder import verify_folder
 from wayveil.pipeline.input import load
 from wayveil.pipeline.publish import publish
 from wayveil.recipe.recipe import load_recipe
+from wayveil.yardstick.fair_loss import FairLoss, Resolution
 
 
 def test_advice_keeps_half_and_its_recipe_is_published_as_it_says(trips_recipe: Path, tmp_path: Path) -> None:

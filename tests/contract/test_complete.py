@@ -122,7 +122,7 @@ def test_the_public_names() -> None:
         _ = wayveil.nonsense
 
 
-LINE = ("recipe", "pipeline", "report", "comparison", "advice", "commands")
+LINE = ("recipe", "pipeline", "report", "comparison", "advice", "yardstick", "commands")
 
 
 def test_rooms_of_the_line_are_small_and_no_file_name_stands_twice() -> None:

@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from wayveil.advice.fair_loss import DEFAULT_USES, USES, Resolution, choose_resolution, parse_resolution
-from wayveil.advice.footprint import make_space
 from wayveil.advice.recommendation import Advice, make_advice
 from wayveil.advice.search import SearchProgress, search_settings
 from wayveil.advice.settings import list_settings
@@ -19,6 +17,8 @@ from wayveil.model import Data, Engine
 from wayveil.pipeline.input import load
 from wayveil.recipe.catalog import plain_parameters
 from wayveil.recipe.recipe import Recipe, load_recipe
+from wayveil.yardstick.fair_loss import DEFAULT_USES, USES, Resolution, choose_resolution, parse_resolution
+from wayveil.yardstick.footprint import make_space
 
 __all__ = ["advise"]
 

@@ -10,14 +10,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from wayveil.advice.fair_loss import RawUse, Resolution
-from wayveil.advice.footprint import Space, trace
 from wayveil.advice.settings import RECIPE, Setting
 from wayveil.advice.trial import Trial, try_setting
 from wayveil.commands.ladder import sample_people
 from wayveil.io import Loaded
 from wayveil.model import Engine
 from wayveil.recipe.recipe import Recipe
+from wayveil.yardstick.fair_loss import RawUse, Resolution
+from wayveil.yardstick.footprint import Space, trace
 
 __all__ = ["Search", "SearchProgress", "search_settings"]
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from wayveil.advice.fair_loss import Resolution
 from wayveil.errors import UsageError
 from wayveil.metrics.movement import round_up
 from wayveil.model import Data, Points, Routes, Stops, Trips, Visits, seconds_per_unit
 from wayveil.recipe.catalog import kinds_of, plain_parameters
 from wayveil.recipe.recipe import Recipe, make_recipe
+from wayveil.yardstick.fair_loss import Resolution
 
 __all__ = ["RECIPE", "Setting", "list_settings"]
 

@@ -8,19 +8,19 @@ from typing import Any
 
 import numpy as np
 
-from wayveil.advice.fair_loss import FairLoss, RawUse
-from wayveil.advice.footprint import Space, trace
 from wayveil.advice.settings import Setting
 from wayveil.engines import LocalEngine
 from wayveil.errors import WayveilError
 from wayveil.io import Loaded
-from wayveil.model import AttackResult, Data, Engine, Visits
+from wayveil.model import AttackResult, Data, Engine
 from wayveil.pipeline.evaluate import run_attacks
 from wayveil.pipeline.input import load_zones, prepare
 from wayveil.pipeline.remaining import Remaining, count_published
 from wayveil.pipeline.seeds import rng_for, sequence_for
 from wayveil.recipe.defaults import attacks_of, sensitive_of
 from wayveil.recipe.recipe import Recipe
+from wayveil.yardstick.fair_loss import FairLoss, RawUse
+from wayveil.yardstick.footprint import Space, trace
 
 __all__ = ["Risk", "Trial", "try_setting"]
 
@@ -124,8 +124,7 @@ def try_setting(
         polygons = None
         for step in chosen.prepare:
             polygons = load_zones(chosen.input, step, ready.data) if step.needs_zones else polygons
-        published = _shown(made.data, ready.data)
-        left = trace(published, space, steps=chosen.prepare, polygons=polygons, timed=method.keeps_times)
+        left = trace(made.data, space, steps=chosen.prepare, polygons=polygons, timed=method.keeps_times)
         loss = use.lose(left)
         risk = _worst(chosen, ready.data, made, seed, engine) if attack else None
     except WayveilError as error:
@@ -139,13 +138,6 @@ def try_setting(
         loss=loss,
         risk=risk,
     )
-
-
-def _shown(data: Any, prepared: Any) -> Any:
-    """Return published data; places that a method left where they were are where the prepared data say."""
-    if isinstance(data, Visits) and data.place_x is None and isinstance(prepared, Visits):
-        return replace(data, place_x=prepared.place_x, place_y=prepared.place_y, place_frame=prepared.place_frame)
-    return data
 
 
 def _worst(recipe: Recipe, prepared: Data, made: Any, seed: int, engine: Engine) -> Risk | None:

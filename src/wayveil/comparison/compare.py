@@ -108,7 +108,7 @@ def compare(
     limit = plan.max_risk
     if max_risk is not None:
         limit = float(check_fraction("compare", "max_risk", max_risk, low=0, high=1))
-    measures = choose_measures(plan.settings, plan.risk, plan.loss)
+    measures = choose_measures(plan.settings, plan.risk, plan.loss, fair=plan.fair)
     hashes = input_hashes(plan.input)
     with open_workspace(plan.out, overwrite=False, private=True):
         work = _Work(plan=plan, measures=measures, seed=_seed(plan), engine=engine, hashes=hashes)
@@ -193,6 +193,7 @@ class _Work:
             "percent": _is_percent(risk, score) if score else None,
             "turned": score is not None and risk.is_turned(score),
             "seconds": found["seconds"],
+            "kept": found.get("shares", {}).get("trips"),
             "verdict": found.get("verdict", {}).get("measured"),
             "folder": str(cell.folder.relative_to(self.plan.out)),
         }
@@ -221,6 +222,7 @@ def _row(number: int, setting: Setting, runs: list[dict[str, Any]], wrong: str) 
         "reason": failed or runs[0]["reason"],
         **{key: None if riskiest is None else riskiest[key] for key in ("risk", "risk_low", "risk_high", "risk_raw")},
         "loss": None if riskiest is None else sum(run["loss"] for run in runs) / len(runs),
+        "kept": None if riskiest is None else riskiest.get("kept"),
         "seconds": sum(run["seconds"] for run in runs) / len(runs) if runs else None,
         "dominated": None,
         "recommended": False,
@@ -245,6 +247,7 @@ def _content(
             "risk_raw": format_percent(row["risk_raw"]),
             "interval": _interval(row),
             "loss": format_value(row["loss"], percent=percent),
+            "kept": format_percent(row["kept"]),
             "time": "–" if row["seconds"] is None else duration(row["seconds"]),
         }
     content = {

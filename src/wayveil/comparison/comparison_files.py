@@ -17,8 +17,8 @@ from wayveil.report.text.wording import date_words, words
 __all__ = ["candidates_of", "write_comparison"]
 
 _COLUMNS = (
-    "number", "setting", "title", "method", "status", "risk", "risk_low", "risk_high", "risk_raw", "loss", "seconds",
-    "dominated", "recommended", "reason", "folder",
+    "number", "setting", "title", "method", "status", "risk", "risk_low", "risk_high", "risk_raw", "loss", "kept",
+    "seconds", "dominated", "recommended", "reason", "folder",
 )  # fmt: skip
 
 

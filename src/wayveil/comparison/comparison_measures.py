@@ -1,9 +1,10 @@
 """One yardstick for all settings: the same attack, the same metric, and the same original.
 
 Risk is what an attacker achieves who knows true facts of a person *as exactly as the publication tells them*: the
-attack of an ordinary run, with the same parameters for all settings.  Loss is measured against the original, which is
-the input after the preparation steps that all settings begin with.  What a setting prepares beyond that is part of its
-loss.
+attack of an ordinary run, with the same parameters for all settings.  Loss is measured from the file on, by the one
+ruler for fine and coarse data (`yardstick`).  Where somebody names a metric, it is measured against the original, which
+is the input after the preparation steps that all settings begin with; what a setting prepares beyond that is part of
+its loss.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from wayveil.pipeline.folder.manifest import read_manifest
 from wayveil.pipeline.input import load_published
 from wayveil.recipe import catalog
 from wayveil.recipe.defaults import fits, is_ready
+from wayveil.recipe.recipe import InputSpec
 from wayveil.report.results_json import is_percent, measured_values
+from wayveil.yardstick.fair_metric import FairMetric
 
 __all__ = ["ComparisonMeasures", "as_boxes", "choose_measures", "common_steps"]
 
@@ -54,8 +57,16 @@ class ComparisonMeasures:
         """The metrics that an ordinary run measures itself."""
         return () if self.prepared else (self.metric,)
 
-    def measure(self, original: Any, public: Path, setting: Setting) -> Score:
+    @property
+    def fair(self) -> bool:
+        """Whether loss is measured from the file on, at one resolution for all settings."""
+        return isinstance(self.metric, FairMetric)
+
+    def measure(self, original: Any, public: Path, setting: Setting, spec: InputSpec) -> Score:
         """Return what a publication lost of the original."""
+        if isinstance(self.metric, FairMetric):
+            counted = self.metric.count_raw(original)
+            return self.metric.score_folder(original, counted, public, spec, setting.steps, setting.method)
         manifest, _ = read_manifest(public)
         published: Any = load_published(public, manifest).data
         if original.coordinates and not published.coordinates:
@@ -93,8 +104,13 @@ def _number(name: str, measured: dict[str, Any], number: str) -> float | None:
     return value
 
 
-def choose_measures(settings: Sequence[Setting], risk: Measure | None, loss: Measure | None) -> ComparisonMeasures:
-    """Return the yardstick for settings; UsageError if there is none that means the same for all of them."""
+def choose_measures(
+    settings: Sequence[Setting], risk: Measure | None, loss: Measure | None, *, fair: FairMetric | None = None
+) -> ComparisonMeasures:
+    """Return the yardstick for settings; UsageError if there is none that means the same for all of them.
+
+    With `fair`, loss is measured by it where nobody named a metric.
+    """
     ready = [setting for setting in settings if not setting.wrong]
     kinds = {catalog.kind_of(type(setting.method)): setting.method.name for setting in ready}
     if len(kinds) > 1:
@@ -109,6 +125,8 @@ def choose_measures(settings: Sequence[Setting], risk: Measure | None, loss: Mea
     attack = _attack(kind, risk, ready)
     number = risk.number if risk is not None and risk.number else _NUMBER.get(attack.name, "identity_mean")
     _check_sensitive(number, ready)
+    if loss is None and fair is not None:
+        return ComparisonMeasures(attack=attack, risk=number, metric=fair, loss="", n_common=0, prepared=True)
     metric = _metric_prepared(loss, ready, n_common) if prepared else _metric(kind, loss, ready)
     told = "" if loss is None else loss.number
     if set(told.split("_")) & set(_KEPT):

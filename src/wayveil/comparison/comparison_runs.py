@@ -168,7 +168,7 @@ def _published(cell: ComparisonRun, measures: ComparisonMeasures, original: Data
     found = _measured(outcome)
     if measures.prepared and outcome.public is not None:
         engine.progress(f"measure {measures.metric.name}")
-        score = measures.measure(original, outcome.public, cell.setting)
+        score = measures.measure(original, outcome.public, cell.setting, cell.recipe.input)
         found["score"] = _number_parts(results_json((score,))[0])
     return {"reason": outcome.verdict.reason, "manifest_sha256": outcome.manifest_sha256, **found}
 
@@ -181,6 +181,7 @@ def _measured(outcome: Outcome) -> dict[str, Any]:
         "verdict": verdict_json(outcome.verdict, witness=False),
         "attack": {"raw": _number_parts(raw[0]), "published": _number_parts(published[0])},
         "score": _number_parts(scores[0]) if scores else None,
+        "shares": outcome.remaining.shares,
         "timings_s": dict(outcome.timings),
         "notes": list(outcome.notes),
     }

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from wayveil.advice.footprint import blur_times, make_space, trace
 from wayveil.errors import UsageError
 from wayveil.model import Frame, Points, RoadNetwork, Routes, Visits
 from wayveil.steps import Bucket, Fold, Grid, Zones
+from wayveil.yardstick.footprint import blur_times, make_space, trace
 
 
 def square(side: float = 1000.0) -> Points:

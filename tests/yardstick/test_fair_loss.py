@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wayveil.advice.fair_loss import USES, RawUse, Resolution, choose_resolution, parse_resolution
-from wayveil.advice.footprint import make_space, trace
 from wayveil.errors import UsageError
 from wayveil.model import Boxes, Points, Taxonomy, Visits
 from wayveil.model.data.stops import Stops
 from wayveil.steps import Bucket, Fold, Zones
+from wayveil.yardstick.fair_loss import USES, RawUse, Resolution, choose_resolution, parse_resolution
+from wayveil.yardstick.footprint import make_space, trace
 
 FINE = Resolution(metres=100.0, minutes=60)
 tracks = st.lists(

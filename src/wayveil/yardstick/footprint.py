@@ -82,14 +82,15 @@ class Space:
     """In what the places of one file are measured: metres, or numbers of places where no coordinates are known.
 
     `box` is where the middle 95 % of the positions are (x_min, x_max, y_min, y_max): an open zone reaches so far.
-    `names` number the places (or roads) of the raw data; `leaves` says of each node of a taxonomy which leaves, one
-    after the other, are below it.
+    `names` number the places (or roads) of the raw data where they have no coordinates, `places` says where those are
+    that have some; `leaves` says of each node of a taxonomy which leaves, one after the other, are below it.
     """
 
     metres: bool
     frame: Frame | None = None
     box: tuple[float, float, float, float] = (0.0, 1.0, 0.0, 1.0)
     names: dict[str, int] | None = None
+    places: dict[str, tuple[float, float]] | None = None
     leaves: dict[str, tuple[int, int]] | None = None
 
     @property
@@ -116,7 +117,13 @@ def make_space(raw: Data) -> Space:
     if isinstance(raw, Visits):
         if raw.place_x is not None and raw.place_y is not None:
             used = raw.location
-            return Space(metres=True, frame=raw.place_frame, box=_middle_box(raw.place_x[used], raw.place_y[used]))
+            where = zip(raw.place_x.tolist(), raw.place_y.tolist(), strict=True)
+            return Space(
+                metres=True,
+                frame=raw.place_frame,
+                box=_middle_box(raw.place_x[used], raw.place_y[used]),
+                places=dict(zip(_bare_names(raw), where, strict=True)),
+            )
         return Space(metres=False, names={name: i for i, name in enumerate(sorted(set(_bare_names(raw))))})
     raise UsageError(f"What is left of {raw.kind} cannot be measured: it is not known where they are.")
 
@@ -243,20 +250,32 @@ def _on_roads(data: Routes, space: Space) -> tuple[Range, Range]:
 
 
 def _sides_of_places(data: Visits, space: Space, steps: Sequence[Any], polygons: ZonePolygons | None) -> FloatArray:
-    """Return x_min, x_max, y_min and y_max of each place in metres; places that no step made are where they are."""
-    if data.place_x is None or data.place_y is None:
-        raise UsageError("What is left cannot be measured: it is not known where the published places are.")
-    x, y = _moved(data.place_x, data.place_y, data.place_frame, space)
-    sides = np.stack([x, x, y, y], axis=1)
+    """Return x_min, x_max, y_min and y_max of each place in metres; places that no step made are where they are.
+
+    A published table has names and no coordinates: names of zones and cells say where they are, other places are
+    where the raw data have them.
+    """
+    names = _bare_names(data)
     made = [step for step in steps if step.name in ("grid", "zones")]
     if not made:
-        return sides
+        return _at_places(data, names, space)
     last = made[-1]
     if last.name == "grid":
-        half = float(last.cell) / 2
-        return sides + np.array([-half, half, -half, half])
-    found = _outlined(_bare_names(data), data.place_frame, space, polygons if last.needs_zones else None)
-    return np.where(np.isnan(found), sides, found)
+        cells = np.array([name[1:].split("_y") for name in names], np.float64).reshape(-1, 2) * float(last.cell)
+        return np.stack([cells[:, 0], cells[:, 0] + last.cell, cells[:, 1], cells[:, 1] + last.cell], axis=1)
+    frame = data.place_frame or space.frame
+    return _outlined(names, frame, space, polygons if last.needs_zones else None)
+
+
+def _at_places(data: Visits, names: Sequence[str], space: Space) -> FloatArray:
+    if data.place_x is not None and data.place_y is not None:
+        x, y = _moved(data.place_x, data.place_y, data.place_frame, space)
+    else:
+        known = space.places or {}
+        if not all(name in known for name in names):
+            raise UsageError("What is left cannot be measured: it is not known where the published places are.")
+        x, y = np.array([known[name] for name in names], np.float64).reshape(-1, 2).T
+    return np.stack([x, x, y, y], axis=1)
 
 
 def _outlined(names: Sequence[str], frame: Frame | None, space: Space, polygons: ZonePolygons | None) -> FloatArray:

@@ -14,11 +14,11 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from wayveil.advice.footprint import Footprint, Space
 from wayveil.errors import UsageError
 from wayveil.metrics.movement import round_up
 from wayveil.metrics.stats import counts_lost
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, trajectory_of_row
+from wayveil.yardstick.footprint import Footprint, Space
 
 __all__ = ["DEFAULT_USES", "USES", "FairLoss", "RawUse", "Resolution", "Use", "choose_resolution", "parse_resolution"]
 
@@ -132,6 +132,11 @@ class FairLoss:
         return round(self.value / _HARDLY), sum(self._wanted) / max(1, len(self._wanted))
 
     @property
+    def known(self) -> bool:
+        """Whether anything of what the data are for could be counted."""
+        return bool(self._wanted)
+
+    @property
     def _wanted(self) -> list[float]:
         return [part for use in self.uses if (part := self.parts[use]) is not None]
 
@@ -161,7 +166,7 @@ class RawUse:
 
     Examples
     --------
-    >>> from wayveil.advice.footprint import make_space, trace
+    >>> from wayveil.yardstick.footprint import make_space, trace
     >>> from wayveil.model import Points
     >>> raw = Points.from_records([[(0, 50.0, 50.0), (1, 950.0, 50.0)]] * 4, time_format="epoch")
     >>> space = make_space(raw)
@@ -217,13 +222,13 @@ def _count(
     draws = 1 if exact else _DRAWS
     rng = np.random.default_rng(seed)
     begin = rng.random((5, data.n_rows))
-    found: dict[str, list[IntArray]] = {use: [] for use in uses}
+    keys_by_use: dict[str, list[IntArray]] = {use: [] for use in uses}
     for draw in range(draws):
         drawn = _draw(data, resolution, span, np.modf(begin + draw * _STEPS[:, None])[0])
         for use in uses:
-            found[use].append(_KEYS[use](drawn, data, resolution))
+            keys_by_use[use].append(_KEYS[use](drawn, data, resolution))
     tables = {}
-    for use, keys in found.items():
+    for use, keys in keys_by_use.items():
         key, count = np.unique(np.concatenate(keys), return_counts=True)
         tables[use] = _Table(key, count / draws)
     return tables
@@ -362,11 +367,11 @@ def _pattern_keys(drawn: _Drawn, data: Footprint, resolution: Resolution) -> Int
     rows = np.sort(order[new])  # the first row of each cell of each trip, in the order of time
     cell = drawn.cell[rows]
     piece = drawn.piece[rows]
-    found = []
+    pattern_keys = []
     for apart in range(1, _LONGEST_PATTERN):
         same = piece[apart:] == piece[:-apart]
-        found.append(_pair(cell[:-apart][same], cell[apart:][same]))
-    return np.concatenate(found) if found else np.zeros(0, np.int64)
+        pattern_keys.append(_pair(cell[:-apart][same], cell[apart:][same]))
+    return np.concatenate(pattern_keys) if pattern_keys else np.zeros(0, np.int64)
 
 
 _KEYS = {
