@@ -63,6 +63,7 @@ _ORDER = (
         "generate",
         "prepare",
     ),
+    "warm",
     "serve",
 )
 _CLICK_ERROR: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -309,6 +310,23 @@ def _inspect(
 
 
 app.command("inspect")(reads_table(_inspect, "Any file with movement data, or - for standard input."))
+
+
+@app.command("warm")
+def warm(methods: Annotated[list[str] | None, typer.Argument(metavar="METHOD...", help="All by default.")] = None,
+         jobs: Annotated[int | None, typer.Option(
+             "--jobs", min=1, help="Processes at a time; as many as there are cores by default.")] = None,
+         as_json: Json = False) -> None:  # fmt: skip
+    """Compile what publications need ahead of time, as in the image of a container."""
+    from wayveil.commands.rehearsal import rehearse_all
+
+    done: list[str] = []
+    with progress_bar() as progress:
+        for name in rehearse_all(methods or (), jobs=jobs):
+            done.append(name)
+            if progress is not None:
+                progress(f"compiled for {', '.join(done)}")
+    emit({"methods": done}, (f"Compiled and ready: {', '.join(done)}",), as_json=as_json)
 
 
 @app.command("serve")
