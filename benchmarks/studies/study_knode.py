@@ -109,7 +109,7 @@ def publish(data: Points, method: Knode) -> dict:
             "success ratio": 0.0, "information loss per sample": 1.0, "box area, share of the whole space": np.nan,
             "points cut off published trajectories": 0,
         }  # fmt: skip
-    verdict = check_kanonymity(result.data, method.claim, original=data)
+    verdict = check_kanonymity(result.data, method.claim, original=data.take(result.source))
     if not verdict.holds:
         sys.exit(f"{method}: {verdict.reason}")
     return dict(result.facts)

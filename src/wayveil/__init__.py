@@ -20,6 +20,7 @@ from importlib import import_module
 from typing import Any
 
 _HOMES = {
+    "wayveil.advice": ("Advice", "advise"),
     "wayveil.api": ("Publication", "inspect", "publish", "risk"),
     "wayveil.attacks": ("ATTACKS",),
     "wayveil.commands.read_table": ("read",),
@@ -75,12 +76,12 @@ _HOMES = {
         "concat",
         "parameter",
     ),
-    "wayveil.pipeline.folder.verify_folder": ("judge",),
     "wayveil.pipeline.outcome": ("NotPublished",),
     "wayveil.steps": ("STEPS",),
     "wayveil.recipe.recipe": ("Recipe", "load_recipe", "make_recipe"),
     "wayveil.metrics": ("METRICS",),
     "wayveil.verifiers": ("VERIFIERS", "check_kanonymity", "check_kcl", "check_kdelta"),
+    "wayveil.verbs": ("compare", "prepare", "utility", "verify"),
     "wayveil.workloads": ("WORKLOADS",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

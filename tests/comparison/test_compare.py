@@ -24,7 +24,7 @@ Run = Callable[..., Comparison]
 Write = Callable[..., Path]
 
 KCL = '[[setting]]\nmethod = "kcl"\nk = {k}\nc = 1\nl = 1\n'
-SETTINGS = KCL.format(k="[0, 2, 15, 1000]") + "[compare]\nseed = 4\nmax_risk = 0.99\n"
+SETTINGS = KCL.format(k="[0, 2, 15, 1000]") + "[compare]\nseed = 4\nmax_risk = 0.99\nloss = 'instance_loss'\n"
 
 
 def test_a_comparison_from_end_to_end(table: Path, tmp_path: Path, run: Run, write: Write) -> None:
@@ -116,7 +116,7 @@ def test_settings_with_their_own_preparation_are_measured_against_the_same_origi
     table: Path, tmp_path: Path, run: Run, write: Write
 ) -> None:
     text = KCL.format(k=2) + KCL.format(k=2) + '[[setting.prepare]]\nstep = "bucket"\nwidth = [2, 12]\n'
-    found = run(write(tmp_path, text + "[compare]\nseed = 1\n"))
+    found = run(write(tmp_path, text + "[compare]\nseed = 1\nloss = 'visit_support'\n"))
     losses = [row["loss"] for row in found.settings]
     assert found.content["loss"]["against"] == "the input"
     assert found.content["loss"]["metric"] == "visit_support"
@@ -138,11 +138,55 @@ def test_settings_with_their_own_preparation_are_measured_against_the_same_origi
 def test_common_steps_belong_to_the_original(table: Path, tmp_path: Path, run: Run, write: Write) -> None:
     one = KCL.format(k=1) + 'accept_absence = "yes"\n'
     text = '[[prepare]]\nstep = "bucket"\nwidth = 4\n' + one + one
-    text += '[[setting.prepare]]\nstep = "bucket"\nwidth = 12\n[compare]\nseed = 1\n'
+    text += '[[setting.prepare]]\nstep = "bucket"\nwidth = 12\n[compare]\nseed = 1\nloss = "visit_support"\n'
     found = run(write(tmp_path, text))
     assert found.content["loss"]["against"] == "the input after bucket"
     assert found.settings[0]["loss"] == 0
     assert found.settings[1]["loss"] > 0
+
+
+def test_what_keeps_almost_all_is_not_beaten_by_what_loses_almost_all(tmp_path: Path, run: Run, write: Write) -> None:
+    random.seed(7)
+    rows = ["traj_id,t,location"]
+    for trip in range(400):
+        place = random.choice("abcd")
+        t = 4 * 86_400 + random.randrange(28) * 86_400 + random.choice([8, 17]) * 3600 + random.randrange(3600)
+        rows += [f"p{trip},{t},{place}", f"p{trip},{t + 1200},{random.choice('abcd')}"]
+    for person in range(5):  # what an exact release can keep: five people who do the same by the second
+        rows += [f"q{person},{40 * 86_400},a"]
+    (tmp_path / "visits.csv").write_text("\n".join(rows) + "\n")
+    exact = KCL.format(k=5)
+    coarse = exact + '[[setting.prepare]]\nstep = "fold"\nto = "day"\npart = "4h"\n'
+    times = "times = {t = {columns = ['t'], format = 'epoch_s'}}\n"
+    text = times + exact + coarse + "[compare]\nseed = 1\nmax_risk = 0.2\n"
+    found = run(write(tmp_path, text))
+    lossy, useful = found.settings
+    assert lossy["kept"] < 0.02
+    assert useful["kept"] > 0.9
+    assert lossy["loss"] > 0.98
+    assert useful["loss"] < 0.7
+    assert not useful["dominated"]
+    assert useful["recommended"]
+    assert found.content["loss"]["against"] == "the input"
+    assert "fair_loss" in "\n".join(compare_lines(found))
+    # Measured by the places and exact times alone, the coarse one looks as if nothing of it were left.
+    strict = run(write(tmp_path, text + "loss = 'visit_support'\n"))
+    assert strict.settings[1]["loss"] > strict.settings[0]["loss"] > 0.9
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("use = 'all'\n", "fair_loss: use must be one of"),
+        ("resolution = 'near'\n", "A resolution is metres"),
+        ("use = 'flows'\nloss = 'visit_support'\n", "use and resolution have no meaning"),
+    ],
+)
+def test_a_loss_that_is_asked_for_wrongly_is_told(
+    table: Path, tmp_path: Path, run: Run, write: Write, asked: str, said: str
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        run(write(tmp_path, KCL.format(k=2) + "[compare]\n" + asked))
 
 
 def test_cells_of_points_are_measured_as_boxes(tmp_path: Path, run: Run, write: Write) -> None:

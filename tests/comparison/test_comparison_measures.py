@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from wayveil.comparison.comparison_measures import as_boxes, make_yardstick
+from wayveil.comparison.comparison_measures import as_boxes, choose_measures
 from wayveil.comparison.comparison_recipe import load_plan
 from wayveil.errors import UsageError
 from wayveil.model import Boxes, Points, Visits
@@ -30,7 +30,7 @@ def plan_of(folder: Path, text: str) -> Any:
 
 def yardstick_of(folder: Path, text: str) -> Any:
     plan = plan_of(folder, text)
-    return make_yardstick(plan.settings, plan.risk, plan.loss)
+    return choose_measures(plan.settings, plan.risk, plan.loss)
 
 
 BUCKETS = KCL.format(k=2) + '[[setting.prepare]]\nstep = "bucket"\nwidth = [2, 4]\n'

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from wayveil.comparison.finished_runs import Finished, headline, line_up, risk_headline, with_yardstick
+from wayveil.comparison.finished_runs import Finished, compare_finished, headline, risk_headline, with_measures
 from wayveil.engines import LocalEngine
 from wayveil.errors import UsageError
 from wayveil.pipeline.publish import publish
@@ -38,7 +38,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Finished]:
     }
     found = {}
     for name, (method, more) in asked.items():
-        recipe = with_yardstick(recipe_of(table, folder / name, method, **more))
+        recipe = with_measures(recipe_of(table, folder / name, method, **more))
         # Only what is compared is measured: the rest takes its time.
         kept = [a for a in recipe.attacks or () if a.name in ("known_visits", "uniqueness")]
         metrics = [m for m in recipe.metrics or () if m.name in ("visit_support", "instance_loss")]
@@ -50,24 +50,24 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Finished]:
 
 
 def test_all_that_is_measured_is_listed_and_the_yardstick_is_among_it(table1: Path, tmp_path: Path) -> None:
-    recipe = with_yardstick(recipe_of(table1, tmp_path, {"name": "kcl", "k": 2, "l": 2}))
+    recipe = with_measures(recipe_of(table1, tmp_path, {"name": "kcl", "k": 2, "l": 2}))
     known = [(a.m, a.choice) for a in recipe.attacks or () if a.name == "known_visits"]
     assert known == [(2, "random"), (2, "worst"), (3, "random")]
     assert [m.name for m in recipe.metrics or ()].count("instance_loss") == 1
-    same = with_yardstick(recipe_of(table1, tmp_path, {"name": "kcl", "k": 2, "l": 3}))
+    same = with_measures(recipe_of(table1, tmp_path, {"name": "kcl", "k": 2, "l": 3}))
     assert [(a.m, a.choice) for a in same.attacks or () if a.name == "known_visits"] == [(3, "random"), (3, "worst")]
 
 
 @pytest.mark.parametrize("name", list(entries("method")))
 def test_every_method_gets_attacks_and_metrics(table1: Path, tmp_path: Path, name: str) -> None:
-    recipe = with_yardstick(recipe_of(table1, tmp_path, {"name": name, **describe(name)["example"]}))
+    recipe = with_measures(recipe_of(table1, tmp_path, {"name": name, **describe(name)["example"]}))
     assert recipe.attacks
     assert recipe.metrics
     assert len(set(recipe.metrics)) == len(recipe.metrics)
 
 
 def test_runs_are_put_on_one_pair_of_axes(finished: dict[str, Finished]) -> None:
-    found = line_up([finished["two"], finished["four"], finished["coarse"]])
+    found = compare_finished([finished["two"], finished["four"], finished["coarse"]])
     assert found["risk"] == {"name": "known_visits", "label": "mean probability that a person is found"}
     assert found["loss"]["name"] == "instance_loss"
     assert found["loss"]["percent"] is True
@@ -94,7 +94,7 @@ def test_a_run_that_is_beaten_is_not_on_the_frontier(finished: dict[str, Finishe
     for pair in worse["attacks"]:
         pair["published"]["measured"]["identity_mean"] = 1.0
     beaten = Finished(id="beaten", title="", recipe=finished["two"].recipe, scores=worse, source="table1")
-    found = line_up([beaten, finished["two"]])
+    found = compare_finished([beaten, finished["two"]])
     assert {point["id"]: point["on_frontier"] for point in found["points"]} == {"beaten": False, "two": True}
 
 
@@ -105,7 +105,7 @@ def test_another_input_or_no_number_is_refused(finished: dict[str, Finished]) ->
     for score in blank["scores"]:
         score["value"] = None
     empty = Finished(id="empty", title="", recipe=two.recipe, scores=blank, source="table1")
-    found = line_up([two, other, empty])
+    found = compare_finished([two, other, empty])
     why = {entry["id"]: entry["why"] for entry in found["refused"]}
     assert why["other"] == "It reads another file, or reads it in another way."
     assert "could not be measured" in why["empty"]
@@ -115,18 +115,18 @@ def test_another_input_or_no_number_is_refused(finished: dict[str, Finished]) ->
 def test_runs_without_a_common_measure_are_refused(finished: dict[str, Finished], tmp_path: Path, table1: Path) -> None:
     two = finished["two"]
     untimed = {"name": "gsup", "p": "0.5", "adversaries": {"A": ["a", "b"]}, "times": "order"}
-    recipe = with_yardstick(recipe_of(table1, tmp_path, untimed))
+    recipe = with_measures(recipe_of(table1, tmp_path, untimed))
     odd = Finished(id="odd", title="", recipe=recipe, scores=two.scores, source="table1")
-    found = line_up([two, odd])
+    found = compare_finished([two, odd])
     assert [entry["id"] for entry in found["refused"]] == ["odd"]
     with pytest.raises(UsageError):
-        line_up([odd, two])
+        compare_finished([odd, two])
 
 
 def test_the_headline_is_the_risk_and_the_loss_of_the_yardstick(finished: dict[str, Finished]) -> None:
     run = finished["two"]
     told = headline(run.recipe, run.scores)
-    point = line_up([run])["points"][0]
+    point = compare_finished([run])["points"][0]
     assert told["risk"]["name"] == "known_visits"
     assert (told["risk"]["raw"], told["risk"]["published"]) == (point["risk_raw"], point["risk"])
     assert (told["loss"]["name"], told["loss"]["value"]) == ("instance_loss", point["loss"])

@@ -448,14 +448,14 @@ def _draw_points(draw: Draw, method: str, seed: int) -> Case:
             "trash_max": draw.choice([Fraction(0), Fraction(1, 10), Fraction(1, 2)]),
         }
     if method == "nwa":
-        parameters |= {"pi": draw.choice(["none", 1, 2]), "center": draw.choice(["mean", "mec"])}
+        parameters |= {"pi": draw.choice(["none", "auto", 1, 2]), "center": draw.choice(["mean", "mec"])}
     if method == "w4m":
         parameters |= {
             "distance": draw.choice(["lstd", "edr"]),
             "chunk_size": draw.choice([3, 8, 1000]),
             "pivot": draw.choice(["random", "farthest"]),
             "cap": draw.choice(["auto", 1, 10]),
-            "t2s_factor": draw.choice([1.0, 10.0]),
+            "t2s_factor": draw.choice(["auto", 1.0, 10.0]),
         }
     return Case(method=method, parameters=parameters, records=records, owner=owner, beside={}, seed=seed)
 

@@ -71,7 +71,8 @@ def test_the_readme_names_the_method(name: str) -> None:
 def test_the_page_of_a_method_has_its_parameters(name: str) -> None:
     page = (ROOT / "docs" / "methods" / f"{name}.md").read_text(encoding="utf-8")
     for p in parameters_of(METHODS[name]):
-        default = "required" if p.required else plain(p.default) or "none"
+        given = plain(p.default)
+        default = "required" if p.required else given if given or given == 0 else "none"
         span = p.range.replace("|", "\\|")
         assert f"| `{p.name}` | {span} | {default} | {p.help} |" in page
 
@@ -121,7 +122,7 @@ def test_the_public_names() -> None:
         _ = wayveil.nonsense
 
 
-LINE = ("recipe", "pipeline", "report", "compare", "commands")
+LINE = ("recipe", "pipeline", "report", "comparison", "advice", "yardstick", "commands")
 
 
 def test_rooms_of_the_line_are_small_and_no_file_name_stands_twice() -> None:

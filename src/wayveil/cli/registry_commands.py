@@ -124,7 +124,7 @@ def publish_recipe(
     key = None if secret is None else Secret.read(secret)
     workers = None
     if memory_limit is not None:
-        recipe = memory.within(recipe, memory.parse_size(memory_limit))
+        recipe = memory.fit_to_memory(recipe, memory.parse_size(memory_limit))
         workers = memory.WORKERS
     name = memory.choose_engine(recipe, scheduler=scheduler)
     address = None if recipe.engine == "auto" and name == "local" else scheduler

@@ -19,7 +19,7 @@ from wayveil.model import AttackResult, Data, Engine, Sensitive, parameters_of
 from wayveil.pipeline.blocks.attack_pieces import attack_pieces
 from wayveil.pipeline.blocks.block_source import Blocks, fits_at_once, hold_at_once, hold_pieces
 from wayveil.pipeline.blocks.combine import left_out_note
-from wayveil.pipeline.blocks.input_pieces import Wanted, found_kind, read_pieces
+from wayveil.pipeline.blocks.input_pieces import InputPlan, check_kind, read_pieces
 from wayveil.pipeline.evaluate import run_attacks
 from wayveil.pipeline.input import check_sensitive, check_values, prepare, read_any
 from wayveil.recipe import catalog
@@ -120,9 +120,9 @@ def _read_several(
     engine: Engine,
 ) -> Blocks:
     """Read a table that has too many rows to be held at once."""
-    want = Wanted(
+    want = InputPlan(
         spec=spec,
-        kind=found_kind(spec),
+        kind=check_kind(spec),
         steps=steps,
         attributes=tuple(attribute for attribute, _ in sensitive),
         by="whole",

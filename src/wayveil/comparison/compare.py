@@ -13,10 +13,17 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from wayveil.comparison.comparison_files import spots_of, write_comparison
-from wayveil.comparison.comparison_measures import Yardstick, make_yardstick
+from wayveil.comparison.comparison_files import candidates_of, write_comparison
+from wayveil.comparison.comparison_measures import ComparisonMeasures, choose_measures
 from wayveil.comparison.comparison_recipe import Plan, Setting, load_plan
-from wayveil.comparison.comparison_runs import Cell, input_hashes, make_cell, private_text, ready_to_run, run_cell
+from wayveil.comparison.comparison_runs import (
+    ComparisonRun,
+    input_hashes,
+    make_run,
+    private_text,
+    ready_to_run,
+    run_cell,
+)
 from wayveil.comparison.frontier import advice, choose, dominated
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, UsageError, check_fraction
@@ -101,12 +108,12 @@ def compare(
     limit = plan.max_risk
     if max_risk is not None:
         limit = float(check_fraction("compare", "max_risk", max_risk, low=0, high=1))
-    yardstick = make_yardstick(plan.settings, plan.risk, plan.loss)
+    measures = choose_measures(plan.settings, plan.risk, plan.loss, fair=plan.fair)
     hashes = input_hashes(plan.input)
     with open_workspace(plan.out, overwrite=False, private=True):
-        work = _Work(plan=plan, yardstick=yardstick, seed=_seed(plan), engine=engine, hashes=hashes)
+        work = _Work(plan=plan, measures=measures, seed=_seed(plan), engine=engine, hashes=hashes)
         rows = [work.row(number, setting) for number, setting in enumerate(plan.settings, 1)]
-        content, chosen = _content(plan, yardstick, rows, limit, work.adversary)
+        content, chosen = _content(plan, measures, rows, limit, work.adversary)
         recommended = plan.out / "recommended.toml"
         with reporting_disk_errors(plan.out):
             recommended.unlink(missing_ok=True)
@@ -122,7 +129,7 @@ class _Work:
     """Runs the cells one after the other; the original is read when a cell first needs it."""
 
     plan: Plan
-    yardstick: Yardstick
+    measures: ComparisonMeasures
     seed: int
     engine: Engine
     hashes: Mapping[str, Any]
@@ -130,21 +137,21 @@ class _Work:
     adversary: str = ""
 
     def __post_init__(self) -> None:
-        self.cells: dict[int, Cell] = {}
+        self.cells: dict[int, ComparisonRun] = {}
         self._original: Data | None = None
 
     def row(self, number: int, setting: Setting) -> dict[str, Any]:
         """Return what is known of a setting after running it."""
         runs: list[dict[str, Any]] = []
         wrong = setting.wrong
-        cells: list[Cell] = []
+        cells: list[ComparisonRun] = []
         for turn in range(0 if wrong else self.plan.repeat):
             try:
-                cell = make_cell(self.plan, setting, self.yardstick, self.seed + turn, self.hashes)
+                cell = make_run(self.plan, setting, self.measures, self.seed + turn, self.hashes)
             except UsageError as error:
                 wrong = str(error)
                 break
-            found, new = run_cell(cell, self.yardstick, self.original, self.engine, self._progress(number, setting))
+            found, new = run_cell(cell, self.measures, self.original, self.engine, self._progress(number, setting))
             self.ran += new
             cells.append(cell)
             runs.append(self._numbers(cell, found))
@@ -158,7 +165,7 @@ class _Work:
         if self._original is None:
             first = next(s for s in self.plan.settings if not s.wrong)
             loaded = load(self.plan.input, attributes=(), kinds=kinds_needed(first.steps, first.method))
-            self._original = prepare(loaded, first.steps[: self.yardstick.n_common], self.plan.input).data
+            self._original = prepare(loaded, first.steps[: self.measures.n_common], self.plan.input).data
         return self._original
 
     def _progress(self, number: int, setting: Setting) -> Progress:
@@ -169,12 +176,12 @@ class _Work:
 
         return tell
 
-    def _numbers(self, cell: Cell, found: dict[str, Any]) -> dict[str, Any]:
+    def _numbers(self, cell: ComparisonRun, found: dict[str, Any]) -> dict[str, Any]:
         attack = found.get("attack")
         score = found.get("score")
         raw, published = (measured_values(attack[side]) for side in ("raw", "published")) if attack else ({}, {})
         self.adversary = attack["published"]["adversary"] if attack else self.adversary
-        risk = self.yardstick
+        risk = self.measures
         return {
             "status": found["status"],
             "reason": found["reason"],
@@ -186,13 +193,14 @@ class _Work:
             "percent": _is_percent(risk, score) if score else None,
             "turned": score is not None and risk.is_turned(score),
             "seconds": found["seconds"],
+            "kept": found.get("shares", {}).get("trips"),
             "verdict": found.get("verdict", {}).get("measured"),
             "folder": str(cell.folder.relative_to(self.plan.out)),
         }
 
 
-def _is_percent(yardstick: Yardstick, score: Mapping[str, Any]) -> bool:
-    return is_percent(score["numbers"][yardstick.loss] if yardstick.loss else score)
+def _is_percent(measures: ComparisonMeasures, score: Mapping[str, Any]) -> bool:
+    return is_percent(score["numbers"][measures.loss] if measures.loss else score)
 
 
 def _row(number: int, setting: Setting, runs: list[dict[str, Any]], wrong: str) -> dict[str, Any]:
@@ -214,6 +222,7 @@ def _row(number: int, setting: Setting, runs: list[dict[str, Any]], wrong: str) 
         "reason": failed or runs[0]["reason"],
         **{key: None if riskiest is None else riskiest[key] for key in ("risk", "risk_low", "risk_high", "risk_raw")},
         "loss": None if riskiest is None else sum(run["loss"] for run in runs) / len(runs),
+        "kept": None if riskiest is None else riskiest.get("kept"),
         "seconds": sum(run["seconds"] for run in runs) / len(runs) if runs else None,
         "dominated": None,
         "recommended": False,
@@ -223,13 +232,13 @@ def _row(number: int, setting: Setting, runs: list[dict[str, Any]], wrong: str) 
 
 
 def _content(
-    plan: Plan, yardstick: Yardstick, rows: list[dict[str, Any]], limit: float | None, adversary: str
+    plan: Plan, measures: ComparisonMeasures, rows: list[dict[str, Any]], limit: float | None, adversary: str
 ) -> tuple[dict[str, Any], int | None]:
     """Return what ``comparison.json`` holds, and the number of the setting that is recommended."""
-    spots = spots_of(rows)
-    beaten = dominated(spots)
+    candidates = candidates_of(rows)
+    beaten = dominated(candidates)
     percent = next((run["percent"] for row in rows for run in row["runs"] if run["percent"] is not None), True)
-    chosen = None if limit is None else choose(spots, limit)
+    chosen = None if limit is None else choose(candidates, limit)
     for row in rows:
         row["dominated"] = row["number"] in beaten if row["status"] == "verified" else None
         row["recommended"] = chosen is not None and row["number"] == chosen.number
@@ -238,6 +247,7 @@ def _content(
             "risk_raw": format_percent(row["risk_raw"]),
             "interval": _interval(row),
             "loss": format_value(row["loss"], percent=percent),
+            "kept": format_percent(row["kept"]),
             "time": "–" if row["seconds"] is None else duration(row["seconds"]),
         }
     content = {
@@ -246,20 +256,20 @@ def _content(
         "versions": versions(),
         "input": plan.input.path.name,
         "risk": {
-            "attack": yardstick.attack.name,
-            "parameters": plain_parameters(yardstick.attack),
-            "number": yardstick.risk,
-            "meaning": _RISK_WORDS.get(yardstick.risk, words(yardstick.risk).lower()),
+            "attack": measures.attack.name,
+            "parameters": plain_parameters(measures.attack),
+            "number": measures.risk,
+            "meaning": _RISK_WORDS.get(measures.risk, words(measures.risk).lower()),
             "adversary": sentence(adversary),
         },
         "loss": {
-            "metric": yardstick.metric.name,
-            "parameters": plain_parameters(yardstick.metric),
-            "number": yardstick.loss or "value",
-            "meaning": yardstick.metric.summary,
+            "metric": measures.metric.name,
+            "parameters": plain_parameters(measures.metric),
+            "number": measures.loss or "value",
+            "meaning": measures.metric.summary,
             "turned": any(run["turned"] for row in rows for run in row["runs"]),
             "percent": percent,
-            "against": _against(plan, yardstick),
+            "against": _against(plan, measures),
         },
         "max_risk": limit,
         "max_risk_shown": None if limit is None else format_percent(limit),
@@ -268,9 +278,9 @@ def _content(
             "settings": len(rows),
             "verified": sum(row["status"] != "failed" for row in rows),
             "failed": sum(row["status"] == "failed" for row in rows),
-            "undominated": len(spots) - len(beaten),
+            "undominated": len(candidates) - len(beaten),
         },
-        "sentence": advice(spots, limit, settings=len(rows), percent=percent),
+        "sentence": advice(candidates, limit, settings=len(rows), percent=percent),
         "settings": rows,
     }
     return content, None if chosen is None else chosen.number
@@ -282,8 +292,8 @@ def _interval(row: Mapping[str, Any]) -> str:
     return f"{format_percent(row['risk_low'])} to {format_percent(row['risk_high'])}"
 
 
-def _against(plan: Plan, yardstick: Yardstick) -> str:
-    steps = next(s for s in plan.settings if not s.wrong).steps[: yardstick.n_common]
+def _against(plan: Plan, measures: ComparisonMeasures) -> str:
+    steps = next(s for s in plan.settings if not s.wrong).steps[: measures.n_common]
     return "the input" + (f" after {', '.join(step.name for step in steps)}" if steps else "")
 
 

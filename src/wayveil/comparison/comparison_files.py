@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from wayveil.commands.table_files import write_file
-from wayveil.comparison.frontier import Spot, draw_frontier
+from wayveil.comparison.frontier import Candidate, draw_frontier
 from wayveil.report.page_templates import environment
 from wayveil.report.results_json import to_text
 from wayveil.report.text.wording import date_words, words
 
-__all__ = ["spots_of", "write_comparison"]
+__all__ = ["candidates_of", "write_comparison"]
 
 _COLUMNS = (
-    "number", "setting", "title", "method", "status", "risk", "risk_low", "risk_high", "risk_raw", "loss", "seconds",
-    "dominated", "recommended", "reason", "folder",
+    "number", "setting", "title", "method", "status", "risk", "risk_low", "risk_high", "risk_raw", "loss", "kept",
+    "seconds", "dominated", "recommended", "reason", "folder",
 )  # fmt: skip
 
 
@@ -33,10 +33,10 @@ def write_comparison(out: Path, content: dict[str, Any]) -> None:
         write_file(out / name, lambda path, text=text: path.write_text(text, encoding="utf-8", newline=""))  # type: ignore[misc]
 
 
-def spots_of(rows: Sequence[Mapping[str, Any]]) -> list[Spot]:
+def candidates_of(rows: Sequence[Mapping[str, Any]]) -> list[Candidate]:
     """Return the settings that can be compared: verified, with both numbers."""
     return [
-        Spot(number=row["number"], name=row["setting"], risk=row["risk"], loss=row["loss"])
+        Candidate(number=row["number"], name=row["setting"], risk=row["risk"], loss=row["loss"])
         for row in rows
         if row["status"] == "verified"
     ]
@@ -53,7 +53,7 @@ def _csv(rows: list[dict[str, Any]]) -> str:
 
 def _html(content: dict[str, Any]) -> str:
     """Return the page; all that it says is in `content`."""
-    spots = spots_of(content["settings"])
+    candidates = candidates_of(content["settings"])
     chosen = next((row["number"] for row in content["settings"] if row["recommended"]), None)
     risk = content["risk"]
     loss = content["loss"]
@@ -62,7 +62,7 @@ def _html(content: dict[str, Any]) -> str:
         "content": content,
         "created": date_words(content["created"]),
         "plot": draw_frontier(
-            spots,
+            candidates,
             limit=content["max_risk"],
             chosen=chosen,
             risk_name=risk["meaning"],

@@ -1,9 +1,10 @@
 """One yardstick for all settings: the same attack, the same metric, and the same original.
 
 Risk is what an attacker achieves who knows true facts of a person *as exactly as the publication tells them*: the
-attack of an ordinary run, with the same parameters for all settings.  Loss is measured against the original, which is
-the input after the preparation steps that all settings begin with.  What a setting prepares beyond that is part of its
-loss.
+attack of an ordinary run, with the same parameters for all settings.  Loss is measured from the file on, by the one
+ruler for fine and coarse data (`yardstick`).  Where somebody names a metric, it is measured against the original, which
+is the input after the preparation steps that all settings begin with; what a setting prepares beyond that is part of
+its loss.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ from wayveil.pipeline.folder.manifest import read_manifest
 from wayveil.pipeline.input import load_published
 from wayveil.recipe import catalog
 from wayveil.recipe.defaults import fits, is_ready
+from wayveil.recipe.recipe import InputSpec
 from wayveil.report.results_json import is_percent, measured_values
+from wayveil.yardstick.fair_metric import FairMetric
 
-__all__ = ["Yardstick", "as_boxes", "common_steps", "make_yardstick"]
+__all__ = ["ComparisonMeasures", "as_boxes", "choose_measures", "common_steps"]
 
 _RISK = {"visits": "known_visits", "points": "nearest_positions", "routes": "seen_on_roads", "stops": "known_places"}
 _LOSS = {"visits": "instance_loss", "points": "range_queries", "routes": "traffic", "stops": "generalization_cost"}
@@ -35,7 +38,7 @@ _KEPT = ("kept", "exact", "overlap", "correlation", "agreement", "after")  # num
 
 
 @dataclass(frozen=True, kw_only=True)
-class Yardstick:
+class ComparisonMeasures:
     """What every setting is measured with.
 
     `risk` and `loss` name the numbers; `n_common` is how many steps make the original.  With `prepared`, settings go on
@@ -54,8 +57,16 @@ class Yardstick:
         """The metrics that an ordinary run measures itself."""
         return () if self.prepared else (self.metric,)
 
-    def measure(self, original: Any, public: Path, setting: Setting) -> Score:
+    @property
+    def fair(self) -> bool:
+        """Whether loss is measured from the file on, at one resolution for all settings."""
+        return isinstance(self.metric, FairMetric)
+
+    def measure(self, original: Any, public: Path, setting: Setting, spec: InputSpec) -> Score:
         """Return what a publication lost of the original."""
+        if isinstance(self.metric, FairMetric):
+            counted = self.metric.count_raw(original)
+            return self.metric.score_folder(original, counted, public, spec, setting.steps, setting.method)
         manifest, _ = read_manifest(public)
         published: Any = load_published(public, manifest).data
         if original.coordinates and not published.coordinates:
@@ -93,8 +104,13 @@ def _number(name: str, measured: dict[str, Any], number: str) -> float | None:
     return value
 
 
-def make_yardstick(settings: Sequence[Setting], risk: Measure | None, loss: Measure | None) -> Yardstick:
-    """Return the yardstick for settings; UsageError if there is none that means the same for all of them."""
+def choose_measures(
+    settings: Sequence[Setting], risk: Measure | None, loss: Measure | None, *, fair: FairMetric | None = None
+) -> ComparisonMeasures:
+    """Return the yardstick for settings; UsageError if there is none that means the same for all of them.
+
+    With `fair`, loss is measured by it where nobody named a metric.
+    """
     ready = [setting for setting in settings if not setting.wrong]
     kinds = {catalog.kind_of(type(setting.method)): setting.method.name for setting in ready}
     if len(kinds) > 1:
@@ -109,11 +125,15 @@ def make_yardstick(settings: Sequence[Setting], risk: Measure | None, loss: Meas
     attack = _attack(kind, risk, ready)
     number = risk.number if risk is not None and risk.number else _NUMBER.get(attack.name, "identity_mean")
     _check_sensitive(number, ready)
+    if loss is None and fair is not None:
+        return ComparisonMeasures(attack=attack, risk=number, metric=fair, loss="", n_common=0, prepared=True)
     metric = _metric_prepared(loss, ready, n_common) if prepared else _metric(kind, loss, ready)
     told = "" if loss is None else loss.number
     if set(told.split("_")) & set(_KEPT):
         raise UsageError(f"[compare] loss: {told!r} is better the larger it is; name a number that is lost, not kept.")
-    return Yardstick(attack=attack, risk=number, metric=metric, loss=told, n_common=n_common, prepared=prepared)
+    return ComparisonMeasures(
+        attack=attack, risk=number, metric=metric, loss=told, n_common=n_common, prepared=prepared
+    )
 
 
 def common_steps(settings: Sequence[Setting]) -> int:
@@ -228,7 +248,7 @@ def _is_gridded(original: Any, setting: Setting, n_common: int) -> bool:
 
 def _told(method: Any) -> dict[str, bool]:
     """Return whether it is known which published trajectory is which, and whether its times are published."""
-    return {"matched": not method.makes_parts, "timed": method.keeps_times}
+    return {"matched": not method.splits_trajectories or method.parts_in_time, "timed": method.keeps_times}
 
 
 def _words(method: Any) -> str:

@@ -15,6 +15,7 @@ from wayveil.errors import ParameterError, UsageError, check_fraction, closest
 from wayveil.recipe import catalog
 from wayveil.recipe.recipe import InputSpec, make_input
 from wayveil.report.text.summary import value_text
+from wayveil.yardstick.fair_metric import FairMetric
 
 __all__ = ["MOST_SETTINGS", "Measure", "Plan", "Setting", "load_plan"]
 
@@ -57,6 +58,7 @@ class Plan:
     risk: Measure | None
     loss: Measure | None
     max_risk: float | None
+    fair: FairMetric
     seed: int | None
     repeat: int
     out: Path
@@ -71,6 +73,8 @@ class _Strict(BaseModel):
 class _Compare(_Strict):
     risk: str | dict[str, Any] | None = None
     loss: str | dict[str, Any] | None = None
+    use: str | None = None
+    resolution: str | None = None
     max_risk: float | int | str | None = None
     seed: int | None = Field(default=None, ge=0)
     repeat: int = Field(default=1, ge=1, le=100)
@@ -110,6 +114,7 @@ def load_plan(path: Path, out: Path | None = None) -> Plan:
         settings=settings,
         risk=_measure("attack", asked.risk),
         loss=_measure("metric", asked.loss),
+        fair=_fair_metric(asked),
         max_risk=None if asked.max_risk is None else _limit(asked.max_risk),
         seed=asked.seed,
         repeat=asked.repeat,
@@ -117,6 +122,13 @@ def load_plan(path: Path, out: Path | None = None) -> Plan:
         format=content.output.format,
         keep=tuple(content.output.keep),
     )
+
+
+def _fair_metric(asked: _Compare) -> FairMetric:
+    """Return how loss is measured where no metric is named."""
+    if asked.loss is not None and (asked.use is not None or asked.resolution is not None):
+        raise UsageError("[compare] loss names a metric, so that use and resolution have no meaning; leave them out.")
+    return FairMetric(use=asked.use or "auto", resolution=asked.resolution or "auto")
 
 
 def _limit(value: Any) -> float:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from wayveil.comparison.comparison_measures import Yardstick
+from wayveil.comparison.comparison_measures import ComparisonMeasures
 from wayveil.comparison.comparison_recipe import Plan, Setting
 from wayveil.errors import InputError, OutputError, WayveilError
 from wayveil.model import Data, Engine, Progress
@@ -30,7 +30,7 @@ from wayveil.recipe.recipe import InputSpec, Recipe, make_recipe
 from wayveil.recipe.toml import recipe_text
 from wayveil.report.results_json import results_json, to_text, verdict_json
 
-__all__ = ["RESULT", "Cell", "input_hashes", "make_cell", "private_text", "ready_to_run", "run_cell"]
+__all__ = ["RESULT", "ComparisonRun", "input_hashes", "make_run", "private_text", "ready_to_run", "run_cell"]
 
 RESULT = "result.json"
 _FILES = ("path", "known", "places", "zones", "network", "taxonomy")
@@ -40,7 +40,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell:
+class ComparisonRun:
     """One publication of a comparison: its recipe, and `key`, which is everything that decides its result."""
 
     setting: Setting
@@ -53,7 +53,9 @@ class Cell:
         return self.recipe.output.path
 
 
-def make_cell(plan: Plan, setting: Setting, yardstick: Yardstick, seed: int, hashes: Mapping[str, Any]) -> Cell:
+def make_run(
+    plan: Plan, setting: Setting, measures: ComparisonMeasures, seed: int, hashes: Mapping[str, Any]
+) -> ComparisonRun:
     """Return the cell of a setting; its folder follows from its content.  UsageError if the recipe does not fit."""
     options = plan.input.model_dump(mode="json", exclude={*_FILES, "owners"}, exclude_defaults=True)
     options["each_trajectory"] = plan.input.each_trajectory
@@ -63,9 +65,9 @@ def make_cell(plan: Plan, setting: Setting, yardstick: Yardstick, seed: int, has
         "input": options,
         "steps": [_configured(step) for step in setting.steps],
         "method": _configured(setting.method),
-        "attack": _configured(yardstick.attack),
-        "metric": _configured(yardstick.metric),
-        "original_steps": yardstick.n_common if yardstick.prepared else None,
+        "attack": _configured(measures.attack),
+        "metric": _configured(measures.metric),
+        "original_steps": measures.n_common if measures.prepared else None,
         "seed": seed,
         "format": plan.format,
         "keep": list(plan.keep),
@@ -78,12 +80,12 @@ def make_cell(plan: Plan, setting: Setting, yardstick: Yardstick, seed: int, has
             "input": plan.input,
             "prepare": setting.steps,
             "method": setting.method,
-            "attacks": (yardstick.attack,),
-            "metrics": yardstick.metrics,
+            "attacks": (measures.attack,),
+            "metrics": measures.metrics,
             "output": {"path": plan.out / "cells" / digest[:16], "format": plan.format, "keep": plan.keep},
         }
     )
-    return Cell(setting=setting, recipe=recipe, key=key)
+    return ComparisonRun(setting=setting, recipe=recipe, key=key)
 
 
 def input_hashes(spec: InputSpec) -> dict[str, Any]:
@@ -94,7 +96,7 @@ def input_hashes(spec: InputSpec) -> dict[str, Any]:
 
 
 def run_cell(
-    cell: Cell, yardstick: Yardstick, original: Callable[[], Data], engine: Engine, progress: Progress
+    cell: ComparisonRun, measures: ComparisonMeasures, original: Callable[[], Data], engine: Engine, progress: Progress
 ) -> tuple[dict[str, Any], bool]:
     """Return the result of a cell, and whether it had to be run.
 
@@ -110,7 +112,7 @@ def run_cell(
     began = time.perf_counter()
     told = _Told(engine=engine, progress=progress)
     try:
-        result = {"status": "verified", **_published(cell, yardstick, truth, told)}
+        result = {"status": "verified", **_published(cell, measures, truth, told)}
     except OutputError:
         raise
     except WayveilError as error:
@@ -161,12 +163,12 @@ class _Told:
         return self.engine.map(function, items)
 
 
-def _published(cell: Cell, yardstick: Yardstick, original: Data, engine: Engine) -> dict[str, Any]:
+def _published(cell: ComparisonRun, measures: ComparisonMeasures, original: Data, engine: Engine) -> dict[str, Any]:
     outcome = publish(cell.recipe, engine=engine)
     found = _measured(outcome)
-    if yardstick.prepared and outcome.public is not None:
-        engine.progress(f"measure {yardstick.metric.name}")
-        score = yardstick.measure(original, outcome.public, cell.setting)
+    if measures.prepared and outcome.public is not None:
+        engine.progress(f"measure {measures.metric.name}")
+        score = measures.measure(original, outcome.public, cell.setting, cell.recipe.input)
         found["score"] = _number_parts(results_json((score,))[0])
     return {"reason": outcome.verdict.reason, "manifest_sha256": outcome.manifest_sha256, **found}
 
@@ -179,6 +181,7 @@ def _measured(outcome: Outcome) -> dict[str, Any]:
         "verdict": verdict_json(outcome.verdict, witness=False),
         "attack": {"raw": _number_parts(raw[0]), "published": _number_parts(published[0])},
         "score": _number_parts(scores[0]) if scores else None,
+        "shares": outcome.remaining.shares,
         "timings_s": dict(outcome.timings),
         "notes": list(outcome.notes),
     }
@@ -188,7 +191,7 @@ def _number_parts(result: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in result.items() if name != "charts"}
 
 
-def _finished(cell: Cell) -> dict[str, Any] | None:
+def _finished(cell: ComparisonRun) -> dict[str, Any] | None:
     """Return the result of a cell that is finished and whole, else None."""
     try:
         found = json.loads((cell.folder / RESULT).read_text(encoding="utf-8"))

@@ -11,7 +11,7 @@ from wayveil.report.charts.axes import make_axis, tick_name
 from wayveil.report.charts.svg import FONT, join, tag, width_of
 from wayveil.report.text.number_format import clean, format_percent, format_value
 
-__all__ = ["Spot", "advice", "choose", "dominated", "draw_frontier"]
+__all__ = ["Candidate", "advice", "choose", "dominated", "draw_frontier"]
 
 ROUNDING = 1e-9  # a mean of 1/10s must not count as above 1/10
 WIDTH = 400.0
@@ -23,7 +23,7 @@ _RADIUS = 4.5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Spot:
+class Candidate:
     """A verified setting with both numbers: its place in the table, its name, and how risky and lossy it is."""
 
     number: int
@@ -32,65 +32,75 @@ class Spot:
     loss: float
 
 
-def dominated(spots: Sequence[Spot]) -> frozenset[int]:
+def dominated(candidates: Sequence[Candidate]) -> frozenset[int]:
     """Return the numbers of settings that another one beats: not worse in risk and loss, and better in one of them.
 
     Examples
     --------
     >>> pairs = [(0.1, 0.5), (0.2, 0.5), (0.3, 0.1)]
-    >>> spots = [Spot(number=i, name="", risk=risk, loss=loss) for i, (risk, loss) in enumerate(pairs)]
-    >>> sorted(dominated(spots))
+    >>> candidates = [Candidate(number=i, name="", risk=risk, loss=loss) for i, (risk, loss) in enumerate(pairs)]
+    >>> sorted(dominated(candidates))
     [1]
     """
     return frozenset(
-        spot.number
-        for spot in spots
-        for other in spots
-        if other.risk <= spot.risk and other.loss <= spot.loss and (other.risk, other.loss) != (spot.risk, spot.loss)
+        candidate.number
+        for candidate in candidates
+        for other in candidates
+        if other.risk <= candidate.risk
+        and other.loss <= candidate.loss
+        and (other.risk, other.loss) != (candidate.risk, candidate.loss)
     )
 
 
-def choose(spots: Sequence[Spot], limit: float) -> Spot | None:
+def choose(candidates: Sequence[Candidate], limit: float) -> Candidate | None:
     """Return the setting with the least loss among those with a risk of at most `limit`, of equal ones the safest."""
-    within = [spot for spot in spots if spot.risk <= limit + ROUNDING]
-    return min(within, key=lambda spot: (spot.loss, spot.risk, spot.number), default=None)
+    within = [candidate for candidate in candidates if candidate.risk <= limit + ROUNDING]
+    return min(within, key=lambda candidate: (candidate.loss, candidate.risk, candidate.number), default=None)
 
 
-def advice(spots: Sequence[Spot], limit: float | None, *, settings: int, percent: bool) -> str:
+def advice(candidates: Sequence[Candidate], limit: float | None, *, settings: int, percent: bool) -> str:
     """Return one sentence that says which setting to take."""
 
-    def told(spot: Spot) -> str:
-        loss = format_value(spot.loss, percent=percent)
-        return f"setting {spot.number}, {spot.name} (risk {format_percent(spot.risk)}, loss {loss})"
+    def told(candidate: Candidate) -> str:
+        loss = format_value(candidate.loss, percent=percent)
+        return f"setting {candidate.number}, {candidate.name} (risk {format_percent(candidate.risk)}, loss {loss})"
 
-    if not spots:
+    if not candidates:
         return f"No setting can be recommended: of {settings:,}, none was published and measured."
-    safest = min(spots, key=lambda spot: (spot.risk, spot.loss, spot.number))
+    safest = min(candidates, key=lambda candidate: (candidate.risk, candidate.loss, candidate.number))
     if limit is None:
-        cheapest = min(spots, key=lambda spot: (spot.loss, spot.risk, spot.number))
+        cheapest = min(candidates, key=lambda candidate: (candidate.loss, candidate.risk, candidate.number))
         if cheapest == safest:
             return f"Take {told(safest)}: no other has less risk or less loss."
         return (
             f"The choice is between {told(safest)} and {told(cheapest)}: give the risk that you accept as --max-risk."
         )
-    chosen = choose(spots, limit)
+    chosen = choose(candidates, limit)
     if chosen is None:
         return f"No setting has a risk of at most {format_percent(limit)}; the nearest is {told(safest)}."
-    within = sum(spot.risk <= limit + ROUNDING for spot in spots)
+    within = sum(candidate.risk <= limit + ROUNDING for candidate in candidates)
     only = "it is the only one" if within == 1 else f"it loses least of the {within:,}"
     return f"For a risk of at most {format_percent(limit)} take {told(chosen)}: {only} within the limit."
 
 
 def draw_frontier(
-    spots: Sequence[Spot], *, limit: float | None, chosen: int | None, risk_name: str, loss_name: str, percent: bool
+    candidates: Sequence[Candidate],
+    *,
+    limit: float | None,
+    chosen: int | None,
+    risk_name: str,
+    loss_name: str,
+    percent: bool,
 ) -> Markup:
     """Return risk over loss as a <figure>; dominated settings are grey, the others joined by a line."""
-    if not spots:
+    if not candidates:
         return tag("figure", tag("p", "No setting was published, so there is nothing to draw.", class_="empty"),
                    class_="chart frontier")  # fmt: skip
-    plot = _Plot(spots, limit, percent)
-    beaten = dominated(spots)
-    best = sorted((spot for spot in spots if spot.number not in beaten), key=lambda spot: spot.loss)
+    plot = _Plot(candidates, limit, percent)
+    beaten = dominated(candidates)
+    best = sorted(
+        (candidate for candidate in candidates if candidate.number not in beaten), key=lambda candidate: candidate.loss
+    )
     body = plot.frame()
     if limit is not None:
         y = plot.y(limit)
@@ -98,17 +108,23 @@ def draw_frontier(
         body.append(plot.text(f"limit {format_percent(limit)}", WIDTH - RIGHT, y - 4, "end", "limit-name"))
     if len(best) > 1:
         body.append(tag("polyline", points=_steps(plot, best), class_="front"))
-    names = _Names(plot, spots)
-    for spot in sorted(spots, key=lambda spot: spot.number not in beaten):
-        kind = "beaten" if spot.number in beaten else "taken" if spot.number == chosen else "best"
-        loss = format_value(spot.loss, percent=percent)
-        hint = tag("title", f"{spot.number}: {clean(spot.name)}; risk {format_percent(spot.risk)}, loss {loss}")
+    names = _Names(plot, candidates)
+    for candidate in sorted(candidates, key=lambda candidate: candidate.number not in beaten):
+        kind = "beaten" if candidate.number in beaten else "taken" if candidate.number == chosen else "best"
+        loss = format_value(candidate.loss, percent=percent)
+        hint = tag(
+            "title", f"{candidate.number}: {clean(candidate.name)}; risk {format_percent(candidate.risk)}, loss {loss}"
+        )
         radius = _RADIUS + 2 if kind == "taken" else _RADIUS
-        body.append(tag("circle", hint, cx=plot.x(spot.loss), cy=plot.y(spot.risk), r=radius, class_=f"spot {kind}"))
+        body.append(
+            tag("circle", hint, cx=plot.x(candidate.loss), cy=plot.y(candidate.risk), r=radius, class_=f"spot {kind}")
+        )
     # The names of the best are placed first: where there is no room, those of dominated settings are left out.
-    for spot in sorted(spots, key=lambda spot: (spot.number != chosen, spot.number in beaten, spot.number)):
-        body += names.place(spot, "beaten" if spot.number in beaten else "best")
-    spoken = f"Risk over loss of {len(spots)} settings. The numbers are in the table."
+    for candidate in sorted(
+        candidates, key=lambda candidate: (candidate.number != chosen, candidate.number in beaten, candidate.number)
+    ):
+        body += names.place(candidate, "beaten" if candidate.number in beaten else "best")
+    spoken = f"Risk over loss of {len(candidates)} settings. The numbers are in the table."
     svg = tag("svg", join(body), viewBox=f"0 0 {WIDTH:g} {HEIGHT:g}", role="img", aria_label=spoken)
     parts = [
         tag("p", f"risk: {clean(risk_name)}; lower is safer", class_="axis above"),
@@ -121,10 +137,10 @@ def draw_frontier(
 class _Plot:
     """The two axes, from 0 on, and where a value lies on them."""
 
-    def __init__(self, spots: Sequence[Spot], limit: float | None, percent: bool) -> None:
-        losses = [spot.loss for spot in spots]
+    def __init__(self, candidates: Sequence[Candidate], limit: float | None, percent: bool) -> None:
+        losses = [candidate.loss for candidate in candidates]
         self.across = make_axis(min(0.0, *losses), max(1e-6, *losses), False)
-        self.up = make_axis(0.0, max(1e-6, limit or 0.0, *(spot.risk for spot in spots)), False)
+        self.up = make_axis(0.0, max(1e-6, limit or 0.0, *(candidate.risk for candidate in candidates)), False)
         self.across_names = [tick_name(tick, self.across.step, percent) for tick in self.across.ticks]
         self.up_names = [tick_name(tick, self.up.step, True) for tick in self.up.ticks]
         self.left = max(width_of(name) for name in self.up_names) + 8
@@ -159,15 +175,17 @@ class _Plot:
 class _Names:
     """Puts the number of a setting beside its mark, where nothing else is."""
 
-    def __init__(self, plot: _Plot, spots: Sequence[Spot]) -> None:
+    def __init__(self, plot: _Plot, candidates: Sequence[Candidate]) -> None:
         self.plot = plot
-        self.taken = [(plot.x(s.loss) - 4, plot.y(s.risk) - 4, plot.x(s.loss) + 4, plot.y(s.risk) + 4) for s in spots]
+        self.taken = [
+            (plot.x(s.loss) - 4, plot.y(s.risk) - 4, plot.x(s.loss) + 4, plot.y(s.risk) + 4) for s in candidates
+        ]
 
-    def place(self, spot: Spot, kind: str) -> list[Markup]:
-        wide = width_of(str(spot.number))
-        name = str(spot.number)
-        x = self.plot.x(spot.loss)
-        y = self.plot.y(spot.risk)
+    def place(self, candidate: Candidate, kind: str) -> list[Markup]:
+        wide = width_of(str(candidate.number))
+        name = str(candidate.number)
+        x = self.plot.x(candidate.loss)
+        y = self.plot.y(candidate.risk)
         for dx, dy in ((8, -4), (-8 - wide, -4), (8, 12), (-8 - wide, 12), (-wide / 2, -9), (-wide / 2, 18)):
             box = (x + dx, y + dy - FONT + 3, x + dx + wide, y + dy)
             inside = box[0] >= 0 and box[2] <= WIDTH and box[1] >= 0 and box[3] <= HEIGHT
@@ -181,7 +199,7 @@ def _meet(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
     return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
-def _steps(plot: _Plot, best: Sequence[Spot]) -> str:
+def _steps(plot: _Plot, best: Sequence[Candidate]) -> str:
     """Return the corners of the frontier: what is above and right of it is beaten."""
     corners = []
     for one, next_one in zip(best, [*best[1:], best[-1]], strict=True):

@@ -24,7 +24,7 @@ from wayveil.metrics.movement import (
 from wayveil.metrics.stats import counts_lost, largest, paired_bars, top_kept, total_variation
 from wayveil.metrics.stops.nodes import aligned_nodes, kinds_of_nodes
 from wayveil.model import Boxes, Chart, Metric, Number, Points, Routes, Score, Stops, Visits, parameter
-from wayveil.model.accumulators import Same, Tally, side_by_side
+from wayveil.model.accumulators import Constant, Tally, side_by_side
 from wayveil.model.numbers import count, measure, share
 
 __all__ = ["Flows", "OdMatrix", "RouteFlows", "StopFlows", "ends_of_trips"]
@@ -313,7 +313,7 @@ class OdMatrix(_FlowMetric, OnPositions):
             after = ExpectedFlows.of(before, published, corner, cell)
         else:
             after = _cell_flows(published, corner, cell)
-        return {"cell": Same(cell), "before": before, "after": after}
+        return {"cell": Constant(cell), "before": before, "after": after}
 
     def first_numbers(self, counts: Mapping[str, Any]) -> dict[str, Number]:
         return {"cell_m": measure(finite(counts["cell"].value), "m", "Side of a cell")}

@@ -22,7 +22,7 @@ from wayveil.metrics.movement import (
 from wayveil.metrics.stats import counts_lost, largest, paired_bars, top_kept, total_variation
 from wayveil.metrics.visits.aligned import check_times, hour_of_day
 from wayveil.model import Boxes, Chart, Points, Score, TimeFormat, Visits, parameter
-from wayveil.model.accumulators import Same, Tally, side_by_side
+from wayveil.model.accumulators import Constant, Tally, side_by_side
 from wayveil.model.data.ragged import trajectory_of_row
 from wayveil.model.lazy_module import lazy_module
 from wayveil.model.numbers import count, measure, relative, share
@@ -155,7 +155,7 @@ class PlaceHours(OnVisits):
             )
             for data in (original, published)
         )
-        return {"time_format": Same(time_format), "before": before, "after": after}
+        return {"time_format": Constant(time_format), "before": before, "after": after}
 
     def score(self, counts: Mapping[str, Any]) -> Score:
         before = counts["before"]

@@ -76,7 +76,11 @@ def _judge_part(job: Job, part: Part) -> tuple[Verdict, IntArray | None]:
     """Return the verdict on one part, and of stops the classes that are in it."""
     data, made = load_part(job.store, part, job.recipe.method.claim)
     written = job.store.load(f"written/{part.number}")
-    original = data.take(written.order) if made.source is None else data
+    original = data
+    if made.source is None:
+        original = data.take(written.order)
+    elif job.recipe.method.parts_in_time:
+        original = data.take(made.source[written.order])
     verdict = catalog.verify(written.data, made.claim, original, written.boxes)
     return verdict, np.unique(class_keys(written.data)) if isinstance(written.data, Stops) else None
 

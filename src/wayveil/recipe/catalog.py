@@ -274,7 +274,8 @@ def describe(name: str) -> dict[str, Any]:
     """
     cls: Any = entry("method", name)
     known = parameters_of(cls)
-    example = {p.name: _example(p) for p in known if p.required or p.kind == "sensitive"}
+    # A share of 100 % promises nothing, so an example has another one.
+    example = {p.name: _example(p) for p in known if p.required or p.kind == "sensitive" or _is_everything(p)}
     claim = cls(**example).claim
     return {
         "name": name,
@@ -312,6 +313,10 @@ def first_method(claim: str) -> str:
         if describe(name)["claim"] == claim:
             return name
     raise UsageError(f"There is no method that makes the claim {claim}.")
+
+
+def _is_everything(p: Parameter) -> bool:
+    return p.kind == "fraction" and not p.required and p.default == 1
 
 
 def _example(p: Parameter) -> Any:

@@ -58,7 +58,7 @@ def metrics_of(recipe: Recipe) -> tuple[Metric, ...]:
 
 def comparable(method: Any) -> dict[str, bool]:
     """Return what of a publication can be compared with the original: which trajectory is which, and times."""
-    return {"matched": not method.makes_parts, "timed": method.keeps_times}
+    return {"matched": not method.splits_trajectories or method.parts_in_time, "timed": method.keeps_times}
 
 
 def fits(cls: Any, original: type, published: type, *, matched: bool, timed: bool = True) -> bool:

@@ -19,7 +19,7 @@ import numpy as np
 from wayveil.engines import LocalEngine
 from wayveil.methods.kcl.kcl import Kcl
 from wayveil.workloads import City, Transit
-import wayveil.methods.kcl.kcl_ways as module
+import wayveil.methods.kcl.kcl_strategies as module
 
 logs, plain = [], module.suppress
 

@@ -209,9 +209,9 @@ def test_large_data_are_built_up(workload: City | Transit, preserve: str, monkey
     data = workload.generate(rng=np.random.default_rng(3))
     method = Kcl(k=10, c="0.6", l=3, sensitive=workload.sensitive, preserve=preserve)
     with monkeypatch.context() as unmended:
-        unmended.setattr("wayveil.methods.kcl.kcl_ways.ROUNDS", 0)  # what is mended is built up as well
+        unmended.setattr("wayveil.methods.kcl.kcl_strategies.ROUNDS", 0)  # what is mended is built up as well
         greedy = run(method, data)
-    monkeypatch.setattr("wayveil.methods.kcl.kcl_choosing.MOST_VISITS", data.n_visits - 1)
+    monkeypatch.setattr("wayveil.methods.kcl.kcl_solver.MOST_VISITS", data.n_visits - 1)
     built = run(method, data)
     assert check_kcl(built.data, method.claim).holds
     assert "global suppressions" in greedy.facts
@@ -222,7 +222,7 @@ def test_large_data_are_built_up(workload: City | Transit, preserve: str, monkey
 
 
 def test_where_nothing_threatens_everything_is_built_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wayveil.methods.kcl.kcl_choosing.MOST_VISITS", 0)
+    monkeypatch.setattr("wayveil.methods.kcl.kcl_solver.MOST_VISITS", 0)
     data = visits(["a1 b2", "a1 b2", "a1 b2", "b2 c3", "b2 c3"])
     assert texts(run(Kcl(k=2, c=1, l=2), data).data) == texts(data)
     assert texts(run(Kcl(k=3, c=1, l=2), data).data) == ["a1 b2", "a1 b2", "a1 b2", "b2", "b2"]

@@ -241,7 +241,7 @@ def test_many_bits_are_pruned_as_lists_are(monkeypatch, n, step):
         table = np.triu(np.ones((n, n), bool)) if share == "chain" else rng.random((n, n)) < share
         table |= np.eye(n, dtype=bool)
         owner = rng.integers(0, n // 3, n)
-        bits = dense_graph.Crowd.of_lists([np.flatnonzero(row).tolist() for row in table])
+        bits = dense_graph.DenseGraph.of_lists([np.flatnonzero(row).tolist() for row in table])
         offsets = np.concatenate([[0], np.cumsum(table.sum(axis=1))])
         lists = Candidates(kind=np.arange(n), offsets=offsets, candidate=np.nonzero(table)[1])
         assert bits.edges == table.sum()

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wayveil.errors import ParameterError
-from wayveil.methods.kcl.kcl_choosing import Choosing
 from wayveil.methods.kcl.kcl_pieces import Plan, kept_visits, plan_visits
+from wayveil.methods.kcl.kcl_solver import KclSolver
 from wayveil.model import (
     BlockKey,
     BlockStore,
@@ -194,7 +194,7 @@ class Kcl(Method):
 
     @property
     def kernels(self) -> tuple[str, ...]:
-        gives_back = Choosing(asked=self).gives_back
+        gives_back = KclSolver(params=self).gives_back
         usual = self.validity == "exact" and (self.preserve == "instances" or gives_back)
         return (*(["kcl_suppress"] if usual else []), "kcl_find", *(["kcl_restore"] if gives_back else []))
 
@@ -216,18 +216,18 @@ class Kcl(Method):
         )
 
     def run(self, data: Visits, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
-        choosing = Choosing(asked=self)
-        numbered = choosing.numbered(data)
-        crowd = choosing.crowd(numbered, people=data.n_owners)
-        choice = choosing.choose(crowd, partial(choosing.find, crowd), engine)
+        solver = KclSolver(params=self)
+        numbered = solver.encode(data)
+        instance = solver.instance(numbered, people=data.n_owners)
+        choice = solver.choose(instance, partial(solver.find, instance), engine)
         if self.hide_absence == "yes" and self.sensitive:
             engine.progress("hiding what absence tells")
-            choice = choosing.hide(choice, numbered, crowd.longest)
+            choice = solver.hide(choice, numbered, instance.longest)
         return MethodResult(data=data.where(choice.keep), claim=self._claim_of(data), facts=choice.facts)
 
     def plan(self, blocks: PlannedBlocks, *, engine: Engine, here: Engine) -> Plan:
         """Decide over all blocks which visits may stay: workers number and count, this machine chooses."""
-        return plan_visits(Choosing(asked=self), blocks, engine, here)
+        return plan_visits(KclSolver(params=self), blocks, engine, here)
 
     def apply(self, plan: Plan, data: Visits, number: int, store: BlockStore) -> MethodResult:
         """Suppress in one block what does not stay."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from wayveil.kernels.common.equal_sequences import first_equal
 from wayveil.kernels.routes.frequent_roads import cut_parts, people_on_roads
-from wayveil.methods.common.trajectory_rows import Picked
+from wayveil.methods.common.trajectory_rows import TrajectoryRows
 from wayveil.model import BlockKey, Engine, Guarantee, Method, MethodResult, Routes
 from wayveil.model.data.ragged import IntArray, offsets_of, take
 
@@ -23,7 +23,7 @@ class OnRoutes(Method):
     accepts: ClassVar[type[Routes]] = Routes
     publishes: ClassVar[type[Routes]] = Routes
     blocks: ClassVar[tuple[BlockKey, ...]] = ("slice", "place")
-    makes_parts: ClassVar[bool] = True
+    splits_trajectories: ClassVar[bool] = True
 
     k: int
 
@@ -149,13 +149,13 @@ class _Slice:
 
     trajectories: IntArray
     owner: IntArray
-    rows: Picked
+    rows: TrajectoryRows
 
     @classmethod
     def of(cls, data: Routes, trajectories: IntArray) -> _Slice:
         begin = data.offsets[trajectories]
         end = data.offsets[trajectories + 1]
-        rows = Picked(begin=begin, end=end, columns=(data.road,))
+        rows = TrajectoryRows(begin=begin, end=end, columns=(data.road,))
         return cls(trajectories=trajectories, owner=data.owner[trajectories], rows=rows)
 
 

@@ -15,7 +15,7 @@ from wayveil.metrics.metric_base import OnBoxes
 from wayveil.metrics.movement import Extent, check_comparable, extent, finite, sides, with_rows
 from wayveil.metrics.stats import AREAS, average, distribution, time_amount
 from wayveil.model import Boxes, Points, Score, parameter, seconds_per_unit
-from wayveil.model.accumulators import Same, Tally
+from wayveil.model.accumulators import Constant, Tally
 from wayveil.model.data.ragged import take
 from wayveil.model.numbers import amount, count, measure, share
 
@@ -89,7 +89,7 @@ class BoxLoss(OnBoxes):
             "covers": Tally.of(cover),
             "groups": _groups(published, area),
             "time": float((published.t_max.astype(np.float64) - published.t_min.astype(np.float64)).sum()),
-            "time_format": Same(published.time_format),
+            "time_format": Constant(published.time_format),
             "extent": extent(original),
         }
 

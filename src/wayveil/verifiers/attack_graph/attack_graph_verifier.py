@@ -17,7 +17,7 @@ from wayveil.model.results import Verdict
 from wayveil.verifiers.attack_graph.boxes_at import MOST_ENTRIES
 from wayveil.verifiers.attack_graph.candidates import Candidates, Search
 from wayveil.verifiers.attack_graph.declared_boxes import count_least, count_sharing, find_unmarked
-from wayveil.verifiers.attack_graph.dense_graph import MOST_PEOPLE, Crowd
+from wayveil.verifiers.attack_graph.dense_graph import MOST_PEOPLE, DenseGraph
 from wayveil.verifiers.attack_graph.matchings import MOST_EDGES, Left, Pruned, is_symmetric, prune, self_contained
 from wayveil.verifiers.attack_graph.reachable import axis_speed, exceed_speed, within_reach
 from wayveil.verifiers.common.containment import exact_m, mismatch, touched
@@ -157,7 +157,7 @@ class _Findings:
                 left_without=prune(whole, owner),
             )
         if search.most > MOST_EDGES and len(nodes) <= MOST_PEOPLE:  # perhaps too many to list, but few enough for bits
-            crowd = Crowd.of(search)
+            crowd = DenseGraph.of(search)
             return cls(
                 nodes=nodes,
                 edges=crowd.edges,

@@ -13,7 +13,7 @@ from wayveil.verifiers.attack_graph.candidates import Search
 from wayveil.verifiers.attack_graph.matchings import Left, Pruned
 from wayveil.verifiers.common.index_ranges import chunks, expand
 
-__all__ = ["MOST_PEOPLE", "Crowd"]
+__all__ = ["MOST_PEOPLE", "DenseGraph"]
 
 MOST_PEOPLE = 40_000
 """The graph of so many people has 200 MB of bits, which are held up to five times."""
@@ -26,14 +26,14 @@ Bits = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Crowd:
+class DenseGraph:
     """An attack graph before pruning; bit o of row i says whether trajectory o is a candidate of person i.
 
     The lowest bit of a byte comes first, and a row is a whole number of eight bytes.  `turned` has bit i of row o.
 
     Examples
     --------
-    >>> graph = Crowd.of_lists([[0, 1], [0, 1, 4], [2, 3], [2, 3], [3, 4]])
+    >>> graph = DenseGraph.of_lists([[0, 1], [0, 1, 4], [2, 3], [2, 3], [3, 4]])
     >>> graph.edges, graph.is_symmetric, graph.self_contained.tolist()
     (11, False, [True, True, True, True, True])
     >>> left = graph.prune(np.arange(5))
@@ -45,7 +45,7 @@ class Crowd:
     turned: Bits
 
     @classmethod
-    def of_lists(cls, lists: list[list[int]]) -> Crowd:
+    def of_lists(cls, lists: list[list[int]]) -> DenseGraph:
         """Build from the candidates of everybody; for examples and tests."""
         bits = _no_bits(len(lists), len(lists))
         for i, listed in enumerate(lists):
@@ -53,7 +53,7 @@ class Crowd:
         return cls(bits=bits, turned=_transposed(bits))
 
     @classmethod
-    def of(cls, search: Search) -> Crowd:
+    def of(cls, search: Search) -> DenseGraph:
         """Return the candidates of everybody: those whom all their spots have in common."""
         n = len(search.kind)
         bits = _no_bits(n, n)

@@ -20,18 +20,18 @@ from wayveil.model.data.ragged import BoolArray, IntArray, keep_rows, take
 
 __all__ = [
     "Choice",
-    "Crowd",
-    "Numbered",
+    "EncodedVisits",
+    "Instance",
     "Sequences",
-    "Way",
+    "Solution",
     "add_left_out",
-    "build_up",
     "count_records",
-    "give_back",
     "improve",
-    "mend",
     "mine",
-    "take_away",
+    "repair_patterns",
+    "restore_from_empty",
+    "restore_visits",
+    "suppress_greedily",
     "without_extra_trips",
 ]
 
@@ -52,7 +52,7 @@ in, so that lost ones come first, but not so much that all others break for them
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Numbered:
+class EncodedVisits:
     """Trajectories whose visits are numbers of doublets (items), ascending.
 
     Parameters
@@ -93,7 +93,7 @@ class Numbered:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Crowd:
+class Instance:
     """Records, and what is asked of them.
 
     Parameters
@@ -150,7 +150,7 @@ class Sequences:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Way:
+class Solution:
     """One way to remove all threats, and what it costs.
 
     `records_lost` is how many visits went because records are counted, `support` that of the sequences that are to be
@@ -168,7 +168,7 @@ class Way:
     support: IntArray | None = None
 
     def cost(self) -> tuple[int, int, bool]:
-        """Return what is compared; of equal ways, a local one is taken."""
+        """Return what is compared; of equal solutions, a local one is taken."""
         return self.patterns_lost, self.visits_lost, not self.local
 
     @property
@@ -206,55 +206,57 @@ def mine(records: Records, bar: int) -> Patterns:
     return new_patterns(first, item, support, n_items, bar)
 
 
-def take_away(
-    crowd: Crowd, sequences: Sequences, spared: Patterns | None, *, local: bool, printed: bool = False
-) -> Way:
+def suppress_greedily(
+    instance: Instance, sequences: Sequences, spared: Patterns | None, *, local: bool, printed: bool = False
+) -> Solution:
     """Suppress greedily until no threat is left; `printed` tests as the paper prints it."""
-    own = crowd.records._replace(alive=crowd.records.alive.copy())
+    own = instance.records._replace(alive=instance.records.alive.copy())
     common = sequences.common
     counts = common._replace(support=common.support.copy(), having=common.having.copy())
     patterns = (
         None if spared is None else spared._replace(support=spared.support.copy(), n_of_item=spared.n_of_item.copy())
     )
-    privacy = Privacy(crowd.longest, crowd.bounds.k, crowd.bounds.allowed)
+    privacy = Privacy(instance.longest, instance.bounds.k, instance.bounds.allowed)
     log = suppress(
-        own, crowd.elsewhere, sequences.found, counts, privacy, local, True if printed else None, patterns
+        own, instance.elsewhere, sequences.found, counts, privacy, local, True if printed else None, patterns
     ).reshape(-1, 5)  # fmt: skip
     lost = 0 if patterns is None else int((patterns.support < patterns.min_support).sum())
-    return Way(alive=own.alive, log=log, visits_lost=int(log[:, 4].sum()), patterns_lost=lost, local=local)
+    return Solution(alive=own.alive, log=log, visits_lost=int(log[:, 4].sum()), patterns_lost=lost, local=local)
 
 
-def build_up(crowd: Crowd, spared: Patterns | None) -> Way:
+def restore_from_empty(instance: Instance, spared: Patterns | None) -> Solution:
     """Take everything, and give it back where it threatens nobody."""
-    nothing = Way(
-        alive=np.zeros_like(crowd.records.alive),
+    nothing = Solution(
+        alive=np.zeros_like(instance.records.alive),
         log=np.empty((0, 5), np.int64),
-        visits_lost=len(crowd.records.items),
+        visits_lost=len(instance.records.items),
         patterns_lost=0,
         local=True,
         built_up=True,
     )
-    return give_back(nothing, crowd, spared)
+    return restore_visits(nothing, instance, spared)
 
 
-def count_records(way: Way, crowd: Crowd, spared: Patterns | None) -> Way:
-    """Suppress more, until shares hold over records as well as over people; the crowd must be whole.
+def count_records(solution: Solution, instance: Instance, spared: Patterns | None) -> Solution:
+    """Suppress more, until shares hold over records as well as over people; the instance must be whole.
 
     A suppression can make a share of records larger, so what the way keeps is not cut down but built up from nothing:
     item by item, without the extra records of whoever would own too many.  Where the way is not local, an item that
     cannot come back to all that keep it does not come back.
     """
-    alive = _offer(crowd, way.alive == 1, spared, None, whole=not way.local)
-    return _judged(replace(way, alive=alive, records_lost=int(way.alive.sum() - alive.sum())), crowd, spared)
+    alive = _offer(instance, solution.alive == 1, spared, None, whole=not solution.local)
+    return _judged(
+        replace(solution, alive=alive, records_lost=int(solution.alive.sum() - alive.sum())), instance, spared
+    )
 
 
-def without_extra_trips(crowd: Crowd) -> Iterator[tuple[Crowd, BoolArray]]:
+def without_extra_trips(instance: Instance) -> Iterator[tuple[Instance, BoolArray]]:
     """Yield crowds in which everybody has at most 1, 2, 4, ... records, the longest ones, and which visits these have.
 
     Where a visit is taken out of all records or of none, the extra records of one person would take it from everybody;
-    so it is tried to leave these out first.  The crowd must be whole.
+    so it is tried to leave these out first.  The instance must be whole.
     """
-    records = crowd.records
+    records = instance.records
     length = np.diff(records.offsets)
     order = np.lexsort((-length, records.owner))
     rank = np.empty(len(order), np.int64)
@@ -267,48 +269,54 @@ def without_extra_trips(crowd: Crowd) -> Iterator[tuple[Crowd, BoolArray]]:
             items=records.items[visits],
             alive=np.ones(int(visits.sum()), np.int64),
         )
-        yield replace(crowd, records=part, rows=crowd.rows[visits]), visits
+        yield replace(instance, records=part, rows=instance.rows[visits]), visits
         most *= 2
 
 
-def add_left_out(way: Way, crowd: Crowd, visits: BoolArray, spared: Patterns | None) -> Way:
-    """Return a way for some visits of a crowd as one for all of them: the others are lost."""
-    alive = np.zeros_like(crowd.records.alive)
-    alive[visits] = way.alive
-    return _judged(replace(way, alive=alive, records_lost=way.records_lost + int((~visits).sum())), crowd, spared)
+def add_left_out(solution: Solution, instance: Instance, visits: BoolArray, spared: Patterns | None) -> Solution:
+    """Return a solution for some visits of an instance as one for all of them: the others are lost."""
+    alive = np.zeros_like(instance.records.alive)
+    alive[visits] = solution.alive
+    return _judged(
+        replace(solution, alive=alive, records_lost=solution.records_lost + int((~visits).sum())), instance, spared
+    )
 
 
-def give_back(way: Way, crowd: Crowd, spared: Patterns | None, weight: IntArray | None = None) -> Way:
+def restore_visits(
+    solution: Solution, instance: Instance, spared: Patterns | None, weight: IntArray | None = None
+) -> Solution:
     """Give visits back where they threaten nobody, again and again until nothing comes back.
 
     First come the items in most sequences that are to be spared (or in those of the largest `weight`), then those that
-    lost most.  The crowd must be whole.
+    lost most.  The instance must be whole.
     """
-    own = crowd.records._replace(alive=way.alive.copy())
-    restored = _restore_all(own, crowd, spared, weight)
-    return _judged(replace(way, alive=own.alive, visits_restored=way.visits_restored + restored), crowd, spared)
+    own = instance.records._replace(alive=solution.alive.copy())
+    restored = _restore_all(own, instance, spared, weight)
+    return _judged(
+        replace(solution, alive=own.alive, visits_restored=solution.visits_restored + restored), instance, spared
+    )
 
 
 def _offer(
-    crowd: Crowd, wanted: BoolArray, spared: Patterns | None, weight: IntArray | None, *, whole: bool = False
+    instance: Instance, wanted: BoolArray, spared: Patterns | None, weight: IntArray | None, *, whole: bool = False
 ) -> IntArray:
     """Return what is on when everything is off and then only the `wanted` visits are offered."""
-    records = crowd.records
+    records = instance.records
     part = records._replace(
         offsets=keep_rows(records.offsets, wanted),
         items=records.items[wanted],
         alive=np.zeros(int(wanted.sum()), np.int64),
     )
     if whole:
-        restore(part, _order(part, spared, weight), crowd.longest, crowd.bounds, True)
+        restore(part, _order(part, spared, weight), instance.longest, instance.bounds, True)
     else:
-        _restore_all(part, crowd, spared, weight)
+        _restore_all(part, instance, spared, weight)
     alive = np.zeros_like(records.alive)
     alive[wanted] = part.alive
     return alive
 
 
-def _restore_all(records: Records, crowd: Crowd, spared: Patterns | None, weight: IntArray | None) -> int:
+def _restore_all(records: Records, instance: Instance, spared: Patterns | None, weight: IntArray | None) -> int:
     """Offer every item to the records that lost it until nobody takes any; return how many visits came back.
 
     An item that comes back to some can be what another one was missing, so one round is not always enough.  Where a
@@ -320,29 +328,29 @@ def _restore_all(records: Records, crowd: Crowd, spared: Patterns | None, weight
     while True:
         order = _order(records, spared, weight)
         if alone:
-            more = int(restore_singly(records, order, crowd.longest, crowd.bounds))
+            more = int(restore_singly(records, order, instance.longest, instance.bounds))
         else:
-            more = int(restore(records, order, crowd.longest, crowd.bounds, False))
+            more = int(restore(records, order, instance.longest, instance.bounds, False))
         restored += more
-        if more == 0 and (alone or crowd.n_shared > MOST_ALONE):
+        if more == 0 and (alone or instance.n_shared > MOST_ALONE):
             return restored
         alone = more == 0
 
 
-def _judged(way: Way, crowd: Crowd, spared: Patterns | None) -> Way:
-    """Return a way with its losses counted again; the crowd must be whole."""
-    left = way.alive == 1
+def _judged(solution: Solution, instance: Instance, spared: Patterns | None) -> Solution:
+    """Return a solution with its losses counted again; the instance must be whole."""
+    left = solution.alive == 1
     lost = len(left) - int(left.sum())
     if spared is None:
-        return replace(way, visits_lost=lost)
-    own = crowd.records
+        return replace(solution, visits_lost=lost)
+    own = instance.records
     support = sequence_supports(
-        keep_rows(own.offsets, left), own.items[left], own.owner, crowd.n_items, spared.first, spared.item
+        keep_rows(own.offsets, left), own.items[left], own.owner, instance.n_items, spared.first, spared.item
     )
-    return replace(way, visits_lost=lost, patterns_lost=int((support < spared.min_support).sum()), support=support)
+    return replace(solution, visits_lost=lost, patterns_lost=int((support < spared.min_support).sum()), support=support)
 
 
-def improve(way: Way, crowd: Crowd, steps: int) -> Way:
+def improve(solution: Solution, instance: Instance, steps: int) -> Solution:
     """Take some items back everywhere and give them back after all others, `steps` times; keep what loses no more.
 
     Destroy and repair.  Before each step the visits that are on are not violating, and neither are they without the
@@ -351,12 +359,12 @@ def improve(way: Way, crowd: Crowd, steps: int) -> Way:
     of all, comes from a generator with a fixed seed, so the result does not depend on anything but the data.
     """
     rng = random.Random(0)
-    items = crowd.records.items
-    n_items = crowd.n_items
-    shared = crowd.shared_items
-    alive = way.alive
-    kept = int(way.alive.sum())
-    for _ in range(steps if kept < crowd.n_shared else 0):
+    items = instance.records.items
+    n_items = instance.n_items
+    shared = instance.shared_items
+    alive = solution.alive
+    kept = int(solution.alive.sum())
+    for _ in range(steps if kept < instance.n_shared else 0):
         share = rng.choice((0.05, 0.1, 0.2, 0.4))
         taken = shared[rng.sample(range(len(shared)), max(1, round(share * len(shared))))]
         off = np.zeros(n_items, np.bool_)
@@ -364,16 +372,16 @@ def improve(way: Way, crowd: Crowd, steps: int) -> Way:
         lost = np.where(off, 0, np.bincount(items[alive == 0], minlength=n_items))
         first = np.argsort(-lost, kind="stable")
         order = np.concatenate([first[lost[first] > 0], taken])
-        own = crowd.records._replace(alive=np.where(off[items], 0, alive))
-        restore(own, order, crowd.longest, crowd.bounds, False)
+        own = instance.records._replace(alive=np.where(off[items], 0, alive))
+        restore(own, order, instance.longest, instance.bounds, False)
         if own.alive.sum() >= kept:
             kept = int(own.alive.sum())
             alive = own.alive
-    better = give_back(replace(way, alive=alive), crowd, None)
-    return replace(better, visits_restored=way.visits_restored + way.visits_lost - better.visits_lost)
+    better = restore_visits(replace(solution, alive=alive), instance, None)
+    return replace(better, visits_restored=solution.visits_restored + solution.visits_lost - better.visits_lost)
 
 
-def mend(way: Way, crowd: Crowd, spared: Patterns) -> Way:
+def repair_patterns(solution: Solution, instance: Instance, spared: Patterns) -> Solution:
     """Take everything again and give it back in another order, in which lost sequences come first; return the best.
 
     What the records have now would come back whole, in any order of the items.  So first they are offered this, but
@@ -381,19 +389,19 @@ def mend(way: Way, crowd: Crowd, spared: Patterns) -> Way:
     offered the rest.  A sequence weighs more for every time that it was lost: without that, those that were mended and
     those that broke for it would take turns.
     """
-    records = crowd.records
-    best = way
+    records = instance.records
+    best = solution
     weight = np.ones(len(spared.support), np.int64)
     for _ in range(ROUNDS):
-        lost = (way.support < spared.min_support).astype(np.int64)
+        lost = (solution.support < spared.min_support).astype(np.int64)
         if not lost.any():
             break
         weight += AGAIN * lost
-        wanted = visits_to_mend(records._replace(alive=way.alive), spared, lost) == 1
-        alive = _offer(crowd, wanted, spared, weight)
-        again = replace(way, alive=alive, built_up=True)
-        way = give_back(again, crowd, spared, weight)
-        best = min(best, way, key=Way.cost)
+        wanted = visits_to_mend(records._replace(alive=solution.alive), spared, lost) == 1
+        alive = _offer(instance, wanted, spared, weight)
+        again = replace(solution, alive=alive, built_up=True)
+        solution = restore_visits(again, instance, spared, weight)
+        best = min(best, solution, key=Solution.cost)
     return best
 
 
