@@ -73,7 +73,14 @@ def plain_input(spec: InputSpec, folder: Path | None = None) -> Iterator[tuple[I
 
 def is_plain(spec: InputSpec) -> bool:
     """Whether readers take the file of an input as it is."""
-    if spec.dialect is not None or spec.times or spec.ends or spec.line is not None or spec.bad_rows == "drop":
+    if (
+        spec.dialect is not None
+        or spec.times
+        or spec.ends
+        or spec.line is not None
+        or spec.bad_rows == "drop"
+        or spec.positions
+    ):
         return False
     path = spec.path
     if path == STANDARD_INPUT:
@@ -248,6 +255,7 @@ def _plain_spec(spec: InputSpec, converted: Converted, **changes: Any) -> InputS
         "times": {},
         "ends": {},
         "line": None,
+        "positions": {},
         "bad_rows": "refuse",
     }
     return spec.model_copy(update={**plain, **changes})
@@ -278,9 +286,10 @@ def _add_times(
         line = LineColumn(column=lines, every=spec.line.every)
     if line is not None and "t" not in times:
         raise InputError(f"{shown}: [input.line] needs the time t of the first position in [input.times].")
-    layout = replace(layout, times=times, ends=spec.ends, line=line, bad_rows=spec.bad_rows)
+    positions = {name: position.column() for name, position in spec.positions.items()}
+    layout = replace(layout, times=times, ends=spec.ends, line=line, positions=positions, bad_rows=spec.bad_rows)
     layout = replace(layout, forward=spec.kind == "trips" and spec.bad_rows == "drop")
-    return replace(layout, needed=_needed(spec), numbers=_coordinates(spec)), tuple(notes)
+    return replace(layout, needed=_needed(spec), numbers=_coordinates(spec), zeros=_zeros(spec)), tuple(notes)
 
 
 def _needed(spec: InputSpec) -> tuple[str, ...]:
@@ -306,6 +315,16 @@ def _coordinates(spec: InputSpec) -> dict[str, float | None]:
             for column in spec.ends.get(name, (spec.columns.get(name, name),)):
                 found[column] = most[axis]
     return found
+
+
+def _zeros(spec: InputSpec) -> tuple[tuple[str, str], ...]:
+    """Return the columns that both are 0 where no position was known: of degrees, where bad rows are left out."""
+    if spec.kind not in ("points", "trips") or spec.bad_rows != "drop" or spec.crs is None:
+        return ()
+    if crs_name(spec.crs) != WGS84:
+        return ()
+    pairs = (("x", "y"),) if spec.kind == "points" else (("origin_x", "origin_y"), ("destination_x", "destination_y"))
+    return tuple((spec.columns.get(x, x), spec.columns.get(y, y)) for x, y in pairs)
 
 
 def _one_format(time: TimeSpec, fits: Sequence[TimeFit], shown: str) -> TimeFit:

@@ -20,6 +20,7 @@ _HUMAN = (
     *("caller", "calling", "subscriber", "participant", "usuario", "visitor", "employee", "student"),
 )
 _ALWAYS_SHARED = {"bike", "bikeid", "bicycle", "scooter", "ebike", "bici", "bicicleta", "velo", "fahrrad"}
+_SHARED_IN_SCRIPTS = ("自行车", "单车", "自転車", "자전거", "велосипед", "самокат")
 _SHARED_THINGS = _ALWAYS_SHARED | {"device"}
 """What many people drive, one after the other, where a row is a trip."""
 
@@ -71,6 +72,7 @@ def _named_person(view: TableView, name: str, layout: str) -> Person:
     meaning = view.meaning[name]
     words = set(split_words(name))
     shared = bool(words & (_SHARED_THINGS if layout == "trips" else _ALWAYS_SHARED))
+    shared = shared or any(word in name.lower() for word in _SHARED_IN_SCRIPTS)
     why = f"the word {meaning.word} in its name" if meaning is not None else "its name"
     if shared:
         why += ", but many may use one in turn"
@@ -168,7 +170,7 @@ def _spans_days(view: TableView, name: str, time: TimeGuess) -> bool:
     """Whether one value comes again after more than a day without it."""
     if not time.dated:
         return False
-    table = pl.DataFrame({"g": view.text[name], "t": view.moments(time.columns[0])}).drop_nulls().sort("g", "t")
+    table = pl.DataFrame({"g": view.text[name], "t": time_of_rows(view, time)}).drop_nulls().sort("g", "t")
     gap = table.select(((pl.col("t").diff() > _DAY_US) & (pl.col("g") == pl.col("g").shift(1))).sum()).item()
     return bool(gap > table["g"].n_unique() // 2)
 

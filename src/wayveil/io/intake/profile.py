@@ -13,7 +13,7 @@ import polars as pl
 
 from wayveil.io.intake.movement_facts import measure_rows
 from wayveil.io.intake.person_candidates import Person, find_people, find_trajectory
-from wayveil.io.intake.row_layout import columns_beside, find_layout, guess_degrees
+from wayveil.io.intake.row_layout import PositionGuess, columns_beside, find_layout, guess_degrees, guess_positions
 from wayveil.io.intake.table_view import ColumnProfile, TableView
 from wayveil.io.intake.time_columns import TimeGuess, find_times
 
@@ -43,6 +43,8 @@ class Profile:
         Whether coordinates are degrees; None where they may be, and no name says so.
     unordered : (str, str) or None
         Two columns of degrees of which nobody can tell which is the longitude.
+    positions : mapping of str to PositionGuess
+        Positions that are no plain numbers: of "point", or of "origin" and "destination".
     facts : mapping
         Numbers: duplicates, gaps, speeds and the like.
     guesses, problems : tuple of str
@@ -59,6 +61,7 @@ class Profile:
     people: tuple[Person, ...] = ()
     degrees: bool | None = None
     unordered: tuple[str, str] | None = None
+    positions: Mapping[str, PositionGuess] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
     guesses: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
@@ -102,6 +105,7 @@ def profile_table(
         people=people,
         degrees=degrees,
         unordered=view.unordered if layout == "points" and not {"x", "y"} & set(view.said) else None,
+        positions=guess_positions(view, where),
         facts=facts,
         guesses=tuple(view.guesses),
         problems=tuple(view.problems),
