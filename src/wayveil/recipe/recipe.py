@@ -149,7 +149,8 @@ class InputSpec(_Strict):
     that each is another person.  `dialect`, `times` and `ends` say how the table is written, where it is no plain one:
     `ends` of a table with one row per trip has, for each new column, that of the start and that of the end; `line`
     is the column with the positions of a trip, which becomes lon and lat; `positions` are coordinates in other forms.
-    `bad_rows` says what happens to rows that cannot be read.  `guesses` are what was taken to be so of the file, for the report.
+    `bad_rows` says what happens to rows that cannot be read.  `guesses` are what was taken to be so of the file, for
+    the report.
     """
 
     path: Path

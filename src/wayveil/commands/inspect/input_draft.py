@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 from wayveil.commands.inspect.file_frame import FileFrame
 from wayveil.commands.inspect.inspection import Answer, Question
 from wayveil.io.formats.file_formats import has_format
 from wayveil.io.intake.convert import OFFSET, TRIP, position_names
-from wayveil.io.intake.person_candidates import Person, crowd_size
+from wayveil.io.intake.person_candidates import Hint, Person, crowd_size
 from wayveil.io.intake.profile import Profile
 from wayveil.io.intake.text_folder import FILE
 from wayveil.io.intake.time_columns import TimeGuess
@@ -20,6 +21,7 @@ from wayveil.recipe.recipe import InputSpec
 __all__ = ["InputDraft"]
 
 _SIDE_FILES = ("known", "places", "zones", "network", "taxonomy")
+_MADE_NAME = re.compile(r" \(\d+\)$|^column_\d+$")
 _PERIODS_S = (1, 5, 15, 30, 60)
 _FORM_WORDS = {
     "degrees": "plain degrees",
@@ -64,10 +66,22 @@ class InputDraft:
         self.guesses = list(profile.guesses)
         self.questions: list[Question] = []
         self.content: dict[str, Any] = {"path": str(spec.path)}
-        self.refusal = self._refusal()
-        if not self.refusal:
+        self._ask_hints()
+        self.refusal = "" if self.questions else self._refusal()
+        if not self.refusal and not self.questions:
             self._describe_input()
             self.refusal = self._few_people(self.n_people) if not self.questions else ""
+
+    def _ask_hints(self) -> None:
+        """Ask which column says when or where, where no name says it and something could."""
+        hints = self.profile.hints
+        if self.profile.layout != "unknown" or len(hints) != 1:
+            return  # of a table that says neither when nor where nothing is to be asked
+        for what, found in hints.items():
+            answers = tuple(_hint_answer(hint) for hint in found)
+            text = f"Which column says {what} somebody was? No name says it for certain."
+            if answers:
+                self.questions.append(Question(text=text, answers=answers))
 
     def _refusal(self) -> str:
         """Return why there is nothing to publish, whoever the people are."""
@@ -80,14 +94,17 @@ class InputDraft:
         if seen.layout == "unknown":
             lacking = " and ".join(word for word, there in (("when", seen.times), ("where", seen.where)) if not there)
             reason = f" {' '.join(seen.problems)}" if seen.problems else ""
+            likely = [found[0].why for found in seen.hints.values() if found]
+            reason += f" The likeliest: {'; '.join(likely)}." if likely else ""
             return (
                 f"{self.shown}: no column says {lacking or 'where'} somebody was, so there is no movement to publish; "
                 f"if one does, name it, as in --columns t=NAME,location=NAME.{reason}"
             )
         if not seen.people and not seen.trajectory and seen.layout != "trips" and "traj_id" not in self.spec.columns:
             return (
-                f"{self.shown}: no column says which rows belong together (a person, a vehicle, a trip); name it with "
-                "--columns user_id=NAME or traj_id=NAME."
+                f"{self.shown}: no column says which rows belong together (a person, a vehicle, a trip), and none has "
+                "values that come again; name it with --columns user_id=NAME or traj_id=NAME. If all rows are of one "
+                "person, nobody can be hidden among them."
             )
         most = max((person.people for person in seen.people), default=0)
         if seen.trajectory in self._names():
@@ -199,6 +216,8 @@ class InputDraft:
             self.guesses.append("Rows whose time, place or person cannot be read are left out, and counted.")
 
     def _is_read_as_it_is(self) -> bool:
+        if any(_MADE_NAME.search(name) for name in self._names()):
+            return False  # two columns have one name, or one has none
         return has_format(self.spec.path, "csv") and all(time.plain for time in self.profile.times)
 
     def _describe_line(self) -> None:
@@ -350,6 +369,16 @@ class InputDraft:
 
 def _position_answer(key: str, value: str, words: str) -> Answer:
     return Answer(words=words, option=f"--position-{key} {value}", changes={"positions": {"point": {key: value}}})
+
+
+def _hint_answer(hint: Hint) -> Answer:
+    named = ",".join(f"{ours}={name}" for ours, name in hint.columns.items())
+    degrees = "x" in hint.columns
+    return Answer(
+        words=hint.why,
+        option=f"--columns '{named}'" + (" --crs degrees" if degrees else ""),
+        changes={"columns": dict(hint.columns), **({"crs": "degrees"} if degrees else {})},
+    )
 
 
 def _person_answer(person: Person) -> Answer:

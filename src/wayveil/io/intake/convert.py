@@ -382,10 +382,10 @@ def scan_text(shown: str, text: Path, layout: Layout) -> tuple[pl.LazyFrame, tup
     except _POLARS_ERRORS:
         raise _unreadable(shown) from None
     if layout.names and len(layout.names) != len(found):
-        given = count(len(layout.names), "name")
-        raise InputError(f"{shown}: {given} of columns are given, the file has {len(found):,} columns.")
-    given = _header_names(text, dialect) if dialect.header else []
-    names = layout.names or name_columns(given if len(given) == len(found) else [""] * len(found))
+        told = count(len(layout.names), "name")
+        raise InputError(f"{shown}: {told} of columns are given, the file has {len(found):,} columns.")
+    written = _header_names(text, dialect) if dialect.header else [""] * len(found)
+    names = layout.names or name_columns(written if len(written) == len(found) else found)
     if len(set(names)) < len(names):
         raise InputError(f"{shown}: more than one column has the same name; rename all but one.")
     lazy = lazy.rename(dict(zip(lazy.collect_schema().names(), names, strict=True)))
@@ -396,7 +396,7 @@ def scan_text(shown: str, text: Path, layout: Layout) -> tuple[pl.LazyFrame, tup
 
 def _header_names(text: Path, dialect: Dialect) -> list[str]:
     """Return the names of columns as they stand in a text in UTF-8; readers make up others where one comes again."""
-    with text.open(encoding="utf-8-sig", newline="") as stream:
+    with text.open(encoding="utf-8-sig", errors="replace", newline="") as stream:
         lines = list(islice(stream, dialect.skip_lines + _HEADER_LINES))[dialect.skip_lines :]
     if dialect.comment:
         lines = [line for line in lines if not line.startswith(dialect.comment)]

@@ -211,8 +211,8 @@ def _pair_order(view: TableView, name: str) -> tuple[str, ...]:
     if not bool(view.sample(name).head(200).str.contains(r"(?i)^\s*(SRID=\d+;)?\s*POINT").all()):
         return possible
     # The taxis of Rome are the one file with points that everybody has in which the latitude comes first.
-    rome = first.is_between(41.0, 43.0).mean(), second.is_between(11.5, 13.5).mean()
-    if view.headless and view.frame.width == 3 and all(share is not None and float(share) > 0.9 for share in rome):
+    rome = first.is_between(41.0, 43.0) & second.is_between(11.5, 13.5)
+    if view.headless and view.frame.width == 3 and rome.sum() > 0.9 * view.rows:
         view.guesses.append(f"The latitude comes first in '{name}', as in the taxis of Rome.")
         return ("latlon",)
     words = f"The longitude comes first in '{name}', as points of WKT have it; else say --position-order latlon."
