@@ -52,7 +52,10 @@ def test_below_half_the_first_lines_say_why(tmp_path: Path, capsys: pytest.Captu
 def test_above_half_it_is_a_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = table(tmp_path / "in.csv", rare=1)
     lines = publish(capsys, str(file), "--prepare", "fold to=day part=4h", "--out", str(tmp_path / "out"))
-    assert lines[0] == "Published and verified. Left: 65 % of the visits, 91 % of the trips, 91 % of the people."
+    assert (
+        lines[0]
+        == "Kept and low. Published and verified. Left: 65 % of the visits, 91 % of the trips, 91 % of the people."
+    )
     assert not any("instance_loss" in line for line in lines)
     again = publish(capsys, str(file), "--prepare", "fold to=day part=4h", "--out", str(tmp_path / "out2"), "--verbose")
     assert any("instance_loss" in line for line in again)

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from wayveil.model import Points, Regions, RoadNetwork, Routes, Visits
+from wayveil.model import Boxes, Points, RoadNetwork, Routes, Visits
 from wayveil.report.charts.drawings import (
     _MOST_BOXES,
     MOST_BOXES,
@@ -33,7 +33,7 @@ def tracks(people, seed=0, length=30):
     ("after", "before", "other"),
     [
         (tracks(5), tracks(5, 1), tracks(9, 2)),
-        (Regions.from_records([[(0, 1, 0.0, 5.0, 0.0, 7.0)]] * 2), tracks(2, 1), tracks(2, 2)),
+        (Boxes.from_records([[(0, 1, 0.0, 5.0, 0.0, 7.0)]] * 2), tracks(2, 1), tracks(2, 2)),
         (
             Routes.from_records([["ab", "bc"]] * 2, network=SQUARE),
             Routes.from_records([["ab", "bc"]] * 2, network=SQUARE),
@@ -108,7 +108,7 @@ def test_a_few_far_points_do_not_make_the_others_small():
 
 def test_equal_boxes_are_drawn_once():
     one, two = [(0, 1, 0.0, 100.0, 0.0, 50.0)], [(0, 1, 50.0, 60.0, 10.0, 20.0), (2, 3, 0.0, 10.0, 0.0, 10.0)]
-    data = Regions.from_records([one, one, two, []])
+    data = Boxes.from_records([one, one, two, []])
     (made,) = drawings(tracks(1), data, names=NAMES, with_raw=False)
     assert (made.panels[0].boxes, made.panels[0].total, len(made.panels[0].items)) == (True, 2, 2)
     assert "2 of 2 different sequences of boxes" in draw_trajectories(made)
@@ -118,7 +118,7 @@ def test_equal_boxes_are_drawn_once():
     wide = next(path for path in made.panels[0].items if path.count("z") == 1)
     width, height = (int(wide.partition(side)[2].partition(end)[0]) for side, end in (("h", "v"), ("v", "h")))
     assert width == pytest.approx(-2 * height, abs=3)
-    many = Regions.from_records([[(2 * t, 2 * t, 0.0, 1.0, 0.0, 1.0) for t in range(500)]])
+    many = Boxes.from_records([[(2 * t, 2 * t, 0.0, 1.0, 0.0, 1.0) for t in range(500)]])
     (made,) = drawings(tracks(1), many, names=NAMES, with_raw=False)
     assert made.panels[0].items[0].count("z") == _MOST_BOXES
 
@@ -170,7 +170,7 @@ def test_trajectories_are_told_side_by_side():
         Points.from_records([[(5, 1.0, 1.0)]]),
         Points.from_records([[(t, 1.0, 1.0) for t in range(9)]] * 3),
         Visits.from_records([[]]),
-        Regions.from_records([[]]),
+        Boxes.from_records([[]]),
         Routes.from_records([[]], network=SQUARE),
     ],
 )
@@ -183,5 +183,5 @@ def test_almost_nothing_is_drawn_as_that(data):
 def test_of_boxes_only_so_many_are_drawn_that_they_can_be_told_apart():
     rows = [[(0, 1, float(i), float(i + 2), 0.0, 1.0)] for i in range(MOST_BOXES + 30)]
     points = Points.from_records([[(0, 1.0, 1.0)]] * 3)
-    (made,) = drawings(points, Regions.from_records(rows), names=NAMES, with_raw=False)
+    (made,) = drawings(points, Boxes.from_records(rows), names=NAMES, with_raw=False)
     assert (len(made.panels[0].items), made.panels[0].total) == (MOST_BOXES, MOST_BOXES + 30)

@@ -7,9 +7,13 @@ from typing import Any
 import pytest
 
 from wayveil.attacks.attack_numbers import mean_risk, share_above, worst_risk
-from wayveil.model import AttackResult
+from wayveil.errors import UsageError
+from wayveil.model import AttackResult, Score
 from wayveil.pipeline.remaining import Remaining, Stage
-from wayveil.report.text.head import make_head
+from wayveil.recipe.defaults import attacks_of
+from wayveil.recipe.recipe import make_recipe
+from wayveil.recipe.toml import recipe_text
+from wayveil.report.text.head import LABELS, make_head
 
 
 def left(kept: int) -> Remaining:
@@ -60,3 +64,46 @@ def test_loss_is_said_before_risk() -> None:
     assert head.reasons[0] == "only 10 % of the visits are left: kcl took 90 %"
     assert head.reasons[1].startswith("many can find the person")
     assert head.remedies[0] == "--time-bucket 4h"
+
+
+def score(name: str, value: float, better: Any = "lower") -> Score:
+    return Score(name=name, meaning="what was lost", value=value, better=better, unit="share")
+
+
+@pytest.mark.parametrize(
+    ("use", "told", "state"),
+    [(None, "place_hours", "kept"), ("flows", "flows", "but"), ("patterns", "frequent_sequences", "kept")],
+)
+def test_the_loss_is_the_one_of_the_purpose(use: Any, told: str, state: str) -> None:
+    scores = [score("instance_loss", 0.9), score("flows", 0.8), score("place_hours", 0.5),
+              score("frequent_sequences", 0.6, "higher")]  # fmt: skip
+    head = make_head(holds=True, published=[], remaining=left(100), scores=scores, use=use)
+    assert head.loss is not None
+    assert (head.loss.name, head.state, head.to_json()["label"]) == (told, state, LABELS[head.state])
+
+
+def test_the_strongest_attack_is_told_before_and_after_at_worst_and_above_the_limit() -> None:
+    raw = [attack("few", 1.0), attack("many", 0.8)]
+    made = [attack("few", 0.1), attack("many", 0.6, 0.75)]
+    head = make_head(holds=True, published=made, raw=raw, remaining=left(100), counted="trajectories")
+    assert head.to_json()["risk"]["sentence"] == (
+        "many: find the person with 40 % -> 30 % on average, 75 % at worst; 60 % above 1/5"
+    )
+    assert "60 % of the trajectories" in head.to_json()["sentence"]
+
+
+def test_one_limit_counts_for_every_attack_that_finds_people() -> None:
+    content = {
+        "input": {"path": "cards.csv"},
+        "method": {"name": "kcl", "k": 5, "c": "0.5", "l": 2, "sensitive": {"fare": ["blind"]}},
+        "output": {"path": "out"},
+    }
+    limits = {(name, attack.threshold) for attack in attacks_of(make_recipe({**content, "max_risk": "1/30"}))
+              if (name := attack.name) in ("known_visits", "known_locations", "top_places")}  # fmt: skip
+    assert {str(limit) for _, limit in limits} == {"1/30"}
+    assert len(limits) == 3
+    recipe = make_recipe({**content, "max_risk": 0.1, "use": "flows"})
+    assert 'max_risk = "1/10"\nuse = "flows"' in recipe_text(recipe)
+    for wrong in ("a lot", 1.5, -1, "1/0"):
+        with pytest.raises(UsageError, match=r"max_risk.*accepted risk"):
+            make_recipe({**content, "max_risk": wrong})

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from wayveil.model import Points, Regions, RoadNetwork, Routes, Stops, Taxonomy, Visits
+from wayveil.model import Boxes, Points, RoadNetwork, Routes, Stops, Taxonomy, Visits
 from wayveil.report.charts.bars import draw
-from wayveil.report.suppression import FEWEST
+from wayveil.report.suppression import MIN_PEOPLE
 from wayveil.report.views.overview import balance, views
 
 NAMES = ("raw data", "published data")
@@ -19,25 +19,25 @@ def crowd(places, people, t=0):
 
 
 def test_cells_with_too_few_people_are_not_shown_of_the_raw_data():
-    lonely = [[(0, 1000.0, 1000.0), (1, 1000.0, 1000.0)]] * (FEWEST - 1)
-    data = Points.from_records(crowd([(0, 0), (10, 0)], FEWEST) + lonely)
-    chart = by_title(views(data, data.take(np.arange(FEWEST)), names=NAMES))["Where people are"]
+    lonely = [[(0, 1000.0, 1000.0), (1, 1000.0, 1000.0)]] * (MIN_PEOPLE - 1)
+    data = Points.from_records(crowd([(0, 0), (10, 0)], MIN_PEOPLE) + lonely)
+    chart = by_title(views(data, data.take(np.arange(MIN_PEOPLE)), names=NAMES))["Where people are"]
     raw, made = (series.values for series in chart.series)
     shown = [value for value in raw if value is not None]
-    assert sum(shown) == pytest.approx(2 * FEWEST / (4 * FEWEST - 2))
+    assert sum(shown) == pytest.approx(2 * MIN_PEOPLE / (4 * MIN_PEOPLE - 2))
     assert sum(value for value in made if value is not None) == pytest.approx(1)
     assert max(line[2] for line in chart.lines) < 1000
 
 
 def test_one_person_with_many_trajectories_is_one_person():
-    data = Points.from_records(crowd([(0, 0), (9, 9)], FEWEST), owner=[3] * FEWEST)
+    data = Points.from_records(crowd([(0, 0), (9, 9)], MIN_PEOPLE), owner=[3] * MIN_PEOPLE)
     chart = by_title(views(data, data, names=NAMES))["Where people are"]
     assert all(value is None for value in chart.series[0].values)
 
 
 def test_boxes_are_spread_over_the_cells_they_touch():
-    data = Points.from_records(crowd([(0, 0), (360, 360)], FEWEST))
-    whole = Regions.from_records([[(0, 0, 0.0, 360.0, 0.0, 360.0)], [(0, 0, 1.0, 2.0, 1.0, 2.0)]])
+    data = Points.from_records(crowd([(0, 0), (360, 360)], MIN_PEOPLE))
+    whole = Boxes.from_records([[(0, 0, 0.0, 360.0, 0.0, 360.0)], [(0, 0, 1.0, 2.0, 1.0, 2.0)]])
     chart = by_title(views(data, whole, names=NAMES))["Where people are"]
     made = {line[:2]: value for line, value in zip(chart.lines, chart.series[1].values, strict=True)}
     assert len(made) == 36 * 36
@@ -64,7 +64,7 @@ def test_times_without_a_unit_are_cut_in_equal_parts():
 
 
 def test_places_of_few_people_have_no_raw_number():
-    rows = [[("market", 1)]] * FEWEST + [[("cave", 1)]] * (FEWEST - 1)
+    rows = [[("market", 1)]] * MIN_PEOPLE + [[("cave", 1)]] * (MIN_PEOPLE - 1)
     data = Visits.from_records(rows)
     chart = by_title(views(data, data.take(np.arange(2)), names=NAMES))["The most visited places"]
     assert (chart.labels, chart.series[0].values, chart.series[1].values) == (("market",), (5.0,), (2.0,))
@@ -72,8 +72,8 @@ def test_places_of_few_people_have_no_raw_number():
 
 def test_published_nodes_that_nobody_visited_are_shown():
     tree = Taxonomy.from_parents([("Place", ""), ("Park", "Place"), ("Zoo", "Place")])
-    data = Stops.from_records([["Park"]] * FEWEST + [["Zoo"]], taxonomy=tree)
-    made = Stops.from_records([["Place"]] * FEWEST + [[]], taxonomy=tree)
+    data = Stops.from_records([["Park"]] * MIN_PEOPLE + [["Zoo"]], taxonomy=tree)
+    made = Stops.from_records([["Place"]] * MIN_PEOPLE + [[]], taxonomy=tree)
     found = by_title(views(data, made, names=NAMES))
     chart = found["The most visited places"]
     rows = dict(zip(chart.labels, zip(*(s.values for s in chart.series), strict=True), strict=True))
@@ -85,13 +85,13 @@ def test_published_nodes_that_nobody_visited_are_shown():
 def test_roads_are_drawn_where_it_is_known_where_they_are():
     places = {"a": (0.0, 0.0), "b": (100.0, 0.0), "c": (100.0, 50.0)}
     network = RoadNetwork.from_roads([("ab", "a", "b"), ("bc", "b", "c")], places=places)
-    data = Routes.from_records([["ab", "bc"]] + [["ab"]] * FEWEST, network=network)
+    data = Routes.from_records([["ab", "bc"]] + [["ab"]] * MIN_PEOPLE, network=network)
     other = Routes.from_records([["ab"]] * 3, network=RoadNetwork.from_roads([("ab", "a", "b")]))
     chart = by_title(views(data, other, names=NAMES))["Traffic"]
     assert (chart.labels, chart.lines) == (("ab",), ((0.0, 0.0, 100.0, 0.0),))
     assert [series.values for series in chart.series] == [(6.0,), (3.0,)]
     bare = RoadNetwork.from_roads([("ab", "a", "b"), ("bc", "b", "c")])
-    data = Routes.from_records([["ab", "bc"]] + [["ab"]] * FEWEST, network=bare)
+    data = Routes.from_records([["ab", "bc"]] + [["ab"]] * MIN_PEOPLE, network=bare)
     assert by_title(views(data, data, names=NAMES))["The busiest roads"].labels[0] == "ab"
 
 
@@ -149,18 +149,18 @@ def test_panels_share_one_scale_and_escape_names():
 
 
 def test_rejected_data_are_guarded_like_raw_ones():
-    rows = [[("market", 1)]] * FEWEST + [[("cave", 1)]] * (FEWEST - 1)
+    rows = [[("market", 1)]] * MIN_PEOPLE + [[("cave", 1)]] * (MIN_PEOPLE - 1)
     data = Visits.from_records(rows)
     chart = by_title(views(data, data, names=NAMES, published=False))["The most visited places"]
     assert chart.labels == ("market",)
-    points = Points.from_records([*crowd([(0, 0), (10, 0)], FEWEST), [(0, 5.0, 5.0)]])
+    points = Points.from_records([*crowd([(0, 0), (10, 0)], MIN_PEOPLE), [(0, 5.0, 5.0)]])
     made = by_title(views(points, points, names=NAMES, published=False))["Where people are"].series[1].values
     assert sum(value for value in made if value is not None) == pytest.approx(10 / 11)
-    boxes = Regions.from_records([[(0, 0, 0.0, 9.0, 0.0, 9.0)]])
+    boxes = Boxes.from_records([[(0, 0, 0.0, 9.0, 0.0, 9.0)]])
     made = by_title(views(points, boxes, names=NAMES, published=False))["Where people are"].series[1].values
     assert set(made) == {None}
     network = RoadNetwork.from_roads([("ab", "a", "b"), ("bc", "b", "c")])
-    routes = Routes.from_records([["ab"]] * FEWEST + [["bc"]], network=network)
+    routes = Routes.from_records([["ab"]] * MIN_PEOPLE + [["bc"]], network=network)
     assert by_title(views(routes, routes, names=NAMES, published=False))["The busiest roads"].labels == ("ab",)
 
 
@@ -186,9 +186,9 @@ def test_the_balance_of_points_goes_by_their_times():
 def test_the_balance_of_boxes_goes_by_the_times_in_them():
     data = Points.from_records([[(t, 0.0, 0.0) for t in range(6)], [(0, 0.0, 0.0)], [(3, 0.0, 0.0)]])
     box = (0.0, 1.0, 0.0, 1.0)
-    made = Regions.from_records([[(1, 3, *box), (2, 4, *box)], [], [(4, 9, *box)]])
+    made = Boxes.from_records([[(1, 3, *box), (2, 4, *box)], [], [(4, 9, *box)]])
     assert balance(data, made)["points"] == {"in": 8, "out": 3, "suppressed": 4, "invented": None}
-    nothing = Regions.from_records([[], [], []])
+    nothing = Boxes.from_records([[], [], []])
     assert balance(data, nothing)["points"]["suppressed"] == 8
 
 

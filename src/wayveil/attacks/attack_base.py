@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.model import Attack, Data, Points, Regions, Routes, Stops, Visits, parameter
+from wayveil.model import Attack, Boxes, Data, Points, Routes, Stops, Visits, parameter
 
 __all__ = [
     "OnPositions",
@@ -54,7 +54,7 @@ class OnPositions(Attack):
     """An attack on points or boxes, one trajectory for each that is known."""
 
     accepts: ClassVar[type[Points]] = Points
-    targets: ClassVar[tuple[type[Points] | type[Regions], ...]] = (Points, Regions)
+    targets: ClassVar[tuple[type[Points] | type[Boxes], ...]] = (Points, Boxes)
     matched: ClassVar[bool] = True
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "Json",
     "Keep",
     "KeepMapping",
+    "MaxRisk",
     "MemoryLimit",
     "OutFile",
     "OutFolder",
@@ -31,10 +32,12 @@ __all__ = [
     "SensitiveValues",
     "SignKey",
     "TimeBucket",
+    "UseFor",
     "Verbose",
     "WithRaw",
     "named_path",
     "prepare_steps",
+    "read_limit",
     "reads_table",
 ]
 
@@ -46,6 +49,16 @@ def named_path(text: str | Path) -> Path:
     if "\0" in str(text):
         raise UsageError("--out must not hold a null character; give the folder or file to write.")
     return Path(text)
+
+
+def read_limit(text: str | None) -> Any:
+    """Return the risk that is accepted as an exact number, or None where nobody said one."""
+    from wayveil.recipe.purpose import parse_limit
+
+    try:
+        return None if text is None else parse_limit(text)
+    except ValueError as error:
+        raise UsageError(f"--max-risk: {error}, got {text!r}.") from None
 
 
 OutFolder = Annotated[Path, typer.Option("--out", metavar="DIR", parser=named_path, help="Folder for the result.")]
@@ -172,6 +185,18 @@ TimeBucket = Annotated[
 Prepare = Annotated[
     list[str] | None,
     typer.Option("--prepare", metavar="'STEP KEY=VALUE ...'", help="Run a preparation step first; repeatable."),
+]
+MaxRisk = Annotated[
+    str | None,
+    typer.Option(
+        "--max-risk",
+        metavar="SHARE",
+        help="Risk that you accept, as in 0.1 or 1/30: people above it are counted. By default that of the promise.",
+    ),
+]
+UseFor = Annotated[
+    Literal["flows", "hours", "routes", "patterns", "points"] | None,
+    typer.Option("--use", help="What the data are for: the loss that tells most for it comes first."),
 ]
 Keep = Annotated[
     list[str] | None,

@@ -22,6 +22,7 @@ from wayveil.cli.options import (
     Json,
     Keep,
     KeepMapping,
+    MaxRisk,
     MemoryLimit,
     OutFile,
     OutFolder,
@@ -33,9 +34,11 @@ from wayveil.cli.options import (
     SensitiveValues,
     SignKey,
     TimeBucket,
+    UseFor,
     Verbose,
     WithRaw,
     prepare_steps,
+    read_limit,
     reads_table,
 )
 from wayveil.cli.terminal import emit, fail, progress_bar
@@ -56,6 +59,8 @@ def _publisher(method: str) -> Any:
         typed: dict[str, Any],
         prepare: Prepare = None,
         time_bucket: TimeBucket = None,
+        max_risk: MaxRisk = None,
+        use: UseFor = None,
         keep: Keep = None,
         keep_mapping: KeepMapping = False,
         with_raw: WithRaw = False,
@@ -86,6 +91,8 @@ def _publisher(method: str) -> Any:
                 "prepare": prepare_steps(time_bucket, prepare),
                 "method": {"name": method, **catalog.parse("method", method, typed)},
                 "output": output,
+                "max_risk": max_risk,
+                "use": use,
                 "seed": seed,
                 "engine": engine or "local",
                 **(
@@ -117,7 +124,7 @@ def publish_recipe(
     key = None if secret is None else Secret.read(secret)
     workers = None
     if memory_limit is not None:
-        recipe = memory.within(recipe, memory.parse_size(memory_limit))
+        recipe = memory.fit_to_memory(recipe, memory.parse_size(memory_limit))
         workers = memory.WORKERS
     name = memory.choose_engine(recipe, scheduler=scheduler)
     address = None if recipe.engine == "auto" and name == "local" else scheduler
@@ -154,6 +161,7 @@ def _risk(
     sensitive: SensitiveValues = None,
     prepare: Prepare = None,
     time_bucket: TimeBucket = None,
+    max_risk: MaxRisk = None,
     report: Annotated[
         Path | None, typer.Option("--report", metavar="FILE", help="Also write a page with charts: .html.")
     ] = None,
@@ -194,6 +202,7 @@ def _risk(
             seed=seed,
             engine=chosen,
             rows=block_rows,
+            limit=read_limit(max_risk),
         )
     if report is not None:
         write_risk_page(found, spec.path, report, overwrite=overwrite)

@@ -68,11 +68,15 @@ def outcome_lines(outcome: Any, *, verbose: bool = False) -> Iterator[str]:
 
     With `verbose` every measured risk and loss comes, too.
     """
-    yield from head_lines(outcome.head, outcome.remaining)
-    yield from _worst_attack(outcome.attacks)
+    head = outcome.head
+    yield from head_lines(head, outcome.remaining)
+    if head.risk is not None:
+        yield _row("worst risk", head.risk.sentence)
+    if head.loss is not None:
+        yield _row("loss", f"{head.loss_sentence}; {head.loss.meaning}")
     yield _row("promise", outcome.promise)
     if verbose:
-        yield _row("verdict", f"holds, counting {outcome.verdict.counted}: {_told(outcome.verdict.numbers)}")
+        yield _row("verdict", f"holds, counting {outcome.verdict.counted}: {_verdict_numbers(outcome.verdict.numbers)}")
         yield from _effects(outcome)
     if outcome.promise == outcome.verdict.claim.promise:  # otherwise the promise says how people were counted
         yield _row("note", outcome.counted)
@@ -89,7 +93,7 @@ def refusal_lines(outcome: Any) -> Iterator[str]:
     """Say why nothing was published."""
     yield typer.style("Not published.", fg="red", bold=True)
     yield _row("promise", outcome.promise)
-    yield _row("verdict", f"fails, counting {outcome.verdict.counted}: {_told(outcome.verdict.numbers)}")
+    yield _row("verdict", f"fails, counting {outcome.verdict.counted}: {_verdict_numbers(outcome.verdict.numbers)}")
     if outcome.verdict.witness is not None:
         yield _row("witness", _measured(outcome.verdict.witness))
     yield _row("report", f"{outcome.report} (stays with you)")
@@ -120,7 +124,7 @@ def judgement_lines(judgement: Any) -> Iterator[str]:
     verdict = judgement.verdict
     if verdict is not None:
         word = "fails" if not verdict.holds else "nothing broken" if judgement.not_judged else "holds"
-        yield _row("verdict", f"{word}, counting {verdict.counted}: {_told(verdict.numbers)}")
+        yield _row("verdict", f"{word}, counting {verdict.counted}: {_verdict_numbers(verdict.numbers)}")
         if verdict.witness is not None:
             yield _row("witness", _measured(verdict.witness))
     if judgement.by_definition is not None:
@@ -244,7 +248,7 @@ def head_lines(head: Any, left: Any) -> Iterator[str]:
         yield _row("try", "; ".join(head.remedies))
     else:
         told = ", ".join(f"{_percent(share)} of the {what}" for what, share in shares.items())
-        yield typer.style(f"{head.title}.", fg="green", bold=True) + (f" Left: {told}." if told else "")
+        yield typer.style(f"{head.label}. {head.title}.", fg="green", bold=True) + (f" Left: {told}." if told else "")
     if not shares:
         return
     first, *steps, last = left.stages
@@ -276,16 +280,6 @@ def _stage(stage: Any, before: Any) -> str:
         f"{count:,} {what}" for what, count in (("trips", stage.trips), ("people", stage.people)) if count is not None
     ]
     return ", ".join(told)
-
-
-def _worst_attack(attacks: Any) -> Iterator[str]:
-    """Name the attacker who is right most often about the published data, before and after: two lines."""
-    known = [(raw, after) for raw, after in attacks if after.measured.get("identity_mean") is not None]
-    if known:
-        raw, after = max(known, key=lambda pair: (pair[1].measured["identity_mean"], pair[1].name))
-        change = " -> ".join(_text(one.numbers.get("identity_mean")) for one in (raw, after))
-        highest = _text(after.numbers.get("identity_max"))
-        yield _row("worst risk", f"{after.name}: finds people with {change} on average, {highest} at worst")
 
 
 def _percent(share: float) -> str:
@@ -320,9 +314,11 @@ def _text(number: Any) -> str:
     return "–" if number is None else str(number.text)
 
 
-def _told(numbers: Mapping[str, Any]) -> str:
-    """Return the numbers of a verdict in one line."""
-    return ", ".join(f"{n.label.lower()} {n.exact or n.text}" for n in numbers.values())
+def _verdict_numbers(numbers: Mapping[str, Any]) -> str:
+    """Return the numbers of a verdict that could be measured, in one line."""
+    measured = [n for n in numbers.values() if n.exact or n.value is not None]
+    texts = [n.text if n.label.lower() == n.of else f"{n.label.lower()} {n.exact or n.text}" for n in measured]
+    return ", ".join(texts) or "nothing could be measured"
 
 
 def _measured(values: Mapping[str, Any]) -> str:

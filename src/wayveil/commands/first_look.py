@@ -14,7 +14,7 @@ from wayveil.io.preview import preview as preview_in
 from wayveil.pipeline.plain_input import is_plain, plain_input
 from wayveil.recipe.recipe import InputSpec
 
-__all__ = ["endings_by_role", "preview", "refuse_large"]
+__all__ = ["endings_by_role", "preview", "preview_input", "refuse_large"]
 
 _ONE_FILE_LAYERS = (".gpkg", ".fgb")
 """Vector formats that are one file each; a Shapefile is several."""
@@ -51,3 +51,17 @@ def preview(path: Path, **options: Any) -> dict[str, Any]:
             return {**seen, "problems": [str(error).removeprefix(f"{path}: ")]}
         problems = [sentence.removeprefix(f"{path}: ") for sentence in seen["problems"]]
         return {**seen, "problems": problems, "notes": [*notes, *seen["notes"]]}
+
+
+def preview_input(spec: InputSpec) -> dict[str, Any]:
+    """Return the same of an input that a recipe describes: its dialect, times and lines are read as it says."""
+    with scratch_folder() as folder, plain_input(spec, folder) as (plain, notes):
+        seen = preview_in(
+            plain.path,
+            folder,
+            kind=plain.kind,
+            columns=plain.columns or None,
+            crs=plain.crs,
+            on_duplicate_time=plain.on_duplicate_time,
+        )
+        return {**seen, "notes": [*notes, *seen["notes"]]}

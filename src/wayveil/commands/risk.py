@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,12 @@ from wayveil.model import AttackResult, Data, Engine, Sensitive, parameters_of
 from wayveil.pipeline.blocks.attack_pieces import attack_pieces
 from wayveil.pipeline.blocks.block_source import Blocks, fits_at_once, hold_at_once, hold_pieces
 from wayveil.pipeline.blocks.combine import left_out_note
-from wayveil.pipeline.blocks.input_pieces import Wanted, found_kind, read_pieces
+from wayveil.pipeline.blocks.input_pieces import InputPlan, check_kind, read_pieces
 from wayveil.pipeline.evaluate import run_attacks
 from wayveil.pipeline.input import check_sensitive, check_values, prepare, read_any
 from wayveil.recipe import catalog
 from wayveil.recipe.defaults import fits, is_ready
+from wayveil.recipe.purpose import set_limit
 from wayveil.recipe.recipe import InputSpec
 from wayveil.report.risk_page import render_risk
 
@@ -48,11 +50,13 @@ def risk(
     seed: int | None = None,
     engine: Engine | None = None,
     rows: int | None = None,
+    limit: Fraction | None = None,
 ) -> Risk:
     """Attack a data set, raw or published, with what its own trajectories say.
 
     `given` are parameters of attacks; each attack takes those that it has.  A table of more than `rows` rows is read in
-    pieces of about so many, and only attacks that can be asked in pieces are run.
+    pieces of about so many, and only attacks that can be asked in pieces are run.  People count as at risk above
+    `limit`.
     """
     sensitive = catalog.check_sensitive_values("risk", sensitive)
     engine = engine or LocalEngine()
@@ -65,7 +69,7 @@ def risk(
             check_sensitive(blocks.example, sensitive)
         else:
             blocks = _read_several(spec, rows, sensitive, steps, seed, scratch, engine)
-        attacks = _chosen(type(blocks.example), attack, given)
+        attacks = set_limit(_chosen(type(blocks.example), attack, given), limit)
         results, without = _attack(blocks, attacks, sensitive, seed, engine)
     if not results:
         raise UsageError(f"{', '.join(without)} cannot be asked in pieces; leave --block-rows out.")
@@ -116,9 +120,9 @@ def _read_several(
     engine: Engine,
 ) -> Blocks:
     """Read a table that has too many rows to be held at once."""
-    want = Wanted(
+    want = InputPlan(
         spec=spec,
-        kind=found_kind(spec),
+        kind=check_kind(spec),
         steps=steps,
         attributes=tuple(attribute for attribute, _ in sensitive),
         by="whole",

@@ -29,7 +29,8 @@ _EXAMPLES = 3
 _VALUES = 50
 _MOST_DISTINCT = 1000
 _LONGEST = 80
-_MOST_NODES = _MOST_COLUMNS = 500
+_MOST_NODES = 20_000
+_MOST_COLUMNS = 500
 _KINDS: tuple[Kind, ...] = get_args(Kind)
 _WHOLE_READERS: dict[str, Callable[..., Loaded]] = {"visits": read_visits, "points": read_points, "trips": read_trips}
 """The readers that need no other file: these look at the sample, too."""

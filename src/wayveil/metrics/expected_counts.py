@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from wayveil.model.data.ragged import offsets_of
 
-__all__ = ["CellShares", "expand_ranges", "expected_pairs", "share_of_cells"]
+__all__ = ["DECIMALS", "CellShares", "expand_ranges", "expected_pairs", "share_of_cells"]
 
 Array = NDArray[Any]
 
+DECIMALS = 9
+"""Sums of shares are rounded: their last digits depend on the order of rows, and that says nothing."""
 _FLAT = 1e-9  # of a side of a cell: what is narrower is a point
 _MOST_PRODUCTS = 100_000_000
 
@@ -39,7 +41,7 @@ class CellShares:
 
     def totals(self, n_cells: int) -> Array:
         """Return the sum of the shares in each cell: the number of areas to be expected there."""
-        return np.bincount(self.cell, weights=self.share, minlength=n_cells)
+        return np.round(np.bincount(self.cell, weights=self.share, minlength=n_cells), DECIMALS)
 
 
 def share_of_cells(columns: Array, rows: Array, x: tuple[Array, Array], y: tuple[Array, Array]) -> CellShares:
@@ -114,7 +116,7 @@ def expected_pairs(begins: CellShares, ends: CellShares, begin: Array, end: Arra
         hit = wanted[at] == key if len(wanted) else np.zeros(0, np.bool_)
         weights = (begins.share[one] * ends.share[other])[hit]
         found += np.bincount(at[hit], weights=weights, minlength=len(wanted))
-    return (found * every)[place.reshape(-1)]
+    return np.round(found * every, DECIMALS)[place.reshape(-1)]
 
 
 def expand_ranges(first: Array, last: Array) -> tuple[Array, Array]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
-from wayveil.metrics.expected_counts import share_of_cells
+from wayveil.metrics.expected_counts import DECIMALS, share_of_cells
 from wayveil.metrics.metric_base import OnPositions, OnVisits
 from wayveil.metrics.movement import (
     cell_corner,
@@ -22,10 +21,16 @@ from wayveil.metrics.movement import (
 )
 from wayveil.metrics.stats import counts_lost, largest, paired_bars, top_kept, total_variation
 from wayveil.metrics.visits.aligned import check_times, hour_of_day
-from wayveil.model import Chart, Points, Regions, Score, TimeFormat, Visits, parameter
-from wayveil.model.accumulators import Same, Tally, side_by_side
+from wayveil.model import Boxes, Chart, Points, Score, TimeFormat, Visits, parameter
+from wayveil.model.accumulators import Constant, Tally, side_by_side
 from wayveil.model.data.ragged import trajectory_of_row
+from wayveil.model.lazy_module import lazy_module
 from wayveil.model.numbers import count, measure, relative, share
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = lazy_module("polars")
 
 __all__ = ["CellHours", "DayParts", "PlaceHours"]
 
@@ -150,7 +155,7 @@ class PlaceHours(OnVisits):
             )
             for data in (original, published)
         )
-        return {"time_format": Same(time_format), "before": before, "after": after}
+        return {"time_format": Constant(time_format), "before": before, "after": after}
 
     def score(self, counts: Mapping[str, Any]) -> Score:
         before = counts["before"]
@@ -251,14 +256,14 @@ class CellHours(OnPositions):
     summary: ClassVar[str] = "trips per cell of a grid and hour of the day, before and after"
 
     @np.errstate(over="ignore", invalid="ignore")
-    def count(self, original: Points, published: Points | Regions) -> Mapping[str, Any]:
+    def count(self, original: Points, published: Points | Boxes) -> Mapping[str, Any]:
         """Return trips by cell and part of the day."""
         check_comparable(self.name, original, published)
         parts = DayParts.of(original.t, original.time_format)
         cell = cell_side(self.cell, original)
         corner = cell_corner(original, cell)
         before = _presences(original, parts, corner, cell)
-        if isinstance(published, Regions):
+        if isinstance(published, Boxes):
             after, rest = _expected_presences(published, parts, before, corner, cell)
         else:
             after, rest = _presences(published, parts, corner, cell), 0.0
@@ -323,7 +328,7 @@ def _presences(data: Points, parts: DayParts, corner: tuple[float, float], cell:
 
 
 def _expected_presences(
-    data: Regions, parts: DayParts, before: pl.DataFrame, corner: tuple[float, float], cell: float
+    data: Boxes, parts: DayParts, before: pl.DataFrame, corner: tuple[float, float], cell: float
 ) -> tuple[pl.DataFrame, float]:
     """Return how many trajectories are to be expected where the original has somebody, and how many elsewhere.
 
@@ -346,13 +351,15 @@ def _expected_presences(
     trip = pl.DataFrame({"box": np.arange(data.n_rows), "trip": trajectory_of_row(data.offsets)})
     both = times.join(trip, on="box").join(spots, on="box")
     likely = both.group_by("trip", "part", "cell").agg((pl.col("time") * pl.col("share")).max().alias("share"))
-    found = likely.group_by("part", "cell").agg(pl.col("share").sum().alias("count")).sort("cell", "part")
+    found = (
+        likely.group_by("part", "cell").agg(pl.col("share").sum().round(DECIMALS).alias("count")).sort("cell", "part")
+    )
     # Of each trip and part there is one presence at least; what of it is in no cell of the original is elsewhere.
     whole = times.join(trip, on="box").group_by("trip", "part").agg(pl.col("time").max())["time"].sum()
     at = found["cell"].to_numpy()
     table = found.select(column=pl.Series(cells[at, 0]), row=pl.Series(cells[at, 1]), part="part", count="count")
     there = table.join(before.select("column", "row", "part"), on=["column", "row", "part"], how="semi")
-    return there, max(0.0, float(whole) - float(there["count"].sum()))
+    return there, max(0.0, round(float(whole) - float(there["count"].sum()), DECIMALS))
 
 
 def _table(before: pl.DataFrame, after: pl.DataFrame) -> pl.DataFrame:

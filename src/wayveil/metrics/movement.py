@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from wayveil.errors import InputError
 from wayveil.metrics.visits.aligned import check_times
-from wayveil.model import Points, Regions, parameter
-from wayveil.model.accumulators import Highest, Lowest
+from wayveil.model import Boxes, Points, parameter
+from wayveil.model.accumulators import Maximum, Minimum
 
 __all__ = [
     "Extent",
@@ -35,7 +35,7 @@ __all__ = [
 
 Array = NDArray[Any]
 
-Extent = tuple[Lowest, Highest, Lowest, Highest]
+Extent = tuple[Minimum, Maximum, Minimum, Maximum]
 """The bounding box of a piece, which adds up to that of all."""
 
 _LONGEST = 1e150  # beyond this, squares are not finite
@@ -72,7 +72,7 @@ def bounding_box(data: Points) -> tuple[float, float, float, float] | None:
 def extent(data: Points) -> Extent:
     """Return the bounding box as something that adds up over pieces."""
     x_min, x_max, y_min, y_max = bounding_box(data) or (None,) * 4
-    return Lowest(x_min), Highest(x_max), Lowest(y_min), Highest(y_max)
+    return Minimum(x_min), Maximum(x_max), Minimum(y_min), Maximum(y_max)
 
 
 def sides(box: Extent) -> tuple[float, float]:
@@ -96,17 +96,17 @@ def longer_side(data: Points) -> float:
     return side
 
 
-def with_rows(data: Points | Regions) -> Array:
+def with_rows(data: Points | Boxes) -> Array:
     """Return which trajectories have a row; the others were not published."""
     return np.diff(data.offsets) > 0
 
 
-def centres(data: Points | Regions) -> tuple[Array, Array, Array]:
+def centres(data: Points | Boxes) -> tuple[Array, Array, Array]:
     """Return t, x and y of every row as floats; a box stands for the middle of its place and of its time.
 
     Examples
     --------
-    >>> [c.tolist() for c in centres(Regions.from_records([[(0, 4, 1.0, 3.0, 5.0, 5.0)]]))]
+    >>> [c.tolist() for c in centres(Boxes.from_records([[(0, 4, 1.0, 3.0, 5.0, 5.0)]]))]
     [[2.0], [2.0], [5.0]]
     """
     if isinstance(data, Points):

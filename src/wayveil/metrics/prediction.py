@@ -22,7 +22,7 @@ from wayveil.metrics.movement import (
 from wayveil.metrics.roads.road_counts import aligned_roads
 from wayveil.metrics.stops.nodes import aligned_nodes, kinds_of_nodes
 from wayveil.metrics.visits.aligned import aligned_locations
-from wayveil.model import Chart, Metric, Number, Points, Regions, Routes, Score, Series, Stops, Visits
+from wayveil.model import Boxes, Chart, Metric, Number, Points, Routes, Score, Series, Stops, Visits
 from wayveil.model.data.ragged import keep_rows, trajectory_of_row
 from wayveil.model.numbers import count, measure, relabel, relative, share
 
@@ -142,7 +142,7 @@ class NextCell(_NextMetric, OnPositions):
     title: ClassVar[str] = "Next cells that are guessed right"
 
     @np.errstate(over="ignore", invalid="ignore")
-    def count(self, original: Points, published: Points | Regions) -> Mapping[str, Any]:
+    def count(self, original: Points, published: Points | Boxes) -> Mapping[str, Any]:
         check_comparable(self.name, original, published)
         cell = cell_side(self.cell, original)
         state, n = _cells(original, published, cell)
@@ -437,7 +437,7 @@ def _mixed(number: Array) -> Array:
     return mixed ^ (mixed >> np.uint64(31))
 
 
-def _cells(original: Points, published: Points | Regions, cell: float) -> tuple[Array, int]:
+def _cells(original: Points, published: Points | Boxes, cell: float) -> tuple[Array, int]:
     """Return the number of the cell of each row, those of the original first, and how many cells there are."""
     corner = cell_corner(original, cell)
     found = np.zeros(original.n_rows + published.n_rows, np.int64)
@@ -451,7 +451,7 @@ def _cells(original: Points, published: Points | Regions, cell: float) -> tuple[
     return found, n
 
 
-def _moves(data: Visits | Points | Regions, state: Array) -> Steps:
+def _moves(data: Visits | Points | Boxes, state: Array) -> Steps:
     """Return the steps from one state to another one; rows in the same state that follow each other are one."""
     trajectory = trajectory_of_row(data.offsets)
     moved = np.ones(len(state), np.bool_)

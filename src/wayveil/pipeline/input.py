@@ -37,10 +37,10 @@ from wayveil.io.formats.registry import holds_tracks
 from wayveil.io.tabular.columns import EACH_TRAJECTORY
 from wayveil.io.tabular.normal_columns import similar_keys
 from wayveil.model import (
+    Boxes,
     Data,
     Frame,
     Places,
-    Regions,
     RoadNetwork,
     Routes,
     Sensitive,
@@ -282,9 +282,7 @@ def _published_taxonomy(folder: Path, manifest: Manifest, *, exact: bool) -> Tax
     return read_published_taxonomy(folder / names[0], exact=exact)
 
 
-def load_boxes(
-    folder: Path, manifest: Manifest, points: Loaded, part: int = 0, *, exact: bool = False
-) -> Regions | None:
+def load_boxes(folder: Path, manifest: Manifest, points: Loaded, part: int = 0, *, exact: bool = False) -> Boxes | None:
     """Read the boxes from which published points were drawn, where there are any; their ids must be the same.
 
     See `read_published` for `exact`.
@@ -305,7 +303,7 @@ def load_boxes(
     )
     if not loaded.ids.equals(points.ids):
         raise InputError(f"The trajectories of {names[part]} are not those of the published points.")
-    return cast(Regions, loaded.data)
+    return cast(Boxes, loaded.data)
 
 
 def read_any(

@@ -9,6 +9,7 @@ from pathlib import Path
 from wayveil.errors import VerdictFailed
 from wayveil.model import AttackResult, Score, Verdict
 from wayveil.pipeline.remaining import Remaining
+from wayveil.recipe.purpose import Use
 from wayveil.report.text.head import Head, make_head
 
 __all__ = ["NotPublished", "Outcome"]
@@ -19,6 +20,7 @@ class Outcome:
     """What a publication came to; `public` and `manifest_sha256` are None where nothing was published.
 
     `promise` is the claim in words, with the declaration of the publisher where each trajectory counts as a person.
+    `max_risk` is the risk that the publisher accepts, and `use` what the data are for.
     """
 
     public: Path | None
@@ -33,12 +35,22 @@ class Outcome:
     timings: Mapping[str, float]
     manifest_sha256: str | None
     remaining: Remaining = field(default_factory=Remaining)
+    max_risk: float | None = None
+    use: Use | None = None
 
     @property
     def head(self) -> Head:
         """What it came to, in one honest sentence: the same on the terminal, in the report and as JSON."""
-        published = tuple(after for _, after in self.attacks)
-        return make_head(holds=self.verdict.holds, published=published, remaining=self.remaining)
+        return make_head(
+            holds=self.verdict.holds,
+            published=tuple(after for _, after in self.attacks),
+            raw=tuple(before for before, _ in self.attacks),
+            remaining=self.remaining,
+            scores=self.scores,
+            limit=self.max_risk,
+            use=self.use,
+            counted="people" if self.verdict.counted == "owners" else "trajectories",
+        )
 
     @property
     def report(self) -> Path:

@@ -17,7 +17,7 @@ import numpy as np
 
 from wayveil.errors import InputError
 from wayveil.io.publish.canonical import points_to_file
-from wayveil.model import AttackGraph, Data, Extent, Frame, Points, Published, Regions, Routes
+from wayveil.model import AttackGraph, Boxes, Data, Extent, Frame, MethodResult, Points, Routes
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, take
 from wayveil.pipeline.input import whole_days
 
@@ -31,8 +31,8 @@ _COMMON = 0.05
 
 
 def settle(
-    method: Any, data: Any, run: Callable[[Any], Published], *, one_slice: bool = False
-) -> tuple[Any, Published]:
+    method: Any, data: Any, run: Callable[[Any], MethodResult], *, one_slice: bool = False
+) -> tuple[Any, MethodResult]:
     """Run a method so that how it worked follows from what it publishes; return the data it worked on, and the result.
 
     Parameters
@@ -94,7 +94,7 @@ def _numbers(data: Points) -> tuple[float, ...]:
     return frame.lon_0, frame.lat_0, frame.x_scale, frame.y_scale, frame.overstatement, decimals
 
 
-def _published(data: Data, made: Published) -> BoolArray:
+def _published(data: Data, made: MethodResult) -> BoolArray:
     """Return of which trajectories of the input something is published."""
     rows = np.diff(made.data.offsets) > 0
     if made.source is None:
@@ -104,7 +104,7 @@ def _published(data: Data, made: Published) -> BoolArray:
     return found
 
 
-def _frame(data: Points, made: Published, who: BoolArray) -> Frame:
+def _frame(data: Points, made: MethodResult, who: BoolArray) -> Frame:
     """Return the frame of what is published.
 
     A claim about the true positions of these people is judged in it, so that it must not understate them either.
@@ -119,7 +119,7 @@ def _frame(data: Points, made: Published, who: BoolArray) -> Frame:
 
 
 def _extent(made: Any) -> Extent:
-    if isinstance(made, Regions):
+    if isinstance(made, Boxes):
         west, south = made.frame.to_file(made.x_min, made.y_min)
         width = (made.x_max - made.x_min) / made.frame.x_scale
         north = made.frame.to_file(made.x_max, made.y_max)[1]
@@ -186,7 +186,7 @@ def _more_decimals(columns: tuple[FloatArray, FloatArray]) -> int:
     return max(0, math.ceil(-math.log10(diagonal)) + 4) if diagonal > 0 else 0
 
 
-def _of_published_days(data: Routes, made: Published) -> tuple[Routes, Published]:
+def _of_published_days(data: Routes, made: MethodResult) -> tuple[Routes, MethodResult]:
     """Return routes and what was made of them as of the days of those trips of which something is published."""
     rows = take(data.offsets, np.flatnonzero(_published(data, made)))[1]
     if not len(rows) or not data.t.any():

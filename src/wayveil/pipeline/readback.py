@@ -12,7 +12,7 @@ import polars as pl
 
 from wayveil.errors import OutputError
 from wayveil.io import Loaded, read_published, read_published_taxonomy, write_published, write_taxonomy
-from wayveil.model import Data, Frame, Published
+from wayveil.model import Data, Frame, MethodResult
 from wayveil.model.data.ragged import IntArray
 from wayveil.pipeline.alignment import join_owners
 from wayveil.pipeline.folder.manifest import boxes_name, file_facts, published_name, taxonomy_name
@@ -20,13 +20,13 @@ from wayveil.pipeline.folder.staging import reporting_disk_errors
 from wayveil.pipeline.outcome import NotPublished
 from wayveil.recipe.recipe import Recipe
 
-__all__ = ["Written", "check_made", "confirm_read_back", "refuse_nothing", "write_and_read_back"]
+__all__ = ["Written", "check_made", "confirm_read_back", "nothing_left_error", "write_and_read_back"]
 
 
-def check_made(method: Any, data: Data, made: Published) -> None:
+def check_made(method: Any, data: Data, made: MethodResult) -> None:
     """Refuse what a method must not return."""
     expected = len(data) if made.source is None else len(made.source)
-    if len(made.data) != expected or (made.source is None) == method.makes_parts:
+    if len(made.data) != expected or (made.source is None) == method.splits_trajectories:
         raise OutputError("The method returned another number of trajectories than it was given; this is a bug.")
     if made.groups is not None and len(made.groups) != len(made.data):
         raise OutputError("The method returned another number of groups than of trajectories; this is a bug.")
@@ -34,7 +34,7 @@ def check_made(method: Any, data: Data, made: Published) -> None:
         raise OutputError("The method returned other boxes than points; this is a bug.")
 
 
-def refuse_nothing(kind: type[Data]) -> NotPublished:
+def nothing_left_error(kind: type[Data]) -> NotPublished:
     """Return the error for a publication without rows."""
     return NotPublished(kind.nothing_left)
 
@@ -54,7 +54,7 @@ class Written:
 
 
 def write_and_read_back(
-    recipe: Recipe, folder: Path, data: Data, made: Published, key: bytes, part: int | None = None
+    recipe: Recipe, folder: Path, data: Data, made: MethodResult, key: bytes, part: int | None = None
 ) -> Written:
     """Write what a method made, and return what the files hold; new ids follow from `key`, `part` numbers a block."""
     form = recipe.output.format

@@ -109,6 +109,8 @@ def finish(space: Workspace, run: Run) -> Outcome:
         timings=dict(run.timings),
         manifest_sha256=sha256,
         remaining=_remaining(run),
+        max_risk=None if recipe.max_risk is None else float(recipe.max_risk),
+        use=recipe.use,
     )
     private = _private_files(run, outcome)
     if verdict.holds:

@@ -13,11 +13,11 @@ from typing import Any, Literal
 
 from wayveil.errors import ParameterError, UsageError, closest
 from wayveil.model import (
+    Boxes,
     Data,
     Guarantee,
     Parameter,
     Progress,
-    Regions,
     Sensitive,
     Verdict,
     Verifier,
@@ -53,7 +53,7 @@ Family = Literal["method", "step", "attack", "metric", "workload"]
 
 _REGISTRIES: dict[str, tuple[str, str, Group]] = {
     "method": ("wayveil.methods", "METHODS", "methods"),
-    "step": ("wayveil.prepare", "STEPS", "steps"),
+    "step": ("wayveil.steps", "STEPS", "steps"),
     "attack": ("wayveil.attacks", "ATTACKS", "attacks"),
     "metric": ("wayveil.metrics", "METRICS", "metrics"),
     "workload": ("wayveil.workloads", "WORKLOADS", "workloads"),
@@ -247,13 +247,13 @@ def advice(kind: str, needed: str) -> str:
     return "" if made is None else f" The step {made} of {kind}."
 
 
-def verify(published: Data, claim: Guarantee, original: Data | None = None, boxes: Regions | None = None) -> Verdict:
+def verify(published: Data, claim: Guarantee, original: Data | None = None, boxes: Boxes | None = None) -> Verdict:
     """Judge data against a claim.
 
     `original` is for claims that speak of it, trajectory by trajectory; `boxes` are those from which published points
     were drawn, if they were.
     """
-    from wayveil.verify import VERIFIERS
+    from wayveil.verifiers import VERIFIERS
 
     more: dict[str, Any] = {"original": original} if claim.about_truth else {}
     if boxes is not None:
@@ -274,7 +274,8 @@ def describe(name: str) -> dict[str, Any]:
     """
     cls: Any = entry("method", name)
     known = parameters_of(cls)
-    example = {p.name: _example(p) for p in known if p.required or p.kind == "sensitive"}
+    # A share of 100 % promises nothing, so an example has another one.
+    example = {p.name: _example(p) for p in known if p.required or p.kind == "sensitive" or _is_everything(p)}
     claim = cls(**example).claim
     return {
         "name": name,
@@ -312,6 +313,10 @@ def first_method(claim: str) -> str:
         if describe(name)["claim"] == claim:
             return name
     raise UsageError(f"There is no method that makes the claim {claim}.")
+
+
+def _is_everything(p: Parameter) -> bool:
+    return p.kind == "fraction" and not p.required and p.default == 1
 
 
 def _example(p: Parameter) -> Any:

@@ -15,6 +15,7 @@ from wayveil.model import (
 )
 from wayveil.recipe import catalog
 from wayveil.recipe.protections import deciding_attacks, plays
+from wayveil.recipe.purpose import set_limit
 from wayveil.recipe.recipe import Recipe
 
 __all__ = [
@@ -36,11 +37,15 @@ def sensitive_of(recipe: Recipe) -> Sensitive:
 
 
 def attacks_of(recipe: Recipe) -> tuple[Attack, ...]:
-    """Return the attacks that are asked for, or all that fit; those on which the promise depends are never left out."""
+    """Return the attacks that are asked for, or all that fit; those on which the promise depends are never left out.
+
+    Where the recipe says which risk is accepted, people count as at risk above that.
+    """
     if recipe.attacks is not None:
-        return (*recipe.attacks, *deciding_attacks(recipe.method.claim, recipe.attacks))
+        return set_limit((*recipe.attacks, *deciding_attacks(recipe.method.claim, recipe.attacks)), recipe.max_risk)
     method = recipe.method
-    return default_attacks(method.accepts, method.publishes, claim=method.claim, **comparable(method))
+    fitting = default_attacks(method.accepts, method.publishes, claim=method.claim, **comparable(method))
+    return set_limit(fitting, recipe.max_risk)
 
 
 def metrics_of(recipe: Recipe) -> tuple[Metric, ...]:
@@ -53,7 +58,7 @@ def metrics_of(recipe: Recipe) -> tuple[Metric, ...]:
 
 def comparable(method: Any) -> dict[str, bool]:
     """Return what of a publication can be compared with the original: which trajectory is which, and times."""
-    return {"matched": not method.makes_parts, "timed": method.keeps_times}
+    return {"matched": not method.splits_trajectories or method.parts_in_time, "timed": method.keeps_times}
 
 
 def fits(cls: Any, original: type, published: type, *, matched: bool, timed: bool = True) -> bool:

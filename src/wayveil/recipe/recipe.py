@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import tomllib
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -21,6 +22,7 @@ from wayveil.io.tabular.columns import EACH_TRAJECTORY
 from wayveil.model import InputKind
 from wayveil.model.normal import normal_text
 from wayveil.recipe import catalog
+from wayveil.recipe.purpose import Use, parse_limit
 
 __all__ = [
     "EACH_TRAJECTORY",
@@ -291,6 +293,7 @@ class Recipe(_Strict):
     """A checked recipe; `method`, `prepare`, `attacks` and `metrics` are configured objects.
 
     `attacks` and `metrics` that are None mean: all that fit the kind of data, with their default parameters.
+    `max_risk` is the risk that the publisher accepts, by default that of the promise; `use` is what the data are for.
     """
 
     input: InputSpec
@@ -300,9 +303,16 @@ class Recipe(_Strict):
     attacks: tuple[Any, ...] | None = None
     metrics: tuple[Any, ...] | None = None
     title: str = ""
+    max_risk: Fraction | None = None
+    use: Use | None = None
     seed: int | None = Field(default=None, ge=0)
     engine: Literal["local", "dask", "auto"] = "local"
     blocks: BlocksSpec | None = None
+
+    @field_validator("max_risk", mode="before")
+    @classmethod
+    def _max_risk(cls, value: Any) -> Any:
+        return None if value is None else parse_limit(value)
 
     @field_validator("method", mode="before")
     @classmethod

@@ -38,6 +38,10 @@ class Looks:
         """Return the preview of an upload; `told` is how to read it, as `preview` takes it."""
         return self._remember({"path": str(path), "name": facts["name"], "told": {"role": facts["role"], **told}})
 
+    def read(self, source: UploadSource) -> Any:
+        """Return the preview of an upload that is read as its source says."""
+        return self._remember({"read": source.to_json()})
+
     def inspect(self, source: UploadSource, *, settings: bool) -> Any:
         """Return the inspection of an upload, see `upload_inspection`; `settings` are tried only where it is said."""
         patience_s = _PATIENCE_WITH_TRIALS_S if settings else _PATIENCE_S
@@ -71,7 +75,7 @@ class Looks:
 def main() -> int:
     """Look at one file."""
     asked = json.load(sys.stdin)
-    found = _inspect(asked) if "inspect" in asked else _preview(asked)
+    found = _inspect(asked) if "inspect" in asked else _read(asked) if "read" in asked else _preview(asked)
     json.dump(found, sys.stdout, allow_nan=False)
     return 0
 
@@ -84,6 +88,21 @@ def _inspect(asked: Mapping[str, Any]) -> Any:
         return inspect_upload(source, settings=asked["settings"])
     except WayveilError as error:
         return {"refused": source.sentence(str(error))}
+
+
+def _read(asked: Mapping[str, Any]) -> Any:
+    from wayveil.commands.first_look import preview_input
+    from wayveil.recipe.recipe import make_input
+
+    source = UploadSource(**asked["read"])
+    try:
+        found = preview_input(make_input(dict(source.said)))
+    except WayveilError as error:
+        return {"refused": source.sentence(str(error))}
+    for told in (found, *found["columns"]):
+        told["problems"] = [source.sentence(text) for text in told["problems"]]
+    found["notes"] = [source.sentence(text) for text in found["notes"]]
+    return found
 
 
 def _preview(asked: Mapping[str, Any]) -> Any:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from wayveil.web.answers import Refused
-from wayveil.web.request import Asked
+from wayveil.web.request import Request
 from wayveil.web.server.disk import bytes_of, is_id, new_id, now, read_json, write_json
 
 __all__ = ["ENDED", "Runs"]
@@ -38,7 +38,7 @@ class Runs:
         for place in self.folder.glob(f"{_PART}*"):
             shutil.rmtree(place, ignore_errors=True)
 
-    def add(self, asked: Asked, posted: Any) -> str:
+    def add(self, asked: Request, posted: Any) -> str:
         """Keep a new run, queued; return its id."""
         id = new_id()
         place = self.folder / f"{_PART}{id}"

@@ -30,7 +30,7 @@ from wayveil.web.files import Files
 from wayveil.web.jobs import Jobs
 from wayveil.web.look import Looks
 from wayveil.web.pages import page
-from wayveil.web.request import read_asked, read_method
+from wayveil.web.request import read_method, read_request
 from wayveil.web.runs import ENDED, Runs
 from wayveil.web.server.guard import Guard
 from wayveil.web.server.zips import zip_of
@@ -68,6 +68,7 @@ def make_app(
         _route("/api/files", api.upload, "POST"),
         _route("/api/files/{id}", api.delete_file, "DELETE"),
         _route("/api/files/{id}/preview", api.preview),
+        _route("/api/files/{id}/preview", api.read, "POST"),
         _route("/api/files/{id}/inspect", api.inspect, "POST"),
         _route("/api/runs", api.list_runs),
         _route("/api/runs", api.start_run, "POST"),
@@ -153,6 +154,17 @@ class _Api:
         seen = self.looks.look(self.files.path(facts["id"]), facts, {**told, "columns": _columns(given)})
         return JSONResponse(seen)
 
+    async def read(self, request: Request) -> Response:
+        posted = await _json(request)
+        return await run_in_threadpool(self._read, request.path_params["id"], posted)
+
+    def _read(self, id: str, posted: Any) -> Response:
+        said = posted.get("input") if isinstance(posted, dict) and set(posted) == {"input"} else None
+        if not isinstance(said, dict):
+            raise Refused(400, "The request is not understood: it takes input, an object.")
+        self.files.get(id)
+        return JSONResponse(self.looks.read(find_source(id, said, self.files)))
+
     async def inspect(self, request: Request) -> Response:
         posted = await _json(request)
         return await run_in_threadpool(self._inspect, request.path_params["id"], posted)
@@ -174,7 +186,7 @@ class _Api:
 
     def _start(self, posted: Any) -> Response:
         self.jobs.check_room()
-        id = self.runs.add(read_asked(posted, self.files), posted)
+        id = self.runs.add(read_request(posted, self.files), posted)
         self.jobs.submit(id)
         return JSONResponse({"id": id}, 201)
 

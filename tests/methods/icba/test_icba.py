@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
 from wayveil.methods.icba.icba import Icba
-from wayveil.model import Coded, Published, RoadNetwork, Routes, StrictK
+from wayveil.model import Coded, MethodResult, RoadNetwork, Routes, StrictK
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "icba"
 
 Route = tuple[str, ...]
 
 
-def run(method: Icba, data: Routes, workers: int = 1) -> Published:
+def run(method: Icba, data: Routes, workers: int = 1) -> MethodResult:
     return method.run(data, rng=np.random.default_rng(0), engine=LocalEngine(workers=workers))
 
 
@@ -42,7 +42,7 @@ def on_loops(counts: dict[str, int], **more: Any) -> Routes:
     return Routes.from_records([list(text) for text, n in counts.items() for _ in range(n)], network=network, **more)
 
 
-def texts(made: Published) -> dict[str, int]:
+def texts(made: MethodResult) -> dict[str, int]:
     return dict(Counter("".join(made.data.record(i)) for i in range(len(made.data))))
 
 

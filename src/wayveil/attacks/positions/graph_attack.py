@@ -21,7 +21,7 @@ from wayveil.attacks.positions.known_positions import Array, Outcome, Tracks, ch
 from wayveil.attacks.positions.look_alikes import delta_parameter, look_alike_values, nearest_shares
 from wayveil.attacks.positions.narrow_graphs import same_columns
 from wayveil.kernels.attacks.position_matching import Sightings, nearest_owners
-from wayveil.model import AttackResult, Chart, Engine, Number, Points, Regions, parameter
+from wayveil.model import AttackResult, Boxes, Chart, Engine, Number, Points, parameter
 from wayveil.model.numbers import count, probability, share
 
 __all__ = ["GraphAttack"]
@@ -95,7 +95,7 @@ class GraphAttack(OnPositions):
     >>> truth = Points.from_records([[(0, 1.0, 0.0)], [(0, 2.0, 0.0)], [(0, 3.0, 0.0)]])
     >>> boxes = [[(0, 0, 1.0, 2.0, 0.0, 0.0)], [(0, 0, 1.0, 3.0, 0.0, 0.0)], [(0, 0, 2.0, 3.0, 0.0, 0.0)]]
     >>> attack, rng = GraphAttack(threshold="1/2"), np.random.default_rng(1)
-    >>> found = attack.run(truth, Regions.from_records(boxes), sensitive={}, rng=rng, engine=LocalEngine())
+    >>> found = attack.run(truth, Boxes.from_records(boxes), sensitive={}, rng=rng, engine=LocalEngine())
     >>> found.measured["min_candidate_people"], round(found.measured["identity_max"], 3)
     (2, 0.667)
     """
@@ -116,7 +116,7 @@ class GraphAttack(OnPositions):
         """Return nothing that is drawn: all declared positions of everybody are known."""
 
     def match(
-        self, queries: None, target: Points | Regions, *, truth: Points, rng: np.random.Generator, engine: Engine
+        self, queries: None, target: Points | Boxes, *, truth: Points, rng: np.random.Generator, engine: Engine
     ) -> _Assigned:
         check_matched(self.name, truth, target)
         owner = owners_of(truth)
@@ -177,7 +177,7 @@ class GraphAttack(OnPositions):
             charts=risks[0].charts(float(self.threshold)),
         )
 
-    def _take_nearest(self, truth: Points, target: Points | Regions, chosen: Array, engine: Engine) -> Array:
+    def _take_nearest(self, truth: Points, target: Points | Boxes, chosen: Array, engine: Engine) -> Array:
         """Return how well it works for some trajectories to take the nearest published one, by all that is known."""
         tracks = Tracks.of(truth, target)
         owner = owners_of(truth)

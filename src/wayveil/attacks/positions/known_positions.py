@@ -14,9 +14,9 @@ from wayveil.attacks.attack_base import mean, owners_of, same_times
 from wayveil.attacks.attack_numbers import mean_risk, share_above, share_missed, share_published, worst_risk
 from wayveil.attacks.person_risk import FOUND, risk_chart
 from wayveil.errors import InputError
-from wayveil.kernels.attacks.box_distances import Boxes
+from wayveil.kernels.attacks.box_distances import BoxSides
 from wayveil.kernels.attacks.position_matching import Slots
-from wayveil.model import Chart, Number, Points, Regions
+from wayveil.model import Boxes, Chart, Number, Points
 from wayveil.model.data.ragged import frozen, offsets_of
 from wayveil.model.numbers import probability
 
@@ -103,7 +103,7 @@ class Tracks:
         The trajectory of the attacked data that is in each slot.
     """
 
-    rows: Boxes
+    rows: BoxSides
     slots: Slots
     trajectory: Array
     moving: bool
@@ -111,7 +111,7 @@ class Tracks:
     rounding: float
 
     @classmethod
-    def of(cls, truth: Points, target: Points | Regions) -> Tracks:
+    def of(cls, truth: Points, target: Points | Boxes) -> Tracks:
         """Return `target` with the owners of `truth`.  O(rows) time and memory."""
         rows = _rows(target)
         there = np.flatnonzero(np.diff(target.offsets))
@@ -130,7 +130,9 @@ class Tracks:
         reach = max((float(np.abs(side).max(initial=0.0)) for side in around[2:]), default=0.0)
         return cls(
             rows=rows,
-            slots=Slots(first[order], last[order], owner[order], Boxes(*(frozen(c[order], c.dtype) for c in around))),
+            slots=Slots(
+                first[order], last[order], owner[order], BoxSides(*(frozen(c[order], c.dtype) for c in around))
+            ),
             trajectory=there[order],
             moving=target.positions() is not None,
             speed=_speed(rows, first, last),
@@ -199,7 +201,7 @@ class Outcome:
         return risk_chart(self.success, FOUND, of="attacks")
 
 
-def check_matched(who: str, truth: Points, target: Points | Regions) -> None:
+def check_matched(who: str, truth: Points, target: Points | Boxes) -> None:
     """Refuse data that cannot be compared trajectory by trajectory, time by time and metre by metre."""
     if len(truth) != len(target):
         raise InputError(
@@ -218,8 +220,8 @@ def check_matched(who: str, truth: Points, target: Points | Regions) -> None:
         )
 
 
-def _rows(target: Points | Regions) -> Boxes:
-    return Boxes(*target.boxes())
+def _rows(target: Points | Boxes) -> BoxSides:
+    return BoxSides(*target.boxes())
 
 
 def _each(function: np.ufunc, values: Array, first: Array) -> Array:
@@ -227,7 +229,7 @@ def _each(function: np.ufunc, values: Array, first: Array) -> Array:
     return function.reduceat(values, first) if len(first) else values[:0]
 
 
-def _speed(rows: Boxes, first: Array, last: Array) -> float:
+def _speed(rows: BoxSides, first: Array, last: Array) -> float:
     """Return the way through the middles of the boxes over the time that it takes, summed over all trajectories."""
     way = np.zeros(len(rows.t_min))
     np.hypot(np.diff(_middle(rows.x_min, rows.x_max)), np.diff(_middle(rows.y_min, rows.y_max)), out=way[1:])

@@ -13,7 +13,7 @@ from wayveil.attacks.positions.known_positions import Array, check_matched
 from wayveil.attacks.positions.lbqid_pattern import DAY_US, Element, parse_pattern, parse_recurrence
 from wayveil.attacks.positions.lbqid_witnesses import Requests
 from wayveil.errors import InputError, ParameterError
-from wayveil.model import AttackResult, Chart, Engine, Frame, Points, Regions, Series, parameter
+from wayveil.model import AttackResult, Boxes, Chart, Engine, Frame, Points, Series, parameter
 from wayveil.model.data.ragged import trajectory_of_row
 from wayveil.model.numbers import count, share
 
@@ -92,7 +92,7 @@ class Lbqid(OnPositions):
     def queries(self, truth: Points, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator) -> None:
         """Return nothing that is drawn: the habit is all that is known."""
 
-    def match(self, queries: None, target: Points | Regions, *, truth: Points, rng: Any, engine: Engine) -> UserTable:
+    def match(self, queries: None, target: Points | Boxes, *, truth: Points, rng: Any, engine: Engine) -> UserTable:
         check_matched(self.name, truth, target)
         return user_table(self, truth, target)
 
@@ -169,14 +169,14 @@ class UserTable:
     holds: Array
 
 
-def user_table(attack: Lbqid, truth: Points, target: Points | Regions) -> UserTable:
+def user_table(attack: Lbqid, truth: Points, target: Points | Boxes) -> UserTable:
     """Return for every person whether the habit is followed, the witnesses, and whether k-anonymity holds.
 
     Examples
     --------
     >>> data = Points.from_records([[(60, 1.0, 1.0)], [(61, 1.5, 1.0)], [(62, 9.0, 9.0)]], time_format="epoch")
     >>> box = (0, 100, 0.0, 2.0, 0.0, 2.0)
-    >>> boxes = Regions.from_records([[box], [box], []], time_format="epoch")
+    >>> boxes = Boxes.from_records([[box], [box], []], time_format="epoch")
     >>> table = user_table(Lbqid(pattern="0,0,2,2 00:00-00:01", k=2), data, boxes)
     >>> table.matched.tolist(), table.witnesses.tolist(), table.holds.tolist()
     ([True, False, False], [1, 0, 0], [True, True, True])

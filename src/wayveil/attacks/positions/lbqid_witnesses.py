@@ -8,7 +8,7 @@ import numpy as np
 
 from wayveil.attacks.positions.known_positions import Array
 from wayveil.attacks.row_ranges import expanded, parts
-from wayveil.model import Points, Regions
+from wayveil.model import Boxes, Points
 from wayveil.model.data.ragged import offsets_of, trajectory_of_row
 
 __all__ = ["Requests"]
@@ -24,7 +24,7 @@ class Requests:
     Examples
     --------
     >>> truth = Points.from_records([[(60, 1.0, 1.0)], [(61, 1.5, 1.0)], [(62, 9.0, 9.0)]])
-    >>> boxes = Regions.from_records([[(0, 100, 0.0, 2.0, 0.0, 2.0)], [], []])
+    >>> boxes = Boxes.from_records([[(0, 100, 0.0, 2.0, 0.0, 2.0)], [], []])
     >>> requests = Requests.published(truth, boxes, np.array([0]), np.array([0]))
     >>> requests.witnesses(truth, np.arange(3), 3).tolist()  # without a request, both others
     [1, 2, 2]
@@ -39,7 +39,7 @@ class Requests:
     y_max: Array
 
     @classmethod
-    def published(cls, truth: Points, target: Points | Regions, rows: Array, user: Array) -> Requests:
+    def published(cls, truth: Points, target: Points | Boxes, rows: Array, user: Array) -> Requests:
         """Return the published box of each row: of its trajectory, at its time, and around it if there is a choice."""
         sides = target.boxes()
         t = truth.t[rows]

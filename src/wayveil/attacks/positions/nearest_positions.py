@@ -16,7 +16,7 @@ from wayveil.attacks.person_risk import mean_bounds
 from wayveil.attacks.positions.known_positions import Array, KnownSamples, Outcome, Tracks, check_matched
 from wayveil.attacks.positions.look_alikes import delta_parameter, look_alike_values, nearest_shares
 from wayveil.kernels.attacks.position_matching import Sightings, nearest_owners
-from wayveil.model import AttackResult, Chart, Engine, Number, Points, Regions, Series, parameter
+from wayveil.model import AttackResult, Boxes, Chart, Engine, Number, Points, Series, parameter
 from wayveil.model.numbers import count, relabel
 
 __all__ = ["NearestPositions"]
@@ -92,7 +92,7 @@ class NearestPositions(OnPositions):
         return KnownSamples.draw(truth, victims=self.victims, samples=self.samples, draws=self.draws, rng=rng)
 
     def match(
-        self, queries: KnownSamples, target: Points | Regions, *, truth: Points, rng: Any, engine: Engine
+        self, queries: KnownSamples, target: Points | Boxes, *, truth: Points, rng: Any, engine: Engine
     ) -> list[Outcome]:
         """Return how it went, for each number of samples that is measured."""
         check_matched(self.name, truth, target)
@@ -124,14 +124,14 @@ class NearestPositions(OnPositions):
     def _among_alikes(
         self,
         truth: Points,
-        target: Points | Regions,
+        target: Points | Boxes,
         tracks: Tracks,
         known: KnownSamples,
         tasks: list[slice],
         engine: Engine,
     ) -> list[Array | None]:
         """Return the success among look-alikes of the nearest, per level; None where there is no disc."""
-        if self.delta == 0 or isinstance(target, Regions):
+        if self.delta == 0 or isinstance(target, Boxes):
             return [None] * len(self._levels)
         depth = np.minimum(np.array(self._levels), known.count[:, None])
         sightings = Sightings(known.t, known.x, known.y, known.owner, depth)

@@ -24,7 +24,7 @@ from wayveil.attacks.visits.known_trips import (
     time_error,
     within_parameter,
 )
-from wayveil.model import Engine, Points, Regions, parameter
+from wayveil.model import Boxes, Engine, Points, parameter
 
 __all__ = ["FirstLast"]
 
@@ -89,7 +89,7 @@ class FirstLast(ByTripEnds, OnPositions):
         return f"where a trip of a person began and ended, to {self.radius:g} m"
 
     def match(
-        self, queries: KnownTrips, target: Points | Regions, *, truth: Points, rng: Any, engine: Engine
+        self, queries: KnownTrips, target: Points | Boxes, *, truth: Points, rng: Any, engine: Engine
     ) -> TripRisk:
         check_matched(self.name, truth, target)
         error = time_error(self.name, self.within, truth.time_format)
@@ -142,12 +142,12 @@ def _share_over_draw(
     return total
 
 
-def _boxes(data: Points | Regions, rows: Array) -> tuple[Array, ...]:
+def _boxes(data: Points | Boxes, rows: Array) -> tuple[Array, ...]:
     """Return from when to when and from where to where these rows are; a point is a box without extent."""
     return tuple(column[rows] for column in data.boxes())
 
 
-def _bounds(data: Points | Regions) -> tuple[Array, ...]:
+def _bounds(data: Points | Boxes) -> tuple[Array, ...]:
     return data.boxes()[2:]
 
 

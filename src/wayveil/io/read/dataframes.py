@@ -22,7 +22,7 @@ from wayveil.io.tabular.detect import kind_of_table
 from wayveil.io.tabular.messages import count
 from wayveil.io.tabular.normal_columns import SimilarIds
 from wayveil.io.tabular.table import Table, refuse_repeated
-from wayveil.model import Data, Points, Regions, Visits
+from wayveil.model import Boxes, Data, Points, Visits
 from wayveil.model.normal import normal_text
 
 __all__ = [
@@ -235,7 +235,7 @@ def from_geopandas(
     return data  # type: ignore[return-value]
 
 
-def to_geopandas(data: Points | Regions, *, ids: Sequence[str] | None = None) -> Any:
+def to_geopandas(data: Points | Boxes, *, ids: Sequence[str] | None = None) -> Any:
     """Return a GeoPandas frame: points, or the boxes of regions, in the coordinates of the file."""
     geopandas = _import("geopandas")
     shapely = _import("shapely")

@@ -23,7 +23,7 @@ from wayveil.model import (
     BreachBound,
     Engine,
     Method,
-    Published,
+    MethodResult,
     Sensitive,
     Visits,
     check_parameters,
@@ -135,9 +135,9 @@ class Gsup(Method):
     def claim(self) -> BreachBound:
         return BreachBound(p=self.p, adversaries=self.adversaries, times=self.times)
 
-    def run(self, data: Visits, *, rng: np.random.Generator, engine: Engine) -> Published:
+    def run(self, data: Visits, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
         if data.n_visits == 0:
-            return Published(data=self._published(data), claim=self.claim, facts={"visits suppressed": 0})
+            return MethodResult(data=self._published(data), claim=self.claim, facts={"visits suppressed": 0})
         rank, adversary = self._places(data)
         by_owner = _owners_together(data.owner)
         offsets, rows = take(data.offsets, by_owner)
@@ -177,7 +177,7 @@ class Gsup(Method):
             "trajectories left out": int(best.gone.sum()),
             "trajectories without visits": int(empty.sum() - best.gone.sum()),
         }
-        return Published(data=self._published(published), claim=self.claim, facts=facts)
+        return MethodResult(data=self._published(published), claim=self.claim, facts=facts)
 
     def _suppress(
         self, table: VisitTable, allowed_trips: IntArray, draw: NDArray[np.int64], engine: Engine

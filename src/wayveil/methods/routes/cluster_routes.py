@@ -12,7 +12,7 @@ from wayveil.methods.common.distinct_people import check_people
 from wayveil.methods.routes.road_clusters import Clustering, release_clusters
 from wayveil.methods.routes.road_parts import OnRoutes, publish_slices
 from wayveil.methods.routes.road_shares import fewest_people
-from wayveil.model import Engine, Published, Routes, StrictK, parameter
+from wayveil.model import Engine, MethodResult, Routes, StrictK, parameter
 
 __all__ = ["ClusterRoutes", "index_parameter", "pad_parameter", "rho_t_parameter"]
 
@@ -38,7 +38,7 @@ class ClusterRoutes(OnRoutes, ABC):
     def _clustering(self) -> Clustering:
         """How routes are clustered."""
 
-    def run(self, data: Routes, *, rng: np.random.Generator, engine: Engine) -> Published:
+    def run(self, data: Routes, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
         check_people(self.name, data, self.k, "routes")
         how = self._clustering
         engine.progress("clustering routes")

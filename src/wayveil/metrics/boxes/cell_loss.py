@@ -13,7 +13,7 @@ from wayveil.kernels.metrics.box_cover import smallest_cover
 from wayveil.metrics.metric_base import OnBoxes
 from wayveil.metrics.movement import check_comparable, finite
 from wayveil.metrics.stats import distribution
-from wayveil.model import Points, Regions, Score, parameter
+from wayveil.model import Boxes, Points, Score, parameter
 from wayveil.model.numbers import amount, count, measure, share
 
 __all__ = ["CellLoss"]
@@ -49,7 +49,7 @@ class CellLoss(OnBoxes):
     Examples
     --------
     >>> before = Points.from_records([[(0, 50.0, 50.0), (1, 50.0, 50.0)]])
-    >>> after = Regions.from_records([[(0, 0, 0.0, 200.0, 0.0, 200.0), (1, 1, 0.0, 100.0, 0.0, 100.0)]])
+    >>> after = Boxes.from_records([[(0, 0, 0.0, 200.0, 0.0, 200.0), (1, 1, 0.0, 100.0, 0.0, 100.0)]])
     >>> score = CellLoss(cell=100).run(before, after)
     >>> score.value, score.measured["information_loss"], score.measured["largest_box_cells"]
     (0.375, 0.75, 4.0)
@@ -63,7 +63,7 @@ class CellLoss(OnBoxes):
     summary: ClassVar[str] = "cells that published boxes cover, and the uncertainty that this means"
 
     @np.errstate(over="ignore")
-    def count(self, original: Points, published: Regions) -> Mapping[str, Any]:
+    def count(self, original: Points, published: Boxes) -> Mapping[str, Any]:
         """Return the cells of each box, the smallest box of each sample (-1: none), and how many share a box."""
         check_comparable(self.name, original, published, matched=True)
         cells = self._side(published.x_min, published.x_max) * self._side(published.y_min, published.y_max)
@@ -109,7 +109,7 @@ class CellLoss(OnBoxes):
         return np.maximum(1.0, np.rint((high - low) / self.cell))
 
 
-def _sharing(published: Regions) -> float | None:
+def _sharing(published: Boxes) -> float | None:
     """Return the mean number of trajectories that have the same box at the same times, over all boxes."""
     if not published.n_rows:
         return None

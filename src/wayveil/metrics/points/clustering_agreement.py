@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from wayveil.metrics.metric_base import OnPositions
 from wayveil.metrics.movement import bounding_box, centres, check_comparable, longer_side, with_rows
-from wayveil.model import Points, Regions, Score, parameter
+from wayveil.model import Boxes, Points, Score, parameter
 from wayveil.model.numbers import count, share
 
 __all__ = ["ClusteringAgreement"]
@@ -68,7 +68,7 @@ class ClusteringAgreement(OnPositions):
     matched: ClassVar[bool] = True
 
     @np.errstate(over="ignore")
-    def count(self, original: Points, published: Points | Regions) -> Mapping[str, Any]:
+    def count(self, original: Points, published: Points | Boxes) -> Mapping[str, Any]:
         """Return the cluster of each sampled trajectory, before and after (-1: not published)."""
         check_comparable(self.name, original, published, matched=True)
         chosen = self._sample(original)
@@ -118,7 +118,7 @@ class ClusteringAgreement(OnPositions):
         return np.sort(np.random.default_rng(self.seed).choice(there, self.sample, replace=False))
 
 
-def _places(data: Points | Regions, chosen: Array, original: Points) -> Array:
+def _places(data: Points | Boxes, chosen: Array, original: Points) -> Array:
     """Return x and y at the moments for each trajectory; the longer side of the original area is 1."""
     box = bounding_box(original)
     side = longer_side(original) or 1.0

@@ -14,7 +14,7 @@ from wayveil.metrics.metric_base import OnPositions
 from wayveil.metrics.movement import Extent, check_comparable, extent, finite, sides, with_rows
 from wayveil.metrics.stats import LENGTHS, distribution, tally_of_sizes, time_amount
 from wayveil.model import Points, Score, parameter, seconds_per_unit
-from wayveil.model.accumulators import Highest, Same
+from wayveil.model.accumulators import Constant, Maximum
 from wayveil.model.numbers import count, measure, share
 
 __all__ = ["Distortion"]
@@ -83,17 +83,17 @@ class Distortion(OnPositions):
             "trajectories": int(there.sum()),
             "distances": tally_of_sizes(moved),
             "total": float(moved.sum()),
-            "largest": Highest(float(moved.max()) if len(moved) else None),
+            "largest": Maximum(float(moved.max()) if len(moved) else None),
             "moved": int((moved > 0).sum()),
             "time": float(shifts.sum()),
-            "latest": Highest(float(shifts.max()) if len(shifts) else None),
+            "latest": Maximum(float(shifts.max()) if len(shifts) else None),
             "outside": int((shifts > 0).sum()),
             "trash": int(trash.sum()),
             "trash_points": int(before[trash].sum()),
             "created": int(np.maximum(after - before, 0).sum()),
             "deleted": int(np.maximum(before - after, 0)[kept].sum()),
             "extent": extent(original),
-            "time_format": Same(original.time_format),
+            "time_format": Constant(original.time_format),
         }
 
     @np.errstate(over="ignore", invalid="ignore")

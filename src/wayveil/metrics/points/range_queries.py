@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.kernels.metrics.expected_inside import expect_inside
-from wayveil.kernels.metrics.range_query import DAI, PSI, Boxes, Queries, count_inside
+from wayveil.kernels.metrics.range_query import DAI, PSI, BoxColumns, Queries, count_inside
 from wayveil.metrics.metric_base import OnPositions
 from wayveil.metrics.movement import check_comparable, finite, usual_box, usual_side, usual_span, with_rows
 from wayveil.metrics.stats import counts_lost
-from wayveil.model import Chart, Number, Points, Regions, Score, Series, parameter
+from wayveil.model import Boxes, Chart, Number, Points, Score, Series, parameter
 from wayveil.model.numbers import count, measure, relative, share
 
 __all__ = ["RangeQueries", "boxes_of"]
@@ -108,7 +108,7 @@ class RangeQueries(OnPositions):
     name: ClassVar[str] = "range_queries"
     summary: ClassVar[str] = "error of counts in random regions and times, possibly and definitely inside"
 
-    def count(self, original: Points, published: Points | Regions) -> Mapping[str, Any]:
+    def count(self, original: Points, published: Points | Boxes) -> Mapping[str, Any]:
         """Return the queries and their answers, before and after."""
         check_comparable(self.name, original, published)
         asked = self._ask(original)
@@ -177,12 +177,12 @@ class RangeQueries(OnPositions):
         return usual_side(original) * self.side * _SMALLEST_SIDE * _AUTO_RADIUS
 
 
-def boxes_of(data: Points | Regions) -> Boxes:
+def boxes_of(data: Points | Boxes) -> BoxColumns:
     """Return data as the kernel takes them: a point is a box without extent."""
-    return Boxes(data.offsets, *data.boxes())
+    return BoxColumns(data.offsets, *data.boxes())
 
 
-def _expected(data: Points | Regions, asked: Queries, *, disc: bool) -> Array:
+def _expected(data: Points | Boxes, asked: Queries, *, disc: bool) -> Array:
     """Return the mean number of trajectories to be expected in each region during its interval."""
     found = np.zeros(len(asked.x))
     expect_inside(boxes_of(data), asked, disc, found)

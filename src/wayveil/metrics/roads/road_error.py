@@ -13,7 +13,7 @@ from wayveil.metrics.metric_base import OnRoutes
 from wayveil.metrics.roads.road_counts import by_slice, slices_of, tally_of_roads
 from wayveil.metrics.stats import largest
 from wayveil.model import Chart, Number, RoadNetwork, Routes, Score, Series, parameter
-from wayveil.model.accumulators import Same, Tally, side_by_side
+from wayveil.model.accumulators import Constant, Tally, side_by_side
 from wayveil.model.data.ragged import trajectory_of_row
 from wayveil.model.numbers import count, relative, share
 
@@ -79,13 +79,13 @@ class RoadError(OnRoutes):
         """Return what can be added up over pieces of the data: passages and people, per road and slice of time."""
         before, after = (tally_of_roads(data, np.arange(data.n_rows)) for data in (original, published))
         return {
-            "time_formats": Same((original.time_format, published.time_format)),
+            "time_formats": Constant((original.time_format, published.time_format)),
             "before": before,
             "after": after,
             # Nobody has trajectories in two pieces, so people can be added.
             "people": _people(original, apart=True) if isinstance(self.k, int) else None,
             "people_of_all_slices": _people(original, apart=False) if isinstance(self.k, int) else None,
-            "lines": Same(_lines(original.network, before.names)),
+            "lines": Constant(_lines(original.network, before.names)),
         }
 
     def score(self, counts: Mapping[str, Any]) -> Score:

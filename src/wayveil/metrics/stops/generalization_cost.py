@@ -16,7 +16,7 @@ from wayveil.kernels.metrics.stop_alignment import PlaceTree, align_stops
 from wayveil.metrics.metric_base import OnStops
 from wayveil.metrics.stops.nodes import aligned_nodes, height_of
 from wayveil.model import Chart, Number, Score, Series, Stops, Taxonomy
-from wayveil.model.accumulators import Same, Tally
+from wayveil.model.accumulators import Constant, Tally
 from wayveil.model.data.ragged import keep_rows, trajectory_of_row
 from wayveil.model.numbers import count, relative, share
 
@@ -94,7 +94,7 @@ class GeneralizationCost(OnStops):
         kept = np.diff(new.offsets)
         there = lengths > 0
         return {
-            "scales": Same((scales["hops"], scales["leaves"])),
+            "scales": Constant((scales["hops"], scales["leaves"])),
             "costs": costs,
             "trajectories": int(there.sum()),
             "other_length": int((lengths != kept)[there].sum()),

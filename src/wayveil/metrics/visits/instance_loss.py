@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from wayveil.metrics.metric_base import OnVisits
 from wayveil.metrics.visits.aligned import check_time_formats, hour_of_day
 from wayveil.model import Chart, Score, Series, TimeFormat, Visits
-from wayveil.model.accumulators import Same, Tally, side_by_side
+from wayveil.model.accumulators import Constant, Tally, side_by_side
 from wayveil.model.numbers import count
 
 __all__ = ["InstanceLoss"]
@@ -98,7 +98,7 @@ def _side(data: Visits, original: Visits) -> Mapping[str, Any]:
         "places": Tally.of(data.location, names=data.locations, named=1),
         "times": Tally.of(hour_of_day(data.t, original.time_format) if dates else data.t),
         "lengths": np.bincount(np.minimum(length[there], _LONGEST), minlength=_LONGEST + 1)[1:],
-        "time_format": Same(data.time_format),
+        "time_format": Constant(data.time_format),
     }
 
 

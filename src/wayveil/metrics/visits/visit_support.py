@@ -13,7 +13,7 @@ from wayveil.metrics.metric_base import OnVisits
 from wayveil.metrics.stats import paired_bars
 from wayveil.metrics.visits.aligned import check_times, time_label
 from wayveil.model import Chart, Score, TimeFormat, Visits
-from wayveil.model.accumulators import Same, Tally, side_by_side
+from wayveil.model.accumulators import Constant, Tally, side_by_side
 from wayveil.model.numbers import amount, count, relative, share
 
 __all__ = ["VisitSupport"]
@@ -59,7 +59,7 @@ class VisitSupport(OnVisits):
         before, after = (
             Tally.of(data.location, data.t, names=data.locations, named=1) for data in (original, published)
         )
-        return {"time_format": Same(original.time_format), "before": before, "after": after}
+        return {"time_format": Constant(original.time_format), "before": before, "after": after}
 
     def score(self, counts: Mapping[str, Any]) -> Score:
         visits, before, after = side_by_side(counts["before"], counts["after"])

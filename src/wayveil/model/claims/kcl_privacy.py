@@ -13,14 +13,14 @@ from wayveil.model.claims.verdict_numbers import KCL_PRIVACY
 from wayveil.model.numbers import Numbers
 from wayveil.model.parameters import Sensitive, parameter
 
-__all__ = ["KCL"]
+__all__ = ["KclPrivacy"]
 
 EVERYBODY = 10**9
 """How many people are attacked where nobody may be left out: a share of people who are drawn is only about right."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class KCL(GroupClaim):
+class KclPrivacy(GroupClaim):
     """(K,C)_L-privacy: what is known of at most `l` visits, or of `"all"`, fits `k` people and tells little of them.
 
     Every non-empty sequence of at most `l` visits that occurs in the published data occurs in trajectories of at
@@ -42,7 +42,7 @@ class KCL(GroupClaim):
     Examples
     --------
     >>> from wayveil.model import guarantee_from_json
-    >>> claim = KCL(k=2, c=0.5, l=2, sensitive={"diagnosis": ["HIV"]})
+    >>> claim = KclPrivacy(k=2, c=0.5, l=2, sensitive={"diagnosis": ["HIV"]})
     >>> claim.c, claim.sensitive
     (Fraction(1, 2), (('diagnosis', ('HIV',)),))
     >>> guarantee_from_json(claim.to_json()) == claim

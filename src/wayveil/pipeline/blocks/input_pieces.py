@@ -39,14 +39,14 @@ from wayveil.recipe import catalog
 from wayveil.recipe.defaults import sensitive_of
 from wayveil.recipe.recipe import InputSpec, Recipe
 
-__all__ = ["Pieces", "Wanted", "found_kind", "look_ahead", "read_pieces", "wanted"]
+__all__ = ["InputPlan", "Pieces", "check_kind", "look_ahead", "plan_input", "read_pieces"]
 
 _PERSON_BITS = 32
 """The code of a person is the number of the piece and, in so many lower bits, the number of the person in it."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class InputPlan:
     """What is to be read: a table of a kind, the steps that prepare it, and how it is cut into pieces and blocks.
 
     `limit` is the memory, in bytes, into which that has to fit, where somebody asked for one.
@@ -109,7 +109,7 @@ class _Piece:
     notes: tuple[str, ...]
 
 
-def wanted(recipe: Recipe) -> Wanted:
+def plan_input(recipe: Recipe) -> InputPlan:
     """Return what a recipe wants to be read in pieces; refuse what needs everything at once."""
     if recipe.blocks is None:
         raise UsageError("The recipe names no blocks.")
@@ -131,9 +131,9 @@ def wanted(recipe: Recipe) -> Wanted:
             "--prepare 'slices width=1d'."
         )
     names = [*(attribute for attribute, _ in sensitive_of(recipe)), *recipe.output.keep]
-    return Wanted(
+    return InputPlan(
         spec=recipe.input,
-        kind=found_kind(recipe.input, catalog.kinds_needed(recipe.prepare, recipe.method)),
+        kind=check_kind(recipe.input, catalog.kinds_needed(recipe.prepare, recipe.method)),
         steps=recipe.prepare,
         attributes=tuple(dict.fromkeys(names)),
         by=recipe.blocks.by,
@@ -142,7 +142,7 @@ def wanted(recipe: Recipe) -> Wanted:
     )
 
 
-def found_kind(spec: InputSpec, needed: tuple[str, ...] = ()) -> Any:
+def check_kind(spec: InputSpec, needed: tuple[str, ...] = ()) -> Any:
     """Return what an input holds; InputError if something else is needed, or if it cannot be read in pieces."""
     found = spec.kind
     if found is None:
@@ -157,7 +157,7 @@ def found_kind(spec: InputSpec, needed: tuple[str, ...] = ()) -> Any:
     return found
 
 
-def read_pieces(want: Wanted, *, seed: int, scratch: Path, engine: Engine) -> Pieces:
+def read_pieces(want: InputPlan, *, seed: int, scratch: Path, engine: Engine) -> Pieces:
     """Scatter, read and prepare a table on an engine; nobody ever holds all of it."""
     spec = want.spec
     found = want.kind
@@ -229,7 +229,7 @@ def _frame(shown: str, extents: Sequence[tuple[FloatArray, FloatArray, str] | bo
 
 
 def _prepare_piece(
-    want: Wanted, spans: Spans, frame: Frame | None, secret: int, scratch: Path, numbered: tuple[int, Path]
+    want: InputPlan, spans: Spans, frame: Frame | None, secret: int, scratch: Path, numbered: tuple[int, Path]
 ) -> _Piece:
     number, file = numbered
     spec = _piece_spec(want.spec, file, want.kind)

@@ -30,9 +30,9 @@ __all__ = [
     "check_growth",
     "check_planning",
     "choose_engine",
+    "fit_to_memory",
     "limit_of",
     "parse_size",
-    "within",
 ]
 
 AUTO_ROWS = 5_000_000
@@ -88,7 +88,7 @@ def parse_size(text: str) -> int:
     return int(float(number) * (1024**power if binary else _UNITS[unit.upper()]))
 
 
-def within(recipe: Recipe, limit: int) -> Recipe:
+def fit_to_memory(recipe: Recipe, limit: int) -> Recipe:
     """Return the recipe with blocks so small that `WORKERS` of them fit into `limit` bytes at a time.
 
     Blocks of its own stay as they are, if they are small enough: what is published depends on them.

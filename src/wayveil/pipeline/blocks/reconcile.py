@@ -18,7 +18,7 @@ import numpy as np
 
 from wayveil.engines import LocalEngine
 from wayveil.methods.cast.cast_sensitive import settle_stops
-from wayveil.model import Engine, Published, Stops, concat
+from wayveil.model import Engine, MethodResult, Stops, concat
 from wayveil.model.data.ragged import IntArray, keep_rows, trajectory_of_row
 from wayveil.pipeline.blocks.block_job import Job
 from wayveil.pipeline.blocks.memory import check_class, limit_of
@@ -150,7 +150,7 @@ def _settle_alike(job: Job, n_blocks: int, name: int) -> tuple[int, str] | None:
 
 def _settle_own(job: Job, shared: IntArray, number: int) -> tuple[int, str] | None:
     """Make a part of what a block has of classes of its own, and keep what became of all of the block."""
-    made: Published = job.store.load(f"made/{number}")
+    made: MethodResult = job.store.load(f"made/{number}")
     data, result, alike, _ = _load(job, shared, number)
     lost = [job.store.load(name) for name in job.store.names(f"lost/{number}")]
     result = _without(result, np.concatenate([np.zeros(0, np.int64), *lost]))

@@ -48,9 +48,9 @@ from wayveil.recipe import catalog
 from wayveil.recipe.recipe import Recipe, load_recipe
 from wayveil.recipe.verdict_record import record_verdicts
 from wayveil.report.results_json import verdict_json
-from wayveil.verify import SHOWN_BY_REPETITION, Need, apart, class_keys, join_verdicts
+from wayveil.verifiers import SHOWN_BY_REPETITION, Need, apart, class_keys, join_verdicts
 
-__all__ = ["SHARE_ROWS", "WORK_BASE", "WORK_PER_BYTE", "Judgement", "judge"]
+__all__ = ["SHARE_ROWS", "WORK_BASE", "WORK_PER_BYTE", "FolderVerdict", "verify_folder"]
 
 SHARE_ROWS = 2_000_000
 """About so many rows are held at a time where parts keep a claim only together."""
@@ -81,7 +81,7 @@ Signature = Literal["none", "not checked", "right", "wrong"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judgement:
+class FolderVerdict:
     """What was found wrong with a folder, what could not be judged from what was given, and the verdict on its data.
 
     `notes` are told every time: what is published beside what the promise speaks of, and what was not compared.
@@ -142,7 +142,7 @@ class Judgement:
         }
 
 
-def judge(
+def verify_folder(
     folder: str | Path,
     *,
     original: str | Path | None = None,
@@ -152,7 +152,7 @@ def judge(
     public_key: str | Path | None = None,
     work_limit: int | None = None,
     by_definition: bool = False,
-) -> Judgement:
+) -> FolderVerdict:
     """Check every file against the manifest and judge the claim; every failure is reported, not just the first.
 
     The claim is judged from the data even when a hash differs, and a correct hash does not excuse data that violate
@@ -183,7 +183,7 @@ def judge(
 
     Returns
     -------
-    Judgement
+    FolderVerdict
         Its `holds` is None where a part of the claim cannot be judged from what was given.
     """
     public = find_public(Path(folder))
@@ -223,7 +223,7 @@ def judge(
     elif recipe is not None or secret is not None:
         raise UsageError("A recipe or a secret is of use together with the original; give it with --original.")
     failures += opinion.failures
-    return Judgement(
+    return FolderVerdict(
         folder=public,
         manifest=manifest,
         manifest_sha256=sha256,

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from markupsafe import Markup
 
-from wayveil.model import Data, Regions, RoadNetwork, Routes
+from wayveil.model import Boxes, Data, RoadNetwork, Routes
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, keep_rows, offsets_of, take, trajectory_of_row
 from wayveil.report.charts.svg import join, tag
 from wayveil.report.text.number_format import clean
@@ -235,7 +235,7 @@ def _on_roads(data: Routes, network: RoadNetwork | None) -> _Strokes | None:
     )
 
 
-def _boxes(data: Regions, network: RoadNetwork | None) -> _Strokes:
+def _boxes(data: Boxes, network: RoadNetwork | None) -> _Strokes:
     """Return every different sequence of boxes once, and so many of its boxes that they can be told apart."""
     number = alike(data)
     there = np.flatnonzero(data.nonempty)

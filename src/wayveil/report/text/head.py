@@ -1,22 +1,29 @@
-"""The head of a result: what it came to in one honest sentence, the same on the terminal, in the report and as JSON.
+"""The head of a result: what it came to in one honest sentence, computed once and shown everywhere alike.
 
-Green is for a promise kept *and* data left *and* nobody exposed: an attack that is measured, whether or not the promise
-speaks of it, must not find anybody with more than the risk that the promise tolerates.
+Three states.  *Kept and low* is for a promise kept, data left for their purpose, and nobody exposed: an attack that is
+measured, whether or not the promise speaks of it, must not find anybody with more than the risk that is accepted.
+*Kept, but* says what exceeds that, or how much is lost, and what to try.  *Not published* is the third.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from wayveil.model import AttackResult, Number
+from wayveil.model import AttackResult, Number, Score
 from wayveil.model.numbers import ABOUT, threshold_text
+from wayveil.recipe.purpose import Use, lost_share, telling_score
+from wayveil.report.text.wording import words
 
-__all__ = ["Exposure", "Head", "exposures", "make_head"]
+__all__ = ["LABELS", "Exposure", "Head", "StrongestAttack", "exposures", "make_head"]
 
 State = Literal["kept", "but", "refused"]
 
+LABELS: dict[State, str] = {"kept": "Kept and low", "but": "Kept, but", "refused": "Not published"}
+"""The three states in words."""
+
+_HALF = 0.5
 _TITLES: dict[State, str] = {
     "kept": "Published and verified",
     "but": "Published and verified, but",
@@ -37,6 +44,7 @@ class Exposure:
     share: Number
     mean: Number | None
     largest: Number | None
+    counted: str = "people"
 
     @property
     def sentence(self) -> str:
@@ -44,7 +52,9 @@ class Exposure:
         does = ABOUT[self.share.about][1] or "succeed"
         worst = "" if self.largest is None or self.largest.value is None else f", at worst {self.largest.text}"
         limit = threshold_text(self.limit, odds=self.share.about == "identity")
-        return f"{self.attack} can {does} with a chance above {limit} for {self.share.text} of the people{worst}"
+        return (
+            f"{self.attack} can {does} with a chance above {limit} for {self.share.text} of the {self.counted}{worst}"
+        )
 
     def to_json(self) -> dict[str, Any]:
         """Return the exposure as JSON can hold it."""
@@ -60,16 +70,67 @@ class Exposure:
 
 
 @dataclass(frozen=True, kw_only=True)
+class StrongestAttack:
+    """The attack that says most of what is published: the one that exposes most people, or else the largest mean."""
+
+    attack: str
+    raw: Number | None
+    mean: Number
+    largest: Number | None
+    above: Number | None
+
+    @property
+    def sentence(self) -> str:
+        """What the attacker achieves, before and after, on average and at worst, and for how many above the limit."""
+        does = ABOUT[self.mean.about][1] or "succeeds"
+        before = "" if self.raw is None or self.raw.value is None else f"{self.raw.text} -> "
+        told = f"{self.attack}: {does} with {before}{self.mean.text} on average"
+        if self.mean.interval_text:
+            told += f" ({self.mean.interval_text})"
+        if self.largest is not None and self.largest.value is not None:
+            told += f", {self.largest.text} at worst"
+        if self.above is not None and self.above.value is not None and self.above.threshold is not None:
+            told += f"; {self.above.text} above {threshold_text(self.above.threshold)}"
+        return told
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the attack as JSON can hold it."""
+        numbers = {"raw": self.raw, "mean": self.mean, "largest": self.largest, "above": self.above}
+        told = {name: None if number is None else number.to_json() for name, number in numbers.items()}
+        return {"attack": self.attack, **told, "sentence": _spaced(self.sentence)}
+
+
+@dataclass(frozen=True, kw_only=True)
 class Head:
     """What a publication came to: kept and low, kept but something, or refused.
 
-    `reasons` say what is behind a "but": first how little is left, then the attack that exposes most people.
+    `reasons` say what is behind a "but": first how little is left, then the attack that exposes most people.  `risk` is
+    the attack that says most, `loss` the score that tells most for what the data are for, and `left` what is left of
+    rows, trips and people.  `limit` is the risk that the publisher accepts, None where it is that of the promise.
     """
 
     state: State
     reasons: tuple[str, ...] = ()
     exposed: tuple[Exposure, ...] = ()
     remedies: tuple[str, ...] = ()
+    risk: StrongestAttack | None = None
+    loss: Score | None = None
+    left: Mapping[str, float] = field(default_factory=dict)
+    limit: float | None = None
+    use: Use | None = None
+
+    @property
+    def label(self) -> str:
+        """The state in words."""
+        return LABELS[self.state]
+
+    @property
+    def loss_sentence(self) -> str:
+        """The telling loss in words, or nothing."""
+        if self.loss is None:
+            return ""
+        kept = "lost" if self.loss.better == "lower" else "kept"
+        return f"{words(self.loss.name)}: {self.loss.number.text} {kept if self.loss.percent else ''}".rstrip()
 
     @property
     def title(self) -> str:
@@ -85,57 +146,146 @@ class Head:
         """Return the head as JSON can hold it."""
         return {
             "state": self.state,
+            "label": self.label,
             "title": self.title,
-            "sentence": self.sentence.replace("\N{NO-BREAK SPACE}", " "),
-            "reasons": [reason.replace("\N{NO-BREAK SPACE}", " ") for reason in self.reasons],
+            "sentence": _spaced(self.sentence),
+            "reasons": [_spaced(reason) for reason in self.reasons],
             "exposed": [one.to_json() for one in self.exposed],
             "remedies": list(self.remedies),
+            "risk": None if self.risk is None else self.risk.to_json(),
+            "loss": None if self.loss is None else self._loss_json(self.loss),
+            "left": dict(self.left),
+            "limit": self.limit,
+            "use": self.use,
+        }
+
+    def _loss_json(self, loss: Score) -> dict[str, Any]:
+        return {
+            "name": loss.name,
+            "meaning": loss.meaning,
+            "number": loss.number.to_json(),
+            "sentence": _spaced(self.loss_sentence),
         }
 
 
-def exposures(published: Sequence[AttackResult]) -> tuple[Exposure, ...]:
+def exposures(published: Sequence[AttackResult], counted: str = "people") -> tuple[Exposure, ...]:
     """Return the attacks on published data that exceed their limit, those that expose most people first."""
     found: list[Exposure] = []
     for result in published:
         for share in result.numbers.values():
             if share.statistic != "share above" or share.threshold is None or not share.value:
                 continue
-            same = [number for number in result.numbers.values() if number.about == share.about]
             found.append(
                 Exposure(
                     attack=result.name,
                     about=share.about,
                     limit=share.threshold,
                     share=share,
-                    mean=next((number for number in same if number.statistic == "mean"), None),
-                    largest=next((number for number in same if number.statistic == "largest"), None),
+                    mean=_find(result, share.about, "mean"),
+                    largest=_find(result, share.about, "largest"),
+                    counted=counted,
                 )
             )
     return tuple(sorted(found, key=_rank))
 
 
-def make_head(*, holds: bool, published: Sequence[AttackResult], remaining: Any) -> Head:
-    """Return the head of a publication from its verdict, its attacks and what is left (`pipeline.remaining`)."""
+def make_head(
+    *,
+    holds: bool,
+    published: Sequence[AttackResult],
+    remaining: Any,
+    raw: Sequence[AttackResult] = (),
+    scores: Sequence[Score] = (),
+    limit: float | None = None,
+    use: Use | None = None,
+    counted: str = "people",
+) -> Head:
+    """Return the head of a publication.
+
+    Parameters
+    ----------
+    holds : bool
+        The verdict.
+    published, raw : sequence of AttackResult
+        The same attacks on the published and on the raw data.
+    remaining : Remaining
+        What is left of the file: see `pipeline.remaining`.
+    scores : sequence of Score
+        What was lost.
+    limit : float, optional
+        The risk that the publisher accepts; the attacks were run with it.
+    use : Use, optional
+        What the data are for.
+    counted : str
+        What the promise counts: "people", or "trajectories" where each is taken to be a person.
+    """
+    exposed = exposures(published, counted)
+    loss = telling_score(scores, use)
+    told: dict[str, Any] = {
+        "exposed": exposed,
+        "risk": _strongest(published, raw, exposed),
+        "loss": loss,
+        "left": remaining.shares,
+        "limit": limit,
+        "use": use,
+    }
     if not holds:
-        return Head(state="refused")
-    exposed = exposures(published)
+        return Head(state="refused", **told)
     reasons: list[str] = []
     remedies: tuple[str, ...] = ()
+    lost = None if loss is None else lost_share(loss)
     if remaining.below_half:
         took = ", ".join(f"{name} took {_percent(share)}" for name, share in remaining.list_reasons())
         reasons.append(f"only {_percent(remaining.shares[remaining.worst])} of the {remaining.worst} are left: {took}")
+        remedies = tuple(remaining.remedies)
+    elif loss is not None and lost is not None and lost > _HALF:
+        purpose = f" for {use}" if use is not None else ""
+        reasons.append(f"most of the use{purpose} is lost ({words(loss.name).lower()} {loss.number.text})")
         remedies = tuple(remaining.remedies)
     if exposed:
         others = len({one.attack for one in exposed} - {exposed[0].attack})
         more = f" ({others} other attack{'s' if others > 1 else ''} above the limit, too)" if others else ""
         reasons.append(exposed[0].sentence + more)
         remedies += ("coarser times or places, or a larger k; who is not stopped stands in the report",)
-    return Head(state="but" if reasons else "kept", reasons=tuple(reasons), exposed=exposed, remedies=remedies)
+    return Head(state="but" if reasons else "kept", reasons=tuple(reasons), remedies=remedies, **told)
+
+
+def _strongest(
+    published: Sequence[AttackResult], raw: Sequence[AttackResult], exposed: Sequence[Exposure]
+) -> StrongestAttack | None:
+    """Return the attack of the first exposure, or else the one with the largest mean."""
+    found: list[tuple[tuple[float, float], StrongestAttack]] = []
+    before = dict(enumerate(raw))
+    for position, result in enumerate(published):
+        for about in ABOUT:
+            mean = _find(result, about, "mean")
+            if not about or mean is None or mean.value is None:
+                continue
+            above = _find(result, about, "share above")
+            strongest = StrongestAttack(
+                attack=result.name,
+                raw=None if position not in before else _find(before[position], about, "mean"),
+                mean=mean,
+                largest=_find(result, about, "largest"),
+                above=above,
+            )
+            share = 0.0 if above is None or above.value is None else float(above.value)
+            found.append(((share if exposed else 0.0, float(mean.value)), strongest))
+    return max(found, key=lambda one: one[0])[1] if found else None
+
+
+def _find(result: AttackResult, about: str, statistic: str) -> Number | None:
+    numbers = result.numbers.values()
+    return next((one for one in numbers if one.about == about and one.statistic == statistic), None)
 
 
 def _rank(one: Exposure) -> tuple[float, float, str]:
     mean = 0.0 if one.mean is None or one.mean.value is None else float(one.mean.value)
     return -float(one.share.value or 0), -mean, one.attack
+
+
+def _spaced(text: str) -> str:
+    return text.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def _percent(share: float) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from wayveil.model import Chart, Series
 from wayveil.model.data.ragged import FloatArray, IntArray
-from wayveil.report.suppression import FEWEST, people_at
+from wayveil.report.suppression import MIN_PEOPLE, count_people_by_code
 
 __all__ = ["where"]
 
@@ -21,7 +21,7 @@ _MOST_PLACES = 20
 def where(before: Any, after: Any, names: tuple[str, str], fewest: int) -> Chart | None:
     """Return the chart of places that fits two data, under these names; None where they are of different kinds.
 
-    Of `before`, what has fewer than `FEWEST` people is left out, and of `after` what has fewer than `fewest`.
+    Of `before`, what has fewer than `MIN_PEOPLE` people is left out, and of `after` what has fewer than `fewest`.
     """
     if before.name_word == after.name_word == "roads":
         return _roads(before, after, names, fewest)
@@ -51,7 +51,7 @@ def _cells(before: Any, after: Any, names: tuple[str, str], fewest: int) -> Char
         nx, ny = (max(1, int(np.ceil((high - low) / side))) for low, high in ((x_low, x_high), (y_low, y_high)))
         column, row = cell(x, y)
         code = row * nx + column
-        shown = people_at(code, owner, nx * ny) >= FEWEST
+        shown = count_people_by_code(code, owner, nx * ny) >= MIN_PEOPLE
         if 2 * shown[code].sum() >= before.n_rows:
             break
     raw = np.bincount(code, minlength=nx * ny) / before.n_rows
@@ -65,7 +65,7 @@ def _cells(before: Any, after: Any, names: tuple[str, str], fewest: int) -> Char
         spread = np.bincount(row * nx + column, minlength=nx * ny).astype(np.float64)
         what = "points"
         if fewest:
-            spread[people_at(row * nx + column, after.row_owner(), nx * ny) < fewest] = 0
+            spread[count_people_by_code(row * nx + column, after.row_owner(), nx * ny) < fewest] = 0
     made = spread / max(after.n_rows, 1)
     kept = np.flatnonzero(shown | (made > 0))
     corners = [
@@ -81,7 +81,7 @@ def _cells(before: Any, after: Any, names: tuple[str, str], fewest: int) -> Char
             Series(name=names[1], values=tuple(float(made[i]) if made[i] > 0 else None for i in kept)),
         ),
         x_label=f"Share of all {what}, in squares of {_metres(side)}. Squares of the {names[0]} with fewer than "
-        f"{FEWEST} people are left out; what lies at the far edge is counted in the outermost ones.",
+        f"{MIN_PEOPLE} people are left out; what lies at the far edge is counted in the outermost ones.",
         percent=True,
         lines=tuple(corners),
     )
@@ -106,11 +106,11 @@ def _roads(before: Any, after: Any, names: tuple[str, str], fewest: int) -> Char
     code = {name: i for i, name in enumerate(network.roads)}
     translate = np.array([code.get(name, -1) for name in after.network.roads], np.int64)
     passed = translate[after.road]
-    shown = people_at(before.road.astype(np.int64), before.row_owner(), n) >= FEWEST
+    shown = count_people_by_code(before.road.astype(np.int64), before.row_owner(), n) >= MIN_PEOPLE
     raw = np.bincount(before.road, minlength=n)
     made = np.bincount(passed[passed >= 0], minlength=n)
     owner = after.row_owner()
-    made[people_at(passed[passed >= 0], owner[passed >= 0], n) < fewest] = 0
+    made[count_people_by_code(passed[passed >= 0], owner[passed >= 0], n) < fewest] = 0
     kept = np.flatnonzero((shown & (raw > 0)) | (made > 0))
     if network.node_x is None or network.node_y is None:
         busiest = kept[np.argsort(-np.where(shown, raw, 0)[kept], kind="stable")[:_MOST_PLACES]]
@@ -124,7 +124,7 @@ def _roads(before: Any, after: Any, names: tuple[str, str], fewest: int) -> Char
         kind="roads",
         labels=tuple(network.roads[i] for i in kept),
         series=_two(kept, raw, made, shown, names),
-        x_label=f"Passages per road. Roads of the {names[0]} with fewer than {FEWEST} people are left out.",
+        x_label=f"Passages per road. Roads of the {names[0]} with fewer than {MIN_PEOPLE} people are left out.",
         lines=tuple((float(a), float(b), float(c), float(d)) for a, b, c, d in ends),
     )
 
@@ -138,11 +138,11 @@ def _places(before: Any, after: Any, names: tuple[str, str], fewest: int) -> Cha
     known = (*all_names, *more)
     number |= {name: len(all_names) + i for i, name in enumerate(more)}
     translate = np.array([number[name] for name in later_names], np.int64)
-    shown = people_at(code, before.owner[trajectory], len(known)) >= FEWEST
+    shown = count_people_by_code(code, before.owner[trajectory], len(known)) >= MIN_PEOPLE
     raw = np.bincount(code, minlength=len(known))
     later = translate[later] if len(later) else later
     made = np.bincount(later, minlength=len(known))
-    made[people_at(later, after.owner[later_trajectory], len(known)) < fewest] = 0
+    made[count_people_by_code(later, after.owner[later_trajectory], len(known)) < fewest] = 0
     weight = np.maximum(np.where(shown, raw, 0), made)
     kept = np.argsort(-weight, kind="stable")[:_MOST_PLACES]
     kept = kept[weight[kept] > 0]
@@ -160,7 +160,7 @@ def _bars(
         kind="bars",
         labels=tuple(known[i] for i in kept),
         series=_two(kept, raw, made, shown, names),
-        x_label=f"{what}; of the {names[0]} only where at least {FEWEST} people were",
+        x_label=f"{what}; of the {names[0]} only where at least {MIN_PEOPLE} people were",
     )
 
 
