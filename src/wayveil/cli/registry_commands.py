@@ -196,7 +196,7 @@ def _risk(
         progress_bar() as progress,
         catalog.make_engine(name, progress, scheduler=scheduler, insecure=insecure) as chosen,
     ):
-        found = risk(
+        results = risk(
             spec,
             attack=attack,
             given=given,
@@ -208,9 +208,9 @@ def _risk(
             limit=read_limit(max_risk),
         )
     if report is not None:
-        write_risk_page(found, spec.path, report, overwrite=overwrite)
-    content = {"attacks": results_json(found.results), "notes": list(found.notes)}
-    emit(content, show.risk_lines(found), as_json=as_json)
+        write_risk_page(results, spec.path, report, overwrite=overwrite)
+    content = {"attacks": results_json(results.results), "notes": list(results.notes)}
+    emit(content, show.risk_lines(results), as_json=as_json)
 
 
 def build_generate() -> Any:
@@ -226,8 +226,8 @@ def _generator(workload: str) -> Any:
         from wayveil.recipe import catalog
 
         given = catalog.parse("workload", workload, typed)
-        made = run_generate(workload, given, out, seed=seed, overwrite=overwrite)
-        emit(show.generated_json(made), show.generated_lines(made), as_json=as_json)
+        generated = run_generate(workload, given, out, seed=seed, overwrite=overwrite)
+        emit(show.generated_json(generated), show.generated_lines(generated), as_json=as_json)
 
     return generate
 

@@ -83,9 +83,9 @@ def read_request(posted: Any, files: Files) -> Request:
         name = None
         claim = None
     shown = names[uploads["path"]]
-    told = title or (f"{name}: {shown}" if name else f"Risk in {shown}")
+    heading = title or (f"{name}: {shown}" if name else f"Risk in {shown}")
     return Request(
-        what=what, title=told, method=name, file=shown, file_id=uploads["path"], uploads=uploads, names=names,
+        what=what, title=heading, method=name, file=shown, file_id=uploads["path"], uploads=uploads, names=names,
         text=text, content=content, claim=claim,
     )  # fmt: skip
 
@@ -148,7 +148,7 @@ def _entry(family: Any, key: str, given: Any) -> dict[str, Any]:
     if not isinstance(name, str):
         raise UsageError(f"Every {family} must say its name as {key!r}.")
     known = {p.name: p for p in catalog.parameters(family, name)}
-    found: dict[str, Any] = {key: name}
+    entry: dict[str, Any] = {key: name}
     for parameter, value in table.items():
         if parameter == key or value is None or value == "":
             continue
@@ -158,8 +158,8 @@ def _entry(family: Any, key: str, given: Any) -> dict[str, Any]:
         declared = known.get(parameter)
         if declared is not None and declared.kind == "int" and isinstance(value, str):
             value = declared.parse(name, value)
-        found[parameter] = value
-    return found
+        entry[parameter] = value
+    return entry
 
 
 def _seed(given: Any) -> int:

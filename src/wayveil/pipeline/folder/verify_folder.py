@@ -192,19 +192,19 @@ def verify_folder(
     failures += [*_form_failures(public, manifest), *_method_failures(manifest), *_text_failures(manifest)]
     failures += _file_failures(public, manifest)
     limit = _limit(public, manifest) if work_limit is None else check_int("verify", "work_limit", work_limit, low=1)
-    found = _Found(by_definition=by_definition)
+    findings = _Found(by_definition=by_definition)
     try:
         with limit_work(limit):
-            found.judge(public, manifest)
+            findings.judge(public, manifest)
     except WorkLimitReached:
-        found.not_judged.append(
+        findings.not_judged.append(
             f"the data: this takes more than {limit:,} steps; if you trust who made the folder, allow more with "
             "--work-limit"
         )
-    failures += found.failures
-    verdict = found.verdict
-    not_judged = found.not_judged
-    opinion = found.opinion
+    failures += findings.failures
+    verdict = findings.verdict
+    not_judged = findings.not_judged
+    opinion = findings.opinion
     if not manifest.verdict.holds:
         failures.append("the manifest itself says that the claim did not hold")
     if original is not None:
@@ -238,7 +238,7 @@ def verify_folder(
                 f"The attribute {name!r} is published as it is; the promise does not cover it."
                 for name in unprotected(manifest.guarantee, manifest.attributes)
             ),
-            *found.notes,
+            *findings.notes,
         ),
         by_definition=opinion.answer if by_definition else None,
     )
@@ -289,10 +289,10 @@ def _limit(folder: Path, manifest: Manifest) -> int:
 
 def _signature_failures(folder: Path, public_key: str | Path | None) -> tuple[Signature, list[str]]:
     """Return what is known of the signature, and what is wrong with it; without a key nothing is."""
-    there = os.path.lexists(folder / SIGNATURE)
+    is_signed = os.path.lexists(folder / SIGNATURE)
     if public_key is None:
-        return ("not checked" if there else "none"), []
-    if not there:
+        return ("not checked" if is_signed else "none"), []
+    if not is_signed:
         return "none", ["the manifest is not signed"]
     try:
         with open_plain(folder / MANIFEST) as file:
@@ -413,13 +413,13 @@ def _file_failures(folder: Path, manifest: Manifest) -> list[str]:
     failures = []
     for name, expected in sorted(manifest.files.items()):
         try:
-            found = file_facts(folder / name)
+            facts = file_facts(folder / name)
         except OSError:
             failures.append(f"{_shown(name)} is missing or cannot be read")
             continue
-        if found.bytes != expected.bytes:
-            failures.append(f"the size of {_shown(name)} differs: {found.bytes:,} bytes instead of {expected.bytes:,}")
-        if found.sha256 != expected.sha256:
+        if facts.bytes != expected.bytes:
+            failures.append(f"the size of {_shown(name)} differs: {facts.bytes:,} bytes instead of {expected.bytes:,}")
+        if facts.sha256 != expected.sha256:
             failures.append(f"the hash of {_shown(name)} differs: the file was changed after publication")
     unknown = sorted(name for name in manifest.files if not is_published_name(name))
     if unknown:
