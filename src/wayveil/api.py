@@ -259,7 +259,7 @@ def risk(
     0.75
     """
     data = data_of("risk", what, owners, crs, similar_ids)
-    found = attack_data(
+    results = attack_data(
         data,
         attack=attack,
         given=parameters,
@@ -269,7 +269,7 @@ def risk(
     )
     rows = [
         {"attack": result.name, "adversary": result.adversary, "number": name, "value": value}
-        for result in found
+        for result in results
         for name, value in result.measured.items()
     ]
     return as_frame(rows, ("attack", "adversary", "number"), ("value",))
@@ -296,10 +296,10 @@ def inspect(what: Any, *, values: bool = False, **said: Any) -> Inspection:
     """
     if isinstance(what, (str, Path)):
         return inspect_file(make_input({"path": str(what), **said}), values=values)
-    found = table_in_memory(what)
-    if found is None:
+    table = table_in_memory(what)
+    if table is None:
         raise UsageError(f"inspect: a file or a data frame is needed, not {type(what).__name__}.")
-    frame, crs = found
+    frame, crs = table
     if crs is not None:
         said.setdefault("crs", crs)
     return inspect_frame(frame, values=values, **said)
@@ -352,14 +352,14 @@ def _publish_data(
     scratch = Scratch() if out is None else None
     target = Path(out or "") if scratch is None else scratch.path / "publication"
     try:
-        made = _run(data, settings.recipe(data, method, target), engine, secret)
+        publication = _run(data, settings.recipe(data, method, target), engine, secret)
     except BaseException:
         if scratch is not None:
             scratch.close()
         raise
     if scratch is not None:
-        weakref.finalize(made, scratch.close)
-    return made
+        weakref.finalize(publication, scratch.close)
+    return publication
 
 
 def _run(data: Data, recipe: Recipe, engine: Engine | None, secret: Secret | None) -> Publication:
@@ -396,11 +396,11 @@ def data_of(
                 "themselves who is behind a trajectory."
             )
         return what
-    found = from_frame(what, owners=owners, crs=crs, similar_ids=similar_ids)
-    if found is None:
+    data = from_frame(what, owners=owners, crs=crs, similar_ids=similar_ids)
+    if data is None:
         needed = "data, a data frame or a recipe is" if component == "publish" else "data or a data frame are"
         raise UsageError(f"{component}: {needed} needed, not {type(what).__name__}.")
-    return found
+    return data
 
 
 def _method_of(wanted: Any) -> Any:

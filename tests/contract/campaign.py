@@ -243,8 +243,10 @@ def _kanonymity(case: Case, data: Points, made: MethodResult) -> str:
 def _attack_graph(case: Case, data: Points, made: MethodResult) -> str:
     claim: Any = made.claim
     known = case.beside.get("known", [[True] * len(record) for record in case.records])
+    published: Any = made.data
+    marks = [published.declared[published.rows(i)].tolist() for i in range(len(published))]
     return break_of_attack_graph(
-        _records(made.data), case.owner, _records(data), known, claim.k, claim.owner_share, claim.top_speed
+        _records(published), case.owner, _records(data), known, claim.k, claim.owner_share, claim.top_speed, marks
     )
 
 
@@ -532,6 +534,8 @@ def _draw_cast(draw: Draw, method: str, seed: int) -> Case:
         "place_people": draw.choice(["m", "m", 1, 3]),
         "grouping": draw.choice(["blind", "apart"]),
     }
+    if parameters["grouping"] == "blind":
+        parameters["alignment"] = draw.choice(["position", "order"])
     beside: dict[str, list[Any]] = {"parents": parents, "sensitive": labels}
     return Case(method=method, parameters=parameters, records=records, owner=owner, beside=beside, seed=seed)
 

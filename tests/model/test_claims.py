@@ -49,7 +49,7 @@ def test_who_is_covered_and_who_is_not() -> None:
     claim = KclPrivacy(k=4, c="1/3", l=2, sensitive={"ill": ["HIV"]})
     assert claim.covered == (
         "identity linkage by someone who knows at most 2 visits of the victim: at most 1/4",
-        "attribute linkage by the same attacker: confidence at most 33.33 %",
+        "attribute linkage by the same attacker: confidence at most 33.34 %",
     )
     assert claim.not_covered[0] == "an attacker who knows more than 2 visits of the victim"
     assert KclPrivacy(k=4, c=1, l=1).not_covered[0] == "an attacker who knows more than one visit of the victim"
@@ -127,8 +127,8 @@ def test_what_the_claim_on_adversaries_says() -> None:
     claim = BreachBound(p="1/3", adversaries={"shop": ["b", "a"], "bank": ["c"]})
     assert claim.adversaries == (("bank", ("c",)), ("shop", ("a", "b")))
     assert claim.promise.startswith("Each of 2 adversaries knows who was at places of his own, and in which order.")
-    assert "at most 33.33 %" in claim.promise
-    assert "at most 33.33 %" in claim.covered[0]
+    assert "at most 33.34 %" in claim.promise
+    assert "at most 33.34 %" in claim.covered[0]
     assert "times of visits" in claim.not_covered[0]
     assert not claim.about_truth
     assert claim.unbounded == ()

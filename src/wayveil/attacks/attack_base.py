@@ -125,8 +125,8 @@ def owners_of(data: Data) -> NDArray[Any]:
     >>> owners_of(data).tolist()
     [1, 0, 1]
     """
-    told = data.owners == "given" if data.whole else data.owners != "hidden"
-    return np.unique(data.owner, return_inverse=True)[1] if told else np.arange(len(data))
+    is_given = data.owners == "given" if data.whole else data.owners != "hidden"
+    return np.unique(data.owner, return_inverse=True)[1] if is_given else np.arange(len(data))
 
 
 def mean(values: NDArray[Any]) -> float | None:

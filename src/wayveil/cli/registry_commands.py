@@ -23,6 +23,7 @@ from wayveil.cli.options import (
     Keep,
     KeepMapping,
     MaxRisk,
+    Measure,
     MemoryLimit,
     OutFile,
     OutFolder,
@@ -61,6 +62,7 @@ def _publisher(method: str) -> Any:
         time_bucket: TimeBucket = None,
         max_risk: MaxRisk = None,
         use: UseFor = None,
+        measure: Measure = None,
         keep: Keep = None,
         keep_mapping: KeepMapping = False,
         with_raw: WithRaw = False,
@@ -93,6 +95,7 @@ def _publisher(method: str) -> Any:
                 "output": output,
                 "max_risk": max_risk,
                 "use": use,
+                "measure": measure or "quick",
                 "seed": seed,
                 "engine": engine or "local",
                 **(
@@ -193,7 +196,7 @@ def _risk(
         progress_bar() as progress,
         catalog.make_engine(name, progress, scheduler=scheduler, insecure=insecure) as chosen,
     ):
-        found = risk(
+        results = risk(
             spec,
             attack=attack,
             given=given,
@@ -205,9 +208,9 @@ def _risk(
             limit=read_limit(max_risk),
         )
     if report is not None:
-        write_risk_page(found, spec.path, report, overwrite=overwrite)
-    content = {"attacks": results_json(found.results), "notes": list(found.notes)}
-    emit(content, show.risk_lines(found), as_json=as_json)
+        write_risk_page(results, spec.path, report, overwrite=overwrite)
+    content = {"attacks": results_json(results.results), "notes": list(results.notes)}
+    emit(content, show.risk_lines(results), as_json=as_json)
 
 
 def build_generate() -> Any:
@@ -223,8 +226,8 @@ def _generator(workload: str) -> Any:
         from wayveil.recipe import catalog
 
         given = catalog.parse("workload", workload, typed)
-        made = run_generate(workload, given, out, seed=seed, overwrite=overwrite)
-        emit(show.generated_json(made), show.generated_lines(made), as_json=as_json)
+        generated = run_generate(workload, given, out, seed=seed, overwrite=overwrite)
+        emit(show.generated_json(generated), show.generated_lines(generated), as_json=as_json)
 
     return generate
 

@@ -81,14 +81,14 @@ def risk(
     )
 
 
-def write_risk_page(found: Risk, source: Path, out: Path, *, overwrite: bool = False) -> None:
+def write_risk_page(risk: Risk, source: Path, out: Path, *, overwrite: bool = False) -> None:
     """Write what attackers learn as one HTML page."""
     check_file(out, overwrite=overwrite, endings=(".html",))
     page = render_risk(
-        found.results,
+        risk.results,
         title=f"Risk in {source.name}",
-        facts=found.facts,
-        notes=found.notes,
+        facts=risk.facts,
+        notes=risk.notes,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     write_file(out, lambda path: path.write_text(page, encoding="utf-8"))
@@ -142,8 +142,8 @@ def _attack(
         data = blocks.example
         return run_attacks(attacks, data, data, sensitive=sensitive, seed=root, engine=engine), []
     pieces = blocks.pieces
-    found, without = attack_pieces(attacks, pieces, (pieces.files,), sensitive=sensitive, seed=root, engine=engine)
-    return tuple(same[0] for same in found), without
+    results, without = attack_pieces(attacks, pieces, (pieces.files,), sensitive=sensitive, seed=root, engine=engine)
+    return tuple(same[0] for same in results), without
 
 
 def _chosen(kind: type[Any], attack: str | None, given: Mapping[str, Any] | None) -> tuple[Any, ...]:

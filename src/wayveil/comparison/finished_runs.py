@@ -63,11 +63,11 @@ def headline(recipe: Recipe, scores: Mapping[str, Any]) -> dict[str, Any]:
     measures = _measures([recipe])
     if not isinstance(measures, ComparisonMeasures):
         raws = [pair["raw"] for pair in scores["attacks"]]
-        found = risk_headline(raws)["risk"]
-        if found is not None:
-            pair = next(p for p in scores["attacks"] if p["raw"]["name"] == found["name"])
-            found["published"] = measured_values(pair["published"]).get(found["number"])
-        return {"risk": found, "loss": _loss(next(iter(scores["scores"]), None))}
+        raw_risk = risk_headline(raws)["risk"]
+        if raw_risk is not None:
+            pair = next(p for p in scores["attacks"] if p["raw"]["name"] == raw_risk["name"])
+            raw_risk["published"] = measured_values(pair["published"]).get(raw_risk["number"])
+        return {"risk": raw_risk, "loss": _loss(next(iter(scores["scores"]), None))}
     pair = _pair(measures, recipe, scores)
     number = measures.risk
     return {
@@ -84,15 +84,15 @@ def headline(recipe: Recipe, scores: Mapping[str, Any]) -> dict[str, Any]:
 
 def risk_headline(results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the attack (as JSON holds it) that learns most from data as they are."""
-    found = [
+    candidates = [
         (measured[number], position, number)
         for position, measured in enumerate(map(measured_values, results))
         for number in _RISK_WORDS
         if measured.get(number) is not None
     ]
-    if not found:
+    if not candidates:
         return {"risk": None, "loss": None}
-    value, position, number = max(found, key=lambda item: (item[0], -item[1]))
+    value, position, number = max(candidates, key=lambda item: (item[0], -item[1]))
     name = results[position]["name"]
     risk = {"name": name, "number": number, "label": _RISK_WORDS[number], "raw": value, "published": None}
     return {"risk": risk, "loss": None}
@@ -150,8 +150,8 @@ def _misfit(run: Finished, taken: Sequence[Finished]) -> str:
         return "It reads another file, or reads it in another way."
     if run.recipe.prepare != taken[0].recipe.prepare:
         return "It prepares the data in another way, so its loss is measured against another original."
-    found = _measures([*(other.recipe for other in taken), run.recipe])
-    return found if isinstance(found, str) else ""
+    measures = _measures([*(other.recipe for other in taken), run.recipe])
+    return measures if isinstance(measures, str) else ""
 
 
 def _point(measures: ComparisonMeasures, run: Finished) -> dict[str, Any]:

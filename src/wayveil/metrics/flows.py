@@ -73,7 +73,7 @@ class _FlowMetric(Metric):
             old, new = after.pairs
             origins = after.origins
             destinations = after.destinations
-        there = old > 0
+        occurs = old > 0
         return Score(
             name=self.name,
             meaning=self.meaning,
@@ -85,10 +85,10 @@ class _FlowMetric(Metric):
                 "trips_before": count(round(old.sum()), "Trips before", "trips"),
                 "trips_after": count(round(new.sum()), "Trips after", "trips"),
                 "trips_moved_share": share(total_variation(old, new), "Share of trips moved"),
-                "flows_before": count(int(there.sum()), "Flows before", "flows"),
+                "flows_before": count(int(occurs.sum()), "Flows before", "flows"),
                 "flows_after": count(int((new >= _THERE).sum()), "Flows after", "flows"),
                 "flows_kept_share": share(
-                    float((new[there] >= _THERE).mean()) if there.any() else None, "Share of flows kept"
+                    float((new[occurs] >= _THERE).mean()) if occurs.any() else None, "Share of flows kept"
                 ),
                 f"top_{self.top}_flows_kept_share": share(
                     top_kept(old, new, self.top), f"Share kept of the {self.top} largest flows"
@@ -194,12 +194,12 @@ class RouteFlows(_NamedFlows, OnRoutes):
 
     def count(self, original: Routes, published: Routes) -> Mapping[str, Any]:
         """Return trips by the intersections where they begin and end."""
-        found = {}
+        counts = {}
         for side, data in (("before", original), ("after", published)):
             network = data.network
             ends = ends_of_trips(data.offsets, network.from_node[data.road], network.to_node[data.road])
-            found[side] = Tally.of(*ends, names=network.nodes, named=2)
-        return found
+            counts[side] = Tally.of(*ends, names=network.nodes, named=2)
+        return counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -328,8 +328,8 @@ def ends_of_trips(offsets: Array, begin: Array, end: Array) -> tuple[Array, Arra
     >>> [side.tolist() for side in ends_of_trips(np.array([0, 2, 2, 3]), place, place)]
     [[5, 7], [6, 7]]
     """
-    there = np.diff(offsets) > 0
-    return begin[offsets[:-1][there]].astype(np.int64), end[offsets[1:][there] - 1].astype(np.int64)
+    nonempty = np.diff(offsets) > 0
+    return begin[offsets[:-1][nonempty]].astype(np.int64), end[offsets[1:][nonempty] - 1].astype(np.int64)
 
 
 def _cell_flows(data: Points, corner: tuple[float, float], cell: float) -> Tally:

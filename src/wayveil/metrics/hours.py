@@ -170,7 +170,7 @@ class PlaceHours(OnVisits):
         places_moved = total_variation(*side_by_side(before.only(0), after.only(0))[1:])
         table, before, after = side_by_side(before, after)
         error = np.abs(before - after)
-        there = before > 0
+        occurs = before > 0
         return Score(
             name=self.name,
             meaning="share of visits that are not published, or at another place or hour",
@@ -181,14 +181,14 @@ class PlaceHours(OnVisits):
                 "visits_before": count(int(before.sum()), "Visits before", "visits"),
                 "visits_after": count(int(after.sum()), "Visits after", "visits"),
                 "visits_moved_share": share(total_variation(before, after), "Share of visits moved"),
-                "place_hours_before": count(int(there.sum()), "Places and hours with visits before"),
+                "place_hours_before": count(int(occurs.sum()), "Places and hours with visits before"),
                 "place_hours_after": count(int((after > 0).sum()), "Places and hours with visits after"),
                 "place_hours_kept_share": share(
-                    float((after[there] > 0).mean()) if there.any() else None, "Share of places and hours kept"
+                    float((after[occurs] > 0).mean()) if occurs.any() else None, "Share of places and hours kept"
                 ),
-                "mean_error": count(float(error[there].mean()) if there.any() else None, "Mean error", "visits"),
+                "mean_error": count(float(error[occurs].mean()) if occurs.any() else None, "Mean error", "visits"),
                 "mean_relative_error": relative(
-                    float((error[there] / before[there]).mean()) if there.any() else None, "Mean relative error"
+                    float((error[occurs] / before[occurs]).mean()) if occurs.any() else None, "Mean relative error"
                 ),
                 "largest_error": count(int(error.max(initial=0)), "Largest error", "visits"),
                 f"top_{self.top}_kept_share": share(
@@ -278,7 +278,7 @@ class CellHours(OnPositions):
         # Boxes also say that somebody is where the original has nobody; this belongs to the sum.
         elsewhere = np.append(before, 0), np.append(after, counts["rest"])
         cells = table.group_by("column", "row", maintain_order=True).agg(pl.col("before").sum(), pl.col("after").sum())
-        there = before > 0
+        occurs = before > 0
         return Score(
             name=self.name,
             meaning="share of the trips in a cell at an hour that are not published, or in another cell or hour",
@@ -290,10 +290,10 @@ class CellHours(OnPositions):
                 "presences_before": count(int(before.sum()), "Presences before", "presences"),
                 "presences_after": count(round(elsewhere[1].sum()), "Presences after", "presences"),
                 "presences_moved_share": share(total_variation(*elsewhere), "Share of presences moved"),
-                "cell_hours_before": count(int(there.sum()), "Cells and hours with presences before"),
+                "cell_hours_before": count(int(occurs.sum()), "Cells and hours with presences before"),
                 "cell_hours_after": count(int((after >= _THERE).sum()), "Cells and hours with presences after"),
                 "cell_hours_kept_share": share(
-                    float((after[there] >= _THERE).mean()) if there.any() else None, "Share of cells and hours kept"
+                    float((after[occurs] >= _THERE).mean()) if occurs.any() else None, "Share of cells and hours kept"
                 ),
                 "largest_error": count(round(np.abs(before - after).max(initial=0)), "Largest error", "presences"),
                 f"top_{self.top}_kept_share": share(

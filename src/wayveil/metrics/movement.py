@@ -41,17 +41,19 @@ Extent = tuple[Minimum, Maximum, Minimum, Maximum]
 _LONGEST = 1e150  # beyond this, squares are not finite
 
 
-def check_comparable(who: str, original: Any, published: Any, *, matched: bool = False) -> None:
+def check_comparable(component: str, original: Any, published: Any, *, matched: bool = False) -> None:
     """Raise InputError where places, times or, with `matched`, trajectories of the two cannot be compared."""
     if original.frame != published.frame:
         raise InputError(
-            f"{who}: the original and the published data have different frames of coordinates, so no distance between "
+            f"{component}: the original and the published data have different frames of coordinates, so no distance "
+            "between "
             "them can be measured. Give both in the same coordinate system."
         )
-    check_times(who, original, published)
+    check_times(component, original, published)
     if matched and len(original) != len(published):
         raise InputError(
-            f"{who}: every trajectory is compared with its own publication, but the original has {len(original)} and "
+            f"{component}: every trajectory is compared with its own publication, but the original has "
+            f"{len(original)} and "
             f"the published data {len(published)}. Leave those that are not published without rows."
         )
 
@@ -89,8 +91,8 @@ def sides(box: Extent) -> tuple[float, float]:
 
 def longer_side(data: Points) -> float:
     """Return the longer side of the bounding box; 0 without points."""
-    found = bounding_box(data)
-    side = max(found[1] - found[0], found[3] - found[2]) if found else 0.0
+    box = bounding_box(data)
+    side = max(box[1] - box[0], box[3] - box[2]) if box else 0.0
     if side > _LONGEST:
         raise InputError(f"The coordinates span more than {_LONGEST:g} metres, so areas and distances have no numbers.")
     return side
@@ -164,8 +166,8 @@ def usual_box(data: Points) -> tuple[float, float, float, float] | None:
 
 def usual_side(data: Points) -> float:
     """Return the longer side of the usual box; 0 without points."""
-    found = usual_box(data)
-    side = max(found[1] - found[0], found[3] - found[2]) if found else 0.0
+    box = usual_box(data)
+    side = max(box[1] - box[0], box[3] - box[2]) if box else 0.0
     if side > _LONGEST:
         raise InputError(f"The coordinates span more than {_LONGEST:g} metres, so areas and distances have no numbers.")
     return side

@@ -101,9 +101,9 @@ class TripLength(OnPositions):
 def _trips(data: Points | Boxes) -> tuple[Array, Array]:
     """Return the length and the duration, in seconds or in the unit of plain integers, of each trajectory with rows."""
     t, x, y = centres(data)
-    there = with_rows(data)
-    first = data.offsets[:-1][there]
-    last = data.offsets[1:][there] - 1
+    nonempty = with_rows(data)
+    first = data.offsets[:-1][nonempty]
+    last = data.offsets[1:][nonempty] - 1
     if not len(first):
         return np.zeros(0), np.zeros(0)
     steps = np.zeros(len(t))
@@ -331,10 +331,10 @@ class RouteLength(OnRoutes):
 def _metres(data: Routes, original: Routes) -> Array:
     """Return the length of each trajectory with rows, by the network of the original; none where it has no lengths."""
     known = original.network.length_m
-    there = np.diff(data.offsets) > 0
-    if known is None or not there.any():
+    nonempty = np.diff(data.offsets) > 0
+    if known is None or not nonempty.any():
         return np.zeros(0)
     length_of = dict(zip(original.network.roads, known.tolist(), strict=True))
     length = np.array([length_of.get(road, np.nan) for road in data.network.roads])
-    found = np.add.reduceat(length[data.road], data.offsets[:-1][there])
-    return found[~np.isnan(found)]
+    metres = np.add.reduceat(length[data.road], data.offsets[:-1][nonempty])
+    return metres[~np.isnan(metres)]

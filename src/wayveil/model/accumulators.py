@@ -278,9 +278,9 @@ def _joined(rule: str, values: Sequence[int | float | None], weights: Sequence[i
 
 def _joined_chart(chart: Chart, charts: Sequence[Sequence[Chart]], weights: Sequence[int]) -> Chart | None:
     """Return the mean of the charts with this title; None where they cannot be joined."""
-    found = [next((c for c in listed if c.title == chart.title), None) for listed in charts]
-    alike = [c for c in found if c is not None and _shape(c) == _shape(chart)]
-    if len(alike) < len(found) or not chart.percent:
+    same_title = [next((c for c in listed if c.title == chart.title), None) for listed in charts]
+    alike = [c for c in same_title if c is not None and _shape(c) == _shape(chart)]
+    if len(alike) < len(same_title) or not chart.percent:
         return None
     series = [
         Series(
@@ -316,8 +316,8 @@ def _counted(columns: tuple[Array, ...]) -> tuple[tuple[Array, ...], Array]:
     code, lows, spans = coded
     if prod(spans) <= max(_ROOM, 2 * len(code)):
         counts = np.bincount(code)
-        found = np.flatnonzero(counts)
-        return _decoded(found, lows, spans), counts[found]
+        present = np.flatnonzero(counts)
+        return _decoded(present, lows, spans), counts[present]
     code = np.sort(code)
     first = _firsts([code])
     return _decoded(code[first], lows, spans), np.diff(np.append(first, len(code)))
@@ -356,8 +356,8 @@ def _codes(columns: tuple[Array, ...]) -> tuple[Array, list[int], list[int]] | N
 
     def with_next(code: Array, following: tuple[Array, int, int]) -> Array:
         column, low, span = following
-        found: Array = code * span + (column - low)
-        return found
+        joint: Array = code * span + (column - low)
+        return joint
 
     code = reduce(with_next, zip(columns[1:], lows[1:], spans[1:], strict=True), columns[0] - lows[0])
     return code, lows, spans

@@ -13,9 +13,9 @@ class _LazyModule(ModuleType):
     """A module that is imported when something of it is first asked for."""
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(import_module(self.__name__), name)
-        setattr(self, name, found)
-        return found
+        value = getattr(import_module(self.__name__), name)
+        setattr(self, name, value)
+        return value
 
 
 def lazy_module(name: str) -> Any:

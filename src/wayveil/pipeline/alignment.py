@@ -30,8 +30,8 @@ def aligned(readback: Any, source: IntArray, original: Data) -> Any:
     return replace(readback.with_empty().take(position), owner=original.owner)
 
 
-def cut_at_parts(original: Points, made: MethodResult) -> tuple[Points, IntArray]:
-    """Return the original cut where a method cut it, and of each part of `made` the piece that it is of, or -1.
+def cut_at_parts(original: Points, result: MethodResult) -> tuple[Points, IntArray]:
+    """Return the original cut where a method cut it, and of each part of `result` the piece that it is of, or -1.
 
     The pieces are those of which parts are published, and what lies between them, of which nothing is: no row is lost.
 
@@ -45,20 +45,20 @@ def cut_at_parts(original: Points, made: MethodResult) -> tuple[Points, IntArray
     >>> [[t for t, _, _ in pieces.record(i)] for i in range(3)], of.tolist()
     ([[0, 1], [2, 3], [4]], [0, 2])
     """
-    assert made.source is not None
-    parts: Any = made.data
-    there = np.flatnonzero(parts.nonempty)
-    source = made.source[there]
+    assert result.source is not None
+    parts: Any = result.data
+    with_rows = np.flatnonzero(parts.nonempty)
+    source = result.source[with_rows]
     begins, ends = parts.boxes()[:2]
     times = np.unique(original.t)
     key = trajectory_of_row(original.offsets) * (len(times) + 1) + np.searchsorted(times, original.t)
-    first = source * (len(times) + 1) + np.searchsorted(times, begins[parts.offsets[there]])
-    last = source * (len(times) + 1) + np.searchsorted(times, ends[parts.offsets[there + 1] - 1], side="right")
+    first = source * (len(times) + 1) + np.searchsorted(times, begins[parts.offsets[with_rows]])
+    last = source * (len(times) + 1) + np.searchsorted(times, ends[parts.offsets[with_rows + 1] - 1], side="right")
     start = np.searchsorted(key, first)
     offsets = np.unique(np.concatenate([original.offsets, start, np.searchsorted(key, last)]))
     trajectory = np.searchsorted(original.offsets, offsets[:-1], side="right") - 1
     of: IntArray = np.full(len(parts), -1)
-    of[there] = np.searchsorted(offsets, start)
+    of[with_rows] = np.searchsorted(offsets, start)
     heads = original.where(np.zeros(original.n_rows, np.bool_)).take(trajectory)
     return replace(original, offsets=offsets, owner=heads.owner, attributes=heads.attributes), of
 

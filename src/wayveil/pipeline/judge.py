@@ -74,14 +74,14 @@ def _confirm_part(job: Job, numbered: tuple[Part, Mapping[str, str]]) -> None:
 
 def _judge_part(job: Job, part: Part) -> tuple[Verdict, IntArray | None]:
     """Return the verdict on one part, and of stops the classes that are in it."""
-    data, made = load_part(job.store, part, job.recipe.method.claim)
+    data, result = load_part(job.store, part, job.recipe.method.claim)
     written = job.store.load(f"written/{part.number}")
     original = data
-    if made.source is None:
+    if result.source is None:
         original = data.take(written.order)
     elif job.recipe.method.parts_in_time:
-        original = data.take(made.source[written.order])
-    verdict = catalog.verify(written.data, made.claim, original, written.boxes)
+        original = data.take(result.source[written.order])
+    verdict = catalog.verify(written.data, result.claim, original, written.boxes)
     return verdict, np.unique(class_keys(written.data)) if isinstance(written.data, Stops) else None
 
 

@@ -36,11 +36,11 @@ def suppress_small_counts(scores: Sequence[Score], before: Data) -> tuple[Score,
     rare = _rare(before)
     trips = int(np.unique(before.owner, return_counts=True)[1].max(initial=1))
     enough = (MIN_PEOPLE - 1) * trips + 1
-    found = []
+    shown = []
     for score in scores:
         charts = tuple(_guarded(chart, rare, enough) for chart in score.charts)
-        found.append(replace(score, charts=tuple(chart for chart in charts if chart.labels)))
-    return tuple(found)
+        shown.append(replace(score, charts=tuple(chart for chart in charts if chart.labels)))
+    return tuple(shown)
 
 
 def count_people_by_code(code: IntArray, owner: IntArray, size: int) -> IntArray:

@@ -150,8 +150,8 @@ class _Api:
     def preview(self, request: Request) -> Response:
         facts = self.files.get(request.path_params["id"])
         given = request.query_params
-        told = {name: given.get(name) or None for name in ("kind", "crs", "on_duplicate_time")}
-        seen = self.looks.look(self.files.path(facts["id"]), facts, {**told, "columns": _columns(given)})
+        options = {name: given.get(name) or None for name in ("kind", "crs", "on_duplicate_time")}
+        seen = self.looks.look(self.files.path(facts["id"]), facts, {**options, "columns": _columns(given)})
         return JSONResponse(seen)
 
     async def read(self, request: Request) -> Response:
@@ -247,10 +247,10 @@ class _Api:
     def report_html(self, request: Request) -> Response:
         id = request.path_params["id"]
         place = self.runs.place(id)
-        found = [p for p in (place / "out/private/report.html", place / "out/report.html") if p.is_file()]
-        if self.runs.state(id)["state"] not in ("done", "refused") or not found:
+        pages = [p for p in (place / "out/private/report.html", place / "out/report.html") if p.is_file()]
+        if self.runs.state(id)["state"] not in ("done", "refused") or not pages:
             raise Refused(404, "This run has no report.")
-        return _download(found[0], "report.html", "text/html; charset=utf-8")
+        return _download(pages[0], "report.html", "text/html; charset=utf-8")
 
     async def compare(self, request: Request) -> Response:
         posted = await _json(request)
@@ -328,11 +328,11 @@ async def _json(request: Request) -> Any:
 
 def _parsed(body: bytes | str) -> Any:
     try:
-        found = json.loads(body)
-        json.dumps(found, ensure_ascii=False, allow_nan=False).encode()  # half a sign, or no number, is no JSON
+        document = json.loads(body)
+        json.dumps(document, ensure_ascii=False, allow_nan=False).encode()  # half a sign, or no number, is no JSON
     except (ValueError, RecursionError):
         raise Refused(400, "The request is not valid JSON.") from None
-    return found
+    return document
 
 
 def _columns(given: Any) -> dict[str, str] | None:
@@ -345,10 +345,10 @@ def _columns(given: Any) -> dict[str, str] | None:
         if not all(isinstance(column, str) for column in named.values()):
             raise Refused(400, "The columns must be names.")
         return dict(named)
-    found = {}
+    columns = {}
     for pair in text.split(",") if text else []:
         name, sign, column = pair.partition("=")
-        if not (sign and name and column) or name in found:
+        if not (sign and name and column) or name in columns:
             raise Refused(400, "The columns must look like traj_id=card,t=time with each name once.")
-        found[name] = column
-    return found
+        columns[name] = column
+    return columns

@@ -222,13 +222,13 @@ def _count(
     draws = 1 if exact else _DRAWS
     rng = np.random.default_rng(seed)
     begin = rng.random((5, data.n_rows))
-    found: dict[str, list[IntArray]] = {use: [] for use in uses}
+    keys_by_use: dict[str, list[IntArray]] = {use: [] for use in uses}
     for draw in range(draws):
         drawn = _draw(data, resolution, span, np.modf(begin + draw * _STEPS[:, None])[0])
         for use in uses:
-            found[use].append(_KEYS[use](drawn, data, resolution))
+            keys_by_use[use].append(_KEYS[use](drawn, data, resolution))
     tables = {}
-    for use, keys in found.items():
+    for use, keys in keys_by_use.items():
         key, count = np.unique(np.concatenate(keys), return_counts=True)
         tables[use] = _Table(key, count / draws)
     return tables
@@ -367,11 +367,11 @@ def _pattern_keys(drawn: _Drawn, data: Footprint, resolution: Resolution) -> Int
     rows = np.sort(order[new])  # the first row of each cell of each trip, in the order of time
     cell = drawn.cell[rows]
     piece = drawn.piece[rows]
-    found = []
+    pattern_keys = []
     for apart in range(1, _LONGEST_PATTERN):
         same = piece[apart:] == piece[:-apart]
-        found.append(_pair(cell[:-apart][same], cell[apart:][same]))
-    return np.concatenate(found) if found else np.zeros(0, np.int64)
+        pattern_keys.append(_pair(cell[:-apart][same], cell[apart:][same]))
+    return np.concatenate(pattern_keys) if pattern_keys else np.zeros(0, np.int64)
 
 
 _KEYS = {

@@ -217,8 +217,9 @@ ways = st.fixed_dictionaries(
         "place_people": st.sampled_from(["m", 1, 2]),
         "distance": st.sampled_from(["hops", "leaves"]),
         "grouping": st.sampled_from(["blind", "apart"]),
+        "alignment": st.sampled_from(["position", "order"]),
     }
-)
+).filter(lambda way: way["grouping"] == "blind" or way["alignment"] == "position")
 
 
 def campaign(data: Stops, way: dict[str, Any]) -> None:

@@ -15,12 +15,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from promises import break_of_attack_graph
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
 from wayveil.methods.qid import qid
 from wayveil.methods.qid.qid import Qid
 from wayveil.model import AttackGraph, Boxes, MethodResult, Points
+from wayveil.verifiers import check_attack_graph
+from wayveil.verifiers.attack_graph.definition import find_break_of_attack_graph
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "qid"
 EXAMPLE = json.loads((GOLDEN / "example2.json").read_text())
@@ -727,3 +730,45 @@ def test_nothing_declared_as_known() -> None:
 def test_bad_parameters(parameters: dict[str, Any], words: str) -> None:
     with pytest.raises(ParameterError, match=words):
         Qid(**parameters)
+
+
+# --------------------------------------------------------------------------------------------- marks of declared times
+
+
+def marked_trips() -> tuple[Points, list[list[bool]]]:
+    """Seven points at one place: Ann (1) has two trips, Bob (2) two, and somebody (6) one of which nothing is known."""
+    known = [[False], [True, False], [False, True], [False], [True]]
+    times = [[0], [2, 4], [2, 4], [4], [4]]
+    return points([[(t, 0.0, 0.0) for t in row] for row in times], known, owner=[1, 0, 1, 2, 0]), known
+
+
+def test_marks_of_declared_times_rule_nobody_out() -> None:
+    """Who looked at the marks was left with three trips for one of Ann's, two of them hers, where 1/2 was promised.
+
+    Her second trip was published with that of Bob and one of her own around what is known of it; the other trip at this
+    time and place was not marked, so that it could not be hers.
+    """
+    data, known = marked_trips()
+    made: Any = run(data, k=2, cell=100, top_speed="none")
+    boxes = [made.data.record(i) for i in range(len(data))]
+    marks = [made.data.declared[made.data.rows(i)].tolist() for i in range(len(data))]
+    truth = [data.record(i) for i in range(len(data))]
+    assert made.data.n_rows
+    half = Fraction(1, 2)
+    assert break_of_attack_graph(boxes, data.owner.tolist(), truth, known, 2, half, "none", marks) == ""
+    assert check_attack_graph(made.data, made.claim, original=data).holds
+
+
+def test_the_verdict_looks_at_the_marks() -> None:
+    """As it was published before: without the marks all is well."""
+    data, _ = marked_trips()
+    cell = (0.0, 100.0, 0.0, 100.0)
+    before = Boxes.from_records([[(t, t, *cell) for t, _, _ in data.record(i)] for i in range(5)], owner=data.owner)
+    claim = AttackGraph(k=2)
+    assert check_attack_graph(before, claim, original=data).holds
+    before = replace(before, declared=np.array([False, True, True, True, True, False, True]))
+    verdict = check_attack_graph(before, claim, original=data)
+    assert not verdict.holds
+    assert verdict.witness["breaks"] == "share"
+    assert "66.67 %, more than 1/2" in verdict.reason
+    assert find_break_of_attack_graph(before, claim, original=data)

@@ -20,9 +20,9 @@ from wayveil.verifiers.common import index_ranges
 # ---------------------------------------------------------------------------------------------------- the definition
 
 
-def oracle_edges(boxes, truth, top_speed="none"):
+def oracle_edges(boxes, truth, top_speed="none", *, nodes=None):
     """{(i, o)} for published i and o, from the definition."""
-    nodes = [i for i in range(len(boxes)) if boxes.record(i)]
+    nodes = nodes or [i for i in range(len(boxes)) if boxes.record(i)]
     known = [True] * truth.n_rows if truth.known is None else truth.known.tolist()
     rows = {i: [r for r, k in zip(truth.record(i), known[truth.offsets[i] : truth.offsets[i + 1]], strict=True) if k]
             for i in nodes}  # fmt: skip
@@ -107,20 +107,22 @@ def assert_agrees(boxes, truth, k, *, searches=True, **more):
         assert not verdict.holds
         return verdict
     fast = oracle_fast(boxes, truth, claim.top_speed)
-    left = oracle_prune(nodes, edges)
     owner = list(range(len(boxes)))
     for data in (boxes, truth):
         owner = data.owner.tolist() if data.owners == "given" else owner
+    shared, unmarked = oracle_declared(boxes, truth, owner)
+    # Who looks at the marks is left with less: where all that is known is in marked boxes of its own.
+    looks = boxes if boxes.declared is None or unmarked else boxes.where(boxes.declared)
+    left = oracle_prune(nodes, edges & oracle_edges(looks, truth, nodes=nodes)[1])
     owned = [[owner[o] for i, o in left if i == node] for node in nodes]
     owning = [[owner[i] for i, o in left if o == node] for node in nodes]
     candidates = [len(set(list_)) for list_ in owned]
     people = [len(set(list_)) for list_ in owning]
     share = oracle_share(owned + owning)
-    if claim.top_speed != "none":  # also for who does not use it
-        wide = oracle_prune(*oracle_edges(boxes, truth))
+    for some in (oracle_edges(looks, truth, nodes=nodes)[1], edges, oracle_edges(boxes, truth)[1]):  # or uses less
+        wide = oracle_prune(nodes, some)
         sets = [[owner[o] for i, o in wide if i == node] for node in nodes]
         share = max(share, oracle_share([*sets, *([owner[i] for i, o in wide if o == node] for node in nodes)]))
-    shared, unmarked = oracle_declared(boxes, truth, owner)
     outside = [i for i in nodes if (i, i) not in edges]
     untrue = oracle_untrue(boxes, truth)
     known = searches or not outside  # what is left cannot be told without a matching

@@ -105,10 +105,10 @@ class Continuity(OnPositions):
     ) -> _Left:
         check_matched(self.name, truth, target)
         owner = owners_of(truth)
-        there = np.flatnonzero(np.diff(target.offsets))
-        person = owner[there]
+        with_rows = np.flatnonzero(np.diff(target.offsets))
+        person = owner[with_rows]
         people = np.unique(owner[(np.diff(target.offsets) > 0) | (np.diff(truth.offsets) > 0)])
-        nodes = np.arange(len(there))
+        nodes = np.arange(len(with_rows))
         edges = fitting(truth, target, nodes)
         sampled = edges is None
         if edges is None:
@@ -117,7 +117,7 @@ class Continuity(OnPositions):
             people = np.unique(person[nodes])
             edges = fitting(truth, target, nodes, whatever=True) or (nodes[:0], nodes[:0])
         graph = _Graph(i=edges[0], o=edges[1], person=person, nodes=nodes)
-        scene = _Scene.of(truth, target, there)
+        scene = _Scene.of(truth, target, with_rows)
         top_speed = top_speed_of(truth) if isinstance(self.top_speed, str) else self.top_speed
         usual_speed = _usual_speed(truth)
         left = graph.where(scene.reachable(graph, top_speed))

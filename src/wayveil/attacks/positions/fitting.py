@@ -32,7 +32,9 @@ def fitting(
     """Return the edges (person, trajectory) of the attack graph from these nodes, sorted; None if they are too many.
 
     Nodes count the published trajectories from 0.  Per node the known row that fewest trajectories contain is looked up
-    among boxes that are sorted by place, identical ones once; the other rows only for what is left.
+    among boxes that are sorted by place, identical ones once; the other rows only for what is left.  Where boxes are
+    marked as those of declared times, what is known must be in such boxes: a trajectory without the marks is not that
+    of the person.
 
     Examples
     --------
@@ -43,6 +45,7 @@ def fitting(
     """
     there = np.flatnonzero(np.diff(target.offsets))
     n = len(there)
+    target = _of_declared_times(target)
     known = truth if truth.known is None else truth.where(truth.known)
     search = _Search(replace(known.take(there[nodes]), known=None), target.take(there), nodes)
     blank = np.flatnonzero(np.diff(search.first) == 0)
@@ -60,6 +63,13 @@ def fitting(
             return None
     keys = np.unique(np.concatenate(found))
     return keys // max(n, 1), keys % max(n, 1)
+
+
+def _of_declared_times(target: Points | Boxes) -> Points | Boxes:
+    """Return the boxes that can be of a declared time: all, unless the publication says which are."""
+    if not isinstance(target, Boxes) or target.declared is None:
+        return target
+    return target.where(target.declared)
 
 
 class _Search:

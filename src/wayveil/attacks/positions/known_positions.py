@@ -57,9 +57,9 @@ class KnownSamples:
         People are those with a sample; a set lies in one of the person's trajectories, drawn evenly.  With "auto" there
         are as many sets per person as make at most `victims` in all, and at least one.
         """
-        there = np.flatnonzero(np.diff(truth.offsets))
-        owner = owners_of(truth)[there]
-        there = there[np.argsort(owner, kind="stable")]
+        with_rows = np.flatnonzero(np.diff(truth.offsets))
+        owner = owners_of(truth)[with_rows]
+        with_rows = with_rows[np.argsort(owner, kind="stable")]
         people, counts = np.unique(owner, return_counts=True)
         first = offsets_of(counts)[:-1]
         chosen = np.arange(len(people))
@@ -67,7 +67,7 @@ class KnownSamples:
             chosen = np.sort(rng.choice(len(people), victims, replace=False))
         times = draws if isinstance(draws, int) else victims // max(1, len(chosen))
         attack = np.repeat(chosen, times)
-        trajectory = there[first[attack] + rng.integers(counts[attack])]
+        trajectory = with_rows[first[attack] + rng.integers(counts[attack])]
         length = np.diff(truth.offsets)[trajectory]
         count = np.minimum(samples, length)
         table = np.zeros((len(attack), int(count.max(initial=1))), np.int64)
@@ -114,11 +114,11 @@ class Tracks:
     def of(cls, truth: Points, target: Points | Boxes) -> Tracks:
         """Return `target` with the owners of `truth`.  O(rows) time and memory."""
         rows = _rows(target)
-        there = np.flatnonzero(np.diff(target.offsets))
-        owner = owners_of(truth)[there]
+        with_rows = np.flatnonzero(np.diff(target.offsets))
+        owner = owners_of(truth)[with_rows]
         order = np.argsort(owner, kind="stable")
-        first = target.offsets[:-1][there]
-        last = target.offsets[1:][there]
+        first = target.offsets[:-1][with_rows]
+        last = target.offsets[1:][with_rows]
         around = (
             rows.t_min[first],
             rows.t_max[last - 1],
@@ -133,7 +133,7 @@ class Tracks:
             slots=Slots(
                 first[order], last[order], owner[order], BoxSides(*(frozen(c[order], c.dtype) for c in around))
             ),
-            trajectory=there[order],
+            trajectory=with_rows[order],
             moving=target.positions() is not None,
             speed=_speed(rows, first, last),
             rounding=_SLACK * reach,
@@ -201,21 +201,22 @@ class Outcome:
         return risk_chart(self.success, FOUND, of="attacks")
 
 
-def check_matched(who: str, truth: Points, target: Points | Boxes) -> None:
+def check_matched(component: str, truth: Points, target: Points | Boxes) -> None:
     """Refuse data that cannot be compared trajectory by trajectory, time by time and metre by metre."""
     if len(truth) != len(target):
         raise InputError(
-            f"{who}: the attacked data must have one trajectory for each of the {len(truth)} true ones, in the same "
+            f"{component}: the attacked data must have one trajectory for each of the {len(truth)} true ones, in the "
+            "same "
             f"order, got {len(target)}. Leave trajectories that are not published without rows."
         )
     if not same_times(truth, target):
         raise InputError(
-            f"{who}: the times of the known positions ({truth.time_format}) and of the attacked data "
+            f"{component}: the times of the known positions ({truth.time_format}) and of the attacked data "
             f"({target.time_format}) cannot be compared. Give both in the same form."
         )
     if truth.frame != target.frame:
         raise InputError(
-            f"{who}: the known positions and the attacked data have different frames of coordinates. "
+            f"{component}: the known positions and the attacked data have different frames of coordinates. "
             "Read both in the same frame."
         )
 

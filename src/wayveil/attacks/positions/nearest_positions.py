@@ -152,16 +152,16 @@ class NearestPositions(OnPositions):
     def _numbers(self, outcomes: list[Outcome]) -> dict[str, Number]:
         """Return the numbers with all samples, then those with fewer."""
         last = outcomes[-1]
-        found = {**last.identity(self.threshold), **last.extremes()}
+        numbers = {**last.identity(self.threshold), **last.extremes()}
         for level, outcome in zip(self._levels[:-1], outcomes, strict=False):
             plural = "s" if level > 1 else ""
-            found |= relabel(
+            numbers |= relabel(
                 outcome.identity(self.threshold),
                 f"_with_{level}_sample{plural}",
                 f"{level} position{plural} known",
             )
         return {
-            **found,
+            **numbers,
             **last.reach(),
             "mean_tied_people": count(
                 mean(last.fitting), "Mean of people who are equally near", "people", joined="mean"
@@ -184,7 +184,7 @@ def _nearest(tracks: Tracks, known: KnownSamples, levels: Array, part: slice) ->
     """Return how many people are nearest, whether the victim is one, and both of trajectories, per attack and level."""
     depth = np.minimum(levels, known.count[part, None])
     sightings = Sightings(known.t[part], known.x[part], known.y[part], known.owner[part], depth)
-    found: tuple[Array, Array, Array, Array] = nearest_owners(
+    nearest: tuple[Array, Array, Array, Array] = nearest_owners(
         tracks.rows, tracks.slots, sightings, tracks.speed, tracks.rounding
     )
-    return found
+    return nearest

@@ -103,8 +103,8 @@ class SeenInBoxes(Attack):
     def _draw(self, truth: Boxes, rng: np.random.Generator) -> tuple[int, Array, Array, Array]:
         """Return the number of people, the victim of each attack, the known (t, x, y), NaN behind the last, and the
         number of the victim in the data."""
-        there = np.flatnonzero(np.diff(truth.offsets))
-        owner = owners_of(truth)[there]
+        with_rows = np.flatnonzero(np.diff(truth.offsets))
+        owner = owners_of(truth)[with_rows]
         order = np.argsort(owner, kind="stable")
         first = np.flatnonzero(np.diff(np.append(-1, owner[order])))
         count = np.diff(np.append(first, len(order)))
@@ -112,7 +112,9 @@ class SeenInBoxes(Attack):
         if len(first) > self.victims:
             chosen = np.sort(rng.choice(len(first), self.victims, replace=False))
         person = np.repeat(np.arange(len(chosen)), self.draws)
-        trip = there[order[first[chosen][person] + rng.integers(0, count[chosen][person])]] if len(person) else person
+        trip = (
+            with_rows[order[first[chosen][person] + rng.integers(0, count[chosen][person])]] if len(person) else person
+        )
         known = np.full((len(person), self.positions, 3), np.nan)
         for i, trajectory in enumerate(trip.tolist()):
             rows = np.arange(truth.offsets[trajectory], truth.offsets[trajectory + 1])
@@ -183,12 +185,12 @@ def _people_fitting(boxes: _Boxes, known: Array, owner: Array, part: slice) -> A
 
     One line each, with an entry per attack of the part.
     """
-    found = np.zeros((3, len(known[part])), np.int64)
+    counts = np.zeros((3, len(known[part])), np.int64)
     for i, (positions, victim) in enumerate(zip(known[part], owner[part].tolist(), strict=True)):
         trajectories: Array | None = None
         for t, x, y in positions[~np.isnan(positions[:, 0])]:
             trajectories = boxes.around(t, x, y, trajectories)
         if trajectories is not None:
             people = boxes.owner[trajectories]
-            found[:, i] = len(np.unique(people)), len(people), int((people == victim).sum())
-    return found
+            counts[:, i] = len(np.unique(people)), len(people), int((people == victim).sum())
+    return counts

@@ -158,5 +158,5 @@ def _passing(
     y = known.y[part, 0].copy()
     reach = radius + tracks.rounding
     watches = Watches(start, stop, x, y, known.owner[part])
-    found: tuple[Array, ...] = passing_owners(tracks.rows, tracks.slots, values, watches, reach, tracks.moving)
-    return found
+    passing: tuple[Array, ...] = passing_owners(tracks.rows, tracks.slots, values, watches, reach, tracks.moving)
+    return passing

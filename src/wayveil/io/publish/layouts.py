@@ -377,9 +377,9 @@ class TripsLayout(Layout):
         for place, t in (("origin", "t_start"), ("destination", "t_end")):
             refuse_empty(path, place, ends.places)
             code = pl.Series(getattr(ends, place)[lines])
-            gone = code < 0
-            columns[place] = names.gather(code.set(gone, None))
-            columns[t] = time_column(getattr(ends, t)[lines], data.time_format).set(gone, None)
+            is_missing = code < 0
+            columns[place] = names.gather(code.set(is_missing, None))
+            columns[t] = time_column(getattr(ends, t)[lines], data.time_format).set(is_missing, None)
         return columns
 
     def read(self, rows: Rows, again: BoolArray, beside: Beside) -> dict[str, Any]:
@@ -390,8 +390,8 @@ class TripsLayout(Layout):
         for place, t in (("origin", "t_start"), ("destination", "t_end")):
             values = rows.frame[str(self.position(place))]
             text[place] = values.set((values == "").fill_null(False), None)
-            columns[t], there = read_times_or_none(rows, self.position(t), beside.time_format)
-            refuse(rows, text[place].is_not_null().to_numpy() != there, f"only one of {place} and {t} is there")
+            columns[t], has_time = read_times_or_none(rows, self.position(t), beside.time_format)
+            refuse(rows, text[place].is_not_null().to_numpy() != has_time, f"only one of {place} and {t} is there")
         both = text["origin"].is_not_null() & text["destination"].is_not_null()
         refuse(rows, (text["origin"].is_null() & text["destination"].is_null()), "a trip has neither end")
         refuse(rows, both.to_numpy() & (columns["t_end"] < columns["t_start"]), "a trip ends before it begins")

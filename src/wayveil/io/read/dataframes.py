@@ -156,8 +156,8 @@ def from_frame(
         "movingpandas": from_movingpandas,
         "arrow": from_arrow,
     }[library]
-    found: Visits | Points = read(frame, crs=crs, owners=owners, similar_ids=similar_ids)
-    return found
+    data: Visits | Points = read(frame, crs=crs, owners=owners, similar_ids=similar_ids)
+    return data
 
 
 def table_in_memory(frame: Any) -> tuple[pl.DataFrame, str | None] | None:
@@ -425,8 +425,8 @@ def _from_pandas(pandas: Any, values: Any) -> pl.Series:
         plain = values.dt.tz_convert("UTC").dt.tz_localize(None) if zone is not None else values
         moments = plain.to_numpy()
         moments = moments if moments.dtype == "datetime64[ns]" else moments.astype("datetime64[us]")
-        found = pl.Series(moments)
-        return found.dt.replace_time_zone("UTC") if zone is not None else found
+        series = pl.Series(moments)
+        return series.dt.replace_time_zone("UTC") if zone is not None else series
     if isinstance(values.dtype, np.dtype) and values.dtype.kind in "biu":
         return pl.Series(values.to_numpy())
     if isinstance(values.dtype, np.dtype) and values.dtype.kind == "f":

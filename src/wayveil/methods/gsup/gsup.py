@@ -186,7 +186,7 @@ class Gsup(Method):
         owner = table.owner
         trajectory = trajectory_of_row(table.offsets)
         alive = np.ones(len(table.place), bool)
-        gone = np.zeros(len(owner), bool)
+        suppressed = np.zeros(len(owner), bool)
         first: tuple[int, int] | None = None
         # Before each round the rows that are `alive` are published.  A round makes the shares in all classes safe, then
         # looks at people over all their trajectories, and leaves some of these out if too much is inferred.  That makes
@@ -206,11 +206,11 @@ class Gsup(Method):
             engine.progress("leaving out trips of people who have many")
             more = leave_out(state, owner, self.p, draw)
             if not more.any():
-                return _Outcome(alive=alive, gone=gone, classes=first[0], pairs=first[1])
-            gone |= more
-            if int(more.sum()) * _AGAIN >= len(owner) - int(gone.sum()):
+                return _Outcome(alive=alive, gone=suppressed, classes=first[0], pairs=first[1])
+            suppressed |= more
+            if int(more.sum()) * _AGAIN >= len(owner) - int(suppressed.sum()):
                 alive[:] = True
-            alive &= ~gone[trajectory]
+            alive &= ~suppressed[trajectory]
 
     def _places(self, data: Visits) -> tuple[IntArray, IntArray]:
         """Return the rank of each place among the sorted names, and per rank the number of its adversary, or -1."""

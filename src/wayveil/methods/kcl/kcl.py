@@ -63,7 +63,7 @@ class Kcl(Method):
         Whether visits are given back to the records in which they threaten nobody, until none can be
         (``suppression="local"``).  The paper does not, and loses several times as much.
     improve : int, >= 0, or "auto"
-        How often a part of the result is taken back and given back in another order, to lose less; `auto` is 50 times
+        How often a part of the result is taken back and given back in another order, to lose less; `auto` is 300 times
         for small data, less often for larger, and never above 1,500,000 visits.  Not with ``preserve="mfs"``.
     accept_absence : {"no", "yes"}
         Whether `k` may be 1: a known visit that fits nothing then tells the sensitive value with certainty.

@@ -49,8 +49,9 @@ greedily: all is taken, and given back.  That ends in about the same and takes a
 then, either: one round would take longer than giving everything back does."""
 
 
-MOST_STEPS = 50
-"""How often a small result is improved.  Larger ones are improved less often, so that it takes as long as the rest."""
+MOST_STEPS = 300
+"""How often a small result is improved.  Larger ones are improved less often, so that it takes as long as the rest.
+With 50 a weaker promise lost more than a stronger one in 34 of 3,780 pairs on small tables, with 300 in 13."""
 
 
 @dataclass(frozen=True, kw_only=True)

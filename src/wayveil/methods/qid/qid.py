@@ -230,13 +230,19 @@ class Qid(Method):
             if self.symmetrise == "yes":
                 root, box, united, one_way = self._symmetrised(data, tracks, active, parent, root, box, engine)
                 facts |= {"rounds of symmetrising": united, "candidates that cannot be mutual": one_way}
-            scene = _Scene(tracks=tracks, reach=reach, sides=_sides(box, self.cell), dropped=dropped)
+            scene = _Scene(
+                tracks=tracks,
+                reach=reach,
+                sides=_sides(box, self.cell),
+                dropped=dropped,
+                marked=_marked(tracks, root),
+            )
             surplus = scene.lonely(groups, active, self._people)
-            for speed in dict.fromkeys(
-                (reach.speed, inf)
-            ):  # for an attacker who uses the top speed, and for one who does not
-                if not surplus.any():
-                    surplus = scene.dominating(active, claim.owner_share, speed)
+            # For attackers who look at which boxes are marked and who do not, with the top speed and without it.
+            for seen in [scene] if scene.marked.all() else [scene, scene.unmarked()]:
+                for speed in dict.fromkeys((reach.speed, inf)):
+                    if not surplus.any():
+                        surplus = seen.dominating(active, claim.owner_share, speed)
             if not surplus.any():
                 break
             active = active & ~surplus
@@ -303,19 +309,17 @@ class Qid(Method):
         keep = there & ~dropped
         side = _sides(box[:, keep], self.cell)
         t = data.t[keep]
-        # A box is marked if something is known then of anybody in its class: not of whom, which nobody must learn.
-        declared = np.zeros(len(root), np.bool_)
-        declared[root[tracks.samples.known_row]] = True
+        marked = _marked(tracks, root)
         regions = Boxes(
             offsets=keep_rows(data.offsets, keep), t_min=t, t_max=t,
             x_min=side[0], x_max=side[1], y_min=side[2], y_max=side[3],
             owner=data.owner, attributes=data.attributes, frame=data.frame, time_format=data.time_format,
-            owners=data.owners, declared=declared[root][keep],
+            owners=data.owners, declared=marked[keep],
         )  # fmt: skip
         if claim.top_speed != "none" or self.guard != "none":
             size = np.bincount(root[keep], minlength=len(root))
             facts |= {
-                "samples in boxes of a guard": int((keep & ~declared[root] & (size[root] > 1)).sum()),
+                "samples in boxes of a guard": int((keep & ~marked & (size[root] > 1)).sum()),
                 "samples dropped in a guard": int((there & dropped).sum()),
             }
         return MethodResult(data=regions, claim=claim, facts=facts | _loss(root[keep], box[:, keep]))
@@ -368,18 +372,26 @@ class _Reach:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Scene:
-    """What would be published: the boxes of all rows, and which rows are dropped."""
+    """What would be published: the boxes of all rows, which rows are dropped, and which are marked as declared."""
 
     tracks: _Tracks
     reach: _Reach
     sides: FloatArray
     dropped: BoolArray
+    marked: BoolArray
+
+    def unmarked(self) -> _Scene:
+        """Return what an attacker sees who does not look at the marks: any box may be of a declared time."""
+        return replace(self, marked=np.ones_like(self.marked))
+
+    @property
+    def _boxed(self) -> Boxed:
+        return Boxed(self.reach.t, self.reach.x, self.reach.y, self.sides, self.dropped, self.marked)
 
     def lonely(self, groups: list[IntArray], active: BoolArray, people: int) -> BoolArray:
         """Tell who is with fewer than `people` - 1 others who can be taken for them, and they for these."""
-        boxed = Boxed(self.reach.t, self.reach.x, self.reach.y, self.sides, self.dropped)
         speed = self.reach.speed * (1 - _MARGIN / 2)
-        one, other = mutual_pairs(self.tracks.samples, _starts(groups), _flat(groups), boxed, speed)
+        one, other = mutual_pairs(self.tracks.samples, _starts(groups), _flat(groups), self._boxed, speed)
         codes = int(self.tracks.owner.max()) + 1
         apart = self.tracks.owner[one] != self.tracks.owner[other]
         met = np.unique(one[apart] * codes + self.tracks.owner[other[apart]])
@@ -398,8 +410,8 @@ class _Scene:
         surplus = np.zeros(n, np.bool_)
         if len(np.unique(owner[active])) == active.sum():
             return surplus
-        boxed = Boxed(self.reach.t, self.reach.x, self.reach.y, self.sides, self.dropped)
-        edges, all_listed = candidate_edges(self.tracks.samples, active, boxed, speed * (1 - _MARGIN / 2), _MOST_EDGES)
+        within = speed * (1 - _MARGIN / 2)
+        edges, all_listed = candidate_edges(self.tracks.samples, active, self._boxed, within, _MOST_EDGES)
         if not all_listed:  # too many to look at: the verdict will tell
             return surplus
         arcs = sparse.csr_array((np.ones(edges.shape[1], np.int8), (edges[0], edges[1])), shape=(n, n))
@@ -529,6 +541,19 @@ def _starts(groups: Sequence[IntArray]) -> IntArray:
     return offsets_of(np.array([len(group) for group in groups], np.int64))
 
 
+def _marked(tracks: _Tracks, root: IntArray) -> BoolArray:
+    """Return which boxes are marked as those of declared times.
+
+    A box is if something is known then of anybody in its class: not of whom, which nobody must learn.  Still it tells
+    something: a trajectory is not that of a person of whom more is known than its marks say.  So candidates are
+    counted with the marks.
+    """
+    has_known = np.zeros(len(root), np.bool_)
+    has_known[root[tracks.samples.known_row]] = True
+    marked: BoolArray = has_known[root]
+    return marked
+
+
 def _united(tracks: _Tracks, groups: list[IntArray], reach: _Reach, cell: float) -> tuple[IntArray, BoolArray]:
     """Return the forest of rows that are made equal, at known times and in guards, and the rows that are dropped."""
     parent = np.arange(len(reach.t))
@@ -536,7 +561,7 @@ def _united(tracks: _Tracks, groups: list[IntArray], reach: _Reach, cell: float)
     unite_groups(tracks.samples, _starts(groups), _flat(groups), parent)
     if not reach.is_open:
         cells = _sides(np.stack([tracks.x, tracks.x, tracks.y, tracks.y]), cell)
-        boxed = Boxed(reach.t, reach.x, reach.y, cells, dropped)
+        boxed = Boxed(reach.t, reach.x, reach.y, cells, dropped, np.ones_like(dropped))
         unite_guards(
             tracks.samples, _starts(groups), _flat(groups), boxed, reach.speed * (1 - _MARGIN), reach.guard, parent
         )

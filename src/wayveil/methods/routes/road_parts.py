@@ -101,12 +101,12 @@ def publish_slices(
         large = small[:1]
         small = small[1:]
     ends = data.network.from_node, data.network.to_node
-    made = engine.map(
+    results = engine.map(
         lambda part: release(_parts_of(part, k, *ends)), [_Slice.of(data, trajectories) for trajectories in large]
     )
     if small:
-        made.append(_left_out(data, small, made[0].facts))
-    return published(data, made, claim, {"slices": len(slices)})
+        results.append(_left_out(data, small, results[0].facts))
+    return published(data, results, claim, {"slices": len(slices)})
 
 
 def slices_of(data: Routes) -> list[IntArray]:

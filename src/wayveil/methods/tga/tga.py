@@ -128,6 +128,11 @@ class Tga(Method):
             object.__setattr__(self, "publishes", Points)
 
     @property
+    def hides_by_chance(self) -> bool:
+        """Whether members of a group are published as different points: who guesses the draw learns their order."""
+        return self.publish == "points"
+
+    @property
     def kernels(self) -> tuple[str, ...]:
         return ()
 

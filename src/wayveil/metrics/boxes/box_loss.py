@@ -74,16 +74,16 @@ class BoxLoss(OnBoxes):
         """Return what can be added up over pieces of the data: boxes and samples by area, groups by their boxes."""
         check_comparable(self.name, original, published, matched=True)
         area = (published.x_max - published.x_min) * (published.y_max - published.y_min)
-        there = with_rows(original)
+        nonempty = with_rows(original)
         kept = with_rows(published)
         cover = smallest_cover(original.offsets, original.t, published.offsets, published.t_min, published.t_max, area)
         given = original.owners == "given"
         return {
-            "trajectories": int(there.sum()),
-            "published": int((there & kept).sum()),
+            "trajectories": int(nonempty.sum()),
+            "published": int((nonempty & kept).sum()),
             # Nobody has trajectories in two pieces, so people can be added.
-            "owners": len(np.unique(original.owner[there])) if given else None,
-            "owners_published": len(np.unique(original.owner[there & kept])) if given else None,
+            "owners": len(np.unique(original.owner[nonempty])) if given else None,
+            "owners_published": len(np.unique(original.owner[nonempty & kept])) if given else None,
             "lost_with_trajectory": int(np.diff(original.offsets)[~kept].sum()),
             "areas": Tally.of(area),
             "covers": Tally.of(cover),
@@ -182,8 +182,8 @@ def _codes(columns: list[Array], offsets: Array, seed: int) -> Array:
     code = _mixed(position.astype(np.uint64) + np.uint64(seed << 32))
     for column in columns:
         code = _mixed(code ^ column.view(np.uint64))
-    found: Array = np.add.reduceat(code, offsets[:-1]).view(np.int64)
-    return found
+    codes: Array = np.add.reduceat(code, offsets[:-1]).view(np.int64)
+    return codes
 
 
 def _mixed(code: Array) -> Array:

@@ -74,14 +74,14 @@ class CellLoss(OnBoxes):
     def score(self, counts: Mapping[str, Any]) -> Score:
         cells = counts["cells"]
         cover = counts["cover"]
-        there = cover >= 0
-        uncertain = float((1 - 1 / cover[there]).sum())
+        is_covered = cover >= 0
+        uncertain = float((1 - 1 / cover[is_covered]).sum())
         boxes = len(cells)
         samples = len(cover)
         return Score(
             name=self.name,
             meaning="mean over true samples of 1 - 1/cells of the box that stands for it; lost samples count 1",
-            value=(uncertain + int((~there).sum())) / samples if samples else None,
+            value=(uncertain + int((~is_covered).sum())) / samples if samples else None,
             better="lower",
             unit="share",
             numbers={
@@ -96,7 +96,7 @@ class CellLoss(OnBoxes):
                 "average_box_cells": count(finite(cells.mean()) if boxes else None, "Mean size of a box", "cells"),
                 "middle_box_cells": count(finite(np.median(cells)) if boxes else None, "Median size of a box", "cells"),
                 "largest_box_cells": count(finite(cells.max()) if boxes else None, "Largest box", "cells"),
-                "samples_lost_share": share(float((~there).mean()) if samples else None, "Share of samples lost"),
+                "samples_lost_share": share(float((~is_covered).mean()) if samples else None, "Share of samples lost"),
                 "trajectories_per_box": count(
                     counts["sharing"], "Mean of trajectories with the same box", "trajectories"
                 ),

@@ -71,16 +71,16 @@ class Distortion(OnPositions):
     def count(self, original: Points, published: Points) -> Mapping[str, Any]:
         """Return what can be added up over pieces of the data; sums of distances depend on the cut in the last bits."""
         check_comparable(self.name, original, published, matched=True)
-        there = with_rows(original)
+        nonempty = with_rows(original)
         kept = with_rows(published)
         before = np.diff(original.offsets)
         after = np.diff(published.offsets)
         moved = _distances(original, published)
-        trash = there & ~kept
+        trash = nonempty & ~kept
         shifts = _time_shifts(original, published)
         return {
             "points": published.n_rows,
-            "trajectories": int(there.sum()),
+            "trajectories": int(nonempty.sum()),
             "distances": tally_of_sizes(moved),
             "total": float(moved.sum()),
             "largest": Maximum(float(moved.max()) if len(moved) else None),
@@ -153,8 +153,8 @@ class Distortion(OnPositions):
 def _distances(original: Points, published: Points) -> np.ndarray:
     """Return how far each published point was moved; points of trajectories that had none are not moved but created."""
     true, moved = (Motions(data.offsets, data.t, data.x, data.y) for data in (original, published))
-    found: np.ndarray = displacements(true, moved)
-    return found[~np.isnan(found)]
+    distances: np.ndarray = displacements(true, moved)
+    return distances[~np.isnan(distances)]
 
 
 def _time_shifts(original: Points, published: Points) -> np.ndarray:

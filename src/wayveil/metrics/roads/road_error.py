@@ -92,9 +92,9 @@ class RoadError(OnRoutes):
         slices = slices_of(counts["before"], counts["after"], counts["time_formats"].value)
         apart = slices is not None
         cells, before, after = side_by_side(*(by_slice(counts[side], apart=apart) for side in ("before", "after")))
-        there = before > 0
-        error = np.abs(after[there] - before[there]) / before[there]
-        shown = after[there] > 0
+        occurs = before > 0
+        error = np.abs(after[occurs] - before[occurs]) / before[occurs]
+        shown = after[occurs] > 0
         road = cells.columns[0]
         frequent = shown
         if isinstance(self.k, int):
@@ -124,10 +124,10 @@ class RoadError(OnRoutes):
                     if isinstance(self.k, str)
                     else {"frequent_roads_lost_share": share(_mean(~shown[frequent]), "Share of frequent roads lost")}
                 ),
-                "roads_new": count(int((~there).sum()), "Roads that nobody used before", "roads"),
+                "roads_new": count(int((~occurs).sum()), "Roads that nobody used before", "roads"),
             },
             charts=(
-                *_per_road(cells.names, road[there], before[there], error),
+                *_per_road(cells.names, road[occurs], before[occurs], error),
                 *_map(cells.names, counts["lines"].value, road, before, after),
                 *_classes(error, shown),
             ),

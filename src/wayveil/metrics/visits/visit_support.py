@@ -63,9 +63,9 @@ class VisitSupport(OnVisits):
 
     def score(self, counts: Mapping[str, Any]) -> Score:
         visits, before, after = side_by_side(counts["before"], counts["after"])
-        there = before > 0
-        old = before[there]
-        new = after[there]
+        occurs = before > 0
+        old = before[occurs]
+        new = after[occurs]
         return Score(
             name=self.name,
             meaning="distance between the distributions of visits over places and times, before and after",
@@ -73,7 +73,7 @@ class VisitSupport(OnVisits):
             better="lower",
             unit="share",
             numbers={
-                "distinct_visits_before": count(int(there.sum()), "Distinct visits before", "visits"),
+                "distinct_visits_before": count(int(occurs.sum()), "Distinct visits before", "visits"),
                 "distinct_visits_after": count(int((after > 0).sum()), "Distinct visits after", "visits"),
                 "visits_kept_share": share(_mean(new > 0), "Share of distinct visits kept"),
                 "mean_relative_error": relative(_mean(np.abs(new - old) / old), "Mean relative error"),

@@ -27,22 +27,24 @@ def attack_pieces(
     sensitive: Sensitive,
     seed: np.random.SeedSequence,
     engine: Engine,
+    positions: Sequence[int] | None = None,
 ) -> tuple[tuple[tuple[AttackResult, ...], ...], list[str]]:
     """Return, for every attack, the results on each target, and the names of attacks that cannot be asked in pieces.
 
-    A target is data in pieces, such as the raw data and what was published of them.
+    A target is data in pieces, such as the raw data and what was published of them.  An attack draws from its position
+    in the list; `positions` are others, where it is one of a longer list.
     """
     results = []
     without = []
-    for position, attack in enumerate(attacks):
+    for position, attack in zip(positions or range(len(attacks)), attacks, strict=True):
         if not attack.additive:
             without.append(attack.name)
             continue
         engine.progress(f"attack {attack.name}")
         drawn = _victims(attack, pieces)
-        asked = [(i, file, n) for i, (file, n) in enumerate(zip(pieces.files, drawn, strict=True)) if n]
+        tasks = [(i, file, n) for i, (file, n) in enumerate(zip(pieces.files, drawn, strict=True)) if n]
         own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, position))
-        queries = attack.join_queries(engine.map(partial(_ask, attack, pieces.shared, sensitive, own), asked))
+        queries = attack.join_queries(engine.map(partial(_ask, attack, pieces.shared, sensitive, own), tasks))
         answer = partial(_answer, attack, pieces.shared, queries)
         results.append(
             tuple(attack.summarize(queries, add_counts(engine.map(answer, list(files)))) for files in targets)
@@ -55,14 +57,14 @@ def _victims(attack: Any, pieces: Pieces) -> list[int]:
     people = np.array([len(np.unique(keys.person)) for keys in pieces.keys])
     wanted = min(attack.victims, int(people.sum()))
     upto = np.rint(np.cumsum(people) * wanted / people.sum()).astype(np.int64)
-    found: list[int] = np.diff(upto, prepend=0).tolist()
-    return found
+    victims: list[int] = np.diff(upto, prepend=0).tolist()
+    return victims
 
 
 def _ask(
-    attack: Any, shared: Path, sensitive: Sensitive, seed: np.random.SeedSequence, asked: tuple[int, Path, int]
+    attack: Any, shared: Path, sensitive: Sensitive, seed: np.random.SeedSequence, task: tuple[int, Path, int]
 ) -> Any:
-    number, file, victims = asked
+    number, file, victims = task
     values = {name: list(listed) for name, listed in sensitive}
     rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, number)))
     piece = load_data(file, load_value(shared))

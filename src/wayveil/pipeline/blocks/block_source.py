@@ -147,8 +147,8 @@ def _cut(recipe: Recipe, want: InputPlan, pieces: Pieces, scratch: Path, engine:
     store = Disk(folder=scratch)
     n_blocks, apart = cut_pieces(store, pieces, rows=want.rows, people_apart=together, engine=engine)
     # The keys are no longer needed, and blocks are worked on while what is left is held.
-    found = _on_disk(replace(pieces, keys=()), scratch, n_blocks, rows=want.rows)
-    return replace(found, people_apart=apart)
+    blocks = _on_disk(replace(pieces, keys=()), scratch, n_blocks, rows=want.rows)
+    return replace(blocks, people_apart=apart)
 
 
 def _on_disk(pieces: Pieces, scratch: Path, n_blocks: int, *, rows: int) -> Blocks:

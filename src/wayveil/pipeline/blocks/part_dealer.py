@@ -64,8 +64,8 @@ def load_part(store: Store, part: Part, claim: Guarantee) -> tuple[Any, MethodRe
 
 def load_made(store: Store, number: int) -> MethodResult:
     """Return what became of a block in the end."""
-    made: MethodResult = store.load(f"{'reconciled' if store.has(f'reconciled/{number}') else 'made'}/{number}")
-    return made
+    result: MethodResult = store.load(f"{'reconciled' if store.has(f'reconciled/{number}') else 'made'}/{number}")
+    return result
 
 
 def _deal_block(job: Job, n_parts: int, number: int) -> None:

@@ -52,7 +52,7 @@ from wayveil.report.readme_page import README
 from wayveil.report.results_json import verdict_json
 from wayveil.verifiers import SHOWN_BY_REPETITION, Need, apart, class_keys, join_verdicts
 
-__all__ = ["SHARE_ROWS", "WORK_BASE", "WORK_PER_BYTE", "FolderVerdict", "verify_folder"]
+__all__ = ["SHARE_ROWS", "WORK_BASE", "WORK_PER_BYTE", "FolderVerdict", "differing_files", "verify_folder"]
 
 SHARE_ROWS = 2_000_000
 """About so many rows are held at a time where parts keep a claim only together."""
@@ -195,19 +195,19 @@ def verify_folder(
     failures += [*_form_failures(public, manifest), *_method_failures(manifest), *_text_failures(manifest)]
     failures += _file_failures(public, manifest)
     limit = _limit(public, manifest) if work_limit is None else check_int("verify", "work_limit", work_limit, low=1)
-    found = _Found(by_definition=by_definition)
+    findings = _Found(by_definition=by_definition)
     try:
         with limit_work(limit):
-            found.judge(public, manifest)
+            findings.judge(public, manifest)
     except WorkLimitReached:
-        found.not_judged.append(
+        findings.not_judged.append(
             f"the data: this takes more than {limit:,} steps; if you trust who made the folder, allow more with "
             "--work-limit"
         )
-    failures += found.failures
-    verdict = found.verdict
-    not_judged = found.not_judged
-    opinion = found.opinion
+    failures += findings.failures
+    verdict = findings.verdict
+    not_judged = findings.not_judged
+    opinion = findings.opinion
     if not manifest.verdict.holds:
         failures.append("the manifest itself says that the claim did not hold")
     if original is not None:
@@ -243,7 +243,7 @@ def verify_folder(
                 f"The attribute {name!r} is published as it is; the promise does not cover it."
                 for name in unprotected(manifest.guarantee, manifest.attributes)
             ),
-            *found.notes,
+            *findings.notes,
         ),
         by_definition=opinion.answer if by_definition else None,
     )
@@ -294,10 +294,10 @@ def _limit(folder: Path, manifest: Manifest) -> int:
 
 def _signature_failures(folder: Path, public_key: str | Path | None) -> tuple[Signature, list[str]]:
     """Return what is known of the signature, and what is wrong with it; without a key nothing is."""
-    there = os.path.lexists(folder / SIGNATURE)
+    is_signed = os.path.lexists(folder / SIGNATURE)
     if public_key is None:
-        return ("not checked" if there else "none"), []
-    if not there:
+        return ("not checked" if is_signed else "none"), []
+    if not is_signed:
         return "none", ["the manifest is not signed"]
     try:
         with open_plain(folder / MANIFEST) as file:
@@ -330,7 +330,7 @@ class _Repetition:
                 outcome = publish(self._repeating(recipe, scratch / "out"), engine=engine, secret=secret)
             except NotPublished as refusal:
                 return None, [f"the original, published again with this recipe, keeps no promise: {refusal}"], []
-            differing = _differing(self.public, scratch / "out" / "public")
+            differing = differing_files(self.public, scratch / "out" / "public")
         if differing:
             return None, [f"published again from the original, other files come out: {', '.join(differing)}"], []
         # Every byte is the one that follows from the secret, so it is known how they came about.
@@ -359,7 +359,7 @@ def _other_versions(manifest: Manifest) -> str:
     return f"the folder was made with another version of {', '.join(differing)} than is installed here"
 
 
-def _differing(one: Path, other: Path) -> list[str]:
+def differing_files(one: Path, other: Path) -> list[str]:
     """Return the names of files that the two folders do not have alike; who repeats it does not sign it."""
     names = sorted({path.name for folder in (one, other) for path in folder.iterdir()} - {SIGNATURE})
     return [
@@ -418,13 +418,13 @@ def _file_failures(folder: Path, manifest: Manifest) -> list[str]:
     failures = []
     for name, expected in sorted(manifest.files.items()):
         try:
-            found = file_facts(folder / name)
+            facts = file_facts(folder / name)
         except OSError:
             failures.append(f"{_shown(name)} is missing or cannot be read")
             continue
-        if found.bytes != expected.bytes:
-            failures.append(f"the size of {_shown(name)} differs: {found.bytes:,} bytes instead of {expected.bytes:,}")
-        if found.sha256 != expected.sha256:
+        if facts.bytes != expected.bytes:
+            failures.append(f"the size of {_shown(name)} differs: {facts.bytes:,} bytes instead of {expected.bytes:,}")
+        if facts.sha256 != expected.sha256:
             failures.append(f"the hash of {_shown(name)} differs: the file was changed after publication")
     unknown = sorted(name for name in manifest.files if not is_published_name(name))
     if unknown:

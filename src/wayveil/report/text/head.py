@@ -2,7 +2,8 @@
 
 Three states.  *Kept and low* is for a promise kept, data left for their purpose, and nobody exposed: an attack that is
 measured, whether or not the promise speaks of it, must not find anybody with more than the risk that is accepted.
-*Kept, but* says what exceeds that, or how much is lost, and what to try.  *Not published* is the third.
+*Kept, but* says what exceeds that, how much is lost, or that not every attack was run, and what to try.  *Not
+published* is the third.
 """
 
 from __future__ import annotations
@@ -84,20 +85,20 @@ class StrongestAttack:
         """What the attacker achieves, before and after, on average and at worst, and for how many above the limit."""
         does = ABOUT[self.mean.about][1] or "succeeds"
         before = "" if self.raw is None or self.raw.value is None else f"{self.raw.text} -> "
-        told = f"{self.attack}: {does} with {before}{self.mean.text} on average"
+        text = f"{self.attack}: {does} with {before}{self.mean.text} on average"
         if self.mean.interval_text:
-            told += f" ({self.mean.interval_text})"
+            text += f" ({self.mean.interval_text})"
         if self.largest is not None and self.largest.value is not None:
-            told += f", {self.largest.text} at worst"
+            text += f", {self.largest.text} at worst"
         if self.above is not None and self.above.value is not None and self.above.threshold is not None:
-            told += f"; {self.above.text} above {threshold_text(self.above.threshold)}"
-        return told
+            text += f"; {self.above.text} above {threshold_text(self.above.threshold)}"
+        return text
 
     def to_json(self) -> dict[str, Any]:
         """Return the attack as JSON can hold it."""
         numbers = {"raw": self.raw, "mean": self.mean, "largest": self.largest, "above": self.above}
-        told = {name: None if number is None else number.to_json() for name, number in numbers.items()}
-        return {"attack": self.attack, **told, "sentence": _spaced(self.sentence)}
+        content = {name: None if number is None else number.to_json() for name, number in numbers.items()}
+        return {"attack": self.attack, **content, "sentence": _spaced(self.sentence)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,6 +109,7 @@ class Head:
     the attack that says most, `loss` the score that tells most for what the data are for, and `left` what is left of
     rows, trips and people, `sizes` how coarse it is in metres and minutes, and `not_stopped` the attackers of whom the
     promise does not speak.  `limit` is the risk that the publisher accepts, None where it is that of the promise.
+    `missing` are the attacks that were not run.
     """
 
     state: State
@@ -119,6 +121,7 @@ class Head:
     left: Mapping[str, float] = field(default_factory=dict)
     limit: float | None = None
     use: Use | None = None
+    missing: tuple[str, ...] = ()
     sizes: str = ""
     not_stopped: tuple[str, ...] = ()
 
@@ -179,6 +182,7 @@ class Head:
             "sizes": self.sizes,
             "not_stopped": list(self.not_stopped),
             "next": self.next_step,
+            **({"missing": list(self.missing)} if self.missing else {}),
         }
 
     def _loss_json(self, loss: Score) -> dict[str, Any]:
@@ -192,12 +196,12 @@ class Head:
 
 def exposures(published: Sequence[AttackResult], counted: str = "people") -> tuple[Exposure, ...]:
     """Return the attacks on published data that exceed their limit, those that expose most people first."""
-    found: list[Exposure] = []
+    exposures_left: list[Exposure] = []
     for result in published:
         for share in result.numbers.values():
             if share.statistic != "share above" or share.threshold is None or not share.value:
                 continue
-            found.append(
+            exposures_left.append(
                 Exposure(
                     attack=result.name,
                     about=share.about,
@@ -208,7 +212,7 @@ def exposures(published: Sequence[AttackResult], counted: str = "people") -> tup
                     counted=counted,
                 )
             )
-    return tuple(sorted(found, key=_rank))
+    return tuple(sorted(exposures_left, key=_rank))
 
 
 def make_head(
@@ -220,6 +224,7 @@ def make_head(
     scores: Sequence[Score] = (),
     limit: float | None = None,
     use: Use | None = None,
+    missing: Sequence[str] = (),
     counted: str = "people",
     not_stopped: Sequence[str] = (),
 ) -> Head:
@@ -239,6 +244,8 @@ def make_head(
         The risk that the publisher accepts; the attacks were run with it.
     use : Use, optional
         What the data are for.
+    missing : sequence of str
+        Attacks that fit the data and were not run: nobody can call a risk low that was not measured.
     counted : str
         What the promise counts: "people", or "trajectories" where each is taken to be a person.
     not_stopped : sequence of str
@@ -246,7 +253,7 @@ def make_head(
     """
     exposed = exposures(published, counted)
     loss = telling_score(scores, use)
-    told: dict[str, Any] = {
+    content: dict[str, Any] = {
         "exposed": exposed,
         "risk": _strongest(published, raw, exposed),
         "loss": loss,
@@ -255,9 +262,10 @@ def make_head(
         "use": use,
         "sizes": remaining.sizes,
         "not_stopped": tuple(not_stopped),
+        "missing": tuple(missing),
     }
     if not holds:
-        return Head(state="refused", **told)
+        return Head(state="refused", **content)
     reasons: list[str] = []
     remedies: tuple[str, ...] = ()
     lost = None if loss is None else lost_share(loss)
@@ -274,14 +282,17 @@ def make_head(
         more = f" ({others} other attack{'s' if others > 1 else ''} above the limit, too)" if others else ""
         reasons.append(exposed[0].sentence + more)
         remedies += ("coarser times or places, or a larger k; who is not stopped stands in the report",)
-    return Head(state="but" if reasons else "kept", reasons=tuple(reasons), remedies=remedies, **told)
+    if missing:
+        reasons.append(f"{len(missing)} attack{'s were' if len(missing) > 1 else ' was'} not run")
+        remedies += ("wayveil measure, which runs the attacks and metrics that were left out",)
+    return Head(state="but" if reasons else "kept", reasons=tuple(reasons), remedies=remedies, **content)
 
 
 def _strongest(
     published: Sequence[AttackResult], raw: Sequence[AttackResult], exposed: Sequence[Exposure]
 ) -> StrongestAttack | None:
     """Return the attack of the first exposure, or else the one with the largest mean."""
-    found: list[tuple[tuple[float, float], StrongestAttack]] = []
+    ranked: list[tuple[tuple[float, float], StrongestAttack]] = []
     before = dict(enumerate(raw))
     for position, result in enumerate(published):
         for about in ABOUT:
@@ -297,8 +308,8 @@ def _strongest(
                 above=above,
             )
             share = 0.0 if above is None or above.value is None else float(above.value)
-            found.append(((share if exposed else 0.0, float(mean.value)), strongest))
-    return max(found, key=lambda one: one[0])[1] if found else None
+            ranked.append(((share if exposed else 0.0, float(mean.value)), strongest))
+    return max(ranked, key=lambda one: one[0])[1] if ranked else None
 
 
 def _find(result: AttackResult, about: str, statistic: str) -> Number | None:

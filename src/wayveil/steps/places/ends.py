@@ -88,5 +88,5 @@ class Ends(Step):
             place_y=at.get("place_y"),
             place_frame=data.place_frame,
         )
-        told = (f"{len(data):,} trips became {visits.n_rows:,} visits.",)
-        return visits, told, source if self.trajectory == "end" else None
+        notes = (f"{len(data):,} trips became {visits.n_rows:,} visits.",)
+        return visits, notes, source if self.trajectory == "end" else None

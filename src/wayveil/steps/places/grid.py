@@ -113,8 +113,8 @@ class Grid(Step):
             place_y=(cells[:, 1] + 0.5) * self.cell,
             place_frame=data.frame,
         )
-        told = f"{len(names):,} cell{'s' * (len(names) != 1)} of {self.cell:g} m"
-        return visits, (f"{data.n_rows:,} points became {visits.n_rows:,} visits to {told}, by {self.bucket}.",)
+        note = f"{len(names):,} cell{'s' * (len(names) != 1)} of {self.cell:g} m"
+        return visits, (f"{data.n_rows:,} points became {visits.n_rows:,} visits to {note}, by {self.bucket}.",)
 
     def _run_on_trips(self, data: Trips, width: int) -> tuple[Trips, tuple[str, ...]]:
         """Return the trips between cells."""
@@ -144,8 +144,8 @@ class Grid(Step):
             positions=((cells[:, 0] + 0.5) * self.cell, (cells[:, 1] + 0.5) * self.cell),
             frame=data.place_frame,
         )
-        told = f"{len(names):,} cell{'s' * (len(names) != 1)} of {self.cell:g} m"
-        return trips, (f"The ends of {len(data):,} trips were put into {told}, by {self.bucket}.",)
+        note = f"{len(names):,} cell{'s' * (len(names) != 1)} of {self.cell:g} m"
+        return trips, (f"The ends of {len(data):,} trips were put into {note}, by {self.bucket}.",)
 
     def _numbers(self, coordinate: FloatArray) -> IntArray:
         with np.errstate(over="ignore"):

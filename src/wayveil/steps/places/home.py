@@ -167,12 +167,12 @@ class Home(Step):
         lasts[:-1][same] = np.minimum(np.diff(t)[same], longest)
         if isinstance(data, Trips):
             lasts[~_arrives(data)[order]] = 0  # a trip is on its way from where it began
-        found = []
+        stays = []
         for begin, end in ((self.night_from, self.night_to), (self.work_from, self.work_to)):
             inside = np.empty(len(t), np.int64)
             inside[order] = _time_inside(t + lasts, begin, end, second) - _time_inside(t, begin, end, second)
-            found.append(inside)
-        return found[0], found[1]
+            stays.append(inside)
+        return stays[0], stays[1]
 
     def _moved(self, data: Visits, rows: BoolArray) -> Visits:
         """Return the data with other places in these rows."""

@@ -57,7 +57,7 @@ class PlaceIndex:
         point = np.stack([x, y], axis=1)
         near = np.flatnonzero(((point >= self.low) & (point <= self.high)).all(axis=1))
         cell = self._number(self._cells(point[near]))
-        found = np.full(len(x), -1, np.int64)
+        nearest = np.full(len(x), -1, np.int64)
         shapes = PlaceShapes(
             self.places.x,
             self.places.y,
@@ -69,8 +69,8 @@ class PlaceIndex:
         )
         low = np.searchsorted(self.cell, cell)
         high = np.searchsorted(self.cell, cell, side="right")
-        found[near] = place_of_points(point[near, 0], point[near, 1], low, high, self.candidate, shapes)
-        return found
+        nearest[near] = place_of_points(point[near, 0], point[near, 1], low, high, self.candidate, shapes)
+        return nearest
 
     def nearest(self, x: FloatArray, y: FloatArray, within: float) -> IntArray:
         """Return the place whose centre is nearest to each point, -1 where that is farther away than `within`."""

@@ -168,14 +168,14 @@ class FindStops(Step):
         at = index.at(data.x, data.y)
         trajectory = trajectory_of_row(data.offsets)
         if self.method == "smot":
-            found = _runs(at, trajectory)
-            least = np.where(np.isnan(own), stay, own)[found.place]
-            known = found.where(data.t[found.last] - data.t[found.first] >= least)
-            found = known
+            stretches = _runs(at, trajectory)
+            least = np.where(np.isnan(own), stay, own)[stretches.place]
+            known = stretches.where(data.t[stretches.last] - data.t[stretches.first] >= least)
+            stretches = known
         else:
             first, last = self._slow(data, stay) if self.method == "cbsmot" else self._turning(data, trajectory, stay)
-            found = self._placed(data, first, last, at, own, index)
-            known = found.where(found.place >= 0)
+            stretches = self._placed(data, first, last, at, own, index)
+            known = stretches.where(stretches.place >= 0)
         if data.n_rows and len(known.first) == 0 and (at < 0).all():
             raise InputError(
                 f"stops: none of {data.n_rows:,} points is in any of {len(places):,} places. Points and places must be "
@@ -193,7 +193,7 @@ class FindStops(Step):
             time_format=data.time_format,
             owners=data.owners,
         )
-        return stops, self._notes(data, stops, len(found.first), int((found.place < 0).sum()))
+        return stops, self._notes(data, stops, len(stretches.first), int((stretches.place < 0).sum()))
 
     def _slow(self, data: Points, stay: int) -> tuple[IntArray, IntArray]:
         """Return stretches of low speed, in order of time."""
@@ -244,14 +244,14 @@ class FindStops(Step):
         place[lost] = np.where(too_short, -1, near)
         return _Stretches(first, last, place)
 
-    def _notes(self, data: Points, stops: Stops, found: int, unknown: int) -> tuple[str, ...]:
+    def _notes(self, data: Points, stops: Stops, n_stops: int, unknown: int) -> tuple[str, ...]:
         some = int(np.count_nonzero(np.diff(stops.offsets)))
         many = f"{stops.n_rows:,} stop{'s' * (stops.n_rows != 1)}"
         notes = [f"{data.n_rows:,} points became {many} in {some:,} of {len(data):,} trajectories."]
         if unknown:
             what = "low speed" if self.method == "cbsmot" else "many turns"
             verb = "was dropped: it is" if unknown == 1 else "were dropped: they are"
-            notes.append(f"{unknown:,} of {found:,} stretches of {what} {verb} at no known place.")
+            notes.append(f"{unknown:,} of {n_stops:,} stretches of {what} {verb} at no known place.")
         return tuple(notes)
 
 
@@ -321,13 +321,13 @@ def _longest(t: IntArray, at: IntArray, stretch: IntArray, row: IntArray, last: 
     return place
 
 
-def _merged(found: _Stretches, trajectory: IntArray) -> _Stretches:
+def _merged(stretches: _Stretches, trajectory: IntArray) -> _Stretches:
     """Join stretches at one place with no point between them."""
-    begins = np.ones(len(found.first), np.bool_)
+    begins = np.ones(len(stretches.first), np.bool_)
     begins[1:] = (
-        (found.place[1:] != found.place[:-1])
-        | (trajectory[found.first[1:]] != trajectory[found.first[:-1]])
-        | (found.first[1:] > found.last[:-1] + 1)
+        (stretches.place[1:] != stretches.place[:-1])
+        | (trajectory[stretches.first[1:]] != trajectory[stretches.first[:-1]])
+        | (stretches.first[1:] > stretches.last[:-1] + 1)
     )
     ends = np.append(begins[1:], np.ones(min(1, len(begins)), np.bool_))
-    return _Stretches(found.first[begins], found.last[ends], found.place[begins])
+    return _Stretches(stretches.first[begins], stretches.last[ends], stretches.place[begins])

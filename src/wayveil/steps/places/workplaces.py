@@ -112,13 +112,13 @@ class Workplaces(Step):
         place = data.place.astype(np.int64)
         day, hour = self._clock(data, seconds or 1.0)
         weekday = ((day + 3) % 7 < 5) & ((data.t != 0) | (data.t_end != 0))  # day 0 was a Thursday; 0 is no time
-        there = _count_days(person, place, day, weekday & data.sensitive & self._inside(hour) & self._long(data))
-        often = {key: days for key, days in there.items() if days >= self.min_days}
+        days_there = _count_days(person, place, day, weekday & data.sensitive & self._inside(hour) & self._long(data))
+        often = {key: days for key, days in days_there.items() if days >= self.min_days}
         of_them = np.isin(person, np.array([who for who, _ in often], np.int64))
         active = _count_days(person, np.zeros_like(place), day, weekday & of_them)
         work = {(who, where) for (who, where), days in often.items() if days >= self.min_share * active[who, 0]}
-        gone = _among(person, place, work)
-        return data.where(~gone), self._notes(data, work, gone)
+        at_work = _among(person, place, work)
+        return data.where(~at_work), self._notes(data, work, at_work)
 
     def _clock(self, data: Stops, seconds: float) -> tuple[IntArray, IntArray]:
         hour = data.t // round(_HOUR_S / seconds)
@@ -135,25 +135,25 @@ class Workplaces(Step):
             return np.ones(data.n_rows, np.bool_)
         stay = duration_units(self.name, "min_stay", self.min_stay, data.time_format)
         # As floats, differences of any two times are finite.
-        found: BoolArray = (data.t_end == data.t) | (data.t_end.astype(np.float64) - data.t >= stay)
-        return found
+        is_long: BoolArray = (data.t_end == data.t) | (data.t_end.astype(np.float64) - data.t >= stay)
+        return is_long
 
-    def _notes(self, data: Stops, work: set[tuple[int, int]], gone: BoolArray) -> tuple[str, ...]:
+    def _notes(self, data: Stops, work: set[tuple[int, int]], at_work: BoolArray) -> tuple[str, ...]:
         workers = len({person for person, _ in work})
-        stops = int(np.count_nonzero(gone))
+        stops = int(np.count_nonzero(at_work))
         secret = int(np.count_nonzero(data.sensitive))
         verb = "works" if workers == 1 else "work"
         was = "was" if stops == 1 else "were"
-        told = (
+        notes = (
             f"{workers:,} of {data.n_owners:,} people {verb} at a sensitive place: {stops:,} of {secret:,} sensitive "
             f"stops {was} left out."
         )
         if data.owners == "declared":
-            return told, (
+            return notes, (
                 "Each trajectory counts as another person, so work was looked for within each trajectory only; give a "
                 "column user_id if somebody has several."
             )
-        return (told,)
+        return (notes,)
 
 
 def _count_days(person: IntArray, place: IntArray, day: IntArray, rows: BoolArray) -> dict[tuple[int, int], int]:

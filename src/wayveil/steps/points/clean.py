@@ -123,11 +123,11 @@ def _repeated(data: Points, *, ends: bool) -> BoolArray:
 
 def _dropped(keep: BoolArray, total: int, what: str, done: str, why: str) -> tuple[str, ...]:
     """Return a note on what is not kept, or none; `why` begins with a verb in the singular."""
-    gone = int(np.count_nonzero(~keep))
-    if gone == 0:
+    n_dropped = int(np.count_nonzero(~keep))
+    if n_dropped == 0:
         return ()
-    if gone == 1:
+    if n_dropped == 1:
         return (f"1 of {total:,} {what} was {done}: it {why}.",)
     verb, rest = why.split(" ", 1)
     plural = {"has": "have", "cannot": "cannot", "repeats": "repeat"}[verb]
-    return (f"{gone:,} of {total:,} {what} were {done}: they {plural} {rest}.",)
+    return (f"{n_dropped:,} of {total:,} {what} were {done}: they {plural} {rest}.",)

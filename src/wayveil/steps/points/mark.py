@@ -132,9 +132,9 @@ class Mark(Step):
 
 def _ends(data: Points) -> BoolArray:
     known = np.zeros(data.n_rows, np.bool_)
-    there = np.diff(data.offsets) > 0
-    known[data.offsets[:-1][there]] = True
-    known[data.offsets[1:][there] - 1] = True
+    nonempty = np.diff(data.offsets) > 0
+    known[data.offsets[:-1][nonempty]] = True
+    known[data.offsets[1:][nonempty] - 1] = True
     return known
 
 

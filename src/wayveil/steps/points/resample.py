@@ -94,8 +94,8 @@ class Resample(Step):
         regular = make_parts(data, source, lengths[lengths > 0], when, x, y)
         notes = [f"{data.n_rows:,} points became {regular.n_rows:,} at multiples of {self.period} ({self.method})."]
         if gaps:
-            made = f"{len(lengths):,} trajectories of {int(np.count_nonzero(np.diff(data.offsets))):,}"
-            notes.append(f"Splitting at {gaps:,} gap{'s' * (gaps != 1)} made {made}.")
+            became = f"{len(lengths):,} trajectories of {int(np.count_nonzero(np.diff(data.offsets))):,}"
+            notes.append(f"Splitting at {gaps:,} gap{'s' * (gaps != 1)} made {became}.")
         empty = len(lengths) - len(source) + int(np.count_nonzero(np.diff(data.offsets) == 0))
         if empty:
             verb, its = ("was dropped", "its") if empty == 1 else ("were dropped", "their")

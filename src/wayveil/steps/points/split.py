@@ -116,24 +116,25 @@ class Split(Step):
         if lost:
             verb = "was dropped: it lies" if lost == 1 else "were dropped: they lie"
             notes.append(f"{lost:,} of {data.n_rows:,} points {verb} inside a stay.")
-        gone = len(data) - len(np.unique(source))
-        if gone:
-            notes.append(f"{gone:,} of {len(data):,} trajectories {'has' if gone == 1 else 'have'} no trip.")
+        n_lost = len(data) - len(np.unique(source))
+        if n_lost:
+            notes.append(f"{n_lost:,} of {len(data):,} trajectories {'has' if n_lost == 1 else 'have'} no trip.")
         return tuple(notes)
 
 
-def check_spans(who: str, data: Points) -> None:
+def check_spans(component: str, data: Points) -> None:
     """Refuse times whose differences inside a trajectory do not fit into 64 bits."""
     if data.known is not None:
         raise InputError(
-            f"{who}: the points are marked as known to an attacker, and this step makes other points. Write its result "
+            f"{component}: the points are marked as known to an attacker, and this step makes other points. Write "
+            "its result "
             "with wayveil prepare first, and mark that."
         )
     has = np.diff(data.offsets) > 0
     first = data.t[data.offsets[:-1][has]]
     last = data.t[data.offsets[1:][has] - 1]
     if (last.astype(np.float64) - first.astype(np.float64) > 2.0**62).any():
-        raise InputError(f"{who}: the times of a trajectory are too far apart for 64-bit integers; correct them.")
+        raise InputError(f"{component}: the times of a trajectory are too far apart for 64-bit integers; correct them.")
 
 
 def first_rows(data: Points) -> np.ndarray:

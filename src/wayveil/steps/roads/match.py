@@ -211,9 +211,9 @@ class Match(Step):
         radius = self._radius(noise)
         blocks = [_block(data, begin, end) for begin, end in _cuts(data.offsets)]
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            found = list(pool.map(lambda block: self._match(block, roads, noise, radius), blocks))
-        parts = [part for part, _ in found]
-        counts = _Counts(*(sum(column) for column in zip(*(count for _, count in found), strict=True)))
+            matches = list(pool.map(lambda block: self._match(block, roads, noise, radius), blocks))
+        parts = [part for part, _ in matches]
+        counts = _Counts(*(sum(column) for column in zip(*(count for _, count in matches), strict=True)))
         if data.n_rows and counts.near == 0:
             raise InputError(
                 f"match: none of {data.n_rows:,} points lies within {radius:g} m of a road. Points and network "
@@ -310,9 +310,9 @@ def _notes(data: Points, routes: Routes, source: IntArray, counts: _Counts, radi
     if still:
         parts = "1 part of a trajectory was" if still == 1 else f"{still:,} parts of trajectories were"
         notes.append(f"{parts} dropped: {'it shows' if still == 1 else 'they show'} no way along a road.")
-    gone = len(data) - len(np.unique(source))
-    if gone:
-        notes.append(f"{gone:,} of {len(data):,} trajectories {'has' if gone == 1 else 'have'} no route.")
+    n_lost = len(data) - len(np.unique(source))
+    if n_lost:
+        notes.append(f"{n_lost:,} of {len(data):,} trajectories {'has' if n_lost == 1 else 'have'} no route.")
     return notes
 
 

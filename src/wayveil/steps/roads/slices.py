@@ -147,9 +147,9 @@ class Slices(Step):
         if lost:
             verb = "was dropped: it was" if lost == 1 else "were dropped: they were"
             notes.append(f"{lost:,} of {data.n_rows:,} rows {verb} entered outside all frames.")
-        gone = len(data) - len(np.unique(source))
-        if gone:
-            notes.append(f"{gone:,} of {len(data):,} trajectories {'has' if gone == 1 else 'have'} no row left.")
+        n_lost = len(data) - len(np.unique(source))
+        if n_lost:
+            notes.append(f"{n_lost:,} of {len(data):,} trajectories {'has' if n_lost == 1 else 'have'} no row left.")
         return tuple(notes)
 
 
@@ -157,8 +157,8 @@ def _parse(text: str) -> list[tuple[int, int]]:
     """Return frames as minutes from midnight, [begin, end); an end on the next day is 1440 or more."""
     frames = []
     for part in text.split(","):
-        found = _FRAME.fullmatch(part.strip())
-        h1, m1, h2, m2 = (int(word) for word in found.groups()) if found else (0, 60, 0, 60)
+        match = _FRAME.fullmatch(part.strip())
+        h1, m1, h2, m2 = (int(word) for word in match.groups()) if match else (0, 60, 0, 60)
         begin = h1 * 60 + m1
         end = h2 * 60 + m2
         if m1 > 59 or m2 > 59 or begin >= _DAY_MIN or end > _DAY_MIN:

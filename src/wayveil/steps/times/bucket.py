@@ -87,8 +87,8 @@ class Bucket(Step):
             keep=self.keep,
         )
         coarse = replace(data, offsets=keep_rows(data.offsets, stay), location=data.location[stay], t=t)
-        told = left_out_note(data.n_visits, coarse.n_visits, self.keep)
-        return coarse, (f"Times were floored to {self.width}.", *order_note(t, width), *told)
+        note = left_out_note(data.n_visits, coarse.n_visits, self.keep)
+        return coarse, (f"Times were floored to {self.width}.", *order_note(t, width), *note)
 
 
 def order_note(t: IntArray, width: int) -> tuple[str, ...]:

@@ -116,10 +116,10 @@ class Fold(Step):
             # A trip stays one: it is of the day on which it began, and an end on a later day is as many days behind.
             first = data.offsets[:-1][trajectory]
             bucket = (typical[first] + day - day[first]) * _DAY_S * second + moment // width * width
-            told = (
+            more_notes = (
                 f"{_STANDS[self.to]}, in parts of {self.part} from {self.start}:00; a trip is of the day it began on."
             )
-            return replace(data, t=bucket + opening), (told,), np.arange(len(data))
+            return replace(data, t=bucket + opening), (more_notes,), np.arange(len(data))
         bucket = typical * _DAY_S * second + moment // width * width
         span = (day - _MONDAY) // 7 if self.to == "week" else day
         begins = np.ones(data.n_visits, np.bool_)

@@ -174,24 +174,27 @@ class Zones(Step):
         if not len(situation.item):
             return _place_rows(data, _NOTHING, _NOTHING.zone), ("There are no visits, so there are no zones.",)
         if zones is not None and self.needs_zones:
-            found = _in_polygons(zones, situation)
+            zones_found = _in_polygons(zones, situation)
         elif self.needs_zones:
             raise InputError("zones: it is not known which zones; give cell, h3, or a file of polygons with --zones.")
         elif self.h3 != "none":
-            found = self._in_h3(situation)
+            zones_found = self._in_h3(situation)
         elif self.time != "none":
-            found = self._in_space_and_time(data, situation)
+            zones_found = self._in_space_and_time(data, situation)
         else:
-            found = self._in_cells(situation)
-        zone = found.zone[situation.item] if found.begin is None else found.zone
+            zones_found = self._in_cells(situation)
+        zone = zones_found.zone[situation.item] if zones_found.begin is None else zones_found.zone
         lost = int(np.count_nonzero(zone < 0))
         if lost and self.outside == "refuse":
             raise InputError(
                 f"zones: {lost:,} of {len(zone):,} {data.row_word} lie outside of every zone; give zones that hold "
                 "them, or leave them out with outside=drop."
             )
-        placed = _place_rows(data, found, zone)
-        return placed, (*(() if zones is None else zones.notes), *self._notes(data, situation, found, zone, placed))
+        placed = _place_rows(data, zones_found, zone)
+        return placed, (
+            *(() if zones is None else zones.notes),
+            *self._notes(data, situation, zones_found, zone, placed),
+        )
 
     def _situation(self, data: Visits | Trips | Points) -> _Situation:
         owner = data.owner[trajectory_of_row(data.offsets)]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from wayveil.model.claims import AttackGraph
-from wayveil.model.claims.counting import percent, share_text
+from wayveil.model.claims.counting import number_text, percent, share_text
 from wayveil.model.data.boxes import Boxes
 from wayveil.model.data.points import Points
 from wayveil.model.data.ragged import BoolArray, IntArray, keep_rows, offsets_of
@@ -46,10 +46,11 @@ def check_attack_graph(published: Boxes, claim: AttackGraph, *, original: Points
     4. every trajectory has edges to at least k distinct people;
     5. of the trajectories that are left for a person, and of the people (one for each of their trajectories) who are
        left for a trajectory, no more than a share `row_share` is one person's; with a top speed also of what is left
-       for an attacker who does not use it;
+       for an attacker who does not use it, and with marks (7) also of what is left for one who does not look at them;
     6. with a top speed, nobody's recorded positions are faster, along an axis, than that;
-    7. where the publication says which boxes are of declared times, at least k people (or trajectories, where owners
-       are not known) have each of these, and every box of a person at a time that is known of the person is one.
+    7. where the publication marks the boxes of declared times, at least k people (or trajectories, where owners are not
+       known) have each of these, and every box of a person at a time that is known of the person is one.  Then there is
+       an edge from i to o in 3 to 5 only if the boxes of o around what is known of i are marked.
 
     Without the original only the first half of 7 is judged.
 
@@ -108,7 +109,7 @@ def check_attack_graph(published: Boxes, claim: AttackGraph, *, original: Points
     if why_not:
         return _refused(published, claim, why_not)
     try:
-        findings = _Findings.of(published, original, claim).with_declared(published, original)
+        findings = _Findings.of(published, original, claim)
     except BudgetExceeded:
         return _refused(
             published,
@@ -131,68 +132,86 @@ class _Findings:
     true: BoolArray
     fast: BoolArray | None
     left: Pruned | None
-    left_without: Pruned | None = None
+    others: tuple[Pruned | None, ...] = ()
     shared: IntArray | None = None
     unmarked: BoolArray | None = None
 
     @classmethod
     def of(cls, published: Boxes, original: Points, claim: AttackGraph) -> _Findings:
+        """Return what is found; `left` is what is left for who uses all there is, `others` for who uses less."""
         nodes = np.flatnonzero(published.offsets[:-1] < published.offsets[1:])
-        owner = people_of(_who(published, original))[nodes]
-        true = touched(published, original)
         steps = StepBudget(STEP_LIMIT)
-        search = Search.of(published, original, nodes, steps)
+        unmarked = None if published.declared is None else find_unmarked(published, original)
+        plain = _Graph.of(published, published, original, claim, nodes, steps)
+        left = list(plain.left)
+        if published.declared is not None and not published.declared.all() and not np.any(unmarked):
+            # Who looks at the marks rules out trajectories that have other boxes around what is known.
+            marked = published.where(published.declared)
+            left = [*_Graph.of(published, marked, original, claim, nodes, steps).left, *left]
+        fast = None
+        if not isinstance(claim.top_speed, str):
+            speed = axis_speed(claim.top_speed, original)
+            fast = exceed_speed(original, speed, exact_m(published))[nodes]
+        return cls(
+            nodes=nodes,
+            edges=plain.edges,
+            symmetric=plain.symmetric,
+            contained=plain.contained,
+            true=touched(published, original),
+            fast=fast,
+            left=left[0],
+            others=tuple(left[1:]),
+            shared=None if unmarked is None else count_sharing(published, people_of(_who(published, original))),
+            unmarked=unmarked,
+        )
+
+    @property
+    def sides(self) -> list[Left]:
+        """What is left for people and for trajectories, to all attackers."""
+        return [side for left in (self.left, *self.others) if left for side in (left.of_person, left.of_trajectory)]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Graph:
+    """Who can be whose, and what is left of it: with the top speed of the claim, if it has one, and without it."""
+
+    edges: int
+    symmetric: bool
+    contained: BoolArray
+    left: tuple[Pruned | None, ...]
+
+    @classmethod
+    def of(
+        cls, published: Boxes, around: Boxes, original: Points, claim: AttackGraph, nodes: IntArray,
+        steps: StepBudget,
+    ) -> _Graph:  # fmt: skip
+        """Return the graph where what is known must be in the boxes `around` it: all that are published, or some."""
+        owner = people_of(_who(published, original))[nodes]
+        search = Search.of(around, original, nodes, steps)
         if not isinstance(claim.top_speed, str):
             speed = axis_speed(claim.top_speed, original)
             whole = search.run(StepBudget(MOST_EDGES))
             graph = _reachable(published, original, nodes, whole, speed, steps)
             return cls(
-                nodes=nodes,
                 edges=len(graph.candidate),
                 symmetric=is_symmetric(graph),
                 contained=self_contained(graph),
-                true=true,
-                fast=exceed_speed(original, speed, exact_m(published))[nodes],
-                left=prune(graph, owner),
-                left_without=prune(whole, owner),
+                left=(prune(graph, owner), prune(whole, owner)),
             )
         if search.most > MOST_EDGES and len(nodes) <= MOST_PEOPLE:  # perhaps too many to list, but few enough for bits
             crowd = DenseGraph.of(search)
             return cls(
-                nodes=nodes,
                 edges=crowd.edges,
                 symmetric=crowd.is_symmetric,
                 contained=crowd.self_contained,
-                true=true,
-                fast=None,
-                left=crowd.prune(owner),
+                left=(crowd.prune(owner),),
             )
         graph = search.run(StepBudget(MOST_EDGES))
         return cls(
-            nodes=nodes,
             edges=int((graph.sizes * np.diff(graph.offsets)).sum()),
             symmetric=is_symmetric(graph),
             contained=self_contained(graph),
-            true=true,
-            fast=None,
-            left=prune(graph, owner),
-        )
-
-    @property
-    def sides(self) -> list[Left]:
-        """What is left for people and for trajectories, with the top speed and without it."""
-        return [
-            side for left in (self.left, self.left_without) if left for side in (left.of_person, left.of_trajectory)
-        ]
-
-    def with_declared(self, published: Boxes, original: Points) -> _Findings:
-        """Return the same with what is found of boxes that are said to be of declared times, if any are."""
-        if published.declared is None:
-            return self
-        return replace(
-            self,
-            shared=count_sharing(published, people_of(_who(published, original))),
-            unmarked=find_unmarked(published, original),
+            left=(prune(graph, owner),),
         )
 
 
@@ -399,7 +418,7 @@ def _reason(data: Boxes | Points, claim: AttackGraph, measured: dict[str, Any], 
         return f"A box contains no position of its person in its time; of {boxes:,} boxes, {wrong:,} do not."
     if witness["breaks"] == "speed":
         return (
-            f"A trajectory is faster than the top speed of {claim.top_speed:g} m/s allows along an axis; "
+            f"A trajectory is faster than the top speed of {number_text(claim.top_speed)} m/s allows along an axis; "
             f"{measured['too_fast']:,} of them are."
         )
     if witness["breaks"] == "declared":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from math import sqrt
 from typing import Any
 
@@ -38,8 +39,9 @@ def find_break_of_attack_graph(
         return "A trajectory was not in its boxes."
     if any(world.is_faster(i, claim.top_speed) for i in nodes):
         return "Somebody is faster than the top speed."
-    for speed in dict.fromkeys([claim.top_speed, "none"]):
-        edges = {i: {o for o in nodes if world.may_be(i, o, speed)} for i in nodes}
+    # Attackers with the top speed and without it; who do not look at the marks of declared times, and who do.
+    for speed, looks in product(dict.fromkeys([claim.top_speed, "none"]), [False, True]):
+        edges = {i: {o for o in nodes if world.may_be(i, o, speed, looks)} for i in nodes}
         if any(i not in edges[i] for i in nodes):
             return "Somebody does not fit their own trajectory."
         # Everybody has their own trajectory: a perfect matching.  Another edge i -> o is in one exactly if whoever had
@@ -104,10 +106,15 @@ class Positions:
         pairs = zip(self.truth[i], self.truth[i][1:], strict=False)
         return any(max(abs(x - u), abs(y - v)) > along_axis * (s - t) + self.slack for (t, x, y), (s, u, v) in pairs)
 
-    def may_be(self, i: int, o: int, top_speed: float | str) -> bool:
-        """Tell whether all that is known of person i fits trajectory o, and all its boxes are within reach."""
+    def may_be(self, i: int, o: int, top_speed: float | str, looks: bool) -> bool:
+        """Tell whether all that is known of person i fits trajectory o, and all its boxes are within reach.
+
+        Who `looks` at the marks knows that a declared position is in a marked box, where there are marks.
+        """
+        marks = self.marks[o] if looks and self.marks is not None else [True] * len(self.boxes[o])
+        marked = [box for box, mark in zip(self.boxes[o], marks, strict=True) if mark]
         for t, x, y in self.known_rows(i):
-            at = [box for box in self.boxes[o] if box[0] <= t <= box[1]]
+            at = [box for box in marked if box[0] <= t <= box[1]]
             if not any(self.distance(box, x, y) <= self.slack for box in at):
                 return False
             for box in self.boxes[o] if not isinstance(top_speed, str) else []:

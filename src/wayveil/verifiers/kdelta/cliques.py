@@ -91,17 +91,17 @@ def grow(close: BoolArray, people: Sequence[People], k: int, budget: StepBudget,
             have |= people[one]
             if len(have) >= k:
                 return members
-            gone = fits & ~close[one]
-            gone[one] = True
-            fits &= ~gone
+            excluded = fits & ~close[one]
+            excluded[one] = True
+            fits &= ~excluded
             for other in {other for person in people[one] for other in owned[person]}:
                 if fits[other] and people[other] <= have:  # brings nobody new
-                    gone[other] = True
+                    excluded[other] = True
                     fits[other] = False
             if not fits.any():
                 break
-            spend(2 * len(close) * int(gone.sum()))
-            left -= close[:, gone].sum(axis=1)
+            spend(2 * len(close) * int(excluded.sum()))
+            left -= close[:, excluded].sum(axis=1)
             one = int(np.where(fits, left, -1).argmax())
     return None
 

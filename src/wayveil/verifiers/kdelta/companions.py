@@ -51,8 +51,8 @@ def find_shortage(
             if path is None:
                 return crowd
             amount = min(needed, left[path[-1][1]], *(given[path[i][1]][path[i + 1][0]] for i in range(len(path) - 1)))
-            for place, (who, companion) in enumerate(path):
-                given[companion][who] = given[companion].get(who, 0) + amount
+            for place, (person, companion) in enumerate(path):
+                given[companion][person] = given[companion].get(person, 0) + amount
                 if place + 1 < len(path):
                     given[companion][path[place + 1][0]] -= amount
             left[path[-1][1]] -= amount
@@ -70,19 +70,19 @@ def _find_path(
     # Breadth first, so the path is a shortest one.  Before each round all companions near those who came before were
     # seen: they have nothing left, and those whom they give to are in `waiting`.  A round looks at the companions of
     # one more; the first that has something left ends the path.  Each companion is looked at once.
-    for who in waiting:
-        budget.consume(1 + len(close[who]))
-        for companion in close[who]:
+    for person in waiting:
+        budget.consume(1 + len(close[person]))
+        for companion in close[person]:
             if companion in seen:
                 continue
             seen.add(companion)
             if left[companion] > 0:
-                path = [(who, companion)]
+                path = [(person, companion)]
                 while path[0][0] != one:
                     path.insert(0, reached_from[path[0][0]])
                 return path, []
             for other, amount in given[companion].items():
                 if amount > 0 and other not in reached_from:
-                    reached_from[other] = (who, companion)
+                    reached_from[other] = (person, companion)
                     waiting.append(other)
     return None, sorted(reached_from)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from wayveil.model.claims import KDelta
-from wayveil.model.claims.counting import percent, share_text
+from wayveil.model.claims.counting import number_text, percent, share_text
 from wayveil.model.data.points import Points
 from wayveil.model.results import Verdict
 from wayveil.verifiers.common.step_budget import BudgetExceeded, StepBudget
@@ -182,7 +182,7 @@ def _reason(data: Points, claim: KDelta, tally: Tally, failure: Failure | None) 
     """One sentence with counts and the parameters, without anything that was published."""
     one, many = ("person", "people") if data.owners == "given" else ("trajectory", "trajectories")
     if failure is None:
-        how = "all the same" if claim.delta == 0 else f"at most {claim.delta:g} m apart at all times"
+        how = "all the same" if claim.delta == 0 else f"at most {number_text(claim.delta)} m apart at all times"
         how += " and run along one curve" if claim.delta > 0 and claim.placement == "random" else ""
         shared = f", and nobody owns more than {share_text(claim.owner_share)} of what looks alike"
         return (
@@ -191,7 +191,7 @@ def _reason(data: Points, claim: KDelta, tally: Tally, failure: Failure | None) 
         )
     if failure.breaks == "share":
         trajectories = "1 trajectory" if failure.own == 1 else f"{failure.own:,} trajectories"
-        where = "in the same places" if claim.delta == 0 else f"within {claim.delta:g} m"
+        where = "in the same places" if claim.delta == 0 else f"within {number_text(claim.delta)} m"
         share = percent(Fraction(failure.own, failure.own + failure.others))
         return (
             f"For {trajectories} of one {one} there are only {failure.others:,} of others {where} at all times, so "
@@ -203,12 +203,12 @@ def _reason(data: Points, claim: KDelta, tally: Tally, failure: Failure | None) 
     if failure.breaks == "curve":
         return f"A trajectory runs along a curve that only {crowd} share, itself included, fewer than k = {claim.k}."
     if failure.breaks == "companions":
-        where = "in the same places" if claim.delta == 0 else f"within {claim.delta:g} m"
+        where = "in the same places" if claim.delta == 0 else f"within {number_text(claim.delta)} m"
         return f"A trajectory has only {crowd} {where} at all times, itself included, fewer than k = {claim.k}."
     most = "" if failure.together is None else f" (the largest such set has {failure.together})"
     return (
-        f"A trajectory has {crowd} within {claim.delta:g} m at all times, itself included, but no set of k = {claim.k} "
-        f"of them that are so close to each other{most}."
+        f"A trajectory has {crowd} within {number_text(claim.delta)} m at all times, itself included, but no set of "
+        f"k = {claim.k} of them that are so close to each other{most}."
     )
 
 

@@ -351,13 +351,15 @@ def _reason(
     return text + "."
 
 
-def _why_not(claim: StrictK, measured: dict[str, Any], witness: dict[str, Any], findings: _Findings, who: str) -> str:
+def _why_not(
+    claim: StrictK, measured: dict[str, Any], witness: dict[str, Any], findings: _Findings, component: str
+) -> str:
     """One sentence on what `witness` shows."""
     breaks = witness["breaks"]
     if findings.driven and breaks in ("owner", "route", "road"):
         return findings.driven.reason(witness, claim.k)
     if breaks == "support":
-        return f"A route is that of only {measured['min_support']} {who} of its slice, fewer than k = {claim.k}."
+        return f"A route is that of only {measured['min_support']} {component} of its slice, fewer than k = {claim.k}."
     if breaks == "dummies":
         n = witness["people"]
         people = "1 person" if n == 1 else f"{n} people"

@@ -137,10 +137,10 @@ class Guard:
 
     def _has_cookie(self, headers: _Headers) -> bool:
         try:
-            found = SimpleCookie("; ".join(headers.every("cookie"))).get(self._cookie)
+            cookie = SimpleCookie("; ".join(headers.every("cookie"))).get(self._cookie)
         except CookieError:
             return False
-        return found is not None and _equal(found.value, self._secret)
+        return cookie is not None and _equal(cookie.value, self._secret)
 
 
 class _Headers:
