@@ -61,7 +61,7 @@ def tables() -> Iterator[tuple[str, Stops, BoolArray]]:
 
 
 def read(recipe: Recipe) -> Stops:
-    data = prepare(load(recipe.input), recipe.prepare).data
+    data = prepare(load(recipe.input, attributes=()), recipe.prepare, recipe.input).data
     assert isinstance(data, Stops)
     return data
 
