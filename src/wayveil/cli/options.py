@@ -21,6 +21,7 @@ __all__ = [
     "Keep",
     "KeepMapping",
     "MaxRisk",
+    "Measure",
     "MemoryLimit",
     "OutFile",
     "OutFolder",
@@ -152,6 +153,16 @@ _INPUT: dict[str, Any] = {
     "time_zone": Annotated[
         str | None, typer.Option("--time-zone", metavar="ZONE", help="Of times without an offset, as in Europe/Athens.")
     ],
+    "position_format": Annotated[
+        str | None,
+        typer.Option(
+            "--position-format", metavar="WORD", help="Of coordinates: degrees, e5, e6, e7, semicircles, sexagesimal."
+        ),
+    ],
+    "position_order": Annotated[
+        Literal["lonlat", "latlon"] | None,
+        typer.Option("--position-order", help="Which comes first in a column with both coordinates."),
+    ],
     "line_every": Annotated[
         float | None,
         typer.Option("--line-every", metavar="SECONDS", help="Between two positions of a column that holds lines."),
@@ -187,6 +198,14 @@ MaxRisk = Annotated[
 UseFor = Annotated[
     Literal["flows", "hours", "routes", "patterns", "points"] | None,
     typer.Option("--use", help="What the data are for: the loss that tells most for it comes first."),
+]
+Measure = Annotated[
+    Literal["none", "quick", "full"] | None,
+    typer.Option(
+        "--measure",
+        help="How much is measured: all attacks and metrics (full), what the head of the result needs where there are "
+        "more than 100,000 rows (quick, the default), or only what the promise depends on (none).",
+    ),
 ]
 Keep = Annotated[
     list[str] | None,
@@ -309,9 +328,11 @@ def _written(given: dict[str, Any], columns: dict[str, str]) -> dict[str, Any]:
     times = {}
     if form is not None or zone is not None:
         times = {"t": {"columns": [columns.pop("t", "t")], "format": form, "zone": zone}}
+    position = {"format": given.pop("position_format"), "order": given.pop("position_order")}
+    positions = {"point": position} if any(position.values()) else {}
     every = given.pop("line_every")
     line = None if every is None else {"column": "", "every": every}
-    return {"times": times, "line": line, **({"dialect": said} if said else {})}
+    return {"times": times, "line": line, "positions": positions, **({"dialect": said} if said else {})}
 
 
 def prepare_steps(time_bucket: str | None, asked: list[str] | None) -> tuple[Any, ...]:

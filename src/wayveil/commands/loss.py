@@ -32,7 +32,8 @@ def measure_loss(
     """Run metrics, by default all that fit, on the original and what was published of it."""
     timed = before.time_format == after.time_format
     if metrics is None:
-        metrics = default_metrics(type(before), type(after), matched=False, timed=timed)
+        found = default_metrics(type(before), type(after), matched=False, timed=timed)
+    metrics = tuple(metric for metric in found if not metric.owned)
     if not metrics and not timed:
         raise InputError(
             f"The times of the two tables cannot be compared: {before.time_format} and {after.time_format}."

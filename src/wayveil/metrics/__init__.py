@@ -5,6 +5,7 @@ from __future__ import annotations
 from wayveil.metrics.boxes.box_loss import BoxLoss
 from wayveil.metrics.boxes.cell_loss import CellLoss
 from wayveil.metrics.boxes.log_cost import LogCost
+from wayveil.metrics.boxes.shared_destinations import SharedDestinations
 from wayveil.metrics.flows import Flows, OdMatrix, RouteFlows, StopFlows
 from wayveil.metrics.hours import CellHours, PlaceHours
 from wayveil.metrics.patterns.frequent_sequences import FrequentSequences
@@ -16,6 +17,7 @@ from wayveil.metrics.points.mean_deviation import Deviation
 from wayveil.metrics.points.range_queries import RangeQueries
 from wayveil.metrics.prediction import NextCell, NextPlace, NextRoad, NextStop
 from wayveil.metrics.roads.road_error import RoadError
+from wayveil.metrics.roads.roads_not_driven import RoadsNotDriven
 from wayveil.metrics.roads.traffic import Traffic
 from wayveil.metrics.stops.generalization_cost import GeneralizationCost
 from wayveil.metrics.stops.taxonomy_levels import TaxonomyLevels
@@ -45,9 +47,11 @@ __all__ = [
     "RangeQueries",
     "RoadError",
     "RoadPatterns",
+    "RoadsNotDriven",
     "RouteFlows",
     "RouteLength",
     "SequentialPatterns",
+    "SharedDestinations",
     "StopFlows",
     "TaxonomyLevels",
     "Traffic",
@@ -90,5 +94,7 @@ METRICS: dict[str, type] = {
         RouteLength,
         StopFlows,
         NextStop,
+        RoadsNotDriven,
+        SharedDestinations,
     )
 }

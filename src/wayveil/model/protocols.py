@@ -226,6 +226,8 @@ class _Compared(_Declared, ABC):
     matched: ClassVar[bool] = False
     """Whether trajectory i of the target must be that of trajectory i of the truth (without rows if it was not
     published).  What needs this is left out where it is not known."""
+    owned: ClassVar[bool] = False
+    """Whether it must be known whose each trajectory of the target is; left out where only a publication is at hand."""
     timed: ClassVar[bool] = False
     """Whether times are compared; left out where a publication has the order of visits only."""
     asks: ClassVar[str | None] = None

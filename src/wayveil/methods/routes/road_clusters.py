@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -14,7 +15,7 @@ from wayveil.methods.routes.road_parts import Parts, Release
 from wayveil.methods.routes.road_shares import rows_within_share
 from wayveil.model.data.ragged import IntArray, offsets_of, take, trajectory_of_row
 
-__all__ = ["INDEXES", "Clustering", "release_clusters"]
+__all__ = ["INDEXES", "Clustering", "choose_release", "release_clusters"]
 
 INDEXES = {"ctree": CTREE, "inverted": INVERTED, "none": SCAN}
 """The names of the ways to look for clusters."""
@@ -84,6 +85,23 @@ def release_clusters(parts: Parts, how: Clustering) -> Release:
     facts = own if how.pad else {"clusters": len(clusters.people), "parts moved to another cluster": moved}
     facts["parts left out of people with too many"] = int(too_many.sum())
     return _release(parts, clusters, part[~too_many], group[parts.route[part[~too_many]]], dummies, facts)
+
+
+def choose_release(parts: Parts, ways: Sequence[Clustering]) -> Release:
+    """Publish a slice in one of several ways: the one that changes the numbers of parts on its roads least in all."""
+    made = [release_clusters(parts, how) for how in ways]
+    if len(made) == 1:
+        return made[0]
+    lengths = np.diff(parts.offsets)[parts.route]
+    rows = np.arange(int(lengths.sum())) + np.repeat(
+        parts.offsets[:-1][parts.route] - np.cumsum(lengths) + lengths, lengths
+    )
+    before = np.bincount(parts.road[rows], minlength=len(parts.roads))
+    changes = [
+        int(np.abs(np.bincount(np.searchsorted(parts.roads, one.road), minlength=len(before)) - before).sum())
+        for one in made
+    ]
+    return made[int(np.argmin(changes))]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
