@@ -12,7 +12,7 @@ from typing import Any
 
 from wayveil.errors import OutputError
 from wayveil.model import AttackResult, Chart, Engine, Score, Verdict, parameters_of, plain
-from wayveil.pipeline.folder.manifest import Described, Manifest, make_manifest, versions
+from wayveil.pipeline.folder.manifest import Described, Manifest, make_manifest, readme_of, versions
 from wayveil.pipeline.folder.secret import SECRET_FILE, Secret
 from wayveil.pipeline.folder.signing import SIGNATURE, load_signer
 from wayveil.pipeline.folder.staging import MANIFEST, RECIPE_FILE, Workspace, reporting_disk_errors
@@ -23,6 +23,7 @@ from wayveil.recipe.defaults import sensitive_of
 from wayveil.recipe.recipe import Recipe
 from wayveil.recipe.toml import recipe_text
 from wayveil.report.charts.drawings import Drawing
+from wayveil.report.readme_page import README
 from wayveil.report.report import ReportContext, render_report
 from wayveil.report.results_json import charts_json, results_json, to_text, verdict_json
 from wayveil.report.text import summary
@@ -71,6 +72,8 @@ class Run:
     hashes: Mapping[str, str]
     mapping: str | None = None
     remaining: Remaining = field(default_factory=Remaining)
+    missing_attacks: tuple[str, ...] = ()
+    missing_metrics: tuple[str, ...] = ()
 
 
 def finish(space: Workspace, run: Run) -> Outcome:
@@ -89,6 +92,7 @@ def finish(space: Workspace, run: Run) -> Outcome:
             _check_bytes(manifest, run.hashes)
             content = manifest.to_bytes()
             (space.staged / MANIFEST).write_bytes(content)
+            (space.staged / README).write_bytes(readme_of(manifest))
             if recipe.output.sign_key is not None:
                 (space.staged / SIGNATURE).write_bytes(load_signer(recipe.output.sign_key).sign(content))
         sha256 = summary.sha256(content)
@@ -100,6 +104,7 @@ def finish(space: Workspace, run: Run) -> Outcome:
         attacks=run.attacks,
         scores=run.scores,
         notes=(
+            *_missing_note(run),
             *run.notes,
             *summary.prepare_notes(recipe.prepare),
             *(f"The attribute {name!r} is published as it is; the promise does not cover it." for name in unprotected),
@@ -111,6 +116,7 @@ def finish(space: Workspace, run: Run) -> Outcome:
         remaining=_remaining(run),
         max_risk=None if recipe.max_risk is None else float(recipe.max_risk),
         use=recipe.use,
+        missing_attacks=run.missing_attacks,
     )
     private = _private_files(run, outcome)
     if verdict.holds:
@@ -121,6 +127,18 @@ def finish(space: Workspace, run: Run) -> Outcome:
         f"Nothing was published: {verdict.reason} The report is in {str(folder)!r}.",
         replace(outcome, private=folder),
     )
+
+
+def _missing_note(run: Run) -> list[str]:
+    """Say what was not measured, and how to make up for it."""
+    missing = [
+        f"{'attacks' if kind == 'attack' else 'metrics'} {', '.join(names)}"
+        for kind, names in (("attack", run.missing_attacks), ("metric", run.missing_metrics))
+        if names
+    ]
+    if not missing:
+        return []
+    return [f"Not measured: {'; '.join(missing)}. wayveil measure DIR does so for a finished publication."]
 
 
 def _check_bytes(manifest: Manifest, judged: Mapping[str, str]) -> None:
