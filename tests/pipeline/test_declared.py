@@ -126,7 +126,8 @@ def test_points_are_published_with_their_boxes(points: Path, tmp_path: Path, for
     outcome = publish(points_recipe(points, tmp_path / "out", form))
     assert outcome.verdict.measured["points_outside"] == 0
     public = tmp_path / "out/public"
-    assert sorted(path.name for path in public.iterdir()) == [f"boxes.{form}", "manifest.json", f"published.{form}"]
+    names = ["README.html", f"boxes.{form}", "manifest.json", f"published.{form}"]
+    assert sorted(path.name for path in public.iterdir()) == names
     assert verify_folder(tmp_path / "out").failures == ()
     data = read(tmp_path / "out")
     assert isinstance(data, Points)
