@@ -48,7 +48,7 @@ def test_what_is_known_comes_from_a_table(points: Path, tmp_path: Path, capsys: 
     known.write_text("traj_id,t\n" + "".join(f"trip{i},2\n" for i in range(12)))
     out = str(tmp_path / "out")
     asked = ["publish", "qid", str(points), "--k", "3", "--cell", "2", "--known", str(known), "--out", out]
-    assert main([*asked, "--format", "csv"]) == 0
+    assert main([*asked, "--format", "csv", "--verbose"]) == 0
     assert "12 positions of 60 were marked as known" in capsys.readouterr().out.replace("\n", " ").replace("  ", "")
     rows = [line.split(",") for line in (tmp_path / "out/public/published.csv").read_text().splitlines()[1:]]
     sides = {t: {tuple(row[4:]) for row in rows if row[2] == t} for t in "123"}
