@@ -22,6 +22,7 @@ from wayveil.cli.options import (
     MaxRisk,
     MemoryLimit,
     Overwrite,
+    Pdf,
     Prepare,
     Scheduler,
     SecretFile,
@@ -154,6 +155,7 @@ def run(
     memory_limit: MemoryLimit = None,
     secret: SecretFile = None,
     sign_key: SignKey = None,
+    pdf: Pdf = False,
     verbose: Verbose = False,
     as_json: Json = False,
 ) -> None:
@@ -167,7 +169,7 @@ def run(
         loaded = loaded.model_copy(update={"output": loaded.output.model_copy(update=changes)})
     if engine is not None:
         loaded = loaded.model_copy(update={"engine": engine})
-    publish_recipe(loaded, scheduler, memory_limit, as_json, secret=secret, insecure=insecure, verbose=verbose)
+    publish_recipe(loaded, scheduler, memory_limit, as_json, secret=secret, insecure=insecure, verbose=verbose, pdf=pdf)
 
 
 @app.command("verify")

@@ -50,6 +50,7 @@ from wayveil.pipeline.seeds import sequence_for
 from wayveil.recipe.defaults import attacks_of, metrics_of, sensitive_of
 from wayveil.recipe.protections import confirm_protections
 from wayveil.recipe.recipe import Recipe
+from wayveil.report.views.pictures import Pictures
 
 __all__ = ["NotPublished", "Outcome", "publish"]
 
@@ -143,7 +144,7 @@ def publish(
             verdict=verdict,
             attacks=attacks,
             scores=scores,
-            pictures=pictures[0] if pictures else ((), ()),
+            pictures=pictures[0] if pictures else Pictures(),
             plan=plan,
             left_out=(*(metric.name for metric in metrics_of(recipe) if metric not in metrics), *left_out),
         )

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.model import AttackResult, Chart, Data, Engine, Published
+from wayveil.model import AttackResult, Data, Engine, Published
 from wayveil.pipeline.alignment import aligned
 from wayveil.pipeline.blocks.block_cutter import read_block
 from wayveil.pipeline.blocks.block_job import Job
@@ -25,9 +25,9 @@ from wayveil.pipeline.output_frame import settle
 from wayveil.pipeline.readback import check_made, refuse_nothing, write_and_read_back
 from wayveil.pipeline.seeds import method_rng, sequence_for
 from wayveil.recipe.defaults import attacks_of, metrics_of, sensitive_of
-from wayveil.report.charts.drawings import Drawing, drawings
 from wayveil.report.text import summary
-from wayveil.report.views.overview import balance, views
+from wayveil.report.views.overview import balance
+from wayveil.report.views.pictures import Pictures, make_pictures
 
 __all__ = [
     "NOTHING_LEFT",
@@ -175,16 +175,11 @@ def count_block(job: Job, engine: Engine, made: MadeBlock) -> BlockResult:
     )
 
 
-def picture_block(job: Job, holds: bool, engine: Engine, number: int) -> tuple[tuple[Chart, ...], tuple[Drawing, ...]]:
-    """Draw a block before and after; what was not published is drawn as rejected."""
+def picture_block(job: Job, holds: bool, engine: Engine, number: int) -> Pictures:
+    """Return what a block looks like before and after; what was not published is told as rejected."""
     data: Any = job.store.load(f"data/{number}")
     made: Published = load_made(job.store, number)
-    names = "raw data", "published data" if holds else "rejected data"
-    with_raw = job.recipe.output.with_raw
-    return (
-        views(data, made.data, made.groups, names=names, published=holds),
-        drawings(data, made.data, names=names, with_raw=with_raw, published=holds),
-    )
+    return make_pictures(data, made.data, made.groups, with_raw=job.recipe.output.with_raw, published=holds)
 
 
 def countable(metrics: Sequence[Any]) -> tuple[Any, ...]:
