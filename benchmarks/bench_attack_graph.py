@@ -25,7 +25,7 @@ import numpy as np
 import wayveil
 from wayveil.attacks.positions.graph_attack import GraphAttack
 from wayveil.engines import LocalEngine
-from wayveil.model import Points, Regions
+from wayveil.model import Boxes, Points
 
 SIZES = (5_000, 10_000, 20_000, 40_000)
 POINTS, KNOWN, GROUP = 50, 5, 5
@@ -99,7 +99,7 @@ def walks(n: int) -> Points:
     )
 
 
-def boxed(data: Points, *, mixed: bool) -> Regions:
+def boxed(data: Points, *, mixed: bool) -> Boxes:
     shape = (-1, GROUP, POINTS)
     shared = np.repeat(data.known.reshape(shape).any(axis=1)[:, None], GROUP, axis=1).reshape(-1)
     sides = []
@@ -112,7 +112,7 @@ def boxed(data: Points, *, mixed: bool) -> Regions:
             else:
                 around = np.repeat(extreme.reduce(column.reshape(shape), axis=1)[:, None], GROUP, axis=1)
                 sides.append(np.where(shared, around.reshape(-1), column))
-    return Regions(
+    return Boxes(
         offsets=data.offsets, t_min=data.t, t_max=data.t, x_min=sides[0], x_max=sides[1], y_min=sides[2],
         y_max=sides[3], owner=data.owner, time_format=data.time_format,
     )  # fmt: skip

@@ -29,7 +29,7 @@ import numpy as np
 import wayveil
 from wayveil.engines import LocalEngine
 from wayveil.methods.cast.cast import Cast
-from wayveil.verify import VERIFIERS
+from wayveil.verifiers import VERIFIERS
 from wayveil.workloads.errands import Errands
 
 HEADS = (

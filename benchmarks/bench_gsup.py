@@ -31,7 +31,7 @@ from wayveil.engines import LocalEngine
 from wayveil.io import read_published, read_visits, write_published, write_visits
 from wayveil.methods.gsup.gsup import Gsup
 from wayveil.model import Visits
-from wayveil.verify import VERIFIERS
+from wayveil.verifiers import VERIFIERS
 from wayveil.workloads import City, Transit
 
 PHASES = ("read", "prepare", "find", "suppress", "write", "verify")

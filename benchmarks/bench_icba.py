@@ -32,7 +32,7 @@ import wayveil
 from wayveil.engines import LocalEngine
 from wayveil.methods.icba.icba import Icba
 from wayveil.model import Routes
-from wayveil.verify import VERIFIERS
+from wayveil.verifiers import VERIFIERS
 from wayveil.workloads.road_movers import RoadMovers
 
 STREETS, HEADS = 1_689, ("trips", "turns", "distinct parts", "method s", "verify s", "peak GB", "left out", "error")

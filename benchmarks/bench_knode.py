@@ -27,10 +27,11 @@ import numpy as np
 import wayveil
 from wayveil.engines import LocalEngine
 from wayveil.kernels.knode.greedy_partition import partition
+from wayveil.kernels.knode.group_boxes import Tracks
 from wayveil.kernels.knode.overlap_graph import edge_weights
 from wayveil.methods.knode.knode import Knode
 from wayveil.model import Points
-from wayveil.verify.kanonymity.kanonymity_verifier import check_kanonymity
+from wayveil.verifiers.kanonymity.kanonymity_verifier import check_kanonymity
 from wayveil.workloads.network_movers import NetworkMovers
 
 PHASES = ("classes", "group", "boxes", "verify")
@@ -135,16 +136,17 @@ def measure(network: str, trajectories: int, classes: int, k: int, variant: str)
 def alone(data: Points, k: int) -> tuple[float, float]:
     """Return the seconds for the graphs and for their partition, class by class on one core."""
     period = 4
-    begin, end = data.t[data.offsets[:-1]], data.t[data.offsets[1:] - 1]
+    begin, end = (data.t[rows] // period for rows in (data.offsets[:-1], data.offsets[1:] - 1))
     seconds = [0.0, 0.0]
-    for window in np.unique(begin // WINDOW_S):
-        which = np.flatnonzero(begin // WINDOW_S == window)[:1024]
-        low, high = begin[which].max(), end[which].min()
-        rows = (data.offsets[which] + (low - begin[which]) // period)[:, None] + np.arange((high - low) // period + 1)
+    windows = begin * period // WINDOW_S
+    for window in np.unique(windows):
+        which = np.flatnonzero(windows == window)[:1024]
+        owner = np.unique(data.owner[which], return_inverse=True)[1]
+        tracks = Tracks(data.offsets[which], begin[which], end[which], owner, data.x, data.y)
         started = time.perf_counter()
-        weights = edge_weights(data.x[rows], data.y[rows], "or")
+        weights = edge_weights(tracks, "or")
         built = time.perf_counter()
-        partition(weights, np.unique(data.owner[which], return_inverse=True)[1], k)
+        partition(weights, owner, tracks.start, tracks.end, k)
         seconds[0] += built - started
         seconds[1] += time.perf_counter() - built
     return seconds[0], seconds[1]

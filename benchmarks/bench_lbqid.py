@@ -23,7 +23,7 @@ import numpy as np
 import wayveil
 from wayveil.attacks.positions.lbqid import Lbqid
 from wayveil.engines import LocalEngine
-from wayveil.model import Points, Regions
+from wayveil.model import Boxes, Points
 
 SIZES = (1_000, 3_000, 10_000)
 MONDAY_S = 1_704_067_200  # 1 January 2024
@@ -92,10 +92,10 @@ def commuters(n: int) -> Points:
     )
 
 
-def boxed(data: Points) -> Regions:
+def boxed(data: Points) -> Boxes:
     size, span = 2_000.0, 3_600
     x, y, t = np.floor(data.x / size) * size, np.floor(data.y / size) * size, data.t // span * span
-    return Regions(
+    return Boxes(
         offsets=data.offsets, t_min=t, t_max=t + span - 1, x_min=x, x_max=x + size, y_min=y, y_max=y + size,
         owner=data.owner, time_format=data.time_format,
     )  # fmt: skip

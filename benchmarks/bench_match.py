@@ -46,8 +46,8 @@ import wayveil
 from wayveil.io import read_network, write_network
 from wayveil.model import Frame, Points, RoadNetwork, Routes
 from wayveil.model.data.ragged import offsets_of
-from wayveil.prepare.points.clean import Clean
-from wayveil.prepare.roads.match import Match
+from wayveil.steps.points.clean import Clean
+from wayveil.steps.roads.match import Match
 
 HEADS = ("points", "cut at", "found", "true", "found, length", "true, length", "mismatch", "s per 1,000 points")
 

@@ -34,7 +34,7 @@ from wayveil.io.read.point_tables import read_points
 from wayveil.io.tabular.columns import ReadOptions
 from wayveil.methods.nwa.nwa import Nwa
 from wayveil.model import Points
-from wayveil.verify.kdelta.kdelta_verifier import check_kdelta
+from wayveil.verifiers.kdelta.kdelta_verifier import check_kdelta
 
 PHASES = ("read", "classes", "distances", "clusters", "move", "write", "verify")
 STEPS = {"finding": "classes", "measuring": "distances", "clustering": "clusters", "moving": "move"}

@@ -27,8 +27,8 @@ import numpy as np
 import wayveil
 from wayveil.engines import LocalEngine
 from wayveil.methods.qid.qid import Qid
-from wayveil.model import Points, Published
-from wayveil.prepare.points.mark import Mark
+from wayveil.model import MethodResult, Points
+from wayveil.steps.points.mark import Mark
 from wayveil.workloads.network_movers import NetworkMovers
 
 PHASES = ("candidates", "groups", "mutual", "boxes", "verify")
@@ -120,8 +120,8 @@ def measure(n: int, known: int, method: Qid, verify: bool) -> dict:
     }
 
 
-def judge(made: Published, original: Points) -> None:
-    from wayveil.verify import VERIFIERS
+def judge(made: MethodResult, original: Points) -> None:
+    from wayveil.verifiers import VERIFIERS
 
     verdict = VERIFIERS[made.claim.name](made.data, made.claim, original=original)
     if not verdict.holds:

@@ -28,7 +28,7 @@ from wayveil.metrics.flows import OdMatrix
 from wayveil.metrics.points.distortion import Distortion
 from wayveil.metrics.points.range_queries import RangeQueries
 from wayveil.metrics.trip_lengths import TripLength
-from wayveil.model import Points, Regions
+from wayveil.model import Boxes, Points
 
 SIZES = (10_000, 30_000, 100_000)
 POINTS = 100
@@ -84,7 +84,7 @@ def measure(options: argparse.Namespace, n: int) -> dict[str, str]:
     return row
 
 
-def timed(metric: Any, original: Points, published: Points | Regions) -> tuple[Any, float]:
+def timed(metric: Any, original: Points, published: Points | Boxes) -> tuple[Any, float]:
     few = np.arange(10)
     metric.run(original.take(few), published.take(few))
     start = time.perf_counter()
@@ -114,10 +114,10 @@ def moved(data: Points) -> Points:
     )  # fmt: skip
 
 
-def boxed(data: Points) -> Regions:
+def boxed(data: Points) -> Boxes:
     size = 2 * MOVED_M
     x, y = np.floor(data.x / size) * size, np.floor(data.y / size) * size
-    return Regions(
+    return Boxes(
         offsets=data.offsets, t_min=data.t, t_max=data.t, x_min=x, x_max=x + size, y_min=y, y_max=y + size,
         owner=data.owner, time_format=data.time_format,
     )  # fmt: skip

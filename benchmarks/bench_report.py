@@ -68,7 +68,7 @@ def main() -> int:
     print(
         f"opens in {opened:.2f} s; all trajectories of both sides in {lines:.2f} s more; {frames:.0f} frames/s panning"
     )
-    return int(size > MOST_BYTES or opened + lines > MOST_S)
+    return int(len(html.encode()) > MOST_BYTES or opened + lines > MOST_S)
 
 
 FRAMES = """async () => {

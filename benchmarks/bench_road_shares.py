@@ -20,7 +20,7 @@ from wayveil.methods.cba.cba import Cba
 from wayveil.methods.icba.icba import Icba
 from wayveil.methods.prefix.prefix import Prefix
 from wayveil.model import Routes
-from wayveil.verify import VERIFIERS
+from wayveil.verifiers import VERIFIERS
 from wayveil.workloads.road_movers import RoadMovers
 
 TRIPS, PEOPLE, K = 20_000, 4_000, 5

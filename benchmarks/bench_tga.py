@@ -27,7 +27,7 @@ import wayveil
 from wayveil.engines import LocalEngine
 from wayveil.methods.tga.tga import Tga
 from wayveil.model import Points
-from wayveil.verify import VERIFIERS
+from wayveil.verifiers import VERIFIERS
 
 PHASES = ("prepare", "group", "rest", "boxes", "verify")
 STEPS = {"preparing": "prepare", "grouping": "group", "adding": "rest", "drawing": "boxes"}

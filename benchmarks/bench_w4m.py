@@ -35,7 +35,7 @@ from wayveil.io.read.point_tables import read_points
 from wayveil.io.tabular.columns import ReadOptions
 from wayveil.methods.w4m.w4m import W4m
 from wayveil.model import Points
-from wayveil.verify.kdelta.kdelta_verifier import check_kdelta
+from wayveil.verifiers.kdelta.kdelta_verifier import check_kdelta
 
 PHASES = ("read", "clusters", "edit", "write", "verify")
 STEPS = {"comparing": "clusters", "editing": "edit"}

@@ -13,19 +13,19 @@ from wayveil.api import inspect, publish, risk
 from wayveil.cli import main
 from wayveil.errors import InputError, UsageError
 from wayveil.methods import Kcl, Knode
-from wayveil.model import GUARANTEES, KCL, CSafety, Points, Regions, Stops, Taxonomy, Visits
+from wayveil.model import GUARANTEES, Boxes, CSafety, KclPrivacy, Points, Stops, Taxonomy, Visits
 from wayveil.pipeline.outcome import NotPublished
-from wayveil.prepare import Bucket
 from wayveil.recipe.catalog import first_method
 from wayveil.recipe.recipe import make_recipe
+from wayveil.steps import Bucket
 
 VISITS = Visits.from_records([[("a", 1), ("b", 2)], [("a", 1)], [("a", 1), ("b", 2), ("c", 3)]])
 
 
 def test_a_claim_takes_the_method_that_is_made_for_it() -> None:
-    one = publish(VISITS, KCL(k=2, c=1, l=2), seed=1)
+    one = publish(VISITS, KclPrivacy(k=2, c=1, l=2), seed=1)
     other = publish(VISITS, Kcl(k=2, c=1, l=2), seed=1, secret=one.outcome.private / "secret.txt")
-    assert one.verdict.claim == KCL(k=2, c=1, l=2)
+    assert one.verdict.claim == KclPrivacy(k=2, c=1, l=2)
     assert one.to_polars().equals(other.to_polars())
     assert one.data.owners != "given"
     assert {GUARANTEES[claim] for claim in GUARANTEES if first_method(claim)} == set(GUARANTEES.values())
@@ -67,7 +67,7 @@ def test_steps_keep_and_the_same_seed() -> None:
 def test_points_become_boxes_and_frames() -> None:
     data = Points.from_records([[(0, 0.0, 0.0), (1, 10.0, 0.0)], [(0, 0.0, 3.0), (1, 10.0, 1.0)]])
     made = publish(data, Knode(k=2, window="10"), seed=1)
-    assert isinstance(made.data, Regions)
+    assert isinstance(made.data, Boxes)
     frame = pytest.importorskip("geopandas") and made.to_geopandas()
     assert len(frame) == made.data.n_rows
     assert list(made.to_pandas().columns)[:2] == ["traj_id", "seq"]
@@ -84,7 +84,7 @@ def test_stops_whose_taxonomy_is_in_another_order() -> None:
 def test_a_frame_of_pandas_is_data_too() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"traj_id": ["x", "y"], "t": [1, 1], "location": ["a", "a"]})
-    claim = KCL(k=2, c=1, l=1)
+    claim = KclPrivacy(k=2, c=1, l=1)
     for table in (frame, pl.DataFrame(frame.to_dict("list"))):
         with pytest.raises(InputError, match="nobody said who"):
             publish(table, claim)
@@ -104,14 +104,14 @@ def test_a_frame_of_pandas_is_data_too() -> None:
 
 
 def test_a_notebook_shows_promise_and_numbers() -> None:
-    shown = publish(VISITS, KCL(k=2, c=1, l=2), seed=1)._repr_html_()
+    shown = publish(VISITS, KclPrivacy(k=2, c=1, l=2), seed=1)._repr_html_()
     assert "at least 2 people" in shown
     assert "instance loss" in shown
 
 
 def test_what_is_not_kept_is_not_published() -> None:
     with pytest.raises(NotPublished):
-        publish(Visits.from_records([[("a", 1)], [("b", 2)]]), KCL(k=2, c=1, l=1))
+        publish(Visits.from_records([[("a", 1)], [("b", 2)]]), KclPrivacy(k=2, c=1, l=1))
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_what_is_not_kept_is_not_published() -> None:
         ([1, 2], Kcl(k=2, l=1), "not list"),
         (VISITS, "kcl", "a configured method"),
         (VISITS, None, "a configured method"),
-        (Regions.from_records([]), Knode(k=2, window="10"), "boxes are what methods make"),
+        (Boxes.from_records([]), Knode(k=2, window="10"), "boxes are what methods make"),
         (VISITS, CSafety(c=1), "cast needs stops"),
     ],
 )

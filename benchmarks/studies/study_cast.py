@@ -36,7 +36,7 @@ from wayveil.model import Chart, Series, Stops
 from wayveil.model.data.ragged import trajectory_of_row
 from wayveil.pipeline.input import load, prepare
 from wayveil.recipe.recipe import load_recipe
-from wayveil.verify import VERIFIERS
+from wayveil.verifiers import VERIFIERS
 from wayveil.workloads import Errands
 
 MS = (5, 10, 15, 20, 30, 40, 50)

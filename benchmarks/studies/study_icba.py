@@ -37,8 +37,8 @@ from wayveil.engines import LocalEngine
 from wayveil.methods import Cba, Icba, Prefix
 from wayveil.metrics import RoadError, RoadPatterns, Traffic
 from wayveil.model import Chart, Routes, Series
-from wayveil.verify import VERIFIERS
-from wayveil.verify.common.inferred_routes import RouteGroups, find_inference_routes
+from wayveil.verifiers import VERIFIERS
+from wayveil.verifiers.common.inferred_routes import RouteGroups, find_inference_routes
 from wayveil.workloads import RoadMovers
 
 OBJECTS, KS, LENGTHS = (5_000, 10_000, 50_000, 100_000), (5, 10, 20, 50), (5, 10, 20)

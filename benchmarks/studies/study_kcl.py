@@ -30,7 +30,7 @@ from wayveil.engines import LocalEngine
 from wayveil.methods import Kcl
 from wayveil.metrics import FrequentSequences
 from wayveil.model import Chart, Series, Visits
-from wayveil.verify import VERIFIERS
+from wayveil.verifiers import VERIFIERS
 from wayveil.workloads import City, Transit
 
 SCHEMES = ("KCL-Local", "KCL-Global", "Trad-Local", "Trad-Global", "Paper-Local")

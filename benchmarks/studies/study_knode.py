@@ -24,9 +24,9 @@ from wayveil.methods.knode.knode import Knode
 from wayveil.methods.knode.trajectory_graph import s_overlap, time_classes, time_windows
 from wayveil.model import Points
 from wayveil.model.data.ragged import offsets_of
-from wayveil.prepare.points.resample import Resample
-from wayveil.prepare.points.split import Split
-from wayveil.verify.kanonymity.kanonymity_verifier import check_kanonymity
+from wayveil.steps.points.resample import Resample
+from wayveil.steps.points.split import Split
+from wayveil.verifiers.kanonymity.kanonymity_verifier import check_kanonymity
 from wayveil.workloads.network_movers import NetworkMovers
 
 VARIANTS = ("paper", "improved")
@@ -109,7 +109,7 @@ def publish(data: Points, method: Knode) -> dict:
             "success ratio": 0.0, "information loss per sample": 1.0, "box area, share of the whole space": np.nan,
             "points cut off published trajectories": 0,
         }  # fmt: skip
-    verdict = check_kanonymity(result.data, method.claim, original=data)
+    verdict = check_kanonymity(result.data, method.claim, original=data.take(result.source))
     if not verdict.holds:
         sys.exit(f"{method}: {verdict.reason}")
     return dict(result.facts)

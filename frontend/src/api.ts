@@ -84,6 +84,38 @@ export interface Preview {
   nodes?: { name: string; parent: string | null; sensitive: boolean }[];
 }
 
+export interface InspectedColumn {
+  name: string;
+  type: string;
+  distinct: number;
+  missing: number;
+  lengths: [number, number] | null;
+  role: string;
+  why: string;
+}
+
+export interface Question {
+  question: string;
+  answers: { answer: string; option: string; input: Record<string, unknown> }[];
+}
+
+/** What `wayveil inspect` says of a file. */
+export interface Inspection {
+  format: string;
+  rows: number;
+  layout: string;
+  columns: InspectedColumn[];
+  facts: Record<string, number | string | null>;
+  problems: string[];
+  guesses: string[];
+  questions: Question[];
+  cannot_be_published: string | null;
+  /** What starts a run with these settings; null while a question is left. */
+  run: { what: "publish"; title: string; recipe: Recipe } | null;
+  settings_tried: boolean;
+  tried?: { resolution: string; shares: Record<string, number>; kept: number }[];
+}
+
 /** What `publish` found; a run that was refused has the same, of the rejected data. */
 export type Publication = Results;
 
@@ -102,6 +134,9 @@ export interface Claim {
 
 export type State = "queued" | "running" | "done" | "refused" | "failed" | "cancelled";
 
+/** The keys of a recipe's input that say how a file is written; the page hands them on as `inspect` gave them. */
+export const READING = ["dialect", "times", "ends", "line", "bad_rows", "guesses"] as const;
+
 export interface Recipe {
   input: {
     file: string;
@@ -117,7 +152,7 @@ export interface Recipe {
     owners: string[] | "each-trajectory";
     sensitive_nodes: string[];
     unknown_places: "refuse" | "drop";
-  };
+  } & Partial<Record<(typeof READING)[number], unknown>>;
   prepare: ({ step: string } & Record<string, unknown>)[];
   method?: { name: string } & Record<string, unknown>;
   output?: { format: string; keep: string[]; with_raw: boolean };
@@ -217,14 +252,19 @@ export const api = {
   steps: async () => (await call<(Step & { returns: DataKind })[]>("GET", "/steps")).map((step) => ({ ...step, gives: step.returns })),
   files: () => call<StoredFile[]>("GET", "/files"),
   deleteFile: (id: string) => call<void>("DELETE", `/files/${at(id)}`),
-  preview: (id: string, asked: { columns?: Record<string, string>; kind?: string | null; crs?: string | null } = {}) => {
+  preview: (id: string, asked: { columns?: Record<string, string>; kind?: string | null; crs?: string | null; on_duplicate_time?: string | null } = {}) => {
     const query = new URLSearchParams();
     if (asked.columns && Object.keys(asked.columns).length) query.set("columns", JSON.stringify(asked.columns));
     if (asked.kind) query.set("kind", asked.kind);
     if (asked.crs) query.set("crs", asked.crs);
+    if (asked.on_duplicate_time) query.set("on_duplicate_time", asked.on_duplicate_time);
     const text = query.toString();
     return call<Preview>("GET", `/files/${at(id)}/preview${text ? `?${text}` : ""}`);
   },
+  /** The preview of a file that is read as an input of a recipe says. */
+  read: (id: string, input: Record<string, unknown>) => call<Preview>("POST", `/files/${at(id)}/preview`, { input }),
+  inspect: (id: string, input: Record<string, unknown>, settings: boolean) =>
+    call<Inspection>("POST", `/files/${at(id)}/inspect`, { input, settings }),
   start: (what: "publish" | "risk", title: string, recipe: Recipe) =>
     call<{ id: string }>("POST", "/runs", { what, title, recipe }),
   runs: () => call<Run[]>("GET", "/runs"),

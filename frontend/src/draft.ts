@@ -1,6 +1,6 @@
 /** What was chosen for a file so far: kept in the session of the browser, so that a reload loses nothing. */
 import { useCallback, useSyncExternalStore } from "react";
-import type { DataKind, FileRole, Method, Recipe, Step, StoredFile, WholeRun } from "./api";
+import { type DataKind, type FileRole, type Method, READING, type Recipe, type Step, type StoredFile } from "./api";
 import { type Filled, type FormValues, filledFrom, valuesOf } from "./forms";
 
 export interface FileRef {
@@ -17,6 +17,10 @@ export interface ChosenStep {
 export interface Draft {
   kind: DataKind | null;
   columns: Record<string, string>;
+  /** How the file is written, where it is no plain table: as `inspect` found it. */
+  reading: Record<string, unknown>;
+  /** The answers that were given to the questions about the file. */
+  answers: Record<string, unknown>;
   /** Who is behind a trajectory where no column says it: another table, or the declaration that each is another person. */
   person: "table" | "each" | null;
   crs: string | null;
@@ -41,6 +45,8 @@ export interface Draft {
 const EMPTY: Draft = {
   kind: null,
   columns: {},
+  reading: {},
+  answers: {},
   person: null,
   crs: null,
   duplicates: null,
@@ -107,6 +113,7 @@ export function useDraft(file: string): [Draft, (change: Partial<Draft>) => void
 /** The part of a recipe that says what is read. */
 export function inputOf(file: string, draft: Draft): Recipe["input"] {
   return {
+    ...draft.reading,
     file,
     kind: draft.kind ?? "visits",
     columns: draft.columns,
@@ -121,6 +128,13 @@ export function inputOf(file: string, draft: Draft): Recipe["input"] {
     sensitive_nodes: draft.sensitiveNodes,
     unknown_places: draft.unknownPlaces,
   };
+}
+
+/** What is said of a file when it is inspected again: as the draft reads it. */
+export function saidOf(file: string, draft: Draft): Record<string, unknown> {
+  const { file: _, sensitive_nodes: __, unknown_places: ___, ...input } = inputOf(file, draft);
+  const filled = Object.entries(input).filter(([, value]) => value !== null && !(Array.isArray(value) && !value.length));
+  return Object.fromEntries(filled);
 }
 
 function ownersOf(draft: Draft): Recipe["input"]["owners"] {
@@ -154,8 +168,26 @@ export function publishRecipe(file: string, draft: Draft, method: Method, filled
   };
 }
 
-/** Brings the choices of an earlier run back into the draft of its file. */
-export function draftOfRun(run: WholeRun, methods: Method[], steps: Step[], files: StoredFile[]): void {
+/** What a recipe says of how its file is written. */
+export const readingOf = (input: Recipe["input"]): Record<string, unknown> =>
+  Object.fromEntries(READING.filter((key) => input[key] !== undefined && input[key] !== null).map((key) => [key, input[key]]));
+
+/** The part of a draft that an input of a recipe says. */
+export function draftOfInput(input: Recipe["input"]): Partial<Draft> {
+  const owners = input.owners ?? [];
+  return {
+    kind: input.kind,
+    columns: input.columns ?? {},
+    reading: readingOf(input),
+    person: owners === "each-trajectory" ? "each" : owners.length ? "table" : null,
+    crs: input.crs ?? null,
+    duplicates: input.on_duplicate_time ?? null,
+    similarIds: input.similar_ids ?? null,
+  };
+}
+
+/** Brings the choices of an earlier run, or of a recipe that was found for a file, into the draft of its file. */
+export function draftOfRun(run: { recipe: Recipe }, methods: Method[], steps: Step[], files: StoredFile[]): void {
   const { input, method, prepare, output } = run.recipe;
   const side: Draft["side"] = {};
   for (const role of ["network", "taxonomy", "places", "known"] as const) {
@@ -171,12 +203,7 @@ export function draftOfRun(run: WholeRun, methods: Method[], steps: Step[], file
   const given = { ...(method ?? {}) } as Record<string, unknown>;
   const sensitive = (given.sensitive as Record<string, string[]> | undefined) ?? run.recipe.sensitive ?? {};
   changeDraft(input.file, {
-    kind: input.kind,
-    columns: input.columns ?? {},
-    person: owners === "each-trajectory" ? "each" : owners.length ? "table" : null,
-    crs: input.crs,
-    duplicates: input.on_duplicate_time,
-    similarIds: input.similar_ids ?? null,
+    ...draftOfInput(input),
     unknownPlaces: input.unknown_places ?? "refuse",
     side,
     sensitive,

@@ -1,6 +1,7 @@
 /** Asking the server and waiting for its answers. */
 import { useCallback, useEffect, useRef, useState } from "react";
-import { ApiError, api, type Info, isActive, type Method, type Preview, type Run, type Step, type WholeRun } from "./api";
+import { ApiError, api, type Info, type Inspection, isActive, type Method, type Preview, type Run, type Step, type WholeRun } from "./api";
+import type { Draft } from "./draft";
 import { texts } from "./texts";
 
 export interface Asked<T> {
@@ -38,20 +39,34 @@ export function useAsked<T>(key: string, ask: () => Promise<T>): Asked<T> {
 
 export const messageOf = (error: unknown): string => (error instanceof ApiError ? error.message : texts.errors.broken);
 
-interface Look {
+export interface Look {
   columns: Record<string, string>;
   kind: string | null;
   crs: string | null;
+  on_duplicate_time: string | null;
+  /** How the file is written, where it is no plain table. */
+  reading: Record<string, unknown>;
 }
+
+/** How a draft looks at its file. */
+export const lookOf = (draft: Draft): Look => ({
+  columns: draft.columns,
+  kind: draft.kind,
+  crs: draft.crs,
+  on_duplicate_time: draft.duplicates,
+  reading: draft.reading,
+});
 
 const previews = new Map<string, Preview>();
 
-export const previewKey = (file: string, look: Look): string => JSON.stringify([file, look.kind, look.crs, Object.entries(look.columns).sort()]);
+export const previewKey = (file: string, look: Look): string => JSON.stringify([file, look.kind, look.crs, look.on_duplicate_time, Object.entries(look.columns).sort(), look.reading]);
 
 /** The preview of a file; a file never changes, so the same look is taken once only. */
 export async function previewOf(file: string, look: Look): Promise<Preview> {
   const key = previewKey(file, look);
-  const found = previews.get(key) ?? (await api.preview(file, look));
+  const { reading, ...plain } = look;
+  const isPlain = !Object.keys(reading).some((name) => name !== "guesses");
+  const found = previews.get(key) ?? (await (isPlain ? api.preview(file, plain) : api.read(file, { ...plain, ...reading })));
   previews.set(key, found);
   return found;
 }
@@ -59,6 +74,20 @@ export async function previewOf(file: string, look: Look): Promise<Preview> {
 /** The guess of the server, confirmed, gives the same preview again. */
 export function rememberPreview(file: string, look: Look, preview: Preview): void {
   previews.set(previewKey(file, look), preview);
+}
+
+const inspections = new Map<string, Promise<Inspection>>();
+
+/** What a file is, by what was said of it; the same question is asked once only. */
+export function inspectionOf(file: string, said: Record<string, unknown>, settings = false): Promise<Inspection> {
+  const key = JSON.stringify([file, said, settings]);
+  let found = inspections.get(key);
+  if (!found) {
+    found = api.inspect(file, said, settings);
+    found.catch(() => inspections.delete(key));
+    inspections.set(key, found);
+  }
+  return found;
 }
 
 export interface Catalog {

@@ -20,6 +20,7 @@ from importlib import import_module
 from typing import Any
 
 _HOMES = {
+    "wayveil.advice": ("Advice", "advise"),
     "wayveil.api": ("Publication", "inspect", "publish", "risk"),
     "wayveil.attacks": ("ATTACKS",),
     "wayveil.commands.read_table": ("read",),
@@ -39,7 +40,7 @@ _HOMES = {
     ),
     "wayveil.methods": ("METHODS", "Cast", "Cba", "Gsup", "Icba", "Kcl", "Knode", "Nwa", "Prefix", "Qid", "Tga", "W4m"),
     "wayveil.model": (
-        "KCL",
+        "KclPrivacy",
         "Attack",
         "AttackGraph",
         "AttackResult",
@@ -56,8 +57,8 @@ _HOMES = {
         "Number",
         "Points",
         "Protection",
-        "Published",
-        "Regions",
+        "MethodResult",
+        "Boxes",
         "RoadNetwork",
         "Routes",
         "Score",
@@ -75,12 +76,12 @@ _HOMES = {
         "concat",
         "parameter",
     ),
-    "wayveil.pipeline.folder.verify_folder": ("judge",),
     "wayveil.pipeline.outcome": ("NotPublished",),
-    "wayveil.prepare": ("STEPS",),
+    "wayveil.steps": ("STEPS",),
     "wayveil.recipe.recipe": ("Recipe", "load_recipe", "make_recipe"),
     "wayveil.metrics": ("METRICS",),
-    "wayveil.verify": ("VERIFIERS", "check_kanonymity", "check_kcl", "check_kdelta"),
+    "wayveil.verifiers": ("VERIFIERS", "check_kanonymity", "check_kcl", "check_kdelta"),
+    "wayveil.verbs": ("compare", "prepare", "utility", "verify"),
     "wayveil.workloads": ("WORKLOADS",),
 }
 _HOME = {name: module for module, names in _HOMES.items() for name in names}

@@ -28,7 +28,7 @@ from wayveil.recipe import catalog
 from wayveil.recipe.recipe import EACH_TRAJECTORY, InputSpec, Recipe, make_input, make_recipe
 from wayveil.report.text.wording import adversary_words
 
-__all__ = ["Publication", "inspect", "publish", "risk"]
+__all__ = ["Publication", "as_frame", "data_of", "inspect", "prepare_data", "publish", "risk"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -73,7 +73,7 @@ class Publication:
             for raw, published in self.outcome.attacks
             for name in dict.fromkeys((*raw.measured, *published.measured))
         ]  # fmt: skip
-        return _frame(rows, ("attack", "adversary", "number"), ("raw", "published"))
+        return as_frame(rows, ("attack", "adversary", "number"), ("raw", "published"))
 
     @property
     def loss(self) -> pl.DataFrame:
@@ -82,7 +82,7 @@ class Publication:
             {"metric": score.name, "meaning": score.meaning, "better": score.better, "value": score.value}
             for score in self.outcome.scores
         ]
-        return _frame(rows, ("metric", "meaning", "better"), ("value",))
+        return as_frame(rows, ("metric", "meaning", "better"), ("value",))
 
     def to_polars(self) -> pl.DataFrame:
         """Return the published table."""
@@ -163,8 +163,8 @@ def publish(what: Any, method: Any = None, *, engine: Engine | None = None, **ho
         Visits, points, routes, stops or trips; visits or points in a frame of pandas, polars or GeoPandas, in an Arrow
         table or in trajectories of MovingPandas; or a whole recipe.
     method : Method or claim
-        A configured method such as ``Kcl(k=10, l=3)``, or a claim such as ``KCL(k=10, c=0.5, l=3)``, for which the
-        method is taken that is made for it.
+        A configured method such as ``Kcl(k=10, l=3)``, or a claim such as ``KclPrivacy(k=10, c=0.5, l=3)``, for which
+        the method is taken that is made for it.
     prepare : sequence of configured steps, optional
         What is done to the data first.
     attacks, metrics : sequences, optional
@@ -196,9 +196,9 @@ def publish(what: Any, method: Any = None, *, engine: Engine | None = None, **ho
 
     Examples
     --------
-    >>> from wayveil.model import KCL, Visits
+    >>> from wayveil.model import KclPrivacy, Visits
     >>> data = Visits.from_records([[("a", 1), ("b", 2)], [("a", 1)], [("a", 1), ("b", 2), ("c", 3)]])
-    >>> made = publish(data, KCL(k=2, c=1, l=2), seed=1)
+    >>> made = publish(data, KclPrivacy(k=2, c=1, l=2), seed=1)
     >>> made.verdict.holds, made.to_polars().columns, made.to_polars().height
     (True, ['traj_id', 't', 'location'], 5)
     """
@@ -207,14 +207,14 @@ def publish(what: Any, method: Any = None, *, engine: Engine | None = None, **ho
             raise UsageError("publish: a recipe says everything; give no method and no options beside it.")
         return publish_recipe(what, engine=engine)
     read = {name: how.pop(name, None) for name in ("owners", "crs", "similar_ids")}
-    data = _data_of(what, **read)
+    data = data_of("publish", what, **read)
     chosen = _method_of(method)
     out = how.pop("out", None)
     file = how.pop("secret", None)
     if out is not None and str(out) == "":
         raise UsageError("publish: out must be a folder, or left out; got an empty name.")
     secret = None if file is None else Secret.read(Path(file))
-    return _publish_data(data, chosen, _Asked(**how), out=out, engine=engine, secret=secret)
+    return _publish_data(data, chosen, _Settings(**how), out=out, engine=engine, secret=secret)
 
 
 def risk(
@@ -258,8 +258,8 @@ def risk(
     >>> found.filter(found["number"] == "identity_mean")["value"].item()
     0.75
     """
-    data = _data_of(what, owners, crs, similar_ids)
-    found = attack_data(
+    data = data_of("risk", what, owners, crs, similar_ids)
+    results = attack_data(
         data,
         attack=attack,
         given=parameters,
@@ -269,10 +269,10 @@ def risk(
     )
     rows = [
         {"attack": result.name, "adversary": result.adversary, "number": name, "value": value}
-        for result in found
+        for result in results
         for name, value in result.measured.items()
     ]
-    return _frame(rows, ("attack", "adversary", "number"), ("value",))
+    return as_frame(rows, ("attack", "adversary", "number"), ("value",))
 
 
 def inspect(what: Any, *, values: bool = False, **said: Any) -> Inspection:
@@ -296,17 +296,17 @@ def inspect(what: Any, *, values: bool = False, **said: Any) -> Inspection:
     """
     if isinstance(what, (str, Path)):
         return inspect_file(make_input({"path": str(what), **said}), values=values)
-    found = table_in_memory(what)
-    if found is None:
+    table = table_in_memory(what)
+    if table is None:
         raise UsageError(f"inspect: a file or a data frame is needed, not {type(what).__name__}.")
-    frame, crs = found
+    frame, crs = table
     if crs is not None:
         said.setdefault("crs", crs)
     return inspect_frame(frame, values=values, **said)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Asked:
+class _Settings:
     """What `publish` is asked for besides the data, the method and the folder."""
 
     prepare: Sequence[Any] = ()
@@ -339,25 +339,31 @@ class _Asked:
 
 
 def _publish_data(
-    data: Data, method: Any, asked: _Asked, *, out: str | Path | None, engine: Engine | None, secret: Secret | None
+    data: Data,
+    method: Any,
+    settings: _Settings,
+    *,
+    out: str | Path | None,
+    engine: Engine | None,
+    secret: Secret | None,
 ) -> Publication:
     if data.kind not in get_args(InputKind) and data.layout is None:
         raise UsageError("publish: boxes are what methods make; give visits, points, routes, stops or trips.")
     scratch = Scratch() if out is None else None
     target = Path(out or "") if scratch is None else scratch.path / "publication"
     try:
-        made = _run(data, asked.recipe(data, method, target), engine, secret)
+        publication = _run(data, settings.recipe(data, method, target), engine, secret)
     except BaseException:
         if scratch is not None:
             scratch.close()
         raise
     if scratch is not None:
-        weakref.finalize(made, scratch.close)
-    return made
+        weakref.finalize(publication, scratch.close)
+    return publication
 
 
 def _run(data: Data, recipe: Recipe, engine: Engine | None, secret: Secret | None) -> Publication:
-    source = _prepared(data, recipe.prepare, recipe.input)
+    source = prepare_data(data, recipe.prepare, recipe.input)
     outcome = publish_recipe(recipe, engine=engine, source=source, secret=secret)
     if outcome.public is None:
         raise UsageError("publish: the publication has no public folder.")
@@ -365,33 +371,36 @@ def _run(data: Data, recipe: Recipe, engine: Engine | None, secret: Secret | Non
     return Publication(data=loaded.data, ids=loaded.ids, outcome=outcome)
 
 
-def _prepared(data: Data, steps: Sequence[Any], spec: InputSpec) -> Prepared:
+def prepare_data(data: Data, steps: Sequence[Any], spec: InputSpec) -> Prepared:
+    """Run preparation steps on data in memory; `spec` says where the files are that steps need."""
     ids = pl.Series(np.arange(len(data))).cast(pl.String)
     return prepare(Loaded(data=data, rows=data.n_rows, notes=(), ids=ids), steps, spec)
 
 
-def _data_of(
+def data_of(
+    component: str,
     what: Any,
     owners: Literal["each-trajectory"] | None,
     crs: str | None,
     similar_ids: Literal["different", "same"] | None,
 ) -> Data:
-    """Return data, or those in a frame, which is read with what the caller says of it."""
+    """Return data, or those in a frame, which is read with what the caller says of it; errors name the component."""
     if isinstance(what, Data):
         if crs is not None or similar_ids is not None:
             raise UsageError(
-                "publish: crs and similar_ids say how a data frame is read; leave them out for other data."
+                f"{component}: crs and similar_ids say how a data frame is read; leave them out for other data."
             )
         if owners is not None and (owners != EACH_TRAJECTORY or what.owners != "declared"):
             raise UsageError(
-                f"publish: owners must be {EACH_TRAJECTORY!r} or left out, and left out where the data say themselves "
-                "who is behind a trajectory."
+                f"{component}: owners must be {EACH_TRAJECTORY!r} or left out, and left out where the data say "
+                "themselves who is behind a trajectory."
             )
         return what
-    found = from_frame(what, owners=owners, crs=crs, similar_ids=similar_ids)
-    if found is None:
-        raise UsageError(f"publish: data, a data frame or a recipe is needed, not {type(what).__name__}.")
-    return found
+    data = from_frame(what, owners=owners, crs=crs, similar_ids=similar_ids)
+    if data is None:
+        needed = "data, a data frame or a recipe is" if component == "publish" else "data or a data frame are"
+        raise UsageError(f"{component}: {needed} needed, not {type(what).__name__}.")
+    return data
 
 
 def _method_of(wanted: Any) -> Any:
@@ -403,11 +412,12 @@ def _method_of(wanted: Any) -> Any:
         said = {p.name: getattr(wanted, p.name) for p in parameters_of(type(wanted)) if p.name in known}
         return catalog.build("method", name, said)
     raise UsageError(
-        "publish: give a configured method such as Kcl(k=10, l=3), or a claim such as KCL(k=10, c=0.5, l=3)."
+        "publish: give a configured method such as Kcl(k=10, l=3), or a claim such as KclPrivacy(k=10, c=0.5, l=3)."
     )
 
 
-def _frame(rows: list[dict[str, Any]], texts: tuple[str, ...], numbers: tuple[str, ...]) -> pl.DataFrame:
+def as_frame(rows: list[dict[str, Any]], texts: tuple[str, ...], numbers: tuple[str, ...]) -> pl.DataFrame:
+    """Return rows as a frame with columns of text and of numbers, also where there is no row."""
     schema: dict[str, Any] = {**dict.fromkeys(texts, pl.String), **dict.fromkeys(numbers, pl.Float64)}
     plain = [{k: float(v) if k in numbers and v is not None else v for k, v in row.items()} for row in rows]
     return pl.DataFrame(plain, schema=schema)

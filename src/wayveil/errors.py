@@ -76,7 +76,7 @@ LARGEST_INT = 10**15
 _NUMBER = re.compile(r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,2})?|[0-9]{1,40}/[0-9]{1,40}")
 
 
-def check_int(who: str, name: str, value: Any, *, low: int, high: int | None = None, why: str = "") -> int:
+def check_int(component: str, name: str, value: Any, *, low: int, high: int | None = None, why: str = "") -> int:
     """Return `value` if it is an integer in [low, high]; booleans are not integers here.
 
     Examples
@@ -92,11 +92,11 @@ def check_int(who: str, name: str, value: Any, *, low: int, high: int | None = N
         span = f">= {low}" if high is None else f"from {low} to {high}"
         if isinstance(value, int) and abs(value) > LARGEST_INT:
             value = "a number of more than fifteen digits"
-        raise ParameterError(f"{who}: {name} must be an integer {span}, got {value!r}. {why}".rstrip())
+        raise ParameterError(f"{component}: {name} must be an integer {span}, got {value!r}. {why}".rstrip())
     return int(value)
 
 
-def check_fraction(who: str, name: str, value: Any, *, low: int, high: int, why: str = "") -> Fraction:
+def check_fraction(component: str, name: str, value: Any, *, low: int, high: int, why: str = "") -> Fraction:
     """Return `value` as an exact fraction in [low, high]: 0.6 means 3/5, not the nearest binary number.
 
     Examples
@@ -119,11 +119,15 @@ def check_fraction(who: str, name: str, value: Any, *, low: int, high: int, why:
     if exact is None or not low <= exact <= high:
         if isinstance(value, int) and abs(value) > LARGEST_INT:
             value = "a number of more than fifteen digits"
-        raise ParameterError(f"{who}: {name} must be a number from {low} to {high}, got {value!r}. {why}".rstrip())
+        raise ParameterError(
+            f"{component}: {name} must be a number from {low} to {high}, got {value!r}. {why}".rstrip()
+        )
     return exact
 
 
-def check_number(who: str, name: str, value: Any, *, low: float, high: float | None = None, why: str = "") -> float:
+def check_number(
+    component: str, name: str, value: Any, *, low: float, high: float | None = None, why: str = ""
+) -> float:
     """Return `value` as a float if it is a finite number in [low, high].
 
     Examples
@@ -140,14 +144,14 @@ def check_number(who: str, name: str, value: Any, *, low: float, high: float | N
         number = float("nan")
     if not (low <= number < float("inf")) or (high is not None and number > high):
         span = f">= {low:g}" if high is None else f"from {low:g} to {high:g}"
-        raise ParameterError(f"{who}: {name} must be a number {span}, got {value!r}. {why}".rstrip())
+        raise ParameterError(f"{component}: {name} must be a number {span}, got {value!r}. {why}".rstrip())
     return number
 
 
-def check_choice(who: str, name: str, value: Any, choices: tuple[str, ...]) -> str:
+def check_choice(component: str, name: str, value: Any, choices: tuple[str, ...]) -> str:
     """Return `value` if it is one of `choices`."""
     if value not in choices:
-        raise ParameterError(f"{who}: {name} must be one of {', '.join(choices)}; got {value!r}.")
+        raise ParameterError(f"{component}: {name} must be one of {', '.join(choices)}; got {value!r}.")
     return str(value)
 
 

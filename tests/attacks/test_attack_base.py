@@ -3,7 +3,7 @@ from dataclasses import replace
 import pytest
 
 from wayveil.attacks.attack_base import owners_of
-from wayveil.model import Points, Regions, RoadNetwork, Routes, Stops, Taxonomy, Visits
+from wayveil.model import Boxes, Points, RoadNetwork, Routes, Stops, Taxonomy, Visits
 
 OWNER = [7, 3, 7]
 PLACES = Taxonomy.from_parents([("Place", ""), ("Park", "Place")])
@@ -14,7 +14,7 @@ WHOLE = [
     Points.from_records([[(0, 0.0, 0.0)]] * 3, owner=OWNER),
 ]
 IN_PARTS = [
-    Regions.from_records([[(0, 0, 0.0, 1.0, 0.0, 1.0)]] * 3, owner=OWNER),
+    Boxes.from_records([[(0, 0, 0.0, 1.0, 0.0, 1.0)]] * 3, owner=OWNER),
     Routes.from_records([["ab"]] * 3, network=ROADS, owner=OWNER),
     Stops.from_records([["Park"]] * 3, taxonomy=PLACES, owner=OWNER),
 ]

@@ -27,8 +27,8 @@ from wayveil.attacks import ATTACKS
 from wayveil.engines import LocalEngine
 from wayveil.errors import WayveilError
 from wayveil.methods import METHODS
-from wayveil.model import Points, Published, Regions, RoadNetwork, Routes, Stops, Taxonomy, Verdict, Visits
-from wayveil.verify import VERIFIERS
+from wayveil.model import Boxes, MethodResult, Points, RoadNetwork, Routes, Stops, Taxonomy, Verdict, Visits
+from wayveil.verifiers import VERIFIERS
 
 __all__ = ["PROMISES", "Case", "draw_case", "find_break", "shrink"]
 
@@ -92,7 +92,7 @@ def find_break(case: Case) -> str | None:
     return _attack(case, data, made) or _find_blindness(case, data, made)
 
 
-def _judge(data: Any, made: Published) -> Verdict:
+def _judge(data: Any, made: MethodResult) -> Verdict:
     """Return the verdict of the verifier, with all that it can be given."""
     claim: Any = made.claim
     more: dict[str, Any] = {"original": data} if claim.about_truth else {}
@@ -100,7 +100,7 @@ def _judge(data: Any, made: Published) -> Verdict:
     return VERIFIERS[claim.name](made.data, claim, **more)
 
 
-def _find_blindness(case: Case, data: Any, made: Published) -> str:
+def _find_blindness(case: Case, data: Any, made: MethodResult) -> str:
     """Change the publication a little, three times; return how verifier and promise differ on it, or ""."""
     if made.source is not None:
         return ""  # routes, which `test_routes_campaign` changes
@@ -118,7 +118,7 @@ def _find_blindness(case: Case, data: Any, made: Published) -> str:
     return ""
 
 
-def _change(draw: Draw, case: Case, data: Any, made: Published) -> tuple[Case, Any, Published]:
+def _change(draw: Draw, case: Case, data: Any, made: MethodResult) -> tuple[Case, Any, MethodResult]:
     """Return the same with a trajectory or a row less, or with the owner of one trajectory changed for another."""
     published: Any = made.data
     rows = published.offsets.tolist()
@@ -167,7 +167,7 @@ def _smaller(case: Case) -> Iterator[Case]:
             yield replace(case, records=records, beside=beside)
 
 
-def _attack(case: Case, data: Any, made: Published) -> str:
+def _attack(case: Case, data: Any, made: MethodResult) -> str:
     """Play every attacker whom the claim says to stop; return what one achieved beyond the bound."""
     claim: Any = made.claim
     sensitive = {name: list(values) for name, values in getattr(claim, "sensitive", ())}
@@ -178,7 +178,7 @@ def _attack(case: Case, data: Any, made: Published) -> str:
             stronger += [{"roads": 1}, {"roads": 5}]
         for setting in stronger:
             attack: Any = ATTACKS[protection.attack](**{**dict(protection.settings), **setting})
-            seen = made.boxes if made.boxes is not None and Regions in attack.targets else made.data
+            seen = made.boxes if made.boxes is not None and Boxes in attack.targets else made.data
             rng = np.random.default_rng(case.seed)
             result = attack.run(data, seen, sensitive=sensitive, rng=rng, engine=ENGINE)
             for name in protection.measured:
@@ -194,7 +194,7 @@ def _records(data: Any) -> list[Any]:
     return [data.record(i) for i in range(len(data))]
 
 
-def _kcl(case: Case, data: Visits, made: Published) -> str:
+def _kcl(case: Case, data: Visits, made: MethodResult) -> str:
     published: Any = made.data
     claim: Any = made.claim
     records = _records(published)
@@ -207,7 +207,7 @@ def _kcl(case: Case, data: Visits, made: Published) -> str:
     return "" if keeps(found, claim.k, claim.c, claim.owner_share) else "a sequence breaks (K,C)_L-privacy"
 
 
-def _breach_bound(case: Case, data: Visits, made: Published) -> str:
+def _breach_bound(case: Case, data: Visits, made: MethodResult) -> str:
     claim: Any = made.claim
     places = [set(listed) for _, listed in claim.adversaries]
     records = _records(made.data)
@@ -225,7 +225,7 @@ def _is_part(part: list[Any], whole: list[Any]) -> bool:
     return all(one in rest for one in part)
 
 
-def _kdelta(case: Case, data: Points, made: Published) -> str:
+def _kdelta(case: Case, data: Points, made: MethodResult) -> str:
     claim: Any = made.claim
     return break_of_kdelta(
         _records(made.data), case.owner, claim.k, claim.delta, claim.owner_share,
@@ -233,22 +233,24 @@ def _kdelta(case: Case, data: Points, made: Published) -> str:
     )  # fmt: skip
 
 
-def _kanonymity(case: Case, data: Points, made: Published) -> str:
+def _kanonymity(case: Case, data: Points, made: MethodResult) -> str:
     claim: Any = made.claim
     boxes = _records(made.data if made.boxes is None else made.boxes)
     points = None if made.boxes is None else _records(made.data)
     return break_of_kanonymity(boxes, case.owner, _records(data), claim.k, claim.owner_share, points)
 
 
-def _attack_graph(case: Case, data: Points, made: Published) -> str:
+def _attack_graph(case: Case, data: Points, made: MethodResult) -> str:
     claim: Any = made.claim
     known = case.beside.get("known", [[True] * len(record) for record in case.records])
+    published: Any = made.data
+    marks = [published.declared[published.rows(i)].tolist() for i in range(len(published))]
     return break_of_attack_graph(
-        _records(made.data), case.owner, _records(data), known, claim.k, claim.owner_share, claim.top_speed
+        _records(published), case.owner, _records(data), known, claim.k, claim.owner_share, claim.top_speed, marks
     )
 
 
-def _strict(case: Case, data: Routes, made: Published) -> str:
+def _strict(case: Case, data: Routes, made: MethodResult) -> str:
     claim: Any = made.claim
     published: Any = made.data
     if not is_strict(published, data, claim):
@@ -257,13 +259,13 @@ def _strict(case: Case, data: Routes, made: Published) -> str:
     return f"{len(exposed)} people are on inference routes" if exposed else ""
 
 
-def _shared(case: Case, data: Routes, made: Published) -> str:
+def _shared(case: Case, data: Routes, made: MethodResult) -> str:
     claim: Any = made.claim
     published: Any = made.data
     return "" if is_shared(published, data, claim) else "a part of a route is not that of enough people, or not true"
 
 
-def _csafety(case: Case, data: Stops, made: Published) -> str:
+def _csafety(case: Case, data: Stops, made: MethodResult) -> str:
     claim: Any = made.claim
     return break_of_csafety(
         _records(made.data), case.owner, case.records, dict(case.beside["parents"]), set(case.beside["sensitive"]),
@@ -271,7 +273,7 @@ def _csafety(case: Case, data: Stops, made: Published) -> str:
     )  # fmt: skip
 
 
-PROMISES: dict[str, Callable[[Case, Any, Published], str]] = {
+PROMISES: dict[str, Callable[[Case, Any, MethodResult], str]] = {
     "KCL": _kcl,
     "BreachBound": _breach_bound,
     "KDelta": _kdelta,
@@ -448,14 +450,14 @@ def _draw_points(draw: Draw, method: str, seed: int) -> Case:
             "trash_max": draw.choice([Fraction(0), Fraction(1, 10), Fraction(1, 2)]),
         }
     if method == "nwa":
-        parameters |= {"pi": draw.choice(["none", 1, 2]), "center": draw.choice(["mean", "mec"])}
+        parameters |= {"pi": draw.choice(["none", "auto", 1, 2]), "center": draw.choice(["mean", "mec"])}
     if method == "w4m":
         parameters |= {
             "distance": draw.choice(["lstd", "edr"]),
             "chunk_size": draw.choice([3, 8, 1000]),
             "pivot": draw.choice(["random", "farthest"]),
             "cap": draw.choice(["auto", 1, 10]),
-            "t2s_factor": draw.choice([1.0, 10.0]),
+            "t2s_factor": draw.choice(["auto", 1.0, 10.0]),
         }
     return Case(method=method, parameters=parameters, records=records, owner=owner, beside={}, seed=seed)
 
@@ -532,6 +534,8 @@ def _draw_cast(draw: Draw, method: str, seed: int) -> Case:
         "place_people": draw.choice(["m", "m", 1, 3]),
         "grouping": draw.choice(["blind", "apart"]),
     }
+    if parameters["grouping"] == "blind":
+        parameters["alignment"] = draw.choice(["position", "order"])
     beside: dict[str, list[Any]] = {"parents": parents, "sensitive": labels}
     return Case(method=method, parameters=parameters, records=records, owner=owner, beside=beside, seed=seed)
 

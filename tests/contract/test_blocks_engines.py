@@ -24,7 +24,7 @@ from wayveil.model import concat
 from wayveil.pipeline.blocks import block
 from wayveil.pipeline.folder.manifest import read_manifest, tables
 from wayveil.pipeline.folder.secret import Secret
-from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.folder.verify_folder import verify_folder
 from wayveil.pipeline.input import load_boxes, load_parts, load_published
 from wayveil.pipeline.publish import publish
 from wayveil.pipeline.readback import write_and_read_back
@@ -125,7 +125,7 @@ def test_all_engines_publish_the_same_bytes_and_the_union_keeps_the_promise(
 
 def check_union(out: Path, outcome: Any, owned: list[Any]) -> None:
     """Judge the folder, then all parts as one table: as the public reads it, and with the true owners."""
-    judgement = judge(out)
+    judgement = verify_folder(out)
     assert judgement.failures == ()
     manifest, _ = read_manifest(out / "public")
     read = load_published(out / "public", manifest)
@@ -166,7 +166,7 @@ def test_other_seeds_and_parquet(
         publish(make_recipe(content), engine=engine, secret=SECRET)
         found.append(public_bytes(tmp_path / out))
     assert found[0] == found[1]
-    assert judge(tmp_path / "one").failures == ()
+    assert verify_folder(tmp_path / "one").failures == ()
 
 
 def test_attacks_and_metrics_are_the_same_on_all_engines(make: Callable[..., dict[str, Any]], dask: DaskEngine) -> None:
@@ -208,7 +208,7 @@ def test_a_worker_that_is_killed_changes_nothing(
         killer.join()
     assert killed
     assert public_bytes(tmp_path / "rough") == public_bytes(tmp_path / "calm")
-    assert judge(tmp_path / "rough").failures == ()
+    assert verify_folder(tmp_path / "rough").failures == ()
 
 
 class FaultyWorkers:

@@ -18,7 +18,7 @@ import pytest
 from campaign import Case, draw_case, find_break, shrink
 
 from wayveil.methods import METHODS
-from wayveil.model import Published
+from wayveil.model import MethodResult
 
 SAMPLE, PARTS, PER_PART = 15, 10, 182
 """Publications of a method in every run, and in the whole campaign: 11 methods x 10 parts x 182 are 20,020."""
@@ -63,7 +63,7 @@ def test_each_of_the_three_finds_what_is_broken_and_makes_it_small(monkeypatch: 
         beside={"ill": ["no"] * 8},
     )
     assert find_break(case) == ""
-    monkeypatch.setattr(METHODS["kcl"], "run", lambda self, data, **_: Published(data=data, claim=self.claim))
+    monkeypatch.setattr(METHODS["kcl"], "run", lambda self, data, **_: MethodResult(data=data, claim=self.claim))
     assert str(find_break(case)).startswith("verdict: ")
     holds = SimpleNamespace(holds=True)
     monkeypatch.setitem(campaign.VERIFIERS, "KCL", lambda *_, **__: holds)

@@ -15,8 +15,8 @@ from wayveil.attacks import ATTACKS
 from wayveil.methods import METHODS
 from wayveil.metrics import METRICS
 from wayveil.model import GUARANTEES, parameters_of, plain
-from wayveil.prepare import STEPS
-from wayveil.verify import VERIFIERS
+from wayveil.steps import STEPS
+from wayveil.verifiers import VERIFIERS
 from wayveil.workloads import WORKLOADS
 
 ROOT = Path(__file__).parents[2]
@@ -30,7 +30,8 @@ def needed() -> list[str]:
                   f"tests/golden/{name}", f"docs/methods/{name}.md", f"benchmarks/bench_{name}.py"]  # fmt: skip
     for name in GUARANTEES:
         lower = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
-        found += [f"src/wayveil/verify/{lower}/{lower}_verifier.py", f"tests/verify/{lower}/test_{lower}_verifier.py",
+        found += [f"src/wayveil/verifiers/{lower}/{lower}_verifier.py",
+                  f"tests/verifiers/{lower}/test_{lower}_verifier.py",
                   f"docs/guarantees/{lower}.md"]  # fmt: skip
     for folder, registry in (("attacks", ATTACKS), ("metrics", METRICS)):
         for name, cls in registry.items():
@@ -70,7 +71,8 @@ def test_the_readme_names_the_method(name: str) -> None:
 def test_the_page_of_a_method_has_its_parameters(name: str) -> None:
     page = (ROOT / "docs" / "methods" / f"{name}.md").read_text(encoding="utf-8")
     for p in parameters_of(METHODS[name]):
-        default = "required" if p.required else plain(p.default) or "none"
+        given = plain(p.default)
+        default = "required" if p.required else given if given or given == 0 else "none"
         span = p.range.replace("|", "\\|")
         assert f"| `{p.name}` | {span} | {default} | {p.help} |" in page
 
@@ -120,7 +122,7 @@ def test_the_public_names() -> None:
         _ = wayveil.nonsense
 
 
-LINE = ("recipe", "pipeline", "report", "compare", "commands")
+LINE = ("recipe", "pipeline", "report", "comparison", "advice", "yardstick", "commands")
 
 
 def test_rooms_of_the_line_are_small_and_no_file_name_stands_twice() -> None:

@@ -16,8 +16,8 @@ from wayveil.kernels.common.warm import JOBS
 from wayveil.methods import METHODS
 from wayveil.metrics import METRICS
 from wayveil.model import GUARANTEES, Attack, Claim, Method, Metric, Step, Workload, parameters_of
-from wayveil.prepare import STEPS
 from wayveil.recipe import catalog
+from wayveil.steps import STEPS
 from wayveil.workloads import WORKLOADS
 
 SOURCE = Path(wayveil.__file__).parent

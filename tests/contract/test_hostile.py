@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.folder.verify_folder import verify_folder
 
 RUN = "import sys; from wayveil.cli import main; sys.exit(main(sys.argv[1:]))"
 
@@ -78,7 +78,7 @@ def test_memory_that_ends_publishes_nothing_or_all(table: Path, tmp_path: Path, 
     except subprocess.TimeoutExpired:  # seen once in twenty: a library below aborts and waits for its own lock
         done = subprocess.CompletedProcess(arguments, -9)
     if done.returncode == 0:
-        assert judge(out).failures == ()
+        assert verify_folder(out).failures == ()
     else:  # a sentence, or the end of the process where a library below has no way to say it
         assert done.returncode in (2, -6, -9, -11), done.stderr
         assert not (out / "public").exists()

@@ -17,10 +17,10 @@ from hostile import forge, make_folder
 from wayveil.cli import main
 from wayveil.errors import InputError, WorkLimitReached
 from wayveil.methods import METHODS, Kcl
-from wayveil.model import Points, Regions, RoadNetwork, Routes, Stops, Taxonomy, Visits
+from wayveil.model import Boxes, Points, RoadNetwork, Routes, Stops, Taxonomy, Visits
 from wayveil.model.budget import limit_work
-from wayveil.pipeline.folder.verify_folder import WORK_BASE, WORK_PER_BYTE, judge
-from wayveil.verify import VERIFIERS
+from wayveil.pipeline.folder.verify_folder import WORK_BASE, WORK_PER_BYTE, verify_folder
+from wayveil.verifiers import VERIFIERS
 
 LARGEST = 1 << 20
 SMALL = Visits.from_records([[("a", 1), ("b", 2)]] * 2)
@@ -101,13 +101,13 @@ def many_times() -> Any:
 
 
 def boxes_apart() -> Any:
-    return Regions.from_records([[(i, i, float(i), float(i), 0.0, 0.0)] for i in range(9_000)] * 2), {
+    return Boxes.from_records([[(i, i, float(i), float(i), 0.0, 0.0)] for i in range(9_000)] * 2), {
         "name": "tga", "k": 2,
     }  # fmt: skip
 
 
 def declared_boxes() -> Any:
-    data = Regions.from_records([[(i, i, float(i), float(i), 0.0, 0.0)] for i in range(9_000)] * 2)
+    data = Boxes.from_records([[(i, i, float(i), float(i), 0.0, 0.0)] for i in range(9_000)] * 2)
     return replace(data, declared=np.ones(data.n_rows, bool)), {"name": "qid", "k": 2, "cell": 5}
 
 
@@ -146,7 +146,7 @@ def test_judging_ends(tmp_path: Path, case: str, monkeypatch: pytest.MonkeyPatch
     folder = make_folder(tmp_path / "public", data, method)
     size = sum(path.stat().st_size for path in folder.iterdir())
     assert size < LARGEST
-    judgement = judge(folder)
+    judgement = verify_folder(folder)
     told = [part for part in judgement.not_judged if "--work-limit" in part]
     assert bool(told) == stops
     if stops:
@@ -173,7 +173,7 @@ def test_what_is_wrong_is_told_even_where_the_rest_is_too_much(tmp_path: Path) -
     data, given = long_sequences()
     folder = make_folder(tmp_path / "public", data, METHODS[given.pop("name")](**given))
     (folder / "notes.txt").touch()
-    judgement = judge(folder, work_limit=50_000_000)
+    judgement = verify_folder(folder, work_limit=50_000_000)
     assert judgement.not_judged
     assert judgement.exit_code == 1
     assert "notes.txt" in judgement.failures[0]
@@ -198,7 +198,7 @@ def test_a_table_is_not_unpacked_before_it_is_known_how_large_it_is(
     assert path.stat().st_size < LARGEST
     forge(folder)
     monkeypatch.setattr("wayveil.io.publish.published.open_table", lambda path: pytest.fail("it is read"))
-    judgement = judge(folder)
+    judgement = verify_folder(folder)
     assert judgement.exit_code == 3
     assert judgement.failures == ()
 
@@ -266,7 +266,7 @@ def test_no_form_of_a_table_keeps_anybody_waiting(tmp_path: Path, change: Callab
     folder = make_folder(tmp_path / "public", SMALL, Kcl(k=2, l=2), form="csv")
     change(folder)
     assert sum(path.stat().st_size for path in folder.iterdir()) < 1.2 * LARGEST
-    assert judge(folder).exit_code in (1, 3)
+    assert verify_folder(folder).exit_code in (1, 3)
 
 
 def test_a_nested_or_endless_geojson_is_refused(tmp_path: Path) -> None:
@@ -276,7 +276,7 @@ def test_a_nested_or_endless_geojson_is_refused(tmp_path: Path) -> None:
     for inside in ("[" * 500_000 + "]" * 500_000, "[" + "1" * 1_000_000 + "]"):
         (folder / "published.geojson").write_text('{"type":"FeatureCollection","features":' + inside + "}")
         forge(folder, lambda manifest: manifest.update(files={"published.geojson": None}))
-        assert any("nested too deeply" in failure for failure in judge(folder).failures)
+        assert any("nested too deeply" in failure for failure in verify_folder(folder).failures)
 
 
 def test_a_huge_manifest_is_refused(tmp_path: Path) -> None:
@@ -285,8 +285,8 @@ def test_a_huge_manifest_is_refused(tmp_path: Path) -> None:
     content = manifest.read_bytes()
     manifest.write_bytes(content + b" " * (8 << 20))
     with pytest.raises(InputError, match="is larger than 8,388,608 bytes"):
-        judge(folder)
+        verify_folder(folder)
     for inside in (b'"rows": ' + b"1" * 900_000, b'"rows": ' + b"[" * 900_000):
         manifest.write_bytes(content.replace(b'"rows": 4', inside, 1))
         with pytest.raises(InputError, match="not valid JSON"):
-            judge(folder)
+            verify_folder(folder)

@@ -17,6 +17,6 @@ def test_import_rules() -> None:
 
 
 def test_only_the_judge_asks_a_verifier() -> None:
-    """The catalog has the verifiers, too, so that it is not enough to look at imports of `verify`."""
+    """The catalog has the verifiers, too, so that it is not enough to look at imports of `verifiers`."""
     asking = [path.name for path in PIPELINE.rglob("*.py") if "catalog.verify" in path.read_text(encoding="utf-8")]
     assert sorted(asking) == ["judge.py", "verify_folder.py"]

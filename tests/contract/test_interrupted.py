@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from wayveil.cli import main
-from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.folder.verify_folder import verify_folder
 
 # Runs a publication that dies at step `n` of those that the interpreter reports to the audit hooks (n = 0: never,
 # and says how many steps there were).  Steps are those that name the output or change files.
@@ -75,7 +75,7 @@ def kill_at(steps: list[int], table: Path, out: Path, versions: dict[int, dict[s
     for step in steps:
         done = run(table, out, seed=3 - current, step=step)
         assert done.returncode == -9, done.stderr
-        assert judge(out).failures == ()
+        assert verify_folder(out).failures == ()
         [current] = [seed for seed, content in versions.items() if content == public_bytes(out)]
         found.add(current)
     return found

@@ -14,7 +14,7 @@ from wayveil.engines import LocalEngine
 from wayveil.errors import WayveilError
 from wayveil.methods import Kcl
 from wayveil.model import Visits
-from wayveil.verify import check_kcl
+from wayveil.verifiers import check_kcl
 
 ENGINE = LocalEngine(workers=1)
 

@@ -10,6 +10,8 @@ from typing import Any, ClassVar, Literal, Self, get_args
 import numpy as np
 import polars as pl
 import pytest
+from wayveil.report.charts import drawings as drawing_module
+from wayveil.report.charts.drawings import drawings
 
 from wayveil.cli import options
 from wayveil.commands import table_files
@@ -25,9 +27,7 @@ from wayveil.pipeline import input
 from wayveil.pipeline.alignment import aligned, join_owners
 from wayveil.pipeline.blocks.plan import keys_of
 from wayveil.pipeline.blocks.task_files import load_data, save_data
-from wayveil.report.charts import drawings as drawing_module
-from wayveil.report.charts.drawings import drawings
-from wayveil.report.suppression import FEWEST
+from wayveil.report.suppression import MIN_PEOPLE
 from wayveil.report.text.summary import input_facts
 from wayveil.report.views.overview import balance, views
 
@@ -183,7 +183,7 @@ class ErrandsLayout(layouts.Layout):
 def test_a_new_kind_is_one_class_and_its_layout(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(layouts, "LAYOUTS", {**layouts.LAYOUTS, "errands": ErrandsLayout()})
     monkeypatch.setitem(drawing_module._STROKES, "errands", drawing_module._through_positions)
-    common = [[("home", "work", 8), ("work", "home", 17)]] * FEWEST
+    common = [[("home", "work", 8), ("work", "home", 17)]] * MIN_PEOPLE
     data = concat([Errands.of(common), Errands.of([[("home", "clinic", 9)]])])
     data = replace(data, owner=np.arange(len(data)))
     places = data.places()
@@ -200,7 +200,7 @@ def test_a_new_kind_is_one_class_and_its_layout(monkeypatch: pytest.MonkeyPatch,
     wrong = replace(back, destination=back.origin, origin=back.destination)
     assert join_owners(wrong, data, source, data.owner) is None
     # It is planned into blocks, counted and shown; a place with few people stays hidden.
-    assert keys_of(data, "length").key[:, 0].tolist() == [*[2] * FEWEST, 1]
+    assert keys_of(data, "length").key[:, 0].tolist() == [*[2] * MIN_PEOPLE, 1]
     assert input_facts(tmp_path / "a.csv", data)["Errands"] == "11"
     less = data.where(data.t < 17)
     assert balance(data, less)["errands"] == {"in": 11, "out": 6, "suppressed": 5, "invented": 0}

@@ -15,7 +15,7 @@ from wayveil.engines import LocalEngine
 from wayveil.errors import WayveilError
 from wayveil.model import Routes, Stops
 from wayveil.pipeline.folder.secret import Secret
-from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.folder.verify_folder import verify_folder
 from wayveil.pipeline.publish import publish
 from wayveil.recipe import catalog
 from wayveil.recipe.recipe import make_recipe
@@ -50,7 +50,7 @@ def test_what_comes_out_is_in_the_order_of_the_input(
     made = configured.run(data, rng=np.random.default_rng(1), engine=LocalEngine())
     settled = {name: value for name, value in configured.claim.to_json().items() if value != "auto"}
     assert made.claim.to_json().items() >= settled.items()  # what is auto is in numbers now
-    parts = getattr(method, "makes_parts", False)
+    parts = getattr(method, "splits_trajectories", False)
     assert (made.source is not None) == parts
     source = made.source if parts else np.arange(len(data))
     assert len(made.data) == len(source)
@@ -75,7 +75,7 @@ def test_published_files_pass_the_verifier(make_content: Content, tmp_path: Path
     outcome = publish(make_recipe(make_content(form=form)))
     assert outcome.verdict.holds
     assert outcome.verdict.counted == "owners"
-    again = judge(tmp_path / "out")
+    again = verify_folder(tmp_path / "out")
     assert again.failures == ()
     assert again.verdict is not None
     assert again.verdict.holds  # as far as files show

@@ -16,7 +16,7 @@ from wayveil.errors import WayveilError
 from wayveil.methods import METHODS
 from wayveil.model import Points
 from wayveil.pipeline.folder.secret import Secret
-from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.folder.verify_folder import verify_folder
 from wayveil.pipeline.publish import publish
 from wayveil.recipe.recipe import make_recipe
 
@@ -103,7 +103,7 @@ def without_unseen(path: Path) -> Any:
 def verdict_of(folder: Path) -> bool | None:
     """Return whether a folder holds; bad input does not."""
     try:
-        return judge(folder).holds
+        return verify_folder(folder).holds
     except WayveilError:
         return False
 
@@ -125,7 +125,7 @@ def check_form(method: type[Any], content: dict[str, Any], form: str, folder: Pa
         content["input"] |= {"crs": "planar"} if form != "geojson" else {"path": in_degrees(content["input"]["path"])}
     original = publish(make_recipe(content), secret=Secret(b"7" * 16)).public
     assert original is not None
-    assert judge(original).failures == ()
+    assert verify_folder(original).failures == ()
     said = without_unseen(original / "manifest.json")
     tables = {path.name: path.read_bytes() for path in original.iterdir() if path.name != "manifest.json"}
     draw = random.Random(f"{method.name} {form}")

@@ -13,7 +13,7 @@ from tables import write_inputs
 from test_frozen_bytes import SETTINGS, make_content
 
 from wayveil.cli.show import outcome_json, outcome_lines
-from wayveil.compare.finished_runs import Finished, headline, line_up, with_yardstick
+from wayveil.comparison.finished_runs import Finished, compare_finished, headline, with_measures
 from wayveil.engines import LocalEngine
 from wayveil.errors import UsageError
 from wayveil.methods import METHODS
@@ -42,7 +42,7 @@ def test_the_same_numbers_stand_everywhere(name: str, limit: str | None, inputs:
     if limit is None and name not in ("kcl", "nwa"):
         pytest.skip("the limit of the promise is tried with two methods")
     content = make_content((name, "csv", None), inputs, tmp_path / "out")
-    recipe = with_yardstick(make_recipe({**content, "max_risk": limit, "use": "flows"}))
+    recipe = with_measures(make_recipe({**content, "max_risk": limit, "use": "flows"}))
     outcome = publish(recipe, engine=LocalEngine(workers=1))
     results: dict[str, Any] = read_results(outcome.private)
     Results.model_validate(results)
@@ -77,7 +77,7 @@ def test_the_same_numbers_stand_everywhere(name: str, limit: str | None, inputs:
         assert listed["loss"]["value"] == head["loss"]["number"]["value"]
     run = Finished(id="one", title="", recipe=recipe, scores=results, source="same")
     try:
-        compared = line_up([run])
+        compared = compare_finished([run])
     except UsageError:
         return  # nothing that runs of this kind are compared by
     for point in compared["points"]:

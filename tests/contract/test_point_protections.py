@@ -12,8 +12,8 @@ import pytest
 from wayveil.attacks import ATTACKS
 from wayveil.engines import LocalEngine
 from wayveil.methods import METHODS
-from wayveil.model import KDelta, Points, Published, Regions
-from wayveil.verify import VERIFIERS
+from wayveil.model import Boxes, KDelta, MethodResult, Points
+from wayveil.verifiers import VERIFIERS
 
 TIMES = 6
 ENGINE = LocalEngine(workers=1)
@@ -67,15 +67,15 @@ def one_each() -> Points:
 HURTFUL = {data.__name__: data for data in (dominant, equal, several_a_day, one_each)}
 
 
-def _made(name: str, data: Points) -> Published:
+def _made(name: str, data: Points) -> MethodResult:
     given = dict(METHODS_ON_POINTS[name])
     method = METHODS[given.pop("name")](**given)
     return method.run(data, rng=np.random.default_rng(9), engine=ENGINE)
 
 
-def _attacked(name: str, data: Points, made: Published, **settings: Any) -> Any:
+def _attacked(name: str, data: Points, made: MethodResult, **settings: Any) -> Any:
     attack = ATTACKS[name](**settings)
-    seen = made.boxes if made.boxes is not None and Regions in attack.targets else made.data
+    seen = made.boxes if made.boxes is not None and Boxes in attack.targets else made.data
     return attack.run(data, seen, sensitive={}, rng=np.random.default_rng(5), engine=ENGINE).measured
 
 

@@ -25,10 +25,10 @@ from possible_worlds import (
 
 from wayveil.model import (
     AttackGraph,
+    Boxes,
     BreachBound,
     CSafety,
     Points,
-    Regions,
     RoadNetwork,
     Routes,
     Stops,
@@ -38,7 +38,7 @@ from wayveil.model import (
     Verdict,
     Visits,
 )
-from wayveil.verify import check_attack_graph, check_breach_bound, check_csafety, check_strict_k, check_subsequence_k
+from wayveil.verifiers import check_attack_graph, check_breach_bound, check_csafety, check_strict_k, check_subsequence_k
 
 Draw = random.Random
 Judged = tuple[str, Verdict, Any]
@@ -100,7 +100,7 @@ def judge_candidates(draw: Draw) -> Judged:
         marks = [[(row[0] in said[i]) != (draw.random() < 0.02) for row in boxes[i]] for i in range(len(owner))]
     speed = draw.choice([None, None, 2.0, 5.0, 10.0])
     claim = AttackGraph(k=draw.choice([2, 2, 3]), row_share=share(draw), top_speed=speed or "none")
-    published = Regions.from_records(boxes, owner=owner)
+    published = Boxes.from_records(boxes, owner=owner)
     if marks is not None:
         published = replace(published, declared=np.array([m for row in marks for m in row], np.bool_))
     original = replace(Points.from_records(truth, owner=owner), known=np.array([k for row in known for k in row]))

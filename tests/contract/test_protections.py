@@ -147,6 +147,7 @@ def test_a_sentence_that_is_not_true_is_found(tmp_path: Path) -> None:
 
 PLACES = [("Place", ""), ("Shop", "Place"), ("S1", "Shop"), ("S2", "Shop"), ("Park", "Place"), ("Clinic", "Place")]
 NOT_SENSITIVE = [["S1", "S1", "S2", "S2"], ["S1", "S2", "S2", "Park"], ["S1"] * 4]
+ALIGNED = [*NOT_SENSITIVE, ["S1 Park", "Park", "S1", "Park S1"], ["S1 S2 Park", "S2 Park", "Park", "S2"]]
 
 
 def rebuilt_posterior(
@@ -162,7 +163,7 @@ def rebuilt_posterior(
     there: dict[Any, Counter[int]] = defaultdict(Counter)
     either: dict[Any, Counter[int]] = defaultdict(Counter)
     for truth in product([False, True], repeat=len(others)):
-        ways = [[place, "Clinic"] if ill else [place] for place, ill in zip(others, truth, strict=True)]
+        ways = [[*places.split(), *(["Clinic"] if ill else [])] for places, ill in zip(others, truth, strict=True)]
         data = Stops.from_records(ways, taxonomy=tree)
         for turn in turns:
             monkeypatch.setattr("wayveil.methods.cast.cast._drawn_turns", lambda data, key, turn=turn: np.array(turn))
@@ -178,12 +179,15 @@ def rebuilt_posterior(
     return max(there[seen][i] / many for seen, people in either.items() for i, many in people.items() if many)
 
 
-@pytest.mark.parametrize("others", NOT_SENSITIVE)
+@pytest.mark.parametrize(
+    ("others", "alignment"),
+    [*((others, "position") for others in NOT_SENSITIVE), *((others, "order") for others in ALIGNED)],
+)
 @pytest.mark.parametrize("c", ["1/2", "1/3", "1/4"])
 def test_who_works_out_the_groups_of_cast_learns_no_more_than_c(
-    others: list[str], c: str, monkeypatch: pytest.MonkeyPatch
+    others: list[str], alignment: str, c: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    method = METHODS["cast"](c=c, m=2, place_people=1)
+    method = METHODS["cast"](c=c, m=2, place_people=1, alignment=alignment)
     assert any("works out how groups were formed" in p.sentence for p in method.claim.protects)
     found = rebuilt_posterior(others, method, list(permutations(range(4))), monkeypatch)
     assert 0 < found <= float(Fraction(c)) + 1e-12

@@ -27,7 +27,7 @@ from wayveil.methods import METHODS
 from wayveil.methods.clusters.clusters import EXTRA
 from wayveil.model import Points, Routes, Stops, Visits
 from wayveil.pipeline.folder.secret import Secret
-from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.folder.verify_folder import verify_folder
 from wayveil.pipeline.publish import publish
 from wayveil.recipe.recipe import make_recipe
 
@@ -202,7 +202,7 @@ def test_who_is_not_published_changes_no_public_byte(name: str, given: dict[str,
     assert sorted(beyond) == sorted(without)
     for file, content in without.items():
         assert beyond[file] == content, f"{file} tells of somebody who is not published"
-    assert judge(public).holds is not False
+    assert verify_folder(public).holds is not False
 
 
 @pytest.mark.parametrize("name", ["nwa", "w4m", "knode", "tga", "qid", "cast"])
@@ -215,17 +215,19 @@ def test_what_is_published_follows_from_the_people_who_are_published(name: str) 
         if made is None or not made.data.n_rows:
             continue
         records = [made.data.record(i) for i in range(len(made.data))]
-        people = {who for who, record in zip(case.owner, records, strict=True) if record}
+        source = np.arange(len(records)) if made.source is None else made.source
+        people = {case.owner[of] for of, record in zip(source.tolist(), records, strict=True) if record}
         stays = [i for i, who in enumerate(case.owner) if who in people]
         if made.groups is not None:  # trips that are outliers are nobody's either, even if another trip is published
             stays = [i for i, label in enumerate(made.groups.tolist()) if label >= 0 or label == EXTRA]
-        if len(stays) == len(records):
+        if len(stays) == len(case.owner):
             continue
         compared += 1
         others_out = {"trash_max": Fraction(0)} if "trash_max" in case.parameters else {}
         again = _made(replace(case.take(stays), parameters=case.parameters | others_out))
         assert again is not None, case
-        assert [again.data.record(i) for i in range(len(stays))] == [records[i] for i in stays], case
+        kept = [record for of, record in zip(source.tolist(), records, strict=True) if of in stays]
+        assert [again.data.record(i) for i in range(len(again.data))] == kept, case
     assert compared
 
 
@@ -273,12 +275,12 @@ def test_a_forged_frame_fails(form: str, tmp_path: Path) -> None:
     output = {"path": str(tmp_path / "made" / "out"), "format": form}
     made = published("nwa", GIVEN["nwa"][0], points(stranger=False), tmp_path / "made", output=output)[0]
     text = (made / "manifest.json").read_text()
-    assert judge(made).failures == ()
+    assert verify_folder(made).failures == ()
     for forged in FORGED:
         content = json.loads(text)
         content["schema"]["frame"] |= forged
         (made / "manifest.json").write_bytes(_as_written(content))
-        judged = judge(made)
+        judged = verify_folder(made)
         assert judged.holds is False
         assert any("coordinates" in failure or "cannot be read" in failure for failure in judged.failures)
 
@@ -299,7 +301,7 @@ def test_frames_at_the_antimeridian_and_of_one_point(lon: float, tmp_path: Path)
         _, without = published(name, given, table, tmp_path / f"{name}-without")
         public, beyond = published(name, given, (table[0], [*rows, FAR]), tmp_path / f"{name}-with")
         assert beyond == without
-        assert judge(public).failures == ()
+        assert verify_folder(public).failures == ()
 
 
 def test_blocks_have_one_frame_of_what_is_published(tmp_path: Path) -> None:
@@ -310,10 +312,10 @@ def test_blocks_have_one_frame_of_what_is_published(tmp_path: Path) -> None:
     manifest = json.loads(files["manifest.json"])
     assert len(manifest["files"]) > 1
     assert manifest["schema"]["frame"]["lat_0"] == 37.95
-    assert judge(public).failures == ()
+    assert verify_folder(public).failures == ()
     manifest["schema"]["frame"]["lat_0"] = 53.8
     (public / "manifest.json").write_bytes(_as_written(manifest))
-    assert judge(public).holds is False
+    assert verify_folder(public).holds is False
 
 
 @pytest.mark.parametrize("name", ["nwa", "w4m"])

@@ -21,8 +21,8 @@ from wayveil.methods.cba.cba import Cba
 from wayveil.methods.icba.icba import Icba
 from wayveil.methods.prefix.prefix import Prefix
 from wayveil.model import RoadNetwork, Routes, StrictK
-from wayveil.verify.strict_k.strict_k_verifier import check_strict_k
-from wayveil.verify.subsequence_k.subsequence_k_verifier import check_subsequence_k
+from wayveil.verifiers.strict_k.strict_k_verifier import check_strict_k
+from wayveil.verifiers.subsequence_k.subsequence_k_verifier import check_subsequence_k
 
 ENGINE = LocalEngine(workers=1)
 

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import urlopen
@@ -31,6 +32,14 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 sys.addaudithook(wait)
 sys.exit(main(command))
 """
+
+
+@pytest.fixture(autouse=True)
+def _hangups_are_heard() -> Iterator[None]:
+    """Where tests are run by nohup, commands would inherit that SIGHUP is ignored, and heed it."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.fixture

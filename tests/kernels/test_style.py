@@ -24,9 +24,9 @@ FOR_READERS = (
     "kcl",
     "knode",
     "metrics",
-    "prepare",
     "qid",
     "routes",
+    "steps",
     "tga",
 )
 """Folders whose kernels were rewritten for a reader; to be extended until it has them all."""

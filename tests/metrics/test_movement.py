@@ -5,7 +5,7 @@ import pytest
 
 from wayveil.errors import InputError
 from wayveil.metrics.movement import bounding_box, centres, check_comparable, finite, longer_side, with_rows
-from wayveil.model import Frame, Points, Regions
+from wayveil.model import Boxes, Frame, Points
 
 
 def points(*records, **more):
@@ -46,7 +46,7 @@ def test_an_extent_that_has_no_square_is_refused():
 
 
 def test_centres_of_boxes_and_of_points():
-    boxes = Regions.from_records([[(0, 4, 1.0, 3.0, 5.0, 6.0)], []])
+    boxes = Boxes.from_records([[(0, 4, 1.0, 3.0, 5.0, 6.0)], []])
     assert [c.tolist() for c in centres(boxes)] == [[2], [2], [5.5]]
     assert [c.tolist() for c in centres(points([(7, 1.0, 2.0)]))] == [[7], [1], [2]]
     assert with_rows(boxes).tolist() == [True, False]

@@ -22,7 +22,7 @@ from wayveil.metrics.stops.taxonomy_levels import TaxonomyLevels
 from wayveil.metrics.trip_lengths import RouteLength, TripDuration, TripLength, TripVisits
 from wayveil.metrics.visits.instance_loss import InstanceLoss
 from wayveil.metrics.visits.visit_support import VisitSupport
-from wayveil.model import Points, Regions, RoadNetwork, Routes, Stops, Taxonomy, Visits
+from wayveil.model import Boxes, Points, RoadNetwork, Routes, Stops, Taxonomy, Visits
 from wayveil.model.accumulators import add
 from wayveil.model.data.ragged import offsets_of
 
@@ -194,7 +194,7 @@ def test_boxes(case, wide):
     original, published, piece = case
     # Sides on a grid, so that trajectories of several pieces have the same boxes.
     low = [np.floor(side / (wide + 1)) * (wide + 1) for side in (published.x, published.y)]
-    boxes = Regions(
+    boxes = Boxes(
         offsets=published.offsets,
         t_min=np.zeros(published.n_rows, np.int64),
         t_max=published.t * 0 + 9,
@@ -214,7 +214,7 @@ def test_boxes(case, wide):
 def test_groups_reach_over_pieces_and_are_told_apart():
     box, other = (0, 1, 0.0, 2.0, 0.0, 1.0), (0, 1, 0.0, 1.0, 0.0, 2.0)
     rows = [[box, other], [box, other], [other, box], [box], [other], []]
-    after = Regions.from_records(rows, owner=range(6))
+    after = Boxes.from_records(rows, owner=range(6))
     before = Points.from_records([[(0, 0.0, 0.0)]] * 6, owner=range(6))
     for piece in ([0] * 6, [0, 1, 0, 1, 0, 1]):
         score = in_pieces(BoxLoss(max_area=10), before, after, piece)
@@ -227,7 +227,7 @@ def test_groups_reach_over_pieces_and_are_told_apart():
 def test_boxes_without_an_area_are_told_apart():
     lines = [[(0, 1, 3.0, 3.0, low, high)] for low, high in ((0.0, 1.0), (0.0, 2.0), (1.0, 2.0), (0.0, 1.0))]
     before = Points.from_records([[(0, 0.0, 0.0)]] * 4, owner=range(4))
-    after = Regions.from_records(lines, owner=range(4))
+    after = Boxes.from_records(lines, owner=range(4))
     assert in_pieces(BoxLoss(), before, after, [0, 0, 0, 1]).measured["groups"] == 3
 
 
@@ -254,7 +254,7 @@ def test_counts_do_not_grow_with_the_data():
     )
     moved = replace(walk, x=x + rng.random(len(x)))
     assert len(pickle.dumps(Distortion().count(walk, moved))) < 100_000
-    boxes = Regions.from_records([[(0, 9, 0.0, 5.0, 0.0, 5.0)] * 3] * 3000)
+    boxes = Boxes.from_records([[(0, 9, 0.0, 5.0, 0.0, 5.0)] * 3] * 3000)
     dots = Points.from_records([[(0, 1.0, 1.0)]] * 3000)
     assert len(pickle.dumps(BoxLoss().count(dots, boxes))) < 5000
 

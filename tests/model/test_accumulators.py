@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from wayveil.errors import InputError
 from wayveil.model import AttackResult, Chart, Series, accumulators
-from wayveil.model.accumulators import Highest, Lowest, Same, Tally, add, join_results, side_by_side
+from wayveil.model.accumulators import Constant, Maximum, Minimum, Tally, add, join_results, side_by_side
 from wayveil.model.numbers import count, probability, share
 
 
@@ -32,14 +32,14 @@ def test_what_is_not_known_makes_a_sum_unknown():
 
 
 def test_extremes_and_what_all_pieces_share():
-    assert add(Highest(-3), Highest(-5)).value == -3
-    assert add(Lowest(-3), Lowest(-5)).value == -5
-    assert add(Highest(None), Highest(0)).value == add(Lowest(0), Lowest(None)).value == 0
-    assert add(Highest(None), Highest(None)).value is add(Lowest(None), Lowest(None)).value is None
-    assert add(Same((1, 2)), Same((1, 2))).value == (1, 2)
-    assert add(Same({"a": 1}), Same({"a": 1, "b": 2})).value == {"a": 1, "b": 2}
+    assert add(Maximum(-3), Maximum(-5)).value == -3
+    assert add(Minimum(-3), Minimum(-5)).value == -5
+    assert add(Maximum(None), Maximum(0)).value == add(Minimum(0), Minimum(None)).value == 0
+    assert add(Maximum(None), Maximum(None)).value is add(Minimum(None), Minimum(None)).value is None
+    assert add(Constant((1, 2)), Constant((1, 2))).value == (1, 2)
+    assert add(Constant({"a": 1}), Constant({"a": 1, "b": 2})).value == {"a": 1, "b": 2}
     with pytest.raises(InputError, match="differ in what all of it has in common"):
-        add(Same("utc"), Same("local"))
+        add(Constant("utc"), Constant("local"))
 
 
 @pytest.mark.parametrize(
@@ -54,8 +54,8 @@ def test_extremes_and_what_all_pieces_share():
         (np.zeros(2), 1),
         (1, np.zeros(2)),
         ("a", "a"),
-        (Highest(1), Lowest(1)),
-        (Highest(1), 1),
+        (Maximum(1), Minimum(1)),
+        (Maximum(1), 1),
         (Tally.of(np.arange(2)), Tally.of(np.arange(2), np.arange(2))),
         (Tally.of(np.arange(2)), Tally.of(np.arange(2), names="ab", named=1)),
     ],

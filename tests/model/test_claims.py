@@ -9,52 +9,52 @@ from typing import Any
 import pytest
 
 from wayveil.errors import ParameterError, UsageError
-from wayveil.model import GUARANTEES, KCL, AttackGraph, BreachBound, KAnonymity, KDelta, guarantee_from_json
+from wayveil.model import GUARANTEES, AttackGraph, BreachBound, KAnonymity, KclPrivacy, KDelta, guarantee_from_json
 
 
 @pytest.mark.parametrize(
     "claim",
     [
-        KCL(k=2, c=0.5, l=2),
-        KCL(k=1, c=0, l="all", sensitive={"ill": ["HIV", "flu"], "job": ["none"]}),
-        KCL(k=10**6, c=Fraction(1, 3), l=7, sensitive={"é": ["ü", "a,b"]}),
+        KclPrivacy(k=2, c=0.5, l=2),
+        KclPrivacy(k=1, c=0, l="all", sensitive={"ill": ["HIV", "flu"], "job": ["none"]}),
+        KclPrivacy(k=10**6, c=Fraction(1, 3), l=7, sensitive={"é": ["ü", "a,b"]}),
     ],
 )
-def test_a_claim_survives_a_file(claim: KCL) -> None:
+def test_a_claim_survives_a_file(claim: KclPrivacy) -> None:
     assert guarantee_from_json(json.loads(json.dumps(claim.to_json()))) == claim
 
 
 def test_claims_are_equal_in_their_exact_form() -> None:
-    claim = KCL(k=2, c=0.6, l=3, sensitive={"job": ["y", "x", "y"], "ill": ["HIV"]})
-    assert claim == KCL(k=2, c="3/5", l=3, sensitive=[("ill", ["HIV"]), ("job", ["x", "y"])])
+    claim = KclPrivacy(k=2, c=0.6, l=3, sensitive={"job": ["y", "x", "y"], "ill": ["HIV"]})
+    assert claim == KclPrivacy(k=2, c="3/5", l=3, sensitive=[("ill", ["HIV"]), ("job", ["x", "y"])])
     assert claim.c == Fraction(3, 5)
-    assert len({claim, KCL(k=2, c=Fraction(6, 10), l=3, sensitive=claim.sensitive)}) == 1
+    assert len({claim, KclPrivacy(k=2, c=Fraction(6, 10), l=3, sensitive=claim.sensitive)}) == 1
 
 
 def test_the_promise_in_plain_words() -> None:
-    assert KCL(k=2, c=0.5, l=2, sensitive={"ill": ["HIV", "flu"]}).promise == (
+    assert KclPrivacy(k=2, c=0.5, l=2, sensitive={"ill": ["HIV", "flu"]}).promise == (
         "Whoever knows at most 2 visits (place and time) of a person finds either no published trajectory that fits, "
         "or trajectories of at least 2 people, none of whom has more than 1/2 of them, and at most 50 % of the people "
         "and of the trajectories have any one sensitive value (ill: HIV, flu)."
     )
-    assert "more than 40 % of them" in KCL(k=5, c=1, l=1, row_share="2/5").promise
-    assert KCL(k=1, c=1, l=1).promise == (
+    assert "more than 40 % of them" in KclPrivacy(k=5, c=1, l=1, row_share="2/5").promise
+    assert KclPrivacy(k=1, c=1, l=1).promise == (
         "Whoever knows one visit (place and time) of a person finds either no published trajectory that fits, "
         "or trajectories of at least 1 person."
     )
-    assert "knows any number of visits (place" in KCL(k=3, c=1, l="all").promise
+    assert "knows any number of visits (place" in KclPrivacy(k=3, c=1, l="all").promise
 
 
 def test_who_is_covered_and_who_is_not() -> None:
-    claim = KCL(k=4, c="1/3", l=2, sensitive={"ill": ["HIV"]})
+    claim = KclPrivacy(k=4, c="1/3", l=2, sensitive={"ill": ["HIV"]})
     assert claim.covered == (
         "identity linkage by someone who knows at most 2 visits of the victim: at most 1/4",
-        "attribute linkage by the same attacker: confidence at most 33.33 %",
+        "attribute linkage by the same attacker: confidence at most 33.34 %",
     )
     assert claim.not_covered[0] == "an attacker who knows more than 2 visits of the victim"
-    assert KCL(k=4, c=1, l=1).not_covered[0] == "an attacker who knows more than one visit of the victim"
-    assert len(KCL(k=4, c=1, l=2).covered) == 1
-    everything = KCL(k=4, c=1, l="all")
+    assert KclPrivacy(k=4, c=1, l=1).not_covered[0] == "an attacker who knows more than one visit of the victim"
+    assert len(KclPrivacy(k=4, c=1, l=2).covered) == 1
+    everything = KclPrivacy(k=4, c=1, l="all")
     assert everything.not_covered == claim.not_covered[1:]
     assert "any visits" in everything.covered[0]
 
@@ -71,7 +71,7 @@ def test_who_is_covered_and_who_is_not() -> None:
 )
 def test_claims_outside_their_range(asked: dict[str, Any], words: str) -> None:
     with pytest.raises(ParameterError) as caught:
-        KCL(**{"k": 2, "c": 1, "l": 2, **asked})
+        KclPrivacy(**{"k": 2, "c": 1, "l": 2, **asked})
     assert str(caught.value) == words
 
 
@@ -127,8 +127,8 @@ def test_what_the_claim_on_adversaries_says() -> None:
     claim = BreachBound(p="1/3", adversaries={"shop": ["b", "a"], "bank": ["c"]})
     assert claim.adversaries == (("bank", ("c",)), ("shop", ("a", "b")))
     assert claim.promise.startswith("Each of 2 adversaries knows who was at places of his own, and in which order.")
-    assert "at most 33.33 %" in claim.promise
-    assert "at most 33.33 %" in claim.covered[0]
+    assert "at most 33.34 %" in claim.promise
+    assert "at most 33.34 %" in claim.covered[0]
     assert "times of visits" in claim.not_covered[0]
     assert not claim.about_truth
     assert claim.unbounded == ()
@@ -192,10 +192,10 @@ def test_claims_on_points_have_limits(cls: Any, given: dict[str, Any]) -> None:
 
 
 def test_what_is_promised_where_absence_is_hidden() -> None:
-    claim = KCL(k=2, c="3/10", l=2, sensitive={"ill": ["HIV"]}, hide_absence="yes")
+    claim = KclPrivacy(k=2, c="3/10", l=2, sensitive={"ill": ["HIV"]}, hide_absence="yes")
     assert guarantee_from_json(claim.to_json()) == claim
     assert claim.to_json()["hide_absence"] == "yes"
-    assert "hide_absence" not in KCL(k=2, c=1, l=1).to_json()
+    assert "hide_absence" not in KclPrivacy(k=2, c=1, l=1).to_json()
     hidden = claim.protects[-1]
     assert hidden.attack == "absence"
     assert hidden.measured == ("posterior_excess",)
@@ -206,14 +206,14 @@ def test_what_is_promised_where_absence_is_hidden() -> None:
     assert "at most 30 %, or the share of all" in hidden.sentence
     assert "absence" not in claim.unbounded
     assert any("'absence'" in sentence for sentence in claim.not_covered)
-    assert len(KCL(k=2, c=1, l=2, hide_absence="yes").protects) == 1
+    assert len(KclPrivacy(k=2, c=1, l=2, hide_absence="yes").protects) == 1
 
 
 def test_what_stands_beside_the_promise_on_visits() -> None:
-    claim = KCL(k=2, c=0.5, l=2, sensitive={"ill": ["HIV"]})
+    claim = KclPrivacy(k=2, c=0.5, l=2, sensitive={"ill": ["HIV"]})
     assert claim.unbounded[0] == "absence"
-    assert "absence" not in KCL(k=2, c=1, l=1).unbounded
+    assert "absence" not in KclPrivacy(k=2, c=1, l=1).unbounded
     for name in claim.unbounded:
         assert any(f"'{name}'" in sentence for sentence in claim.not_covered)
     assert [protection.bound for protection in claim.protects] == [Fraction(1, 2), Fraction(1, 2)]
-    assert KCL(k=5, c=1, l=1, row_share="2/5").protects[0].bound == Fraction(2, 5)
+    assert KclPrivacy(k=5, c=1, l=1, row_share="2/5").protects[0].bound == Fraction(2, 5)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wayveil.model import Verdict
-from wayveil.model.claims import KCL
+from wayveil.model.claims import KclPrivacy
 from wayveil.model.numbers import Number, amount, count, flatten, headline, measure, probability, relative, share
 from wayveil.report.text.display_number import display
 
@@ -59,7 +59,7 @@ def test_a_verdict_has_the_units_that_its_claim_declares() -> None:
         "sequences": 12,
         "new_one": 0.5,
     }
-    claim = KCL(k=5, c="0.5", l=2, sensitive={"diagnosis": ["HIV"]})
+    claim = KclPrivacy(k=5, c="0.5", l=2, sensitive={"diagnosis": ["HIV"]})
     numbers = Verdict(holds=True, claim=claim, counted="owners", measured=measured, reason="").numbers
     assert list(numbers) == ["min_support", "max_confidence", "sequences", "new_one"]
     assert (numbers["min_support"].unit, numbers["min_support"].promised) == ("count", "k")

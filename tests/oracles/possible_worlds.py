@@ -62,18 +62,22 @@ def break_of_candidates(
     if top_speed is not None and any(_is_faster(truth[i], top_speed) for i in there):
         return "somebody is faster than the top speed"
 
-    def fits(person: int, trajectory: int) -> bool:
-        return all(any(_is_in(p, box) for box in boxes[trajectory]) for p in declared[person])
+    def fits(person: int, trajectory: int, looks: bool) -> bool:
+        own = marks[trajectory] if marks is not None and looks else [True] * len(boxes[trajectory])
+        marked = [box for box, mark in zip(boxes[trajectory], own, strict=True) if mark]
+        return all(any(_is_in(p, box) for box in marked) for p in declared[person])
 
     def reaches(person: int, trajectory: int) -> bool:
         return all(_is_near(p, box, top_speed or 0.0) for p in declared[person] for box in boxes[trajectory])
 
-    edges = {(i, o) for i in there for o in there if fits(i, o)}
-    found = _break_of_edges(edges, there, owner, k, share)
-    if found or top_speed is None:
-        return found or _break_of_marks(boxes, marks, owner, there, declared, k)
-    found = _break_of_edges({(i, o) for i, o in edges if reaches(i, o)}, there, owner, k, share)
-    return found or _break_of_marks(boxes, marks, owner, there, declared, k)
+    for looks in (False, True):  # at which boxes are marked as those of declared times
+        edges = {(i, o) for i in there for o in there if fits(i, o, looks)}
+        found = _break_of_edges(edges, there, owner, k, share)
+        if not found and top_speed is not None:
+            found = _break_of_edges({(i, o) for i, o in edges if reaches(i, o)}, there, owner, k, share)
+        if found:
+            return found
+    return _break_of_marks(boxes, marks, owner, there, declared, k)
 
 
 def _is_in(point: Point, box: Box) -> bool:

@@ -140,18 +140,20 @@ def was_in_boxes(boxes, truth):
     return True
 
 
-def break_of_attack_graph(boxes, owners, truth, known, k, share, top_speed):
+def break_of_attack_graph(boxes, owners, truth, known, k, share, top_speed, marks=None):
     """Who knows the declared positions, and a top speed or none, keeps `k` people both ways, and nobody dominates.
 
     `known` tells for each row of `truth` whether it is declared; `top_speed` is "none" or in metres per unit of time.
+    `marks` tells for each box whether it is said to be of a declared time: then who looks at that is an attacker, too.
     """
     published = [i for i, record in enumerate(boxes) if record]
     for i in published:
         at = {t: (x, y) for t, x, y in truth[i]}
         if any(t not in at or not contains((t, until, *sides), t, *at[t]) for t, until, *sides in boxes[i]):
             return f"trajectory {i} was not in its boxes"
-    for speed in dict.fromkeys((top_speed, "none")):
-        can_be = {i: {o for o in published if fits(truth[i], known[i], boxes[o], speed)} for i in published}
+    every = [[True] * len(record) for record in boxes]
+    for speed, seen in product(dict.fromkeys((top_speed, "none")), (every, marks or every)):
+        can_be = {i: {o for o in published if fits(truth[i], known[i], boxes[o], speed, seen[o])} for i in published}
         if any(i not in can_be[i] for i in published):
             return f"somebody does not fit their own trajectory, with a top speed of {speed}"
         # Everybody has their own.  Give person i the trajectory o instead: then whoever had it takes another one, and
@@ -165,12 +167,13 @@ def break_of_attack_graph(boxes, owners, truth, known, k, share, top_speed):
     return ""
 
 
-def fits(truth, known, boxes, speed):
-    """Whether the declared positions of somebody are in boxes, and all other boxes within reach."""
+def fits(truth, known, boxes, speed, marks):
+    """Whether the declared positions of somebody are in marked boxes, and all other boxes within reach."""
+    marked = [box for box, mark in zip(boxes, marks, strict=True) if mark]
     for (t, x, y), is_known in zip(truth, known, strict=True):
         if not is_known:
             continue
-        if not any(contains(box, t, x, y) for box in boxes):
+        if not any(contains(box, t, x, y) for box in marked):
             return False
         for begin, end, west, east, south, north in boxes if speed != "none" else ():
             reach = speed / 2**0.5 * max(begin - t, t - end, 0) + ROUNDING

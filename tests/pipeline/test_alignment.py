@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from wayveil.io import as_published
-from wayveil.model import Frame, Points, Regions, Visits
+from wayveil.model import Boxes, Frame, Points, Visits
 from wayveil.pipeline.alignment import aligned, join_owners
 
 DEGREES = Frame.for_degrees(np.array([10.0, 11.0]), np.array([50.0, 51.0]))
 POINTS = Points.from_records([[(0, 0.1, 0.2), (1, 1.3, 0.7)], [], [(0, 5.5, 5.9)]], owner=[7, 8, 9])
-REGIONS = Regions.from_records([[(0, 0, 0.0, 1.0, 0.0, 1.0)], [], [(0, 3, 5.0, 6.0, 5.0, 6.0)]], owner=[7, 8, 9])
+REGIONS = Boxes.from_records([[(0, 0, 0.0, 1.0, 0.0, 1.0)], [], [(0, 3, 5.0, 6.0, 5.0, 6.0)]], owner=[7, 8, 9])
 VISITS = Visits.from_records([[("a", 1), ("b", 2)], [], [("c", 1)]], owner=[7, 8, 9])
 
 
 @pytest.mark.parametrize("data", [POINTS, replace(POINTS, frame=DEGREES), REGIONS, VISITS])
-def test_what_was_written_gets_its_owners_back(data: Points | Regions | Visits) -> None:
+def test_what_was_written_gets_its_owners_back(data: Points | Boxes | Visits) -> None:
     source = np.array([2, 0])
     readback = replace(as_published(data.take(source)), owner=np.array([0, 1]), owners="hidden")
     joined = join_owners(readback, data, source, data.owner)

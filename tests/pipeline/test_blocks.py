@@ -22,14 +22,14 @@ from wayveil.cli import main
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, OutputError, UsageError
 from wayveil.methods import METHODS
-from wayveil.model import Published
+from wayveil.model import MethodResult
 from wayveil.pipeline import publish as line
 from wayveil.pipeline.blocks import block_cutter
 from wayveil.pipeline.blocks.store import Disk
 from wayveil.pipeline.blocks.task_files import load_value, reporting_full_disks, save
 from wayveil.pipeline.folder.manifest import read_manifest
 from wayveil.pipeline.folder.secret import Secret
-from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.folder.verify_folder import verify_folder
 from wayveil.pipeline.input import load_published
 from wayveil.pipeline.outcome import NotPublished, Outcome
 from wayveil.pipeline.publish import publish
@@ -98,7 +98,7 @@ def test_every_kind_of_time_and_place(
     owners = times != "utc"
     content = make(points(times=times, degrees=degrees, owners=owners))
     outcome = run(content)
-    assert judge(tmp_path / "out").failures == ()
+    assert verify_folder(tmp_path / "out").failures == ()
     manifest, _ = read_manifest(tmp_path / "out/public")
     assert manifest.table.time_format == times
     assert manifest.table.parts == "each"
@@ -124,7 +124,7 @@ def test_degrees_on_both_sides_of_the_date_line(make: Callable[..., dict[str, An
     frame = read_manifest(tmp_path / "out/public")[0].frame
     assert frame == read_manifest(tmp_path / "whole/public")[0].frame
     assert abs(abs(frame.lon_0) - 180) < 1
-    assert judge(tmp_path / "out").failures == ()
+    assert verify_folder(tmp_path / "out").failures == ()
 
 
 def test_degrees_of_all_pieces_become_the_same_metres(make: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_degrees_of_all_pieces_become_the_same_metres(make: Callable[..., dict[s
     run(content)
     whole = {**content, "blocks": None, "output": {"path": str(tmp_path / "whole")}}
     publish(make_recipe(whole), secret=Secret(bytes(32)))
-    assert judge(tmp_path / "out").failures == judge(tmp_path / "whole").failures == ()
+    assert verify_folder(tmp_path / "out").failures == verify_folder(tmp_path / "whole").failures == ()
     raw, found = pl.read_csv(tmp_path / "in.csv"), pl.read_csv(sorted((tmp_path / "out/public").glob("*.csv")))
     low, high = raw["lat"].min() - 1e-6, raw["lat"].max() + 1e-6
     assert found["lat_min"].is_between(low, high).all()
@@ -172,7 +172,7 @@ def test_one_block_for_all_is_published_like_a_table_without_blocks(
 ) -> None:
     run(make(blocks={"by": "place", "rows": 10**6}))
     assert set(public_bytes(tmp_path / "out")) == {"manifest.json", "published.csv"}
-    assert judge(tmp_path / "out").failures == ()
+    assert verify_folder(tmp_path / "out").failures == ()
 
 
 def test_what_the_preparation_leaves_decides_how_many_blocks_there_are(
@@ -225,7 +225,7 @@ def test_parts_of_a_trajectory_are_of_one_person_in_every_piece(
     manifest, _ = read_manifest(tmp_path / "out/public")
     assert manifest.table.owners == "hidden"
     assert manifest.each_trajectory_is_a_person
-    assert judge(tmp_path / "out").failures == ()
+    assert verify_folder(tmp_path / "out").failures == ()
 
 
 def test_a_block_that_holds_too_few_people_is_told(make: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
@@ -241,7 +241,7 @@ def test_a_block_that_holds_too_few_people_is_told(make: Callable[..., dict[str,
     assert set(public_bytes(tmp_path / "out")) == {"manifest.json", *(f"published-{i:05d}.csv" for i in range(1, 5))}
     private = json.loads((tmp_path / "out/private/results.json").read_text())
     assert private["balance"]["trajectories"]["suppressed"] == 2
-    assert judge(tmp_path / "out").failures == ()
+    assert verify_folder(tmp_path / "out").failures == ()
 
 
 def test_more_people_than_there_are(make: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
@@ -271,7 +271,7 @@ def test_nothing_left_in_any_block_is_no_publication(
 ) -> None:
     real = METHODS["tga"].run
 
-    def empty(self: Any, data: Any, **others: Any) -> Published:
+    def empty(self: Any, data: Any, **others: Any) -> MethodResult:
         made = real(self, data, **others)
         return replace(made, data=made.data.take(np.zeros(0, np.int64)).take(np.zeros(0, np.int64)), groups=None)
 
@@ -353,7 +353,7 @@ def test_one_part_that_breaks_the_promise_stops_everything(
 ) -> None:
     real, calls = METHODS["tga"].run, []
 
-    def lying(self: Any, data: Any, **others: Any) -> Published:
+    def lying(self: Any, data: Any, **others: Any) -> MethodResult:
         made = real(self, data, **others)
         calls.append(len(data))
         if len(calls) != 3:
@@ -386,7 +386,7 @@ def published(make: Callable[..., dict[str, Any]], tmp_path: Path) -> Path:
 
 
 def failures(folder: Path) -> str:
-    judgement = judge(folder)
+    judgement = verify_folder(folder)
     assert not judgement.holds
     return " | ".join(judgement.failures)
 
@@ -449,7 +449,7 @@ def test_classes_that_two_blocks_make_alike_are_one_part_without_sensitive_stops
     stops: dict[str, Any], tmp_path: Path
 ) -> None:
     outcome = run(stops)
-    assert judge(tmp_path / "out").failures == ()
+    assert verify_folder(tmp_path / "out").failures == ()
     manifest, _ = read_manifest(tmp_path / "out/public")
     data: Any = load_published(tmp_path / "out/public", manifest).data
     alike = int(outcome.output_facts["trajectories alike in several blocks"])

@@ -15,19 +15,19 @@ from hypothesis import strategies as st
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
-from wayveil.methods.kcl.kcl_choosing import Choosing
-from wayveil.methods.kcl.kcl_ways import Choice
-from wayveil.model import KCL, Visits, concat
+from wayveil.methods.kcl.kcl_solver import KclSolver
+from wayveil.methods.kcl.kcl_strategies import Choice
+from wayveil.model import KclPrivacy, Visits, concat
 from wayveil.pipeline.blocks import block
 from wayveil.pipeline.folder.manifest import read_manifest
 from wayveil.pipeline.folder.secret import Secret
-from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.folder.verify_folder import verify_folder
 from wayveil.pipeline.input import load_published
 from wayveil.pipeline.outcome import NotPublished, Outcome
 from wayveil.pipeline.publish import publish
 from wayveil.pipeline.readback import write_and_read_back
 from wayveil.recipe.recipe import make_recipe
-from wayveil.verify import check_kcl
+from wayveil.verifiers import check_kcl
 
 ROW = pl.int_range(pl.len())
 
@@ -62,7 +62,7 @@ def run(asked: Any) -> Outcome:
     return publish(make_recipe(asked), engine=LocalEngine(workers=1), secret=Secret(bytes(32)))
 
 
-def check_by_force(data: Visits, claim: KCL) -> None:
+def check_by_force(data: Visits, claim: KclPrivacy) -> None:
     """Look at every sequence that an attacker may know: enough people, and no value too likely."""
     people: dict[int, tuple[list[set[tuple[str, int]]], bool]] = {}
     ill = data.attributes["ill"].values()
@@ -98,14 +98,14 @@ def test_nothing_violates_the_claim_in_all_parts_together(
         outcome = run(content(raw, folder, rows=rows, keep=("name",), k=k, l=longest))
     union: Visits = concat(seen)
     claim = outcome.verdict.claim
-    assert isinstance(claim, KCL)
+    assert isinstance(claim, KclPrivacy)
     check_by_force(union, claim)
     # the verdict that is told is that on one table with the true owners
     assert outcome.verdict == check_kcl(union, claim)
-    assert judge(folder / "out").failures == ()
+    assert verify_folder(folder / "out").failures == ()
     manifest, _ = read_manifest(folder / "out/public")
     read: Any = load_published(folder / "out/public", manifest).data
-    assert judge(folder / "out").verdict == check_kcl(read, claim)
+    assert verify_folder(folder / "out").verdict == check_kcl(read, claim)
     # every visit was there before, of the same trajectory, and only visits are lost
     before = {
         name: set(zip(rows["location"], rows["t"], strict=True)) for (name,), rows in raw.group_by("name")
@@ -148,7 +148,7 @@ def test_people_are_counted_over_pieces_and_parts_not_trajectories(tmp_path: Pat
 def test_sequences_of_any_length(tmp_path: Path) -> None:
     outcome = run(content(table(5), tmp_path, l="all"))
     assert outcome.verdict.holds
-    assert judge(tmp_path / "out").failures == ()
+    assert verify_folder(tmp_path / "out").failures == ()
     assert len(list((tmp_path / "out/public").glob("published-*.csv"))) > 1
 
 
@@ -180,7 +180,7 @@ def test_a_method_that_suppresses_too_little_is_stopped(tmp_path: Path, monkeypa
     def lazy(self: Any, crowd: Any, *_: Any) -> Choice:
         return Choice(keep=np.ones(len(crowd.rows), bool), gone=np.empty(0, int), facts={"visits suppressed": 0})
 
-    monkeypatch.setattr(Choosing, "choose", lazy)
+    monkeypatch.setattr(KclSolver, "choose", lazy)
     asked = content(table(3), tmp_path, c="0.25", l=3)
     with pytest.raises(NotPublished, match="Nothing was published") as caught:
         run(asked)
@@ -193,13 +193,13 @@ def test_a_method_that_suppresses_too_little_is_stopped(tmp_path: Path, monkeypa
 
 def test_rare_doublets_do_not_travel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
-    real = Choosing.choose
+    real = KclSolver.choose
 
     def seeing(self: Any, crowd: Any, *others: Any) -> Any:
         seen.append(crowd.records)
         return real(self, crowd, *others)
 
-    monkeypatch.setattr(Choosing, "choose", seeing)
+    monkeypatch.setattr(KclSolver, "choose", seeing)
     raw = table(4, places="aaaaaaaab")
     people = raw.group_by("t", "location").agg(pl.col("user_id").n_unique().alias("n"))
     kept = people.filter(pl.col("n") >= 12)

@@ -13,8 +13,8 @@ import pytest
 from wayveil.cli import main
 from wayveil.commands.read_table import read
 from wayveil.errors import InputError, OutputError, UsageError
-from wayveil.model import KCL, AttackGraph, BreachBound, Method, Points, Published, Regions, Visits
-from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.model import AttackGraph, Boxes, BreachBound, KclPrivacy, Method, MethodResult, Points, Visits
+from wayveil.pipeline.folder.verify_folder import verify_folder
 from wayveil.pipeline.publish import NotPublished, publish
 from wayveil.recipe import catalog
 from wayveil.recipe.defaults import default_attacks, default_metrics
@@ -95,7 +95,7 @@ def test_adversaries_from_a_table(visits: Path, tmp_path: Path) -> None:
     assert names[0] == "counting"
     assert not {"known_visits", "uniqueness", "first_last_visits"} & set(names)
     for folder in "ab":
-        assert judge(tmp_path / folder).failures == ()
+        assert verify_folder(tmp_path / folder).failures == ()
     manifest = json.loads((tmp_path / "b/public/manifest.json").read_text())
     assert manifest["parameters"]["adversaries"]["A"] == ["a1", "a2", "a3"]
 
@@ -127,7 +127,7 @@ def test_points_are_published_with_their_boxes(points: Path, tmp_path: Path, for
     assert outcome.verdict.measured["points_outside"] == 0
     public = tmp_path / "out/public"
     assert sorted(path.name for path in public.iterdir()) == [f"boxes.{form}", "manifest.json", f"published.{form}"]
-    assert judge(tmp_path / "out").failures == ()
+    assert verify_folder(tmp_path / "out").failures == ()
     data = read(tmp_path / "out")
     assert isinstance(data, Points)
     assert len(data) == 12
@@ -140,20 +140,22 @@ def test_boxes_that_were_changed_are_found(points: Path, tmp_path: Path) -> None
     first = lines[1].split(",")
     first[4] = str(float(first[4]) - 1)
     boxes.write_text("".join([lines[0], ",".join(first), *lines[2:]]))
-    failures = judge(tmp_path / "out").failures
+    failures = verify_folder(tmp_path / "out").failures
     assert any("hash of boxes.csv differs" in failure for failure in failures)
     assert any("do not keep the claim" in failure for failure in failures)
     other = [line.replace(line[:16], "0" * 16) if line[:16] == lines[1][:16] else line for line in lines]
     boxes.write_text("".join([other[0], *sorted(other[1:], key=lambda line: line[:16])]))
-    assert any("are not those of the published points" in failure for failure in judge(tmp_path / "out").failures)
+    assert any(
+        "are not those of the published points" in failure for failure in verify_folder(tmp_path / "out").failures
+    )
 
 
 @dataclass(frozen=True)
 class Wrong(Method):
     """A method that does not keep the contract."""
 
-    made: Published
-    makes_parts: bool = False  # type: ignore[misc]
+    made: MethodResult
+    splits_trajectories: bool = False  # type: ignore[misc]
 
     name: ClassVar[str] = "wrong"
     accepts: ClassVar[type[Points]] = Points
@@ -166,14 +168,14 @@ class Wrong(Method):
     def claim(self) -> Any:
         return self.made.claim
 
-    def run(self, data: Any, *, rng: Any, engine: Any) -> Published:
+    def run(self, data: Any, *, rng: Any, engine: Any) -> MethodResult:
         return self.made
 
 
 @pytest.mark.parametrize(
     ("change", "parts", "words"),
     [
-        ({"boxes": Regions.from_records([[]] * 12)}, False, "other boxes than points"),
+        ({"boxes": Boxes.from_records([[]] * 12)}, False, "other boxes than points"),
         ({"source": np.arange(12)}, False, "another number of trajectories"),
         ({"source": np.arange(11)}, True, "another number of trajectories"),
         ({}, True, "another number of trajectories"),
@@ -183,7 +185,7 @@ def test_what_a_method_must_not_return(
     change: dict[str, Any], parts: bool, words: str, points: Path, tmp_path: Path
 ) -> None:
     data = read(points)
-    made = Published(data=data, claim=AttackGraph(k=2), **change)
+    made = MethodResult(data=data, claim=AttackGraph(k=2), **change)
     recipe = points_recipe(points, tmp_path / "out").model_copy(update={"method": Wrong(made, parts)})
     with pytest.raises(OutputError, match=words):
         publish(recipe)
@@ -197,8 +199,8 @@ def test_attacks_wait_for_what_they_ask() -> None:
     claim = BreachBound(p=0.25, adversaries={"A": ["a"]}, times="keep")
     counting = [attack for attack in default_attacks(Visits, Visits, claim=claim) if attack.name == "counting"]
     assert (counting[0].threshold, counting[0].adversaries, counting[0].times) == (claim.p, claim.adversaries, "keep")
-    assert "lbqid" not in {attack.name for attack in default_attacks(Points, Regions, claim=AttackGraph(k=3))}
-    untimed = default_attacks(Visits, Visits, claim=KCL(k=2, c=1, l=2), timed=False)
+    assert "lbqid" not in {attack.name for attack in default_attacks(Points, Boxes, claim=AttackGraph(k=3))}
+    untimed = default_attacks(Visits, Visits, claim=KclPrivacy(k=2, c=1, l=2), timed=False)
     assert not {"known_visits", "uniqueness", "first_last_visits"} & {attack.name for attack in untimed}
     measures = {metric.name for metric in default_metrics(Visits, Visits, timed=False)}
     assert {"instance_loss", "deviation"} <= measures

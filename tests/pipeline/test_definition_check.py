@@ -13,10 +13,10 @@ from wayveil.cli import main
 from wayveil.engines import LocalEngine
 from wayveil.errors import UsageError
 from wayveil.pipeline.folder.secret import Secret
-from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.folder.verify_folder import verify_folder
 from wayveil.pipeline.publish import publish
 from wayveil.recipe.recipe import make_recipe
-from wayveil.verify.definitions import DEFINITIONS, MOST_TRIPS_OF_ONE, find_break_by_definition
+from wayveil.verifiers.definitions import DEFINITIONS, MOST_TRIPS_OF_ONE, find_break_by_definition
 
 
 @pytest.fixture
@@ -34,9 +34,9 @@ def keeping(*_: Any, **__: Any) -> str:
 
 
 def test_it_is_told_only_where_it_was_wanted(out: Path) -> None:
-    assert judge(out).by_definition is None
-    assert judge(out).to_json()["by_definition"] is None
-    judgement = wv.judge(out, by_definition=True)
+    assert verify_folder(out).by_definition is None
+    assert verify_folder(out).to_json()["by_definition"] is None
+    judgement = wv.verify(out, by_definition=True)
     assert judgement.holds
     assert judgement.to_json()["by_definition"] == "holds"
 
@@ -54,7 +54,7 @@ def test_a_definition_that_is_broken_fails_what_the_verifier_holds(
     out: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(DEFINITIONS, "KCL", breaking)
-    judgement = judge(out, by_definition=True)
+    judgement = verify_folder(out, by_definition=True)
     assert judgement.holds is False
     assert judgement.by_definition == "fails"
     assert judgement.failures[0] == "by its definition the claim is broken: Only 1 people look alike."
@@ -72,7 +72,7 @@ def break_claim(out: Path) -> None:
 
 def test_both_find_what_is_broken(out: Path) -> None:
     break_claim(out)
-    judgement = judge(out, by_definition=True)
+    judgement = verify_folder(out, by_definition=True)
     assert judgement.by_definition == "fails"
     assert any("the data do not keep the claim" in failure for failure in judgement.failures)
     assert any("by its definition the claim is broken" in failure for failure in judgement.failures)
@@ -82,7 +82,7 @@ def test_both_find_what_is_broken(out: Path) -> None:
 def test_a_verifier_that_fails_alone_is_told(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     break_claim(out)
     monkeypatch.setitem(DEFINITIONS, "KCL", keeping)
-    judgement = judge(out, by_definition=True)
+    judgement = verify_folder(out, by_definition=True)
     assert judgement.holds is False
     assert judgement.by_definition == "holds"
     assert any("only the verifier finds the claim broken" in failure for failure in judgement.failures)
@@ -90,7 +90,7 @@ def test_a_verifier_that_fails_alone_is_told(out: Path, monkeypatch: pytest.Monk
 
 def test_a_file_that_cannot_be_read_is_not_judged(out: Path) -> None:
     (out / "public" / "published.csv").unlink()
-    judgement = judge(out, by_definition=True)
+    judgement = verify_folder(out, by_definition=True)
     assert judgement.holds is False
     assert judgement.by_definition == "not judged"
 
@@ -120,15 +120,15 @@ def test_many_trips_of_one_person_are_refused_where_all_their_sets_are_tried() -
     data = wv.Points.from_records([[(0, 0.0, 0.0)]] * 2 * n, owner=[0] * n + list(range(1, n + 1)))
     with pytest.raises(UsageError, match=f"somebody has {n}"):
         find_break_by_definition(data, wv.KDelta(k=2, delta=1))
-    regions = wv.Regions.from_records([[(0, 0, 0.0, 1.0, 0.0, 1.0)]] * 2 * n, owner=[0] * n + list(range(1, n + 1)))
+    regions = wv.Boxes.from_records([[(0, 0, 0.0, 1.0, 0.0, 1.0)]] * 2 * n, owner=[0] * n + list(range(1, n + 1)))
     assert find_break_by_definition(regions, wv.KAnonymity(k=2, row_share="3/4")) == ""
 
 
 def test_a_claim_without_a_definition_gets_one_sentence(out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(DEFINITIONS, "KCL")  # as with the claim of a plug-in
     with pytest.raises(UsageError, match="The claim KCL comes without a definition"):
-        judge(out, by_definition=True)
-    assert judge(out).holds
+        verify_folder(out, by_definition=True)
+    assert verify_folder(out).holds
 
 
 def walkers(tmp_path: Path) -> Path:
@@ -168,7 +168,7 @@ def test_the_truth_is_part_of_the_definition(
 
     definition = DEFINITIONS["KAnonymity"]
     monkeypatch.setitem(DEFINITIONS, "KAnonymity", watched)
-    judgement = judge(tmp_path / "out", original=tmp_path / "walkers.csv", by_definition=True)
+    judgement = verify_folder(tmp_path / "out", original=tmp_path / "walkers.csv", by_definition=True)
     assert judgement.failures == ()
     assert judgement.by_definition == "holds"
     # All parts at once as files show them, then each with its owners and true positions.
@@ -185,8 +185,8 @@ def test_a_break_of_the_truth_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         return "" if original is None else "A trajectory was not in its boxes."
 
     monkeypatch.setitem(DEFINITIONS, "KAnonymity", broken_by_truth)
-    assert judge(tmp_path / "out", by_definition=True).by_definition == "holds"
-    judgement = judge(tmp_path / "out", original=tmp_path / "walkers.csv", by_definition=True)
+    assert verify_folder(tmp_path / "out", by_definition=True).by_definition == "holds"
+    judgement = verify_folder(tmp_path / "out", original=tmp_path / "walkers.csv", by_definition=True)
     assert judgement.by_definition == "fails"
     assert "by its definition the claim is broken: A trajectory was not in its boxes." in judgement.failures
 
@@ -195,9 +195,9 @@ def test_what_was_judged_in_shares_is_not_judged_against_the_truth(content: dict
     content |= {"blocks": {"by": "whole", "rows": 8}}
     path = Path(content["input"]["path"])
     publish(make_recipe(content), engine=LocalEngine(workers=1), secret=Secret(bytes(32)))
-    judgement = judge(tmp_path / "out", original=path, by_definition=True)
+    judgement = verify_folder(tmp_path / "out", original=path, by_definition=True)
     assert judgement.failures == ()
-    assert judge(tmp_path / "out", by_definition=True).by_definition == "holds"  # all parts, from files
+    assert verify_folder(tmp_path / "out", by_definition=True).by_definition == "holds"  # all parts, from files
     assert judgement.by_definition == "not judged"
     assert any("by its definition" in part for part in judgement.not_judged)
     assert judgement.exit_code == 3

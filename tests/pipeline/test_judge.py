@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
-from wayveil.model import KCL, Visits
+from wayveil.model import KclPrivacy, Visits
 from wayveil.pipeline import judge
 from wayveil.pipeline.blocks.store import Memory
 from wayveil.pipeline.folder import verify_folder
@@ -21,7 +21,7 @@ from wayveil.pipeline.folder.manifest import read_manifest
 from wayveil.pipeline.input import load_published
 from wayveil.pipeline.publish import publish
 from wayveil.recipe.recipe import make_recipe
-from wayveil.verify import check_kcl
+from wayveil.verifiers import check_kcl
 
 
 @settings(deadline=None, max_examples=100)
@@ -75,7 +75,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return found
 
 
-def brute_force(data: Visits, claim: KCL, longest: int) -> tuple[int, float]:
+def brute_force(data: Visits, claim: KclPrivacy, longest: int) -> tuple[int, float]:
     """Return the smallest number of people behind a sequence, and the largest confidence."""
     records = [set(data.record(i)) for i in range(len(data))]
     ill = data.attributes["ill"].values()
@@ -99,7 +99,7 @@ def test_parts_together_are_judged_like_one_table(
     assert len([name for name in manifest.files if name.startswith("published-")]) > 2
     whole: Any = load_published(folder, manifest).data
     claim = manifest.guarantee
-    assert isinstance(claim, KCL)
+    assert isinstance(claim, KclPrivacy)
     expected = check_kcl(whole, claim)
     assert expected.holds
     for rows in (10, 10**6):

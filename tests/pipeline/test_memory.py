@@ -27,12 +27,12 @@ from wayveil.pipeline.blocks.memory import (
     check_groups,
     check_planning,
     choose_engine,
+    fit_to_memory,
     limit_of,
     parse_size,
-    within,
 )
 from wayveil.pipeline.folder.secret import Secret
-from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.folder.verify_folder import verify_folder
 from wayveil.pipeline.publish import publish
 from wayveil.recipe.recipe import make_recipe
 from wayveil.recipe.toml import recipe_text
@@ -67,7 +67,7 @@ def recipe(method: str = "kcl", path: str = "in.csv", **more: Any) -> Any:
 
 def test_a_limit_becomes_blocks_of_the_first_way_that_a_method_has() -> None:
     for name in ("kcl", "nwa", "w4m", "knode", "tga", "icba", "cba", "prefix", "cast"):
-        small, large = (within(recipe(name), limit) for limit in (10**9, 2 * 10**9))
+        small, large = (fit_to_memory(recipe(name), limit) for limit in (10**9, 2 * 10**9))
         assert small.blocks is not None
         assert large.blocks is not None
         assert small.blocks.by == METHODS[name].blocks[0]
@@ -79,16 +79,16 @@ def test_a_limit_becomes_blocks_of_the_first_way_that_a_method_has() -> None:
 
 def test_a_limit_that_is_too_small_is_refused_with_the_smallest() -> None:
     with pytest.raises(UsageError, match=r"give at least ([\d,]+) MB") as caught:
-        within(recipe(), 300_000_000)
+        fit_to_memory(recipe(), 300_000_000)
     least = int(str(caught.value).split("at least ")[1].split(" MB")[0].replace(",", ""))
-    assert within(recipe(), least * 10**6).blocks is not None
+    assert fit_to_memory(recipe(), least * 10**6).blocks is not None
     with pytest.raises(UsageError):
-        within(recipe(), (least - 1) * 10**6)
+        fit_to_memory(recipe(), (least - 1) * 10**6)
 
 
 def test_what_cannot_be_cut_cannot_keep_to_a_limit() -> None:
     with pytest.raises(UsageError, match="qid needs all data at once, so it cannot keep to a memory limit"):
-        within(recipe("qid"), 10**10)
+        fit_to_memory(recipe("qid"), 10**10)
 
 
 def test_what_is_decided_at_once_must_fit(tmp_path: Path) -> None:
@@ -98,14 +98,14 @@ def test_what_is_decided_at_once_must_fit(tmp_path: Path) -> None:
     least = memory.BASE_BYTES + rows * memory.WHOLE_BYTES
     for blocks in (None, {"by": "whole", "rows": 20_000}):
         made = recipe(path=str(path), blocks=blocks)
-        assert within(made, least).blocks is not None
+        assert fit_to_memory(made, least).blocks is not None
         with pytest.raises(UsageError, match=f"kcl decides over all rows at once.* at least {least // 10**6:,} MB"):
-            within(made, least - 1)
-    assert within(recipe("tga", path=str(path)), least - 1).blocks is not None
+            fit_to_memory(made, least - 1)
+    assert fit_to_memory(recipe("tga", path=str(path)), least - 1).blocks is not None
 
 
 def test_the_limit_is_no_part_of_the_recipe() -> None:
-    limited = within(recipe("w4m"), 10**9)
+    limited = fit_to_memory(recipe("w4m"), 10**9)
     assert limited.blocks is not None
     assert limit_of(limited.blocks) == 10**9
     text = recipe_text(limited)
@@ -221,7 +221,7 @@ def test_the_rows_alone_do_not_fit_without_a_limit(tmp_path: Path) -> None:
     (tmp_path / "recipe.toml").write_text(RECIPE)
     assert peak("run", str(tmp_path / "recipe.toml")) > LIMIT  # all at once
     assert peak("run", str(tmp_path / "recipe.toml"), "--overwrite", "--memory-limit", str(LIMIT)) < LIMIT
-    assert judge(tmp_path / "out").failures == ()
+    assert verify_folder(tmp_path / "out").failures == ()
 
 
 @pytest.mark.slow
@@ -290,7 +290,7 @@ def test_classes_of_several_blocks_are_published_in_parts_that_fit_or_refused(
     outcome = publish(made.model_copy(update={"blocks": fitting}), engine=LocalEngine())
     parts, of = (int(word) for word in re.findall(r"\d+", outcome.output_facts["Parts"]))
     assert parts > of + 1  # what is alike is in several parts, none of which has a class of another
-    assert judge(tmp_path / "out").failures == ()
+    assert verify_folder(tmp_path / "out").failures == ()
 
 
 def test_row_groups_of_parquet_that_do_not_fit_are_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -312,12 +312,12 @@ def test_row_groups_of_parquet_that_do_not_fit_are_refused(tmp_path: Path, capfd
 def test_blocks_of_the_recipe_stay_as_they_are_or_are_refused() -> None:
     own = recipe(blocks={"by": "whole", "rows": 50_000})
     assert own.blocks is not None
-    kept = within(own, 10**9)
+    kept = fit_to_memory(own, 10**9)
     assert kept.blocks is not None
     assert kept.model_copy(update={"blocks": own.blocks}) == own
     assert kept.blocks.model_dump() == own.blocks.model_dump() == {"by": "whole", "rows": 50_000}
     with pytest.raises(UsageError, match=r"Blocks of 90,000,000 rows do not fit into the memory limit; at most"):
-        within(recipe(blocks={"by": "whole", "rows": 90_000_000}), 10**9)
+        fit_to_memory(recipe(blocks={"by": "whole", "rows": 90_000_000}), 10**9)
 
 
 def test_the_engine_is_the_one_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from wayveil.pipeline.folder.secret import Secret
-from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.folder.verify_folder import verify_folder
 from wayveil.pipeline.publish import publish
 from wayveil.recipe.recipe import make_recipe
 
@@ -66,7 +66,7 @@ def test_who_is_not_published_changes_no_byte(tmp_path: Path, step: dict[str, An
         publish(one, secret=SECRET)
         public = one.output.path / "public"
         found.append({path.name: path.read_bytes() for path in sorted(public.iterdir())})
-        judged = judge(public)
+        judged = verify_folder(public)
         assert not judged.failures
         table = public / f"published.{form}"
         rows = pl.read_csv(table) if form == "csv" else pl.read_parquet(table)
@@ -94,7 +94,7 @@ def test_other_outlines_fail(tmp_path: Path, change: Any, sentence: str) -> None
     public = one.output.path / "public"
     file = public / "zones.csv"
     file.write_text(change(file.read_text()))
-    judged = judge(public)
+    judged = verify_folder(public)
     assert judged.holds is False
     assert any(re.search(sentence, failure) for failure in judged.failures), judged.failures
 
@@ -102,4 +102,4 @@ def test_other_outlines_fail(tmp_path: Path, change: Any, sentence: str) -> None
 def test_the_original_gives_the_same_outlines_again(tmp_path: Path) -> None:
     one = recipe(tmp_path / "run", stranger=False, step={"id": "taz"})
     publish(one, secret=SECRET)
-    assert judge(one.output.path / "public", original=one.input.path).holds
+    assert verify_folder(one.output.path / "public", original=one.input.path).holds

@@ -13,7 +13,7 @@ from wayveil.cli.app import main
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, UsageError
 from wayveil.pipeline import plain_input
-from wayveil.pipeline.blocks.input_pieces import Wanted, found_kind, read_pieces
+from wayveil.pipeline.blocks.input_pieces import InputPlan, check_kind, read_pieces
 from wayveil.pipeline.input import load
 from wayveil.pipeline.plain_input import is_plain
 from wayveil.recipe.recipe import make_input, make_recipe
@@ -54,9 +54,9 @@ def test_an_odd_table_is_read_like_a_plain_one(plain, odd) -> None:
 
 def test_pieces_of_an_odd_table_are_those_of_a_plain_one(odd, tmp_path) -> None:
     spec = make_input({"path": str(odd), **SAID, "guesses": ["It is so."]})
-    assert found_kind(spec) == "visits"
+    assert check_kind(spec) == "visits"
     (tmp_path / "scratch").mkdir()
-    want = Wanted(spec=spec, kind="visits", steps=(), attributes=(), by="whole", rows=10)
+    want = InputPlan(spec=spec, kind="visits", steps=(), attributes=(), by="whole", rows=10)
     pieces = read_pieces(want, seed=1, scratch=tmp_path / "scratch", engine=LocalEngine(workers=1))
     assert pieces.people == 7
     assert pieces.trajectories == 7

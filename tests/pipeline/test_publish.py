@@ -15,7 +15,7 @@ from wayveil.errors import InputError, OutputError, UsageError
 from wayveil.model import Verdict
 from wayveil.pipeline import readback
 from wayveil.pipeline.folder.secret import Secret
-from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.folder.verify_folder import verify_folder
 from wayveil.pipeline.publish import NotPublished, Outcome, publish
 from wayveil.recipe import catalog
 from wayveil.recipe.recipe import make_recipe
@@ -54,7 +54,7 @@ def test_table_1_becomes_table_2(content: dict[str, Any], form: str) -> None:
         "log.txt", "recipe.toml", "report.html", "results.json", "secret.txt", "seed.txt",
     ]  # fmt: skip
     assert (outcome.private / "seed.txt").read_text() == "7\n"
-    assert judge(outcome.public).failures == ()
+    assert verify_folder(outcome.public).failures == ()
     scores = json.loads((outcome.private / "results.json").read_text())
     assert scores["manifest_sha256"] == outcome.manifest_sha256
     assert scores["verdict"]["holds"] is True
@@ -163,7 +163,7 @@ def test_only_sensitive_and_kept_attributes_leave(content: dict[str, Any], wide:
     assert any("'zone'" in line for line in manifest["not_covered"])
     assert any("'zone'" in note for note in outcome.notes)
     assert manifest["schema"]["owners"] == "hidden"
-    judgement = judge(tmp_path / "out")
+    judgement = verify_folder(tmp_path / "out")
     assert judgement.holds is None
     assert judgement.not_judged
     assert judgement.exit_code == 3
@@ -278,7 +278,7 @@ def test_a_failed_verdict_leaves_the_old_publication_alone(
     assert caught.value.outcome is not None
     assert caught.value.outcome.report == tmp_path / "out/private/refused/report.html"
     monkeypatch.undo()
-    assert judge(tmp_path / "out").failures == ()
+    assert verify_folder(tmp_path / "out").failures == ()
 
 
 def test_what_is_judged_is_what_is_on_disk(

@@ -11,7 +11,7 @@ import pytest
 
 from wayveil.commands.generate import generate
 from wayveil.model import Verdict
-from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.folder.verify_folder import verify_folder
 from wayveil.pipeline.publish import publish
 from wayveil.recipe.defaults import attacks_of
 from wayveil.recipe.protections import plays
@@ -48,7 +48,7 @@ def test_a_recipe_goes_from_the_raw_file_to_a_verified_publication(
     measured = outcome.verdict.measured
     if people is not None:
         assert measured.get("min_support", measured.get("min_candidates", measured.get("min_people"))) >= people  # type: ignore[operator]
-    judgement = judge(tmp_path / "out")
+    judgement = verify_folder(tmp_path / "out")
     assert judgement.failures == ()
     if judgement.verdict is not None:
         assert_kept(judgement.verdict)
@@ -88,7 +88,7 @@ def test_points_of_cars_become_routes(tmp_path: Path) -> None:
     assert outcome.verdict.measured["inference_routes"] == 0
     assert outcome.verdict.measured["min_support"] >= 5  # type: ignore[operator]
     assert outcome.verdict.measured["trajectories"] > 150  # type: ignore[operator]
-    assert judge(tmp_path / "out").failures == ()
+    assert verify_folder(tmp_path / "out").failures == ()
 
 
 def test_trips_through_a_town_become_routes(tmp_path: Path) -> None:
@@ -101,7 +101,7 @@ def test_trips_through_a_town_become_routes(tmp_path: Path) -> None:
     outcome = publish(moved(recipe, tmp_path, path=tmp_path / "trips.csv"))
     assert outcome.verdict.measured["inference_routes"] == 0
     assert outcome.verdict.measured["trajectories"] > 200  # type: ignore[operator]
-    assert judge(tmp_path / "out").failures == ()
+    assert verify_folder(tmp_path / "out").failures == ()
 
 
 def moved(recipe: Recipe, folder: Path, **input_: Any) -> Recipe:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from wayveil.model import Stops, Taxonomy
 from wayveil.pipeline.blocks.reconcile import key_classes
-from wayveil.verify import class_keys
+from wayveil.verifiers import class_keys
 
 TREE = Taxonomy.from_parents(
     [("place", ""), ("shop", "place"), ("park", "place"), ("clinic", "place"), ("parkshop", "place")],

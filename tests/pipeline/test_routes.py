@@ -16,7 +16,7 @@ from wayveil.engines.local import LocalEngine
 from wayveil.errors import UsageError
 from wayveil.model import Routes
 from wayveil.pipeline.folder.secret import Secret
-from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.folder.verify_folder import verify_folder
 from wayveil.pipeline.publish import NotPublished, publish
 from wayveil.recipe.recipe import make_recipe
 
@@ -76,7 +76,7 @@ def test_routes_become_shared_routes(tmp_path: Path, network: Path) -> None:
     assert {tuple(published.record(i)) for i in range(len(published))} == {("ab", "bc")}
     assert set(published.t_start.tolist()) == {0}
     assert set(published.t_end.tolist()) == {100}
-    assert judge(tmp_path / "out").failures == ()
+    assert verify_folder(tmp_path / "out").failures == ()
 
 
 def test_no_time_of_a_trip_that_was_left_out_is_published(tmp_path: Path, network: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from wayveil.errors import UsageError
+from wayveil.methods import Tga
 from wayveil.pipeline.folder.secret import Secret
 from wayveil.pipeline.publish import publish
 from wayveil.pipeline.seeds import method_rng
@@ -77,3 +78,27 @@ def test_draws_that_hide_people_take_the_secret() -> None:
     assert method_rng(hiding, 8, one).integers(2**62) != drawn[0]
     plain = [method_rng(showing, 7, secret).integers(2**62) for secret in (one, other)]
     assert plain[0] == plain[1]
+
+
+def test_points_from_boxes_do_not_follow_from_the_seed(tmp_path: Path) -> None:
+    """Who guessed a typed seed drew the points of `tga` again, and saw whose were whose from the order of the input."""
+    rows = [f"p{i},p{i},{60 * j},{1000 * i + 7 * j}.5,{900 * j + 13 * i}.25" for i in range(6) for j in range(3)]
+    (tmp_path / "in.csv").write_text("\n".join(["traj_id,user_id,t,x,y", *rows]) + "\n")
+    content: dict[str, Any] = {
+        "seed": 7,
+        "attacks": [],
+        "metrics": [],
+        "input": {"path": str(tmp_path / "in.csv"), "kind": "points", "crs": "EPSG:2100"},
+        "method": {"name": "tga", "k": 3, "publish": "points"},
+    }
+    tables = []
+    for name in "ab":
+        publish(make_recipe({**content, "output": {"path": str(tmp_path / name), "format": "csv"}}))
+        lines = (tmp_path / name / "public/published.csv").read_text().splitlines()[1:]
+        tables.append({line.partition(",")[2] for line in lines})
+    assert tables[0].isdisjoint(tables[1])
+
+
+@pytest.mark.parametrize(("method", "hides"), [(Tga(k=2), False), (Tga(k=2, publish="points"), True)])
+def test_who_publishes_members_as_different_points_hides_by_chance(method: Tga, hides: bool) -> None:
+    assert method.hides_by_chance == hides

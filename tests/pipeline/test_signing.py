@@ -12,10 +12,10 @@ import pytest
 from wayveil.api import publish as publish_data
 from wayveil.cli import main
 from wayveil.errors import OutputError, UsageError
-from wayveil.model import KCL, Visits
+from wayveil.model import KclPrivacy, Visits
 from wayveil.pipeline.folder.signing import SIGNATURE, make_keys
 from wayveil.pipeline.folder.staging import Workspace
-from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.folder.verify_folder import verify_folder
 from wayveil.pipeline.publish import publish
 from wayveil.recipe.recipe import load_recipe, make_recipe
 
@@ -30,7 +30,7 @@ def key(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def public(key: Path, tmp_path: Path) -> Path:
-    publish_data(DATA, KCL(k=2, c=1, l=2), out=tmp_path / "out", seed=1, attacks=(), metrics=(), sign_key=key)
+    publish_data(DATA, KclPrivacy(k=2, c=1, l=2), out=tmp_path / "out", seed=1, attacks=(), metrics=(), sign_key=key)
     return tmp_path / "out" / "public"
 
 
@@ -53,15 +53,15 @@ def test_a_key_is_private_and_never_replaced(key: Path) -> None:
 
 def test_a_signature_is_right_or_the_folder_fails(public: Path, key: Path, tmp_path: Path) -> None:
     pub = tmp_path / "key.pub"
-    judgement = judge(public, public_key=pub)
+    judgement = verify_folder(public, public_key=pub)
     assert (judgement.holds, judgement.signature, judgement.notes) == (True, "right", ())
-    unchecked = judge(public)
+    unchecked = verify_folder(public)
     assert (unchecked.holds, unchecked.signature) == (True, "not checked")
     assert "signature was not checked" in unchecked.notes[0]
     assert unchecked.to_json()["signature"] == "not checked"
 
     other = make_keys(tmp_path / "other")
-    wrong = judge(public, public_key=other)
+    wrong = verify_folder(public, public_key=other)
     assert (wrong.exit_code, wrong.signature) == (1, "wrong")
     assert wrong.failures == ("the signature is not that of this key on this manifest",)
 
@@ -69,20 +69,20 @@ def test_a_signature_is_right_or_the_folder_fails(public: Path, key: Path, tmp_p
     assert len(content) == 64
     for changed in (b"", content[:-1], content + b"0", b"0" * 64, content * 100):
         (public / SIGNATURE).write_bytes(changed)
-        assert judge(public, public_key=pub).signature == "wrong"
+        assert verify_folder(public, public_key=pub).signature == "wrong"
     (public / SIGNATURE).unlink()
-    assert judge(public, public_key=pub).failures == ("the manifest is not signed",)
-    assert judge(public).signature == "none"
+    assert verify_folder(public, public_key=pub).failures == ("the manifest is not signed",)
+    assert verify_folder(public).signature == "none"
     (public / SIGNATURE).symlink_to(tmp_path / "key.pub")
-    assert judge(public, public_key=pub).exit_code == 1
+    assert verify_folder(public, public_key=pub).exit_code == 1
 
 
 def test_a_signature_is_of_one_manifest(public: Path, tmp_path: Path) -> None:
-    publish_data(DATA, KCL(k=3, c=1, l=2), out=tmp_path / "more", seed=1, attacks=(), metrics=())
+    publish_data(DATA, KclPrivacy(k=3, c=1, l=2), out=tmp_path / "more", seed=1, attacks=(), metrics=())
     for name in ("manifest.json", "published.parquet"):
         (public / name).write_bytes((tmp_path / "more" / "public" / name).read_bytes())
-    assert judge(public).holds
-    assert judge(public, public_key=tmp_path / "key.pub").exit_code == 1
+    assert verify_folder(public).holds
+    assert verify_folder(public, public_key=tmp_path / "key.pub").exit_code == 1
 
 
 def test_nothing_is_public_without_its_signature(
@@ -105,7 +105,7 @@ def test_nothing_is_public_without_its_signature(
     # The owner repeats it without the key.
     key.unlink()
     assert load_recipe(outcome.private / "recipe.toml").output.sign_key == key
-    assert judge(outcome.public, original=content["input"]["path"], public_key=f"{key}.pub").holds
+    assert verify_folder(outcome.public, original=content["input"]["path"], public_key=f"{key}.pub").holds
 
 
 def test_what_is_no_key_is_told_before_any_work(content: dict[str, Any], tmp_path: Path, public: Path) -> None:
@@ -122,7 +122,7 @@ def test_what_is_no_key_is_told_before_any_work(content: dict[str, Any], tmp_pat
     assert not (tmp_path / "elsewhere").exists()
     for path, sentence in ((tmp_path / "key", "holds no public"), (tmp_path / "missing", "cannot be read")):
         with pytest.raises(UsageError, match=sentence):
-            judge(public, public_key=path)
+            verify_folder(public, public_key=path)
 
 
 def test_commands(tmp_path: Path, table1: Path, capsys: pytest.CaptureFixture[str]) -> None:

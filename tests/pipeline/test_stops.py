@@ -13,7 +13,7 @@ from wayveil.cli import main
 from wayveil.commands.read_table import read
 from wayveil.errors import InputError, UsageError
 from wayveil.model import Stops
-from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.folder.verify_folder import verify_folder
 from wayveil.pipeline.publish import NotPublished, publish
 from wayveil.recipe.recipe import make_recipe
 
@@ -68,7 +68,7 @@ def test_stops_become_kinds_of_places(tmp_path: Path, trips: Path, tree: Path) -
     found = sorted(tuple(published.record(i)) for i in range(len(published)))
     assert found == sorted([("Station", "P1")] * 3 + [("Station", "C1", "P1"), ("Station", "P1", "C2")])
     assert (tmp_path / "out/public/taxonomy.csv").read_text().splitlines()[0] == "node,parent,sensitive"
-    assert judge(tmp_path / "out").failures == ()
+    assert verify_folder(tmp_path / "out").failures == ()
 
 
 def test_sensitive_nodes_can_be_named(tmp_path: Path, trips: Path, tree: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_taxonomy_that_was_changed_is_noticed(tmp_path: Path, trips: Path, tre
     changed = (public / "taxonomy.csv").read_text().replace("Health,Place,true", "Health,Place,false")
     changed = changed.replace("C1,Health,true", "C1,Health,false").replace("C2,Health,true", "C2,Health,false")
     (public / "taxonomy.csv").write_text(changed)
-    found = judge(tmp_path / "out")
+    found = verify_folder(tmp_path / "out")
     assert any("hash of taxonomy.csv" in failure for failure in found.failures)
     assert any("do not keep the claim" in failure for failure in found.failures)
 
@@ -95,11 +95,11 @@ def test_a_taxonomy_that_is_gone_is_no_excuse(tmp_path: Path, trips: Path, tree:
     publish(recipe(trips, tmp_path / "out", {"taxonomy": tree}))
     public = tmp_path / "out/public"
     (public / "taxonomy.csv").unlink()
-    assert judge(tmp_path / "out").failures
+    assert verify_folder(tmp_path / "out").failures
     manifest = json.loads((public / "manifest.json").read_text())
     del manifest["files"]["taxonomy.csv"]
     (public / "manifest.json").write_text(json.dumps(manifest))
-    found = judge(tmp_path / "out")
+    found = verify_folder(tmp_path / "out")
     assert any("no taxonomy" in failure for failure in found.failures)
 
 
@@ -114,7 +114,7 @@ def test_a_row_that_was_added_is_judged_whatever_the_hashes_say(tmp_path: Path, 
     manifest["rows"], manifest["trajectories"] = manifest["rows"] + 2, manifest["trajectories"] + 1
     text = json.dumps(manifest, sort_keys=True, indent=2, ensure_ascii=False)
     (public / "manifest.json").write_text(f"{text}\n")
-    found = judge(tmp_path / "out")
+    found = verify_folder(tmp_path / "out")
     assert len(found.failures) == 1
     assert "do not keep the claim" in found.failures[0]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from wayveil.model import KAnonymity, Points, Published, Regions, RoadNetwork, Routes, Stops, Taxonomy, Visits
+from wayveil.model import Boxes, KAnonymity, MethodResult, Points, RoadNetwork, Routes, Stops, Taxonomy, Visits
 from wayveil.pipeline.blocks.store import Disk, Memory, Store
 from wayveil.pipeline.blocks.task_files import load_data, save, save_data
 
@@ -18,7 +18,7 @@ TREE = Taxonomy.from_parents([("o", ""), ("a", "o"), ("s", "o")], sensitive=["s"
 DATA: list[Any] = [
     Visits.from_records([[("a", 1), ("b", 2)], []], attributes={"ill": ["yes", "no"]}),
     Points.from_records([[(0, 0.0, 1.0), (1, 1.0, 0.0)]], time_format="epoch"),
-    Regions.from_records([[(0, 1, 0.0, 2.0, 0.0, 1.0)]]),
+    Boxes.from_records([[(0, 1, 0.0, 2.0, 0.0, 1.0)]]),
     Routes.from_records([["r0", "r1"], ["r2"]], network=NETWORK),
     Stops.from_records([["a", "s"], ["a"]], taxonomy=TREE),
 ]
@@ -36,7 +36,7 @@ def test_data_come_back_as_they_were(data: Any, tmp_path: Path) -> None:
     stores: list[Store] = [Memory(), Disk(folder=tmp_path)]
     save(shared, tmp_path / "shared.pickle")
     for store in stores:
-        store.save(Published(data=data, claim=KAnonymity(k=2), facts={"groups": 3}), "made/0")
+        store.save(MethodResult(data=data, claim=KAnonymity(k=2), facts={"groups": 3}), "made/0")
         made = store.load("made/0")
         assert (made.claim, dict(made.facts)) == (KAnonymity(k=2), {"groups": 3})
         assert type(made.data) is type(data)

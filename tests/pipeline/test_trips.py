@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from wayveil.errors import InputError, UsageError
-from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.folder.verify_folder import verify_folder
 from wayveil.pipeline.publish import publish
 from wayveil.recipe.recipe import make_recipe
 
@@ -45,7 +45,7 @@ def test_a_folder_of_trips_is_verified(content: dict[str, Any]) -> None:
     whole = ("2024-05-01T08:00:00", "Park", "2024-05-01T08:00:00", "Quay", "f")
     half = (None, None, "2024-05-01T09:00:00", "Zoo", "m")
     assert sorted((row[1:] for row in table.rows()), key=str) == sorted([whole] * 4 + [half] * 2, key=str)
-    judgement = judge(outcome.public)
+    judgement = verify_folder(outcome.public)
     assert judgement.failures == ()
     assert judgement.verdict is not None
     assert judgement.verdict.measured["min_support"] == 2
@@ -56,7 +56,7 @@ def test_an_edited_end_fails(content: dict[str, Any]) -> None:
     assert outcome.public is not None
     table = outcome.public / "published.csv"
     table.write_text(table.read_text().replace(",,,2024-05-01T09:00:00,Zoo", ",2024-05-01T09:00:00,Park,,", 1))
-    assert judge(outcome.public).failures
+    assert verify_folder(outcome.public).failures
 
 
 def test_trips_are_read_whole(content: dict[str, Any]) -> None:

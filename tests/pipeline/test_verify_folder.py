@@ -14,7 +14,7 @@ import pytest
 from wayveil.cli import main
 from wayveil.errors import InputError, UsageError
 from wayveil.pipeline.folder.secret import Secret
-from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.folder.verify_folder import verify_folder
 from wayveil.pipeline.publish import publish
 from wayveil.recipe.recipe import make_recipe
 
@@ -44,7 +44,7 @@ def forge(public: Path, **changes: Any) -> None:
 
 def test_an_untouched_folder_holds(public: Path) -> None:
     for folder in (public, public.parent, str(public)):
-        judgement = judge(folder)
+        judgement = verify_folder(folder)
         assert judgement.holds
         assert judgement.manifest_sha256 == hashlib.sha256((public / "manifest.json").read_bytes()).hexdigest()
 
@@ -55,7 +55,7 @@ def test_the_words_of_a_manifest_must_be_those_of_its_claim(public: Path, key: s
     better = said.replace("2 people", "1000 people") if isinstance(said, str) else said[:-1]
     assert better != said
     forge(public, **{key: better})
-    judgement = judge(public)
+    judgement = verify_folder(public)
     assert judgement.failures == (f"the manifest's own words under '{key}' are not those of its claim",)
     assert "1000" not in judgement.promise
     assert judgement.exit_code == 1
@@ -75,7 +75,7 @@ def owned(content: dict[str, Any], tmp_path: Path) -> Path:
 
 
 def test_what_files_do_not_show_is_neither_held_nor_failed(owned: Path) -> None:
-    judgement = judge(owned)
+    judgement = verify_folder(owned)
     assert judgement.failures == ()
     assert judgement.holds is None
     assert judgement.exit_code == 3
@@ -84,7 +84,7 @@ def test_what_files_do_not_show_is_neither_held_nor_failed(owned: Path) -> None:
 
 
 def test_the_owner_judges_everything_again(owned: Path, tmp_path: Path) -> None:
-    judgement = judge(owned, original=tmp_path / "named.csv")
+    judgement = verify_folder(owned, original=tmp_path / "named.csv")
     assert judgement.failures == judgement.not_judged == ()
     assert judgement.holds is True
     assert judgement.verdict is not None
@@ -95,23 +95,23 @@ def test_the_owner_judges_everything_again(owned: Path, tmp_path: Path) -> None:
     for name in ("recipe.toml", "secret.txt"):
         (owned / "private" / name).rename(elsewhere / name)
     with pytest.raises(UsageError, match="give it with --recipe"):
-        judge(owned, original=tmp_path / "named.csv")
+        verify_folder(owned, original=tmp_path / "named.csv")
     given = {"recipe": elsewhere / "recipe.toml", "secret": elsewhere / "secret.txt"}
-    assert judge(owned, original=tmp_path / "named.csv", **given).holds
+    assert verify_folder(owned, original=tmp_path / "named.csv", **given).holds
     with pytest.raises(UsageError, match="--original"):
-        judge(owned, secret=given["secret"])
+        verify_folder(owned, secret=given["secret"])
 
 
 def test_another_original_or_secret_gives_other_files(owned: Path, tmp_path: Path) -> None:
     lines = (tmp_path / "named.csv").read_text().splitlines(keepends=True)
     other = tmp_path / "other.csv"
     other.write_text("".join(line for line in lines if not line.startswith("4,")))
-    judgement = judge(owned, original=other)
+    judgement = verify_folder(owned, original=other)
     assert judgement.holds is False
     assert "other files come out" in judgement.failures[0]
     wrong = tmp_path / "wrong.txt"
     wrong.write_text("ab" * 16)
-    assert judge(owned, original=tmp_path / "named.csv", secret=wrong).holds is False
+    assert verify_folder(owned, original=tmp_path / "named.csv", secret=wrong).holds is False
 
 
 def test_private_files_of_another_run_are_not_taken(owned: Path, content: dict[str, Any], tmp_path: Path) -> None:
@@ -122,18 +122,18 @@ def test_private_files_of_another_run_are_not_taken(owned: Path, content: dict[s
     shutil.rmtree(owned / "private")
     kept.rename(owned / "private")  # as after a kill between the two
     with pytest.raises(UsageError, match="do not belong to") as caught:
-        judge(owned, original=tmp_path / "named.csv")
+        verify_folder(owned, original=tmp_path / "named.csv")
     assert "\n" not in str(caught.value)
-    assert judge(owned).failures == ()
+    assert verify_folder(owned).failures == ()
     private = owned / "private"
     (private / "secret.txt").write_text("38" * 16)
     given = {"recipe": private / "recipe.toml", "secret": private / "secret.txt"}
-    assert judge(owned, original=tmp_path / "named.csv", **given).holds
+    assert verify_folder(owned, original=tmp_path / "named.csv", **given).holds
 
 
 def test_another_version_proves_nothing(owned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wayveil.pipeline.folder.verify_folder.versions", lambda: {"wayveil": "0"})
-    judgement = judge(owned, original=tmp_path / "named.csv")
+    judgement = verify_folder(owned, original=tmp_path / "named.csv")
     assert judgement.holds is None
     assert "another version" in judgement.not_judged[0]
 
@@ -141,14 +141,14 @@ def test_another_version_proves_nothing(owned: Path, tmp_path: Path, monkeypatch
 def test_a_manifest_in_another_form_fails(public: Path) -> None:
     path = public / "manifest.json"
     path.write_text(json.dumps(json.loads(path.read_text())))
-    assert judge(public).failures == ("manifest.json is not in the form in which it is written",)
+    assert verify_folder(public).failures == ("manifest.json is not in the form in which it is written",)
 
 
 def test_a_name_that_stands_there_twice_is_refused(public: Path) -> None:
     path = public / "manifest.json"
     path.write_text(path.read_text().replace('"rows":', '"rows": 1,\n  "rows":', 1))
     with pytest.raises(InputError, match="not valid JSON"):
-        judge(public)
+        verify_folder(public)
 
 
 def test_only_plain_files_are_read(public: Path, tmp_path: Path) -> None:
@@ -156,14 +156,14 @@ def test_only_plain_files_are_read(public: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere.csv"
     table.rename(elsewhere)
     table.symlink_to(elsewhere)
-    assert any("published.csv is missing or cannot be read" in failure for failure in judge(public).failures)
+    assert any("published.csv is missing or cannot be read" in failure for failure in verify_folder(public).failures)
     table.unlink()
     os.mkfifo(table)
-    assert any("published.csv is missing or cannot be read" in failure for failure in judge(public).failures)
+    assert any("published.csv is missing or cannot be read" in failure for failure in verify_folder(public).failures)
     manifest.unlink()
     os.mkfifo(manifest)
     with pytest.raises(InputError, match=r"nothing is published there"):
-        judge(public)
+        verify_folder(public)
 
 
 def test_files_and_columns_are_a_closed_list(public: Path) -> None:
@@ -172,13 +172,13 @@ def test_files_and_columns_are_a_closed_list(public: Path) -> None:
     content = (public / "names\x1b[2J.csv").read_bytes()
     facts = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
     forge(public, files={**manifest["files"], "names\x1b[2J.csv": facts})
-    (failure,) = judge(public).failures
+    (failure,) = verify_folder(public).failures
     assert failure == "1 in the manifest that no publication has: 'names\\x1b[2J.csv'"
     (public / "names\x1b[2J.csv").unlink()
     columns = manifest["schema"]["columns"]
     renamed = [{**columns[0], "type": "a name"}, *columns[1:]]
     forge(public, files=manifest["files"], schema={**manifest["schema"], "columns": renamed})
-    assert judge(public).failures == ("the manifest lists other columns than data of this kind have",)
+    assert verify_folder(public).failures == ("the manifest lists other columns than data of this kind have",)
 
 
 def test_one_table_is_one_table(public: Path) -> None:
@@ -186,7 +186,7 @@ def test_one_table_is_one_table(public: Path) -> None:
     (public / "published-00001.csv").write_bytes((public / "published.csv").read_bytes())
     forge(public, files={**manifest["files"], "published-00001.csv": manifest["files"]["published.csv"]})
     with pytest.raises(InputError, match="one table, and lists several"):
-        judge(public)
+        verify_folder(public)
     # The same trajectories in two parts: each keeps the claim, both together tell twice of one person.
     (public / "published.csv").rename(public / "published-00002.csv")
     files = {f"published-0000{part}.csv": manifest["files"]["published.csv"] for part in (1, 2)}
@@ -194,7 +194,7 @@ def test_one_table_is_one_table(public: Path) -> None:
     many = {"rows": 2 * manifest["rows"], "trajectories": 2 * manifest["trajectories"], "files": files}
     forged = {**manifest, **many, "schema": {**manifest["schema"], "parts": "each"}}
     path.write_text(json.dumps(forged, sort_keys=True, indent=2, ensure_ascii=False) + "\n")
-    assert any("stands in several parts" in failure for failure in judge(public).failures)
+    assert any("stands in several parts" in failure for failure in verify_folder(public).failures)
 
 
 @pytest.mark.parametrize("number", ["1e-999999999", "1/" + "9" * 5000, "0." + "1" * 5000, "nan", "1e-999"])
@@ -202,13 +202,13 @@ def test_no_number_of_a_claim_keeps_anybody_waiting(public: Path, number: str) -
     manifest = json.loads((public / "manifest.json").read_text())
     forge(public, claim={**manifest["claim"], "c": number})
     with pytest.raises(InputError, match="c must be a number from 0 to 1"):
-        judge(public)
+        verify_folder(public)
 
 
 def test_every_failure_is_reported(public: Path) -> None:
     drop_row(public)
     (public / "notes.txt").touch()
-    judgement = judge(public)
+    judgement = verify_folder(public)
     assert not judgement.holds
     text = "\n".join(judgement.failures)
     for words in ("size of published.csv differs", "hash of published.csv differs", "notes.txt", "28 rows", "claim"):
@@ -220,7 +220,7 @@ def test_every_failure_is_reported(public: Path) -> None:
 def test_a_forged_hash_does_not_help(public: Path) -> None:
     drop_row(public)
     forge(public, rows=28)
-    judgement = judge(public)
+    judgement = verify_folder(public)
     assert [failure for failure in judgement.failures if "claim" not in failure] == []
     assert not judgement.holds
     assert judgement.verdict is not None
@@ -229,10 +229,10 @@ def test_a_forged_hash_does_not_help(public: Path) -> None:
 
 def test_a_table_that_is_gone_or_garbled_is_a_failure(public: Path) -> None:
     (public / "published.csv").write_bytes(b"\x00\xff")
-    judgement = judge(public)
+    judgement = verify_folder(public)
     assert any("cannot be read" in failure for failure in judgement.failures)
     (public / "published.csv").unlink()
-    judgement = judge(public)
+    judgement = verify_folder(public)
     assert any("missing" in failure for failure in judgement.failures)
     assert judgement.verdict is None
 
@@ -240,7 +240,7 @@ def test_a_table_that_is_gone_or_garbled_is_a_failure(public: Path) -> None:
 def test_a_manifest_that_admits_failure_does_not_hold(public: Path) -> None:
     manifest = json.loads((public / "manifest.json").read_text())
     forge(public, verdict={**manifest["verdict"], "holds": False})
-    assert judge(public).failures
+    assert verify_folder(public).failures
 
 
 @pytest.mark.parametrize(
@@ -268,14 +268,14 @@ def test_a_wrong_manifest_is_bad_input(public: Path, change: Any, sentence: str)
     text = changed if isinstance(changed, str) else json.dumps(changed)
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
     with pytest.raises(InputError, match=sentence):
-        judge(public)
+        verify_folder(public)
 
 
 def test_no_manifest_is_bad_input(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="nothing is published there"):
-        judge(tmp_path)
+        verify_folder(tmp_path)
     with pytest.raises(InputError, match="nothing is published there"):
-        judge(tmp_path / "missing")
+        verify_folder(tmp_path / "missing")
 
 
 def test_with_the_original_and_the_secret_it_is_known_how_members_were_placed(tmp_path: Path) -> None:
@@ -289,17 +289,17 @@ def test_with_the_original_and_the_secret_it_is_known_how_members_were_placed(tm
         "output": {"path": str(tmp_path / "out"), "format": "csv"},
     }
     publish(make_recipe(recipe))
-    alone = judge(tmp_path / "out")
+    alone = verify_folder(tmp_path / "out")
     assert alone.holds is None
     assert "how members were placed" in [part.split(":")[0] for part in alone.not_judged]
     assert alone.assumed == ()
-    judgement = judge(tmp_path / "out", original=tmp_path / "points.csv")
+    judgement = verify_folder(tmp_path / "out", original=tmp_path / "points.csv")
     assert judgement.holds is True
     assert judgement.not_judged == ()
     assert [part for part in judgement.assumed if "drawn at random" in part] == list(judgement.assumed) != []
     # with another secret other offsets are drawn, so that nothing is known of how these came about
     (tmp_path / "other.txt").write_text(f"{'ab' * 32}\n")
-    other = judge(tmp_path / "out", original=tmp_path / "points.csv", secret=tmp_path / "other.txt")
+    other = verify_folder(tmp_path / "out", original=tmp_path / "points.csv", secret=tmp_path / "other.txt")
     assert other.holds is False
     assert other.assumed == ()
 
@@ -312,24 +312,24 @@ def test_attributes_outside_the_claim_are_told_every_time(
     folder = publish(make_recipe(content)).public
     assert folder is not None
     told = "The attribute 'diagnosis' is published as it is; the promise does not cover it."
-    assert judge(folder).notes == (told,)
+    assert verify_folder(folder).notes == (told,)
     assert main(["verify", str(folder)]) == 0
     assert told in " ".join(capsys.readouterr().out.split())
     drop_row(folder)
-    assert told in judge(folder).notes
+    assert told in verify_folder(folder).notes
 
 
 def test_the_parameters_of_a_method_are_those_of_its_claim(public: Path) -> None:
     said = json.loads((public / "manifest.json").read_text())["parameters"]
     forge(public, parameters={**said, "k": 1000})
-    assert judge(public).failures == ("the parameters of the method are not those of the claim",)
+    assert verify_folder(public).failures == ("the parameters of the method are not those of the claim",)
     forge(public, parameters={**said, "somebody": "was here"})
-    assert judge(public).failures == ("the manifest tells of a method or parameters that there are not",)
+    assert verify_folder(public).failures == ("the manifest tells of a method or parameters that there are not",)
     forge(public, parameters=said, method="nwa")
-    assert judge(public).exit_code == 1
+    assert verify_folder(public).exit_code == 1
 
 
 def test_the_claim_has_one_form(public: Path) -> None:
     said = json.loads((public / "manifest.json").read_text())["claim"]
     forge(public, claim={**said, "c": said["c"] + "0"})
-    assert "the claim is not in the form in which it is written" in judge(public).failures
+    assert "the claim is not in the form in which it is written" in verify_folder(public).failures

@@ -20,7 +20,7 @@ from wayveil.io.publish import written_form
 from wayveil.io.publish.writer import write_parquet
 from wayveil.methods import Cast, Kcl, Nwa
 from wayveil.model import Frame, Points, Stops, Taxonomy, Visits
-from wayveil.pipeline.folder.verify_folder import judge
+from wayveil.pipeline.folder.verify_folder import verify_folder
 
 VISITS = Visits.from_records(
     [[("a", 1), ("b, c", 2)]] * 3 + [[("a", 1)]] * 3, attributes={"ill": ["no", "no", "no", None, None, None]}
@@ -40,12 +40,12 @@ FAILS = re.compile("form in which it is written|another schema|negative zero|dec
 
 def folder_of(tmp_path: Path, data: Any, method: Any, form: str) -> Path:
     folder = make_folder(tmp_path / "public", data, method, form=form)
-    assert judge(folder).failures == ()
+    assert verify_folder(folder).failures == ()
     return folder
 
 
 def refused(folder: Path) -> str:
-    judgement = judge(folder)
+    judgement = verify_folder(folder)
     assert judgement.exit_code == 1
     assert len(judgement.failures) == 1, judgement.failures
     assert FAILS.search(judgement.failures[0]), judgement.failures
@@ -179,7 +179,7 @@ def test_another_version_of_polars_is_compared_by_its_values(tmp_path: Path, mon
     frame = pl.read_parquet(path)
     frame.write_parquet(path, compression="snappy")
     forge(folder)
-    judgement = judge(folder)
+    judgement = verify_folder(folder)
     assert judgement.failures == ()
     assert [note for note in judgement.notes if "another version of Polars" in note]
     metadata(frame, path)
@@ -216,7 +216,7 @@ def test_no_file_stands_there_that_nobody_reads(tmp_path: Path) -> None:
     ):
         shutil.copy(folder / "published.csv", folder / name)
         forge(folder, lambda manifest, name=name: manifest["files"].update({name: None}))
-        judgement = judge(folder)
+        judgement = verify_folder(folder)
         assert judgement.exit_code == 1
         assert any(sentence in failure for failure in judgement.failures), judgement.failures
         (folder / name).unlink()
@@ -229,4 +229,4 @@ def test_no_file_stands_there_that_nobody_reads(tmp_path: Path) -> None:
         manifest["schema"]["parts"] = "each"
 
     forge(folder, number)
-    assert any("numbered" in failure for failure in judge(folder).failures)
+    assert any("numbered" in failure for failure in verify_folder(folder).failures)

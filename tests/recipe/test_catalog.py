@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from wayveil.errors import ParameterError, UsageError
-from wayveil.model import KCL, Visits
+from wayveil.model import KclPrivacy, Visits
 from wayveil.recipe import catalog
-from wayveil.verify import check_kcl
+from wayveil.verifiers import check_kcl
 
 FAMILIES: tuple[catalog.Family, ...] = ("method", "step", "attack", "metric", "workload")
 
@@ -27,7 +27,7 @@ def test_entries_and_suggestions(family: catalog.Family) -> None:
 
 def test_build_checks_every_value() -> None:
     built: Any = catalog.build("method", "kcl", {"k": 2, "c": 0.6, "l": 1})
-    assert built.claim == KCL(k=2, c=Fraction(3, 5), l=1)
+    assert built.claim == KclPrivacy(k=2, c=Fraction(3, 5), l=1)
     assert catalog.plain_parameters(built)["c"] == "0.6"
     assert catalog.build("method", "kcl", catalog.plain_parameters(built)) == built
     with pytest.raises(ParameterError, match="kcl: k, l must be given"):
@@ -44,7 +44,7 @@ def test_what_is_typed_is_exact() -> None:
 
 
 def test_verifier_and_engine() -> None:
-    claim, data = KCL(k=2, c=1, l=1), Visits.from_records([[("a", 1)], [("a", 1)]])
+    claim, data = KclPrivacy(k=2, c=1, l=1), Visits.from_records([[("a", 1)], [("a", 1)]])
     assert catalog.verify(data, claim) == check_kcl(data, claim)
     assert catalog.verify(data, claim).holds
     assert catalog.make_engine().workers >= 1

@@ -11,14 +11,14 @@ import pytest
 
 from wayveil.attacks import ATTACKS
 from wayveil.methods import Kcl
-from wayveil.model import KCL, AttackResult, Protection, Verdict, Visits
+from wayveil.model import AttackResult, KclPrivacy, Protection, Verdict, Visits
 from wayveil.model.numbers import probability
 from wayveil.pipeline.publish import NotPublished, publish
 from wayveil.recipe.defaults import attacks_of, default_attacks
 from wayveil.recipe.protections import confirm_protections, plays
 from wayveil.recipe.recipe import make_recipe
 
-CLAIM = KCL(k=2, c="0.5", l=2, sensitive={"diagnosis": ["HIV"]})
+CLAIM = KclPrivacy(k=2, c="0.5", l=2, sensitive={"diagnosis": ["HIV"]})
 VERDICT = Verdict(holds=True, claim=CLAIM, counted="owners", measured={}, reason="fine")
 
 

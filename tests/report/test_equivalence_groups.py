@@ -1,6 +1,6 @@
 import pytest
 
-from wayveil.model import Points, Regions, RoadNetwork, Routes, Stops, Taxonomy, Visits
+from wayveil.model import Boxes, Points, RoadNetwork, Routes, Stops, Taxonomy, Visits
 from wayveil.report.views.equivalence_groups import alike
 
 BOX = (0, 9, 0.0, 1.0, 0.0, 1.0)
@@ -18,7 +18,7 @@ def groups(data):
 @pytest.mark.parametrize("column", range(6))
 def test_boxes_are_alike_in_all_of_their_sides(column):
     other = tuple(value + (i == column) / 2 if i > 1 else value - (i == column) for i, value in enumerate(BOX))
-    data = Regions.from_records([[BOX], [other], [BOX], [], [BOX, (10, 10, *BOX[2:])], [other]])
+    data = Boxes.from_records([[BOX], [other], [BOX], [], [BOX, (10, 10, *BOX[2:])], [other]])
     assert groups(data) == [[0, 2], [1, 5], [4]]
 
 

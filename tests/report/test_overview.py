@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from wayveil.model import Points, Regions, RoadNetwork, Routes, Stops, Taxonomy, Visits
-from wayveil.report.suppression import FEWEST
+from wayveil.model import Boxes, Points, RoadNetwork, Routes, Stops, Taxonomy, Visits
+from wayveil.report.suppression import MIN_PEOPLE
 from wayveil.report.views.overview import balance, views
 
 NAMES = ("raw data", "published data")
@@ -35,7 +35,7 @@ def test_times_without_a_unit_are_cut_in_equal_parts():
 
 
 def test_places_of_few_people_have_no_raw_number():
-    rows = [[("market", 1)]] * FEWEST + [[("cave", 1)]] * (FEWEST - 1)
+    rows = [[("market", 1)]] * MIN_PEOPLE + [[("cave", 1)]] * (MIN_PEOPLE - 1)
     data = Visits.from_records(rows)
     chart = by_title(views(data, data.take(np.arange(2)), names=NAMES))["The most visited places"]
     assert (chart.labels, chart.series[0].values, chart.series[1].values) == (("market",), (5.0,), (2.0,))
@@ -43,8 +43,8 @@ def test_places_of_few_people_have_no_raw_number():
 
 def test_published_nodes_that_nobody_visited_are_shown():
     tree = Taxonomy.from_parents([("Place", ""), ("Park", "Place"), ("Zoo", "Place")])
-    data = Stops.from_records([["Park"]] * FEWEST + [["Zoo"]], taxonomy=tree)
-    made = Stops.from_records([["Place"]] * FEWEST + [[]], taxonomy=tree)
+    data = Stops.from_records([["Park"]] * MIN_PEOPLE + [["Zoo"]], taxonomy=tree)
+    made = Stops.from_records([["Place"]] * MIN_PEOPLE + [[]], taxonomy=tree)
     found = by_title(views(data, made, names=NAMES))
     chart = found["The most visited places"]
     rows = dict(zip(chart.labels, zip(*(s.values for s in chart.series), strict=True), strict=True))
@@ -94,12 +94,12 @@ def test_almost_nothing_is_told_without_an_error(data):
 
 
 def test_rejected_data_are_guarded_like_raw_ones():
-    rows = [[("market", 1)]] * FEWEST + [[("cave", 1)]] * (FEWEST - 1)
+    rows = [[("market", 1)]] * MIN_PEOPLE + [[("cave", 1)]] * (MIN_PEOPLE - 1)
     data = Visits.from_records(rows)
     chart = by_title(views(data, data, names=NAMES, published=False))["The most visited places"]
     assert chart.labels == ("market",)
     network = RoadNetwork.from_roads([("ab", "a", "b"), ("bc", "b", "c")])
-    routes = Routes.from_records([["ab"]] * FEWEST + [["bc"]], network=network)
+    routes = Routes.from_records([["ab"]] * MIN_PEOPLE + [["bc"]], network=network)
     assert by_title(views(routes, routes, names=NAMES, published=False))["The busiest roads"].labels == ("ab",)
 
 
@@ -116,9 +116,9 @@ def test_the_balance_of_points_goes_by_their_times():
 def test_the_balance_of_boxes_goes_by_the_times_in_them():
     data = Points.from_records([[(t, 0.0, 0.0) for t in range(6)], [(0, 0.0, 0.0)], [(3, 0.0, 0.0)]])
     box = (0.0, 1.0, 0.0, 1.0)
-    made = Regions.from_records([[(1, 3, *box), (2, 4, *box)], [], [(4, 9, *box)]])
+    made = Boxes.from_records([[(1, 3, *box), (2, 4, *box)], [], [(4, 9, *box)]])
     assert balance(data, made)["points"] == {"in": 8, "out": 3, "suppressed": 4, "invented": None}
-    nothing = Regions.from_records([[], [], []])
+    nothing = Boxes.from_records([[], [], []])
     assert balance(data, nothing)["points"]["suppressed"] == 8
 
 

@@ -20,7 +20,7 @@ import pytest
 from wayveil.attacks.attack_numbers import mean_risk, share_above, share_unique, share_unmatched, worst_risk
 from wayveil.errors import UsageError
 from wayveil.io import Loaded
-from wayveil.model import KCL, AttackResult, Chart, CSafety, Data, KDelta, Points, Score, Series, Verdict, Visits
+from wayveil.model import AttackResult, Chart, CSafety, Data, KclPrivacy, KDelta, Points, Score, Series, Verdict, Visits
 from wayveil.model.numbers import count, probability, relabel, relative, share
 from wayveil.pipeline.input import prepare
 from wayveil.pipeline.publish import NotPublished, Outcome, publish
@@ -91,7 +91,7 @@ def attack_result(published: bool, label: str = "no match") -> AttackResult:
 
 @pytest.fixture
 def full() -> ReportContext:
-    claim = KCL(k=5, c="0.5", l=2, sensitive={"diagnosis": ["HIV"]})
+    claim = KclPrivacy(k=5, c="0.5", l=2, sensitive={"diagnosis": ["HIV"]})
     verdict = Verdict(
         holds=True,
         claim=claim,
@@ -158,7 +158,7 @@ def failed(full) -> ReportContext:
 
 @pytest.fixture
 def minimal(full) -> ReportContext:
-    claim = KCL(k=2, c=1, l=1)
+    claim = KclPrivacy(k=2, c=1, l=1)
     verdict = Verdict(
         holds=True,
         claim=claim,
@@ -403,7 +403,7 @@ def test_a_report_cannot_contradict_its_verdict(full, failed):
     with pytest.raises(UsageError, match="cannot say that data were published"):
         replace(failed, published_ok=True)
     with pytest.raises(UsageError, match="not on another one"):
-        replace(full, claim=KCL(k=50, c=0.5, l=2, sensitive={"diagnosis": ["HIV"]}))
+        replace(full, claim=KclPrivacy(k=50, c=0.5, l=2, sensitive={"diagnosis": ["HIV"]}))
 
 
 def test_kept_but_not_moved_is_not_called_published(full):

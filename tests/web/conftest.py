@@ -18,7 +18,7 @@ import pytest
 
 from wayveil.web.files import Files
 from wayveil.web.jobs import Jobs
-from wayveil.web.request import Asked
+from wayveil.web.request import Request
 from wayveil.web.runs import ENDED, Runs
 from wayveil.web.web_app import make_app
 
@@ -121,7 +121,7 @@ class Box:
     def add(self, title: str) -> str:
         """Add a run that goes as its title says."""
         names = {"0" * 32: "a.csv"}
-        asked = Asked(what="publish", title=title, method="kcl", file="a.csv", file_id="0" * 32, text="", content={},
+        asked = Request(what="publish", title=title, method="kcl", file="a.csv", file_id="0" * 32, text="", content={},
                       uploads={"path": "0" * 32}, names=names, claim=None)  # fmt: skip
         return self.runs.add(asked, {"recipe": {}})
 

@@ -10,7 +10,7 @@ import pytest
 from wayveil.errors import InputError
 from wayveil.pipeline.publish import NotPublished
 from wayveil.web import job
-from wayveil.web.request import read_asked
+from wayveil.web.request import read_request
 from wayveil.web.server.disk import read_json
 
 
@@ -23,7 +23,7 @@ def place(box: Any) -> Path:
         "what": "publish",
         "recipe": {"input": {"file": file, "owners": "each-trajectory"}, "method": {"name": "kcl", "k": 2, "l": 2}},
     }
-    found: Path = box.runs.place(box.runs.add(read_asked(posted, box.files), posted))
+    found: Path = box.runs.place(box.runs.add(read_request(posted, box.files), posted))
     return found
 
 

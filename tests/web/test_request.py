@@ -10,7 +10,7 @@ import pytest
 from wayveil.errors import WayveilError
 from wayveil.recipe.recipe import make_recipe
 from wayveil.web.answers import Refused
-from wayveil.web.request import read_asked, with_uploads
+from wayveil.web.request import read_request, with_uploads
 
 ROWS = b"traj_id,t,location\na,1,x\n"
 KCL = {"name": "kcl", "k": 2, "l": 2}
@@ -39,7 +39,7 @@ def test_the_recipe_names_files_as_people_do_and_has_a_seed(box: Any, upload: An
         prepare=[{"step": "bucket", "width": "1h"}],
         output={"format": "csv", "keep": ["ill"], "with_raw": None},
     )  # fmt: skip
-    asked = read_asked(posted, box.files)
+    asked = read_request(posted, box.files)
     assert (asked.what, asked.method, asked.file, asked.file_id) == ("publish", "kcl", "visits of May.csv", file)
     assert asked.title == "kcl: visits of May.csv"
     content = tomllib.loads(asked.text)
@@ -56,13 +56,13 @@ def test_the_recipe_names_files_as_people_do_and_has_a_seed(box: Any, upload: An
 
 def test_a_declaration_is_part_of_the_recipe_and_of_the_promise(box: Any, upload: Any) -> None:
     file = upload("a.csv")
-    asked = read_asked(publish(file, input={"file": file, "owners": "each-trajectory"}), box.files)
+    asked = read_request(publish(file, input={"file": file, "owners": "each-trajectory"}), box.files)
     assert tomllib.loads(asked.text)["input"]["owners"] == "each-trajectory"
     assert asked.claim is not None
     assert "The publisher declared that each trajectory is another person" in asked.claim["promise"]
     spec = with_uploads(make_recipe(tomllib.loads(asked.text)).input, asked.uploads, {file: Path("x", file)})
     assert spec.each_trajectory
-    other = read_asked(publish(file), box.files)
+    other = read_request(publish(file), box.files)
     assert other.claim is not None
     assert "declared" not in other.claim["promise"]
 
@@ -71,44 +71,44 @@ def test_what_similar_ids_are_is_part_of_the_recipe(box: Any, upload: Any) -> No
     file = upload("a.csv")
     for said in ("different", "same"):
         given = {"file": file, "similar_ids": said}
-        assert tomllib.loads(read_asked(publish(file, input=given), box.files).text)["input"]["similar_ids"] == said
-        risk = read_asked({"what": "risk", "recipe": {"input": given, "prepare": []}}, box.files)
+        assert tomllib.loads(read_request(publish(file, input=given), box.files).text)["input"]["similar_ids"] == said
+        risk = read_request({"what": "risk", "recipe": {"input": given, "prepare": []}}, box.files)
         assert risk.content["input"]["similar_ids"] == said
     # The page sends null where nothing was chosen.
-    unsaid = read_asked(publish(file, input={"file": file, "similar_ids": None}), box.files)
+    unsaid = read_request(publish(file, input={"file": file, "similar_ids": None}), box.files)
     assert "similar_ids" not in tomllib.loads(unsaid.text)["input"]
 
 
 def test_without_a_seed_each_run_has_its_own(box: Any, upload: Any) -> None:
     file = upload("a.csv")
-    seeds = [tomllib.loads(read_asked(publish(file), box.files).text)["seed"] for _ in range(2)]
+    seeds = [tomllib.loads(read_request(publish(file), box.files).text)["seed"] for _ in range(2)]
     assert seeds[0] != seeds[1]
-    assert tomllib.loads(read_asked(publish(file, seed=7), box.files).text)["seed"] == 7
+    assert tomllib.loads(read_request(publish(file, seed=7), box.files).text)["seed"] == 7
 
 
 def test_a_risk_is_checked_too(box: Any, upload: Any) -> None:
     file = upload("a.csv")
     recipe = {"input": {"file": file}, "prepare": [{"step": "bucket", "width": "1h"}], "sensitive": {"ill": ["flu"]}}
-    asked = read_asked({"what": "risk", "recipe": recipe}, box.files)
+    asked = read_request({"what": "risk", "recipe": recipe}, box.files)
     assert (asked.title, asked.method, asked.text) == ("Risk in a.csv", None, "")
     assert asked.content["prepare"] == [{"step": "bucket", "width": "1h"}]
     for wrong in ({"sensitive": {"ill": "flu"}}, {"sensitive": {"ill": []}}, {"prepare": [{"step": "bucket"}]},
                   {"method": KCL}, {"input": {"file": file, "kind": "cars"}}, {"sensitive": {"ill": [1]}}):  # fmt: skip
         with pytest.raises(WayveilError):
-            read_asked({"what": "risk", "recipe": {**recipe, **wrong}}, box.files)
+            read_request({"what": "risk", "recipe": {**recipe, **wrong}}, box.files)
 
 
 def test_a_file_that_is_not_there_is_refused(box: Any) -> None:
     for id in ("0" * 32, "../../etc/passwd", 7, ["x"], {"a": 1}):
         with pytest.raises((Refused, WayveilError)):
-            read_asked(publish(id), box.files)
+            read_request(publish(id), box.files)
 
 
 def test_two_files_of_one_name_are_refused(box: Any, upload: Any) -> None:
     file = upload("a.csv")
     with pytest.raises(WayveilError, match="same name"):
-        read_asked(publish(file, input={"file": file, "known": upload("a.csv", "known")}), box.files)
-    assert read_asked(publish(file, input={"file": file, "known": file}), box.files).names == {file: "a.csv"}
+        read_request(publish(file, input={"file": file, "known": upload("a.csv", "known")}), box.files)
+    assert read_request(publish(file, input={"file": file, "known": file}), box.files).names == {file: "a.csv"}
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [
@@ -165,7 +165,7 @@ def test_every_method_can_be_asked_for_with_its_example(box: Any, upload: Any) -
     file = upload("a.csv")
     for method in box.client().get("/api/methods").json():
         posted = publish(file, method={"name": method["name"], **method["example"]})
-        recipe = make_recipe(tomllib.loads(read_asked(posted, box.files).text))
+        recipe = make_recipe(tomllib.loads(read_request(posted, box.files).text))
         assert recipe.method.name == method["name"]
         assert recipe.attacks
         assert recipe.metrics

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from wayveil.web.look import Looks
-from wayveil.web.request import read_asked
+from wayveil.web.request import read_request
 from wayveil.web.upload_inspection import inspect_upload
 from wayveil.web.upload_source import UploadSource, find_source
 
@@ -60,7 +60,7 @@ def test_questions_are_answered_by_posting_what_the_answer_says(
     assert "dialect = {" in seen["recipe_text"]
     run = seen["run"]
     assert (run["recipe"]["input"]["file"], run["what"]) == (id, "publish")
-    checked = read_asked(run, box.files)
+    checked = read_request(run, box.files)
     assert (checked.file, checked.uploads) == ("Meine Taxis (1).txt", {"path": id})
     assert "dmy" in checked.text
 
@@ -74,7 +74,7 @@ def test_settings_are_tried_where_it_is_said(box: Any, upload: Any, monkeypatch:
     )
     assert (quick["settings_tried"], tried["settings_tried"]) == (False, True)
     assert tried["tried"][-1]["kept"] >= 0.5
-    assert read_asked(tried["run"], box.files).method == "kcl"
+    assert read_request(tried["run"], box.files).method == "kcl"
 
 
 def test_what_is_posted_is_checked(box: Any, upload: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,7 +104,7 @@ def test_other_files_of_the_input_keep_their_ids(box: Any, upload: Any) -> None:
     source = find_source(id, {"places": places}, box.files)
     run = inspect_upload(source)["run"]
     assert run["recipe"]["input"]["places"] == places
-    assert read_asked(run, box.files).uploads == {"path": id, "places": places}
+    assert read_request(run, box.files).uploads == {"path": id, "places": places}
 
 
 def test_it_is_made_in_a_process_of_its_own(box: Any, upload: Any, tmp_path: Path) -> None:
@@ -113,3 +113,22 @@ def test_it_is_made_in_a_process_of_its_own(box: Any, upload: Any, tmp_path: Pat
     assert answer.status_code == 400
     assert answer.json()["error"].startswith("junk.txt: ")
     assert id not in answer.text
+
+
+def test_a_preview_reads_a_file_as_its_input_says(box: Any, upload: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    id = upload("Meine Taxis (1).txt", TAXIS)
+    client = box.client()
+    times = {"t": {"columns": ["zeit"], "format": "dmy"}}
+    said = {"kind": "points", "columns": {"traj_id": "id", "x": "X", "y": "Y"}, "crs": "degrees", "times": times}
+    answer = client.post(f"/api/files/{id}/preview", json={"input": said})
+    assert answer.status_code == 200, answer.text
+    seen = answer.json()
+    assert seen["kind"] == "points"
+    assert seen["rows"] == 80
+    assert "t" in [column["name"] for column in seen["columns"]]
+    assert str(box.folder) not in answer.text
+    wrong = client.post(f"/api/files/{id}/preview", json={"input": {**said, "times": {"t": {"columns": ["nix"]}}}})
+    assert wrong.status_code == 400
+    assert "Meine Taxis (1).txt" in wrong.json()["error"]
+    for posted in ({}, {"input": 1}, {"input": said, "more": 1}, []):
+        assert client.post(f"/api/files/{id}/preview", json=posted).status_code == 400

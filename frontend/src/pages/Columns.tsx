@@ -1,8 +1,10 @@
 import { useEffect, useState } from "react";
-import { api, type Column, type DataKind, type Preview } from "../api";
-import { type Draft, riskKey, riskRecipe, useDraft } from "../draft";
-import { messageOf, previewKey, previewOf, rememberPreview, useAsked } from "../hooks";
+import { api, type Column, type DataKind, type Inspection, type Preview } from "../api";
+import { type Draft, draftOfInput, riskKey, riskRecipe, saidOf, useDraft } from "../draft";
+import { inspectionOf, lookOf, messageOf, previewKey, previewOf, rememberPreview, useAsked } from "../hooks";
 import { SensitiveChoice } from "../parts/Field";
+import { FileProfile, Questions } from "../parts/FileProfile";
+import { Nodes } from "../parts/Nodes";
 import { Failure, Foot, Head, Loading, Notes, Section } from "../parts/Parts";
 import { SideFile } from "../parts/Upload";
 import { goTo, linkTo } from "../route";
@@ -15,27 +17,41 @@ const ROLES: Record<DataKind, string[]> = {
   points: ["traj_id", "user_id", "t", "x", "y", "geometry"],
   routes: ["traj_id", "user_id", "seq", "road", "t"],
   stops: ["traj_id", "user_id", "t", "seq", "place", "t_end"],
-  trips: ["traj_id", "user_id", "t_start", "origin", "t_end", "destination"],
+  trips: ["traj_id", "user_id", "t_start", "origin", "origin_x", "origin_y", "t_end", "destination", "destination_x", "destination_y"],
 };
 const MOST_DISTINCT = 1000; // the server counts no further
 const SAME: Record<string, string> = { lon: "x", lat: "y", ignored: "attribute" };
 
 export function Columns({ file }: { file: string }) {
   const [draft, change] = useDraft(file);
-  const asked = { columns: draft.columns, kind: draft.kind, crs: draft.crs };
+  const asked = lookOf(draft);
   const preview = useAsked(previewKey(file, asked), () => previewOf(file, asked));
+  // What is chosen by hand is looked at like an answer; tables of routes and stops are not inspected.
+  const said = draft.kind === "visits" || draft.kind === "points" || draft.kind === "trips" ? saidOf(file, draft) : draft.answers;
+  const found = preview.value;
+  const isTable = (found?.columns.length ?? 0) > 0; // what is no table has nothing to be inspected
+  const inspection = useAsked(`inspect ${file} ${isTable} ${JSON.stringify(said)}`, async () => (isTable ? inspectionOf(file, said) : null));
   const files = useAsked(`name ${file}`, api.files);
   const name = files.value?.find((one) => one.id === file)?.name ?? "";
-  const found = preview.value;
+  const seen = inspection.value;
+  const settled = found !== null && isSettled(found);
 
-  // The first look decides the kind and the columns; from then on the draft does.
+  // The first look decides the kind and the columns where their names say it all; else the inspection does, as soon as no
+  // question is left. From then on the draft decides.
   useEffect(() => {
-    if (!found || draft.kind !== null || found.kind === null) return;
+    if (!found || draft.kind !== null) return;
+    if (!settled && seen?.run) return change(draftOfInput(seen.run.recipe.input));
+    const last = inspection.error !== null || (seen !== null && !inspection.loading && !seen.questions.length);
+    if (found.kind === null || !(settled || last)) return;
     const first = { kind: found.kind, columns: found.mapping ?? {} };
-    rememberPreview(file, { ...first, crs: null }, found);
+    rememberPreview(file, { ...asked, ...first }, found);
     change(first);
-  }, [found, draft.kind, change, file]);
+  }, [found, settled, seen, inspection.error, inspection.loading, draft.kind, change, file]);
 
+  const answer = (input: Record<string, unknown>) => change({ answers: input, kind: null, columns: {}, reading: {}, person: null, crs: null });
+  const unsettled = draft.kind === null && !settled;
+  // What is said of a table without movements holds where the names of its columns do not say otherwise.
+  const refusal = draft.kind === "routes" || draft.kind === "stops" ? null : (seen?.cannot_be_published ?? null);
   return (
     <>
       <Head title={texts.columns.title} lead={name && texts.columns.lead(name)} />
@@ -48,12 +64,37 @@ export function Columns({ file }: { file: string }) {
           </a>
         </Failure>
       )}
-      {found && found.columns.length > 0 && <Read file={file} draft={draft} change={change} found={found} busy={preview.loading} />}
+      {found && found.columns.length > 0 && (
+        <>
+          {seen && <FileProfile seen={seen} />}
+          {!seen && inspection.loading && unsettled && <Loading />}
+          {refusal && <Failure title={texts.profile.refused} message={refusal} />}
+          {seen && unsettled && <Questions seen={seen} answers={draft.answers} busy={inspection.loading} answer={answer} />}
+          <Read file={file} draft={draft} change={change} found={found} busy={preview.loading} seen={seen} refused={refusal !== null} />
+        </>
+      )}
     </>
   );
 }
 
-function Read({ file, draft, change, found, busy }: { file: string; draft: Draft; change: (part: Partial<Draft>) => void; found: Preview; busy: boolean }) {
+/** Whether the columns have the names that Wayveil gives them, and nothing is wrong: then there is nothing to ask. */
+function isSettled(found: Preview): boolean {
+  if (Object.keys(found.mapping ?? {}).length > 0) return false;
+  const wrong = found.problems.length > 0 || found.columns.some((column) => column.problems.length > 0);
+  return found.kind !== null && !wrong && missingRoles(found.kind, found, rolesOf(found, {}, found.kind)).length === 0;
+}
+
+interface ReadProps {
+  file: string;
+  draft: Draft;
+  change: (part: Partial<Draft>) => void;
+  found: Preview;
+  busy: boolean;
+  seen: Inspection | null;
+  refused: boolean;
+}
+
+function Read({ file, draft, change, found, busy, seen, refused }: ReadProps) {
   const [starting, setStarting] = useState(false);
   const [error, setError] = useState<string | null>(null);
   const [pending, setPending] = useState<DataKind | null>(null);
@@ -67,15 +108,17 @@ function Read({ file, draft, change, found, busy }: { file: string; draft: Draft
   const named = found.columns.some((column) => column.role === "user_id") || mapping.user_id !== undefined;
   const answered = named || draft.person === "each" || (draft.person === "table" && draft.side.owners !== undefined);
   // What the columns could be is asked below, in words for this page.
-  const problems = found.problems.filter((problem) => !/^The columns fit (neither|both)/.test(problem));
-  const ready = kind !== null && answered && !lacking.length && !lackingFiles.length && !busy && pending === null;
+  // While the inspection asks, its questions come first: what the names of the columns leave open is no problem yet.
+  const asking = kind === null && (seen?.questions.length ?? 0) > 0;
+  const problems = asking ? [] : found.problems.filter((problem) => !/^The columns fit (neither|both)/.test(problem));
+  const ready = kind !== null && answered && !lacking.length && !lackingFiles.length && !busy && pending === null && !refused;
 
   const setKind = async (chosen: DataKind) => {
     setPending(chosen);
     try {
       // The columns are guessed afresh for another kind.
-      const guess = await previewOf(file, { kind: chosen, columns: {}, crs: draft.crs });
-      rememberPreview(file, { kind: chosen, columns: guess.mapping ?? {}, crs: draft.crs }, guess);
+      const guess = await previewOf(file, { ...lookOf(draft), kind: chosen, columns: {} });
+      rememberPreview(file, { ...lookOf(draft), kind: chosen, columns: guess.mapping ?? {} }, guess);
       change({ kind: chosen, columns: guess.mapping ?? {} });
     } catch {
       change({ kind: chosen, columns: {} });
@@ -110,9 +153,10 @@ function Read({ file, draft, change, found, busy }: { file: string; draft: Draft
         <div className="warning" role="alert" data-testid="problems">
           <h2>{texts.columns.problemsTitle}</h2>
           <Notes notes={problems} />
+          <Remedies problems={problems} change={change} />
         </div>
       )}
-      <Section title={texts.columns.kind} lead={kind === null ? texts.columns.unknownKind : undefined}>
+      <Section title={texts.columns.kind} lead={kind !== null ? undefined : asking ? texts.columns.byHand : texts.columns.unknownKind}>
         <div className="options" role="radiogroup" aria-label={texts.columns.kind}>
           {KINDS.map((one) => (
             <label key={one} className={`option${(pending ?? kind) === one ? " chosen" : ""}`}>
@@ -161,7 +205,7 @@ function Read({ file, draft, change, found, busy }: { file: string; draft: Draft
           )}
         </Section>
       )}
-      {kind === "stops" && draft.side.taxonomy && <Nodes taxonomy={draft.side.taxonomy.id} draft={draft} change={change} />}
+      {kind === "stops" && draft.side.taxonomy && <Nodes taxonomy={draft.side.taxonomy.id} chosen={draft.sensitiveNodes} change={(sensitiveNodes) => change({ sensitiveNodes })} />}
 
       {error && <Failure message={error} />}
       {kind && !lacking.length && !answered && <p className="warning">{texts.columns.personLacks}</p>}
@@ -183,6 +227,22 @@ function Read({ file, draft, change, found, busy }: { file: string; draft: Draft
         </button>
       </Foot>
     </>
+  );
+}
+
+/** The buttons that do what the messages ask for. */
+function Remedies({ problems, change }: { problems: string[]; change: (part: Partial<Draft>) => void }) {
+  const told = problems.join(" ");
+  const remedies = texts.columns.remedies.filter((remedy) => told.includes(remedy.setting));
+  if (!remedies.length) return null;
+  return (
+    <p className="remedies">
+      {remedies.map((remedy) => (
+        <button key={remedy.text} type="button" className="button" onClick={() => change(remedy.change)}>
+          {remedy.text}
+        </button>
+      ))}
+    </p>
   );
 }
 
@@ -301,7 +361,7 @@ function Reading({ draft, change, kind }: { draft: Draft; change: (part: Partial
     <details className="fold">
       <summary>{texts.columns.reading}</summary>
       <div className="fields">
-        {kind === "points" && <Choice label={texts.columns.crs} options={texts.columns.crsOptions} value={draft.crs ?? ""} change={(crs) => change({ crs: crs || null })} />}
+        {(kind === "points" || kind === "trips") && <Crs value={draft.crs} change={(crs) => change({ crs })} />}
         <Choice
           label={texts.columns.duplicates}
           options={texts.columns.duplicatesOptions}
@@ -343,33 +403,41 @@ function Choice({ label, options, value, change, test }: { label: string; option
   );
 }
 
-/** The nodes of the taxonomy that are sensitive: those that the file marks, and those that are ticked. */
-function Nodes({ taxonomy, draft, change }: { taxonomy: string; draft: Draft; change: (part: Partial<Draft>) => void }) {
-  const preview = useAsked(`taxonomy ${taxonomy}`, () => api.preview(taxonomy));
-  const nodes = preview.value?.nodes ?? [];
-  if (!nodes.length) return null;
-  const inner = nodes.filter((node) => nodes.some((other) => other.parent === node.name));
-  const chosen = draft.sensitiveNodes;
+/** Degrees, metres, or any system by its EPSG code. */
+function Crs({ value, change }: { value: string | null; change: (crs: string | null) => void }) {
+  const words = texts.columns.crsOptions;
+  const coded = value !== null && !(value in words);
+  const [open, setOpen] = useState(coded);
+  const code = coded ? value.replace(/^EPSG:/i, "") : "";
   return (
-    <Section title={texts.columns.nodes} lead={texts.columns.nodesLead}>
-      <div className="checks">
-        {(inner.length ? inner : nodes).map((node) => (
-          <label key={node.name} className="check">
-            <input
-              type="checkbox"
-              checked={node.sensitive || chosen.includes(node.name)}
-              disabled={node.sensitive}
-              onChange={(event) =>
-                change({ sensitiveNodes: event.target.checked ? [...chosen, node.name] : chosen.filter((other) => other !== node.name) })
-              }
-            />
-            <span dir="auto">
-              {node.name} {node.sensitive && <span className="quiet small">{texts.columns.nodesMarked}</span>}
-            </span>
-          </label>
-        ))}
-      </div>
-    </Section>
+    <>
+      <Choice
+        label={texts.columns.crs}
+        options={{ ...words, code: texts.columns.crsCode }}
+        value={open ? "code" : (value ?? "")}
+        change={(chosen) => {
+          setOpen(chosen === "code");
+          change(chosen === "code" || chosen === "" ? null : chosen);
+        }}
+        test="crs"
+      />
+      {open && (
+        <label className="field">
+          <span>{texts.columns.crsNumber}</span>
+          <input
+            type="text"
+            inputMode="numeric"
+            autoComplete="off"
+            value={code}
+            data-testid="crs-code"
+            onChange={(event) => {
+              const digits = event.target.value.replace(/\D/g, "").slice(0, 6);
+              change(digits ? `EPSG:${digits}` : null);
+            }}
+          />
+        </label>
+      )}
+    </>
   );
 }
 

@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 import { ApiError, api, type Claim, type Method, type Parameter, type Step } from "../api";
 import { type ChosenStep, methodValues, publishRecipe, useDraft } from "../draft";
 import { type Filled, type FormValue, type FormValues, fill, valuesOf } from "../forms";
-import { messageOf, previewKey, previewOf, useAsked, useCatalog } from "../hooks";
+import { lookOf, messageOf, previewKey, previewOf, useAsked, useCatalog } from "../hooks";
 import { Field } from "../parts/Field";
 import { ClaimView, ColumnsFirst, Failure, Foot, Head, Loading, Section } from "../parts/Parts";
 import { SideFile } from "../parts/Upload";
@@ -36,7 +36,7 @@ function Form({ file, method, steps }: { file: string; method: Method; steps: St
   const [touched, setTouched] = useState<Set<string>>(new Set());
   const [refused, setRefused] = useState<{ field: string; message: string } | null>(null);
   const [starting, setStarting] = useState(false);
-  const asked = { columns: draft.columns, kind: draft.kind, crs: draft.crs };
+  const asked = lookOf(draft);
   const preview = useAsked(previewKey(file, asked), () => previewOf(file, asked));
   const attributes = preview.value?.attributes ?? {};
   const kind = draft.kind ?? method.accepts;

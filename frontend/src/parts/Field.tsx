@@ -1,5 +1,5 @@
 /** One parameter as a form shows it: made from its declaration alone. */
-import { type ReactNode, useId } from "react";
+import { type ReactNode, useId, useState } from "react";
 import type { Parameter } from "../api";
 import { type FormValue, type Group, splitDuration, UNITS } from "../forms";
 import { texts } from "../texts";
@@ -117,11 +117,20 @@ function Input({ p, value, error, change, id, described, prefix }: Props & { id:
 }
 
 function Duration({ text, change, common }: { text: string; change: (value: string) => void; common: Record<string, unknown> }) {
-  const { number, unit } = splitDuration(text === "" ? "min" : text);
+  // A unit that is chosen before the number is typed stays: an empty text does not have it.
+  const [early, setEarly] = useState("min");
+  const { number, unit } = text === "" ? { number: "", unit: early } : splitDuration(text);
   return (
     <div className="duration">
       <input {...common} type="text" inputMode="numeric" autoComplete="off" value={number} onChange={(event) => change(`${event.target.value.replace(/\D/g, "")}${unit}`)} />
-      <select aria-label={texts.forms.unit} value={unit} onChange={(event) => change(`${number}${event.target.value}`)}>
+      <select
+        aria-label={texts.forms.unit}
+        value={unit}
+        onChange={(event) => {
+          setEarly(event.target.value);
+          change(`${number}${event.target.value}`);
+        }}
+      >
         {UNITS.map((one) => (
           <option key={one} value={one}>
             {texts.forms.units[one]}

@@ -1,5 +1,6 @@
 /** What goes in: the file, its columns, and the files beside it. */
 import type { DataKind, FileRole } from "../api";
+import type { Draft } from "../draft";
 import { count } from "./shared";
 
 export const input = {
@@ -17,7 +18,7 @@ export const input = {
     drop: "Drop a file here",
     or: "or",
     choose: "Choose a file",
-    formats: "CSV, Parquet, GeoJSON, GPX or PLT",
+    formats: "CSV in any dialect, Parquet, GeoJSON, GPX, PLT, GeoPackage; also .txt, .tsv, .gz and .zip",
     limit: (size: string) => `up to ${size}`,
     sending: (name: string) => `Reading ${name} in`,
     stop: "Stop",
@@ -33,8 +34,9 @@ export const input = {
   },
 
   columns: {
-    title: "What is in the columns?",
-    lead: (name: string) => `Wayveil looked at ${name} and guessed what is what. Correct it where the guess is wrong.`,
+    title: "What is in this file?",
+    lead: (name: string) => `Wayveil looked at ${name}. Answer what it cannot know, and correct it where a guess is wrong.`,
+    byHand: "If you know it better than the questions above, say it here yourself.",
     rows: (n: number) => count(n, "row", "rows"),
     atLeast: (n: number) => `at least ${count(n, "row", "rows")}`,
     kind: "What is one row?",
@@ -52,6 +54,10 @@ export const input = {
       t_end: "End time",
       origin: "Place of departure",
       destination: "Place of arrival",
+      origin_x: "x or longitude of departure",
+      origin_y: "y or latitude of departure",
+      destination_x: "x or longitude of arrival",
+      destination_y: "y or latitude of arrival",
       x: "x or longitude",
       y: "y or latitude",
       geometry: "Position (geometry)",
@@ -76,10 +82,21 @@ export const input = {
     lacksFile: (what: string) => `Still to be chosen: ${what}.`,
     preview: "The first rows",
     previewLabel: "The first rows of the file",
+    /** What a message asks for, by the setting that it names. */
+    remedies: [
+      { setting: "'on duplicate time'", text: "Keep the first of each", change: { duplicates: "first" } },
+      { setting: "'on duplicate time'", text: "Keep the last of each", change: { duplicates: "last" } },
+      { setting: "'similar ids'", text: "They are different people", change: { similarIds: "different" } },
+      { setting: "'similar ids'", text: "They are the same person", change: { similarIds: "same" } },
+      { setting: "'crs'", text: "The coordinates are degrees", change: { crs: "degrees" } },
+      { setting: "'crs'", text: "The coordinates are metres", change: { crs: "planar" } },
+    ] as { setting: string; text: string; change: Partial<Draft> }[],
     problemsTitle: "Problems in this file",
     notes: "What is assumed",
     reading: "More about reading the file",
     crs: "Coordinates are",
+    crsCode: "in another system, by its EPSG code",
+    crsNumber: "EPSG code",
     crsOptions: { "": "as the file says", degrees: "degrees (longitude, latitude)", planar: "metres" } as Record<string, string>,
     duplicates: "Two rows of one trajectory at the same time",
     duplicatesOptions: { "": "are an error", first: "keep the first", last: "keep the last" } as Record<string, string>,
@@ -95,6 +112,9 @@ export const input = {
     nodes: "Which places are sensitive?",
     nodesLead: "The taxonomy marks some kinds of places itself. Tick more, if there are; everything below a ticked one is sensitive too.",
     nodesMarked: "marked in the file",
+    nodesSearch: (n: number) => `Search among ${count(n, "kind and place", "kinds and places")}`,
+    nodesNone: "Nothing in the taxonomy has such a name.",
+    nodesMore: (n: number) => `${n.toLocaleString("en-US")} more: search for part of the name.`,
     next: "See the risk today",
     skip: "Skip the risk, choose a method",
     starting: "Starting…",
@@ -102,6 +122,32 @@ export const input = {
     first: "First say what is in the columns of this file.",
     toColumns: "To the columns",
     unreadable: "This file cannot be read",
+  },
+
+  profile: {
+    title: "What this file is",
+    layouts: {
+      visits: "One row per visit to a place",
+      points: "One row per position",
+      trips: "One row per trip, with both ends",
+      lines: "One row per trip, with all its positions",
+      unknown: "A table",
+    } as Record<string, string>,
+    facts: {
+      people: (n) => count(n, "person", "people"),
+      trajectories: (n) => count(n, "trajectory", "trajectories"),
+      rows_per_trajectory: (n) => `${n.toLocaleString("en-US")} rows per trajectory`,
+      days: (n) => count(n, "day", "days"),
+      seconds_between_rows: (n) => `a row every ${n.toLocaleString("en-US")} s`,
+      duplicate_rows: (n) => (n ? `${count(n, "row", "rows")} twice` : ""),
+      gaps_over_30_minutes: (n) => (n ? `${count(n, "gap", "gaps")} of more than 30 minutes` : ""),
+      rows_without_place: (n) => (n ? `${count(n, "row", "rows")} without a place` : ""),
+    } as Record<string, ((n: number) => string) | undefined>,
+    guesses: (n: number) => `${count(n, "thing was", "things were")} taken to be so`,
+    question: (n: number) => (n === 1 ? "One question is left" : `${n} questions are left`),
+    answered: "Your answers",
+    again: "Answer again from the beginning",
+    refused: "This file cannot be published",
   },
 
   side: {

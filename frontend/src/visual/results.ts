@@ -138,6 +138,7 @@ export interface HeadData {
   left: Record<string, number>;
   limit: number | null;
   use: string | null;
+  missing?: string[];
 }
 
 /** Whether the promise holds, with the evidence. */

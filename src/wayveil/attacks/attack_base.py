@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.model import Attack, Data, Points, Regions, Routes, Stops, Visits, parameter
+from wayveil.model import Attack, Boxes, Data, Points, Routes, Stops, Visits, parameter
 
 __all__ = [
     "OnPositions",
@@ -54,7 +54,7 @@ class OnPositions(Attack):
     """An attack on points or boxes, one trajectory for each that is known."""
 
     accepts: ClassVar[type[Points]] = Points
-    targets: ClassVar[tuple[type[Points] | type[Regions], ...]] = (Points, Regions)
+    targets: ClassVar[tuple[type[Points] | type[Boxes], ...]] = (Points, Boxes)
     matched: ClassVar[bool] = True
 
 
@@ -125,8 +125,8 @@ def owners_of(data: Data) -> NDArray[Any]:
     >>> owners_of(data).tolist()
     [1, 0, 1]
     """
-    told = data.owners == "given" if data.whole else data.owners != "hidden"
-    return np.unique(data.owner, return_inverse=True)[1] if told else np.arange(len(data))
+    is_given = data.owners == "given" if data.whole else data.owners != "hidden"
+    return np.unique(data.owner, return_inverse=True)[1] if is_given else np.arange(len(data))
 
 
 def mean(values: NDArray[Any]) -> float | None:

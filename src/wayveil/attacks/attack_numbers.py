@@ -41,10 +41,12 @@ def share_above(
     value: float | None, threshold: float | Fraction | None, about: About = "identity", *, who: str = "People"
 ) -> Number:
     """Return the share of people whose risk is above a threshold."""
-    told = "the threshold" if threshold is None else threshold_text(float(threshold), odds=about == "identity")
+    threshold_words = (
+        "the threshold" if threshold is None else threshold_text(float(threshold), odds=about == "identity")
+    )
     return share(
         value,
-        f"{who} with a risk above {told}",
+        f"{who} with a risk above {threshold_words}",
         about=about,
         statistic="share above",
         better="lower",

@@ -11,17 +11,19 @@ from math import expm1, inf, log1p
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components, maximum_flow
 
 from wayveil.attacks.attack_base import OnVisits, threshold_parameter
 from wayveil.attacks.attack_numbers import mean_risk, share_above, worst_risk
 from wayveil.attacks.person_risk import share_chart
 from wayveil.model import AttackResult, Chart, Engine, Sensitive, Visits, parameter
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, keep_rows, trajectory_of_row
+from wayveil.model.lazy_module import lazy_module
 from wayveil.model.numbers import share
 
 __all__ = ["Counting"]
+
+sparse = lazy_module("scipy.sparse")
+csgraph = lazy_module("scipy.sparse.csgraph")
 
 _ROUNDING = 1e-9  # 1/2 must not count as above 1/2
 _MOST_PEOPLE = 12
@@ -302,8 +304,8 @@ def _prune(edges: list[list[int]], demand: list[int], supply: list[int]) -> tupl
     start = np.concatenate([np.full(n, source), a, n + np.arange(m)])
     end = np.concatenate([np.arange(n), n + b, np.full(m, sink)])
     room = np.concatenate([demand, np.minimum(np.array(demand)[a], np.array(supply)[b]), supply])
-    graph = coo_array((room.astype(np.int32), (start, end)), shape=(n + m + 2, n + m + 2)).tocsr()
-    flow = maximum_flow(graph, source, sink)
+    graph = sparse.coo_array((room.astype(np.int32), (start, end)), shape=(n + m + 2, n + m + 2)).tocsr()
+    flow = csgraph.maximum_flow(graph, source, sink)
     if flow.flow_value != sum(demand):
         return edges, False
     flows = flow.flow.tocoo()
@@ -312,8 +314,8 @@ def _prune(edges: list[list[int]], demand: list[int], supply: list[int]) -> tupl
     # An edge is used in some way if it is in this one, or on a cycle of edges that are used and edges that are not.
     start = np.concatenate([a, n + b[used]])
     end = np.concatenate([n + b, a[used]])
-    cycles = coo_array((np.ones(len(start), np.int8), (start, end)), shape=(n + m, n + m)).tocsr()
-    part = connected_components(cycles, directed=True, connection="strong")[1]
+    cycles = sparse.coo_array((np.ones(len(start), np.int8), (start, end)), shape=(n + m, n + m)).tocsr()
+    part = csgraph.connected_components(cycles, directed=True, connection="strong")[1]
     kept: list[list[int]] = [[] for _ in range(n)]
     for i, j, stays in zip(a.tolist(), b.tolist(), (used | (part[a] == part[n + b])).tolist(), strict=True):
         if stays:
@@ -325,8 +327,8 @@ def _components(edges: list[list[int]], n: int, m: int) -> Iterator[tuple[list[i
     """Yield the known parts and the classes that hang together."""
     start = np.repeat(np.arange(n), [len(e) for e in edges])
     end = n + np.array([j for e in edges for j in e], np.int64)
-    graph = coo_array((np.ones(len(start), np.int8), (start, end)), shape=(n + m, n + m)).tocsr()
-    label = connected_components(graph, directed=False)[1]
+    graph = sparse.coo_array((np.ones(len(start), np.int8), (start, end)), shape=(n + m, n + m)).tocsr()
+    label = csgraph.connected_components(graph, directed=False)[1]
     found: dict[int, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for vertex, c in enumerate(label.tolist()):
         found[c][vertex >= n].append(vertex - n if vertex >= n else vertex)

@@ -8,7 +8,7 @@ import traceback
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -36,7 +36,7 @@ from wayveil.cli.options import (
 )
 from wayveil.cli.registry_commands import build_generate, build_prepare, build_publish, build_risk, publish_recipe
 from wayveil.cli.signals import Stopped, stopping_gently
-from wayveil.cli.terminal import emit, fail, progress_bar
+from wayveil.cli.terminal import emit, fail, harmless, progress_bar
 from wayveil.errors import WayveilError
 
 __all__ = ["app", "main"]
@@ -53,6 +53,7 @@ _ORDER = (
     *(
         "demo",
         "inspect",
+        "advise",
         "methods",
         "publish",
         "run",
@@ -190,9 +191,9 @@ def verify(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A publish
                                        "everything; fail where it and the verifier disagree.")] = False,
            as_json: Json = False) -> None:  # fmt: skip
     """Judge a published folder again: it holds (exit code 0), fails (1), or cannot be judged from these files (3)."""
-    from wayveil.pipeline.folder.verify_folder import judge
+    from wayveil.pipeline.folder.verify_folder import verify_folder
 
-    judgement = judge(
+    judgement = verify_folder(
         folder,
         original=original,
         recipe=recipe,
@@ -228,7 +229,7 @@ def compare(
 ) -> None:
     """Try several methods and parameters on one data set: risk against loss, and which to take."""
     from wayveil.cli.show_compare import compare_json, compare_lines
-    from wayveil.compare.compare import compare as run_compare
+    from wayveil.comparison.compare import compare as run_compare
     from wayveil.recipe.catalog import make_engine
 
     with progress_bar() as progress:
@@ -311,6 +312,55 @@ def _inspect(
 
 
 app.command("inspect")(reads_table(_inspect, "Any file with movement data, or - for standard input."))
+
+
+@app.command("advise")
+def advise(
+    recipe: Annotated[Path, typer.Argument(help="A recipe in TOML, as inspect writes it.")],
+    use: Annotated[
+        Literal["flows", "hours", "lengths", "routes", "patterns", "points"] | None,
+        typer.Option("--use", help="What the data are for; by default flows, hours and lengths, the worst of them."),
+    ] = None,
+    resolution: Annotated[
+        str | None,
+        typer.Option(
+            "--resolution", metavar="METRES,MINUTES",
+            help="At which the use is measured, as in 500m,60min; by default about 1/40 of where people are, an hour.",
+        ),
+    ] = None,
+    max_risk: Annotated[
+        float | None,
+        typer.Option("--max-risk", min=0, max=1, help="Largest mean risk of the worst attacker; by default 1/k."),
+    ] = None,
+    budget: Annotated[float, typer.Option("--budget", metavar="MINUTES", help="How long to search.")] = 5.0,
+    write: Annotated[
+        Path | None,
+        typer.Option("--write", metavar="FILE", parser=named_path, help="Write the recipe to take: .toml."),
+    ] = None,
+    overwrite: Overwrite = False,
+    as_json: Json = False,
+) -> None:  # fmt: skip
+    """Search preparation, method and parameters: the frontier of risk and loss, and the recipe to take."""
+    from wayveil.advice import advise as run_advise
+    from wayveil.cli.show_advice import advice_lines
+    from wayveil.commands.table_files import check_file, write_file
+
+    if write is not None:
+        check_file(write, overwrite=overwrite, endings=(".toml",))
+    watched = sys.stderr.isatty()
+
+    def tell(line: str, done: int, total: int) -> None:
+        if watched:
+            typer.echo(f"{done:>4} of {total}  {harmless(line)}", err=True)
+
+    found = run_advise(recipe, use=use, resolution=resolution, max_risk=max_risk, budget_minutes=budget, progress=tell)
+    if found.recommended is not None and write is not None:
+        text = found.recipe_text(write.parent)
+        write_file(write, lambda path: path.write_text(text, encoding="utf-8"))
+    refused = {} if found.recommended is not None else {"error": found.reason, "exit_code": 2}
+    emit({**found.to_json(), **refused}, advice_lines(found, write), as_json=as_json)
+    if found.recommended is None:
+        raise typer.Exit(fail(found.reason, 2, as_json=False))
 
 
 @app.command("serve")

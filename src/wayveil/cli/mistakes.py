@@ -35,16 +35,17 @@ def _explained(error: Any, context: Any) -> str:
         param = error.param
         option = param.param_type_name == "option"
         name = max(param.opts, key=len) if option else param.metavar or param.name.upper()
-        told = getattr(param, "help", None) or ""
-        return f"Missing {'option' if option else 'argument'} {name}{': ' if told else ''}{told[:1].lower()}{told[1:]}"
+        help_text = getattr(param, "help", None) or ""
+        meaning = f": {help_text[:1].lower()}{help_text[1:]}" if help_text else ""
+        return f"Missing {'option' if option else 'argument'} {name}{meaning}"
     if kind == "NoSuchOption":
         near = closest(error.option_name, [name for p in context.command.params for name in p.opts] if context else [])
         return f"No such option {error.option_name}.{near}"
     commands = list(getattr(getattr(context, "command", None), "commands", {}))
     chosen = _CHOSEN.get(getattr(context, "info_name", None) or "", "command")
-    found = re.match(r"No such command '(.*?)'", error.format_message())
-    if found:
-        return f"No such {chosen} '{found[1]}'.{closest(found[1], commands) or _listed(commands)}"
+    match = re.match(r"No such command '(.*?)'", error.format_message())
+    if match:
+        return f"No such {chosen} '{match[1]}'.{closest(match[1], commands) or _listed(commands)}"
     if error.format_message().startswith("Missing command") and commands:
         return f"Missing {chosen}.{_listed(commands)}"
     text = error.format_message()

@@ -153,6 +153,16 @@ _INPUT: dict[str, Any] = {
     "time_zone": Annotated[
         str | None, typer.Option("--time-zone", metavar="ZONE", help="Of times without an offset, as in Europe/Athens.")
     ],
+    "position_format": Annotated[
+        str | None,
+        typer.Option(
+            "--position-format", metavar="WORD", help="Of coordinates: degrees, e5, e6, e7, semicircles, sexagesimal."
+        ),
+    ],
+    "position_order": Annotated[
+        Literal["lonlat", "latlon"] | None,
+        typer.Option("--position-order", help="Which comes first in a column with both coordinates."),
+    ],
     "line_every": Annotated[
         float | None,
         typer.Option("--line-every", metavar="SECONDS", help="Between two positions of a column that holds lines."),
@@ -311,9 +321,11 @@ def _written(given: dict[str, Any], columns: dict[str, str]) -> dict[str, Any]:
     times = {}
     if form is not None or zone is not None:
         times = {"t": {"columns": [columns.pop("t", "t")], "format": form, "zone": zone}}
+    position = {"format": given.pop("position_format"), "order": given.pop("position_order")}
+    positions = {"point": position} if any(position.values()) else {}
     every = given.pop("line_every")
     line = None if every is None else {"column": "", "every": every}
-    return {"times": times, "line": line, **({"dialect": said} if said else {})}
+    return {"times": times, "line": line, "positions": positions, **({"dialect": said} if said else {})}
 
 
 def prepare_steps(time_bucket: str | None, asked: list[str] | None) -> tuple[Any, ...]:

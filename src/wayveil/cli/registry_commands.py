@@ -132,7 +132,7 @@ def publish_recipe(
     key = None if secret is None else Secret.read(secret)
     workers = None
     if memory_limit is not None:
-        recipe = memory.within(recipe, memory.parse_size(memory_limit))
+        recipe = memory.fit_to_memory(recipe, memory.parse_size(memory_limit))
         workers = memory.WORKERS
     name = memory.choose_engine(recipe, scheduler=scheduler)
     address = None if recipe.engine == "auto" and name == "local" else scheduler
@@ -205,7 +205,7 @@ def _risk(
         progress_bar() as progress,
         catalog.make_engine(name, progress, scheduler=scheduler, insecure=insecure) as chosen,
     ):
-        found = risk(
+        results = risk(
             spec,
             attack=attack,
             given=given,
@@ -217,9 +217,9 @@ def _risk(
             limit=read_limit(max_risk),
         )
     if report is not None:
-        write_risk_page(found, spec.path, report, overwrite=overwrite)
-    content = {"attacks": results_json(found.results), "notes": list(found.notes)}
-    emit(content, show.risk_lines(found), as_json=as_json)
+        write_risk_page(results, spec.path, report, overwrite=overwrite)
+    content = {"attacks": results_json(results.results), "notes": list(results.notes)}
+    emit(content, show.risk_lines(results), as_json=as_json)
 
 
 def build_generate() -> Any:
@@ -235,8 +235,8 @@ def _generator(workload: str) -> Any:
         from wayveil.recipe import catalog
 
         given = catalog.parse("workload", workload, typed)
-        made = run_generate(workload, given, out, seed=seed, overwrite=overwrite)
-        emit(show.generated_json(made), show.generated_lines(made), as_json=as_json)
+        generated = run_generate(workload, given, out, seed=seed, overwrite=overwrite)
+        emit(show.generated_json(generated), show.generated_lines(generated), as_json=as_json)
 
     return generate
 

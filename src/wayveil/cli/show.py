@@ -160,9 +160,9 @@ def method_lines(method: dict[str, Any]) -> Iterator[str]:
         yield _row(f"--{p['name'].replace('_', '-')}", f"{p['help']} [{p['range']}; {default}]", width=16)
 
 
-def risk_lines(found: Any) -> Iterator[str]:
+def risk_lines(results: Any) -> Iterator[str]:
     """What each attacker learns."""
-    for result in found.results:
+    for result in results.results:
         sampled = ", a sample" if result.sampled else ""
         yield f"{result.name}: an attacker who {result.adversary} ({result.victims:,} people{sampled})"
         first = [number for number in result.numbers.values() if number.statistic] or list(result.numbers.values())
@@ -170,7 +170,7 @@ def risk_lines(found: Any) -> Iterator[str]:
             if number.value is not None:
                 between = f" ({number.interval_text})" if number.interval_text else ""
                 yield _row(number.label, f"{number.text}{between}", width=34)
-    for note in found.notes:
+    for note in results.notes:
         yield _row("note", note)
 
 
@@ -247,8 +247,10 @@ def head_lines(head: Any, left: Any) -> Iterator[str]:
         yield typer.style(head.sentence.replace("\N{NO-BREAK SPACE}", " "), fg="yellow", bold=True)
         yield _row("try", "; ".join(head.remedies))
     else:
-        told = ", ".join(f"{_percent(share)} of the {what}" for what, share in shares.items())
-        yield typer.style(f"{head.label}. {head.title}.", fg="green", bold=True) + (f" Left: {told}." if told else "")
+        left_words = ", ".join(f"{_percent(share)} of the {what}" for what, share in shares.items())
+        yield typer.style(f"{head.label}. {head.title}.", fg="green", bold=True) + (
+            f" Left: {left_words}." if left_words else ""
+        )
     if not shares:
         return
     first, *steps, last = left.stages
@@ -273,13 +275,13 @@ def _step_rows(before: Any, steps: list[Any]) -> Iterator[str]:
 
 def _stage(stage: Any, before: Any) -> str:
     """Return the counts of a stage, and how many rows it took from the one before."""
-    told = [f"{stage.rows:,} {stage.row_word}"]
+    words = [f"{stage.rows:,} {stage.row_word}"]
     if before is not None and before.row_word in (stage.row_word, "rows") and stage.rows < before.rows:
-        told[0] += f" ({before.rows - stage.rows:,} fewer)"
-    told += [
+        words[0] += f" ({before.rows - stage.rows:,} fewer)"
+    words += [
         f"{count:,} {what}" for what, count in (("trips", stage.trips), ("people", stage.people)) if count is not None
     ]
-    return ", ".join(told)
+    return ", ".join(words)
 
 
 def _percent(share: float) -> str:
@@ -291,7 +293,7 @@ def _percent(share: float) -> str:
 
 def _row(label: str, text: str, *, width: int = 12) -> str:
     # A path or a hash must stay in one piece, so that it can be copied.
-    told = fill(
+    line = fill(
         harmless(text),
         width=110,
         initial_indent=f"  {label:<{width}}",
@@ -299,7 +301,7 @@ def _row(label: str, text: str, *, width: int = 12) -> str:
         break_long_words=False,
         break_on_hyphens=False,
     )
-    return told.replace("\N{NO-BREAK SPACE}", " ")
+    return line.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def _score(score: Any) -> str:

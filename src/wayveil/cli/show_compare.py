@@ -29,12 +29,12 @@ def compare_lines(comparison: Any) -> Iterator[str]:
     loss = comparison.content["loss"]
     yield f"risk: {risk['attack']}.{risk['number']}; loss: {loss['metric']}, against {loss['against']}"
     width = max(len(row["setting"]) for row in rows)
-    yield f"  {'':>4}  {'':<{width}}  {'risk':>9}  {'loss':>9}  {'time':>12}"
+    yield f"  {'':>4}  {'':<{width}}  {'risk':>9}  {'loss':>9}  {'trips left':>10}  {'time':>12}"
     for row in rows:
         shown = {name: text.replace("\N{NO-BREAK SPACE}", " ") for name, text in row["shown"].items()}
         line = (
             f"  {row['number']:>4}  {row['setting']:<{width}}  {shown['risk']:>9}  {shown['loss']:>9}  "
-            f"{shown['time']:>12}  {_state(row)}"
+            f"{shown['kept']:>10}  {shown['time']:>12}  {_state(row)}"
         )
         yield typer.style(line, fg="green", bold=True) if row["recommended"] else line.rstrip()
         if row["status"] != "verified":

@@ -25,13 +25,13 @@ def demo(out: Path, *, engine: Engine | None = None) -> tuple[Path, Outcome]:
     """Generate smart-card data into `out`, publish them, and return the input file and the outcome."""
     _claim_folder(out)
     table = out / "input.csv"
-    made = generate("transit", {"records": DEMO_RECORDS}, table, seed=DEMO_SEED, overwrite=True)
+    table_made = generate("transit", {"records": DEMO_RECORDS}, table, seed=DEMO_SEED, overwrite=True)
     recipe = make_recipe(
         {
             "title": "Demonstration: generated smart-card data",
             "seed": DEMO_SEED,
             "input": {"path": table, "kind": "visits"},
-            "method": {**_METHOD, "sensitive": dict(made.sensitive)},
+            "method": {**_METHOD, "sensitive": dict(table_made.sensitive)},
             "output": {"path": out, "format": "csv", "overwrite": True},
         }
     )

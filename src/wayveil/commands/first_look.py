@@ -8,14 +8,13 @@ from typing import Any
 from wayveil.engines import scratch_folder
 from wayveil.errors import WayveilError
 from wayveil.io.formats.file_formats import converted_format, endings_for, endings_of
-from wayveil.io.formats.registry import holds_format
 from wayveil.io.intake.text_files import TEXT_ENDINGS
 from wayveil.io.limits import refuse_large
 from wayveil.io.preview import preview as preview_in
-from wayveil.pipeline.plain_input import plain_input
+from wayveil.pipeline.plain_input import is_plain, plain_input
 from wayveil.recipe.recipe import InputSpec
 
-__all__ = ["endings_by_role", "preview", "refuse_large"]
+__all__ = ["endings_by_role", "preview", "preview_input", "refuse_large"]
 
 _ONE_FILE_LAYERS = (".gpkg", ".fgb")
 """Vector formats that are one file each; a Shapefile is several."""
@@ -41,7 +40,7 @@ def preview(path: Path, **options: Any) -> dict[str, Any]:
     """Return what a person wants to see of a file before using it, with the options of `wayveil.io.preview`."""
     with scratch_folder() as folder:
         role = options.get("role", "data")
-        if role != "data" or holds_format(path) or converted_format(path) is not None:
+        if role != "data" or is_plain(InputSpec(path=path)) or converted_format(path) is not None:
             return preview_in(path, folder, **options)
         # A table in another dialect is looked at as it is read: converted once.
         try:
@@ -49,5 +48,20 @@ def preview(path: Path, **options: Any) -> dict[str, Any]:
                 seen = preview_in(plain.path, folder, **options)
         except WayveilError as error:
             seen = preview_in(path, folder, **options)
-            return {**seen, "problems": [str(error)]}
+            return {**seen, "problems": [str(error).removeprefix(f"{path}: ")]}
+        problems = [sentence.removeprefix(f"{path}: ") for sentence in seen["problems"]]
+        return {**seen, "problems": problems, "notes": [*notes, *seen["notes"]]}
+
+
+def preview_input(spec: InputSpec) -> dict[str, Any]:
+    """Return the same of an input that a recipe describes: its dialect, times and lines are read as it says."""
+    with scratch_folder() as folder, plain_input(spec, folder) as (plain, notes):
+        seen = preview_in(
+            plain.path,
+            folder,
+            kind=plain.kind,
+            columns=plain.columns or None,
+            crs=plain.crs,
+            on_duplicate_time=plain.on_duplicate_time,
+        )
         return {**seen, "notes": [*notes, *seen["notes"]]}

@@ -127,11 +127,11 @@ def try_recipe(recipe: Any, loaded: Loaded) -> dict[str, float]:
     """
     try:
         ready = prepare(loaded, recipe.prepare, recipe.input)
-        made = recipe.method.run(ready.data, rng=rng_for(_SEED, "method"), engine=LocalEngine(workers=1))
+        result = recipe.method.run(ready.data, rng=rng_for(_SEED, "method"), engine=LocalEngine(workers=1))
     except InputError:
         return {}
     assert ready.origin is not None
-    last = count_published(recipe.method.name, ready.data, made.data, made.source, ready.origin)
+    last = count_published(recipe.method.name, ready.data, result.data, result.source, ready.origin)
     read = ready.stages[1:]  # what reading left out is lost with every setting
     return Remaining(stages=(*read, last)).shares
 

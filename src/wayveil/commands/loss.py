@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
-from wayveil.model import Engine, Score
+from wayveil.model import Data, Engine, Metric, Score
 from wayveil.pipeline.evaluate import measure
 from wayveil.pipeline.input import prepare, read_any
 from wayveil.recipe.defaults import default_metrics
 from wayveil.recipe.recipe import InputSpec
 
-__all__ = ["loss"]
+__all__ = ["loss", "measure_loss"]
 
 
 def loss(
@@ -22,8 +23,17 @@ def loss(
     """Measure what a publication (a folder, or a table) lost of the original."""
     before = prepare(read_any(original, attributes=())[0], steps, original).data
     after = read_any(_like(original, published), attributes=(), counts_people=False)[0].data
+    return measure_loss(before, after, engine=engine)
+
+
+def measure_loss(
+    before: Data, after: Data, *, metrics: Sequence[Metric] | None = None, engine: Engine | None = None
+) -> tuple[Score, ...]:
+    """Run metrics, by default all that fit, on the original and what was published of it."""
     timed = before.time_format == after.time_format
-    metrics = default_metrics(type(before), type(after), matched=False, timed=timed)
+    if metrics is None:
+        found = default_metrics(type(before), type(after), matched=False, timed=timed)
+    metrics = tuple(metric for metric in found if not metric.owned)
     if not metrics and not timed:
         raise InputError(
             f"The times of the two tables cannot be compared: {before.time_format} and {after.time_format}."
@@ -31,7 +41,7 @@ def loss(
     if not metrics:
         kinds = (before.kind, after.kind)
         raise InputError(f"The original holds {kinds[0]} and the publication {kinds[1]}; these cannot be compared.")
-    return measure(metrics, before, after, engine or LocalEngine())
+    return measure(tuple(metrics), before, after, engine or LocalEngine())
 
 
 def _like(original: InputSpec, published: Path) -> InputSpec:

@@ -44,7 +44,7 @@ def _distinct(ids: pl.Series) -> list[str]:
     texts = ids.cast(pl.String).to_list()
     taken = set(texts)
     times = dict.fromkeys(texts, 0)
-    found = []
+    names = []
     for text in texts:
         times[text] += 1
         name = text
@@ -52,5 +52,5 @@ def _distinct(ids: pl.Series) -> list[str]:
             name = f"{text}.{times[text]}"
             times[text] += name in taken
         taken.add(name)
-        found.append(name)
-    return found
+        names.append(name)
+    return names

@@ -19,7 +19,7 @@ from wayveil.model import AttackResult, Data, Engine, Sensitive, parameters_of
 from wayveil.pipeline.blocks.attack_pieces import attack_pieces
 from wayveil.pipeline.blocks.block_source import Blocks, fits_at_once, hold_at_once, hold_pieces
 from wayveil.pipeline.blocks.combine import left_out_note
-from wayveil.pipeline.blocks.input_pieces import Wanted, found_kind, read_pieces
+from wayveil.pipeline.blocks.input_pieces import InputPlan, check_kind, read_pieces
 from wayveil.pipeline.evaluate import run_attacks
 from wayveil.pipeline.input import check_sensitive, check_values, prepare, read_any
 from wayveil.recipe import catalog
@@ -81,14 +81,14 @@ def risk(
     )
 
 
-def write_risk_page(found: Risk, source: Path, out: Path, *, overwrite: bool = False) -> None:
+def write_risk_page(risk: Risk, source: Path, out: Path, *, overwrite: bool = False) -> None:
     """Write what attackers learn as one HTML page."""
     check_file(out, overwrite=overwrite, endings=(".html",))
     page = render_risk(
-        found.results,
+        risk.results,
         title=f"Risk in {source.name}",
-        facts=found.facts,
-        notes=found.notes,
+        facts=risk.facts,
+        notes=risk.notes,
         created=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     write_file(out, lambda path: path.write_text(page, encoding="utf-8"))
@@ -120,9 +120,9 @@ def _read_several(
     engine: Engine,
 ) -> Blocks:
     """Read a table that has too many rows to be held at once."""
-    want = Wanted(
+    want = InputPlan(
         spec=spec,
-        kind=found_kind(spec),
+        kind=check_kind(spec),
         steps=steps,
         attributes=tuple(attribute for attribute, _ in sensitive),
         by="whole",
@@ -142,8 +142,8 @@ def _attack(
         data = blocks.example
         return run_attacks(attacks, data, data, sensitive=sensitive, seed=root, engine=engine), []
     pieces = blocks.pieces
-    found, without = attack_pieces(attacks, pieces, (pieces.files,), sensitive=sensitive, seed=root, engine=engine)
-    return tuple(same[0] for same in found), without
+    results, without = attack_pieces(attacks, pieces, (pieces.files,), sensitive=sensitive, seed=root, engine=engine)
+    return tuple(same[0] for same in results), without
 
 
 def _chosen(kind: type[Any], attack: str | None, given: Mapping[str, Any] | None) -> tuple[Any, ...]:

@@ -117,8 +117,8 @@ class DaskEngine:
         made: list[Any] = [None] * len(listed)
         # Items are often sorted by size: a task gets large and small ones, so that all take about as long.
         parts = (listed[number::n_tasks] for number in range(n_tasks))
-        with self._reporting(), closing(self._run(function, parts)) as found:
-            for number, results in found:
+        with self._reporting(), closing(self._run(function, parts)) as answers:
+            for number, results in answers:
                 made[number::n_tasks] = results
         return made
 
@@ -199,8 +199,8 @@ class DaskEngine:
             raise UsageError(
                 f"The Dask cluster at {address!r} has no worker after {_FIRST_WORKER_S} s. Start workers first."
             ) from None
-        for found in [self._client.run_on_scheduler(asked), *self._client.run(asked).values()]:
-            _check_versions(_versions(), found)
+        for versions in [self._client.run_on_scheduler(asked), *self._client.run(asked).values()]:
+            _check_versions(_versions(), versions)
 
     def _run(self, function: Callable[..., Any], parts: Iterable[list[Any]]) -> Generator[tuple[int, list[Any]]]:
         """Run lists of items as tasks; yield (number, results), in any order."""
@@ -388,13 +388,13 @@ def _asked() -> Callable[[], dict[str, str]]:
         import platform
         from importlib.metadata import PackageNotFoundError, version
 
-        found = {"Python": ".".join(platform.python_version_tuple()[:2])}
+        versions = {"Python": ".".join(platform.python_version_tuple()[:2])}
         for package in ("wayveil", "numpy", "numba", "polars"):
             try:
-                found[package] = version(package)
+                versions[package] = version(package)
             except PackageNotFoundError:
-                found[package] = "missing"
-        return found
+                versions[package] = "missing"
+        return versions
 
     return versions
 

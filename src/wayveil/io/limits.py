@@ -63,12 +63,12 @@ class _Readable(Protocol):
 
 
 def _count(unpacked: _Readable, limit: int, too_large: InputError) -> int:
-    found = 0
+    total = 0
     while piece := unpacked.read(_CHUNK):
-        found += len(piece)
-        if found > limit:
+        total += len(piece)
+        if total > limit:
             raise too_large
-    return found
+    return total
 
 
 def _count_entries(path: Path, limit: int, too_large: InputError) -> None:

@@ -29,7 +29,8 @@ _EXAMPLES = 3
 _VALUES = 50
 _MOST_DISTINCT = 1000
 _LONGEST = 80
-_MOST_NODES = _MOST_COLUMNS = 500
+_MOST_NODES = 20_000
+_MOST_COLUMNS = 500
 _KINDS: tuple[Kind, ...] = get_args(Kind)
 _WHOLE_READERS: dict[str, Callable[..., Loaded]] = {"visits": read_visits, "points": read_points, "trips": read_trips}
 """The readers that need no other file: these look at the sample, too."""
@@ -171,39 +172,39 @@ class _Look:
         exact = replace(self.how, columns=given or {})
         wanted = (cast(Kind, kind),) if kind else (("points",) if holds_points(self.path) else _KINDS)
         try:
-            told = wanted[0] if len(wanted) == 1 else kind_of_table(self.table, exact, wanted)
-            if told == "trips":
+            kind_told = wanted[0] if len(wanted) == 1 else kind_of_table(self.table, exact, wanted)
+            if kind_told == "trips":
                 trips = name_trip_columns(self.table, exact)
-                return choose_columns(trips.table, trips.options, told), trips.options, told, []
-            return choose_columns(self.table, exact, told), exact, told, []
+                return choose_columns(trips.table, trips.options, kind_told), trips.options, kind_told, []
+            return choose_columns(self.table, exact, kind_told), exact, kind_told, []
         except _PROBLEMS as error:
             wrong = str(error)
         if given is None:
-            for told in sorted(wanted, key=lambda k: place_columns(self.table, exact, k) is None):
-                options = _guessed(self.table, self.how, told)
+            for kind_told in sorted(wanted, key=lambda k: place_columns(self.table, exact, k) is None):
+                options = _guessed(self.table, self.how, kind_told)
                 try:
-                    return choose_columns(self.table, options, told), options, told, []
+                    return choose_columns(self.table, options, kind_told), options, kind_told, []
                 except _PROBLEMS:
                     continue
         return None, exact, kind, [wrong]
 
     def _roles(self, chosen: Columns | None, options: ReadOptions) -> dict[int, str]:
         names = self.table.names
-        found: dict[int, str] = {}
+        roles: dict[int, str] = {}
         if chosen is not None:
-            found = {i: "attribute" for i in chosen.attributes.values()}
+            roles = {i: "attribute" for i in chosen.attributes.values()}
             if chosen.user_id is not None:
-                found[chosen.user_id] = "user_id"
+                roles[chosen.user_id] = "user_id"
             for ours, i in chosen.place.items():
-                found[i] = looks_like(names[i], "lon", "lat") or ours if ours in ("x", "y") else ours
-                found[i] = "geometry" if found[i] in ("latlon", "lonlat") else found[i]
+                roles[i] = looks_like(names[i], "lon", "lat") or ours if ours in ("x", "y") else ours
+                roles[i] = "geometry" if roles[i] in ("latlon", "lonlat") else roles[i]
             if chosen.t is not None:
-                found[chosen.t] = "t"
-            found[chosen.traj_id] = "traj_id"
+                roles[chosen.t] = "t"
+            roles[chosen.traj_id] = "traj_id"
         elif self.role == "data":
             known = {options.columns.get(ours, ours): ours for ours in ("traj_id", "t", "user_id", *options.columns)}
-            found = {i: known[name] for i, name in enumerate(names) if name in known}
-        return {i: found.get(i, "ignored") for i, name in enumerate(names) if name}
+            roles = {i: known[name] for i, name in enumerate(names) if name in known}
+        return {i: roles.get(i, "ignored") for i, name in enumerate(names) if name}
 
     def _column(self, rows: Rows, i: int, role: str) -> dict[str, Any]:
         text = _text(rows, i)
@@ -261,10 +262,10 @@ class _Look:
 def _guessed(table: Table, how: ReadOptions, kind: Kind) -> ReadOptions:
     names = [name for name in table.names if name]
     pairs = (pair.partition("=") for pair in suggested(names, kind).split(","))
-    found = {ours: theirs for ours, _, theirs in pairs if theirs in names}
+    guesses = {ours: theirs for ours, _, theirs in pairs if theirs in names}
     if place_columns(table, how, kind):
-        found = {ours: theirs for ours, theirs in found.items() if ours in ("traj_id", "t")}
-    return replace(how, columns=found)
+        guesses = {ours: theirs for ours, theirs in guesses.items() if ours in ("traj_id", "t")}
+    return replace(how, columns=guesses)
 
 
 def _said(check: Any) -> list[str]:

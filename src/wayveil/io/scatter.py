@@ -114,7 +114,7 @@ def open_spans(path: Path, kind: Kind, options: ReadOptions, *, rows: int, scrat
         begin += n
     if not begin:
         raise table.wrong("the file has a header but no rows; at least one row is needed.")
-    found = pl.read_parquet_metadata(files[0])
+    metadata = pl.read_parquet_metadata(files[0])
     return Spans(
         shown=table.path,
         spans=tuple(spans),
@@ -123,7 +123,7 @@ def open_spans(path: Path, kind: Kind, options: ReadOptions, *, rows: int, scrat
         part=columns.parts.get(who),
         rows=begin,
         numbered=table.csv is not None or table.places is not None,
-        metadata=tuple((name, found[name]) for name in _CARRIED if name in found and table.geometry in names),
+        metadata=tuple((name, metadata[name]) for name in _CARRIED if name in metadata and table.geometry in names),
         group_bytes=0 if table.csv is not None else max(longest_group(file, stored) for file in files),
         suspects=columns.suspects,
         similar_ids=options.similar_ids,

@@ -1,4 +1,4 @@
-"""Model -> Published: one file per method."""
+"""Model -> MethodResult: one file per method."""
 
 from wayveil.methods.cast.cast import Cast
 from wayveil.methods.cba.cba import Cba

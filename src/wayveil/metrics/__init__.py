@@ -16,6 +16,7 @@ from wayveil.metrics.points.mean_deviation import Deviation
 from wayveil.metrics.points.range_queries import RangeQueries
 from wayveil.metrics.prediction import NextCell, NextPlace, NextRoad, NextStop
 from wayveil.metrics.roads.road_error import RoadError
+from wayveil.metrics.roads.roads_not_driven import RoadsNotDriven
 from wayveil.metrics.roads.traffic import Traffic
 from wayveil.metrics.stops.generalization_cost import GeneralizationCost
 from wayveil.metrics.stops.taxonomy_levels import TaxonomyLevels
@@ -45,6 +46,7 @@ __all__ = [
     "RangeQueries",
     "RoadError",
     "RoadPatterns",
+    "RoadsNotDriven",
     "RouteFlows",
     "RouteLength",
     "SequentialPatterns",
@@ -90,5 +92,6 @@ METRICS: dict[str, type] = {
         RouteLength,
         StopFlows,
         NextStop,
+        RoadsNotDriven,
     )
 }

@@ -98,7 +98,7 @@ def expected_pairs(begins: CellShares, ends: CellShares, begin: Array, end: Arra
     [0.5, 0.5, 0.0]
     """
     wanted, place = np.unique(begin * n_cells + end, return_inverse=True)
-    found = np.zeros(len(wanted))
+    expected = np.zeros(len(wanted))
     n_begins = np.diff(begins.offsets)
     n_ends = np.diff(ends.offsets)
     products = n_begins * n_ends
@@ -115,8 +115,8 @@ def expected_pairs(begins: CellShares, ends: CellShares, begin: Array, end: Arra
         at[at == len(wanted)] = 0
         hit = wanted[at] == key if len(wanted) else np.zeros(0, np.bool_)
         weights = (begins.share[one] * ends.share[other])[hit]
-        found += np.bincount(at[hit], weights=weights, minlength=len(wanted))
-    return np.round(found * every, DECIMALS)[place.reshape(-1)]
+        expected += np.bincount(at[hit], weights=weights, minlength=len(wanted))
+    return np.round(expected * every, DECIMALS)[place.reshape(-1)]
 
 
 def expand_ranges(first: Array, last: Array) -> tuple[Array, Array]:

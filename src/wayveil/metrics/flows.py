@@ -23,8 +23,8 @@ from wayveil.metrics.movement import (
 )
 from wayveil.metrics.stats import counts_lost, largest, paired_bars, top_kept, total_variation
 from wayveil.metrics.stops.nodes import aligned_nodes, kinds_of_nodes
-from wayveil.model import Chart, Metric, Number, Points, Regions, Routes, Score, Stops, Visits, parameter
-from wayveil.model.accumulators import Same, Tally, side_by_side
+from wayveil.model import Boxes, Chart, Metric, Number, Points, Routes, Score, Stops, Visits, parameter
+from wayveil.model.accumulators import Constant, Tally, side_by_side
 from wayveil.model.numbers import count, measure, share
 
 __all__ = ["Flows", "OdMatrix", "RouteFlows", "StopFlows", "ends_of_trips"]
@@ -73,7 +73,7 @@ class _FlowMetric(Metric):
             old, new = after.pairs
             origins = after.origins
             destinations = after.destinations
-        there = old > 0
+        occurs = old > 0
         return Score(
             name=self.name,
             meaning=self.meaning,
@@ -85,10 +85,10 @@ class _FlowMetric(Metric):
                 "trips_before": count(round(old.sum()), "Trips before", "trips"),
                 "trips_after": count(round(new.sum()), "Trips after", "trips"),
                 "trips_moved_share": share(total_variation(old, new), "Share of trips moved"),
-                "flows_before": count(int(there.sum()), "Flows before", "flows"),
+                "flows_before": count(int(occurs.sum()), "Flows before", "flows"),
                 "flows_after": count(int((new >= _THERE).sum()), "Flows after", "flows"),
                 "flows_kept_share": share(
-                    float((new[there] >= _THERE).mean()) if there.any() else None, "Share of flows kept"
+                    float((new[occurs] >= _THERE).mean()) if occurs.any() else None, "Share of flows kept"
                 ),
                 f"top_{self.top}_flows_kept_share": share(
                     top_kept(old, new, self.top), f"Share kept of the {self.top} largest flows"
@@ -194,12 +194,12 @@ class RouteFlows(_NamedFlows, OnRoutes):
 
     def count(self, original: Routes, published: Routes) -> Mapping[str, Any]:
         """Return trips by the intersections where they begin and end."""
-        found = {}
+        counts = {}
         for side, data in (("before", original), ("after", published)):
             network = data.network
             ends = ends_of_trips(data.offsets, network.from_node[data.road], network.to_node[data.road])
-            found[side] = Tally.of(*ends, names=network.nodes, named=2)
-        return found
+            counts[side] = Tally.of(*ends, names=network.nodes, named=2)
+        return counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -302,18 +302,18 @@ class OdMatrix(_FlowMetric, OnPositions):
         return f"({end[0]}, {end[1]})"
 
     @np.errstate(over="ignore", invalid="ignore")
-    def count(self, original: Points, published: Points | Regions) -> Mapping[str, Any]:
+    def count(self, original: Points, published: Points | Boxes) -> Mapping[str, Any]:
         """Return trips by column and row of the cells where they begin and end."""
         check_comparable(self.name, original, published)
         cell = cell_side(self.cell, original)
         corner = cell_corner(original, cell)
         before = _cell_flows(original, corner, cell)
         after: Any = None
-        if isinstance(published, Regions):
+        if isinstance(published, Boxes):
             after = ExpectedFlows.of(before, published, corner, cell)
         else:
             after = _cell_flows(published, corner, cell)
-        return {"cell": Same(cell), "before": before, "after": after}
+        return {"cell": Constant(cell), "before": before, "after": after}
 
     def first_numbers(self, counts: Mapping[str, Any]) -> dict[str, Number]:
         return {"cell_m": measure(finite(counts["cell"].value), "m", "Side of a cell")}
@@ -328,8 +328,8 @@ def ends_of_trips(offsets: Array, begin: Array, end: Array) -> tuple[Array, Arra
     >>> [side.tolist() for side in ends_of_trips(np.array([0, 2, 2, 3]), place, place)]
     [[5, 7], [6, 7]]
     """
-    there = np.diff(offsets) > 0
-    return begin[offsets[:-1][there]].astype(np.int64), end[offsets[1:][there] - 1].astype(np.int64)
+    nonempty = np.diff(offsets) > 0
+    return begin[offsets[:-1][nonempty]].astype(np.int64), end[offsets[1:][nonempty] - 1].astype(np.int64)
 
 
 def _cell_flows(data: Points, corner: tuple[float, float], cell: float) -> Tally:
@@ -353,7 +353,7 @@ class ExpectedFlows:
     destinations: tuple[Array, Array]
 
     @classmethod
-    def of(cls, before: Tally, published: Regions, corner: tuple[float, float], cell: float) -> ExpectedFlows:
+    def of(cls, before: Tally, published: Boxes, corner: tuple[float, float], cell: float) -> ExpectedFlows:
         """Spread the first and the last box of each trip over the cells where the original begins or ends."""
         column = np.concatenate([before.columns[0], before.columns[2]])
         row = np.concatenate([before.columns[1], before.columns[3]])
@@ -370,7 +370,7 @@ class ExpectedFlows:
         )
 
 
-def _box_shares(published: Regions, rows: Array, cells: Array, corner: tuple[float, float], cell: float) -> CellShares:
+def _box_shares(published: Boxes, rows: Array, cells: Array, corner: tuple[float, float], cell: float) -> CellShares:
     """Return how much of some boxes lies in some cells."""
     x, y = (
         tuple((side[rows] - begin) / cell for side in sides)

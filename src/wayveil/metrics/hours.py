@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from wayveil.metrics.expected_counts import DECIMALS, share_of_cells
@@ -22,10 +21,16 @@ from wayveil.metrics.movement import (
 )
 from wayveil.metrics.stats import counts_lost, largest, paired_bars, top_kept, total_variation
 from wayveil.metrics.visits.aligned import check_times, hour_of_day
-from wayveil.model import Chart, Points, Regions, Score, TimeFormat, Visits, parameter
-from wayveil.model.accumulators import Same, Tally, side_by_side
+from wayveil.model import Boxes, Chart, Points, Score, TimeFormat, Visits, parameter
+from wayveil.model.accumulators import Constant, Tally, side_by_side
 from wayveil.model.data.ragged import trajectory_of_row
+from wayveil.model.lazy_module import lazy_module
 from wayveil.model.numbers import count, measure, relative, share
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = lazy_module("polars")
 
 __all__ = ["CellHours", "DayParts", "PlaceHours"]
 
@@ -150,7 +155,7 @@ class PlaceHours(OnVisits):
             )
             for data in (original, published)
         )
-        return {"time_format": Same(time_format), "before": before, "after": after}
+        return {"time_format": Constant(time_format), "before": before, "after": after}
 
     def score(self, counts: Mapping[str, Any]) -> Score:
         before = counts["before"]
@@ -165,7 +170,7 @@ class PlaceHours(OnVisits):
         places_moved = total_variation(*side_by_side(before.only(0), after.only(0))[1:])
         table, before, after = side_by_side(before, after)
         error = np.abs(before - after)
-        there = before > 0
+        occurs = before > 0
         return Score(
             name=self.name,
             meaning="share of visits that are not published, or at another place or hour",
@@ -176,14 +181,14 @@ class PlaceHours(OnVisits):
                 "visits_before": count(int(before.sum()), "Visits before", "visits"),
                 "visits_after": count(int(after.sum()), "Visits after", "visits"),
                 "visits_moved_share": share(total_variation(before, after), "Share of visits moved"),
-                "place_hours_before": count(int(there.sum()), "Places and hours with visits before"),
+                "place_hours_before": count(int(occurs.sum()), "Places and hours with visits before"),
                 "place_hours_after": count(int((after > 0).sum()), "Places and hours with visits after"),
                 "place_hours_kept_share": share(
-                    float((after[there] > 0).mean()) if there.any() else None, "Share of places and hours kept"
+                    float((after[occurs] > 0).mean()) if occurs.any() else None, "Share of places and hours kept"
                 ),
-                "mean_error": count(float(error[there].mean()) if there.any() else None, "Mean error", "visits"),
+                "mean_error": count(float(error[occurs].mean()) if occurs.any() else None, "Mean error", "visits"),
                 "mean_relative_error": relative(
-                    float((error[there] / before[there]).mean()) if there.any() else None, "Mean relative error"
+                    float((error[occurs] / before[occurs]).mean()) if occurs.any() else None, "Mean relative error"
                 ),
                 "largest_error": count(int(error.max(initial=0)), "Largest error", "visits"),
                 f"top_{self.top}_kept_share": share(
@@ -251,14 +256,14 @@ class CellHours(OnPositions):
     summary: ClassVar[str] = "trips per cell of a grid and hour of the day, before and after"
 
     @np.errstate(over="ignore", invalid="ignore")
-    def count(self, original: Points, published: Points | Regions) -> Mapping[str, Any]:
+    def count(self, original: Points, published: Points | Boxes) -> Mapping[str, Any]:
         """Return trips by cell and part of the day."""
         check_comparable(self.name, original, published)
         parts = DayParts.of(original.t, original.time_format)
         cell = cell_side(self.cell, original)
         corner = cell_corner(original, cell)
         before = _presences(original, parts, corner, cell)
-        if isinstance(published, Regions):
+        if isinstance(published, Boxes):
             after, rest = _expected_presences(published, parts, before, corner, cell)
         else:
             after, rest = _presences(published, parts, corner, cell), 0.0
@@ -273,7 +278,7 @@ class CellHours(OnPositions):
         # Boxes also say that somebody is where the original has nobody; this belongs to the sum.
         elsewhere = np.append(before, 0), np.append(after, counts["rest"])
         cells = table.group_by("column", "row", maintain_order=True).agg(pl.col("before").sum(), pl.col("after").sum())
-        there = before > 0
+        occurs = before > 0
         return Score(
             name=self.name,
             meaning="share of the trips in a cell at an hour that are not published, or in another cell or hour",
@@ -285,10 +290,10 @@ class CellHours(OnPositions):
                 "presences_before": count(int(before.sum()), "Presences before", "presences"),
                 "presences_after": count(round(elsewhere[1].sum()), "Presences after", "presences"),
                 "presences_moved_share": share(total_variation(*elsewhere), "Share of presences moved"),
-                "cell_hours_before": count(int(there.sum()), "Cells and hours with presences before"),
+                "cell_hours_before": count(int(occurs.sum()), "Cells and hours with presences before"),
                 "cell_hours_after": count(int((after >= _THERE).sum()), "Cells and hours with presences after"),
                 "cell_hours_kept_share": share(
-                    float((after[there] >= _THERE).mean()) if there.any() else None, "Share of cells and hours kept"
+                    float((after[occurs] >= _THERE).mean()) if occurs.any() else None, "Share of cells and hours kept"
                 ),
                 "largest_error": count(round(np.abs(before - after).max(initial=0)), "Largest error", "presences"),
                 f"top_{self.top}_kept_share": share(
@@ -323,7 +328,7 @@ def _presences(data: Points, parts: DayParts, corner: tuple[float, float], cell:
 
 
 def _expected_presences(
-    data: Regions, parts: DayParts, before: pl.DataFrame, corner: tuple[float, float], cell: float
+    data: Boxes, parts: DayParts, before: pl.DataFrame, corner: tuple[float, float], cell: float
 ) -> tuple[pl.DataFrame, float]:
     """Return how many trajectories are to be expected where the original has somebody, and how many elsewhere.
 

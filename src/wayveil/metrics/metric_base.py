@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from wayveil.model import Metric, Points, Regions, Routes, Stops, Visits
+from wayveil.model import Boxes, Metric, Points, Routes, Stops, Visits
 
 __all__ = ["OnBoxes", "OnPositions", "OnRoutes", "OnStops", "OnVisits"]
 
@@ -20,14 +20,14 @@ class OnPositions(Metric):
     """A metric of points before, and of points or boxes after, in any order."""
 
     accepts: ClassVar[type[Points]] = Points
-    targets: ClassVar[tuple[type[Any], ...]] = (Points, Regions)
+    targets: ClassVar[tuple[type[Any], ...]] = (Points, Boxes)
 
 
 class OnBoxes(Metric):
     """A metric of points and of the boxes that are published for them, trajectory by trajectory."""
 
     accepts: ClassVar[type[Points]] = Points
-    targets: ClassVar[tuple[type[Regions], ...]] = (Regions,)
+    targets: ClassVar[tuple[type[Boxes], ...]] = (Boxes,)
     matched: ClassVar[bool] = True
 
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from wayveil.errors import InputError
 from wayveil.metrics.visits.aligned import check_times
-from wayveil.model import Points, Regions, parameter
-from wayveil.model.accumulators import Highest, Lowest
+from wayveil.model import Boxes, Points, parameter
+from wayveil.model.accumulators import Maximum, Minimum
 
 __all__ = [
     "Extent",
@@ -35,23 +35,25 @@ __all__ = [
 
 Array = NDArray[Any]
 
-Extent = tuple[Lowest, Highest, Lowest, Highest]
+Extent = tuple[Minimum, Maximum, Minimum, Maximum]
 """The bounding box of a piece, which adds up to that of all."""
 
 _LONGEST = 1e150  # beyond this, squares are not finite
 
 
-def check_comparable(who: str, original: Any, published: Any, *, matched: bool = False) -> None:
+def check_comparable(component: str, original: Any, published: Any, *, matched: bool = False) -> None:
     """Raise InputError where places, times or, with `matched`, trajectories of the two cannot be compared."""
     if original.frame != published.frame:
         raise InputError(
-            f"{who}: the original and the published data have different frames of coordinates, so no distance between "
+            f"{component}: the original and the published data have different frames of coordinates, so no distance "
+            "between "
             "them can be measured. Give both in the same coordinate system."
         )
-    check_times(who, original, published)
+    check_times(component, original, published)
     if matched and len(original) != len(published):
         raise InputError(
-            f"{who}: every trajectory is compared with its own publication, but the original has {len(original)} and "
+            f"{component}: every trajectory is compared with its own publication, but the original has "
+            f"{len(original)} and "
             f"the published data {len(published)}. Leave those that are not published without rows."
         )
 
@@ -72,7 +74,7 @@ def bounding_box(data: Points) -> tuple[float, float, float, float] | None:
 def extent(data: Points) -> Extent:
     """Return the bounding box as something that adds up over pieces."""
     x_min, x_max, y_min, y_max = bounding_box(data) or (None,) * 4
-    return Lowest(x_min), Highest(x_max), Lowest(y_min), Highest(y_max)
+    return Minimum(x_min), Maximum(x_max), Minimum(y_min), Maximum(y_max)
 
 
 def sides(box: Extent) -> tuple[float, float]:
@@ -89,24 +91,24 @@ def sides(box: Extent) -> tuple[float, float]:
 
 def longer_side(data: Points) -> float:
     """Return the longer side of the bounding box; 0 without points."""
-    found = bounding_box(data)
-    side = max(found[1] - found[0], found[3] - found[2]) if found else 0.0
+    box = bounding_box(data)
+    side = max(box[1] - box[0], box[3] - box[2]) if box else 0.0
     if side > _LONGEST:
         raise InputError(f"The coordinates span more than {_LONGEST:g} metres, so areas and distances have no numbers.")
     return side
 
 
-def with_rows(data: Points | Regions) -> Array:
+def with_rows(data: Points | Boxes) -> Array:
     """Return which trajectories have a row; the others were not published."""
     return np.diff(data.offsets) > 0
 
 
-def centres(data: Points | Regions) -> tuple[Array, Array, Array]:
+def centres(data: Points | Boxes) -> tuple[Array, Array, Array]:
     """Return t, x and y of every row as floats; a box stands for the middle of its place and of its time.
 
     Examples
     --------
-    >>> [c.tolist() for c in centres(Regions.from_records([[(0, 4, 1.0, 3.0, 5.0, 5.0)]]))]
+    >>> [c.tolist() for c in centres(Boxes.from_records([[(0, 4, 1.0, 3.0, 5.0, 5.0)]]))]
     [[2.0], [2.0], [5.0]]
     """
     if isinstance(data, Points):
@@ -164,8 +166,8 @@ def usual_box(data: Points) -> tuple[float, float, float, float] | None:
 
 def usual_side(data: Points) -> float:
     """Return the longer side of the usual box; 0 without points."""
-    found = usual_box(data)
-    side = max(found[1] - found[0], found[3] - found[2]) if found else 0.0
+    box = usual_box(data)
+    side = max(box[1] - box[0], box[3] - box[2]) if box else 0.0
     if side > _LONGEST:
         raise InputError(f"The coordinates span more than {_LONGEST:g} metres, so areas and distances have no numbers.")
     return side

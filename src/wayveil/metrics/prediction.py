@@ -22,7 +22,7 @@ from wayveil.metrics.movement import (
 from wayveil.metrics.roads.road_counts import aligned_roads
 from wayveil.metrics.stops.nodes import aligned_nodes, kinds_of_nodes
 from wayveil.metrics.visits.aligned import aligned_locations
-from wayveil.model import Chart, Metric, Number, Points, Regions, Routes, Score, Series, Stops, Visits
+from wayveil.model import Boxes, Chart, Metric, Number, Points, Routes, Score, Series, Stops, Visits
 from wayveil.model.data.ragged import keep_rows, trajectory_of_row
 from wayveil.model.numbers import count, measure, relabel, relative, share
 
@@ -53,16 +53,16 @@ class _NextMetric(Metric):
     title: ClassVar[str]
 
     def score(self, counts: Mapping[str, Any]) -> Score:
-        found: Prediction = counts["prediction"]
+        prediction: Prediction = counts["prediction"]
         return Score(
             name=self.name,
             meaning=f"how much more often {self.guessed} is guessed right with the original than with what is "
             "published",
-            value=found.loss,
+            value=prediction.loss,
             better="lower",
             unit="relative",
-            numbers={**counts.get("numbers", {}), **found.numbers()},
-            charts=found.chart(self.title),
+            numbers={**counts.get("numbers", {}), **prediction.numbers()},
+            charts=prediction.chart(self.title),
         )
 
 
@@ -142,7 +142,7 @@ class NextCell(_NextMetric, OnPositions):
     title: ClassVar[str] = "Next cells that are guessed right"
 
     @np.errstate(over="ignore", invalid="ignore")
-    def count(self, original: Points, published: Points | Regions) -> Mapping[str, Any]:
+    def count(self, original: Points, published: Points | Boxes) -> Mapping[str, Any]:
         check_comparable(self.name, original, published)
         cell = cell_side(self.cell, original)
         state, n = _cells(original, published, cell)
@@ -281,8 +281,8 @@ def steps_of(offsets: Array, state: Array, owner: Array) -> Steps:
     ([4, 5], [5, 4], [7, 7])
     """
     trajectory = trajectory_of_row(offsets)
-    there = (trajectory[1:] == trajectory[:-1]) & (state[1:] >= 0) & (state[:-1] >= 0)
-    first = np.flatnonzero(there)
+    is_step = (trajectory[1:] == trajectory[:-1]) & (state[1:] >= 0) & (state[:-1] >= 0)
+    first = np.flatnonzero(is_step)
     return Steps(state[first].astype(np.int64), state[first + 1].astype(np.int64), owner[trajectory[first]])
 
 
@@ -308,16 +308,16 @@ def guesses(steps: Steps, n: int) -> tuple[Array, Array]:
     now = now[rank]
     then = then[rank]
     place = np.arange(len(now)) - np.searchsorted(now, now)
-    found = np.full((n, GUESSES), -1, np.int64)
+    guess = np.full((n, GUESSES), -1, np.int64)
     near = place < GUESSES
-    found[now[near], place[near]] = then[near]
-    left = found[:, 0] >= 0
+    guess[now[near], place[near]] = then[near]
+    left = guess[:, 0] >= 0
     reached = np.bincount(steps.then, minlength=n)
     for state in np.argsort(-reached, kind="stable")[:GUESSES].tolist():
         if reached[state]:
-            lacks = np.flatnonzero((found[:, -1] < 0) & ~(found == state).any(axis=1))
-            found[lacks, (found[lacks] >= 0).sum(axis=1)] = state
-    return found, left
+            lacks = np.flatnonzero((guess[:, -1] < 0) & ~(guess == state).any(axis=1))
+            guess[lacks, (guess[lacks] >= 0).sum(axis=1)] = state
+    return guess, left
 
 
 def held_out_people(person: Array) -> Array:
@@ -420,10 +420,10 @@ def _minus(one: float | None, other: float | None) -> float | None:
     return None if one is None or other is None else one - other
 
 
-def _accuracy(test: Steps, found: Array, left: Array) -> Accuracy:
+def _accuracy(test: Steps, guess: Array, left: Array) -> Accuracy:
     if not len(test.now):
         return Accuracy(first=None, three=None, known=None)
-    right = found[test.now] == test.then[:, None]
+    right = guess[test.now] == test.then[:, None]
     return Accuracy(
         first=float(right[:, 0].mean()), three=float(right.any(axis=1).mean()), known=float(left[test.now].mean())
     )
@@ -437,21 +437,21 @@ def _mixed(number: Array) -> Array:
     return mixed ^ (mixed >> np.uint64(31))
 
 
-def _cells(original: Points, published: Points | Regions, cell: float) -> tuple[Array, int]:
+def _cells(original: Points, published: Points | Boxes, cell: float) -> tuple[Array, int]:
     """Return the number of the cell of each row, those of the original first, and how many cells there are."""
     corner = cell_corner(original, cell)
-    found = np.zeros(original.n_rows + published.n_rows, np.int64)
+    cell_of_row = np.zeros(original.n_rows + published.n_rows, np.int64)
     n = 1
     _, x, y = (np.concatenate(sides) for sides in zip(centres(original), centres(published), strict=True))
     for place, begin in zip((x, y), corner, strict=True):
         lines, where = np.unique(lines_of(place, begin, cell), return_inverse=True)
         # Made dense each time, so that numbers cannot overflow.
-        cells, found = np.unique(found * len(lines) + where, return_inverse=True)
+        cells, cell_of_row = np.unique(cell_of_row * len(lines) + where, return_inverse=True)
         n = len(cells)
-    return found, n
+    return cell_of_row, n
 
 
-def _moves(data: Visits | Points | Regions, state: Array) -> Steps:
+def _moves(data: Visits | Points | Boxes, state: Array) -> Steps:
     """Return the steps from one state to another one; rows in the same state that follow each other are one."""
     trajectory = trajectory_of_row(data.offsets)
     moved = np.ones(len(state), np.bool_)

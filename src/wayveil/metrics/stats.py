@@ -72,11 +72,11 @@ def distribution(
     >>> chart.x_label, chart.labels[0], chart.labels[-1], chart.series[0].values[0]
     ('length in km', '0-0.5', '2.5-3', 0.3333333333333333)
     """
-    there = [values for _, values in columns if len(values)]
-    if not there or not all(np.isfinite(_different(values)).all() for values in there):
+    nonempty = [values for _, values in columns if len(values)]
+    if not nonempty or not all(np.isfinite(_different(values)).all() for values in nonempty):
         return ()
-    largest = max(float(_different(values).max()) for values in there)
-    usual = max(_usual(values) for values in there)
+    largest = max(float(_different(values).max()) for values in nonempty)
+    usual = max(_usual(values) for values in nonempty)
     size, unit = next((u for u in reversed(units) if u[0] * 2 <= (usual or largest)), units[0])
     step = round_up((usual or largest) / size / _CLASSES)
     last = max(1, math.floor((usual or largest) / size / step) + 1)
@@ -136,19 +136,19 @@ def tally_of_sizes(values: Array) -> Tally:
     >>> tally_of_sizes(np.array([0.0, 1234.5, 1239.9, 0.05, 999.9999999999])).values.tolist()
     [0.0, 0.05, 1000.0, 1230.0]
     """
-    there = np.isfinite(values) & (values > 0)
-    power = np.maximum(np.floor(np.log10(np.where(there, values, 1.0))), -_FAR).astype(np.int64)
-    shifted = np.where(there, values, 0.0) / 10.0 ** (power - _DIGITS + 1)
+    is_positive = np.isfinite(values) & (values > 0)
+    power = np.maximum(np.floor(np.log10(np.where(is_positive, values, 1.0))), -_FAR).astype(np.int64)
+    shifted = np.where(is_positive, values, 0.0) / 10.0 ** (power - _DIGITS + 1)
     digits = np.floor(shifted + _BORDER * 10 ** (_DIGITS - 1)).astype(np.int64)
     over = digits == 10**_DIGITS
     digits[over] //= 10
     power[over] += 1
-    power[~there] = np.where(np.isfinite(values[~there]), -_FAR, 2 * _FAR)
-    found = Tally.of(power, digits)
-    power, digits = found.columns
+    power[~is_positive] = np.where(np.isfinite(values[~is_positive]), -_FAR, 2 * _FAR)
+    tally = Tally.of(power, digits)
+    power, digits = tally.columns
     scale = 10.0 ** np.abs(np.minimum(power, _FAR + 8) - _DIGITS + 1)
     sizes = np.where(power < _DIGITS - 1, digits / scale, digits * scale)
-    return Tally(columns=(np.where(power == 2 * _FAR, np.inf, sizes),), counts=found.counts)
+    return Tally(columns=(np.where(power == 2 * _FAR, np.inf, sizes),), counts=tally.counts)
 
 
 def _different(values: Array | Tally) -> Array:
@@ -184,8 +184,8 @@ def count_chart(title: str, unit: str, before: Tally, after: Tally) -> tuple[Cha
     if not len(before) and not len(after):
         return ()
     if max(_share(side, side.values >= _BARS) for _, side in sides if len(side)) > _FEW_LEFT:
-        found = distribution(title, "number", ((1, unit),), sides, "share of trips")
-        return tuple(replace(chart, x_label=f"number of {unit}") for chart in found)
+        drawing = distribution(title, "number", ((1, unit),), sides, "share of trips")
+        return tuple(replace(chart, x_label=f"number of {unit}") for chart in drawing)
     most = max(int(side.values.max()) for _, side in sides if len(side))
     labels = [str(number) for number in range(1, min(most, _BARS) + 1)]
     if most > _BARS:

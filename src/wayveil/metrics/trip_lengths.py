@@ -15,8 +15,8 @@ from wayveil.metrics.movement import centres, check_comparable, with_rows
 from wayveil.metrics.roads.road_counts import distinct
 from wayveil.metrics.stats import LENGTHS, average, count_chart, distribution, durations, time_amount, value_distances
 from wayveil.metrics.visits.aligned import check_times
-from wayveil.model import Points, Regions, Routes, Score, Visits, seconds_per_unit
-from wayveil.model.accumulators import Same, Tally
+from wayveil.model import Boxes, Points, Routes, Score, Visits, seconds_per_unit
+from wayveil.model.accumulators import Constant, Tally
 from wayveil.model.data.ragged import trajectory_of_row
 from wayveil.model.numbers import count, measure, share
 
@@ -54,13 +54,13 @@ class TripLength(OnPositions):
     additive: ClassVar[bool] = True
 
     @np.errstate(over="ignore", invalid="ignore")
-    def count(self, original: Points, published: Points | Regions) -> Mapping[str, Any]:
+    def count(self, original: Points, published: Points | Boxes) -> Mapping[str, Any]:
         """Return what can be added up over pieces of the data: trips by their lengths, and by their durations."""
         check_comparable(self.name, original, published)
         sides = {
             side: tuple(Tally.of(c) for c in _trips(d)) for side, d in (("before", original), ("after", published))
         }
-        return {"time_format": Same(original.time_format), **sides}
+        return {"time_format": Constant(original.time_format), **sides}
 
     @np.errstate(over="ignore", invalid="ignore")
     def score(self, counts: Mapping[str, Any]) -> Score:
@@ -98,12 +98,12 @@ class TripLength(OnPositions):
         )  # fmt: skip
 
 
-def _trips(data: Points | Regions) -> tuple[Array, Array]:
+def _trips(data: Points | Boxes) -> tuple[Array, Array]:
     """Return the length and the duration, in seconds or in the unit of plain integers, of each trajectory with rows."""
     t, x, y = centres(data)
-    there = with_rows(data)
-    first = data.offsets[:-1][there]
-    last = data.offsets[1:][there] - 1
+    nonempty = with_rows(data)
+    first = data.offsets[:-1][nonempty]
+    last = data.offsets[1:][nonempty] - 1
     if not len(first):
         return np.zeros(0), np.zeros(0)
     steps = np.zeros(len(t))
@@ -145,7 +145,7 @@ class TripDuration(OnVisits):
         """Return what can be added up over pieces of the data: trips by their durations."""
         check_times(self.name, original, published)
         return {
-            "time_format": Same(original.time_format),
+            "time_format": Constant(original.time_format),
             "before": _durations(original, original),
             "after": _durations(published, original),
         }
@@ -331,10 +331,10 @@ class RouteLength(OnRoutes):
 def _metres(data: Routes, original: Routes) -> Array:
     """Return the length of each trajectory with rows, by the network of the original; none where it has no lengths."""
     known = original.network.length_m
-    there = np.diff(data.offsets) > 0
-    if known is None or not there.any():
+    nonempty = np.diff(data.offsets) > 0
+    if known is None or not nonempty.any():
         return np.zeros(0)
     length_of = dict(zip(original.network.roads, known.tolist(), strict=True))
     length = np.array([length_of.get(road, np.nan) for road in data.network.roads])
-    found = np.add.reduceat(length[data.road], data.offsets[:-1][there])
-    return found[~np.isnan(found)]
+    metres = np.add.reduceat(length[data.road], data.offsets[:-1][nonempty])
+    return metres[~np.isnan(metres)]

@@ -2,23 +2,23 @@
 
 from wayveil.model.claims import (
     GUARANTEES,
-    KCL,
     AttackGraph,
     BreachBound,
     Claim,
     CSafety,
     Guarantee,
     KAnonymity,
+    KclPrivacy,
     KDelta,
     Protection,
     StrictK,
     SubsequenceK,
 )
+from wayveil.model.data.boxes import Boxes
 from wayveil.model.data.coded import Coded, Owners
 from wayveil.model.data.frame import Extent, Frame
 from wayveil.model.data.kinds import KINDS, InputKind, Kind
 from wayveil.model.data.points import Points
-from wayveil.model.data.regions import Regions
 from wayveil.model.data.routes import RoadNetwork, Routes
 from wayveil.model.data.stops import Stops
 from wayveil.model.data.times import TimeFormat, duration_units, seconds_per_unit
@@ -52,17 +52,17 @@ from wayveil.model.protocols import (
     Verifier,
     Workload,
 )
-from wayveil.model.results import AttackResult, Chart, Data, Published, Score, Series, Verdict
+from wayveil.model.results import AttackResult, Chart, Data, MethodResult, Score, Series, Verdict
 
 __all__ = [
     "GUARANTEES",
-    "KCL",
     "KINDS",
     "Attack",
     "AttackGraph",
     "AttackResult",
     "BlockKey",
     "BlockStore",
+    "Boxes",
     "BreachBound",
     "CSafety",
     "Chart",
@@ -77,8 +77,10 @@ __all__ = [
     "InputKind",
     "KAnonymity",
     "KDelta",
+    "KclPrivacy",
     "Kind",
     "Method",
+    "MethodResult",
     "Metric",
     "NamedPlaces",
     "Number",
@@ -91,8 +93,6 @@ __all__ = [
     "Points",
     "Progress",
     "Protection",
-    "Published",
-    "Regions",
     "RoadNetwork",
     "Routes",
     "Score",

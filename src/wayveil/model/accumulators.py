@@ -16,7 +16,7 @@ from wayveil.errors import InputError
 from wayveil.model.numbers import Number as Measured
 from wayveil.model.results import AttackResult, Chart, Series
 
-__all__ = ["Highest", "Lowest", "Same", "Tally", "add", "join_results", "side_by_side"]
+__all__ = ["Constant", "Maximum", "Minimum", "Tally", "add", "join_results", "side_by_side"]
 
 Array = NDArray[Any]
 
@@ -28,8 +28,8 @@ def add(one: Any, other: Any) -> Any:
     """Return the counts of two pieces together.
 
     Numbers and arrays of the same shape are added, tuples item by item, mappings key by key, where a key that is
-    missing counts as nothing.  `Tally`, `Highest`, `Lowest` and `Same` know how they are added.  None is something that
-    is not known, and so is its sum with anything.
+    missing counts as nothing.  `Tally`, `Maximum`, `Minimum` and `Constant` know how they are added.  None is something
+    that is not known, and so is its sum with anything.
 
     Examples
     --------
@@ -47,58 +47,58 @@ def add(one: Any, other: Any) -> Any:
         return one + other
     if isinstance(one, Number) and isinstance(other, Number):
         return one + other  # type: ignore[operator]
-    if isinstance(one, Highest | Lowest | Same | Tally) and type(one) is type(other):
+    if isinstance(one, Maximum | Minimum | Constant | Tally) and type(one) is type(other):
         return one + other  # type: ignore[operator]
     raise InputError("Two pieces were counted in different ways, so their counts cannot be added.")
 
 
 @dataclass(frozen=True)
-class Highest:
+class Maximum:
     """The largest value of all pieces; None where there is none.
 
     Examples
     --------
-    >>> add(Highest(3), Highest(None)), add(Highest(3), Highest(5)).value
-    (Highest(value=3), 5)
+    >>> add(Maximum(3), Maximum(None)), add(Maximum(3), Maximum(5)).value
+    (Maximum(value=3), 5)
     """
 
     value: Any
 
-    def __add__(self, other: Highest) -> Highest:
-        return Highest(max((v for v in (self.value, other.value) if v is not None), default=None))
+    def __add__(self, other: Maximum) -> Maximum:
+        return Maximum(max((v for v in (self.value, other.value) if v is not None), default=None))
 
 
 @dataclass(frozen=True)
-class Lowest:
+class Minimum:
     """The smallest value of all pieces; None where there is none.
 
     Examples
     --------
-    >>> add(Lowest(3), Lowest(None)), add(Lowest(3), Lowest(5)).value
-    (Lowest(value=3), 3)
+    >>> add(Minimum(3), Minimum(None)), add(Minimum(3), Minimum(5)).value
+    (Minimum(value=3), 3)
     """
 
     value: Any
 
-    def __add__(self, other: Lowest) -> Lowest:
-        return Lowest(min((v for v in (self.value, other.value) if v is not None), default=None))
+    def __add__(self, other: Minimum) -> Minimum:
+        return Minimum(min((v for v in (self.value, other.value) if v is not None), default=None))
 
 
 @dataclass(frozen=True)
-class Same:
+class Constant:
     """What is the same in all pieces and is not added; of mappings, a piece may have some keys only.
 
     Examples
     --------
-    >>> add(Same("utc"), Same("utc")).value, add(Same({"a": 1}), Same({"b": 2})).value
+    >>> add(Constant("utc"), Constant("utc")).value, add(Constant({"a": 1}), Constant({"b": 2})).value
     ('utc', {'a': 1, 'b': 2})
     """
 
     value: Any
 
-    def __add__(self, other: Same) -> Same:
+    def __add__(self, other: Constant) -> Constant:
         if isinstance(self.value, Mapping):
-            return Same({**self.value, **other.value})
+            return Constant({**self.value, **other.value})
         if self.value != other.value:
             raise InputError("Two pieces of one data set differ in what all of it has in common, such as its times.")
         return self
@@ -278,9 +278,9 @@ def _joined(rule: str, values: Sequence[int | float | None], weights: Sequence[i
 
 def _joined_chart(chart: Chart, charts: Sequence[Sequence[Chart]], weights: Sequence[int]) -> Chart | None:
     """Return the mean of the charts with this title; None where they cannot be joined."""
-    found = [next((c for c in listed if c.title == chart.title), None) for listed in charts]
-    alike = [c for c in found if c is not None and _shape(c) == _shape(chart)]
-    if len(alike) < len(found) or not chart.percent:
+    same_title = [next((c for c in listed if c.title == chart.title), None) for listed in charts]
+    alike = [c for c in same_title if c is not None and _shape(c) == _shape(chart)]
+    if len(alike) < len(same_title) or not chart.percent:
         return None
     series = [
         Series(
@@ -316,8 +316,8 @@ def _counted(columns: tuple[Array, ...]) -> tuple[tuple[Array, ...], Array]:
     code, lows, spans = coded
     if prod(spans) <= max(_ROOM, 2 * len(code)):
         counts = np.bincount(code)
-        found = np.flatnonzero(counts)
-        return _decoded(found, lows, spans), counts[found]
+        present = np.flatnonzero(counts)
+        return _decoded(present, lows, spans), counts[present]
     code = np.sort(code)
     first = _firsts([code])
     return _decoded(code[first], lows, spans), np.diff(np.append(first, len(code)))
@@ -356,8 +356,8 @@ def _codes(columns: tuple[Array, ...]) -> tuple[Array, list[int], list[int]] | N
 
     def with_next(code: Array, following: tuple[Array, int, int]) -> Array:
         column, low, span = following
-        found: Array = code * span + (column - low)
-        return found
+        joint: Array = code * span + (column - low)
+        return joint
 
     code = reduce(with_next, zip(columns[1:], lows[1:], spans[1:], strict=True), columns[0] - lows[0])
     return code, lows, spans

@@ -149,15 +149,15 @@ class Number:
 
     def to_json(self) -> dict[str, Any]:
         """Return the number as JSON can hold it: value, unit, label and text, and what else it says."""
-        found: dict[str, Any] = {"value": self.value, "unit": self.unit, "label": self.label, "text": self.text}
+        content: dict[str, Any] = {"value": self.value, "unit": self.unit, "label": self.label, "text": self.text}
         if self.interval is not None and None not in self.interval:
-            found["interval"] = list(self.interval)
-            found["interval_text"] = self.interval_text
+            content["interval"] = list(self.interval)
+            content["interval_text"] = self.interval_text
         for name in ("of", "better", "about", "statistic", "threshold", "keeps", "exact", "note"):
             value = getattr(self, name)
             if value not in ("", None):
-                found[name] = value
-        return found
+                content[name] = value
+        return content
 
 
 Numbers = Mapping[str, Number]
@@ -232,14 +232,14 @@ def flatten(numbers: Numbers) -> dict[str, int | float | None]:
     >>> flatten({"identity_mean": probability(0.5, "Mean", about="identity", interval=(0.4, 0.6))})
     {'identity_mean': 0.5, 'identity_mean_low': 0.4, 'identity_mean_high': 0.6}
     """
-    found: dict[str, int | float | None] = {}
+    values: dict[str, int | float | None] = {}
     for name, number in numbers.items():
         if number.threshold is not None and number.about:
-            found[f"{number.about}_threshold"] = number.threshold
-        found[name] = number.value
+            values[f"{number.about}_threshold"] = number.threshold
+        values[name] = number.value
         if number.interval is not None:
-            found[f"{name}_low"], found[f"{name}_high"] = number.interval
-    return found
+            values[f"{name}_low"], values[f"{name}_high"] = number.interval
+    return values
 
 
 def threshold_text(bound: float, *, odds: bool = True) -> str:
@@ -271,9 +271,9 @@ def format_apart(values: Sequence[float], *, percent: bool) -> list[str]:
     >>> format_apart([0.5, 2.0], percent=False)
     ['0.5', '2']
     """
-    told = [format_value(value, percent=percent) for value in values]
-    if len(set(told)) == len(set(values)):
-        return told
+    texts = [format_value(value, percent=percent) for value in values]
+    if len(set(texts)) == len(set(values)):
+        return texts
     return [f"{value * 100:.3g}\N{NO-BREAK SPACE}%" if percent else f"{value:.3g}" for value in values]
 
 

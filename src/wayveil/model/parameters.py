@@ -47,51 +47,51 @@ class Parameter:
     choices: tuple[str, ...] = ()
     why: str = ""
 
-    def check(self, who: str, value: Any) -> Any:
+    def check(self, component: str, value: Any) -> Any:
         """Return `value` in its exact form, or raise ParameterError."""
         if value in self.choices and isinstance(value, str):
             return value
         if self.kind in ("int", "number"):
-            return self._check_number(who, value)
+            return self._check_number(component, value)
         if self.kind == "fraction":
             low = int(self.low or 0)
             high = int(1 if self.high is None else self.high)
-            return check_fraction(who, self.name, value, low=low, high=high, why=self.why)
+            return check_fraction(component, self.name, value, low=low, high=high, why=self.why)
         if self.kind == "choice":
-            return check_choice(who, self.name, value, self.choices)
+            return check_choice(component, self.name, value, self.choices)
         if self.kind == "duration":
-            return _check_duration(who, self.name, value, self.why)
+            return _check_duration(component, self.name, value, self.why)
         if self.kind == "text":
-            return _check_text(who, self.name, value)
-        return _check_sensitive(who, self.name, value)
+            return _check_text(component, self.name, value)
+        return _check_sensitive(component, self.name, value)
 
-    def _check_number(self, who: str, value: Any) -> int | float:
+    def _check_number(self, component: str, value: Any) -> int | float:
         """Check a number; where words stand for numbers too, the message names them."""
         limits: dict[str, Any] = {"low": self.low or 0, "high": self.high, "why": self.why}
         try:
             if self.kind == "int":
-                return check_int(who, self.name, value, **limits)
-            return check_number(who, self.name, value, **limits)
+                return check_int(component, self.name, value, **limits)
+            return check_number(component, self.name, value, **limits)
         except ParameterError:
             if not self.choices:
                 raise
             words = " or ".join([self._span, *map(repr, self.choices)])
             article = "an" if self.kind == "int" else "a"
-            message = f"{who}: {self.name} must be {article} {words}, got {value!r}. {self.why}".rstrip()
+            message = f"{component}: {self.name} must be {article} {words}, got {value!r}. {self.why}".rstrip()
             raise ParameterError(message) from None
 
-    def parse(self, who: str, text: str | list[str]) -> Any:
+    def parse(self, component: str, text: str | list[str]) -> Any:
         """Return the value that a person typed as `text`."""
         if self.kind in ("sensitive", "groups"):
-            return _parse_sensitive(who, self.name, [text] if isinstance(text, str) else text)
+            return _parse_sensitive(component, self.name, [text] if isinstance(text, str) else text)
         if not isinstance(text, str):
-            raise ParameterError(f"{who}: {self.name} is given more than once.")
+            raise ParameterError(f"{component}: {self.name} is given more than once.")
         if self.kind == "int" and text not in self.choices:
             try:
-                return self.check(who, int(text))
+                return self.check(component, int(text))
             except ValueError:
-                return self.check(who, text)
-        return self.check(who, text)
+                return self.check(component, text)
+        return self.check(component, text)
 
     @property
     def range(self) -> str:
@@ -125,22 +125,22 @@ def parameter(*, kind: ParameterKind, help: str, default: Any = MISSING, **limit
 
 def parameters_of(cls: type) -> tuple[Parameter, ...]:
     """Return the declared parameters of a class, in order."""
-    found = []
+    parameters = []
     for f in fields(cls):
         if "parameter" in f.metadata:
             required = f.default is MISSING
-            found.append(
+            parameters.append(
                 Parameter(
                     name=f.name, required=required, default=None if required else f.default, **f.metadata["parameter"]
                 )
             )
-    return tuple(found)
+    return tuple(parameters)
 
 
-def check_parameters(configured: Any, who: str) -> None:
+def check_parameters(configured: Any, component: str) -> None:
     """Check every declared parameter of a frozen dataclass and store it in its exact form."""
     for p in parameters_of(type(configured)):
-        object.__setattr__(configured, p.name, p.check(who, getattr(configured, p.name)))
+        object.__setattr__(configured, p.name, p.check(component, getattr(configured, p.name)))
 
 
 def duration_s(value: str) -> int | None:
@@ -151,10 +151,10 @@ def duration_s(value: str) -> int | None:
     >>> duration_s("15min"), duration_s("15")
     (900, None)
     """
-    found = _DURATION.fullmatch(value)
-    if found is None:
+    match = _DURATION.fullmatch(value)
+    if match is None:
         raise ParameterError(f"duration_s: a duration such as 15min or 15 is needed, got {value!r}.")
-    return int(found[1]) * _UNITS_S[found[2]] if found[2] else None
+    return int(match[1]) * _UNITS_S[match[2]] if match[2] else None
 
 
 def plain(value: Any) -> Any:
@@ -181,14 +181,15 @@ def _decimal(value: Fraction) -> str:
     return str(value)
 
 
-def _check_duration(who: str, name: str, value: Any, why: str) -> str:
+def _check_duration(component: str, name: str, value: Any, why: str) -> str:
     """Return a duration with its largest unit, such as "1h" for "60min"; a number without unit stays a number."""
-    found = None if isinstance(value, bool) else _DURATION.fullmatch(str(value))
-    number = int(found[1]) if found else 0
-    seconds = number * _UNITS_S[found[2]] if found and found[2] else 0
+    match = None if isinstance(value, bool) else _DURATION.fullmatch(str(value))
+    number = int(match[1]) if match else 0
+    seconds = number * _UNITS_S[match[2]] if match and match[2] else 0
     if number < 1 or seconds > _LONGEST_S:
         raise ParameterError(
-            f"{who}: {name} must be a duration such as 90s, 15min, 1h or 1d, or a positive integer, got {value!r}. "
+            f"{component}: {name} must be a duration such as 90s, 15min, 1h or 1d, or a positive integer, got "
+            f"{value!r}. "
             f"{why}".rstrip()
         )
     for unit, size in _UNITS_S.items():
@@ -197,32 +198,32 @@ def _check_duration(who: str, name: str, value: Any, why: str) -> str:
     return str(number)
 
 
-def _check_text(who: str, name: str, value: Any) -> str:
+def _check_text(component: str, name: str, value: Any) -> str:
     if not isinstance(value, str) or "\n" in value:
-        raise ParameterError(f"{who}: {name} must be one line of text, got {value!r}.")
+        raise ParameterError(f"{component}: {name} must be one line of text, got {value!r}.")
     return value
 
 
-def _check_sensitive(who: str, name: str, value: Any) -> Sensitive:
+def _check_sensitive(component: str, name: str, value: Any) -> Sensitive:
     try:
         pairs = list(value.items() if isinstance(value, Mapping) else value)
-        found = {normal_text(str(a)): tuple(sorted({normal_text(str(v)) for v in values})) for a, values in pairs}
+        checked = {normal_text(str(a)): tuple(sorted({normal_text(str(v)) for v in values})) for a, values in pairs}
     except (TypeError, ValueError):
-        raise ParameterError(f"{who}: {name} must map attributes to lists of values, got {value!r}.") from None
-    if any(isinstance(values, str) for _, values in pairs) or not all(found.values()):
-        raise ParameterError(f"{who}: {name} must give at least one value for each attribute, as a list.")
-    if "" in found or any("" in values for values in found.values()):
-        raise ParameterError(f"{who}: {name} must not have blank names or values.")
-    if len(found) < len(pairs):
-        raise ParameterError(f"{who}: {name} has the same name twice; put its values into one list.")
-    return tuple(sorted(found.items()))
+        raise ParameterError(f"{component}: {name} must map attributes to lists of values, got {value!r}.") from None
+    if any(isinstance(values, str) for _, values in pairs) or not all(checked.values()):
+        raise ParameterError(f"{component}: {name} must give at least one value for each attribute, as a list.")
+    if "" in checked or any("" in values for values in checked.values()):
+        raise ParameterError(f"{component}: {name} must not have blank names or values.")
+    if len(checked) < len(pairs):
+        raise ParameterError(f"{component}: {name} has the same name twice; put its values into one list.")
+    return tuple(sorted(checked.items()))
 
 
-def _parse_sensitive(who: str, name: str, texts: list[str]) -> Sensitive:
+def _parse_sensitive(component: str, name: str, texts: list[str]) -> Sensitive:
     merged: dict[str, list[str]] = {}
     for text in texts:
         attribute, sign, values = text.partition("=")
         if not sign or not attribute or not all(values.split(",")):
-            raise ParameterError(f"{who}: {name} must look like ATTRIBUTE=VALUE,VALUE; got {text!r}.")
+            raise ParameterError(f"{component}: {name} must look like ATTRIBUTE=VALUE,VALUE; got {text!r}.")
         merged.setdefault(attribute, []).extend(values.split(","))
-    return _check_sensitive(who, name, merged)
+    return _check_sensitive(component, name, merged)

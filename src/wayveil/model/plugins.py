@@ -48,12 +48,12 @@ def load_plugins(group: Group) -> Mapping[str, Any]:
 
     It is looked up once; `load_plugins.cache_clear` forgets it.
     """
-    found: dict[str, Any] = {}
+    plugins: dict[str, Any] = {}
     for point in sorted(entry_points(group=f"wayveil.{group}"), key=lambda point: point.name):
-        if point.name in found:
+        if point.name in plugins:
             raise UsageError(f"{_speaker(point)}: another plug-in has this name, too. Uninstall one of them.")
-        found[point.name] = _load(point, GROUPS[group])
-    return MappingProxyType(found)
+        plugins[point.name] = _load(point, GROUPS[group])
+    return MappingProxyType(plugins)
 
 
 def with_plugins(ours: Mapping[str, Any], group: Group) -> Mapping[str, Any]:
@@ -83,10 +83,10 @@ def guarantee_from_json(claim: Any) -> Guarantee:
         raise UsageError(f"The claim names no guarantee that is known here.{closest(str(name), list(known))}")
     cls: Any = known[name]
     try:
-        found: Guarantee = cls(**{key: value for key, value in claim.items() if key != "name"})
+        guarantee: Guarantee = cls(**{key: value for key, value in claim.items() if key != "name"})
     except TypeError:
         raise UsageError(f"The claim {name} has missing or unknown parameters.") from None
-    return found
+    return guarantee
 
 
 def _load(point: EntryPoint, base: type | None) -> Any:

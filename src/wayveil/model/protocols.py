@@ -15,7 +15,7 @@ import numpy as np
 from wayveil.errors import InputError
 from wayveil.model.claims import Guarantee
 from wayveil.model.parameters import check_parameters
-from wayveil.model.results import AttackResult, Data, Published, Score, Verdict
+from wayveil.model.results import AttackResult, Data, MethodResult, Score, Verdict
 
 __all__ = [
     "Attack",
@@ -81,8 +81,11 @@ class Method(_Declared, ABC):
     blocks: ClassVar[tuple[BlockKey, ...]] = ()
     """What data that are too large for one machine may be cut by, the usual way first.  Without it the method needs all
     data at once."""
-    makes_parts: ClassVar[bool] = False
-    """Whether trajectories are cut into parts, or dummies are added; then `Published.source` tells whose they are."""
+    splits_trajectories: ClassVar[bool] = False
+    """Whether trajectories are cut, or dummies are added; then `MethodResult.source` tells whose they are."""
+    parts_in_time: ClassVar[bool] = False
+    """Whether these parts are pieces in time of true trajectories, and nothing else: then each can be compared with
+    what its trajectory was in its time."""
 
     @property
     def hides_by_chance(self) -> bool:
@@ -114,7 +117,7 @@ class Method(_Declared, ABC):
     def claim(self) -> Guarantee: ...
 
     @abstractmethod
-    def run(self, data: Any, *, rng: np.random.Generator, engine: Engine) -> Published: ...
+    def run(self, data: Any, *, rng: np.random.Generator, engine: Engine) -> MethodResult: ...
 
 
 class BlockStore(Protocol):
@@ -168,7 +171,7 @@ class PlanningMethod(Method):
     def plan(self, blocks: PlannedBlocks, *, engine: Engine, here: Engine) -> Any: ...
 
     @abstractmethod
-    def apply(self, plan: Any, data: Any, number: int, store: BlockStore) -> Published: ...
+    def apply(self, plan: Any, data: Any, number: int, store: BlockStore) -> MethodResult: ...
 
 
 class Step(_Declared, ABC):
@@ -208,8 +211,9 @@ class Step(_Declared, ABC):
 Verifier = Callable[..., Verdict]
 """Judges published data, read back from disk, against a claim: ``verifier(published, claim)``; shares no code with any
 method.  A claim that is `about_truth` is judged with ``original=`` as well: the true data, one trajectory per published
-one and in the same order (all of the true data where a method `makes_parts`), or None where only the publication is at
-hand; then the verdict says what it could not judge.  Where points were drawn from boxes, these come as ``boxes=``."""
+one and in the same order (all of the true data where a method `splits_trajectories` into parts that are not
+`parts_in_time`), or None where only the publication is at hand; then the verdict says what it could not judge.  Where
+points were drawn from boxes, these come as ``boxes=``."""
 
 
 class _Compared(_Declared, ABC):
@@ -222,6 +226,8 @@ class _Compared(_Declared, ABC):
     matched: ClassVar[bool] = False
     """Whether trajectory i of the target must be that of trajectory i of the truth (without rows if it was not
     published).  What needs this is left out where it is not known."""
+    owned: ClassVar[bool] = False
+    """Whether it must be known whose each trajectory of the target is; left out where only a publication is at hand."""
     timed: ClassVar[bool] = False
     """Whether times are compared; left out where a publication has the order of visits only."""
     asks: ClassVar[str | None] = None

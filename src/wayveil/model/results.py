@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from wayveil.model.claims import Guarantee
+from wayveil.model.data.boxes import Boxes
 from wayveil.model.data.ragged import IntArray
-from wayveil.model.data.regions import Regions
 from wayveil.model.data.trajectories import Trajectories
 from wayveil.model.numbers import Number, Numbers, Unit, amount, flatten
 
-__all__ = ["AttackResult", "Chart", "Data", "Published", "Score", "Series", "Verdict"]
+__all__ = ["AttackResult", "Chart", "Data", "MethodResult", "Score", "Series", "Verdict"]
 
 
 Data = Trajectories
@@ -20,7 +20,7 @@ Data = Trajectories
 
 
 @dataclass(frozen=True, kw_only=True)
-class Published:
+class MethodResult:
     """What a method made: data in the order of the input, the claim, and what was done in numbers.
 
     `data` has one trajectory per input trajectory, in the same order and with the same owners and attributes,
@@ -36,7 +36,7 @@ class Published:
     data: Data
     claim: Guarantee
     facts: Mapping[str, int | float | str] = field(default_factory=dict)
-    boxes: Regions | None = None
+    boxes: Boxes | None = None
     source: IntArray | None = None
     groups: IntArray | None = None
 

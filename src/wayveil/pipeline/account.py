@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from wayveil.model import AttackResult, Published, Score, Verdict
+from wayveil.model import AttackResult, MethodResult, Score, Verdict
 from wayveil.pipeline.blocks.block import BlockResult, MadeBlock, WrittenPart
 from wayveil.pipeline.blocks.block_job import Job
 from wayveil.pipeline.blocks.block_source import Blocks
 from wayveil.pipeline.blocks.combine import add_balances, add_facts, described_input, left_out_note
 from wayveil.pipeline.release import Run
 from wayveil.pipeline.remaining import Remaining, count_published, name_remedies
-from wayveil.report.suppression import guarded
+from wayveil.report.suppression import suppress_small_counts
 from wayveil.report.text import summary
 from wayveil.report.views.pictures import Pictures
 
@@ -79,7 +79,8 @@ def _tell_one(run: Run, job: Job, blocks: Blocks, found: Findings) -> Run:
     output = run.recipe.output
     return replace(
         run,
-        shown=found.scores if output.with_raw else guarded(found.scores, raw),
+        shown=found.scores if output.with_raw else suppress_small_counts(found.scores, raw),
+        notes=(*run.notes, *_told_by_method(run.recipe.method.name, found.results[0].facts)),
         input_facts=summary.input_facts(run.recipe.input.path, raw),
         output_facts=found.written[0].facts,
         mapping=_mapping(job, blocks) if output.keep_mapping else None,
@@ -93,7 +94,7 @@ def _count_remaining(job: Job, blocks: Blocks) -> Remaining:
     if blocks.several or blocks.origin is None:
         return Remaining(remedies=remedies)
     data = job.store.load("data/0")
-    made: Published = job.store.load("made/0")
+    made: MethodResult = job.store.load("made/0")
     last = count_published(method.name, data, made.data, made.source, blocks.origin)
     return Remaining(stages=(*blocks.stages, last), remedies=remedies)
 
@@ -103,7 +104,7 @@ def _mapping(job: Job, blocks: Blocks) -> str | None:
     if blocks.ids is None:
         return None
     written = job.store.load("written/0")
-    made: Published = job.store.load("made/0")
+    made: MethodResult = job.store.load("made/0")
     order = written.order if made.source is None else made.source[written.order]
     known = blocks.ids.gather(np.where(order < 0, 0, order))
     return summary.mapping_csv(written.ids, known.set(pl.Series(order < 0), None))
@@ -122,10 +123,11 @@ def _tell_several(run: Run, blocks: Blocks, found: Findings) -> Run:
         facts = found.plan.facts
         notes = ["The pictures show the first piece of the data."]
         sizes = {"Visits": f"{rows:,}", "Parts": f"{n_parts:,}"}
+    told = _told_by_method(run.recipe.method.name, facts)
     return replace(
         run,
         shown=tuple(replace(score, charts=()) for score in found.scores),
-        notes=(*run.notes, *notes, *left_out_note(found.left_out)),
+        notes=(*run.notes, *notes, *told, *left_out_note(found.left_out)),
         input_facts=described_input(run.recipe, blocks),
         output_facts={
             "Trajectories": f"{trajectories:,}",
@@ -135,6 +137,12 @@ def _tell_several(run: Run, blocks: Blocks, found: Findings) -> Run:
         balance=add_balances([one.balance for one in found.results]),
         table=replace(run.table, rows=rows, trajectories=trajectories),
     )
+
+
+def _told_by_method(name: str, facts: Mapping[str, int | float | str]) -> list[str]:
+    """Return, as notes, what a method chose from the data and what it advises; of several blocks, the first one's."""
+    told = [f"{name} chose from the data: {facts['chosen']}"] if "chosen" in facts else []
+    return [*told, f"{name}: {facts['advice']}"] if "advice" in facts else told
 
 
 def _notes(found: Findings) -> list[str]:

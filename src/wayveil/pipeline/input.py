@@ -37,10 +37,10 @@ from wayveil.io.formats.registry import holds_tracks
 from wayveil.io.tabular.columns import EACH_TRAJECTORY
 from wayveil.io.tabular.normal_columns import similar_keys
 from wayveil.model import (
+    Boxes,
     Data,
     Frame,
     Places,
-    Regions,
     RoadNetwork,
     Routes,
     Sensitive,
@@ -108,12 +108,12 @@ def load(
     `frame` is given for a `piece` of a table, so that its degrees become the same metres as those of the whole.  Where
     nobody said who is behind a trajectory, the table is refused, unless the caller `counts_people` in no way.
     """
-    with plain_input(spec) as (plain, told):
+    with plain_input(spec) as (plain, notes):
         loaded = _load(
             plain, spec.path, attributes=attributes, kinds=kinds, frame=frame, piece=piece, counts_people=counts_people
         )
     guesses = () if piece else tuple(f"Taken to be so: {guess}" for guess in spec.guesses)
-    return replace(loaded, notes=(*guesses, *told, *loaded.notes)) if guesses or told else loaded
+    return replace(loaded, notes=(*guesses, *notes, *loaded.notes)) if guesses or notes else loaded
 
 
 def _load(
@@ -127,23 +127,23 @@ def _load(
     counts_people: bool,
 ) -> Loaded:
     options = read_options(spec, attributes=attributes, frame=frame, piece=piece, counts_people=counts_people)
-    found = spec.kind or guess_kind(spec.path, options)
-    if kinds and found not in kinds:
-        raise other_kind_error(shown, found, kinds)
-    loaded = _READERS[found](spec, options)
+    kind = spec.kind or guess_kind(spec.path, options)
+    if kinds and kind not in kinds:
+        raise other_kind_error(shown, kind, kinds)
+    loaded = _READERS[kind](spec, options)
     if spec.owner_tables:
         loaded = name_owners(loaded, spec.owner_tables, spec.columns, similar_ids=spec.similar_ids)
     if spec.known is not None:
         loaded = mark_known(loaded, spec.known)
-    if spec.places is None or found not in ("visits", "trips"):
+    if spec.places is None or kind not in ("visits", "trips"):
         return loaded
     return locate(loaded, spec.places, crs=spec.crs)
 
 
-def other_kind_error(path: Path, found: str, needed: tuple[str, ...]) -> InputError:
+def other_kind_error(path: Path, kind: str, needed: tuple[str, ...]) -> InputError:
     """Return the error for an input of another kind than is needed."""
-    advice = catalog.advice(found, needed[0])
-    return InputError(f"The input {str(path)!r} holds {found}, but {' or '.join(needed)} are needed.{advice}")
+    advice = catalog.advice(kind, needed[0])
+    return InputError(f"The input {str(path)!r} holds {kind}, but {' or '.join(needed)} are needed.{advice}")
 
 
 def read_options(
@@ -282,9 +282,7 @@ def _published_taxonomy(folder: Path, manifest: Manifest, *, exact: bool) -> Tax
     return read_published_taxonomy(folder / names[0], exact=exact)
 
 
-def load_boxes(
-    folder: Path, manifest: Manifest, points: Loaded, part: int = 0, *, exact: bool = False
-) -> Regions | None:
+def load_boxes(folder: Path, manifest: Manifest, points: Loaded, part: int = 0, *, exact: bool = False) -> Boxes | None:
     """Read the boxes from which published points were drawn, where there are any; their ids must be the same.
 
     See `read_published` for `exact`.
@@ -305,7 +303,7 @@ def load_boxes(
     )
     if not loaded.ids.equals(points.ids):
         raise InputError(f"The trajectories of {names[part]} are not those of the published points.")
-    return cast(Regions, loaded.data)
+    return cast(Boxes, loaded.data)
 
 
 def read_any(
@@ -368,8 +366,8 @@ def _one_slice(data: Routes) -> tuple[Routes, tuple[str, ...]]:
     """
     begin, end, width = whole_days(data.t, data.time_format)
     whole = replace(data, t_start=np.full(len(data), begin), t_end=np.full(len(data), end))
-    told = f"No slices of time were asked for (step slices): all routes are taken to be of one, of {width}."
-    return whole, (told,) if width else ()
+    note = f"No slices of time were asked for (step slices): all routes are taken to be of one, of {width}."
+    return whole, (note,) if width else ()
 
 
 def whole_days(t: IntArray, time_format: TimeFormat) -> tuple[int, int, str]:
@@ -452,9 +450,10 @@ def _alike(wanted: Iterable[str], present: Sequence[str]) -> Iterator[tuple[str,
             yield value, number
 
 
-def _spelling_error(who: str, number: int, what: str) -> InputError:
+def _spelling_error(component: str, number: int, what: str) -> InputError:
     """Return the error for other spellings of what was named; they are counted and not shown."""
     return InputError(
-        f"{who} has {number:,} other {'spelling' if number == 1 else 'spellings'} of {what}, with another case, white "
+        f"{component} has {number:,} other {'spelling' if number == 1 else 'spellings'} of {what}, with another "
+        "case, white "
         "space, leading zeros or letter forms; write it in one way in the input, or rename what means something else."
     )

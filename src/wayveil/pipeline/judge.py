@@ -15,7 +15,7 @@ import numpy as np
 from wayveil.engines import LocalEngine
 from wayveil.engines.local import cores
 from wayveil.errors import InputError
-from wayveil.model import KCL, BlockStore, Engine, Guarantee, Owners, Stops, Verdict, Visits, concat
+from wayveil.model import BlockStore, Engine, Guarantee, KclPrivacy, Owners, Stops, Verdict, Visits, concat
 from wayveil.model.data.ragged import IntArray
 from wayveil.pipeline.blocks.block_job import Job
 from wayveil.pipeline.blocks.block_source import Blocks
@@ -24,7 +24,7 @@ from wayveil.pipeline.blocks.memory import WORKERS
 from wayveil.pipeline.blocks.part_dealer import Part, load_part
 from wayveil.pipeline.readback import confirm_read_back
 from wayveil.recipe import catalog
-from wayveil.verify import (
+from wayveil.verifiers import (
     KclShare,
     Need,
     apart,
@@ -74,10 +74,14 @@ def _confirm_part(job: Job, numbered: tuple[Part, Mapping[str, str]]) -> None:
 
 def _judge_part(job: Job, part: Part) -> tuple[Verdict, IntArray | None]:
     """Return the verdict on one part, and of stops the classes that are in it."""
-    data, made = load_part(job.store, part, job.recipe.method.claim)
+    data, result = load_part(job.store, part, job.recipe.method.claim)
     written = job.store.load(f"written/{part.number}")
-    original = data.take(written.order) if made.source is None else data
-    verdict = catalog.verify(written.data, made.claim, original, written.boxes)
+    original = data
+    if result.source is None:
+        original = data.take(written.order)
+    elif job.recipe.method.parts_in_time:
+        original = data.take(result.source[written.order])
+    verdict = catalog.verify(written.data, result.claim, original, written.boxes)
     return verdict, np.unique(class_keys(written.data)) if isinstance(written.data, Stops) else None
 
 
@@ -88,7 +92,7 @@ def judge_together(
 
     Sequences are judged in shares, by the time at which they begin.
     """
-    if not isinstance(claim, KCL):
+    if not isinstance(claim, KclPrivacy):
         raise InputError(f"Parts that keep {claim.name} only together cannot be judged.")
     if isinstance(claim.l, str):
         verdict: Verdict = engine.map(partial(_judge_all, claim, store), [names])[0]
@@ -145,7 +149,7 @@ def _spans_of_time(visits: dict[int, int], *, rows: int) -> list[tuple[int, int]
     return spans if first is None else [*spans, (first, last + 1)]
 
 
-def _judge_all(claim: KCL, store: BlockStore, names: Sequence[str]) -> Verdict:
+def _judge_all(claim: KclPrivacy, store: BlockStore, names: Sequence[str]) -> Verdict:
     return check_kcl(concat([store.load(name) for name in names]), claim)
 
 
@@ -157,7 +161,7 @@ def _cut_part(store: BlockStore, spans: Sequence[tuple[int, int]], numbered: tup
         store.save(cut_share(data, first=first, until=until), f"shares/{at}/{number:06d}")
 
 
-def _judge_span(store: BlockStore, claim: KCL, numbered: tuple[int, tuple[int, int]]) -> KclShare:
+def _judge_span(store: BlockStore, claim: KclPrivacy, numbered: tuple[int, tuple[int, int]]) -> KclShare:
     at, (first, until) = numbered
     some: Any = [store.load(name) for name in store.names(f"shares/{at}")]
     return judge_share(concat(some), claim, first=first, until=until)

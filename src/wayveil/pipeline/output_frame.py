@@ -17,7 +17,7 @@ import numpy as np
 
 from wayveil.errors import InputError
 from wayveil.io.publish.canonical import points_to_file
-from wayveil.model import AttackGraph, Data, Extent, Frame, Points, Published, Regions, Routes
+from wayveil.model import AttackGraph, Boxes, Data, Extent, Frame, MethodResult, Points, Routes
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, take
 from wayveil.pipeline.input import whole_days
 
@@ -31,8 +31,8 @@ _COMMON = 0.05
 
 
 def settle(
-    method: Any, data: Any, run: Callable[[Any], Published], *, one_slice: bool = False
-) -> tuple[Any, Published]:
+    method: Any, data: Any, run: Callable[[Any], MethodResult], *, one_slice: bool = False
+) -> tuple[Any, MethodResult]:
     """Run a method so that how it worked follows from what it publishes; return the data it worked on, and the result.
 
     Parameters
@@ -54,8 +54,8 @@ def settle(
     in another frame, the result before stands.
     """
     if data.slices():
-        made = run(data)
-        return _of_published_days(data, made) if one_slice else (data, made)
+        result = run(data)
+        return _of_published_days(data, result) if one_slice else (data, result)
     if not data.coordinates or not (data.frame.degrees or method.keeps_points):
         return data, run(data)
     everybody = np.ones(len(data), np.bool_)
@@ -66,11 +66,11 @@ def settle(
     # people in it, it is what we want; otherwise the method runs on data with these.  If the method ran on these
     # before, it would do so in turns for ever: then one of the turns is taken that depends on nothing but the turns.
     for _ in range(_ROUNDS):
-        data, made = now
-        who = _published(data, made)
-        if not who.any():
+        data, result = now
+        is_published = _published(data, result)
+        if not is_published.any():
             return now
-        fitting = _with_decimals(method, _in_frame(data, _frame(data, made, who)), who)
+        fitting = _with_decimals(method, _in_frame(data, _frame(data, result, is_published)), is_published)
         if _numbers(fitting) == _numbers(data):
             return now
         seen.append(data)
@@ -94,46 +94,46 @@ def _numbers(data: Points) -> tuple[float, ...]:
     return frame.lon_0, frame.lat_0, frame.x_scale, frame.y_scale, frame.overstatement, decimals
 
 
-def _published(data: Data, made: Published) -> BoolArray:
+def _published(data: Data, result: MethodResult) -> BoolArray:
     """Return of which trajectories of the input something is published."""
-    rows = np.diff(made.data.offsets) > 0
-    if made.source is None:
+    rows = np.diff(result.data.offsets) > 0
+    if result.source is None:
         return rows
-    found = np.zeros(len(data), np.bool_)
-    found[made.source[rows & (made.source >= 0)]] = True
-    return found
+    is_published = np.zeros(len(data), np.bool_)
+    is_published[result.source[rows & (result.source >= 0)]] = True
+    return is_published
 
 
-def _frame(data: Points, made: Published, who: BoolArray) -> Frame:
+def _frame(data: Points, result: MethodResult, is_published: BoolArray) -> Frame:
     """Return the frame of what is published.
 
     A claim about the true positions of these people is judged in it, so that it must not understate them either.
     """
     if not data.frame.degrees:
         return data.frame
-    extents = [_extent(part) for part in (made.data, made.boxes) if part is not None]
-    if isinstance(made.claim, AttackGraph):
-        rows = take(data.offsets, np.flatnonzero(who))[1]
+    extents = [_extent(part) for part in (result.data, result.boxes) if part is not None]
+    if isinstance(result.claim, AttackGraph):
+        rows = take(data.offsets, np.flatnonzero(is_published))[1]
         extents.append(Extent.of(*_recorded(data.frame, data.x[rows], data.y[rows])))
     return Frame.for_extent(Extent.join(extents), crs=data.frame.crs)
 
 
-def _extent(made: Any) -> Extent:
-    if isinstance(made, Regions):
-        west, south = made.frame.to_file(made.x_min, made.y_min)
-        width = (made.x_max - made.x_min) / made.frame.x_scale
-        north = made.frame.to_file(made.x_max, made.y_max)[1]
+def _extent(result: Any) -> Extent:
+    if isinstance(result, Boxes):
+        west, south = result.frame.to_file(result.x_min, result.y_min)
+        width = (result.x_max - result.x_min) / result.frame.x_scale
+        north = result.frame.to_file(result.x_max, result.y_max)[1]
         return Extent.of(west, np.concatenate([south, north]), lon_end=west + width)
-    return Extent.of(*points_to_file(made))
+    return Extent.of(*points_to_file(result))
 
 
 def _recorded(frame: Frame, x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return degrees as they were in the file: exactly up to nine decimals, and more of them but for rounding."""
-    found = []
+    extents = []
     for degrees in frame.to_file(x, y):
         near = np.rint(degrees * 1e9) / 1e9
-        found.append(np.where(np.abs(near - degrees) < _ROUNDING_DEG, near, degrees))
-    return found[0], found[1]
+        extents.append(np.where(np.abs(near - degrees) < _ROUNDING_DEG, near, degrees))
+    return extents[0], extents[1]
 
 
 def _in_frame(data: Points, frame: Frame) -> Points:
@@ -143,11 +143,11 @@ def _in_frame(data: Points, frame: Frame) -> Points:
     return replace(data, x=x, y=y, frame=replace(frame, decimals=data.frame.decimals))
 
 
-def _with_decimals(method: Any, data: Points, who: BoolArray) -> Points:
+def _with_decimals(method: Any, data: Points, is_published: BoolArray) -> Points:
     """Return data whose frame says how many decimals the file has, where points may be published as they are."""
     if not method.keeps_points:
         return data
-    rows = take(data.offsets, np.flatnonzero(who))[1]
+    rows = take(data.offsets, np.flatnonzero(is_published))[1]
     columns = (data.x[rows], data.y[rows])
     if data.frame.degrees:
         columns = _recorded(data.frame, *columns)
@@ -186,14 +186,14 @@ def _more_decimals(columns: tuple[FloatArray, FloatArray]) -> int:
     return max(0, math.ceil(-math.log10(diagonal)) + 4) if diagonal > 0 else 0
 
 
-def _of_published_days(data: Routes, made: Published) -> tuple[Routes, Published]:
+def _of_published_days(data: Routes, result: MethodResult) -> tuple[Routes, MethodResult]:
     """Return routes and what was made of them as of the days of those trips of which something is published."""
-    rows = take(data.offsets, np.flatnonzero(_published(data, made)))[1]
+    rows = take(data.offsets, np.flatnonzero(_published(data, result)))[1]
     if not len(rows) or not data.t.any():
-        return data, made
+        return data, result
     begin, end, _ = whole_days(data.t[rows], data.time_format)
 
     def moved(routes: Any, t: IntArray) -> Any:
         return replace(routes, t=t, t_start=np.full(len(routes), begin), t_end=np.full(len(routes), end))
 
-    return moved(data, data.t), replace(made, data=moved(made.data, np.full(made.data.n_rows, begin)))
+    return moved(data, data.t), replace(result, data=moved(result.data, np.full(result.data.n_rows, begin)))

@@ -15,6 +15,7 @@ import polars as pl
 from wayveil.engines import Scratch, scratch_folder
 from wayveil.errors import InputError
 from wayveil.io.formats.file_formats import converted_format, read_converted
+from wayveil.io.formats.json_records import convert_json, holds_records
 from wayveil.io.formats.registry import holds_format, open_source
 from wayveil.io.formats.vector_files import VECTOR_FILES, convert_vector
 from wayveil.io.intake.convert import (
@@ -29,6 +30,7 @@ from wayveil.io.intake.convert import (
     scan_text,
 )
 from wayveil.io.intake.dialect import SEPARATORS, Dialect, detect_dialect
+from wayveil.io.intake.positions import PositionColumn
 from wayveil.io.intake.text_files import PACKED, has_wildcard, list_text_files, open_text, plain_text
 from wayveil.io.intake.text_folder import gather_files
 from wayveil.io.tabular.columns import INPUTS
@@ -73,7 +75,8 @@ def plain_input(spec: InputSpec, folder: Path | None = None) -> Iterator[tuple[I
 
 def is_plain(spec: InputSpec) -> bool:
     """Whether readers take the file of an input as it is."""
-    if spec.dialect is not None or spec.times or spec.ends or spec.line is not None or spec.bad_rows == "drop":
+    written = spec.dialect or spec.times or spec.ends or spec.line or spec.positions
+    if written or spec.bad_rows == "drop":
         return False
     path = spec.path
     if path == STANDARD_INPUT:
@@ -85,7 +88,7 @@ def is_plain(spec: InputSpec) -> bool:
             return True  # readers say what is wrong
     except (OSError, ValueError):
         return True
-    if converted_format(path) is not None:
+    if converted_format(path) is not None or holds_records(path):
         return False
     return holds_format(path) or not (path.name.lower().endswith((*PACKED, *VECTOR_FILES)) or is_text(path))
 
@@ -210,6 +213,8 @@ def _convert(spec: InputSpec, folder: Path) -> tuple[InputSpec, tuple[str, ...]]
         )
     if path.name.lower().endswith(VECTOR_FILES):
         path = convert_vector(path, folder, shown=shown)
+    elif holds_records(path):
+        path = convert_json(path, folder, shown=shown)
     elif entry := converted_format(path):
         path = read_converted(entry, path, folder, shown=shown)
         if entry.crs is not None and spec.crs is None:
@@ -248,6 +253,7 @@ def _plain_spec(spec: InputSpec, converted: Converted, **changes: Any) -> InputS
         "times": {},
         "ends": {},
         "line": None,
+        "positions": {},
         "bad_rows": "refuse",
     }
     return spec.model_copy(update={**plain, **changes})
@@ -278,9 +284,10 @@ def _add_times(
         line = LineColumn(column=lines, every=spec.line.every)
     if line is not None and "t" not in times:
         raise InputError(f"{shown}: [input.line] needs the time t of the first position in [input.times].")
-    layout = replace(layout, times=times, ends=spec.ends, line=line, bad_rows=spec.bad_rows)
+    positions: dict[str, PositionColumn] = {name: position.column() for name, position in spec.positions.items()}
+    layout = replace(layout, times=times, ends=spec.ends, line=line, positions=positions, bad_rows=spec.bad_rows)
     layout = replace(layout, forward=spec.kind == "trips" and spec.bad_rows == "drop")
-    return replace(layout, needed=_needed(spec), numbers=_coordinates(spec)), tuple(notes)
+    return replace(layout, needed=_needed(spec), numbers=_coordinates(spec), zeros=_zeros(spec)), tuple(notes)
 
 
 def _needed(spec: InputSpec) -> tuple[str, ...]:
@@ -306,6 +313,16 @@ def _coordinates(spec: InputSpec) -> dict[str, float | None]:
             for column in spec.ends.get(name, (spec.columns.get(name, name),)):
                 found[column] = most[axis]
     return found
+
+
+def _zeros(spec: InputSpec) -> tuple[tuple[str, str], ...]:
+    """Return the columns that both are 0 where no position was known: of degrees, where bad rows are left out."""
+    if spec.kind not in ("points", "trips") or spec.bad_rows != "drop" or spec.crs is None:
+        return ()
+    if crs_name(spec.crs) != WGS84:
+        return ()
+    pairs = (("x", "y"),) if spec.kind == "points" else (("origin_x", "origin_y"), ("destination_x", "destination_y"))
+    return tuple((spec.columns.get(x, x), spec.columns.get(y, y)) for x, y in pairs)
 
 
 def _one_format(time: TimeSpec, fits: Sequence[TimeFit], shown: str) -> TimeFit:

@@ -24,6 +24,7 @@ from wayveil.pipeline.blocks.block import (
     attack_block,
     count_block,
     countable,
+    load_compared,
     make_block,
     picture_block,
     write_part,
@@ -44,7 +45,7 @@ from wayveil.pipeline.folder.staging import Workspace, open_workspace
 from wayveil.pipeline.input import Prepared
 from wayveil.pipeline.judge import judge_parts
 from wayveil.pipeline.outcome import NotPublished, Outcome
-from wayveil.pipeline.readback import refuse_nothing
+from wayveil.pipeline.readback import nothing_left_error
 from wayveil.pipeline.release import Clock, finish, join_hashes
 from wayveil.pipeline.seeds import sequence_for
 from wayveil.recipe.defaults import attacks_of, metrics_of, sensitive_of
@@ -192,14 +193,15 @@ def _attack(
 def _score(job: Job, metrics: tuple[Any, ...], results: Sequence[BlockResult], engine: Engine) -> tuple[Score, ...]:
     """Return the score of every metric: of one block all at once, of several from what was counted in each."""
     if not job.several:
-        return measure(metrics, job.store.load("data/0"), job.store.load("matched/0")[0], engine)
+        data = job.store.load("data/0")
+        return tuple(measure((metric,), data, load_compared(job.store, 0, metric), engine)[0] for metric in metrics)
     return score_blocks(metrics, job.store, [one.counts for one in results if one.counts is not None])
 
 
 def _nothing_made(recipe: Recipe, made: Sequence[MadeBlock]) -> Exception:
     """Return the error for blocks of which none can be published: what was wrong with one of them, if anything was."""
     why = next((one.why for one in made if one.why not in (None, NOTHING_LEFT)), None)
-    return refuse_nothing(recipe.method.publishes) if why is None else InputError(why)
+    return nothing_left_error(recipe.method.publishes) if why is None else InputError(why)
 
 
 def _free(job: Job, folders: Iterable[str]) -> None:

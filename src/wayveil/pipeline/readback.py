@@ -12,7 +12,7 @@ import polars as pl
 
 from wayveil.errors import OutputError
 from wayveil.io import Loaded, read_published, read_published_taxonomy, write_published, write_taxonomy
-from wayveil.model import Data, Frame, Published
+from wayveil.model import Data, Frame, MethodResult
 from wayveil.model.data.ragged import IntArray
 from wayveil.pipeline.alignment import join_owners
 from wayveil.pipeline.folder.manifest import boxes_name, file_facts, published_name, taxonomy_name
@@ -20,21 +20,21 @@ from wayveil.pipeline.folder.staging import reporting_disk_errors
 from wayveil.pipeline.outcome import NotPublished
 from wayveil.recipe.recipe import Recipe
 
-__all__ = ["Written", "check_made", "confirm_read_back", "refuse_nothing", "write_and_read_back"]
+__all__ = ["Written", "check_made", "confirm_read_back", "nothing_left_error", "write_and_read_back"]
 
 
-def check_made(method: Any, data: Data, made: Published) -> None:
+def check_made(method: Any, data: Data, result: MethodResult) -> None:
     """Refuse what a method must not return."""
-    expected = len(data) if made.source is None else len(made.source)
-    if len(made.data) != expected or (made.source is None) == method.makes_parts:
+    expected = len(data) if result.source is None else len(result.source)
+    if len(result.data) != expected or (result.source is None) == method.splits_trajectories:
         raise OutputError("The method returned another number of trajectories than it was given; this is a bug.")
-    if made.groups is not None and len(made.groups) != len(made.data):
+    if result.groups is not None and len(result.groups) != len(result.data):
         raise OutputError("The method returned another number of groups than of trajectories; this is a bug.")
-    if made.boxes is not None and not np.array_equal(made.boxes.offsets, made.data.offsets):
+    if result.boxes is not None and not np.array_equal(result.boxes.offsets, result.data.offsets):
         raise OutputError("The method returned other boxes than points; this is a bug.")
 
 
-def refuse_nothing(kind: type[Data]) -> NotPublished:
+def nothing_left_error(kind: type[Data]) -> NotPublished:
     """Return the error for a publication without rows."""
     return NotPublished(kind.nothing_left)
 
@@ -54,22 +54,22 @@ class Written:
 
 
 def write_and_read_back(
-    recipe: Recipe, folder: Path, data: Data, made: Published, key: bytes, part: int | None = None
+    recipe: Recipe, folder: Path, data: Data, result: MethodResult, key: bytes, part: int | None = None
 ) -> Written:
     """Write what a method made, and return what the files hold; new ids follow from `key`, `part` numbers a block."""
     form = recipe.output.format
     path = folder / published_name(form, part)
     beside = folder / boxes_name(form, part)
-    boxes = None if made.boxes is None else replace(made.boxes, attributes={})
-    owner = data.owner if made.source is None else _owner_of_parts(data.owner, made.source)
+    boxes = None if result.boxes is None else replace(result.boxes, attributes={})
+    owner = data.owner if result.source is None else _owner_of_parts(data.owner, result.source)
     with reporting_disk_errors(recipe.output.path):
-        order = write_published(made.data, path, key=key, beside=None if boxes is None else (boxes, beside))
-        if made.data.shared == "taxonomy":
-            write_taxonomy(made.data.shared_value(), path.with_name(taxonomy_name(form)))
+        order = write_published(result.data, path, key=key, beside=None if boxes is None else (boxes, beside))
+        if result.data.shared == "taxonomy":
+            write_taxonomy(result.data.shared_value(), path.with_name(taxonomy_name(form)))
         files = path, beside, path.with_name(taxonomy_name(form))
         hashes = {file.name: file_facts(file).sha256 for file in files if file.exists()}
-        loaded = _read_back(path, made.data, data)
-        joined = join_owners(loaded.data, made.data, order, owner)
+        loaded = _read_back(path, result.data, data)
+        joined = join_owners(loaded.data, result.data, order, owner)
         joined_boxes = None
         if boxes is not None:
             again = _read_back(beside, boxes, data)

@@ -62,12 +62,12 @@ class Remaining:
         """
         if len(self.stages) < 2:
             return {}
-        found = {self.stages[-1].row_word: self._kept("rows")[-1]}
+        shares = {self.stages[-1].row_word: self._kept("rows")[-1]}
         for what in ("trips", "people"):
             kept = self._kept(what)
             if getattr(self.stages[-1], what) is not None:
-                found[what] = kept[-1]
-        return found
+                shares[what] = kept[-1]
+        return shares
 
     @property
     def worst(self) -> str:
@@ -111,28 +111,28 @@ class Remaining:
 
 def count_stage(name: str, data: Data, origin: IntArray) -> Stage:
     """Return what there is now; `origin` says which trajectory of the input each one comes from."""
-    there = data.nonempty
+    nonempty = data.nonempty
     return Stage(
         name=name,
         rows=data.n_rows,
         row_word=data.row_word,
-        trips=len(np.unique(origin[there])),
-        people=len(np.unique(data.owner[there])),
+        trips=len(np.unique(origin[nonempty])),
+        people=len(np.unique(data.owner[nonempty])),
     )
 
 
-def count_published(name: str, before: Data, made: Data, source: IntArray | None, origin: IntArray) -> Stage:
+def count_published(name: str, before: Data, published: Data, source: IntArray | None, origin: IntArray) -> Stage:
     """Return what a method left: of which trips and people of the input something is published.
 
     `source` says which trajectory of `before` each published one is of, negative for one that is invented; by default
     it is the one at the same position.
     """
-    of = np.arange(len(made)) if source is None else source
-    real = made.nonempty & (of >= 0)
+    of = np.arange(len(published)) if source is None else source
+    real = published.nonempty & (of >= 0)
     return Stage(
         name=name,
-        rows=int(made.lengths[real].sum()),
-        row_word=made.row_word,
+        rows=int(published.lengths[real].sum()),
+        row_word=published.row_word,
         trips=len(np.unique(origin[of[real]])),
         people=len(np.unique(before.owner[of[real]])),
     )
@@ -160,19 +160,19 @@ def _number(entry: Mapping[str, int | None], when: str) -> int:
 def name_remedies(data: Data, steps: Iterable[Any], method: str) -> tuple[str, ...]:
     """Return options that often leave more, for this kind of data and with what was done already."""
     done = {step.name for step in steps}
-    found: list[str] = []
+    remedies: list[str] = []
     if data.kind == "visits":
         if "fold" not in done and data.time_format != "integer":
-            found.append("--prepare 'fold to=weekday-weekend part=4h'")
+            remedies.append("--prepare 'fold to=weekday-weekend part=4h'")
         elif not done & {"fold", "bucket"}:
-            found.append("--time-bucket WIDTH (coarser times)")
+            remedies.append("--time-bucket WIDTH (coarser times)")
         if "zones" not in done:
             known = getattr(data, "place_x", None) is not None
-            found.append("--prepare 'zones cell=500 people=50'" + ("" if known else " (with --places FILE)"))
+            remedies.append("--prepare 'zones cell=500 people=50'" + ("" if known else " (with --places FILE)"))
     elif data.kind == "points" and method in _MOVING_TOGETHER and not done & {"window", "split"}:
-        found.append("--prepare 'window width=1h'")
+        remedies.append("--prepare 'window width=1h'")
     elif data.kind == "stops" and "days" not in done:
-        found.append("--prepare days")
+        remedies.append("--prepare days")
     elif data.kind == "routes" and "split" not in done:
-        found.append("--prepare 'slices width=1d' (wider slices)")
-    return tuple(found[:2]) or ("a smaller k",)
+        remedies.append("--prepare 'slices width=1d' (wider slices)")
+    return tuple(remedies[:2]) or ("a smaller k",)

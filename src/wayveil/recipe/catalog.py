@@ -13,11 +13,11 @@ from typing import Any, Literal
 
 from wayveil.errors import ParameterError, UsageError, closest
 from wayveil.model import (
+    Boxes,
     Data,
     Guarantee,
     Parameter,
     Progress,
-    Regions,
     Sensitive,
     Verdict,
     Verifier,
@@ -53,7 +53,7 @@ Family = Literal["method", "step", "attack", "metric", "workload"]
 
 _REGISTRIES: dict[str, tuple[str, str, Group]] = {
     "method": ("wayveil.methods", "METHODS", "methods"),
-    "step": ("wayveil.prepare", "STEPS", "steps"),
+    "step": ("wayveil.steps", "STEPS", "steps"),
     "attack": ("wayveil.attacks", "ATTACKS", "attacks"),
     "metric": ("wayveil.metrics", "METRICS", "metrics"),
     "workload": ("wayveil.workloads", "WORKLOADS", "workloads"),
@@ -110,16 +110,16 @@ def parse(family: Family, name: str, typed: Mapping[str, str | list[str]]) -> di
     {'k': 2, 'c': Fraction(3, 5)}
     """
     known = {p.name: p for p in parameters(family, name)}
-    found = {}
+    values = {}
     for key, text in typed.items():
         if key not in known:
             raise ParameterError(_no_parameter(name, key, list(known)))
         texts = [text] if isinstance(text, str) else text
         if known[key].kind == "groups" and len(texts) == 1 and texts[0].startswith("@"):
-            found[key] = known[key].check(name, read_table(texts[0]))
+            values[key] = known[key].check(name, read_table(texts[0]))
         else:
-            found[key] = known[key].parse(name, text)
-    return found
+            values[key] = known[key].parse(name, text)
+    return values
 
 
 def _no_parameter(name: str, key: str, known: list[str]) -> str:
@@ -135,14 +135,14 @@ def read_table(word: str, base: Path | None = None) -> dict[str, list[str]]:
 
 def parse_sensitive(typed: list[str]) -> Sensitive:
     """Return attributes and sensitive values from texts like ``diagnosis=HIV,Hepatitis``."""
-    found: Sensitive = Parameter(name="sensitive", kind="sensitive", help="").parse("--sensitive", typed)
-    return found
+    sensitive: Sensitive = Parameter(name="sensitive", kind="sensitive", help="").parse("--sensitive", typed)
+    return sensitive
 
 
-def check_sensitive_values(who: str, given: Any) -> Sensitive:
+def check_sensitive_values(component: str, given: Any) -> Sensitive:
     """Return attributes and sensitive values in their exact form."""
-    found: Sensitive = Parameter(name="sensitive", kind="sensitive", help="").check(who, given)
-    return found
+    sensitive: Sensitive = Parameter(name="sensitive", kind="sensitive", help="").check(component, given)
+    return sensitive
 
 
 def make_engine(
@@ -231,8 +231,8 @@ def _follow(kind: str, steps: Sequence[Any], method: Any) -> None:
 
 def _kind_from(step: Any, kind: str) -> str:
     """Return what a step makes of a kind of `accepts_also`."""
-    made: type[Data] | None = step.also_gives.get(kind)
-    return kind if made is None else made.kind
+    kind_made: type[Data] | None = step.also_gives.get(kind)
+    return kind if kind_made is None else kind_made.kind
 
 
 def advice(kind: str, needed: str) -> str:
@@ -243,17 +243,17 @@ def advice(kind: str, needed: str) -> str:
         ("points", "stops"): "stops makes stops",
         ("trips", "visits"): "ends makes visits",
     }
-    made = steps.get((kind, needed))
-    return "" if made is None else f" The step {made} of {kind}."
+    step = steps.get((kind, needed))
+    return "" if step is None else f" The step {step} of {kind}."
 
 
-def verify(published: Data, claim: Guarantee, original: Data | None = None, boxes: Regions | None = None) -> Verdict:
+def verify(published: Data, claim: Guarantee, original: Data | None = None, boxes: Boxes | None = None) -> Verdict:
     """Judge data against a claim.
 
     `original` is for claims that speak of it, trajectory by trajectory; `boxes` are those from which published points
     were drawn, if they were.
     """
-    from wayveil.verify import VERIFIERS
+    from wayveil.verifiers import VERIFIERS
 
     more: dict[str, Any] = {"original": original} if claim.about_truth else {}
     if boxes is not None:
@@ -274,7 +274,8 @@ def describe(name: str) -> dict[str, Any]:
     """
     cls: Any = entry("method", name)
     known = parameters_of(cls)
-    example = {p.name: _example(p) for p in known if p.required or p.kind == "sensitive"}
+    # A share of 100 % promises nothing, so an example has another one.
+    example = {p.name: _example(p) for p in known if p.required or p.kind == "sensitive" or _is_everything(p)}
     claim = cls(**example).claim
     return {
         "name": name,
@@ -312,6 +313,10 @@ def first_method(claim: str) -> str:
         if describe(name)["claim"] == claim:
             return name
     raise UsageError(f"There is no method that makes the claim {claim}.")
+
+
+def _is_everything(p: Parameter) -> bool:
+    return p.kind == "fraction" and not p.required and p.default == 1
 
 
 def _example(p: Parameter) -> Any:

@@ -32,8 +32,8 @@ __all__ = [
 
 def sensitive_of(recipe: Recipe) -> Sensitive:
     """Return the values whose inference the claim bounds."""
-    found: Sensitive = recipe.method.claim.sensitive
-    return found
+    sensitive: Sensitive = recipe.method.claim.sensitive
+    return sensitive
 
 
 def attacks_of(recipe: Recipe) -> tuple[Attack, ...]:
@@ -58,7 +58,7 @@ def metrics_of(recipe: Recipe) -> tuple[Metric, ...]:
 
 def comparable(method: Any) -> dict[str, bool]:
     """Return what of a publication can be compared with the original: which trajectory is which, and times."""
-    return {"matched": not method.makes_parts, "timed": method.keeps_times}
+    return {"matched": not method.splits_trajectories or method.parts_in_time, "timed": method.keeps_times}
 
 
 def fits(cls: Any, original: type, published: type, *, matched: bool, timed: bool = True) -> bool:
@@ -87,7 +87,7 @@ def default_attacks(
     An attack with a choice of what is known (at random, worst case) is run for each.
     """
     promised = {} if claim is None else claim.attack_settings
-    found = []
+    attacks = []
     for name, cls in catalog.entries("attack").items():
         if fits(cls, original, published, matched=matched, timed=timed) and is_ready(cls, promised):
             known = {p.name: p for p in parameters_of(cls)}
@@ -95,9 +95,9 @@ def default_attacks(
             given = {key: value for key, value in settings.items() if key in known}
             given |= _whom(name, claim)
             choices = [{"choice": choice} for choice in known["choice"].choices] if "choice" in known else [{}]
-            found += [catalog.build("attack", name, {**given, **choice}) for choice in choices]
-    found += [] if claim is None else _missing(found, claim, original, published, matched=matched, timed=timed)
-    return tuple(found)
+            attacks += [catalog.build("attack", name, {**given, **choice}) for choice in choices]
+    attacks += [] if claim is None else _missing(attacks, claim, original, published, matched=matched, timed=timed)
+    return tuple(attacks)
 
 
 def _whom(name: str, claim: Guarantee | None) -> dict[str, Any]:
@@ -110,13 +110,13 @@ def _whom(name: str, claim: Guarantee | None) -> dict[str, Any]:
 
 
 def _missing(
-    found: Sequence[Attack], claim: Guarantee, original: type, published: type, *, matched: bool, timed: bool
+    attacks: Sequence[Attack], claim: Guarantee, original: type, published: type, *, matched: bool, timed: bool
 ) -> list[Attack]:
     """Return the attacks that play the attackers whom the claim stops, where none of those found does."""
     wanted: list[Attack] = []
     for protection in claim.protects:
         cls = catalog.entry("attack", protection.attack)
-        played = any(plays(attack, protection) for attack in (*found, *wanted))
+        played = any(plays(attack, protection) for attack in (*attacks, *wanted))
         if not played and fits(cls, original, published, matched=matched, timed=timed):
             wanted.append(catalog.build("attack", protection.attack, dict(protection.settings)))
     return wanted

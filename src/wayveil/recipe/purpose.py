@@ -45,8 +45,8 @@ def telling_score(scores: Sequence[Score], use: Use | None) -> Score | None:
     """
     measured = {score.name: score for score in scores if score.value is not None}
     wanted = (*TELLING[use], *_ANYWAY) if use is not None else _ANYWAY
-    found = next((measured[name] for name in wanted if name in measured), None)
-    return found or next(iter(measured.values()), None)
+    chosen_score = next((measured[name] for name in wanted if name in measured), None)
+    return chosen_score or next(iter(measured.values()), None)
 
 
 def lost_share(score: Score) -> float | None:
@@ -73,12 +73,12 @@ def parse_limit(value: Any) -> Fraction:
     text = str(value).strip()
     try:
         percent = text.endswith("%")
-        found = Fraction(text.removesuffix("%").strip()) / (100 if percent else 1)
+        limit = Fraction(text.removesuffix("%").strip()) / (100 if percent else 1)
     except (ValueError, ZeroDivisionError):
         raise ValueError("the accepted risk must be a number from 0 to 1, as in 0.1, 1/30 or 5 %") from None
-    if isinstance(value, bool) or not 0 <= found <= 1:
+    if isinstance(value, bool) or not 0 <= limit <= 1:
         raise ValueError("the accepted risk must be from 0 to 1, as in 0.1, 1/30 or 5 %")
-    return found
+    return limit
 
 
 def set_limit(attacks: Sequence[Any], limit: Fraction | None) -> tuple[Any, ...]:

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from wayveil.errors import UsageError, closest
 from wayveil.io.intake.convert import TimeColumn
+from wayveil.io.intake.positions import PositionColumn
 from wayveil.io.tabular.columns import EACH_TRAJECTORY
 from wayveil.model import InputKind
 from wayveil.model.normal import normal_text
@@ -82,14 +83,14 @@ class DialectSpec(_Strict):
 
 
 class TimeSpec(_Strict):
-    """A time in one column, or in two: the date and the time of day.
+    """A time in one column, in two (the date and the time of day), or in columns from the year to the second.
 
     `format` is one of the words of `time_formats`; not said, it is told from the whole column.  `zone` is that of times
     without an offset, "" keeps the clock on the wall, "offset" takes the offset that every time has.  `minutes` is the
     column with the minutes from UTC to the clock on the wall, which is what is read then.
     """
 
-    columns: tuple[str, ...] = Field(min_length=1, max_length=2)
+    columns: tuple[str, ...] = Field(min_length=1, max_length=6)
     format: str | None = None
     zone: str | None = None
     minutes: str = ""
@@ -103,6 +104,34 @@ class TimeSpec(_Strict):
     def _usable(self) -> TimeSpec:
         TimeColumn(columns=self.columns, format=self.format or "ymd", zone=self.zone or "", minutes=self.minutes)
         return self
+
+
+class PositionSpec(_Strict):
+    """A position that is no two plain numbers: one column with both, or longitude and latitude in two.
+
+    `format` is one of the words of `positions`; `order` says which of two numbers in one text comes first.
+    """
+
+    columns: tuple[str, ...] = Field(default=(), max_length=2)
+    format: str | None = None
+    order: Literal["lonlat", "latlon"] | None = None
+
+    @field_validator("columns", mode="before")
+    @classmethod
+    def _columns(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
+
+    @model_validator(mode="after")
+    def _usable(self) -> PositionSpec:
+        if self.columns:
+            self.column()
+        return self
+
+    def column(self) -> PositionColumn:
+        """Return what conversion needs; UsageError where something is wrong or not said."""
+        if not self.columns or self.format is None:
+            raise UsageError("Recipe: [input.positions] needs the columns and the format of each position.")
+        return PositionColumn(columns=self.columns, format=self.format, order=self.order or "lonlat")
 
 
 class LineSpec(_Strict):
@@ -121,8 +150,9 @@ class InputSpec(_Strict):
     `owners` says who is behind the trajectories where no column does: tables, or "each-trajectory", the declaration
     that each is another person.  `dialect`, `times` and `ends` say how the table is written, where it is no plain one:
     `ends` of a table with one row per trip has, for each new column, that of the start and that of the end; `line`
-    is the column with the positions of a trip, which becomes lon and lat.  `bad_rows` says what happens to rows that
-    cannot be read.  `guesses` are what was taken to be so of the file, for the report.
+    is the column with the positions of a trip, which becomes lon and lat; `positions` are coordinates in other forms.
+    `bad_rows` says what happens to rows that cannot be read.  `guesses` are what was taken to be so of the file, for
+    the report.
     """
 
     path: Path
@@ -142,6 +172,7 @@ class InputSpec(_Strict):
     dialect: DialectSpec | None = None
     times: dict[str, TimeSpec] = Field(default_factory=dict)
     ends: dict[str, tuple[str, str]] = Field(default_factory=dict)
+    positions: dict[Literal["point", "origin", "destination"], PositionSpec] = Field(default_factory=dict)
     line: LineSpec | None = None
     bad_rows: Literal["refuse", "drop"] = "refuse"
     guesses: tuple[str, ...] = ()

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
-from wayveil.model import Data, Guarantee, Regions, Verdict
+from wayveil.model import Boxes, Data, Guarantee, Verdict
 
 __all__ = ["JudgedData", "keep_judged", "record_verdicts"]
 
@@ -19,7 +19,7 @@ class JudgedData:
     published: Data
     claim: Guarantee
     original: Data | None
-    boxes: Regions | None
+    boxes: Boxes | None
     verdict: Verdict
 
 

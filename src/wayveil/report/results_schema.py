@@ -177,6 +177,7 @@ class HeadData(_Part):
     left: dict[str, float]
     limit: float | None
     use: str | None
+    missing: list[str] = []
 
 
 class VerdictData(_Part):

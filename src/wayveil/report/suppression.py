@@ -10,19 +10,19 @@ import numpy as np
 from wayveil.model import Chart, Data, Score
 from wayveil.model.data.ragged import IntArray
 
-__all__ = ["FEWEST", "guarded", "people_at"]
+__all__ = ["MIN_PEOPLE", "count_people_by_code", "suppress_small_counts"]
 
-FEWEST = 5
+MIN_PEOPLE = 5
 """Places and groups of raw data with fewer people than this are not shown: a report travels."""
 
 _NUMBERED = ("number of", "roads of a", "places of a", "level in", "time")  # what labels that are numbers count
 
 
-def guarded(scores: Sequence[Score], before: Data) -> tuple[Score, ...]:
-    """Return scores whose charts name no place and no road at which fewer than `FEWEST` people were.
+def suppress_small_counts(scores: Sequence[Score], before: Data) -> tuple[Score, ...]:
+    """Return scores whose charts name no place and no road at which fewer than `MIN_PEOPLE` people were.
 
     Visits with a time, turns and other sequences are left out where the original has so few of them that fewer than
-    `FEWEST` people could have made them all, each on every trip.
+    `MIN_PEOPLE` people could have made them all, each on every trip.
 
     Examples
     --------
@@ -30,20 +30,20 @@ def guarded(scores: Sequence[Score], before: Data) -> tuple[Score, ...]:
     >>> data = Visits.from_records([[("market", 1)]] * 5 + [[("cave", 1)]])
     >>> chart = Chart(title="Lost", kind="bars", labels=("cave", "market"), series=(Series(name="n", values=(1, 2)),))
     >>> score = Score(name="loss", meaning="what was lost", value=1, better="lower", unit="count", charts=(chart,))
-    >>> [chart.labels for chart in guarded([score], data)[0].charts]
+    >>> [chart.labels for chart in suppress_small_counts([score], data)[0].charts]
     [('market',)]
     """
     rare = _rare(before)
     trips = int(np.unique(before.owner, return_counts=True)[1].max(initial=1))
-    enough = (FEWEST - 1) * trips + 1
-    found = []
+    enough = (MIN_PEOPLE - 1) * trips + 1
+    shown = []
     for score in scores:
         charts = tuple(_guarded(chart, rare, enough) for chart in score.charts)
-        found.append(replace(score, charts=tuple(chart for chart in charts if chart.labels)))
-    return tuple(found)
+        shown.append(replace(score, charts=tuple(chart for chart in charts if chart.labels)))
+    return tuple(shown)
 
 
-def people_at(code: IntArray, owner: IntArray, size: int) -> IntArray:
+def count_people_by_code(code: IntArray, owner: IntArray, size: int) -> IntArray:
     """Return how many distinct people have each code below `size`; a code and an owner per row."""
     if len(code) == 0:
         return np.zeros(size, np.int64)
@@ -55,8 +55,8 @@ def _rare(data: Data) -> frozenset[str]:
     places = data.places()
     if places is None:
         return frozenset()
-    people = people_at(places.code, data.owner[places.trajectory], len(places.names))
-    return frozenset(places.names[i] for i in np.flatnonzero((people > 0) & (people < FEWEST)).tolist())
+    people = count_people_by_code(places.code, data.owner[places.trajectory], len(places.names))
+    return frozenset(places.names[i] for i in np.flatnonzero((people > 0) & (people < MIN_PEOPLE)).tolist())
 
 
 def _guarded(chart: Chart, rare: frozenset[str], enough: int) -> Chart:
@@ -73,7 +73,7 @@ def _guarded(chart: Chart, rare: frozenset[str], enough: int) -> Chart:
             kept.append(i)
     if len(kept) == len(chart.labels):
         return chart
-    left_out = f"{len(chart.labels) - len(kept):,} of fewer than {FEWEST} people left out"
+    left_out = f"{len(chart.labels) - len(kept):,} of fewer than {MIN_PEOPLE} people left out"
     return replace(
         chart,
         labels=tuple(chart.labels[i] for i in kept),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
-from wayveil.compare.finished_runs import Finished, line_up
+from wayveil.comparison.finished_runs import Finished, compare_finished
 from wayveil.errors import UsageError
 from wayveil.recipe.recipe import make_recipe
 from wayveil.web.answers import Refused, plainly
@@ -37,7 +37,7 @@ def compare_runs(posted: Any, runs: Runs) -> dict[str, Any]:
         finished.append(Finished(id=id, title=job["title"], recipe=recipe, scores=scores, source=source))
     if not finished:
         raise UsageError("None of these runs has published anything, so there is nothing to compare.")
-    found = line_up(finished)
-    for entry in found["refused"]:
+    comparison = compare_finished(finished)
+    for entry in comparison["refused"]:
         entry["why"] = plainly(entry["why"])
-    return {**found, "refused": [*refused, *found["refused"]]}
+    return {**comparison, "refused": [*refused, *comparison["refused"]]}

@@ -106,8 +106,8 @@ class Files:
 
     def all(self) -> list[dict[str, Any]]:
         """Return what is known of every file, the newest first."""
-        found = [read_json(folder / _FACTS) for folder in self.folder.iterdir() if is_id(folder.name)]
-        listed = [_told(facts) for facts in found if facts is not None]
+        files = [read_json(folder / _FACTS) for folder in self.folder.iterdir() if is_id(folder.name)]
+        listed = [_told(facts) for facts in files if facts is not None]
         return sorted(listed, key=lambda facts: facts["created"], reverse=True)
 
     def get(self, id: Any) -> dict[str, Any]:
@@ -125,9 +125,9 @@ class Files:
     def remove(self, id: str) -> None:
         """Delete a file."""
         self.get(id)
-        gone = self.folder / f"{_PART}{id}"
-        os.replace(self.folder / id, gone)
-        shutil.rmtree(gone, ignore_errors=True)
+        doomed = self.folder / f"{_PART}{id}"
+        os.replace(self.folder / id, doomed)
+        shutil.rmtree(doomed, ignore_errors=True)
 
     @property
     def bytes(self) -> int:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from wayveil.commands.risk import risk, write_risk_page
-from wayveil.compare.finished_runs import headline, risk_headline
+from wayveil.comparison.finished_runs import headline, risk_headline
 from wayveil.errors import WayveilError
 from wayveil.pipeline.folder.staging import write_private
 from wayveil.pipeline.publish import NotPublished, publish

@@ -29,8 +29,8 @@ _TYPES = {
 def page(request: Request) -> Response:
     """Answer with a file of the page."""
     wanted = request.path_params["name"] or "index.html"
-    there = {path.relative_to(STATIC).as_posix(): path for path in STATIC.rglob("*") if path.is_file()}
-    found = there.get(wanted)
-    if found is None or found.suffix not in _TYPES:
+    files = {path.relative_to(STATIC).as_posix(): path for path in STATIC.rglob("*") if path.is_file()}
+    file = files.get(wanted)
+    if file is None or file.suffix not in _TYPES:
         raise Refused(404, "There is no such page.")
-    return FileResponse(found, media_type=_TYPES[found.suffix])
+    return FileResponse(file, media_type=_TYPES[file.suffix])

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from wayveil.compare.finished_runs import with_yardstick
+from wayveil.comparison.finished_runs import with_measures
 from wayveil.errors import UsageError
 from wayveil.recipe import catalog
 from wayveil.recipe.forms import claim_words
@@ -17,7 +17,7 @@ from wayveil.recipe.recipe import EACH_TRAJECTORY, InputSpec, Recipe, make_input
 from wayveil.recipe.toml import recipe_text
 from wayveil.web.files import Files
 
-__all__ = ["OUT", "Asked", "read_asked", "read_input", "read_method", "source_of", "with_uploads"]
+__all__ = ["OUT", "Request", "read_input", "read_method", "read_request", "source_of", "with_uploads"]
 
 OUT = "publication"
 """The folder that the downloaded recipe writes to."""
@@ -30,7 +30,7 @@ _LONGEST = 200
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class Request:
     """A run that can be queued.
 
     `uploads` are the ids of files by the key of the recipe's [input]; `names` what they are called; `text` is the
@@ -49,7 +49,7 @@ class Asked:
     claim: Mapping[str, Any] | None
 
 
-def read_asked(posted: Any, files: Files) -> Asked:
+def read_request(posted: Any, files: Files) -> Request:
     """Check what was posted; UsageError or Refused with one sentence if it cannot be run."""
     body = _table(posted, "the request")
     what = body.get("what")
@@ -72,7 +72,7 @@ def read_asked(posted: Any, files: Files) -> Asked:
             raise UsageError(f"The output takes {', '.join(_OUTPUT)}; not {wrong[0]!r}.")
         output = {**{key: value for key, value in given.items() if value is not None}, "path": OUT}
         method = _entry("method", "name", recipe.get("method"))
-        checked = with_yardstick(make_recipe({**common, "method": method, "output": output, "title": title}))
+        checked = with_measures(make_recipe({**common, "method": method, "output": output, "title": title}))
         text = recipe_text(checked)
         content = {}
         name = checked.method.name
@@ -83,9 +83,9 @@ def read_asked(posted: Any, files: Files) -> Asked:
         name = None
         claim = None
     shown = names[uploads["path"]]
-    told = title or (f"{name}: {shown}" if name else f"Risk in {shown}")
-    return Asked(
-        what=what, title=told, method=name, file=shown, file_id=uploads["path"], uploads=uploads, names=names,
+    heading = title or (f"{name}: {shown}" if name else f"Risk in {shown}")
+    return Request(
+        what=what, title=heading, method=name, file=shown, file_id=uploads["path"], uploads=uploads, names=names,
         text=text, content=content, claim=claim,
     )  # fmt: skip
 
@@ -148,7 +148,7 @@ def _entry(family: Any, key: str, given: Any) -> dict[str, Any]:
     if not isinstance(name, str):
         raise UsageError(f"Every {family} must say its name as {key!r}.")
     known = {p.name: p for p in catalog.parameters(family, name)}
-    found: dict[str, Any] = {key: name}
+    entry: dict[str, Any] = {key: name}
     for parameter, value in table.items():
         if parameter == key or value is None or value == "":
             continue
@@ -158,8 +158,8 @@ def _entry(family: Any, key: str, given: Any) -> dict[str, Any]:
         declared = known.get(parameter)
         if declared is not None and declared.kind == "int" and isinstance(value, str):
             value = declared.parse(name, value)
-        found[parameter] = value
-    return found
+        entry[parameter] = value
+    return entry
 
 
 def _seed(given: Any) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from wayveil.web.answers import Refused
-from wayveil.web.request import Asked
+from wayveil.web.request import Request
 from wayveil.web.server.disk import bytes_of, is_id, new_id, now, read_json, write_json
 
 __all__ = ["ENDED", "Runs"]
@@ -38,7 +38,7 @@ class Runs:
         for place in self.folder.glob(f"{_PART}*"):
             shutil.rmtree(place, ignore_errors=True)
 
-    def add(self, asked: Asked, posted: Any) -> str:
+    def add(self, asked: Request, posted: Any) -> str:
         """Keep a new run, queued; return its id."""
         id = new_id()
         place = self.folder / f"{_PART}{id}"
@@ -67,10 +67,10 @@ class Runs:
         return self._read(id, "state.json")
 
     def _read(self, id: str, name: str) -> dict[str, Any]:
-        found: dict[str, Any] | None = read_json(self.place(id) / name)
-        if found is None:
+        content: dict[str, Any] | None = read_json(self.place(id) / name)
+        if content is None:
             raise _none()
-        return found
+        return content
 
     def change(self, id: str, **values: Any) -> None:
         """Change the state of a run."""
@@ -79,8 +79,8 @@ class Runs:
 
     def ids(self) -> list[str]:
         """Return all runs, the newest first."""
-        found = [place.name for place in self.folder.iterdir() if is_id(place.name)]
-        created = {id: job["created"] for id in found if (job := read_json(self.folder / id / "job.json")) is not None}
+        names = [place.name for place in self.folder.iterdir() if is_id(place.name)]
+        created = {id: job["created"] for id in names if (job := read_json(self.folder / id / "job.json")) is not None}
         return sorted(created, key=lambda id: created[id], reverse=True)
 
     def remove(self, id: str) -> None:
@@ -88,17 +88,17 @@ class Runs:
         with self._lock:
             if self.state(id)["state"] not in ENDED:
                 raise Refused(409, "This run has not ended; cancel it first.")
-            gone = self.folder / f"{_PART}{id}"
-            os.replace(self.place(id), gone)
-        shutil.rmtree(gone, ignore_errors=True)
+            doomed = self.folder / f"{_PART}{id}"
+            os.replace(self.place(id), doomed)
+        shutil.rmtree(doomed, ignore_errors=True)
 
     def all(self) -> list[dict[str, Any]]:
         """Return what a list shows of every run, the newest first."""
-        found = []
+        runs = []
         for id in self.ids():
             with suppress(Refused):  # deleted meanwhile
-                found.append(self.short(id))
-        return found
+                runs.append(self.short(id))
+        return runs
 
     def using(self, file: str) -> list[str]:
         """Return the runs that use a file, the newest first."""

@@ -30,17 +30,17 @@ def inspect_upload(source: UploadSource, *, settings: bool = False) -> dict[str,
     seen = inspect_file(make_input(dict(source.said)))
     if settings and seen.content is not None:
         seen = choose_settings(seen)
-    found = seen.to_json()
-    for asked, question in zip(found["questions"], seen.questions, strict=True):
-        asked["question"] = source.sentence(question.text)
-        for told, answer in zip(asked["answers"], question.answers, strict=True):
-            told["input"] = _answered(source.posted, answer)
+    content = seen.to_json()
+    for question_json, question in zip(content["questions"], seen.questions, strict=True):
+        question_json["question"] = source.sentence(question.text)
+        for answer_json, answer in zip(question_json["answers"], question.answers, strict=True):
+            answer_json["input"] = _answered(source.posted, answer)
     for name in _SENTENCES:
-        found[name] = [source.sentence(text) for text in found[name]]
+        content[name] = [source.sentence(text) for text in content[name]]
     if seen.refusal:
-        found["cannot_be_published"] = source.sentence(seen.refusal)
+        content["cannot_be_published"] = source.sentence(seen.refusal)
     ready = seen.content is not None
-    named: dict[str, Any] = _named(found, source)
+    named: dict[str, Any] = _named(content, source)
     return {
         **named,
         "recipe_text": source.named(seen.recipe_text()) if ready else None,

@@ -30,7 +30,7 @@ from wayveil.web.files import Files
 from wayveil.web.jobs import Jobs
 from wayveil.web.look import Looks
 from wayveil.web.pages import page
-from wayveil.web.request import read_asked, read_method
+from wayveil.web.request import read_method, read_request
 from wayveil.web.runs import ENDED, Runs
 from wayveil.web.server.guard import Guard
 from wayveil.web.server.zips import zip_of
@@ -68,6 +68,7 @@ def make_app(
         _route("/api/files", api.upload, "POST"),
         _route("/api/files/{id}", api.delete_file, "DELETE"),
         _route("/api/files/{id}/preview", api.preview),
+        _route("/api/files/{id}/preview", api.read, "POST"),
         _route("/api/files/{id}/inspect", api.inspect, "POST"),
         _route("/api/runs", api.list_runs),
         _route("/api/runs", api.start_run, "POST"),
@@ -149,9 +150,20 @@ class _Api:
     def preview(self, request: Request) -> Response:
         facts = self.files.get(request.path_params["id"])
         given = request.query_params
-        told = {name: given.get(name) or None for name in ("kind", "crs", "on_duplicate_time")}
-        seen = self.looks.look(self.files.path(facts["id"]), facts, {**told, "columns": _columns(given)})
+        options = {name: given.get(name) or None for name in ("kind", "crs", "on_duplicate_time")}
+        seen = self.looks.look(self.files.path(facts["id"]), facts, {**options, "columns": _columns(given)})
         return JSONResponse(seen)
+
+    async def read(self, request: Request) -> Response:
+        posted = await _json(request)
+        return await run_in_threadpool(self._read, request.path_params["id"], posted)
+
+    def _read(self, id: str, posted: Any) -> Response:
+        said = posted.get("input") if isinstance(posted, dict) and set(posted) == {"input"} else None
+        if not isinstance(said, dict):
+            raise Refused(400, "The request is not understood: it takes input, an object.")
+        self.files.get(id)
+        return JSONResponse(self.looks.read(find_source(id, said, self.files)))
 
     async def inspect(self, request: Request) -> Response:
         posted = await _json(request)
@@ -174,7 +186,7 @@ class _Api:
 
     def _start(self, posted: Any) -> Response:
         self.jobs.check_room()
-        id = self.runs.add(read_asked(posted, self.files), posted)
+        id = self.runs.add(read_request(posted, self.files), posted)
         self.jobs.submit(id)
         return JSONResponse({"id": id}, 201)
 
@@ -235,10 +247,10 @@ class _Api:
     def report_html(self, request: Request) -> Response:
         id = request.path_params["id"]
         place = self.runs.place(id)
-        found = [p for p in (place / "out/private/report.html", place / "out/report.html") if p.is_file()]
-        if self.runs.state(id)["state"] not in ("done", "refused") or not found:
+        pages = [p for p in (place / "out/private/report.html", place / "out/report.html") if p.is_file()]
+        if self.runs.state(id)["state"] not in ("done", "refused") or not pages:
             raise Refused(404, "This run has no report.")
-        return _download(found[0], "report.html", "text/html; charset=utf-8")
+        return _download(pages[0], "report.html", "text/html; charset=utf-8")
 
     async def compare(self, request: Request) -> Response:
         posted = await _json(request)
@@ -316,11 +328,11 @@ async def _json(request: Request) -> Any:
 
 def _parsed(body: bytes | str) -> Any:
     try:
-        found = json.loads(body)
-        json.dumps(found, ensure_ascii=False, allow_nan=False).encode()  # half a sign, or no number, is no JSON
+        document = json.loads(body)
+        json.dumps(document, ensure_ascii=False, allow_nan=False).encode()  # half a sign, or no number, is no JSON
     except (ValueError, RecursionError):
         raise Refused(400, "The request is not valid JSON.") from None
-    return found
+    return document
 
 
 def _columns(given: Any) -> dict[str, str] | None:
@@ -333,10 +345,10 @@ def _columns(given: Any) -> dict[str, str] | None:
         if not all(isinstance(column, str) for column in named.values()):
             raise Refused(400, "The columns must be names.")
         return dict(named)
-    found = {}
+    columns = {}
     for pair in text.split(",") if text else []:
         name, sign, column = pair.partition("=")
-        if not (sign and name and column) or name in found:
+        if not (sign and name and column) or name in columns:
             raise Refused(400, "The columns must look like traj_id=card,t=time with each name once.")
-        found[name] = column
-    return found
+        columns[name] = column
+    return columns

@@ -10,7 +10,7 @@ from wayveil.errors import InputError
 __all__ = ["are_numbers", "read_lines"]
 
 
-def read_lines(who: str, path: str, otherwise: str) -> list[tuple[int, list[str]]]:
+def read_lines(component: str, path: str, otherwise: str) -> list[tuple[int, list[str]]]:
     """Return the number and the fields of each line that is not empty.
 
     `otherwise` says in an error what can be given instead of such files.
@@ -20,7 +20,8 @@ def read_lines(who: str, path: str, otherwise: str) -> list[tuple[int, list[str]
     except (OSError, ValueError) as error:
         reason = "there is no such file" if isinstance(error, FileNotFoundError) else "it cannot be read as text"
         raise InputError(
-            f"{who}: the file {path!r} of the road network is missing or broken: {reason}. Give the network as the "
+            f"{component}: the file {path!r} of the road network is missing or broken: {reason}. Give the network as "
+            "the "
             f"path without '.cnode.txt' and '.cedge.txt', {otherwise}."
         ) from None
     return [(number, line.split()) for number, line in enumerate(lines, 1) if line.strip()]

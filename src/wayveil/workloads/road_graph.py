@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
-from scipy.sparse.csgraph import connected_components, dijkstra  # type: ignore[import-untyped]
 
 from wayveil.errors import InputError
+from wayveil.model.lazy_module import lazy_module
 from wayveil.workloads.network_files import are_numbers, read_lines
 
 __all__ = ["ROAD_SPEEDS_M_S", "RoadGraph", "Ways", "generated_graph", "read_graph", "ways_to"]
+
+sparse = lazy_module("scipy.sparse")
+csgraph = lazy_module("scipy.sparse.csgraph")
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -150,7 +152,7 @@ def _table(path: str, columns: str) -> Floats:
 
 def _largest_piece(graph: RoadGraph) -> RoadGraph:
     """Return the part of the network with most nodes; of equal ones the first."""
-    _, piece = connected_components(_matrix(graph, np.ones(len(graph.start))), directed=False)
+    _, piece = csgraph.connected_components(_matrix(graph, np.ones(len(graph.start))), directed=False)
     inside = piece == np.argmax(np.bincount(piece))
     new = np.cumsum(inside) - 1
     roads = inside[graph.start] & (graph.start != graph.end)
@@ -173,11 +175,11 @@ def _matrix(graph: RoadGraph, weight: Floats) -> Any:
     order = np.lexsort((both, other, one))
     key = one[order] * n + other[order]
     order = order[np.append(True, key[1:] != key[:-1])]
-    return csr_matrix((both[order], (one[order], other[order])), shape=(n, n))
+    return sparse.csr_matrix((both[order], (one[order], other[order])), shape=(n, n))
 
 
 def _shortest(graph: RoadGraph, weight: Floats, targets: Ints) -> Ways:
-    left, before = dijkstra(_matrix(graph, weight), indices=targets, return_predecessors=True)
+    left, before = csgraph.dijkstra(_matrix(graph, weight), indices=targets, return_predecessors=True)
     towards = before.astype(np.int64)
     towards[np.arange(len(targets)), targets] = targets
     return Ways(towards=towards, left_s=left)

@@ -7,20 +7,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
-from scipy.sparse.csgraph import (  # type: ignore[import-untyped]
-    connected_components,
-    dijkstra,
-    minimum_spanning_tree,
-)
-from scipy.spatial import Delaunay  # type: ignore[import-untyped]
 
 from wayveil.errors import InputError
 from wayveil.model import RoadNetwork
 from wayveil.model.data.ragged import FloatArray, IntArray
+from wayveil.model.lazy_module import lazy_module
 from wayveil.workloads.network_files import are_numbers, read_lines
 
 __all__ = ["RoadWays", "file_map", "largest_piece", "random_map", "road_ways"]
+
+sparse = lazy_module("scipy.sparse")
+csgraph = lazy_module("scipy.sparse.csgraph")
+spatial = lazy_module("scipy.spatial")
 
 
 _SPACING_M = 500.0  # of neighbouring intersections of the random map, about
@@ -47,11 +45,11 @@ def random_map(streets: int, rng: np.random.Generator) -> RoadNetwork:
     """
     n = max(4, streets // 2)
     xy = rng.random((n, 2)) * np.sqrt(n) * _SPACING_M
-    corners = Delaunay(xy).simplices
+    corners = spatial.Delaunay(xy).simplices
     pairs = np.sort(np.concatenate([corners[:, [0, 1]], corners[:, [1, 2]], corners[:, [2, 0]]]), axis=1)
     pairs = np.unique(pairs, axis=0)
     length = np.hypot(*(xy[pairs[:, 0]] - xy[pairs[:, 1]]).T)
-    tree = minimum_spanning_tree(csr_matrix((length, (pairs[:, 0], pairs[:, 1])), shape=(n, n))).tocoo()
+    tree = csgraph.minimum_spanning_tree(sparse.csr_matrix((length, (pairs[:, 0], pairs[:, 1])), shape=(n, n))).tocoo()
     in_tree = np.isin(pairs[:, 0] * n + pairs[:, 1], tree.row.astype(np.int64) * n + tree.col)
     chosen = np.sort(np.lexsort((length, ~in_tree))[: max(streets, n - 1)])
     names = [str(i) for i in range(len(chosen))]
@@ -84,8 +82,8 @@ def largest_piece(network: RoadNetwork) -> IntArray:
     """Return the nodes of the largest part in which every node can be reached from every other."""
     n = len(network.nodes)
     ones = np.ones(len(network))
-    graph = csr_matrix((ones, (network.from_node, network.to_node)), shape=(n, n))
-    _, piece = connected_components(graph, connection="strong")
+    graph = sparse.csr_matrix((ones, (network.from_node, network.to_node)), shape=(n, n))
+    _, piece = csgraph.connected_components(graph, connection="strong")
     return np.flatnonzero(piece == np.argmax(np.bincount(piece)))
 
 
@@ -97,7 +95,9 @@ def road_ways(network: RoadNetwork, targets: IntArray) -> RoadWays:
     end = network.to_node[best]
     # Ways to a target are ways from it against the direction of the roads.
     weight = _lengths(network)[best]
-    _, after = dijkstra(csr_matrix((weight, (end, start)), shape=(n, n)), indices=targets, return_predecessors=True)
+    _, after = csgraph.dijkstra(
+        sparse.csr_matrix((weight, (end, start)), shape=(n, n)), indices=targets, return_predecessors=True
+    )
     reached = after >= 0
     key = np.broadcast_to(np.arange(n), after.shape)[reached] * n + after[reached]
     by = np.full(after.shape, -1, np.int32)

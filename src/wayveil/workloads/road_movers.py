@@ -174,10 +174,10 @@ class RoadMovers(Workload):
             at = at[:n]
             before = before[:n]
             heading = heading[:n]
-            there = np.flatnonzero(at == places[heading])
-            if len(there):
-                other = _drawn(popularity, len(there), rng)
-                heading[there] = np.where(other == heading[there], (other + 1) % len(places), other)
+            arrived = np.flatnonzero(at == places[heading])
+            if len(arrived):
+                other = _drawn(popularity, len(arrived), rng)
+                heading[arrived] = np.where(other == heading[arrived], (other + 1) % len(places), other)
             by = ways.by[heading, at].astype(np.int64)
             if self.wander:
                 stray = np.flatnonzero(rng.random(n) < self.wander)

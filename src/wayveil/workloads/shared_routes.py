@@ -128,8 +128,8 @@ def leanings(stops: Stops, places: int, spread: float, telling: float, rng: np.r
     """Return what each row of stops adds to the log-odds of a sensitive value: normal, more at one place in ten."""
     special = rng.random(places) < 0.1
     touched: Array = np.any(special[stops.place] & (stops.hour >= 0), axis=1)
-    found: Array = spread * rng.normal(size=touched.shape) + telling * touched
-    return found
+    leaning: Array = spread * rng.normal(size=touched.shape) + telling * touched
+    return leaning
 
 
 def zipf(n: int, shift: float = 0.0) -> Array:
@@ -171,8 +171,8 @@ def _deviate(
     n, width = hour.shape
     person = np.arange(n)
     used = hour >= 0
-    elsewhere = person[rng.random(n) < deviations.detour]
-    place[elsewhere, rng.integers(width, size=len(elsewhere))] = pick(popularity, len(elsewhere), rng)
+    on_detour = person[rng.random(n) < deviations.detour]
+    place[on_detour, rng.integers(width, size=len(on_detour))] = pick(popularity, len(on_detour), rng)
     late = person[rng.random(n) < deviations.late]
     stop = rng.integers(width, size=len(late))
     hour[late, stop] += used[late, stop] & (hour[late, stop] + 1 < hours)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from wayveil.attacks import Continuity
 from wayveil.engines import LocalEngine
 from wayveil.errors import ParameterError
-from wayveil.model import Points, Regions
+from wayveil.model import Boxes, Points
 
 
 def run(truth, target, **parameters):
@@ -89,7 +89,7 @@ def scenes(draw):
     owner = draw(st.lists(st.integers(0, n - 1), min_size=n, max_size=n))
     known = np.array([draw(st.booleans()) for _ in range(n * times)], bool)
     points = replace(Points.from_records(truth, owner=owner), known=known if draw(st.booleans()) else None)
-    return points, Regions.from_records(boxes, owner=owner)
+    return points, Boxes.from_records(boxes, owner=owner)
 
 
 @settings(deadline=None, max_examples=150)
@@ -120,7 +120,7 @@ def pair(before, after, known=5.0, **more):
         boxes.append([cells[0], box, cells[1]])
         truth.append([(0, start, 0.5), (1, known if at == 0 else 10.0 - known, 0.5), (2, end, 0.5)])
     points = Points.from_records(truth, **more)
-    return replace(points, known=points.t == 1), Regions.from_records(boxes, **more)
+    return replace(points, known=points.t == 1), Boxes.from_records(boxes, **more)
 
 
 def test_interpolation_finds_who_is_between_the_cells() -> None:
@@ -159,9 +159,9 @@ def test_boxes_that_a_group_shares_are_looked_past() -> None:
         truth.append([(t, x, 0.5) for t in range(5)])
     points = Points.from_records(truth)
     points = replace(points, known=points.t == 2)
-    assert run(points, Regions.from_records(boxes), top_speed=100, k=2)["identity_max"] == 1.0
+    assert run(points, Boxes.from_records(boxes), top_speed=100, k=2)["identity_max"] == 1.0
     cut = [way[1:4] for way in boxes]  # nothing but what is shared
-    assert run(points, Regions.from_records(cut), top_speed=100, k=2)["identity_max"] == 0.5
+    assert run(points, Boxes.from_records(cut), top_speed=100, k=2)["identity_max"] == 0.5
 
 
 def test_auto_is_the_rounded_speed_of_the_data() -> None:

@@ -20,7 +20,7 @@ from wayveil.attacks.positions.graph_attack import GraphAttack
 from wayveil.attacks.positions.narrow_graphs import count_narrow
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
-from wayveil.model import Frame, Points, Regions
+from wayveil.model import Boxes, Frame, Points
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "attack_graph" / "graphs.json").read_text())
 ENGINE = LocalEngine(workers=2)
@@ -243,7 +243,7 @@ def test_chains_that_do_not_agree_are_told():
     n = 50
     truth = Points.from_records([cells((0, i, 0)) for i in range(n)])
     places = [[(0, 0, i, i, 0, 0), (0, 0, (i + 1) % n, (i + 1) % n, 0, 0)] for i in range(n)]
-    target = Regions.from_records([[tuple(map(float, box)) for box in boxes] for boxes in places])
+    target = Boxes.from_records([[tuple(map(float, box)) for box in boxes] for boxes in places])
     for seed in range(4):
         found = attack(truth, target, seed=seed).measured
         assert found["components_sampled"] == 1
@@ -274,7 +274,7 @@ def test_probabilities_are_those_of_all_assignments_over_trajectories_and_over_p
             trajectories += Fraction(uses[i, o], total) * (owner[o] == owner[i])
             people += Fraction(uses[i, o], total) * (owner[i] in like) / len(like)
         risk[owner[i]] = max(risk[owner[i]], trajectories, people)
-    found = attack(truth, Regions.from_records(boxes, owner=owner)).measured
+    found = attack(truth, Boxes.from_records(boxes, owner=owner)).measured
     assert found["identity_max"] == pytest.approx(float(max(risk.values())))
     assert found["identity_mean"] == pytest.approx(float(sum(risk.values()) / len(risk)))
 
@@ -291,7 +291,7 @@ def test_where_it_is_not_exact_the_largest_probability_is_never_too_low(seed):
     owner = rng.integers(0, 4, len(group)).tolist()
     truth = Points.from_records([cells((0, x, 0)) for x in place.tolist()], owner=owner)
     boxes = [[(0, 0, float(low[g]), float(low[g] + 2), 0.0, 0.0)] for g in group.tolist()]
-    target = Regions.from_records(boxes, owner=owner)
+    target = Boxes.from_records(boxes, owner=owner)
     exact = attack(truth, target).measured
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(assignments, "_NARROW_STEPS", 0)
@@ -378,7 +378,7 @@ def example2():
 
 def test_the_naive_publication_of_the_survey_is_breached():
     truth, boxes = example2()
-    target = Regions.from_records(boxes)
+    target = Boxes.from_records(boxes)
     assert set(zip(*(c.tolist() for c in fitting(truth, target, np.arange(3))), strict=True)) == {
         (0, 0), (0, 1), (1, 1), (1, 2), (2, 1), (2, 2),
     }  # fmt: skip
@@ -394,13 +394,13 @@ def test_the_naive_publication_of_the_survey_is_breached():
 def test_extreme_union_of_the_survey_leaves_two_candidates_but_is_not_symmetric():
     truth, boxes = example2()
     wide = (2, 2, 2.0, 6.0, 1.0, 7.0)
-    found = attack(truth, Regions.from_records([[box[0], wide] for box in boxes]), threshold="1/2").measured
+    found = attack(truth, Boxes.from_records([[box[0], wide] for box in boxes]), threshold="1/2").measured
     assert (found["min_candidate_people"], found["identity_max"], found["identity_share_above"]) == (2, 0.5, 0)
     assert found["identity_mean"] == pytest.approx((0.5 + 0.25 + 0.5) / 3)
     assert found["edges_symmetric_share"] == pytest.approx(7 / 8)
     assert found["edges_ruled_out_share"] == 0
     first = (1, 1, 1.0, 6.0, 2.0, 6.0)
-    found = attack(truth, Regions.from_records([[first, wide]] * 3), threshold="1/3").measured
+    found = attack(truth, Boxes.from_records([[first, wide]] * 3), threshold="1/3").measured
     assert (found["min_candidate_people"], found["edges_symmetric_share"]) == (3, 1)
     assert (found["identity_max"], found["identity_share_above"]) == (1 / 3, 0)
 
@@ -436,7 +436,7 @@ def data_and_boxes(draw):
     truth = Points.from_records(records)
     if draw(st.booleans()):
         truth = replace(truth, known=np.array(known, bool))
-    target = Regions.from_records(boxes)
+    target = Boxes.from_records(boxes)
     if draw(st.booleans()):
         target = Points.from_records([[(t, draw(place), draw(place)) for t, _, _ in record] for record in records])
     return truth, target
@@ -471,7 +471,7 @@ def test_edges_of_larger_data_in_chunks(chunk, monkeypatch):
         group = i - i % 3  # three share their boxes, each around the first's place
         cx, cy, w = x[group], y[group], wide[group]
         boxes.append([(j, j + j % 2, cx[j] - w[j], cx[j] + w[j], cy[j] - w[j], cy[j] + w[j]) for j in range(t)])
-    target = Regions.from_records(boxes)
+    target = Boxes.from_records(boxes)
     i, o = fitting(truth, target, np.arange(n))
     assert list(zip(i.tolist(), o.tolist(), strict=True)) == sorted(oracle_edges(truth, target))
 
@@ -481,7 +481,7 @@ def test_degrees_have_a_micrometre_of_room_and_metres_none():
     for frame_, found in ((frame, 2), (Frame(), 1)):
         truth = Points.from_records([[(0, 5.0, 5.0)], [(0, 7.0, 5.0)]], frame=frame_)
         edge = [(0, 0, 5.0 + 9e-7, 8.0, 0.0, 5.0 - 9e-7)]
-        boxes = Regions.from_records([[(0, 0, 5.0, 5.0, 5.0, 5.0)], edge], frame=frame_)
+        boxes = Boxes.from_records([[(0, 0, 5.0, 5.0, 5.0, 5.0)], edge], frame=frame_)
         i, _ = fitting(truth, boxes, np.arange(2))
         assert (i == 0).sum() == found
 
@@ -506,7 +506,7 @@ def test_a_person_counts_with_the_trajectory_that_tells_most():
 
 def test_who_was_not_published_is_not_found():
     truth = Points.from_records([cells((0, 0, 0)), cells((0, 0, 0)), cells((0, 5, 5))])
-    target = Regions.from_records([[(0, 0, 0.0, 1.0, 0.0, 1.0)], [(0, 0, 0.0, 1.0, 0.0, 1.0)], []])
+    target = Boxes.from_records([[(0, 0, 0.0, 1.0, 0.0, 1.0)], [(0, 0, 0.0, 1.0, 0.0, 1.0)], []])
     result = attack(truth, target)
     found = result.measured
     assert (result.victims, found["victims_published_share"]) == (3, pytest.approx(2 / 3))
@@ -557,7 +557,7 @@ def test_equal_boxes_give_the_largest_share_of_one_owner():
     owner = [7] * 20 + [8] + [1, 2, 3, 1]
     boxes = [[(0, 0, 0.0, 1.0, 0.0, 1.0)]] * 21 + [[(0, 0, 9.0, 10.0, 0.0, 1.0)]] * 4
     truth = Points.from_records([cells((0, 0, 0))] * 21 + [cells((0, 9, 0))] * 4, owner=owner)
-    found = attack(truth, Regions.from_records(boxes, owner=owner)).measured
+    found = attack(truth, Boxes.from_records(boxes, owner=owner)).measured
     assert found["identity_max"] == pytest.approx(20 / 21)
     assert found["identity_mean"] == pytest.approx((20 / 21 + 1 / 2 + 1 / 2 + 1 / 3 + 1 / 3) / 5)
 
@@ -598,7 +598,7 @@ def test_nobody_to_attack(records):
     assert result.measured["identity_mean"] is result.measured["min_candidate_people"] is None
 
 
-@pytest.mark.parametrize("kind", [Points, Regions])
+@pytest.mark.parametrize("kind", [Points, Boxes])
 def test_nothing_published(kind):
     truth = Points.from_records([cells((0, 0, 0)), cells((0, 5, 0))])
     result = attack(truth, kind.from_records([[], []]))
@@ -610,7 +610,7 @@ def test_huge_coordinates_and_times_up_to_the_end_of_numbers():
     truth = Points.from_records([cells((-end, 1e12, 1e12)), cells((end, -1e12, 1e12))])
     assert attack(truth, truth).measured["identity_mean"] == 1
     box = [(-end, end, -1e12, 1e12, 1e12, 1e12)]
-    assert attack(truth, Regions.from_records([box, box])).measured["identity_mean"] == 0.5
+    assert attack(truth, Boxes.from_records([box, box])).measured["identity_mean"] == 0.5
 
 
 @pytest.mark.usefixtures("nothing_is_narrow")
@@ -628,7 +628,7 @@ def test_same_seed_same_result_on_one_core_or_more():
 def crowd():
     """Forty people in a row, each in a box that reaches to the neighbours."""
     truth = Points.from_records([cells((0, i, 0)) for i in range(40)])
-    return truth, Regions.from_records([[(0, 0, i - 1.0, i + 1.0, 0.0, 0.0)] for i in range(40)])
+    return truth, Boxes.from_records([[(0, 0, i - 1.0, i + 1.0, 0.0, 0.0)] for i in range(40)])
 
 
 def test_what_is_told():

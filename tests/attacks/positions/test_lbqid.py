@@ -15,7 +15,7 @@ from wayveil.attacks.positions.lbqid import Lbqid, user_table
 from wayveil.attacks.positions.lbqid_pattern import parse_pattern, parse_recurrence
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
-from wayveil.model import Frame, Points, Regions
+from wayveil.model import Boxes, Frame, Points
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "lbqid" / "commuters.json").read_text())
 SECOND = 1_000_000
@@ -154,7 +154,7 @@ def case(seed):
         boxes.append([(start, end, *box[2:]) for start, end, box in zip(starts, ends, row, strict=True)])
     owner = rng.integers(0, 4, n).tolist() if rng.random() < 0.5 else None
     truth = Points.from_records(records, owner=owner, time_format="epoch")
-    target = truth if rng.random() < 0.2 else Regions.from_records(boxes, owner=owner, time_format="epoch")
+    target = truth if rng.random() < 0.2 else Boxes.from_records(boxes, owner=owner, time_format="epoch")
     elements, texts = [], []
     for _ in range(rng.integers(1, 4)):
         (x1, x2), (y1, y2) = np.sort(rng.choice([0, 0, 1, 1], (2, 2), replace=False), axis=1).tolist()
@@ -196,7 +196,7 @@ def generalised(data):
     ten = 600 * SECOND
     area = {True: (0.0, 10.0, 0.0, 10.0), False: (50.0, 60.0, 50.0, 60.0)}
     boxes = [[(t - ten, t + ten, *area[x < 20]) for t, x, _ in data.record(i)] for i in range(4)]
-    return Regions.from_records(boxes, time_format=data.time_format)
+    return Boxes.from_records(boxes, time_format=data.time_format)
 
 
 @pytest.mark.parametrize(("k", "holds"), [(2, "k2"), (3, "k3")])
@@ -369,7 +369,7 @@ def test_a_published_box_of_degrees_has_a_micrometre_of_room():
         t = seconds("2024-01-01T12:00:00")
         truth = Points.from_records([[(t, 5.0, 5.0)], [(t, 6.0, 6.0)]], time_format="epoch", frame=frame)
         near = (t, t, 5.0, 6.0 - 9e-7, 5.0, 6.0 - 9e-7)
-        boxes = Regions.from_records([[near], [near]], time_format="epoch", frame=frame)
+        boxes = Boxes.from_records([[near], [near]], time_format="epoch", frame=frame)
         everywhere = "-180,-90,180,90" if frame.degrees else "0,0,9,9"
         table = user_table(Lbqid(pattern=f"{everywhere} 12:00-12:00"), truth, boxes)
         assert table.witnesses.tolist() == [witnesses, 1]
@@ -405,7 +405,7 @@ def test_times_outside_the_calendar_are_refused(t):
 
 def test_samples_that_are_not_published_make_no_request():
     data = Points.from_records([at("2024-01-01T12:00")] * 3, time_format="epoch")
-    target = Regions.from_records([[], [], []], time_format="epoch")
+    target = Boxes.from_records([[], [], []], time_format="epoch")
     found = attack(data, target, pattern=f"{PLACE} 12:00-12:00", k=3).measured
     assert (found["users_exposed"], found["min_witness_people"], found["requests_published_share"]) == (0, 2, 0)
     assert attack(data, target, pattern=f"{PLACE} 12:00-12:00", k=4).measured["users_exposed"] == 3

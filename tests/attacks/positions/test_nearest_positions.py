@@ -14,7 +14,7 @@ from wayveil.attacks.positions.known_positions import KnownSamples, Tracks
 from wayveil.attacks.positions.nearest_positions import NearestPositions
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
-from wayveil.model import Frame, Points, Regions
+from wayveil.model import Boxes, Frame, Points
 
 ENGINE = LocalEngine(workers=2)
 
@@ -114,7 +114,7 @@ def pairs(draw):
         return truth, truth
     if kind == "points":
         return truth, Points.from_records([draw(point_records()) for _ in range(n)])
-    return truth, Regions.from_records([draw(box_records()) for _ in range(n)])
+    return truth, Boxes.from_records([draw(box_records()) for _ in range(n)])
 
 
 @given(pairs(), st.integers(1, 5), st.integers(0, 2**32))
@@ -216,7 +216,7 @@ def test_equal_trajectories_of_g_owners_give_one_over_g(g, regions):
     shared = [(t, 4.1, 4.3) for t in range(0, 5, 2)]
     target = Points.from_records([shared] * g)
     if regions:
-        target = Regions.from_records([[(t, t, 0.0, 9.0, 0.0, 9.0) for t in range(5)]] * g)
+        target = Boxes.from_records([[(t, t, 0.0, 9.0, 0.0, 9.0) for t in range(5)]] * g)
     found = attack(truth, target, threshold=f"1/{g}").measured
     assert found["identity_mean"] == found["identity_max"] == found["identity_mean_with_1_sample"] == 1 / g
     assert found["identity_share_above"] == 0
@@ -278,13 +278,13 @@ def test_the_speed_of_boxes_is_that_of_their_middles():
     grows = [(0, 0, 0.0, 0.0, 0.0, 0.0), (10, 10, 0.0, 40.0, 0.0, 0.0)]
     for y, success in ((3.0, 0), (5.0, 1)):
         truth = Points.from_records([[(12, 0.0, 0.0)], []])
-        target = Regions.from_records([grows, [(12, 12, 0.0, 0.0, y, y)]])
+        target = Boxes.from_records([grows, [(12, 12, 0.0, 0.0, y, y)]])
         assert attack(truth, target).measured["identity_mean"] == success
 
 
 def test_boxes_that_take_no_time():
     truth = Points.from_records([[(4, 50.0, 0.0)], [(4, 9.0, 0.0)]])
-    target = Regions.from_records([[(4, 4, x, x, 0.0, 0.0) for x in (0.0, 50.0)], [(4, 4, 9.0, 9.0, 0.0, 0.0)]])
+    target = Boxes.from_records([[(4, 4, x, x, 0.0, 0.0) for x in (0.0, 50.0)], [(4, 4, 9.0, 9.0, 0.0, 0.0)]])
     assert attack(truth, target).measured["identity_mean"] == 1
 
 
@@ -297,7 +297,7 @@ def test_where_nothing_moves_time_still_counts():
 
 def test_boxes_that_contain_what_is_known_are_candidates_and_else_the_nearest_box():
     truth = Points.from_records([[(0, 1.0, 1.0), (1, 2.0, 2.0)], [(0, 8.0, 8.0), (1, 8.0, 8.0)], [(0, 30.0, 0.0)]])
-    target = Regions.from_records(
+    target = Boxes.from_records(
         [
             [(0, 0, 0.0, 4.0, 0.0, 4.0), (1, 1, 0.0, 4.0, 0.0, 4.0)],
             [(0, 0, 1.0, 9.0, 1.0, 9.0), (1, 1, 3.0, 9.0, 3.0, 9.0)],
@@ -327,26 +327,26 @@ def test_boxes_between_and_boxes_at_once(boxes, known):
     for x, y in known:
         truth = Points.from_records([[(4, x, y)], []])
         off = [(0, 9, x + 0.01, x + 0.01, y, y)]
-        assert attack(truth, Regions.from_records([boxes, off])).measured["identity_mean"] == 1
+        assert attack(truth, Boxes.from_records([boxes, off])).measured["identity_mean"] == 1
         beyond_x = Points.from_records([[(4, 35.1, 15.0)], []])
         beyond_y = Points.from_records([[(4, 35.0, 15.1)], []])
         for beyond_it in (beyond_x, beyond_y):
             near = [(0, 9, *(2 * [beyond_it.x[0] + 0.05]), *(2 * [beyond_it.y[0]]))]
-            assert attack(beyond_it, Regions.from_records([boxes, near])).measured["identity_mean"] == 0
+            assert attack(beyond_it, Boxes.from_records([boxes, near])).measured["identity_mean"] == 0
 
 
 def test_a_box_without_extent_is_a_point():
     rng = np.random.default_rng(8)
     truth = Points.from_records([[(t, *rng.uniform(0, 9, 2)) for t in range(4)] for _ in range(12)])
     moved = [[(t, x + rng.normal(), y + rng.normal()) for t, x, y in truth.record(i)[::3]] for i in range(12)]
-    boxes = Regions.from_records([[(t, t, x, x, y, y) for t, x, y in record] for record in moved])
+    boxes = Boxes.from_records([[(t, t, x, x, y, y) for t, x, y in record] for record in moved])
     assert attack(truth, boxes) == attack(truth, Points.from_records(moved))
 
 
 # Nothing there, and extreme values.
 
 
-@pytest.mark.parametrize("kind", [Points, Regions])
+@pytest.mark.parametrize("kind", [Points, Boxes])
 def test_nothing_published(kind):
     result = attack(TRUE, kind.from_records([[]] * 5))
     assert result.victims == 5

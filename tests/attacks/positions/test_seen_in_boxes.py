@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from wayveil.attacks.positions.seen_in_boxes import SeenInBoxes
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
-from wayveil.model import Regions
+from wayveil.model import Boxes
 
 
 def attack(data, target=None, *, seed=1, workers=1, **parameters):
@@ -32,7 +32,7 @@ def boxes(draw):
             t = end
         records.append(record)
     owner = draw(st.lists(st.integers(5, 8), min_size=len(records), max_size=len(records)))
-    return Regions.from_records(records, owner=owner)
+    return Boxes.from_records(records, owner=owner)
 
 
 def people_around(data, positions):
@@ -72,7 +72,7 @@ def test_equals_the_definition_on_small_data(data, positions, hidden, seed):
 def test_groups_that_share_their_boxes_bound_the_risk():
     shared = [(t, t + 5, 0.0, 100.0, 0.0, 50.0) for t in range(0, 50, 10)]
     apart = [(t, t + 5, 900.0, 950.0, 0.0, 50.0) for t in range(0, 50, 10)]
-    data = Regions.from_records([shared] * 4 + [apart] * 3)
+    data = Boxes.from_records([shared] * 4 + [apart] * 3)
     found = attack(data, threshold=Fraction(1, 4))
     assert found.measured["identity_max"] == pytest.approx(1 / 3)
     assert found.measured["identity_mean"] == pytest.approx((4 / 4 + 3 / 3) / 7)
@@ -83,8 +83,8 @@ def test_groups_that_share_their_boxes_bound_the_risk():
 
 
 def test_known_positions_are_of_the_truth_and_may_fit_nobody():
-    truth = Regions.from_records([[(0, 1, 0.0, 1.0, 0.0, 1.0)]])
-    other = Regions.from_records([[(0, 1, 5.0, 6.0, 0.0, 1.0)]])
+    truth = Boxes.from_records([[(0, 1, 0.0, 1.0, 0.0, 1.0)]])
+    other = Boxes.from_records([[(0, 1, 5.0, 6.0, 0.0, 1.0)]])
     found = attack(truth, other)
     assert (found.measured["identity_mean"], found.measured["unmatched_share"]) == (0, 1)
 
@@ -92,7 +92,7 @@ def test_known_positions_are_of_the_truth_and_may_fit_nobody():
 def test_victims_are_drawn_and_workers_do_not_matter():
     rng = np.random.default_rng(2)
     records = [[(t, t, x, x + 3, 0.0, 1.0)] for t, x in zip(range(200), rng.uniform(0, 9, 200).tolist(), strict=True)]
-    data = Regions.from_records(records)
+    data = Boxes.from_records(records)
     one, two = (attack(data, victims=50, workers=workers) for workers in (1, 2))
     assert one.victims == 50
     assert one.measured == two.measured
@@ -100,13 +100,13 @@ def test_victims_are_drawn_and_workers_do_not_matter():
 
 
 def test_nothing_to_attack():
-    for data in (Regions.from_records([]), Regions.from_records([[]])):
+    for data in (Boxes.from_records([]), Boxes.from_records([[]])):
         found = attack(data)
         assert (found.victims, found.measured["identity_mean"]) == (0, None)
 
 
 def test_what_cannot_be_compared_or_is_out_of_range_is_refused():
-    data = Regions.from_records([[(0, 1, 0.0, 1.0, 0.0, 1.0)]])
+    data = Boxes.from_records([[(0, 1, 0.0, 1.0, 0.0, 1.0)]])
     with pytest.raises(InputError, match="cannot be compared"):
         attack(data, replace(data, time_format="utc"))
     for positions in (0, 21):

@@ -15,7 +15,7 @@ from wayveil.attacks.positions.known_positions import KnownSamples
 from wayveil.attacks.positions.watched_places import WatchedPlaces
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
-from wayveil.model import Points, Regions
+from wayveil.model import Boxes, Points
 
 ENGINE = LocalEngine(workers=2)
 
@@ -54,7 +54,7 @@ def way_passes(a, b, start, stop, x, y, radius):
 
 def passes(data, i, start, stop, x, y, radius):
     record = [tuple(Fraction(value) for value in row) for row in data.record(i)]
-    if isinstance(data, Regions):
+    if isinstance(data, Boxes):
         return any(box_passes(box, start, stop, x, y, radius) for box in record)
     still = any(box_passes((t, t, px, px, py, py), start, stop, x, y, radius) for t, px, py in record)
     return still or any(way_passes(a, b, start, stop, x, y, radius) for a, b in pairwise(record))
@@ -96,7 +96,7 @@ def pairs(draw):
         return truth, truth
     if kind == "points":
         return truth, Points.from_records([draw(point_records()) for _ in range(n)])
-    return truth, Regions.from_records([draw(box_records()) for _ in range(n)])
+    return truth, Boxes.from_records([draw(box_records()) for _ in range(n)])
 
 
 @given(pairs(), st.sampled_from(["exact", "1", "2", "9"]), st.integers(0, 3), st.integers(0, 2**32))
@@ -186,7 +186,7 @@ def test_a_trajectory_is_nowhere_before_it_begins_and_after_it_ends():
 
 def test_boxes_that_meet_the_disc_pass():
     truth = Points.from_records([line((5, 0, 0)), [], [], []])
-    target = Regions.from_records(
+    target = Boxes.from_records(
         [
             [(5, 5, -10.0, 10.0, -10.0, 10.0)],
             [(0, 4, 0.0, 1.0, 0.0, 1.0), (5, 6, 3.0, 9.0, 4.0, 9.0)],
@@ -206,7 +206,7 @@ def test_equal_trajectories_of_g_owners_give_at_most_one_over_g(g, regions):
     truth = Points.from_records([[(t, *rng.uniform(0, 9, 2)) for t in range(5)] for _ in range(g)])
     target = Points.from_records([line(*((t, 4, 4) for t in range(5)))] * g)
     if regions:
-        target = Regions.from_records([[(t, t, 0.0, 9.0, 0.0, 9.0) for t in range(5)]] * g)
+        target = Boxes.from_records([[(t, t, 0.0, 9.0, 0.0, 9.0) for t in range(5)]] * g)
     found = attack(truth, target, radius=9, threshold=f"1/{g}").measured
     assert found["identity_mean"] == found["identity_max"] == 1 / g
     assert found["identity_share_above"] == 0
@@ -256,7 +256,7 @@ def test_trips_of_one_person_hide_nobody():
 # Nothing there, and extreme values.
 
 
-@pytest.mark.parametrize("kind", [Points, Regions])
+@pytest.mark.parametrize("kind", [Points, Boxes])
 def test_nothing_published(kind):
     truth = Points.from_records([line((0, 0, 0)), line((0, 5, 0))])
     result = attack(truth, kind.from_records([[], []]))

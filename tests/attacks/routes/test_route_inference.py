@@ -14,7 +14,7 @@ from route_definitions import find_exposed
 from wayveil.attacks.routes.route_inference import InferenceRoutes
 from wayveil.engines import LocalEngine
 from wayveil.model import RoadNetwork, Routes
-from wayveil.verify.common.inferred_routes import find_inference_routes
+from wayveil.verifiers.common.inferred_routes import find_inference_routes
 
 ROADS = [("ab", "a", "b"), ("ba", "b", "a"), ("bc", "b", "c"), ("bd", "b", "d"), ("db", "d", "b"), ("cc", "c", "c")]
 NETWORK = RoadNetwork.from_roads(ROADS)

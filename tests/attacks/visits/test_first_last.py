@@ -13,7 +13,7 @@ from wayveil.attacks.visits.first_last import FirstLast
 from wayveil.attacks.visits.known_trips import KnownTrips, Span, around, people_fitting
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
-from wayveil.model import Points, Regions
+from wayveil.model import Boxes, Points
 
 ENGINE = LocalEngine(workers=2)
 
@@ -93,7 +93,7 @@ def pairs(draw):
         return truth, truth
     if kind == "points":
         return truth, Points.from_records([draw(point_records()) for _ in range(n)])
-    return truth, Regions.from_records([draw(box_records()) for _ in range(n)])
+    return truth, Boxes.from_records([draw(box_records()) for _ in range(n)])
 
 
 @given(pairs(), st.sampled_from(["exact", "any", "1", "3"]), st.integers(0, 4))

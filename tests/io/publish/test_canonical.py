@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from wayveil.io.publish.canonical import DECIMALS, SLACK_DEG, boxes_to_file, boxes_to_metres, points_to_file
 from wayveil.io.publish.layouts import as_published
-from wayveil.model import Frame, Points, Regions, Visits
+from wayveil.model import Boxes, Frame, Points, Visits
 
 PLANAR = Frame(crs="EPSG:2100")
 
@@ -34,9 +34,9 @@ def places(draw: st.DrawFn) -> tuple[Frame, np.ndarray, np.ndarray]:
     return frame, np.array(east) * 180 * frame.x_scale, (lat - frame.lat_0) * frame.y_scale
 
 
-def box(frame: Frame, x: np.ndarray, y: np.ndarray) -> Regions:
+def box(frame: Frame, x: np.ndarray, y: np.ndarray) -> Boxes:
     sides = (float(x.min()), float(x.max()), float(y.min()), float(y.max()))
-    return Regions.from_records([[(0, 0, *sides)], [(0, 0, *sides)]], frame=frame)
+    return Boxes.from_records([[(0, 0, *sides)], [(0, 0, *sides)]], frame=frame)
 
 
 @given(places())
@@ -84,7 +84,7 @@ def test_degrees_are_in_range(drawn: tuple[Frame, np.ndarray, np.ndarray]) -> No
 
 def test_boxes_beyond_the_ends_of_the_earth_are_cut() -> None:
     frame = Frame.for_degrees(np.array([10.0, 10.5]), np.array([89.0, 90.0]))
-    far = Regions.from_records([[(0, 0, -1e12, 1e12, -1e12, 1e12)]], frame=frame)
+    far = Boxes.from_records([[(0, 0, -1e12, 1e12, -1e12, 1e12)]], frame=frame)
     sides = boxes_to_file(far)
     np.testing.assert_allclose(
         [sides[name][0] for name in ("x_min", "x_max", "y_min", "y_max")],
@@ -122,7 +122,7 @@ def test_degrees_of_a_file_do_not_depend_on_the_middle_of_the_frame() -> None:
 
 
 def test_planar_coordinates_stay_as_they_are() -> None:
-    regions = Regions.from_records([[(0, 1, -0.0, 0.2, -1e12, 5.5)]], frame=PLANAR)
+    regions = Boxes.from_records([[(0, 1, -0.0, 0.2, -1e12, 5.5)]], frame=PLANAR)
     assert str(as_published(regions).record(0)) == "[(0, 1, 0.0, 0.2, -1000000000000.0, 5.5)]"
     assert boxes_to_metres(PLANAR, boxes_to_file(regions))["y_min"][0] == -1e12
     odd = Frame(lon_0=5.0, x_scale=2.0)  # a projection that is not in use
@@ -136,5 +136,5 @@ def test_planar_coordinates_stay_as_they_are() -> None:
 @pytest.mark.parametrize("degrees", [False, True])
 def test_nothing_at_all(degrees: bool) -> None:
     frame = Frame.for_degrees(np.zeros(0), np.zeros(0)) if degrees else PLANAR
-    assert as_published(Regions.from_records([[]], frame=frame)).n_rows == 0
+    assert as_published(Boxes.from_records([[]], frame=frame)).n_rows == 0
     assert as_published(Points.from_records([[]], frame=frame)).n_rows == 0

@@ -10,24 +10,24 @@ import pytest
 
 from wayveil.errors import InputError, OutputError
 from wayveil.io import read_published, write_published
-from wayveil.model import Coded, Frame, Regions
+from wayveil.model import Boxes, Coded, Frame
 
 KEY = bytes(32)
 
 
-def boxes(frame: Frame | None = None) -> Regions:
+def boxes(frame: Frame | None = None) -> Boxes:
     rows = [(t, t, 10.0, 20.0, 30.0, 40.0) for t in range(3)]
-    data = Regions.from_records([rows, rows[1:], []], frame=frame)
+    data = Boxes.from_records([rows, rows[1:], []], frame=frame)
     data = replace(data, attributes={"line": Coded(codes=np.array([0, 1, -1]), labels=("a", "b"))})
     return replace(data, declared=np.array([True, False, True, False, True]))
 
 
-def back(path: Path, data: Regions, *, declared: bool = True) -> Regions:
+def back(path: Path, data: Boxes, *, declared: bool = True) -> Boxes:
     loaded = read_published(
         path, kind="regions", time_format=data.time_format, attributes=["line"], owners="hidden", frame=data.frame,
         declared=declared,
     )  # fmt: skip
-    assert isinstance(loaded.data, Regions)
+    assert isinstance(loaded.data, Boxes)
     return loaded.data
 
 

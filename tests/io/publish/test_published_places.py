@@ -18,7 +18,7 @@ from wayveil.io.publish.published import read_published, write_published
 from wayveil.io.read.loaded import Loaded
 from wayveil.io.read.point_tables import read_points
 from wayveil.io.tabular.columns import ReadOptions
-from wayveil.model import Frame, Points, Regions, TimeFormat, Visits
+from wayveil.model import Boxes, Frame, Points, TimeFormat, Visits
 
 WORLD = Frame.for_degrees(np.array([11.8, 12.0]), np.array([50.2, 50.4]))
 FIJI = Frame.for_degrees(np.array([179.5, -179.5]), np.array([-17.5, -16.5]))
@@ -34,7 +34,7 @@ def times(draw: st.DrawFn, time_format: TimeFormat, n: int) -> list[int]:
 
 
 @st.composite
-def datasets(draw: st.DrawFn, *, regions: bool) -> Points | Regions:
+def datasets(draw: st.DrawFn, *, regions: bool) -> Points | Boxes:
     frame = draw(st.sampled_from([WORLD, FIJI, PLANAR, Frame()]))
     time_format: TimeFormat = draw(st.sampled_from(["integer", "epoch", "utc", "local"]))
     reach = st.floats(-8e3, 8e3) if frame.degrees else st.floats(-1e12, 1e12)
@@ -48,13 +48,13 @@ def datasets(draw: st.DrawFn, *, regions: bool) -> Points | Regions:
         else:
             records.append([(t, draw(value), draw(value)) for t in when])
     if regions:
-        return Regions.from_records(records, time_format=time_format, frame=frame)
+        return Boxes.from_records(records, time_format=time_format, frame=frame)
     n = len(records)
     kinds = {"kind, ü": draw(st.lists(st.sampled_from([None, "p", 'q"\n']), min_size=n, max_size=n))}
     return Points.from_records(records, time_format=time_format, frame=frame, attributes=kinds)
 
 
-def back(path: Path, data: Points | Regions) -> Loaded:
+def back(path: Path, data: Points | Boxes) -> Loaded:
     return read_published(
         path,
         kind="points" if isinstance(data, Points) else "regions",
@@ -65,7 +65,7 @@ def back(path: Path, data: Points | Regions) -> Loaded:
     )
 
 
-def check_round_trip(path: Path, data: Points | Regions) -> None:
+def check_round_trip(path: Path, data: Points | Boxes) -> None:
     source = write_published(data, path, key=bytes([1]) * 32)
     loaded = back(path, data)
     expected = as_published(data).take(source)
@@ -104,8 +104,8 @@ def some_points(frame: Frame = WORLD) -> Points:
     )
 
 
-def some_regions(frame: Frame = WORLD) -> Regions:
-    return Regions.from_records(
+def some_regions(frame: Frame = WORLD) -> Boxes:
+    return Boxes.from_records(
         [[(1, 2, 0.0, 10.0, -5.0, 5.0), (2, 2, 0.0, 0.0, 0.0, 0.0)], [(1, 2, 0.0, 10.0, -5.0, 5.0)]], frame=frame
     )
 
@@ -154,7 +154,7 @@ def test_features(tmp_path: Path) -> None:
 
 
 def test_times_of_regions_share_a_form(tmp_path: Path) -> None:
-    data = Regions.from_records([[(0, 1, 0.0, 1.0, 0.0, 1.0)]], time_format="utc")
+    data = Boxes.from_records([[(0, 1, 0.0, 1.0, 0.0, 1.0)]], time_format="utc")
     write_published(data, tmp_path / "a.csv", key=bytes([1]) * 32)
     row = (tmp_path / "a.csv").read_text().splitlines()[1].split(",")
     assert row[2:4] == ["1970-01-01T00:00:00.000000Z", "1970-01-01T00:00:00.000001Z"]
@@ -163,7 +163,7 @@ def test_times_of_regions_share_a_form(tmp_path: Path) -> None:
 @pytest.mark.parametrize("form", [*TABLES, *FEATURES])
 @pytest.mark.parametrize("kind", ["points", "regions"])
 def test_a_publication_without_rows(tmp_path: Path, form: str, kind: str) -> None:
-    data = (Points if kind == "points" else Regions).from_records([[], []], time_format="utc", frame=WORLD)
+    data = (Points if kind == "points" else Boxes).from_records([[], []], time_format="utc", frame=WORLD)
     write_published(data, tmp_path / f"a.{form}", key=bytes([1]) * 32)
     loaded = back(tmp_path / f"a.{form}", data)
     assert (len(loaded.data), loaded.rows) == (0, 0)

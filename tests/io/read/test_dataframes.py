@@ -21,7 +21,7 @@ from wayveil.io.read.dataframes import (
     to_movingpandas,
     to_pandas,
 )
-from wayveil.model import Frame, Points, Regions, TimeFormat, Visits
+from wayveil.model import Boxes, Frame, Points, TimeFormat, Visits
 
 pd = pytest.importorskip("pandas")
 gpd = pytest.importorskip("geopandas")
@@ -240,7 +240,7 @@ def test_round_trip_of_pandas(drawn: st.DataObject) -> None:
 def test_visits_and_regions_to_pandas() -> None:
     frame = to_pandas(Visits.from_records([[("x", 1)], [("y", 2)]]), ids=["p", "q"])
     assert frame.to_dict("list") == {"traj_id": ["p", "q"], "t": [1, 2], "location": ["x", "y"]}
-    regions = Regions.from_records([[(1, 2, 0.0, 1.0, 2.0, 3.0)]], time_format="utc")
+    regions = Boxes.from_records([[(1, 2, 0.0, 1.0, 2.0, 3.0)]], time_format="utc")
     frame = to_pandas(regions)
     assert list(frame.columns) == ["traj_id", "seq", "t_min", "t_max", "x_min", "x_max", "y_min", "y_max"]
     assert str(frame["t_min"].dtype) == "datetime64[us, UTC]"
@@ -287,7 +287,7 @@ def test_systems_of_geopandas() -> None:
 
 
 def test_regions_to_geopandas() -> None:
-    frame = to_geopandas(Regions.from_records([[(1, 2, 0.0, 1.0, 2.0, 4.0)]]))
+    frame = to_geopandas(Boxes.from_records([[(1, 2, 0.0, 1.0, 2.0, 4.0)]]))
     assert frame.geometry.area.tolist() == [2.0]
     assert frame.crs is None
     assert frame.geometry.bounds.to_numpy().tolist() == [[0.0, 2.0, 1.0, 4.0]]

@@ -11,7 +11,7 @@ from typing import Any
 import numba
 import pytest
 
-from wayveil.kernels.common import jit
+from wayveil.kernels.common import code_cache, jit
 
 WORKLOAD = """
 import hashlib
@@ -19,7 +19,7 @@ import numpy as np
 from wayveil.engines import LocalEngine
 from wayveil.methods.kcl.kcl import Kcl
 from wayveil.workloads import City, Transit
-import wayveil.methods.kcl.kcl_ways as module
+import wayveil.methods.kcl.kcl_strategies as module
 
 logs, plain = [], module.suppress
 
@@ -70,11 +70,11 @@ def test_no_index_is_out_of_bounds(tmp_path: Path) -> None:
     assert checked == python(code)
 
 
-def fresh(monkeypatch: pytest.MonkeyPatch, cache: Path | str) -> str | None:
+def fresh(monkeypatch: pytest.MonkeyPatch, cache: Path | str) -> Path | None:
     """Return the folder that is made when nothing was compiled yet."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
-    monkeypatch.setattr(jit, "_folder", [])
-    return jit.cache_folder()
+    monkeypatch.setattr(code_cache, "_folder", [])
+    return code_cache.cache_folder()
 
 
 def sources(monkeypatch: pytest.MonkeyPatch, folder: Path, **content: str) -> None:
@@ -83,7 +83,7 @@ def sources(monkeypatch: pytest.MonkeyPatch, folder: Path, **content: str) -> No
         file = folder / ROOMS.get(name, "common") / f"{name}.py"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text)
-    monkeypatch.setattr(jit, "__file__", str(folder / "common" / "jit.py"))
+    monkeypatch.setattr(code_cache, "__file__", str(folder / "common" / "code_cache.py"))
 
 
 def test_the_cache_is_named_after_the_content(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -116,13 +116,11 @@ def test_without_a_name_for_the_cache_the_home_folder_is_used(monkeypatch: pytes
 
 @pytest.mark.parametrize("how", [jit.kernel, jit.inner])
 def test_a_kernel_is_kept_in_the_cache(how: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    before = numba.config.CACHE_DIR
     fresh(monkeypatch, tmp_path)
     twice = how(_twice)
-    assert before == numba.config.CACHE_DIR
     outer = numba.njit(lambda number: twice(number))
     assert outer(21) == 42
-    assert list(tmp_path.rglob("*.nbi"))
+    assert list(tmp_path.rglob("*.code"))
 
 
 @pytest.mark.parametrize("how", [jit.kernel, jit.inner])
@@ -130,11 +128,9 @@ def test_without_a_cache_kernels_work_as_well(how: Any, monkeypatch: pytest.Monk
     blocked = tmp_path / "file"
     blocked.write_text("a file where a folder should be")
     assert fresh(monkeypatch, blocked) is None
-    before = numba.config.CACHE_DIR
     twice = how(_twice)
     outer = numba.njit(lambda number: twice(number))
     assert outer(21) == 42
-    assert before == numba.config.CACHE_DIR
 
 
 def test_a_program_without_a_cache_works_as_well(tmp_path: Path) -> None:
@@ -150,7 +146,7 @@ def test_a_program_without_a_cache_works_as_well(tmp_path: Path) -> None:
 def test_the_folder_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     first = fresh(monkeypatch, tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
-    assert jit.cache_folder() == first
+    assert code_cache.cache_folder() == first
 
 
 def _twice(number: int) -> int:
@@ -169,19 +165,19 @@ def test_machine_code_is_named_after_what_a_file_imports(monkeypatch: pytest.Mon
         deep="1",
         other="2",
     )
-    before = jit.code_folder(home / "common" / "caller.py")
+    before = code_cache.code_folder(home / "common" / "caller.py")
     assert before is not None
     sources(monkeypatch, home, other="3")
-    assert jit.code_folder(home / "common" / "caller.py") == before  # it has nothing to do with it
+    assert code_cache.code_folder(home / "common" / "caller.py") == before  # it has nothing to do with it
     for change in ({"deep": "4"}, {"callee": "from wayveil.kernels.rooms.deep import h\n"}, {"jit": "5"}):
         sources(monkeypatch, home, **change)
-        after = jit.code_folder(home / "common" / "caller.py")
+        after = code_cache.code_folder(home / "common" / "caller.py")
         assert after not in (None, before)
         before = after
     sources(monkeypatch, home, caller="from wayveil.kernels.rooms import callee\n")
-    all_of_them = jit.code_folder(home / "common" / "caller.py")
+    all_of_them = code_cache.code_folder(home / "common" / "caller.py")
     sources(monkeypatch, home, other="6")
-    assert jit.code_folder(home / "common" / "caller.py") != all_of_them
+    assert code_cache.code_folder(home / "common" / "caller.py") != all_of_them
 
 
 def test_two_copies_of_a_file_share_machine_code(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -189,5 +185,5 @@ def test_two_copies_of_a_file_share_machine_code(monkeypatch: pytest.MonkeyPatch
     folders = set()
     for name in ("one", "two"):
         sources(monkeypatch, tmp_path / name, jit="0", caller="1")
-        folders.add(jit.code_folder(tmp_path / name / "common" / "caller.py"))
+        folders.add(code_cache.code_folder(tmp_path / name / "common" / "caller.py"))
     assert len(folders) == 1

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from wayveil.kernels.common import jit, warm
+from wayveil.kernels.common import code_cache, warm
 from wayveil.methods import Kcl
 
 WARM = """
@@ -38,8 +38,8 @@ half = {"c": "1/2", "sensitive": {"s": ["x"]}}
 for asked in ({"l": 2}, {"l": "all", **half}, {"l": 1, "suppression": "global"}):
     Kcl(k=2, **asked).run(data, rng=np.random.default_rng(0), engine=LocalEngine())
 for function in (find_sequences, suppress):
-    stats = function.stats
-    print(len(function.signatures), sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
+    stats = function.dispatcher.stats
+    print(len(function.dispatcher.signatures), sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
 """
 
 
@@ -47,7 +47,7 @@ for function in (find_sequences, suppress):
 def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """An empty cache folder."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(jit, "_folder", [])
+    monkeypatch.setattr(code_cache, "_folder", [])
     return tmp_path
 
 
@@ -103,7 +103,7 @@ def test_without_a_cache_folder_nothing_is_started(
     blocked = tmp_path / "file"
     blocked.write_text("a file where a folder should be")
     monkeypatch.setenv("XDG_CACHE_HOME", str(blocked))
-    monkeypatch.setattr(jit, "_folder", [])
+    monkeypatch.setattr(code_cache, "_folder", [])
     assert warm.is_warm("kcl_suppress")  # compiling elsewhere would be of no use
     assert warm.start_warming(["kcl_suppress"]) is None
     warm.mark_warm("kcl_suppress")

@@ -8,9 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
+from wayveil.kernels.knode.group_boxes import Tracks
 from wayveil.kernels.knode.overlap_graph import AXES, NO_EDGE, edge_weights
+
+
+def synchronized(x: np.ndarray, y: np.ndarray) -> Tracks:
+    """Trajectories with the same timestamps, one per row."""
+    n, m = x.shape
+    times = np.zeros(n, np.int64)
+    return Tracks(np.arange(n) * m, times, times + m - 1, np.arange(n), x.ravel(), y.ravel())
 
 
 def overlaps(p: list[tuple[float, float]], q: list[tuple[float, float]], axes: str) -> bool:
@@ -21,19 +28,33 @@ def overlaps(p: list[tuple[float, float]], q: list[tuple[float, float]], axes: s
 
 
 @st.composite
-def ways(draw: st.DrawFn) -> np.ndarray:
-    n, m = draw(st.integers(1, 6)), draw(st.integers(1, 5))
-    return draw(arrays(np.float64, (2, n, m), elements=st.integers(-4, 4).map(float)))
+def ways(draw: st.DrawFn) -> tuple[Tracks, list[dict[int, tuple[float, float]]]]:
+    """Trajectories that begin and end when they like, flat and as positions by time."""
+    where = st.tuples(st.integers(-4, 4).map(float), st.integers(-4, 4).map(float))
+    start = draw(st.lists(st.integers(0, 4), min_size=1, max_size=6))
+    records = [draw(st.lists(where, min_size=1, max_size=5)) for _ in start]
+    length = np.array([len(record) for record in records])
+    begin = np.array(start)
+    xy = np.array([place for record in records for place in record])
+    tracks = Tracks(
+        np.cumsum(length) - length, begin, begin + length - 1, np.arange(len(start)), xy[:, 0].copy(), xy[:, 1].copy()
+    )
+    return tracks, [dict(enumerate(record, first)) for first, record in zip(start, records, strict=True)]
 
 
-@settings(deadline=None, max_examples=150)
-@given(xy=ways(), axes=st.sampled_from(list(AXES)))
-def test_edges_are_those_of_the_definitions(xy: np.ndarray, axes: str) -> None:
-    weights = edge_weights(xy[0], xy[1], axes)
-    tracks = [list(zip(x, y, strict=True)) for x, y in zip(xy[0].tolist(), xy[1].tolist(), strict=True)]
-    for a, p in enumerate(tracks):
-        for b, q in enumerate(tracks):
-            if a != b and overlaps(p, q, axes) and overlaps(q, p, axes):
+@settings(deadline=None, max_examples=200)
+@given(both=ways(), axes=st.sampled_from(list(AXES)))
+def test_edges_are_those_of_the_definitions_in_the_time_that_a_pair_shares(
+    both: tuple[Tracks, list[dict[int, tuple[float, float]]]], axes: str
+) -> None:
+    tracks, records = both
+    weights = edge_weights(tracks, axes)
+    for a, one in enumerate(records):
+        for b, other in enumerate(records):
+            times = sorted(one.keys() & other.keys())
+            p = [one[t] for t in times]
+            q = [other[t] for t in times]
+            if a != b and times and overlaps(p, q, axes) and overlaps(q, p, axes):
                 assert weights[a, b] == pytest.approx(sum(map(math.dist, p, q)) / len(p), abs=1e-12)
             else:
                 assert weights[a, b] == NO_EDGE
@@ -45,14 +66,14 @@ def test_a_sample_must_lie_between_on_both_axes_at_once() -> None:
         np.array([[0.0, 5.0, 0.0, 4.0], [4.0, 9.0, 4.0, 8.0]]),
         np.array([[0.0, 9.0, 5.0, 4.0], [4.0, 0.0, 9.0, 8.0]]),
     )
-    assert edge_weights(x[:, :3], y[:, :3], "or")[0, 1] < NO_EDGE
-    assert edge_weights(x, y, "and")[0, 1] < NO_EDGE  # the last sample of p is the first of q
+    assert edge_weights(synchronized(x[:, :3], y[:, :3]), "or")[0, 1] < NO_EDGE
+    assert edge_weights(synchronized(x, y), "and")[0, 1] < NO_EDGE  # the last sample of p is the first of q
     x[0, 3] = 3.9
-    assert edge_weights(x, y, "and")[0, 1] == NO_EDGE
+    assert edge_weights(synchronized(x, y), "and")[0, 1] == NO_EDGE
 
 
 def test_the_input_is_not_changed() -> None:
     x = np.array([[3.0, 1.0], [2.0, 0.0]])
     x.flags.writeable = False
-    edge_weights(x, x, "or")
+    edge_weights(synchronized(x, x), "or")
     assert x.tolist() == [[3.0, 1.0], [2.0, 0.0]]

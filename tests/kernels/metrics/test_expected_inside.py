@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.kernels.metrics.expected_inside import expect_inside
-from wayveil.kernels.metrics.range_query import Boxes, Queries
+from wayveil.kernels.metrics.range_query import BoxColumns, Queries
 
 
 def boxes(records):
@@ -18,7 +18,7 @@ def boxes(records):
     offsets = np.concatenate([[0], np.cumsum([len(record) for record in records], dtype=np.int64)])
     for column in (offsets, *columns):
         column.flags.writeable = False  # as in the model, so that one compiled kernel does for all
-    return Boxes(offsets, *columns)
+    return BoxColumns(offsets, *columns)
 
 
 def found(records, queries, *, disc=False):

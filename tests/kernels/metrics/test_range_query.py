@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.metrics.range_query import DAI, PAI, PSI, SDI, Boxes, Queries, count_inside
+from wayveil.kernels.metrics.range_query import DAI, PAI, PSI, SDI, BoxColumns, Queries, count_inside
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "range_queries" / "six_objects.json"
 UNSURE = 1e-7
@@ -23,7 +23,7 @@ def boxes(records):
     offsets = np.concatenate([[0], np.cumsum([len(record) for record in records], dtype=np.int64)])
     for column in (offsets, *columns):
         column.flags.writeable = False  # as in the model, so that one compiled kernel does for all
-    return Boxes(offsets, *columns)
+    return BoxColumns(offsets, *columns)
 
 
 def points(*records):

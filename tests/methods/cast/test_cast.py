@@ -17,7 +17,7 @@ from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
 from wayveil.methods.cast.cast import Cast
 from wayveil.methods.cast.cast_tree import Preorder
-from wayveil.model import CSafety, Published, Stops, Taxonomy
+from wayveil.model import CSafety, MethodResult, Stops, Taxonomy
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "cast"
 
@@ -29,7 +29,7 @@ def paper(**numbers: Any) -> Cast:
     return Cast(**{"weights": "uniform", "place_people": 1, "row_share": 1, **numbers})
 
 
-def run(method: Cast, data: Stops, workers: int = 1) -> Published:
+def run(method: Cast, data: Stops, workers: int = 1) -> MethodResult:
     return method.run(data, rng=np.random.default_rng(0), engine=LocalEngine(workers=workers))
 
 
@@ -415,3 +415,18 @@ def test_a_c_with_a_very_long_denominator() -> None:
     ten = ["as"] * 3 + ["a"] * 7
     assert Counter(published(paper(c=0.1 + 0.2, m=2), ten)) == {"as": 3, "a": 7}
     assert Counter(published(paper(c="0.29999999999999999999999999", m=2), ten)) == {"a": 10}
+
+
+def test_aligned_members_keep_what_they_share_and_leave_out_the_rest() -> None:
+    """Two people go to S1 and then to P1, one of them by way of S2: by position both become Shop, Place."""
+    tree = Taxonomy.from_parents(
+        [("Place", ""), ("Shop", "Place"), ("S1", "Shop"), ("S2", "Shop"), ("Park", "Place"), ("P1", "Park"),
+         ("Clinic", "Place"), ("C1", "Clinic")], sensitive=["Clinic"])  # fmt: skip
+    data = Stops.from_records([["S1", "P1", "C1"], ["S2", "S1", "P1"]], taxonomy=tree)
+    made = Cast(c="1/2", m=2, place_people=1).run(data, rng=np.random.default_rng(0), engine=LocalEngine()).data
+    assert [made.record(i) for i in range(2)] == [["Shop", "Place", "C1"], ["Shop", "Place"]]
+    method = Cast(c="1/2", m=2, place_people=1, alignment="order")
+    made = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine()).data
+    assert [made.record(i) for i in range(2)] == [["S1", "P1", "C1"], ["S1", "P1"]]
+    with pytest.raises(ParameterError, match="goes with grouping = blind only"):
+        Cast(c="1/2", m=2, grouping="apart", alignment="order")

@@ -17,7 +17,7 @@ from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
 from wayveil.methods import Cast
 from wayveil.model import Stops, Taxonomy
-from wayveil.verify import VERIFIERS
+from wayveil.verifiers import VERIFIERS
 
 PARENTS = [("Place", ""), ("Shop", "Place"), ("S1", "Shop"), ("S2", "Shop"), ("Park", "Place")]
 PARENTS += [("Health", "Place"), ("Clinic", "Health"), ("C1", "Clinic"), ("C2", "Clinic")]
@@ -217,8 +217,9 @@ ways = st.fixed_dictionaries(
         "place_people": st.sampled_from(["m", 1, 2]),
         "distance": st.sampled_from(["hops", "leaves"]),
         "grouping": st.sampled_from(["blind", "apart"]),
+        "alignment": st.sampled_from(["position", "order"]),
     }
-)
+).filter(lambda way: way["grouping"] == "blind" or way["alignment"] == "position")
 
 
 def campaign(data: Stops, way: dict[str, Any]) -> None:

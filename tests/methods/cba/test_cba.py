@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
 from wayveil.methods.cba.cba import Cba
-from wayveil.model import Published, RoadNetwork, Routes, StrictK
+from wayveil.model import MethodResult, RoadNetwork, Routes, StrictK
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "cba"
 
 
-def run(method: Cba, data: Routes, workers: int = 1) -> Published:
+def run(method: Cba, data: Routes, workers: int = 1) -> MethodResult:
     return method.run(data, rng=np.random.default_rng(0), engine=LocalEngine(workers=workers))
 
 

@@ -16,8 +16,8 @@ from wayveil.methods.knode.knode import Knode
 from wayveil.methods.nwa.nwa import Nwa
 from wayveil.methods.tga.tga import Tga
 from wayveil.methods.w4m.w4m import W4m
-from wayveil.model import Points, Published
-from wayveil.verify import VERIFIERS
+from wayveil.model import MethodResult, Points
+from wayveil.verifiers import VERIFIERS
 
 METHODS = ["nwa", "w4m", "knode", "tga"]
 
@@ -49,7 +49,7 @@ def a_method(name: str, draw: random.Random) -> Any:
                pivot=draw.choice(["random", "farthest"]))  # fmt: skip
 
 
-def sets_of(made: Published) -> list[list[int]]:
+def sets_of(made: MethodResult) -> list[list[int]]:
     """The trajectories that were put together, and those that came out alike."""
     alike: dict[Any, list[int]] = {}
     for i in range(len(made.data)):

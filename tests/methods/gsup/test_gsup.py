@@ -19,8 +19,8 @@ from wayveil.attacks.projections import Counting
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
 from wayveil.methods.gsup.gsup import Gsup
-from wayveil.model import BreachBound, Published, Visits
-from wayveil.verify.breach_bound.breach_bound_verifier import check_breach_bound
+from wayveil.model import BreachBound, MethodResult, Visits
+from wayveil.verifiers.breach_bound.breach_bound_verifier import check_breach_bound
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "gsup"
 HALF = Fraction(1, 2)
@@ -38,7 +38,7 @@ def visits(records: Any, owner: Any = None) -> Visits:
     return Visits.from_records([[(place, 10 * t) for t, place in enumerate(r)] for r in records], owner=owner)
 
 
-def run(data: Visits, **settings: Any) -> Published:
+def run(data: Visits, **settings: Any) -> MethodResult:
     return Gsup(**settings).run(data, rng=np.random.default_rng(0), engine=LocalEngine())
 
 
@@ -288,7 +288,7 @@ def test_one_trip_each_is_published_as_ever(monkeypatch: pytest.MonkeyPatch) -> 
             assert getattr(one.data, column).tobytes() == getattr(other.data, column).tobytes()
 
 
-def attack(truth: Visits, result: Published) -> float:
+def attack(truth: Visits, result: MethodResult) -> float:
     claim = result.claim
     assert isinstance(claim, BreachBound)
     counting = Counting(adversaries=claim.adversaries, times=claim.times)

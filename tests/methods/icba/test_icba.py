@@ -17,14 +17,14 @@ from hypothesis import strategies as st
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
 from wayveil.methods.icba.icba import Icba
-from wayveil.model import Coded, Published, RoadNetwork, Routes, StrictK
+from wayveil.model import Coded, MethodResult, RoadNetwork, Routes, StrictK
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "icba"
 
 Route = tuple[str, ...]
 
 
-def run(method: Icba, data: Routes, workers: int = 1) -> Published:
+def run(method: Icba, data: Routes, workers: int = 1) -> MethodResult:
     return method.run(data, rng=np.random.default_rng(0), engine=LocalEngine(workers=workers))
 
 
@@ -42,7 +42,7 @@ def on_loops(counts: dict[str, int], **more: Any) -> Routes:
     return Routes.from_records([list(text) for text, n in counts.items() for _ in range(n)], network=network, **more)
 
 
-def texts(made: Published) -> dict[str, int]:
+def texts(made: MethodResult) -> dict[str, int]:
     return dict(Counter("".join(made.data.record(i)) for i in range(len(made.data))))
 
 
@@ -371,3 +371,48 @@ def test_any_number_of_workers_gives_the_same() -> None:
     assert is_strict(one.data, 3)
     assert inference_routes(one.data, 3) == []
     assert len(one.data) > 100
+
+
+@st.composite
+def crowded_routes(draw: st.DrawFn) -> Routes:
+    """Long routes that hardly two people share, and some that many do."""
+    n = draw(st.integers(4, 14))
+    names = "abcdefghij"
+    network = RoadNetwork.from_roads([(name, "o", "o") for name in names])
+    routes = [draw(st.lists(st.sampled_from(names), min_size=1, max_size=9)) for _ in range(n)]
+    return Routes.from_records([routes[draw(st.integers(0, n - 1))] for _ in range(2 * n)], network=network)
+
+
+@settings(deadline=None, max_examples=60)
+@given(data=crowded_routes(), k=st.integers(2, 4))
+def test_auto_takes_the_bound_that_changes_the_traffic_least(data: Routes, k: int) -> None:
+    people = Counter((int(data.owner[i]), road) for i in range(len(data)) for road in data.record(i))
+    frequent = {road for road, n in Counter(road for _, road in people).items() if n >= k}
+
+    def change(made: MethodResult) -> int:
+        old = Counter(road for i in range(len(data)) for road in data.record(i) if road in frequent)
+        new = Counter(road for i in range(len(made.data)) for road in made.data.record(i))
+        return sum(abs(old[road] - new[road]) for road in frequent)
+
+    parts: list[list[str]] = []
+    for i in range(len(data)):
+        parts.append([])
+        for road in data.record(i):
+            if road in frequent:
+                parts[-1].append(road)
+            else:
+                parts.append([])
+    lengths = [len(part) for part in parts if part]
+    mean = sum(lengths) / len(lengths) if lengths else 0.0
+    bounds = {k * k / 4, *(max(k * k / 4, 25.0, factor * mean) for factor in (0.0, 1.25, 2.0))}
+    auto = run(Icba(k=k), data)
+    assert change(auto) == min(change(run(Icba(k=k, rho_c=bound), data)) for bound in bounds)
+
+
+def test_auto_keeps_long_trips_that_the_printed_bound_leaves_out() -> None:
+    # the long ones differ in two roads of ten, which is above (2 / 2)^2, and so everybody is alone
+    data = on_loops({"abcdefghx": 1, "abcdefghy": 1, "xp": 1, "yp": 1})
+    assert not run(Icba(k=2, rho_c=1), data).data.n_rows
+    made = run(Icba(k=2), data)
+    assert texts(made) == {"abcdefghx": 2}
+    assert is_strict(made.data, 2)

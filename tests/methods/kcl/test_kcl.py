@@ -14,8 +14,8 @@ import pytest
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
 from wayveil.methods.kcl.kcl import Kcl
-from wayveil.model import KCL, Published, Visits
-from wayveil.verify import check_kcl
+from wayveil.model import KclPrivacy, MethodResult, Visits
+from wayveil.verifiers import check_kcl
 from wayveil.workloads import City, Transit
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "kcl"
@@ -29,11 +29,11 @@ def texts(data: Visits) -> list[str]:
     return [" ".join(f"{place}{t}" for place, t in data.record(i)) for i in range(len(data))]
 
 
-def run(method: Kcl, data: Visits, engine: LocalEngine | None = None) -> Published:
+def run(method: Kcl, data: Visits, engine: LocalEngine | None = None) -> MethodResult:
     return method.run(data, rng=np.random.default_rng(0), engine=engine or LocalEngine())
 
 
-def violating(data: Visits, claim: KCL) -> list[str]:
+def violating(data: Visits, claim: KclPrivacy) -> list[str]:
     """Return the minimal violating sequences of published data, from the definition."""
     groups: dict[tuple[str, ...], list[int]] = {}
     for r, record in enumerate(texts(data)):
@@ -176,7 +176,7 @@ def test_any_number_of_known_visits() -> None:
     records = ["a1 b2 c3 d4 e5", "a1 b2 c3 d4", "a1 b2 c3 e5", "a1 b2 d4 e5", "a1 c3 d4 e5", "b2 c3 d4 e5"]
     for known in ("all", 5, 1000):
         made = run(Kcl(k=2, l=known), visits(records))
-        assert violating(made.data, KCL(k=2, c=1, l=5)) == []
+        assert violating(made.data, KclPrivacy(k=2, c=1, l=5)) == []
         assert made.data.n_visits < 24
     assert run(Kcl(k=2, l=4), visits(records)).data.n_visits == 25  # only all five together are rare
 
@@ -209,9 +209,9 @@ def test_large_data_are_built_up(workload: City | Transit, preserve: str, monkey
     data = workload.generate(rng=np.random.default_rng(3))
     method = Kcl(k=10, c="0.6", l=3, sensitive=workload.sensitive, preserve=preserve)
     with monkeypatch.context() as unmended:
-        unmended.setattr("wayveil.methods.kcl.kcl_ways.ROUNDS", 0)  # what is mended is built up as well
+        unmended.setattr("wayveil.methods.kcl.kcl_strategies.ROUNDS", 0)  # what is mended is built up as well
         greedy = run(method, data)
-    monkeypatch.setattr("wayveil.methods.kcl.kcl_choosing.MOST_VISITS", data.n_visits - 1)
+    monkeypatch.setattr("wayveil.methods.kcl.kcl_solver.MOST_VISITS", data.n_visits - 1)
     built = run(method, data)
     assert check_kcl(built.data, method.claim).holds
     assert "global suppressions" in greedy.facts
@@ -222,7 +222,7 @@ def test_large_data_are_built_up(workload: City | Transit, preserve: str, monkey
 
 
 def test_where_nothing_threatens_everything_is_built_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wayveil.methods.kcl.kcl_choosing.MOST_VISITS", 0)
+    monkeypatch.setattr("wayveil.methods.kcl.kcl_solver.MOST_VISITS", 0)
     data = visits(["a1 b2", "a1 b2", "a1 b2", "b2 c3", "b2 c3"])
     assert texts(run(Kcl(k=2, c=1, l=2), data).data) == texts(data)
     assert texts(run(Kcl(k=3, c=1, l=2), data).data) == ["a1 b2", "a1 b2", "a1 b2", "b2", "b2"]
@@ -232,7 +232,7 @@ def test_where_the_global_greedy_loses_less_local_publishes_that() -> None:
     """Both are greedy: here local suppressions alone lose four visits, global ones three."""
     case = json.loads((GOLDEN / "greedy.json").read_text())
     data, asked = visits(case["records"]), {name: case[name] for name in ("k", "c", "l")}
-    assert violating(data, KCL(**asked)) == case["minimal_violating"]
+    assert violating(data, KclPrivacy(**asked)) == case["minimal_violating"]
     assert sum(map(len, case["global"])) > sum(map(len, case["local"]))
     for how in ("local", "global"):
         assert texts(run(Kcl(**asked, suppression=how), data).data) == case["global"]
@@ -321,6 +321,6 @@ def test_parameters_outside_their_range(asked: dict[str, Any], words: str) -> No
 
 def test_the_claim_says_what_was_asked() -> None:
     method = Kcl(k=3, c=0.6, l="all", sensitive={"ill": ["b", "a"]})
-    assert method.claim == KCL(k=3, c="3/5", l="all", sensitive={"ill": ["a", "b"]})
+    assert method.claim == KclPrivacy(k=3, c="3/5", l="all", sensitive={"ill": ["a", "b"]})
     relaxed = Kcl(k=3, c=0.6, l=2, row_share=0.5)
-    assert relaxed.claim == KCL(k=3, c="3/5", l=2, row_share="1/2")
+    assert relaxed.claim == KclPrivacy(k=3, c="3/5", l=2, row_share="1/2")

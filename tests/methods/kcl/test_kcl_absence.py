@@ -11,7 +11,7 @@ from wayveil.errors import InputError, ParameterError
 from wayveil.methods import Kcl
 from wayveil.methods.kcl import kcl_absence
 from wayveil.model import Visits
-from wayveil.verify import check_kcl
+from wayveil.verifiers import check_kcl
 
 ENGINE = LocalEngine(workers=1)
 SENSITIVE = {"ill": ["HIV", "flu"], "job": ["none"]}

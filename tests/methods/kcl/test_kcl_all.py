@@ -15,15 +15,15 @@ from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
 from wayveil.kernels.kcl.projected_lists import NO_LIMIT, Records
 from wayveil.kernels.kcl.violating_sequences import find_sequences
-from wayveil.methods.kcl import Kcl, kcl_choosing
-from wayveil.model import Published, Visits
-from wayveil.verify import check_kcl
+from wayveil.methods.kcl import Kcl, kcl_solver
+from wayveil.model import MethodResult, Visits
+from wayveil.verifiers import check_kcl
 
 Case = tuple[Visits, dict[str, Any]]
 SHARES = ["0", "1/4", "1/3", "2/5", "1/2", "2/3", "0.8", "1"]
 
 
-def run(data: Visits, **asked: Any) -> Published:
+def run(data: Visits, **asked: Any) -> MethodResult:
     return Kcl(**asked, accept_absence="yes").run(data, rng=np.random.default_rng(0), engine=LocalEngine())
 
 
@@ -127,9 +127,9 @@ def test_confidence_bounding() -> None:
 
 def test_too_many_shared_sequences_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     data = Visits.from_records([[("a", t) for t in range(12)]] * 3)  # 4095 sequences, each of three people
-    monkeypatch.setattr(kcl_choosing, "MOST_BYTES", 4095 * (8 * 13 + 100))
+    monkeypatch.setattr(kcl_solver, "MOST_BYTES", 4095 * (8 * 13 + 100))
     assert run(data, k=3, l="all").data.n_visits == 36
-    monkeypatch.setattr(kcl_choosing, "MOST_BYTES", 4094 * (8 * 13 + 100))
+    monkeypatch.setattr(kcl_solver, "MOST_BYTES", 4094 * (8 * 13 + 100))
     with pytest.raises(InputError, match=r"more than 4,094 sequences .* k = 3 people, .*\. Give a smaller l, or cut"):
         run(data, k=3, l="all")
     assert run(data, k=3, l=3).data.n_visits == 36

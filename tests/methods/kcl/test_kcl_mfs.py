@@ -17,12 +17,12 @@ import pytest
 from wayveil.cli import main
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
-from wayveil.methods.kcl import Kcl, kcl_choosing, kcl_ways
-from wayveil.model import Published, Visits
+from wayveil.methods.kcl import Kcl, kcl_solver, kcl_strategies
+from wayveil.model import MethodResult, Visits
 from wayveil.pipeline.publish import publish
 from wayveil.recipe import defaults
 from wayveil.recipe.recipe import make_recipe
-from wayveil.verify import check_kcl
+from wayveil.verifiers import check_kcl
 
 ROOT = Path(__file__).parents[3]
 TABLE_1 = ROOT / "recipes" / "table1.csv"
@@ -31,7 +31,7 @@ ILL = {"diagnosis": ["HIV", "Hepatitis"]}
 Case = tuple[Visits, dict[str, Any]]
 
 
-def run(data: Visits, **asked: Any) -> Published:
+def run(data: Visits, **asked: Any) -> MethodResult:
     method = Kcl(**asked, preserve="mfs", accept_absence="yes")
     return method.run(data, rng=np.random.default_rng(0), engine=LocalEngine())
 
@@ -215,14 +215,14 @@ def built_up(data: Visits, k: int, l: int, bar: int, rounds: int) -> list[set[An
 
 @pytest.mark.parametrize("rounds", [0, 1, 3])
 def test_visits_are_given_back_and_sequences_mended_as_defined(rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    build_up = kcl_choosing.build_up
+    restore_from_empty = kcl_solver.restore_from_empty
 
     def mended(crowd: Any, spared: Any) -> Any:
-        return kcl_ways.mend(build_up(crowd, spared), crowd, spared)
+        return kcl_strategies.repair_patterns(restore_from_empty(crowd, spared), crowd, spared)
 
-    monkeypatch.setattr(kcl_choosing, "build_up", mended)
-    monkeypatch.setattr(kcl_choosing, "MOST_VISITS", 0)
-    monkeypatch.setattr(kcl_ways, "ROUNDS", rounds)
+    monkeypatch.setattr(kcl_solver, "restore_from_empty", mended)
+    monkeypatch.setattr(kcl_solver, "MOST_VISITS", 0)
+    monkeypatch.setattr(kcl_strategies, "ROUNDS", rounds)
     rng, differs = random.Random(2), 0
     for data, asked in mendable(rng, 120, trips=1):
         bar = rng.randint(2, 5)
@@ -248,7 +248,7 @@ def test_mending_never_loses_more_sequences(monkeypatch: pytest.MonkeyPatch) -> 
         bar = rng.randint(2, 5)
         with_it = run(data, **asked, min_support=bar).facts
         with monkeypatch.context() as without:
-            without.setattr(kcl_ways, "ROUNDS", 0)
+            without.setattr(kcl_strategies, "ROUNDS", 0)
             facts = run(data, **asked, min_support=bar).facts
         assert with_it["frequent sequences lost"] <= facts["frequent sequences lost"]
         mended += with_it["frequent sequences lost"] < facts["frequent sequences lost"]
@@ -262,7 +262,7 @@ def test_too_many_frequent_sequences_are_refused(monkeypatch: pytest.MonkeyPatch
     # 24 people who each have two thirds of the same 65 visits: any two share about 29, and so 2^29 sequences
     rng = random.Random(4)
     data = Visits.from_records([[("a", t) for t in range(65) if rng.random() < 2 / 3] for _ in range(24)])
-    monkeypatch.setattr(kcl_ways, "MOST_LOOKS", 5_000_000)
+    monkeypatch.setattr(kcl_strategies, "MOST_LOOKS", 5_000_000)
     with pytest.raises(InputError) as caught:
         run(data, k=2, l=2)
     assert str(caught.value) == (

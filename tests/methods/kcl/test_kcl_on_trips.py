@@ -12,11 +12,11 @@ import pytest
 from wayveil.attacks import ATTACKS
 from wayveil.engines import LocalEngine
 from wayveil.methods.kcl.kcl import Kcl
-from wayveil.model import KCL, Trips, Visits, guarantee_from_json
+from wayveil.model import KclPrivacy, Trips, Visits, guarantee_from_json
 from wayveil.model.data.ragged import trajectory_of_row
-from wayveil.prepare import Bucket
-from wayveil.verify import check_kcl
-from wayveil.verify.kcl.definition import find_break_of_kcl
+from wayveil.steps import Bucket
+from wayveil.verifiers import check_kcl
+from wayveil.verifiers.kcl.definition import find_break_of_kcl
 
 SETTINGS: list[dict[str, Any]] = [
     {"k": 2, "l": 1},
@@ -93,8 +93,8 @@ def test_what_stays_is_what_would_stay_of_the_same_visits(given: dict[str, Any],
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("claim", [KCL(k=k, c=1, l=l, about="ends") for k, l in ((2, 1), (2, 2), (3, "all"))])
-def test_the_verifier_judges_raw_trips_as_the_definition_does(claim: KCL, seed: int) -> None:
+@pytest.mark.parametrize("claim", [KclPrivacy(k=k, c=1, l=l, about="ends") for k, l in ((2, 1), (2, 2), (3, "all"))])
+def test_the_verifier_judges_raw_trips_as_the_definition_does(claim: KclPrivacy, seed: int) -> None:
     data = some_trips(seed, n=120 if seed % 2 else 30)
     verdict = check_kcl(data, claim)
     assert verdict.holds == (find_break_of_kcl(data, claim) == "")
@@ -110,7 +110,7 @@ def test_the_verifier_judges_raw_trips_as_the_definition_does(claim: KCL, seed: 
 def test_roles_are_told_apart() -> None:
     """Two who came to a place at a time do not hide one who left it then: the published row tells which end it is."""
     data = Trips.from_ends([("x", 1, None, None), (None, None, "x", 1), (None, None, "x", 1)], owner=[0, 1, 2])
-    claim = KCL(k=2, c=1, l=1, about="ends")
+    claim = KclPrivacy(k=2, c=1, l=1, about="ends")
     verdict = check_kcl(data, claim)
     assert verdict.measured["min_support"] == 1
     assert not verdict.holds
@@ -122,7 +122,7 @@ def test_two_ends_of_one_name_and_time_are_refused() -> None:
     """The verifier does not rely on what the constructor checks."""
     data = Trips.from_ends([("a", 1, "a", 1), ("a", 1, "a", 1)])
     object.__setattr__(data, "location", np.zeros(4, np.int32))
-    verdict = check_kcl(data, KCL(k=2, c=1, l=2, about="ends"))
+    verdict = check_kcl(data, KclPrivacy(k=2, c=1, l=2, about="ends"))
     assert not verdict.holds
     assert verdict.measured["min_support"] is None
 
@@ -163,7 +163,7 @@ def test_bucket_keeps_both_ends() -> None:
 def test_a_claim_says_what_is_known() -> None:
     """Whoever does not know which end it was may find a larger share: a claim on visits is not judged by ends."""
     data = Trips.from_ends([("a", 1, "b", 1)] * 2)
-    about_visits = KCL(k=2, c=1, l=2)
+    about_visits = KclPrivacy(k=2, c=1, l=2)
     about_ends = replace(about_visits, about="ends")
     assert check_kcl(data, about_ends).holds
     assert not check_kcl(data, about_visits).holds

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 
 from wayveil.engines import LocalEngine
 from wayveil.methods.kcl.kcl import Kcl
-from wayveil.model import Published, Visits
+from wayveil.model import MethodResult, Visits
 
 Case = tuple[Visits, dict[str, Any]]
 
 SHARES = ["0", "1/4", "1/3", "2/5", "0.5", "2/3", "0.8", "1"]
 
 
-def run(data: Visits, asked: dict[str, Any], suppression: str) -> Published:
+def run(data: Visits, asked: dict[str, Any], suppression: str) -> MethodResult:
     method = Kcl(**asked, suppression=suppression, accept_absence="yes")
     return method.run(data, rng=np.random.default_rng(0), engine=LocalEngine())
 

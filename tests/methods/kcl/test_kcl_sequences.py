@@ -12,10 +12,10 @@ import pytest
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError
-from wayveil.methods.kcl import Kcl, kcl_choosing, kcl_pieces, kcl_sequences
-from wayveil.methods.kcl.kcl_choosing import Choosing
+from wayveil.methods.kcl import Kcl, kcl_pieces, kcl_sequences, kcl_solver
 from wayveil.methods.kcl.kcl_sequences import Counting, count_sequences, joined_sequences, locate, save_threats
-from wayveil.methods.kcl.kcl_ways import Numbered
+from wayveil.methods.kcl.kcl_solver import KclSolver
+from wayveil.methods.kcl.kcl_strategies import EncodedVisits
 from wayveil.model.data.ragged import offsets_of
 from wayveil.pipeline.blocks.store import Disk
 from wayveil.pipeline.publish import publish
@@ -25,10 +25,10 @@ ENGINE = LocalEngine(workers=1)
 ONE, TWO = {"ill": ["flu", "hiv"]}, {"ill": ["flu"], "job": ["nurse"]}
 
 
-def crowd(rng: np.random.Generator, people: int, n_items: int, attributes: int) -> Numbered:
+def crowd(rng: np.random.Generator, people: int, n_items: int, attributes: int) -> EncodedVisits:
     owner = np.sort(rng.integers(0, people, rng.integers(people, 2 * people)))
     has = rng.random((len(owner), n_items)) < rng.uniform(0.2, 0.7)
-    return Numbered(
+    return EncodedVisits(
         offsets=offsets_of(has.sum(axis=1)),
         item=np.nonzero(has)[1].astype(np.int32),
         owner=owner * 1000,
@@ -38,10 +38,10 @@ def crowd(rng: np.random.Generator, people: int, n_items: int, attributes: int) 
     )
 
 
-def part_of(whole: Numbered, who: Any) -> Numbered:
+def part_of(whole: EncodedVisits, who: Any) -> EncodedVisits:
     lengths = np.diff(whole.offsets)
     rows = np.repeat(who, lengths)
-    return Numbered(
+    return EncodedVisits(
         offsets=offsets_of(lengths[who]), item=whole.item[rows], owner=whole.owner[who], value=whole.value[who],
         n_items=whole.n_items, n_values=whole.n_values,
     )  # fmt: skip
@@ -71,7 +71,7 @@ def test_pieces_have_the_sequences_of_everything(longest: Any, occurrences: int,
         people, n_items, attributes = int(rng.integers(4, 14)), int(rng.integers(1, 7)), int(rng.integers(0, 2))
         whole = crowd(rng, people, n_items, attributes)
         asked = Kcl(k=int(rng.integers(1, 4)), c=["0.3", "0.5", "1"][case % 3], l=longest, accept_absence="yes")
-        method = Choosing(asked=asked)
+        method = KclSolver(params=asked)
         piece = (whole.owner // 1000) * 3 // people
         parts = [part_of(whole, piece == p) for p in range(3) if (piece == p).any()]
         store = Disk(folder=tmp_path / f"scratch-{case}")
@@ -79,10 +79,10 @@ def test_pieces_have_the_sequences_of_everything(longest: Any, occurrences: int,
         files = [store.save(part, f"pieces/{i}") for i, part in enumerate(parts)]
         n_people = len(np.unique(whole.owner))
         counting = Counting(
-            choosing=method, people=n_people, n_items=n_items, n_values=whole.n_values, occurrences=occurrences,
+            solver=method, people=n_people, n_items=n_items, n_values=whole.n_values, occurrences=occurrences,
             store=store,
         )  # fmt: skip
-        expected = method.find(method.crowd(whole, people=n_people))
+        expected = method.find(method.instance(whole, people=n_people))
         counted = count_sequences(counting, files, ENGINE, listed=True)
         threats = store.load(save_threats(counting, counted))
         got = joined_sequences(threats, [locate(threats, part) for part in parts], [len(p.owner) for p in parts])
@@ -110,8 +110,8 @@ def test_ranges_are_cut_by_what_all_pieces_have(tmp_path: Path, monkeypatch: pyt
         return plain(ahead, occurrences)
 
     monkeypatch.setattr(kcl_sequences, "_ranges", seeing)
-    choosing = Choosing(asked=Kcl(k=1, c=1, l=3, accept_absence="yes"))
-    counting = Counting(choosing=choosing, people=8, n_items=6, n_values=0, occurrences=20, store=store)
+    solver = KclSolver(params=Kcl(k=1, c=1, l=3, accept_absence="yes"))
+    counting = Counting(solver=solver, people=8, n_items=6, n_values=0, occurrences=20, store=store)
     count_sequences(counting, files, ENGINE, listed=False)
     lengths = np.diff(whole.offsets).tolist()
     assert cut[1:] == [sum(comb(n, size) for n in lengths) for size in (2, 3)]
@@ -119,13 +119,13 @@ def test_ranges_are_cut_by_what_all_pieces_have(tmp_path: Path, monkeypatch: pyt
 
 def test_more_common_sequences_than_can_be_counted_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = crowd(np.random.default_rng(2), 6, 6, 0)
-    method = Choosing(asked=Kcl(k=1, c=1, l=3, accept_absence="yes"))
+    method = KclSolver(params=Kcl(k=1, c=1, l=3, accept_absence="yes"))
     store = Disk(folder=tmp_path)
     file = store.save(whole, "piece")
-    counting = Counting(choosing=method, people=6, n_items=6, n_values=0, occurrences=100, store=store)
+    counting = Counting(solver=method, people=6, n_items=6, n_values=0, occurrences=100, store=store)
     n = sum(len(level.items) for level in count_sequences(counting, [file], ENGINE, listed=True).common)
     for more, listed in [(0, True), (0, False), (-1, True), (-1, False)]:
-        monkeypatch.setattr(kcl_choosing, "MOST_BYTES", (n + more) * (8 * 4 + 100))
+        monkeypatch.setattr(kcl_solver, "MOST_BYTES", (n + more) * (8 * 4 + 100))
         if more == 0:
             count_sequences(counting, [file], ENGINE, listed=listed)
         else:
@@ -175,11 +175,11 @@ def published_at_once(folder: Path, asked: dict[str, Any]) -> tuple[list[Any], d
     """The same, decided by one search through the records of everybody."""
 
     def search(counting: Counting, names: list[str], engine: Any, *, listed: bool) -> Any:
-        everybody = kcl_pieces._joined([kcl_pieces._Travelled(numbered=counting.store.load(name)) for name in names])
-        return counting.choosing.find(counting.choosing.crowd(everybody, people=counting.people))
+        everybody = kcl_pieces._joined([kcl_pieces._Shipped(numbered=counting.store.load(name)) for name in names])
+        return counting.solver.find(counting.solver.instance(everybody, people=counting.people))
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(Choosing, "needs_everybody", lambda *_: True)
+        patched.setattr(KclSolver, "needs_everybody", lambda *_: True)
         patched.setattr(kcl_pieces, "_count_all", search)
         return published(folder, asked)
 
@@ -215,7 +215,7 @@ def test_absence_cannot_be_hidden_in_pieces(tmp_path: Path) -> None:
 
 
 def test_large_data_are_built_up_in_pieces_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kcl_choosing, "MOST_VISITS", 10)
+    monkeypatch.setattr(kcl_solver, "MOST_VISITS", 10)
     located: list[Any] = []
     monkeypatch.setattr(kcl_pieces, "locate", lambda *arguments: located.append(arguments))
     for seed in range(2):
@@ -241,13 +241,13 @@ def test_who_has_nothing_violating_travels_only_where_it_matters(
         name=pl.col("traj_id"), user_id=pl.col("traj_id").replace("again", "L0")
     ).write_csv(tmp_path / "in.csv")
     seen: list[Any] = []
-    choose = Choosing.choose
+    choose = KclSolver.choose
 
-    def seeing(self: Choosing, crowd: Any, *others: Any) -> Any:
+    def seeing(self: KclSolver, crowd: Any, *others: Any) -> Any:
         seen.append(crowd)
         return choose(self, crowd, *others)
 
-    monkeypatch.setattr(Choosing, "choose", seeing)
+    monkeypatch.setattr(KclSolver, "choose", seeing)
     method = {"k": 3, "c": 1, "l": 2, **asked}
     got = published(tmp_path, method)
     crowd = seen[-1]

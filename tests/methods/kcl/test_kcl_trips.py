@@ -15,14 +15,14 @@ import pytest
 
 from wayveil.engines import LocalEngine
 from wayveil.methods.kcl.kcl import Kcl
-from wayveil.model import Published, Visits
+from wayveil.model import MethodResult, Visits
 from wayveil.workloads import City, Transit
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "kcl" / "one_trip.json"
 HIV = {"ill": ["HIV"]}
 
 
-def run(data: Visits, **asked: Any) -> Published:
+def run(data: Visits, **asked: Any) -> MethodResult:
     return Kcl(**asked).run(data, rng=np.random.default_rng(0), engine=LocalEngine())
 
 
@@ -180,6 +180,22 @@ def test_what_is_known_of_one_visit_costs_least() -> None:
             assert weak >= kept(k, "1/4", 1)
             assert weak >= kept(k, c, 2)
             assert weak >= kept(k + 1, "1/4", 3)
+
+
+def test_a_weaker_promise_does_not_lose_more_of_small_tables() -> None:
+    """The rule for more than one known visit, on tables where it fails without improving."""
+    rng = random.Random(12)
+    for _ in range(6):
+        records = [[(rng.choice("abc"), t) for t in range(5) if rng.random() < 0.7] for _ in range(rng.randint(8, 16))]
+        ill = ["HIV", "flu", *(rng.choice(["HIV", "flu", "none", "none"]) for _ in records[2:])]
+        data = Visits.from_records(records, attributes={"ill": ill})
+
+        def kept(k: int, c: str, l: int, data: Visits = data) -> int:
+            return run(data, k=k, c=c, l=l, sensitive={"ill": ["HIV", "flu"]}).data.n_visits
+
+        for k, c, stronger in ((2, "1/2", "1/3"), (2, "1/3", "1/4"), (3, "1/2", "1/3")):
+            weak = kept(k, c, 2)
+            assert weak >= max(kept(k + 1, c, 2), kept(k, stronger, 2), kept(k, c, 3))
 
 
 def test_a_weaker_promise_does_not_lose_more_of_a_city() -> None:

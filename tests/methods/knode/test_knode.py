@@ -12,12 +12,13 @@ import pytest
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
+from wayveil.kernels.knode.group_boxes import Tracks
 from wayveil.kernels.knode.overlap_graph import NO_EDGE, edge_weights
 from wayveil.methods.knode import knode
 from wayveil.methods.knode.knode import Knode
 from wayveil.methods.knode.trajectory_graph import s_overlap, trajectory_distance
-from wayveil.model import KAnonymity, Points, Published, Regions
-from wayveil.verify.kanonymity.kanonymity_verifier import check_kanonymity
+from wayveil.model import Boxes, KAnonymity, MethodResult, Points
+from wayveil.verifiers.kanonymity.kanonymity_verifier import check_kanonymity
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "knode"
 FIGURE1 = json.loads((GOLDEN / "figure1.json").read_text())
@@ -30,13 +31,20 @@ def points(names: list[str], **more: Any) -> Points:
     return Points.from_records(rows, **more)
 
 
+def synchronized(x: Any, y: Any) -> Tracks:
+    """Trajectories with the same timestamps, one per row."""
+    n, m = x.shape
+    times = np.zeros(n, np.int64)
+    return Tracks(np.arange(n) * m, times, times + m - 1, np.arange(n), x.ravel(), y.ravel())
+
+
 def positions(rows: list[list[float]]) -> list[tuple[float, float]]:
     return [(x, y) for x, y, _ in rows]
 
 
-def run(method: Knode, data: Points, workers: int = 1) -> Published:
+def run(method: Knode, data: Points, workers: int = 1) -> MethodResult:
     result = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine(workers=workers))
-    verdict = check_kanonymity(result.data, method.claim, original=data)
+    verdict = check_kanonymity(result.data, method.claim, original=data.take(result.source))
     assert verdict.holds, verdict.reason
     return result
 
@@ -76,7 +84,7 @@ def test_figure_1() -> None:
 
 def test_edges_of_figure_1() -> None:
     xy = np.array([positions(rows) for rows in FIGURE1["trajectories"].values()], np.float64)
-    weights = edge_weights(xy[:, :, 0], xy[:, :, 1], "x")
+    weights = edge_weights(synchronized(xy[:, :, 0], xy[:, :, 1]), "x")
     found = {
         f"{a}-{b}": weights[i, j] * 3 / 2  # the file has them divided by the duration, as printed
         for i, a in enumerate(NAMES)
@@ -111,7 +119,7 @@ def test_flaw_s_overlap_is_not_symmetric_and_takes_either_axis() -> None:
     assert s_overlap(p, q, flaw["axis"]) == pytest.approx(flaw["s_pq"])
     assert s_overlap(q, p, flaw["axis"]) == flaw["s_qp"]
     both = np.array([p, q], np.float64)
-    assert edge_weights(both[:, :, 0], both[:, :, 1], "x")[0, 1] == NO_EDGE
+    assert edge_weights(synchronized(both[:, :, 0], both[:, :, 1]), "x")[0, 1] == NO_EDGE
     far = FLAWS["far_neighbours"]
     p, q = positions(far["p"]), positions(far["q"])
     assert s_overlap(p, q) == s_overlap(q, p) == far["s"]
@@ -171,7 +179,7 @@ def test_nobody_owns_more_than_the_share_of_a_group(variant: str) -> None:
     assert len(kept) == 2
     assert 20 in kept
     assert result.facts["trajectories left out"] == 19
-    assert check_kanonymity(result.data, result.claim, original=data).holds
+    assert check_kanonymity(result.data, result.claim, original=data.take(result.source)).holds
     many = Points.from_records([[(t, 10.0 * t + i, 0.0) for t in range(4)] for i in range(12)])
     result = run(Knode(k=2, window=10, variant=variant, row_share="1/4"), many)
     assert result.facts["people in the smallest group"] == 4
@@ -183,11 +191,32 @@ def test_boxes_of_the_times_that_all_share(variant: str) -> None:
     data = Points.from_records([[(t, x, 0.0) for t in range(start, 5)] for start, x in ways])
     result = run(Knode(k=2, window=10, variant=variant), data)
     late = [(t, t, 0.0, 1.0, 0.0, 0.0) for t in range(1, 5)]
-    early = 1 if variant == "paper" else 0  # the class shares times 1 to 4, the second group 0 to 4
     assert result.data.record(0) == result.data.record(1) == late
-    assert result.data.record(2) == [(t, t, 900.0, 901.0, 0.0, 0.0) for t in range(early, 5)]
-    assert result.facts["points cut off published trajectories"] == 1 + 2 * early
-    assert result.facts["information loss per sample"] == pytest.approx((1 + 2 * early) / data.n_rows)
+    assert result.data.record(2) == [(t, t, 900.0, 901.0, 0.0, 0.0) for t in range(5)]
+    assert result.facts["points cut off published trajectories"] == 1
+    assert result.facts["information loss per sample"] == pytest.approx(1 / data.n_rows)
+
+
+def test_what_a_group_cuts_off_is_grouped_once_more() -> None:
+    """One goes all the way, the first half of it with one companion, the second half with another."""
+    spans = [(0, 9), (0, 4), (5, 9)]
+    data = Points.from_records([[(t, float(i), 0.0) for t in range(a, b + 1)] for i, (a, b) in enumerate(spans)])
+    method = Knode(k=2, window=20)
+    once = run(replace(method, cut_off="drop"), data)
+    assert once.source.tolist() == [0, 1, 2]
+    assert (once.facts["trajectories left out"], once.facts["points cut off published trajectories"]) == (1, 5)
+    result = run(method, data)
+    assert result.source.tolist() == [0, 0, 1, 2]
+    assert result.data.owner.tolist() == [0, 0, 1, 2]
+    assert result.data.record(0) == result.data.record(2) == [(t, t, 0.0, 1.0, 0.0, 0.0) for t in range(5)]
+    assert result.data.record(1) == result.data.record(3) == [(t, t, 0.0, 2.0, 0.0, 0.0) for t in range(5, 10)]
+    assert (result.facts["trajectories left out"], result.facts["points cut off published trajectories"]) == (0, 0)
+    assert result.facts["pieces per published trajectory"] == pytest.approx(4 / 3)
+
+
+def test_a_piece_of_one_timestamp_is_not_published() -> None:
+    data = Points.from_records([[(t, float(i), 0.0) for t in range(i, 5)] for i in range(2)] * 2)
+    assert run(Knode(k=2, window=20), data).facts["points cut off published trajectories"] <= 2
 
 
 def test_windows_make_classes() -> None:
@@ -247,7 +276,7 @@ def test_trajectories_without_points_stay_without_boxes(variant: str) -> None:
     result = run(Knode(k=2, window=1, variant=variant), data)
     assert [len(result.data.record(i)) for i in range(5)] == [0, 1, 0, 1, 0]
     assert result.facts["success ratio"] == 1
-    assert isinstance(result.data, Regions)
+    assert isinstance(result.data, Boxes)
     assert result.data.owner.tolist() == data.owner.tolist()
     assert result.data.attributes["a"].values() == ["v", "w", "x", "y", "z"]
     assert (result.data.frame, result.data.time_format, result.data.owners) == (data.frame, "integer", "declared")
@@ -277,6 +306,7 @@ def test_coordinates_that_are_no_metres() -> None:
         ({"k": 1}, "knode: k must be an integer >= 2, got 1"),
         ({"window": 0}, "knode: window must be a duration"),
         ({"variant": "printed"}, "knode: variant must be one of improved, paper; got 'printed'"),
+        ({"cut_off": "keep"}, "knode: cut_off must be one of regroup, drop; got 'keep'"),
         ({"overlap": "xor"}, "knode: overlap must be one of or, and, x, y; got 'xor'"),
     ],
 )

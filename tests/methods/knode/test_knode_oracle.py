@@ -35,25 +35,33 @@ def some_points(draw: st.DrawFn) -> Points:
 @settings(deadline=None, max_examples=250)
 @given(
     data=some_points(), k=st.integers(2, 4), window=st.integers(1, 8), variant=st.sampled_from(["paper", "improved"]),
-    overlap=st.sampled_from(["or", "and", "x", "y"]),
+    overlap=st.sampled_from(["or", "and", "x", "y"]), cut_off=st.sampled_from(["regroup", "drop"]),
 )  # fmt: skip
-def test_boxes_and_facts(data: Points, k: int, window: int, variant: str, overlap: str) -> None:
+def test_boxes_and_facts(data: Points, k: int, window: int, variant: str, overlap: str, cut_off: str) -> None:
     times: dict[int, set[int]] = {i: {t for t, _, _ in data.record(i)} for i in range(len(data))}
     present = sorted(set().union(*times.values()))
     even = all({t for t in present if min(mine) <= t <= max(mine)} == mine for mine in times.values() if mine)
     people = {int(data.owner[i]) for i, mine in times.items() if mine}
     if not even or len(people) < k:
         return
-    method = Knode(k=k, window=window, variant=variant, overlap=overlap)
+    method = Knode(k=k, window=window, variant=variant, overlap=overlap, cut_off=cut_off)
     try:
         made = method.run(data, rng=np.random.default_rng(0), engine=LocalEngine(workers=1))
     except InputError:  # no group was found: see test_knode.py
         return
     alike: dict[tuple[Any, ...], list[int]] = {}
-    for i in range(len(data)):
-        if made.data.record(i):
-            alike.setdefault(tuple(made.data.record(i)), []).append(i)
-    published, cut, blurred = 0, 0, 0.0
+    seen: dict[int, list[int]] = {i: [] for i in range(len(data))}
+    assert made.source is not None
+    assert sorted(set(made.source.tolist())) == list(range(len(data)))
+    for part, i in enumerate(made.source.tolist()):
+        assert made.data.owner[part] == data.owner[i]
+        if made.data.record(part):
+            alike.setdefault(tuple(made.data.record(part)), []).append(i)
+            seen[i] += [box[0] for box in made.data.record(part)]
+    shown, blurred = 0, 0.0
+    assert all(mine == sorted(set(mine)) for mine in seen.values())  # pieces of one trip follow each other
+    if variant == "paper" or cut_off == "drop":
+        assert made.source.tolist() == list(range(len(data)))
     xs, ys = data.x.tolist(), data.y.tolist()
     wide, high = max(xs) - min(xs), max(ys) - min(ys)
     for boxes, members in alike.items():
@@ -62,7 +70,7 @@ def test_boxes_and_facts(data: Points, k: int, window: int, variant: str, overla
         span = [box[0] for box in boxes]
         shared = set.intersection(*(times[i] for i in members))
         assert set(span) <= shared
-        if variant == "improved":
+        if len(made.source) == len(data):
             assert set(span) == shared
         for t, t_max, *sides in boxes:
             at = [(x, y) for i in members for s, x, y in data.record(i) if s == t]
@@ -70,15 +78,15 @@ def test_boxes_and_facts(data: Points, k: int, window: int, variant: str, overla
             assert sides == [f(p[axis] for p in at) for axis in (0, 1) for f in (min, max)]
             if wide and high:
                 blurred += len(members) * (sides[1] - sides[0]) * (sides[3] - sides[2]) / (wide * high)
-        published += len(members)
-        cut += sum(len(times[i]) - len(span) for i in members)
-    lost = sum(len(mine) for i, mine in times.items() if not made.data.record(i))
+        shown += len(members) * len(span)
+    published = sum(bool(mine) for mine in seen.values())
+    lost = sum(len(mine) for i, mine in times.items() if not seen[i])
+    cut = data.n_rows - lost - shown
     with_points = sum(bool(mine) for mine in times.values())
     assert made.facts["trajectories left out"] == with_points - published
     assert made.facts["success ratio"] == pytest.approx(published / with_points)
     assert made.facts["points cut off published trajectories"] == cut
     assert made.facts["information loss per sample"] == pytest.approx((blurred + cut + lost) / data.n_rows)
-    shown = data.n_rows - lost - cut
     assert made.facts["box area, share of the whole space"] == pytest.approx(blurred / max(shown, 1))
     classes = {(data.record(i)[0][0] // window, data.record(i)[-1][0] // window) for i, mine in times.items() if mine}
     assert made.facts["classes"] == len(classes)

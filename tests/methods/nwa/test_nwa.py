@@ -19,16 +19,16 @@ from hypothesis import strategies as st
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
 from wayveil.methods.clusters.offsets_in_disc import draw_ranks
-from wayveil.methods.common.trajectory_rows import Picked
-from wayveil.methods.nwa.nwa import Nwa, _sketches, classes_of
-from wayveil.model import Coded, Frame, KDelta, Points, Published
-from wayveil.verify.kdelta.kdelta_verifier import check_kdelta
+from wayveil.methods.common.trajectory_rows import TrajectoryRows
+from wayveil.methods.nwa.nwa import Nwa, _cut, _sketches, classes_of
+from wayveil.model import Coded, Frame, KDelta, MethodResult, Points
+from wayveil.verifiers.kdelta.kdelta_verifier import check_kdelta
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "nwa"
 Record = list[tuple[int, float, float]]
 
 
-def run(method: Nwa, data: Points, seed: int = 0, workers: int = 1) -> Published:
+def run(method: Nwa, data: Points, seed: int = 0, workers: int = 1) -> MethodResult:
     return method.run(data, rng=np.random.default_rng(seed), engine=LocalEngine(workers=workers))
 
 
@@ -85,7 +85,7 @@ def test_cutting_to_multiples_of_pi() -> None:
     golden = json.loads((GOLDEN / "pi.json").read_text())
     spans = [[(t, float(t), float(i)) for t in range(a, b + 1)] for i, (a, b) in enumerate(golden["spans"])]
     data = Points.from_records(spans)
-    begin, end = Nwa(delta=1, pi=str(golden["pi"]))._cut(data)
+    begin, end = _cut(data, np.ones(len(data), bool), golden["pi"])
     assert [[int(a - o), int(b - o)] for a, b, o in zip(begin, end, data.offsets[:-1], strict=True)] == golden["rows"]
     members, first = classes_of(data.t, begin, end)
     assert len(first) - 1 == len(golden["classes"])
@@ -98,9 +98,40 @@ def test_cutting_to_multiples_of_pi() -> None:
     assert made.facts["points in trash"] == 6
     assert made.facts["trajectories in trash"] == 2
     assert made.facts["discernibility"] == 4 + 4 + 2 * 6
-    whole = run(Nwa(k=2, delta=0), twice)
+    whole = run(Nwa(k=2), twice)
     assert whole.facts["points cut off by pi"] == 0
     assert records_of(whole.data) == spans * 2
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.tuples(st.integers(0, 12), st.integers(1, 25), st.integers(0, 3)), min_size=4, max_size=9))
+def test_the_automatic_pi_keeps_most_points(drawn: list[tuple[int, int, int]]) -> None:
+    """Against every time that is tried, by definition: points from the first multiple to the last, in large classes."""
+    spans = [list(range(a, a + n)) for a, n, _ in drawn]
+    owners = [who for _, _, who in drawn]
+    data = Points.from_records([[(t, 0.0, 0.0) for t in span] for span in spans], owner=owners)
+
+    def kept(pi: int) -> int:
+        cut = []
+        for span, who in zip(spans, owners, strict=True):
+            fits = [t for t in span if t % pi == 0]
+            cut.append((fits[0], fits[-1], who) if len(fits) > 1 or (fits and pi == 1) else None)
+        people = {(a, b): {c[2] for c in cut if c and c[:2] == (a, b)} for a, b, _ in filter(None, cut)}
+        return sum(b - a + 1 for a, b, _ in filter(None, cut) if len(people[a, b]) >= 2)
+
+    tried = [1, *(many for many in (2, 5, 10, 15, 20, 30))]
+    best = max(kept(pi) for pi in tried)
+    chosen = Nwa(k=2)._choose_pi(data, np.ones(len(data), bool))
+    assert chosen == next(pi for pi in tried if kept(pi) == best)
+
+
+def test_the_automatic_pi_is_told_and_brings_people_together() -> None:
+    minute = [[(t, 0.0, 0.0) for t in range(start, 10_000, 60)] for start in (60, 120, 240, 420)]
+    made = run(Nwa(k=4), Points.from_records(minute, time_format="epoch"))
+    assert made.facts["trajectories in trash"] == 0
+    assert str(made.facts["chosen"]).startswith("pi = 10min: trips begin and end at multiples of it")
+    with pytest.raises(InputError, match="Take pi = auto"):
+        run(Nwa(k=4, pi="none"), Points.from_records(minute, time_format="epoch"))
 
 
 def test_pi_is_a_time_in_the_unit_of_the_data() -> None:
@@ -182,7 +213,7 @@ def oracle_published(records: list[Record], clusters: list[list[int]], delta: fl
 
 def drawn_ranks(data: Points, seed: int) -> list[int]:
     """Return who leads, the smallest first: the only thing that chance decides."""
-    rows = Picked(begin=data.offsets[:-1], end=data.offsets[1:], columns=(data.t, data.x, data.y))
+    rows = TrajectoryRows(begin=data.offsets[:-1], end=data.offsets[1:], columns=(data.t, data.x, data.y))
     return draw_ranks(rows, data.frame, np.random.default_rng(seed).bytes(32)).tolist()
 
 
@@ -432,8 +463,13 @@ def test_attributes_owners_and_empty_trajectories_stay() -> None:
 def test_what_cannot_be_published_is_refused() -> None:
     with pytest.raises(InputError, match="points of 0 people"):
         run(Nwa(delta=1), Points.from_records([]))
-    with pytest.raises(InputError, match=r"2 trajectories fall into 2 classes.*resample"):
-        run(Nwa(k=2, delta=1), Points.from_records([[(0, 0.0, 0.0)], [(1, 0.0, 0.0)]]))
+    for records, words in (
+        ([[(0, 0.0, 0.0)], [(1, 0.0, 0.0)]], "No more than 1 people are on the way"),
+        ([[(3, 0.0, 0.0), (10, 0.0, 0.0)], [(4, 0.0, 0.0), (12, 0.0, 0.0)]], "resample with period = 10 "),
+        ([[(0, 0.0, 0.0), (4, 0.0, 0.0)], [(4, 0.0, 0.0), (8, 0.0, 0.0)]], "step window"),
+    ):
+        with pytest.raises(InputError, match=rf"2 trajectories fall into 2 classes.*{words}"):
+            run(Nwa(k=2, delta=1, pi="none"), Points.from_records(records))
     with pytest.raises(InputError, match="0 trajectories fall into 0 classes"):
         run(Nwa(k=2, delta=1, pi="7"), Points.from_records([[(1, 0.0, 0.0), (7, 0.0, 0.0)]] * 2))
     with pytest.raises(InputError, match="no places in metres"):

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
 from wayveil.methods.prefix.prefix import Prefix
-from wayveil.model import Published, RoadNetwork, Routes, SubsequenceK
+from wayveil.model import MethodResult, RoadNetwork, Routes, SubsequenceK
 
 
-def run(method: Prefix, data: Routes, workers: int = 1) -> Published:
+def run(method: Prefix, data: Routes, workers: int = 1) -> MethodResult:
     return method.run(data, rng=np.random.default_rng(0), engine=LocalEngine(workers=workers))
 
 
@@ -27,7 +27,7 @@ def on_loops(counts: dict[str, int], **more: Any) -> Routes:
     return Routes.from_records([list(text) for text, n in counts.items() for _ in range(n)], network=network, **more)
 
 
-def texts(made: Published) -> dict[str, int]:
+def texts(made: MethodResult) -> dict[str, int]:
     return dict(Counter("".join(made.data.record(i)) for i in range(len(made.data))))
 
 

@@ -15,12 +15,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from promises import break_of_attack_graph
 
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
 from wayveil.methods.qid import qid
 from wayveil.methods.qid.qid import Qid
-from wayveil.model import AttackGraph, Points, Published, Regions
+from wayveil.model import AttackGraph, Boxes, MethodResult, Points
+from wayveil.verifiers import check_attack_graph
+from wayveil.verifiers.attack_graph.definition import find_break_of_attack_graph
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "qid"
 EXAMPLE = json.loads((GOLDEN / "example2.json").read_text())
@@ -42,7 +45,7 @@ def of_cells(example: dict[str, Any]) -> Points:
     return points(records, example["known"])
 
 
-def run(data: Points, workers: int = 1, **parameters: Any) -> Published:
+def run(data: Points, workers: int = 1, **parameters: Any) -> MethodResult:
     """Run without a guard, if nothing else is said: cells are then as the algorithms of the paper have them."""
     method = Qid(**{"top_speed": "none", **parameters})
     return method.run(data, rng=np.random.default_rng(0), engine=LocalEngine(workers=workers))
@@ -53,7 +56,7 @@ def known_rows(data: Points, i: int) -> list[tuple[int, float, float]]:
     return [row for j, row in enumerate(data.record(i)) if data.known is None or data.known[begin + j]]
 
 
-def attack_graph(data: Points, published: Regions) -> Graph:
+def attack_graph(data: Points, published: Boxes) -> Graph:
     """The definition: all that is known of i lies in boxes of o."""
     there = [i for i in range(len(published)) if published.record(i)]
 
@@ -78,7 +81,7 @@ def pruned(graph: Graph) -> Graph:
     return found
 
 
-def within_reach(data: Points, published: Regions, i: int, o: int, top_speed: float | str) -> bool:
+def within_reach(data: Points, published: Boxes, i: int, o: int, top_speed: float | str) -> bool:
     """All that is known of i is, along both axes, within reach of every box of o."""
     if isinstance(top_speed, str):
         return True
@@ -90,7 +93,7 @@ def within_reach(data: Points, published: Regions, i: int, o: int, top_speed: fl
     return True
 
 
-def ends_left(data: Points, published: Regions, top_speed: float | str = "none") -> list[list[int]]:
+def ends_left(data: Points, published: Boxes, top_speed: float | str = "none") -> list[list[int]]:
     """The owners on the other side of every node, after pruning; nobody if the truth is not in the boxes."""
     graph = attack_graph(data, published)
     graph = {i: {o for o in graph[i] if within_reach(data, published, i, o, top_speed)} for i in graph}
@@ -101,12 +104,12 @@ def ends_left(data: Points, published: Regions, top_speed: float | str = "none")
     return ends + [[int(data.owner[i]) for i in left if o in left[i]] for o in left]
 
 
-def smallest_degree(data: Points, published: Regions) -> int:
+def smallest_degree(data: Points, published: Boxes) -> int:
     """The smallest number of people on the other side of a node, after pruning; 0 if the truth is not in the boxes."""
     return min((len(set(people)) for people in ends_left(data, published)), default=99)
 
 
-def boxes_of(published: Regions, cell: float = 1.0) -> list[list[Box]]:
+def boxes_of(published: Boxes, cell: float = 1.0) -> list[list[Box]]:
     """Boxes as their lowest and highest cells."""
     return [
         [(round(b[2] / cell), round(b[4] / cell), round(b[3] / cell) - 1, round(b[5] / cell) - 1)
@@ -148,7 +151,7 @@ def test_example_2(name: str) -> None:
 def test_what_the_survey_shows_to_be_wrong_is_wrong() -> None:
     naive = EXAMPLE["naive"]
     boxes = [[(t, t, x, X + 1.0, y, Y + 1.0) for t, (x, y, X, Y) in enumerate(row)] for row in naive["boxes"]]
-    graph = attack_graph(of_cells(EXAMPLE), Regions.from_records(boxes))
+    graph = attack_graph(of_cells(EXAMPLE), Boxes.from_records(boxes))
     assert [sorted(graph[i]) for i in range(3)] == naive["graph"]
     left = pruned(graph)
     assert [sorted(left[i]) for i in range(3)] == naive["pruned"]
@@ -246,7 +249,7 @@ class Slow:
                 [(t, t, b[0] * cell, (b[2] + 1) * cell, b[1] * cell, (b[3] + 1) * cell) for t, b in sorted(f.items())]
                 for f in found
             ]
-            graph = attack_graph(self.data, Regions.from_records(rows))
+            graph = attack_graph(self.data, Boxes.from_records(rows))
             one_way = [
                 {i, o} for i in graph for o in graph[i]
                 if i not in graph[o] and self.known[o] <= self.cells[i].keys()
@@ -302,7 +305,7 @@ def test_every_output_keeps_the_claim(data: Points, k: int, cell: float, more: s
     symmetrise = more.draw(st.sampled_from(["no", "yes"]))
     result = run(data, k=k, cell=cell, algorithm=algorithm, selection=selection, symmetrise=symmetrise)
     published = result.data
-    assert isinstance(published, Regions)
+    assert isinstance(published, Boxes)
     assert smallest_degree(data, published) >= k
     for i in range(len(data)):
         boxes, rows = published.record(i), data.record(i)
@@ -339,7 +342,7 @@ def test_every_guard_keeps_the_claim(data: Points, k: int, algorithm: str, top_s
         assert top_speed != "auto"  # everybody is faster
         return
     published, limit = result.data, result.claim.top_speed
-    assert isinstance(published, Regions)
+    assert isinstance(published, Boxes)
     assert isinstance(limit, float)
     for owners in ends_left(data, published, limit) + ends_left(data, published):
         assert len(set(owners)) >= k
@@ -378,7 +381,7 @@ def walkers(n: int, times: int, seed: int, known: int) -> Points:
     return points(records, mask)
 
 
-def classes_at(published: Regions, t: int) -> list[int]:
+def classes_at(published: Boxes, t: int) -> list[int]:
     """How often each box of several cells occurs at a time."""
     found: dict[tuple[float, ...], int] = defaultdict(int)
     for i in range(len(published)):
@@ -558,7 +561,7 @@ def runners(n: int = 2, times: int = 9, gap: float = 10.0) -> Points:
     return replace(data, known=data.t == times // 2)
 
 
-def guarded(published: Regions) -> list[int]:
+def guarded(published: Boxes) -> list[int]:
     """The times at which the first two have the same box."""
     return [a[0] for a, b in zip(published.record(0), published.record(1), strict=True) if a == b]
 
@@ -652,7 +655,7 @@ def test_cells_lie_at_multiples_and_contain_their_points() -> None:
     x = np.concatenate([multiples, np.nextafter(multiples, 1e9), np.nextafter(multiples, -1e9), rng.normal(size=99)])
     data = points([[(t, float(v), float(-v)) for t, v in enumerate(x)] for _ in range(2)])
     published = run(data, k=2, cell=0.1).data
-    assert isinstance(published, Regions)
+    assert isinstance(published, Boxes)
     for low, high, values in ((published.x_min, published.x_max, data.x), (published.y_min, published.y_max, data.y)):
         assert (low <= values).all()
         assert (values <= high).all()
@@ -727,3 +730,45 @@ def test_nothing_declared_as_known() -> None:
 def test_bad_parameters(parameters: dict[str, Any], words: str) -> None:
     with pytest.raises(ParameterError, match=words):
         Qid(**parameters)
+
+
+# --------------------------------------------------------------------------------------------- marks of declared times
+
+
+def marked_trips() -> tuple[Points, list[list[bool]]]:
+    """Seven points at one place: Ann (1) has two trips, Bob (2) two, and somebody (6) one of which nothing is known."""
+    known = [[False], [True, False], [False, True], [False], [True]]
+    times = [[0], [2, 4], [2, 4], [4], [4]]
+    return points([[(t, 0.0, 0.0) for t in row] for row in times], known, owner=[1, 0, 1, 2, 0]), known
+
+
+def test_marks_of_declared_times_rule_nobody_out() -> None:
+    """Who looked at the marks was left with three trips for one of Ann's, two of them hers, where 1/2 was promised.
+
+    Her second trip was published with that of Bob and one of her own around what is known of it; the other trip at this
+    time and place was not marked, so that it could not be hers.
+    """
+    data, known = marked_trips()
+    made: Any = run(data, k=2, cell=100, top_speed="none")
+    boxes = [made.data.record(i) for i in range(len(data))]
+    marks = [made.data.declared[made.data.rows(i)].tolist() for i in range(len(data))]
+    truth = [data.record(i) for i in range(len(data))]
+    assert made.data.n_rows
+    half = Fraction(1, 2)
+    assert break_of_attack_graph(boxes, data.owner.tolist(), truth, known, 2, half, "none", marks) == ""
+    assert check_attack_graph(made.data, made.claim, original=data).holds
+
+
+def test_the_verdict_looks_at_the_marks() -> None:
+    """As it was published before: without the marks all is well."""
+    data, _ = marked_trips()
+    cell = (0.0, 100.0, 0.0, 100.0)
+    before = Boxes.from_records([[(t, t, *cell) for t, _, _ in data.record(i)] for i in range(5)], owner=data.owner)
+    claim = AttackGraph(k=2)
+    assert check_attack_graph(before, claim, original=data).holds
+    before = replace(before, declared=np.array([False, True, True, True, True, False, True]))
+    verdict = check_attack_graph(before, claim, original=data)
+    assert not verdict.holds
+    assert verdict.witness["breaks"] == "share"
+    assert "66.67 %, more than 1/2" in verdict.reason
+    assert find_break_of_attack_graph(before, claim, original=data)

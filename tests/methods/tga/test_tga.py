@@ -20,8 +20,8 @@ from wayveil.errors import InputError, ParameterError
 from wayveil.kernels.tga.cost_bounds import Sequences
 from wayveil.methods.tga import tga
 from wayveil.methods.tga.tga import Tga
-from wayveil.model import KAnonymity, Points, Published, Regions
-from wayveil.verify.kanonymity.kanonymity_verifier import check_kanonymity
+from wayveil.model import Boxes, KAnonymity, MethodResult, Points
+from wayveil.verifiers.kanonymity.kanonymity_verifier import check_kanonymity
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "tga"
 
@@ -47,7 +47,7 @@ class Ordered:
         return np.array(self.order, np.int64)
 
 
-def run(method: Tga, data: Points, order: Sequence[int] | None = None, workers: int = 1) -> Published:
+def run(method: Tga, data: Points, order: Sequence[int] | None = None, workers: int = 1) -> MethodResult:
     rng: Any = np.random.default_rng(0) if order is None else Ordered(order)
     result = method.run(data, rng=rng, engine=LocalEngine(workers=workers))
     check(result.boxes or result.data, data, method.k)
@@ -352,7 +352,7 @@ def test_points_are_drawn_from_the_boxes() -> None:
     boxes = run(Tga(k=5), data)
     drawn = run(Tga(k=5, publish="points"), data)
     assert isinstance(drawn.data, Points)
-    assert isinstance(drawn.boxes, Regions)
+    assert isinstance(drawn.boxes, Boxes)
     assert drawn.data.offsets.tolist() == drawn.boxes.offsets.tolist()
     assert drawn.facts == boxes.facts
     for i in range(60):
@@ -389,8 +389,8 @@ def test_times_that_leave_no_choice_still_increase() -> None:
 
 
 def test_what_the_instance_publishes() -> None:
-    assert Tga.publishes is Regions
-    assert Tga(k=2).publishes is Regions
+    assert Tga.publishes is Boxes
+    assert Tga(k=2).publishes is Boxes
     assert Tga(k=2, publish="points").publishes is Points
     assert Tga(k=2, publish="points") != Tga(k=2)
     assert Tga(k=3).claim == KAnonymity(k=3)

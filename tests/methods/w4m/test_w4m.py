@@ -20,16 +20,16 @@ from hypothesis import strategies as st
 from wayveil.engines import LocalEngine
 from wayveil.errors import InputError, ParameterError
 from wayveil.methods.clusters.offsets_in_disc import draw_ranks
-from wayveil.methods.common.trajectory_rows import Picked
+from wayveil.methods.common.trajectory_rows import TrajectoryRows
 from wayveil.methods.w4m.w4m import W4m, _blocks, _hilbert, _time_as_length
-from wayveil.model import Frame, KDelta, Points, Published
-from wayveil.verify.kdelta.kdelta_verifier import check_kdelta
+from wayveil.model import Frame, KDelta, MethodResult, Points
+from wayveil.verifiers.kdelta.kdelta_verifier import check_kdelta
 
 PAIR = json.loads((Path(__file__).parents[2] / "golden" / "w4m" / "pair.json").read_text())
 Record = list[tuple[int, float, float]]
 
 
-def run(method: W4m, data: Points, seed: int = 0, workers: int = 1) -> Published:
+def run(method: W4m, data: Points, seed: int = 0, workers: int = 1) -> MethodResult:
     return method.run(data, rng=np.random.default_rng(seed), engine=LocalEngine(workers=workers))
 
 
@@ -39,7 +39,7 @@ def records_of(data: Points) -> list[Record]:
 
 def drawn_order(data: Points, seed: int) -> list[int]:
     """Return the order in which trajectories become pivots: the only thing that chance decides."""
-    rows = Picked(begin=data.offsets[:-1], end=data.offsets[1:], columns=(data.t, data.x, data.y))
+    rows = TrajectoryRows(begin=data.offsets[:-1], end=data.offsets[1:], columns=(data.t, data.x, data.y))
     rank = draw_ranks(rows, data.frame, np.random.default_rng(seed).bytes(32))
     return np.argsort(rank, kind="stable").tolist()
 
@@ -493,3 +493,16 @@ def test_a_cap_that_never_limits_keeps_people_of_one_day_together() -> None:
     assert auto.facts["largest cost of a pair of points"] > 400_000
     assert "largest cost of a pair of points" not in run(W4m(k=3, delta=9, distance="edr"), data).facts
     assert auto.facts[name] == pytest.approx(auto.facts["total time translation (s)"] / auto.data.n_rows)
+
+
+def test_where_nobody_is_on_the_way_together_places_decide() -> None:
+    """Two ways 5 km apart, each driven every other week: at the mean speed the nearest in time would be joined."""
+    week = 7 * 86_400
+    records = [[(n * week + t, 5000.0 * (n % 2) + 10.0 * n, 10.0 * t) for t in range(0, 600, 60)] for n in range(8)]
+    data = Points.from_records(records, time_format="epoch")
+    made = run(W4m(k=4, trash_max=0), data)
+    assert {round(made.data.record(n)[0][1] / 5000) == n % 2 for n in range(8)} == {True}
+    assert "hardly ever on the way at a time" in str(made.facts["chosen"])
+    at_speed = run(W4m(k=4, trash_max=0, t2s_factor=1), data)
+    assert "chosen" not in at_speed.facts
+    assert at_speed.facts["total translation (m)"] > 10 * float(made.facts["total translation (m)"])

@@ -13,7 +13,7 @@ import pytest
 
 from wayveil.errors import InputError, ParameterError
 from wayveil.metrics.boxes.log_cost import LogCost
-from wayveil.model import Frame, Points, Regions
+from wayveil.model import Boxes, Frame, Points
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "tga"
 
@@ -25,7 +25,7 @@ def example(name: str) -> tuple[Any, Points]:
 
 def test_the_worked_pair() -> None:
     found, before = example("pair")
-    after = Regions.from_records([[(*t, *x, *y) for x, y, t in found["boxes"]]] * 2)
+    after = Boxes.from_records([[(*t, *x, *y) for x, y, t in found["boxes"]]] * 2)
     score = LogCost().run(before, after)
     assert score.measured["total_log_cost"] == pytest.approx(math.log(2592), rel=1e-12) == found["cost"]
     assert score.value == pytest.approx(math.log(2592) / 5)
@@ -41,14 +41,14 @@ def test_five_trajectories() -> None:
     boxes: dict[int, Any] = {
         i: [(*t, *x, *y) for x, y, t in group["boxes"]] for group in found["groups"] for i in group["members"]
     }
-    score = LogCost().run(before, Regions.from_records([boxes[i] for i in range(1, 6)]))
+    score = LogCost().run(before, Boxes.from_records([boxes[i] for i in range(1, 6)]))
     assert score.measured["total_log_cost"] == pytest.approx(found["total"], rel=1e-12)
     assert score.measured["points_suppressed"] == 2
 
 
 def test_every_side_and_weight() -> None:
     before = Points.from_records([[(0, 0.0, 0.0), (9, 10.0, 20.0)]], time_format="epoch")
-    after = Regions.from_records([[(0, 4, 0.0, 2.0, 0.0, 3.0), (1, 9, 1.0, 7.0, 0.0, 9.0)]], time_format="epoch")
+    after = Boxes.from_records([[(0, 4, 0.0, 2.0, 0.0, 3.0), (1, 9, 1.0, 7.0, 0.0, 9.0)]], time_format="epoch")
     score = LogCost(space_weight=2, time_weight=0.5).run(before, after)
     expected = 2 * (math.log(3) + math.log(4) + math.log(7) + math.log(10)) + 0.5 * (math.log(5) + math.log(9))
     assert score.measured["total_log_cost"] == pytest.approx(expected)
@@ -61,7 +61,7 @@ def test_every_side_and_weight() -> None:
 
 def test_times_are_in_seconds() -> None:
     before = Points.from_records([[(0, 0.0, 0.0), (9, 10.0, 20.0)]])
-    after = Regions.from_records([[(0, 4, 0.0, 2.0, 0.0, 3.0)]])
+    after = Boxes.from_records([[(0, 4, 0.0, 2.0, 0.0, 3.0)]])
     plain = LogCost().run(before, after)
     dates = LogCost().run(
         replace(before, t=before.t * 1_000_000, time_format="utc"),
@@ -73,7 +73,7 @@ def test_times_are_in_seconds() -> None:
 
 def test_trajectories_that_are_not_published_are_suppressed() -> None:
     before = Points.from_records([[(0, 0.0, 0.0), (9, 10.0, 20.0)], [], [(0, 1.0, 1.0)]])
-    score = LogCost().run(before, Regions.from_records([[], [], []]))
+    score = LogCost().run(before, Boxes.from_records([[], [], []]))
     assert score.value == pytest.approx(math.log(10 * 11 * 21)) == score.measured["cost_of_a_suppressed_point"]
     assert score.measured["points_suppressed_share"] == score.measured["share_of_suppressing_everything"] == 1
     assert score.measured["average_width_m"] is score.measured["average_height_m"] is None
@@ -84,16 +84,16 @@ def test_trajectories_that_are_not_published_are_suppressed() -> None:
 def test_more_boxes_than_points_suppress_nothing() -> None:
     before = Points.from_records([[(0, 0.0, 0.0)], [(0, 1.0, 0.0), (1, 1.0, 0.0)]])
     box = (0, 0, 0.0, 1.0, 0.0, 0.0)
-    score = LogCost().run(before, Regions.from_records([[box, box], [box]]))
+    score = LogCost().run(before, Boxes.from_records([[box, box], [box]]))
     assert score.measured["points_suppressed"] == 1
     assert score.measured["total_log_cost"] == pytest.approx(3 * math.log(2) + math.log(4))
 
 
 def test_nothing_at_all_and_all_points_equal() -> None:
-    score = LogCost().run(Points.from_records([[]]), Regions.from_records([[]]))
+    score = LogCost().run(Points.from_records([[]]), Boxes.from_records([[]]))
     assert score.value is score.measured["points_suppressed_share"] is None
     assert score.measured["total_log_cost"] == 0
-    equal = LogCost().run(Points.from_records([[(0, 1.0, 1.0)]]), Regions.from_records([[(0, 0, 1.0, 1.0, 1.0, 1.0)]]))
+    equal = LogCost().run(Points.from_records([[(0, 1.0, 1.0)]]), Boxes.from_records([[(0, 0, 1.0, 1.0, 1.0, 1.0)]]))
     assert equal.value == 0
     assert equal.measured["share_of_suppressing_everything"] is None
 
@@ -101,9 +101,9 @@ def test_nothing_at_all_and_all_points_equal() -> None:
 def test_huge_numbers() -> None:
     t = (-(2**63), 2**63 - 1)
     before = Points.from_records([[(t[0], -1e300, -1e12), (t[1], 1e300, 1e12)]])
-    after = Regions.from_records([[(*t, -1e300, 1e300, -1e12, 1e12)]])
+    after = Boxes.from_records([[(*t, -1e300, 1e300, -1e12, 1e12)]])
     assert np.isfinite(LogCost().run(before, after).value)  # type: ignore[arg-type]
-    beyond = Regions.from_records([[(*t, -1.7e308, 1.7e308, -1e12, 1e12)]])
+    beyond = Boxes.from_records([[(*t, -1.7e308, 1.7e308, -1e12, 1e12)]])
     assert LogCost().run(before, beyond).value is None
 
 
@@ -112,6 +112,6 @@ def test_what_is_refused() -> None:
     with pytest.raises(ParameterError, match="must not both be 0"):
         LogCost(space_weight=0, time_weight=0)
     with pytest.raises(InputError, match="log_cost: every trajectory is compared"):
-        LogCost().run(before, Regions.from_records([[]]))
+        LogCost().run(before, Boxes.from_records([[]]))
     with pytest.raises(InputError, match="log_cost: the original and the published data have different frames"):
-        LogCost().run(before, Regions.from_records([[], []], frame=Frame(crs="EPSG:2100")))
+        LogCost().run(before, Boxes.from_records([[], []], frame=Frame(crs="EPSG:2100")))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from wayveil.errors import InputError, ParameterError
 from wayveil.metrics.flows import OdMatrix
-from wayveil.model import Frame, Points, Regions
+from wayveil.model import Boxes, Frame, Points
 
 
 def trips(*ends, **more):
@@ -101,13 +101,13 @@ def test_auto_is_a_sixteenth_of_the_longer_side():
 
 def test_boxes_count_in_each_cell_with_the_share_that_lies_there():
     before = Points.from_records([[(0, 0.0, 0.0), (1, 55.0, 0.0)]])
-    after = Regions.from_records([[(0, 0, 5.0, 15.0, 0.0, 4.0), (5, 5, 40.0, 60.0, 0.0, 40.0)], []])
+    after = Boxes.from_records([[(0, 0, 5.0, 15.0, 0.0, 4.0), (5, 5, 40.0, 60.0, 0.0, 40.0)], []])
     score = run(before, after)
     assert score.value == pytest.approx(1 - 1 / 2 * 1 / 2 * 1 / 4)
     assert score.measured["trips_after"] == 1
     assert score.measured["origins_moved_share"] == pytest.approx(1 / 2)
     assert score.measured["destinations_moved_share"] == pytest.approx(7 / 8)
-    exact = Regions.from_records([[(0, 0, 0.0, 10.0, 0.0, 10.0), (5, 5, 55.0, 55.0, 0.0, 0.0)]])
+    exact = Boxes.from_records([[(0, 0, 0.0, 10.0, 0.0, 10.0), (5, 5, 55.0, 55.0, 0.0, 0.0)]])
     assert run(before, exact).value == pytest.approx(0)
 
 
@@ -115,7 +115,7 @@ def test_a_wide_box_does_not_put_everybody_into_the_middle_of_town():
     """The centre of a box over the whole town is nobody's place; spread evenly, it tells little of any flow."""
     middle, edge = (45.0, 45.0), (5.0, 5.0)
     before = trips(*[(*middle, *middle)] * 9, (*edge, *middle))
-    wide = Regions.from_records([[(0, 0, 0.0, 90.0, 0.0, 90.0)]] * 10)
+    wide = Boxes.from_records([[(0, 0, 0.0, 90.0, 0.0, 90.0)]] * 10)
     score = run(before, wide)
     assert score.measured["trips_after"] == 10
     assert score.value == pytest.approx(1 - 2 * 10 / 81**2 / 10)

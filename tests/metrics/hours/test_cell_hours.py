@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from wayveil.errors import InputError, ParameterError
 from wayveil.metrics.hours import CellHours
-from wayveil.model import Frame, Points, Regions
+from wayveil.model import Boxes, Frame, Points
 
 
 def run(before, after, **given_):
@@ -86,12 +86,12 @@ def test_against_counting(before, after):
 
 def test_boxes_count_in_each_cell_and_hour_with_the_share_that_lies_there():
     before = Points.from_records([[(0, 0.0, 0.0), (7200, 40.0, 40.0)]], time_format="epoch")
-    exact = Regions.from_records(
+    exact = Boxes.from_records(
         [[(0, 0, 0.0, 10.0, 0.0, 10.0), (7200, 7300, 40.0, 50.0, 40.0, 50.0)]], time_format="epoch"
     )
     assert run(before, exact, cell=10).value == pytest.approx(0)
     # Half of the first box is in its cell; of the time of the second one, a half.
-    wide = Regions.from_records(
+    wide = Boxes.from_records(
         [[(0, 0, 0.0, 20.0, 0.0, 10.0), (7200, 7200 + 7200, 40.0, 50.0, 40.0, 50.0)]], time_format="epoch"
     )
     score = run(before, wide, cell=10)

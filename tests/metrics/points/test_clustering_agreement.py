@@ -12,7 +12,7 @@ import pytest
 from wayveil.errors import InputError, ParameterError
 from wayveil.metrics.points import clustering_agreement
 from wayveil.metrics.points.clustering_agreement import ClusteringAgreement
-from wayveil.model import Frame, Points, Regions
+from wayveil.model import Boxes, Frame, Points
 
 
 def ways(starts: list[float | None]) -> Points:
@@ -20,9 +20,9 @@ def ways(starts: list[float | None]) -> Points:
     return Points.from_records([[] if x is None else [(0, float(x), 0.0), (9, float(x), 9.0)] for x in starts])
 
 
-def boxes(data: Points, half: float) -> Regions:
+def boxes(data: Points, half: float) -> Boxes:
     rows = [[(t, t, x - half, x + half, y - half, y + half) for t, x, y in data.record(i)] for i in range(len(data))]
-    return Regions.from_records(rows)
+    return Boxes.from_records(rows)
 
 
 GROUPS = [0.0, 1.0, 2.0, 100.0, 101.0, 102.0, 200.0, 201.0]

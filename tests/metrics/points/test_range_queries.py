@@ -5,7 +5,7 @@ import pytest
 
 from wayveil.errors import InputError, ParameterError
 from wayveil.metrics.points.range_queries import RangeQueries, boxes_of
-from wayveil.model import Frame, Points, Regions
+from wayveil.model import Boxes, Frame, Points
 
 
 def resting(*places, until=100, **more):
@@ -150,7 +150,7 @@ def test_discs_are_smaller_than_squares():
 def test_boxes_possibly_hold_more_and_definitely_less():
     before = city()
     wide = 40.0
-    after = Regions(
+    after = Boxes(
         offsets=before.offsets, t_min=before.t, t_max=before.t, x_min=before.x - wide, x_max=before.x + wide,
         y_min=before.y - wide, y_max=before.y + wide, owner=before.owner,
     )  # fmt: skip
@@ -163,7 +163,7 @@ def test_boxes_are_expected_where_they_lie():
     """Boxes over all of town touch every region: three times too many are possible, but no more are to be expected."""
     before = city()
     ends = [float(f(column)) for column in (before.x, before.y) for f in (np.min, np.max)]
-    everywhere = Regions.from_records([[(0, 60 * 19, *ends)]] * len(before))
+    everywhere = Boxes.from_records([[(0, 60 * 19, *ends)]] * len(before))
     score = run(before, everywhere)
     assert score.measured["possibly_inside_average_error"] > 10
     assert 0.5 < score.value < 1
@@ -184,7 +184,7 @@ def test_one_position_in_another_state_changes_little():
 
 def test_points_and_boxes_without_extent_are_the_same():
     data = city(50)
-    flat = Regions(
+    flat = Boxes(
         offsets=data.offsets, t_min=data.t, t_max=data.t, x_min=data.x, x_max=data.x, y_min=data.y, y_max=data.y,
         owner=data.owner,
     )  # fmt: skip

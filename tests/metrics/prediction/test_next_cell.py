@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from wayveil.errors import InputError, ParameterError
 from wayveil.metrics.prediction import NextCell, held_out_people
-from wayveil.model import Frame, Points, Regions
+from wayveil.model import Boxes, Frame, Points
 
 
 def points(records, **more):
@@ -56,7 +56,7 @@ def test_against_dictionaries(before, after):
 
 def test_boxes_stand_for_their_centres():
     before = points([[(0, 0), (40, 40)]] * 5)
-    boxes = Regions.from_records([[(0, 0, -8.0, 12.0, -8.0, 12.0), (1, 1, 30.0, 60.0, 30.0, 60.0)]] * 5)
+    boxes = Boxes.from_records([[(0, 0, -8.0, 12.0, -8.0, 12.0), (1, 1, 30.0, 60.0, 30.0, 60.0)]] * 5)
     score = run(before, boxes, cell=10)
     assert (score.name, score.better, score.percent, score.value) == ("next_cell", "lower", True, 0)
     assert score.measured["accuracy_after"] == 1

@@ -7,7 +7,7 @@ from scipy.stats import wasserstein_distance
 
 from wayveil.errors import InputError
 from wayveil.metrics.trip_lengths import TripLength
-from wayveil.model import Frame, Points, Regions
+from wayveil.model import Boxes, Frame, Points
 
 
 def ways(*lengths, **more):
@@ -62,7 +62,7 @@ def test_the_length_is_that_of_the_whole_path():
 
 
 def test_boxes_stand_for_their_centres():
-    after = Regions.from_records([[(0, 2, 0.0, 2.0, 0.0, 2.0), (7, 9, 3.0, 5.0, 4.0, 6.0)], []])
+    after = Boxes.from_records([[(0, 2, 0.0, 2.0, 0.0, 2.0), (7, 9, 3.0, 5.0, 4.0, 6.0)], []])
     score = run(ways(10), after)
     assert score.measured["trips_after"] == 1
     assert score.measured["average_length_after_m"] == 5

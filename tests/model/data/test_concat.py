@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayveil.errors import InputError
-from wayveil.model import Coded, Points, Regions, RoadNetwork, Routes, Stops, Taxonomy, Visits, concat
+from wayveil.model import Boxes, Coded, Points, RoadNetwork, Routes, Stops, Taxonomy, Visits, concat
 
 NETWORK = RoadNetwork.from_roads([(f"r{i}", str(i), str(i + 1)) for i in range(6)])
 TREE = Taxonomy.from_parents(
@@ -35,7 +35,7 @@ def made(kind: str, sizes: list[int], numbers: np.random.Generator) -> Any:
         data = replace(data, known=numbers.random(data.n_rows) < 0.5)
     elif kind == "regions":
         boxes = [[(t, t + 1, 0.0, float(numbers.random()), 0.0, 1.0 + t) for t in one] for one in times]
-        data = Regions.from_records(boxes, owner=owner)
+        data = Boxes.from_records(boxes, owner=owner)
     elif kind == "routes":
         slices = [(10 * i, 10 * i + 10) for i in range(len(sizes))]
         ways = [[f"r{i}" for i in range(n)] for n in sizes]
@@ -54,7 +54,7 @@ def told(data: Any) -> dict[str, Any]:
     names = {
         Visits: ("t",),
         Points: ("t", "x", "y", "known"),
-        Regions: ("t_min", "t_max", "x_min", "x_max", "y_min", "y_max"),
+        Boxes: ("t_min", "t_max", "x_min", "x_max", "y_min", "y_max"),
         Routes: ("road", "t", "t_start", "t_end"),
         Stops: ("place", "t", "t_end"),
     }[type(data)]

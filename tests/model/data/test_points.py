@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from wayveil.errors import InputError
-from wayveil.model import Points, Regions
+from wayveil.model import Boxes, Points
 from wayveil.model.data.times import duration_units
 
 POINTS = Points.from_records(
     [[(0, 0.0, 1.0), (2, 3.0, 4.0)], [], [(5, 6.0, 7.0)]], owner=[4, 4, 9], attributes={"a": ["x", None, "y"]}
 )
-REGIONS = Regions.from_records([[(0, 1, 0.0, 1.0, 2.0, 3.0), (1, 1, 0.0, 0.0, 0.0, 0.0)], []], owner=[1, 2])
+REGIONS = Boxes.from_records([[(0, 1, 0.0, 1.0, 2.0, 3.0), (1, 1, 0.0, 0.0, 0.0, 0.0)], []], owner=[1, 2])
 
 
 @pytest.mark.parametrize(

@@ -21,10 +21,10 @@ from wayveil import (
     InputError,
     Layout,
     Method,
+    MethodResult,
     Metric,
     Number,
     Protection,
-    Published,
     Score,
     Step,
     Trajectories,
@@ -105,11 +105,11 @@ class DropQuiet(Method):
     def claim(self) -> BusyPlaces:
         return BusyPlaces(k=self.k)
 
-    def run(self, data: Visits, *, rng: np.random.Generator, engine: Engine) -> Published:
+    def run(self, data: Visits, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
         pairs = np.unique(np.stack([data.location, np.repeat(data.owner, np.diff(data.offsets))]), axis=1)
         people = np.bincount(pairs[0].astype(np.int64), minlength=len(data.locations))
         kept = data.where(people[data.location] >= self.k)
-        return Published(data=kept, claim=self.claim, facts={"visits left out": data.n_visits - kept.n_visits})
+        return MethodResult(data=kept, claim=self.claim, facts={"visits left out": data.n_visits - kept.n_visits})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,8 +119,8 @@ class DropQuietBadly(DropQuiet):
     name: ClassVar[str] = "keep_everything"
     summary: ClassVar[str] = "claims what it does not do"
 
-    def run(self, data: Visits, *, rng: np.random.Generator, engine: Engine) -> Published:
-        return Published(data=data, claim=self.claim)
+    def run(self, data: Visits, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
+        return MethodResult(data=data, claim=self.claim)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -374,8 +374,8 @@ class DropQuietLegs(Method):
     def claim(self) -> BusyLegs:
         return BusyLegs(k=self.k)
 
-    def run(self, data: Legs, *, rng: np.random.Generator, engine: Engine) -> Published:
+    def run(self, data: Legs, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
         people = _people_per_way(data)
         ways = zip(data.origin.tolist(), data.destination.tolist(), strict=True)
         busy = [len(people[data.zones[origin], data.zones[destination]]) >= self.k for origin, destination in ways]
-        return Published(data=data.where(np.array(busy, np.bool_)), claim=self.claim)
+        return MethodResult(data=data.where(np.array(busy, np.bool_)), claim=self.claim)

@@ -76,8 +76,8 @@ class ByPlaces(OnVisits):
     def queries(
         self, truth: Visits, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator
     ) -> PlaceQueries:
-        there = np.diff(truth.offsets) > 0
-        people = len(np.unique(truth.owner[there])) if truth.owners == "given" else int(there.sum())
+        nonempty = np.diff(truth.offsets) > 0
+        people = len(np.unique(truth.owner[nonempty])) if truth.owners == "given" else int(nonempty.sum())
         return PlaceQueries(Victims.draw(truth, self.victims, rng), people)
 
     def summarize(self, queries: PlaceQueries, matches: Tried) -> AttackResult:
@@ -225,8 +225,8 @@ def worst_sets(
         np.maximum.at(identity, person, share)
         if sets.sampled:
             left_early[start : start + len(block)] |= several[start : start + len(block)]
-    found = replace(risk, identity=identity, unique=identity == 1)
-    return Tried(found, False, left_early & (identity < 1))
+    worst = replace(risk, identity=identity, unique=identity == 1)
+    return Tried(worst, False, left_early & (identity < 1))
 
 
 def depth_of(attack: PlaceAttack, victims: Victims) -> int:

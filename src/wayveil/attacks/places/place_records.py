@@ -31,12 +31,12 @@ class Records:
     @classmethod
     def of(cls, target: Visits, *, merged: bool) -> Records:
         """Return the trajectories with visits; with `merged`, and where owners are given, those of one owner as one."""
-        there = np.flatnonzero(np.diff(target.offsets))
+        with_rows = np.flatnonzero(np.diff(target.offsets))
         given = target.owners == "given"
-        owner = np.unique(target.owner[there], return_inverse=True)[1] if given else np.arange(len(there))
+        owner = np.unique(target.owner[with_rows], return_inverse=True)[1] if given else np.arange(len(with_rows))
         order = np.argsort(owner, kind="stable")
         owner = owner[order].astype(np.int64)
-        offsets, rows = take(target.offsets, there[order])
+        offsets, rows = take(target.offsets, with_rows[order])
         if merged and given:
             person = np.repeat(owner, np.diff(offsets))
             rows = rows[np.lexsort((target.t[rows], person))]
@@ -76,10 +76,10 @@ def _owners_in(truth: Visits, target: Visits, owner: Array) -> Array:
     """
     if not (truth.owners == target.owners == "given" and np.array_equal(truth.owner, target.owner)):
         return np.full(len(owner), -1, np.int64)
-    there = np.unique(target.owner[np.diff(target.offsets) > 0])
-    at = np.searchsorted(there, owner)
-    found = there[np.minimum(at, max(0, len(there) - 1))] == owner if len(there) else np.zeros(len(owner), bool)
-    return np.where(found, at, -1)
+    owners = np.unique(target.owner[np.diff(target.offsets) > 0])
+    at = np.searchsorted(owners, owner)
+    is_present = owners[np.minimum(at, max(0, len(owners) - 1))] == owner if len(owners) else np.zeros(len(owner), bool)
+    return np.where(is_present, at, -1)
 
 
 def place_names(truth: Visits, target: Visits) -> tuple[str, ...]:
@@ -119,9 +119,9 @@ def occurrence(offsets: Array, place: Array) -> Array:
     new[1:] = place[order][1:] != place[order][:-1]
     new[offsets[:-1][np.diff(offsets) > 0]] = True
     at = np.arange(len(place))
-    found = np.empty(len(place), np.int64)
-    found[order] = at - np.maximum.accumulate(np.where(new, at, 0)) + 1
-    return found
+    number = np.empty(len(place), np.int64)
+    number[order] = at - np.maximum.accumulate(np.where(new, at, 0)) + 1
+    return number
 
 
 def most_visited(offsets: Array, place: Array, names: Array, n: int) -> tuple[Array, Array, Array]:

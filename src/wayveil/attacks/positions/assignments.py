@@ -6,14 +6,16 @@ from dataclasses import dataclass
 from random import Random
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
 
 from wayveil.attacks.positions.known_positions import Array
 from wayveil.attacks.positions.narrow_graphs import count_narrow
 from wayveil.model.data.ragged import offsets_of
+from wayveil.model.lazy_module import lazy_module
 
 __all__ = ["LARGEST_EXACT", "Assignments", "assign"]
+
+sparse = lazy_module("scipy.sparse")
+csgraph = lazy_module("scipy.sparse.csgraph")
 
 LARGEST_EXACT = 12
 """People in a component whose assignments are counted one by one; larger ones must be narrow, or are sampled."""
@@ -80,8 +82,8 @@ def assign(i: Array, o: Array, n: int, *, samples: int, rng: np.random.Generator
     """
     holder, judged = _matching(i, o, n)
     good = judged[i]
-    arcs = csr_array((np.ones(good.sum(), np.int8), (i[good], holder[o[good]])), shape=(n, n))
-    label = connected_components(arcs, connection="strong")[1] if n else np.zeros(0, np.int64)
+    arcs = sparse.csr_array((np.ones(good.sum(), np.int8), (i[good], holder[o[good]])), shape=(n, n))
+    label = csgraph.connected_components(arcs, connection="strong")[1] if n else np.zeros(0, np.int64)
     kept = ~good
     kept[good] = label[i[good]] == label[holder[o[good]]]
     # Assignments of one component say nothing about another: each has its own, with people numbered from 0.
@@ -136,10 +138,10 @@ def _matching(i: Array, o: Array, n: int) -> tuple[Array, Array]:
     """Return who holds each trajectory in one largest matching, and who is in a component where everybody holds one."""
     if (i == o).sum() == n:  # the truth is a perfect matching, and any will do
         return np.arange(n), np.ones(n, bool)
-    graph = csr_array((np.ones(len(i), np.int8), (i, o)), shape=(n, n))
-    holder = maximum_bipartite_matching(graph, perm_type="row").astype(np.int64)
-    both = csr_array((np.ones(len(i), np.int8), (i, n + o)), shape=(2 * n, 2 * n))
-    label = connected_components(both, directed=False)[1]
+    graph = sparse.csr_array((np.ones(len(i), np.int8), (i, o)), shape=(n, n))
+    holder = csgraph.maximum_bipartite_matching(graph, perm_type="row").astype(np.int64)
+    both = sparse.csr_array((np.ones(len(i), np.int8), (i, n + o)), shape=(2 * n, 2 * n))
+    label = csgraph.connected_components(both, directed=False)[1]
     lone = np.ones(2 * n, bool)
     lone[holder[holder >= 0]] = False
     lone[n + np.flatnonzero(holder >= 0)] = False
@@ -202,8 +204,8 @@ def _walk_one(i: Array, o: Array, edges: _Edges, size: int, samples: int, rng: n
     first = offsets_of(degree)[:-1]
     # The chain begins far from the truth: with a matching of people and trajectories in random order.
     shuffled = [rng.permutation(size) for _ in range(2)]
-    graph = csr_array((np.ones(len(i), np.int8), (shuffled[0][i], shuffled[1][o])), shape=(size, size))
-    start = np.argsort(shuffled[1])[maximum_bipartite_matching(graph, perm_type="column")[shuffled[0]]]
+    graph = sparse.csr_array((np.ones(len(i), np.int8), (shuffled[0][i], shuffled[1][o])), shape=(size, size))
+    start = np.argsort(shuffled[1])[csgraph.maximum_bipartite_matching(graph, perm_type="column")[shuffled[0]]]
     held = np.empty(size, np.int64)  # per trajectory the edge that holds it
     held[start] = edges.at(np.arange(size) * size + start)
     chain = _Chain(i.tolist(), o.tolist(), degree.tolist(), Random(int(rng.integers(2**63))))

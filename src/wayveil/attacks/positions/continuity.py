@@ -8,8 +8,6 @@ from fractions import Fraction
 from typing import ClassVar
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from wayveil.attacks.attack_base import OnPositions, mean, owners_of, threshold_parameter
 from wayveil.attacks.attack_numbers import mean_risk, share_above, share_published, worst_risk
@@ -18,12 +16,16 @@ from wayveil.attacks.positions.fitting import MOST_EDGES, fitting
 from wayveil.attacks.positions.known_positions import Array, check_matched
 from wayveil.attacks.row_ranges import expanded, parts
 from wayveil.kernels.attacks.speed_continuity import KnownRows, PublishedRows, keep_reachable
-from wayveil.model import AttackResult, Chart, Engine, Number, Points, Regions, parameter, seconds_per_unit
+from wayveil.model import AttackResult, Boxes, Chart, Engine, Number, Points, parameter, seconds_per_unit
 from wayveil.model.claims import top_speed_of
 from wayveil.model.data.ragged import offsets_of, trajectory_of_row
+from wayveil.model.lazy_module import lazy_module
 from wayveil.model.numbers import count, measure, probability, share
 
 __all__ = ["Continuity"]
+
+sparse = lazy_module("scipy.sparse")
+csgraph = lazy_module("scipy.sparse.csgraph")
 
 _CHUNK = 1 << 20
 _LATEST = np.iinfo(np.int64).max
@@ -71,7 +73,7 @@ class Continuity(OnPositions):
     >>> truth = Points.from_records([[(0, 0.5, 0.5), (1, 1.5, 0.5), (2, 2.5, 0.5)], [(0, 9.5, 0.5), (1, 8.5, 0.5)]])
     >>> box = (1, 1, 1.0, 9.0, 0.0, 1.0)
     >>> one = [(0, 0, 0.0, 1.0, 0.0, 1.0), box, (2, 2, 2.0, 3.0, 0.0, 1.0)]
-    >>> target = Regions.from_records([one, [(0, 0, 9.0, 10.0, 0.0, 1.0), box]])
+    >>> target = Boxes.from_records([one, [(0, 0, 9.0, 10.0, 0.0, 1.0), box]])
     >>> from dataclasses import replace
     >>> truth = replace(truth, known=truth.t == 1)
     >>> for top_speed in (2, 20):
@@ -93,20 +95,20 @@ class Continuity(OnPositions):
 
     name: ClassVar[str] = "continuity"
     summary: ClassVar[str] = "an attacker who knows the declared positions and uses the boxes before and after them"
-    targets: ClassVar[tuple[type[Regions], ...]] = (Regions,)
+    targets: ClassVar[tuple[type[Boxes], ...]] = (Boxes,)
 
     def queries(self, truth: Points, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator) -> None:
         """Return nothing that is drawn: all declared positions of everybody are known."""
 
     def match(
-        self, queries: None, target: Regions | Points, *, truth: Points, rng: np.random.Generator, engine: Engine
+        self, queries: None, target: Boxes | Points, *, truth: Points, rng: np.random.Generator, engine: Engine
     ) -> _Left:
         check_matched(self.name, truth, target)
         owner = owners_of(truth)
-        there = np.flatnonzero(np.diff(target.offsets))
-        person = owner[there]
+        with_rows = np.flatnonzero(np.diff(target.offsets))
+        person = owner[with_rows]
         people = np.unique(owner[(np.diff(target.offsets) > 0) | (np.diff(truth.offsets) > 0)])
-        nodes = np.arange(len(there))
+        nodes = np.arange(len(with_rows))
         edges = fitting(truth, target, nodes)
         sampled = edges is None
         if edges is None:
@@ -115,7 +117,7 @@ class Continuity(OnPositions):
             people = np.unique(person[nodes])
             edges = fitting(truth, target, nodes, whatever=True) or (nodes[:0], nodes[:0])
         graph = _Graph(i=edges[0], o=edges[1], person=person, nodes=nodes)
-        scene = _Scene.of(truth, target, there)
+        scene = _Scene.of(truth, target, with_rows)
         top_speed = top_speed_of(truth) if isinstance(self.top_speed, str) else self.top_speed
         usual_speed = _usual_speed(truth)
         left = graph.where(scene.reachable(graph, top_speed))
@@ -192,8 +194,8 @@ class _Graph:
         own[self.i[self.i == self.o]] = True
         if not own.all():
             return self
-        arcs = csr_array((np.ones(len(self.i), np.int8), (self.i, self.o)), shape=(n, n))
-        label = connected_components(arcs, connection="strong")[1] if n else np.zeros(0, np.int64)
+        arcs = sparse.csr_array((np.ones(len(self.i), np.int8), (self.i, self.o)), shape=(n, n))
+        label = csgraph.connected_components(arcs, connection="strong")[1] if n else np.zeros(0, np.int64)
         return self.where(label[self.i] == label[self.o])
 
     def candidates(self) -> _Candidates:
@@ -316,7 +318,7 @@ class _Scene:
     slack: float
 
     @classmethod
-    def of(cls, truth: Points, target: Regions | Points, there: Array) -> _Scene:
+    def of(cls, truth: Points, target: Boxes | Points, there: Array) -> _Scene:
         seen = (truth if truth.known is None else truth.where(truth.known)).take(there)
         published = target.take(there)
         boxes = published.boxes()

@@ -10,7 +10,7 @@ import numpy as np
 
 from wayveil.attacks.positions.known_positions import Array
 from wayveil.attacks.row_ranges import expanded, parts
-from wayveil.model import Points, Regions
+from wayveil.model import Boxes, Points
 from wayveil.model.data.ragged import trajectory_of_row
 
 __all__ = ["MOST_EDGES", "fitting"]
@@ -27,22 +27,25 @@ _DEGREES_TOLERANCE_M = 1e-6  # what writing degrees and reading them back may do
 
 
 def fitting(
-    truth: Points, target: Points | Regions, nodes: Array, *, whatever: bool = False
+    truth: Points, target: Points | Boxes, nodes: Array, *, whatever: bool = False
 ) -> tuple[Array, Array] | None:
     """Return the edges (person, trajectory) of the attack graph from these nodes, sorted; None if they are too many.
 
     Nodes count the published trajectories from 0.  Per node the known row that fewest trajectories contain is looked up
-    among boxes that are sorted by place, identical ones once; the other rows only for what is left.
+    among boxes that are sorted by place, identical ones once; the other rows only for what is left.  Where boxes are
+    marked as those of declared times, what is known must be in such boxes: a trajectory without the marks is not that
+    of the person.
 
     Examples
     --------
     >>> truth = Points.from_records([[(0, 1.0, 1.0)], [(0, 3.0, 1.0)]])
-    >>> boxes = Regions.from_records([[(0, 1, 0.0, 2.0, 0.0, 2.0)], [(0, 0, 0.0, 3.0, 1.0, 1.0)]])
+    >>> boxes = Boxes.from_records([[(0, 1, 0.0, 2.0, 0.0, 2.0)], [(0, 0, 0.0, 3.0, 1.0, 1.0)]])
     >>> [column.tolist() for column in fitting(truth, boxes, np.arange(2))]
     [[0, 0, 1], [0, 1, 1]]
     """
     there = np.flatnonzero(np.diff(target.offsets))
     n = len(there)
+    target = _of_declared_times(target)
     known = truth if truth.known is None else truth.where(truth.known)
     search = _Search(replace(known.take(there[nodes]), known=None), target.take(there), nodes)
     blank = np.flatnonzero(np.diff(search.first) == 0)
@@ -62,10 +65,17 @@ def fitting(
     return keys // max(n, 1), keys % max(n, 1)
 
 
+def _of_declared_times(target: Points | Boxes) -> Points | Boxes:
+    """Return the boxes that can be of a declared time: all, unless the publication says which are."""
+    if not isinstance(target, Boxes) or target.declared is None:
+        return target
+    return target.where(target.declared)
+
+
 class _Search:
     """Known positions against published boxes."""
 
-    def __init__(self, seen: Points, target: Points | Regions, nodes: Array) -> None:
+    def __init__(self, seen: Points, target: Points | Boxes, nodes: Array) -> None:
         self.n = len(target)
         self.nodes = nodes
         self.tolerance = _DEGREES_TOLERANCE_M if target.frame.degrees else 0.0

@@ -21,7 +21,7 @@ from wayveil.attacks.positions.known_positions import Array, Outcome, Tracks, ch
 from wayveil.attacks.positions.look_alikes import delta_parameter, look_alike_values, nearest_shares
 from wayveil.attacks.positions.narrow_graphs import same_columns
 from wayveil.kernels.attacks.position_matching import Sightings, nearest_owners
-from wayveil.model import AttackResult, Chart, Engine, Number, Points, Regions, parameter
+from wayveil.model import AttackResult, Boxes, Chart, Engine, Number, Points, parameter
 from wayveil.model.numbers import count, probability, share
 
 __all__ = ["GraphAttack"]
@@ -95,7 +95,7 @@ class GraphAttack(OnPositions):
     >>> truth = Points.from_records([[(0, 1.0, 0.0)], [(0, 2.0, 0.0)], [(0, 3.0, 0.0)]])
     >>> boxes = [[(0, 0, 1.0, 2.0, 0.0, 0.0)], [(0, 0, 1.0, 3.0, 0.0, 0.0)], [(0, 0, 2.0, 3.0, 0.0, 0.0)]]
     >>> attack, rng = GraphAttack(threshold="1/2"), np.random.default_rng(1)
-    >>> found = attack.run(truth, Regions.from_records(boxes), sensitive={}, rng=rng, engine=LocalEngine())
+    >>> found = attack.run(truth, Boxes.from_records(boxes), sensitive={}, rng=rng, engine=LocalEngine())
     >>> found.measured["min_candidate_people"], round(found.measured["identity_max"], 3)
     (2, 0.667)
     """
@@ -116,13 +116,13 @@ class GraphAttack(OnPositions):
         """Return nothing that is drawn: all declared positions of everybody are known."""
 
     def match(
-        self, queries: None, target: Points | Regions, *, truth: Points, rng: np.random.Generator, engine: Engine
+        self, queries: None, target: Points | Boxes, *, truth: Points, rng: np.random.Generator, engine: Engine
     ) -> _Assigned:
         check_matched(self.name, truth, target)
         owner = owners_of(truth)
-        there = np.diff(target.offsets) > 0
-        person = owner[there]
-        people = np.unique(owner[there | (np.diff(truth.offsets) > 0)])
+        nonempty = np.diff(target.offsets) > 0
+        person = owner[nonempty]
+        people = np.unique(owner[nonempty | (np.diff(truth.offsets) > 0)])
         nodes = np.arange(len(person))
         edges = fitting(truth, target, nodes)
         if edges is None:
@@ -130,35 +130,35 @@ class GraphAttack(OnPositions):
             nodes = np.sort(rng.choice(len(nodes), most, replace=False))
             people = np.unique(person[nodes])
             i, o = fitting(truth, target, nodes, whatever=True) or (nodes[:0], nodes[:0])
-            found = Assignments.even(i, len(person))
+            assignments = Assignments.even(i, len(person))
             graph = {}
         else:
             i, o = edges
-            found = assign(i, o, len(person), samples=self.samples, rng=rng)
-            graph = _graph(i, o, len(person), found)
+            assignments = assign(i, o, len(person), samples=self.samples, rng=rng)
+            graph = _graph(i, o, len(person), assignments)
         blank = np.setdiff1d(nodes, i)
         chosen = blank
         if len(blank) > self.victims:
             chosen = np.sort(rng.choice(blank, self.victims, replace=False))
             nodes = np.setdiff1d(nodes, np.setdiff1d(blank, chosen))
             people = np.unique(person[nodes])
-        nearest = self._take_nearest(truth, target, np.flatnonzero(there)[chosen], engine)
+        nearest = self._take_nearest(truth, target, np.flatnonzero(nonempty)[chosen], engine)
         # A guess is right or wrong: somebody with many trips is not found because one guess of many was lucky.
         _, who = np.unique(person[chosen], return_inverse=True)
         nearest = (np.bincount(who, nearest) / np.maximum(np.bincount(who), 1))[who] if len(who) else nearest
-        kept = found.kept
+        kept = assignments.kept
         look = _Look.of(i[kept], o[kept], person)
-        chances = [found.chance[kept], *([] if found.chains is None else found.chains[:, kept])]
+        chances = [assignments.chance[kept], *([] if assignments.chains is None else assignments.chains[:, kept])]
         risks = []
         for chance in chances:
-            risk = look.risk(chance, nodes, found.sure)
+            risk = look.risk(chance, nodes, assignments.sure)
             risk.true[np.searchsorted(nodes, chosen)] = nearest
             risk.bound[np.searchsorted(nodes, chosen)] = nearest
             risks.append(risk.of_people(people, person[nodes]))
         return _Assigned(
             adversary=_adversary(truth, edges is not None, len(blank), len(person)),
             victims=len(people),
-            sampled=edges is None or found.sampled > 0 or len(blank) > len(chosen),
+            sampled=edges is None or assignments.sampled > 0 or len(blank) > len(chosen),
             risks=risks,
             graph=graph,
         )
@@ -177,7 +177,7 @@ class GraphAttack(OnPositions):
             charts=risks[0].charts(float(self.threshold)),
         )
 
-    def _take_nearest(self, truth: Points, target: Points | Regions, chosen: Array, engine: Engine) -> Array:
+    def _take_nearest(self, truth: Points, target: Points | Boxes, chosen: Array, engine: Engine) -> Array:
         """Return how well it works for some trajectories to take the nearest published one, by all that is known."""
         tracks = Tracks.of(truth, target)
         owner = owners_of(truth)
@@ -193,9 +193,9 @@ class GraphAttack(OnPositions):
         tasks = [slice(k, k + _NEAREST_PER_TASK) for k in range(0, len(chosen), _NEAREST_PER_TASK)]
         columns = (known.t[rows], known.x[rows], known.y[rows]) if known.n_rows else (rows, rows * 1.0, rows * 1.0)
         if self.delta > 0 and isinstance(target, Points):
-            asked = Sightings(*columns, owner[chosen], count[:, None])
+            sightings = Sightings(*columns, owner[chosen], count[:, None])
             values = look_alike_values(truth, target, self.delta, tracks)
-            shares = engine.map(partial(nearest_shares, tracks, values, asked), tasks)
+            shares = engine.map(partial(nearest_shares, tracks, values, sightings), tasks)
             return np.concatenate([np.zeros((0, 1)), *shares])[:, 0]
         done = engine.map(partial(_nearest, tracks, columns, owner[chosen], count), tasks)
         none = np.zeros((0, 1), np.int64)
@@ -355,15 +355,15 @@ class _Risk:
         return candidates, self.outcome(self.true, threshold).chart()
 
 
-def _graph(i: Array, o: Array, n: int, found: Assignments) -> dict[str, int | float | None]:
+def _graph(i: Array, o: Array, n: int, assignments: Assignments) -> dict[str, int | float | None]:
     """Return the numbers of the graph itself, in the order of their names."""
     symmetric = np.isin(o * n + i, i * n + o, assume_unique=True)
     values = (
-        float(found.judged.mean()) if n else None,
-        float(1 - found.kept.mean()) if len(i) else None,
+        float(assignments.judged.mean()) if n else None,
+        float(1 - assignments.kept.mean()) if len(i) else None,
         float(symmetric.mean()) if len(i) else None,
-        found.exact,
-        found.sampled,
+        assignments.exact,
+        assignments.sampled,
     )
     return dict(zip(_GRAPH, values, strict=True))
 
@@ -389,10 +389,10 @@ def _nearest(
     """Return how many people are nearest to all that is known, whether the victim is one, and both of trajectories."""
     t, x, y = (np.ascontiguousarray(column[part]) for column in columns)
     sightings = Sightings(t, x, y, owner[part], count[part, None])
-    found: tuple[Array, Array, Array, Array] = nearest_owners(
+    nearest: tuple[Array, Array, Array, Array] = nearest_owners(
         tracks.rows, tracks.slots, sightings, tracks.speed, tracks.rounding
     )
-    return found
+    return nearest
 
 
 def _adversary(truth: Points, small: bool, blank: int, n: int) -> str:

@@ -14,9 +14,9 @@ from wayveil.attacks.attack_base import mean, owners_of, same_times
 from wayveil.attacks.attack_numbers import mean_risk, share_above, share_missed, share_published, worst_risk
 from wayveil.attacks.person_risk import FOUND, risk_chart
 from wayveil.errors import InputError
-from wayveil.kernels.attacks.box_distances import Boxes
+from wayveil.kernels.attacks.box_distances import BoxSides
 from wayveil.kernels.attacks.position_matching import Slots
-from wayveil.model import Chart, Number, Points, Regions
+from wayveil.model import Boxes, Chart, Number, Points
 from wayveil.model.data.ragged import frozen, offsets_of
 from wayveil.model.numbers import probability
 
@@ -57,9 +57,9 @@ class KnownSamples:
         People are those with a sample; a set lies in one of the person's trajectories, drawn evenly.  With "auto" there
         are as many sets per person as make at most `victims` in all, and at least one.
         """
-        there = np.flatnonzero(np.diff(truth.offsets))
-        owner = owners_of(truth)[there]
-        there = there[np.argsort(owner, kind="stable")]
+        with_rows = np.flatnonzero(np.diff(truth.offsets))
+        owner = owners_of(truth)[with_rows]
+        with_rows = with_rows[np.argsort(owner, kind="stable")]
         people, counts = np.unique(owner, return_counts=True)
         first = offsets_of(counts)[:-1]
         chosen = np.arange(len(people))
@@ -67,7 +67,7 @@ class KnownSamples:
             chosen = np.sort(rng.choice(len(people), victims, replace=False))
         times = draws if isinstance(draws, int) else victims // max(1, len(chosen))
         attack = np.repeat(chosen, times)
-        trajectory = there[first[attack] + rng.integers(counts[attack])]
+        trajectory = with_rows[first[attack] + rng.integers(counts[attack])]
         length = np.diff(truth.offsets)[trajectory]
         count = np.minimum(samples, length)
         table = np.zeros((len(attack), int(count.max(initial=1))), np.int64)
@@ -103,7 +103,7 @@ class Tracks:
         The trajectory of the attacked data that is in each slot.
     """
 
-    rows: Boxes
+    rows: BoxSides
     slots: Slots
     trajectory: Array
     moving: bool
@@ -111,14 +111,14 @@ class Tracks:
     rounding: float
 
     @classmethod
-    def of(cls, truth: Points, target: Points | Regions) -> Tracks:
+    def of(cls, truth: Points, target: Points | Boxes) -> Tracks:
         """Return `target` with the owners of `truth`.  O(rows) time and memory."""
         rows = _rows(target)
-        there = np.flatnonzero(np.diff(target.offsets))
-        owner = owners_of(truth)[there]
+        with_rows = np.flatnonzero(np.diff(target.offsets))
+        owner = owners_of(truth)[with_rows]
         order = np.argsort(owner, kind="stable")
-        first = target.offsets[:-1][there]
-        last = target.offsets[1:][there]
+        first = target.offsets[:-1][with_rows]
+        last = target.offsets[1:][with_rows]
         around = (
             rows.t_min[first],
             rows.t_max[last - 1],
@@ -130,8 +130,10 @@ class Tracks:
         reach = max((float(np.abs(side).max(initial=0.0)) for side in around[2:]), default=0.0)
         return cls(
             rows=rows,
-            slots=Slots(first[order], last[order], owner[order], Boxes(*(frozen(c[order], c.dtype) for c in around))),
-            trajectory=there[order],
+            slots=Slots(
+                first[order], last[order], owner[order], BoxSides(*(frozen(c[order], c.dtype) for c in around))
+            ),
+            trajectory=with_rows[order],
             moving=target.positions() is not None,
             speed=_speed(rows, first, last),
             rounding=_SLACK * reach,
@@ -199,27 +201,28 @@ class Outcome:
         return risk_chart(self.success, FOUND, of="attacks")
 
 
-def check_matched(who: str, truth: Points, target: Points | Regions) -> None:
+def check_matched(component: str, truth: Points, target: Points | Boxes) -> None:
     """Refuse data that cannot be compared trajectory by trajectory, time by time and metre by metre."""
     if len(truth) != len(target):
         raise InputError(
-            f"{who}: the attacked data must have one trajectory for each of the {len(truth)} true ones, in the same "
+            f"{component}: the attacked data must have one trajectory for each of the {len(truth)} true ones, in the "
+            "same "
             f"order, got {len(target)}. Leave trajectories that are not published without rows."
         )
     if not same_times(truth, target):
         raise InputError(
-            f"{who}: the times of the known positions ({truth.time_format}) and of the attacked data "
+            f"{component}: the times of the known positions ({truth.time_format}) and of the attacked data "
             f"({target.time_format}) cannot be compared. Give both in the same form."
         )
     if truth.frame != target.frame:
         raise InputError(
-            f"{who}: the known positions and the attacked data have different frames of coordinates. "
+            f"{component}: the known positions and the attacked data have different frames of coordinates. "
             "Read both in the same frame."
         )
 
 
-def _rows(target: Points | Regions) -> Boxes:
-    return Boxes(*target.boxes())
+def _rows(target: Points | Boxes) -> BoxSides:
+    return BoxSides(*target.boxes())
 
 
 def _each(function: np.ufunc, values: Array, first: Array) -> Array:
@@ -227,7 +230,7 @@ def _each(function: np.ufunc, values: Array, first: Array) -> Array:
     return function.reduceat(values, first) if len(first) else values[:0]
 
 
-def _speed(rows: Boxes, first: Array, last: Array) -> float:
+def _speed(rows: BoxSides, first: Array, last: Array) -> float:
     """Return the way through the middles of the boxes over the time that it takes, summed over all trajectories."""
     way = np.zeros(len(rows.t_min))
     np.hypot(np.diff(_middle(rows.x_min, rows.x_max)), np.diff(_middle(rows.y_min, rows.y_max)), out=way[1:])

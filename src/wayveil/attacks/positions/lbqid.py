@@ -13,7 +13,7 @@ from wayveil.attacks.positions.known_positions import Array, check_matched
 from wayveil.attacks.positions.lbqid_pattern import DAY_US, Element, parse_pattern, parse_recurrence
 from wayveil.attacks.positions.lbqid_witnesses import Requests
 from wayveil.errors import InputError, ParameterError
-from wayveil.model import AttackResult, Chart, Engine, Frame, Points, Regions, Series, parameter
+from wayveil.model import AttackResult, Boxes, Chart, Engine, Frame, Points, Series, parameter
 from wayveil.model.data.ragged import trajectory_of_row
 from wayveil.model.numbers import count, share
 
@@ -92,7 +92,7 @@ class Lbqid(OnPositions):
     def queries(self, truth: Points, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator) -> None:
         """Return nothing that is drawn: the habit is all that is known."""
 
-    def match(self, queries: None, target: Points | Regions, *, truth: Points, rng: Any, engine: Engine) -> UserTable:
+    def match(self, queries: None, target: Points | Boxes, *, truth: Points, rng: Any, engine: Engine) -> UserTable:
         check_matched(self.name, truth, target)
         return user_table(self, truth, target)
 
@@ -102,16 +102,18 @@ class Lbqid(OnPositions):
         wanted = int(matches.samples.sum())
         requests = int(matches.requests.sum())
         exposed = int((~matches.holds).sum())
-        asked = bool(self.pattern.strip())
+        has_pattern = bool(self.pattern.strip())
         return AttackResult(
             name=self.name,
             adversary=self._adversary,
             victims=len(seen),
             sampled=False,
             numbers={
-                "users": count(len(seen) if asked else None, "People", "people"),
-                "users_matched": count(int(seen.sum()) if asked else None, "People who fit the pattern", "people"),
-                "users_exposed": count(exposed if asked else None, "People exposed", "people", better="lower"),
+                "users": count(len(seen) if has_pattern else None, "People", "people"),
+                "users_matched": count(
+                    int(seen.sum()) if has_pattern else None, "People who fit the pattern", "people"
+                ),
+                "users_exposed": count(exposed if has_pattern else None, "People exposed", "people", better="lower"),
                 "users_exposed_share": share(
                     mean(~matches.holds[seen]),
                     "Of those who fit the pattern, share exposed",
@@ -131,7 +133,7 @@ class Lbqid(OnPositions):
                 ),
                 "requests_published_share": share(requests / wanted if wanted else None, "Share of requests published"),
             },
-            charts=(_chart(witnesses),) if asked else (),
+            charts=(_chart(witnesses),) if has_pattern else (),
         )
 
     @property
@@ -169,14 +171,14 @@ class UserTable:
     holds: Array
 
 
-def user_table(attack: Lbqid, truth: Points, target: Points | Regions) -> UserTable:
+def user_table(attack: Lbqid, truth: Points, target: Points | Boxes) -> UserTable:
     """Return for every person whether the habit is followed, the witnesses, and whether k-anonymity holds.
 
     Examples
     --------
     >>> data = Points.from_records([[(60, 1.0, 1.0)], [(61, 1.5, 1.0)], [(62, 9.0, 9.0)]], time_format="epoch")
     >>> box = (0, 100, 0.0, 2.0, 0.0, 2.0)
-    >>> boxes = Regions.from_records([[box], [box], []], time_format="epoch")
+    >>> boxes = Boxes.from_records([[box], [box], []], time_format="epoch")
     >>> table = user_table(Lbqid(pattern="0,0,2,2 00:00-00:01", k=2), data, boxes)
     >>> table.matched.tolist(), table.witnesses.tolist(), table.holds.tolist()
     ([True, False, False], [1, 0, 0], [True, True, True])
@@ -230,10 +232,10 @@ def _following(
     ok = np.ones(len(first), bool)
     for fits in inside[:, rows]:
         where = np.append(np.where(fits, np.arange(len(rows)), len(rows)), len(rows))
-        found = np.minimum.accumulate(where[::-1])[::-1][at]  # the next row from `at` on that fits
-        ok &= found < last
-        at = np.minimum(found + 1, len(rows))
-        taken.append(found)
+        next_row = np.minimum.accumulate(where[::-1])[::-1][at]  # the next row from `at` on that fits
+        ok &= next_row < last
+        at = np.minimum(next_row + 1, len(rows))
+        taken.append(next_row)
     granule = granule[first]
     who = user[rows[first]]
     kinds: list[str | None] = [kind for _, kind in levels]
@@ -246,7 +248,7 @@ def _following(
         count = np.bincount(group[different], minlength=len(group))
         ok[ok] = count[group] >= n
         granule = parent
-    return rows[np.concatenate([found[ok] for found in taken])]
+    return rows[np.concatenate([next_row[ok] for next_row in taken])]
 
 
 def _inside(element: Element, truth: Points, time_of_day: Array) -> Array:
@@ -265,8 +267,8 @@ def _inside(element: Element, truth: Points, time_of_day: Array) -> Array:
     else:
         wide = (x[0] <= truth.x) | (truth.x <= x[1])
     when = (element.start <= time_of_day) & (time_of_day <= element.end)
-    found: Array = wide & (y[0] <= truth.y) & (truth.y <= y[1]) & when
-    return found
+    inside: Array = wide & (y[0] <= truth.y) & (truth.y <= y[1]) & when
+    return inside
 
 
 def _sides(frame: Frame, element: Element) -> tuple[Array, Array]:
@@ -286,8 +288,8 @@ def _local_us(truth: Points, zone: str) -> Array:
 def _in_zone(us: Array, zone: str) -> Array:
     import polars as pl
 
-    there = pl.Series(us).cast(pl.Datetime("us", "UTC")).dt.convert_time_zone(zone)
-    return there.dt.replace_time_zone(None).cast(pl.Int64).to_numpy()
+    local = pl.Series(us).cast(pl.Datetime("us", "UTC")).dt.convert_time_zone(zone)
+    return local.dt.replace_time_zone(None).cast(pl.Int64).to_numpy()
 
 
 def _check_zone(zone: str) -> None:
@@ -319,8 +321,8 @@ def _granule(day: Array, kind: str) -> Array:
 def _containing(granule: Array, kind: str, above: str) -> Array:
     """Return the granule above that contains all of a granule, if there is one."""
     begin, end = (7 * granule - 3, 7 * granule + 3) if kind == "week" else (granule, granule)
-    found = _granule(begin, above)
-    return np.where(found == _granule(end, above), found, _NONE)
+    containing = _granule(begin, above)
+    return np.where(containing == _granule(end, above), containing, _NONE)
 
 
 def _codes(*columns: Array) -> Array:

@@ -41,7 +41,7 @@ def parse_pattern(text: str) -> tuple[Element, ...]:
     """
     if not text.strip():
         return ()
-    found = []
+    elements = []
     for part in text.split(";"):
         read = _ELEMENT.fullmatch(part)
         if read is None:
@@ -57,8 +57,8 @@ def parse_pattern(text: str) -> tuple[Element, ...]:
                 "lbqid: in every element of pattern y_min must be at most y_max, and the times of day from 00:00 to "
                 f"24:00 in their order, got {part.strip()!r}. Write a time over midnight as two patterns."
             )
-        found.append(Element(x_min, y_min, x_max, y_max, start, end))
-    return tuple(found)
+        elements.append(Element(x_min, y_min, x_max, y_max, start, end))
+    return tuple(elements)
 
 
 def parse_recurrence(text: str) -> tuple[tuple[int, str], ...]:
@@ -70,14 +70,14 @@ def parse_recurrence(text: str) -> tuple[tuple[int, str], ...]:
     ((3, 'weekday'), (2, 'week'))
     """
     read = [_LEVEL.fullmatch(part) for part in text.split("*")]
-    found = tuple((int(level[1]), level[2].lower()) for level in read if level)
-    rank = [_COARSENESS[kind] for _, kind in found]
-    if len(found) < len(read) or rank != sorted(set(rank)) or min(n for n, _ in found) < 1:
+    levels = tuple((int(level[1]), level[2].lower()) for level in read if level)
+    rank = [_COARSENESS[kind] for _, kind in levels]
+    if len(levels) < len(read) or rank != sorted(set(rank)) or min(n for n, _ in levels) < 1:
         raise ParameterError(
             f"lbqid: recurrence must look like 1.Days or 3.Weekdays * 2.Weeks, got {text!r}. Use numbers from 1 on and "
             "Days or Weekdays, then Weeks, then Months, each at most once."
         )
-    return found
+    return levels
 
 
 def _time_of_day(read: tuple[str | None, ...]) -> int:

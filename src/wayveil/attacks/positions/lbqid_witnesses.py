@@ -8,7 +8,7 @@ import numpy as np
 
 from wayveil.attacks.positions.known_positions import Array
 from wayveil.attacks.row_ranges import expanded, parts
-from wayveil.model import Points, Regions
+from wayveil.model import Boxes, Points
 from wayveil.model.data.ragged import offsets_of, trajectory_of_row
 
 __all__ = ["Requests"]
@@ -24,7 +24,7 @@ class Requests:
     Examples
     --------
     >>> truth = Points.from_records([[(60, 1.0, 1.0)], [(61, 1.5, 1.0)], [(62, 9.0, 9.0)]])
-    >>> boxes = Regions.from_records([[(0, 100, 0.0, 2.0, 0.0, 2.0)], [], []])
+    >>> boxes = Boxes.from_records([[(0, 100, 0.0, 2.0, 0.0, 2.0)], [], []])
     >>> requests = Requests.published(truth, boxes, np.array([0]), np.array([0]))
     >>> requests.witnesses(truth, np.arange(3), 3).tolist()  # without a request, both others
     [1, 2, 2]
@@ -39,7 +39,7 @@ class Requests:
     y_max: Array
 
     @classmethod
-    def published(cls, truth: Points, target: Points | Regions, rows: Array, user: Array) -> Requests:
+    def published(cls, truth: Points, target: Points | Boxes, rows: Array, user: Array) -> Requests:
         """Return the published box of each row: of its trajectory, at its time, and around it if there is a choice."""
         sides = target.boxes()
         t = truth.t[rows]
@@ -62,20 +62,20 @@ class Requests:
             box[left[inside]] = at[left[inside]]
             at[left] += 1
             left = left[~inside & (at[left] < end[left])]
-        there = begin < end
-        return cls(user[there], *(side[box[there]] for side in sides))
+        nonempty = begin < end
+        return cls(user[nonempty], *(side[box[nonempty]] for side in sides))
 
     def witnesses(self, truth: Points, user: Array, people: int) -> Array:
         """Return per person how many others have a sample in all boxes of that person."""
         slack = _DEGREES_TOLERANCE_M if truth.frame.degrees else 0.0
         history = _History(truth, user, slack)
-        found = np.full(people, people - 1)
+        witnesses = np.full(people, people - 1)
         begin, end = history.times_in(self)
         # The box with the fewest times first: it leaves few candidates for the others.
         order = np.lexsort((self.x_max - self.x_min, end - begin, self.user))
         first = offsets_of(np.bincount(self.user, minlength=people))
         asking = np.flatnonzero(np.diff(first))
-        found[asking] = 0
+        witnesses[asking] = 0
         at_once = max(1, 4 * _CHUNK // max(people, 1))
         for start in range(0, len(asking), at_once):
             some = asking[start : start + at_once]
@@ -96,8 +96,8 @@ class Requests:
                 who = who[good]
                 other = other[good]
                 done = 2 * done
-            found += np.bincount(who, minlength=people)
-        return found
+            witnesses += np.bincount(who, minlength=people)
+        return witnesses
 
 
 class _History:
@@ -125,7 +125,7 @@ class _History:
         left = np.searchsorted(self.xs, boxes.x_min[some] - self.slack)
         right = np.searchsorted(self.xs, boxes.x_max[some] + self.slack, side="right")
         people = int(self.user.max(initial=0)) + 1
-        found = [np.zeros(0, np.int64)]
+        rows_inside = [np.zeros(0, np.int64)]
         for part in parts(end[some] - begin[some], _CHUNK // 4):
             which, time = expanded(begin[some[part]], (end - begin)[some[part]])
             low, high = (np.searchsorted(self.key, time * (len(self.xs) + 1) + x[part][which]) for x in (left, right))
@@ -134,8 +134,8 @@ class _History:
                 box = some[part][which[piece][of]]
                 row = self.by_time[at]
                 inside = self._inside(boxes, box, row)
-                found.append(np.unique(box[inside] * people + self.user[row[inside]]))
-        pairs = np.unique(np.concatenate(found))
+                rows_inside.append(np.unique(box[inside] * people + self.user[row[inside]]))
+        pairs = np.unique(np.concatenate(rows_inside))
         return pairs // people, pairs % people
 
     def someone_in(self, boxes: Requests, box: Array, person: Array, begin: Array, end: Array) -> Array:
@@ -155,5 +155,5 @@ class _History:
         y = self.y[row]
         slack = self.slack
         wide = (boxes.x_min[box] - slack <= x) & (x <= boxes.x_max[box] + slack)
-        found: Array = wide & (boxes.y_min[box] - slack <= y) & (y <= boxes.y_max[box] + slack)
-        return found
+        inside: Array = wide & (boxes.y_min[box] - slack <= y) & (y <= boxes.y_max[box] + slack)
+        return inside

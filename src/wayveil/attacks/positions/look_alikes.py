@@ -7,16 +7,18 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
-from scipy.spatial import cKDTree
 
 from wayveil.attacks.attack_base import owners_of
 from wayveil.attacks.positions.known_positions import Array, Tracks
 from wayveil.kernels.attacks.position_matching import Sightings, Values, nearest_values
 from wayveil.model import Points, parameter
+from wayveil.model.lazy_module import lazy_module
 
 __all__ = ["LookAlikes", "delta_parameter", "look_alike_values", "nearest_shares", "share_values"]
+
+sparse = lazy_module("scipy.sparse")
+csgraph = lazy_module("scipy.sparse.csgraph")
+spatial = lazy_module("scipy.spatial")
 
 _MOST_PAIRS = 4_000_000
 _TELLING = 4  # times at which trajectories are compared first
@@ -128,7 +130,7 @@ def _connected(x: Array, y: Array, reach: float) -> Array:
     if n == 1:
         return np.zeros(1, np.int64)
     telling = np.unique(np.linspace(0, times - 1, min(times, _TELLING)).astype(np.int64))
-    tree = cKDTree(np.hstack([x[:, telling], y[:, telling]]))
+    tree = spatial.cKDTree(np.hstack([x[:, telling], y[:, telling]]))
     if tree.count_neighbors(tree, reach, p=np.inf) > 2 * _MOST_PAIRS:
         return np.zeros(n, np.int64)
     pairs = tree.query_pairs(reach, p=np.inf, output_type="ndarray")
@@ -139,8 +141,8 @@ def _connected(x: Array, y: Array, reach: float) -> Array:
         apart = (x[one] - x[other]) ** 2 + (y[one] - y[other]) ** 2
         close[begin : begin + step] = apart.max(axis=1) <= reach**2
     one, other = pairs[close].T
-    graph = csr_array((np.ones(len(one), np.int8), (one, other)), shape=(n, n))
-    label: Array = connected_components(graph, directed=False)[1].astype(np.int64)
+    graph = sparse.csr_array((np.ones(len(one), np.int8), (one, other)), shape=(n, n))
+    label: Array = csgraph.connected_components(graph, directed=False)[1].astype(np.int64)
     return label
 
 

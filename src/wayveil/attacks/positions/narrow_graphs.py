@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from wayveil.attacks.positions.known_positions import Array
+from wayveil.model.lazy_module import lazy_module
 
 __all__ = ["count_narrow", "same_columns"]
+
+sparse = lazy_module("scipy.sparse")
+csgraph = lazy_module("scipy.sparse.csgraph")
 
 
 def count_narrow(a: Array, b: Array, size: int, most: int) -> tuple[Array | None, int]:
@@ -102,8 +104,8 @@ def _turns(person: Array, kind: Array, size: int, kinds: int) -> Array:
     """Return people in an order in which those who share trajectories are near each other."""
     n = size + kinds
     both = np.concatenate([person, size + kind]), np.concatenate([size + kind, person])
-    graph = csr_array((np.ones(len(both[0]), np.int8), both), shape=(n, n))
-    order = reverse_cuthill_mckee(graph, symmetric_mode=True)
+    graph = sparse.csr_array((np.ones(len(both[0]), np.int8), both), shape=(n, n))
+    order = csgraph.reverse_cuthill_mckee(graph, symmetric_mode=True)
     return np.asarray(order[order < size], np.int64)
 
 

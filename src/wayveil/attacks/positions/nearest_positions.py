@@ -16,7 +16,7 @@ from wayveil.attacks.person_risk import mean_bounds
 from wayveil.attacks.positions.known_positions import Array, KnownSamples, Outcome, Tracks, check_matched
 from wayveil.attacks.positions.look_alikes import delta_parameter, look_alike_values, nearest_shares
 from wayveil.kernels.attacks.position_matching import Sightings, nearest_owners
-from wayveil.model import AttackResult, Chart, Engine, Number, Points, Regions, Series, parameter
+from wayveil.model import AttackResult, Boxes, Chart, Engine, Number, Points, Series, parameter
 from wayveil.model.numbers import count, relabel
 
 __all__ = ["NearestPositions"]
@@ -92,7 +92,7 @@ class NearestPositions(OnPositions):
         return KnownSamples.draw(truth, victims=self.victims, samples=self.samples, draws=self.draws, rng=rng)
 
     def match(
-        self, queries: KnownSamples, target: Points | Regions, *, truth: Points, rng: Any, engine: Engine
+        self, queries: KnownSamples, target: Points | Boxes, *, truth: Points, rng: Any, engine: Engine
     ) -> list[Outcome]:
         """Return how it went, for each number of samples that is measured."""
         check_matched(self.name, truth, target)
@@ -124,14 +124,14 @@ class NearestPositions(OnPositions):
     def _among_alikes(
         self,
         truth: Points,
-        target: Points | Regions,
+        target: Points | Boxes,
         tracks: Tracks,
         known: KnownSamples,
         tasks: list[slice],
         engine: Engine,
     ) -> list[Array | None]:
         """Return the success among look-alikes of the nearest, per level; None where there is no disc."""
-        if self.delta == 0 or isinstance(target, Regions):
+        if self.delta == 0 or isinstance(target, Boxes):
             return [None] * len(self._levels)
         depth = np.minimum(np.array(self._levels), known.count[:, None])
         sightings = Sightings(known.t, known.x, known.y, known.owner, depth)
@@ -152,16 +152,16 @@ class NearestPositions(OnPositions):
     def _numbers(self, outcomes: list[Outcome]) -> dict[str, Number]:
         """Return the numbers with all samples, then those with fewer."""
         last = outcomes[-1]
-        found = {**last.identity(self.threshold), **last.extremes()}
+        numbers = {**last.identity(self.threshold), **last.extremes()}
         for level, outcome in zip(self._levels[:-1], outcomes, strict=False):
             plural = "s" if level > 1 else ""
-            found |= relabel(
+            numbers |= relabel(
                 outcome.identity(self.threshold),
                 f"_with_{level}_sample{plural}",
                 f"{level} position{plural} known",
             )
         return {
-            **found,
+            **numbers,
             **last.reach(),
             "mean_tied_people": count(
                 mean(last.fitting), "Mean of people who are equally near", "people", joined="mean"
@@ -184,7 +184,7 @@ def _nearest(tracks: Tracks, known: KnownSamples, levels: Array, part: slice) ->
     """Return how many people are nearest, whether the victim is one, and both of trajectories, per attack and level."""
     depth = np.minimum(levels, known.count[part, None])
     sightings = Sightings(known.t[part], known.x[part], known.y[part], known.owner[part], depth)
-    found: tuple[Array, Array, Array, Array] = nearest_owners(
+    nearest: tuple[Array, Array, Array, Array] = nearest_owners(
         tracks.rows, tracks.slots, sightings, tracks.speed, tracks.rounding
     )
-    return found
+    return nearest

@@ -152,10 +152,10 @@ class NoisySightings(OnPositions):
     def queries(self, truth: Points, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator) -> _Sightings:
         """Return what is seen: true positions of some trajectories at some of their times, with errors."""
         length = np.diff(truth.offsets)
-        there = np.flatnonzero(length)
-        if len(there) > self.victims:
-            there = np.sort(rng.choice(there, self.victims, replace=False))
-        trajectory = np.repeat(there, self.draws)
+        with_rows = np.flatnonzero(length)
+        if len(with_rows) > self.victims:
+            with_rows = np.sort(rng.choice(with_rows, self.victims, replace=False))
+        trajectory = np.repeat(with_rows, self.draws)
         count = np.minimum(self.sightings, length[trajectory])
         table = np.zeros((len(trajectory), int(count.max(initial=1))), np.int64)
         for i, (size, n) in enumerate(zip(count.tolist(), length[trajectory].tolist(), strict=True)):
@@ -180,13 +180,13 @@ class NoisySightings(OnPositions):
         """
         group = alike.group[seen.trajectory]
         size = np.bincount(alike.group[alike.group >= 0], minlength=1)
-        told = (group >= 0) & (size[group] <= _LARGEST_GROUP)
-        others = np.flatnonzero(~told & (nearest >= 0))
+        in_small_group = (group >= 0) & (size[group] <= _LARGEST_GROUP)
+        others = np.flatnonzero(~in_small_group & (nearest >= 0))
         untold = _Picks(attack=others, trajectory=nearest[others], probability=np.ones(len(others)))
-        found: list[tuple[_Picks, _Picks]] = [(untold, untold)]
+        picks_by_group: list[tuple[_Picks, _Picks]] = [(untold, untold)]
         everybody = np.argsort(alike.group, kind="stable")
         ends = np.cumsum(size) + int((alike.group < 0).sum())
-        attacks = np.flatnonzero(told)
+        attacks = np.flatnonzero(in_small_group)
         attacks = attacks[np.argsort(group[attacks], kind="stable")]
         for some in np.split(attacks, np.flatnonzero(np.diff(group[attacks])) + 1):
             if not len(some):
@@ -196,27 +196,27 @@ class NoisySightings(OnPositions):
             step = max(1, _CHUNK // (len(members) * seen.t.shape[1]))
             for begin in range(0, len(some), step):
                 part = some[begin : begin + step]
-                found.append(_pick(target, members, seen, part, depth[part], tracks.rounding))
-        by_distance, by_direction = (_Picks.join([both[i] for both in found]) for i in (0, 1))
+                picks_by_group.append(_pick(target, members, seen, part, depth[part], tracks.rounding))
+        by_distance, by_direction = (_Picks.join([both[i] for both in picks_by_group]) for i in (0, 1))
         return by_distance, by_direction
 
     def _numbers(self, attacks: _Attacks, success: Array, members: _Members) -> dict[str, Number]:
         last = success[:, -1]
-        there = attacks.published
+        is_published = attacks.published
         each = attacks.of_trajectories(last)
         worst = [float(attacks.of_trajectories(one).max()) for one in success.T if len(one)]
         numbers = {
             "identity_mean": mean_risk(attacks.larger_mean(last), interval=attacks.mean_bounds(last)),
             "identity_mean_if_published": probability(
-                attacks.larger_mean(last, there), "Mean over those published", about="identity"
+                attacks.larger_mean(last, is_published), "Mean over those published", about="identity"
             ),
             "identity_share_above": share_above(mean(each > float(self.threshold) + _ROUNDING), self.threshold),
             "identity_max": worst_risk(max(worst, default=None)),
             "member_success_mean": probability(
-                attacks.larger_mean(members.nearest[-1], there), "Mean, if told the group", about="identity"
+                attacks.larger_mean(members.nearest[-1], is_published), "Mean, if told the group", about="identity"
             ),
             "member_success_mean_by_direction": probability(
-                attacks.larger_mean(members.direction[-1], there),
+                attacks.larger_mean(members.direction[-1], is_published),
                 "Mean, if told the group, by direction",
                 about="identity",
             ),
@@ -233,7 +233,7 @@ class NoisySightings(OnPositions):
                     attacks.larger_mean(success[:, 0]), "Mean over people, seen once", about="identity"
                 ),
                 "member_success_mean_with_1_sighting": probability(
-                    attacks.larger_mean(members.nearest[0], there),
+                    attacks.larger_mean(members.nearest[0], is_published),
                     "Mean, if told the group, seen once",
                     about="identity",
                 ),
@@ -343,8 +343,8 @@ class _Attacks:
     def success(self, picks: _Picks, owner: Array) -> Array:
         """Return the probability of picking a trajectory of the victim, per attack."""
         right = owner[picks.trajectory] == self.owner[picks.attack]
-        found: Array = np.bincount(picks.attack, picks.probability * right, len(self.owner))
-        return np.minimum(found, 1.0)
+        success: Array = np.bincount(picks.attack, picks.probability * right, len(self.owner))
+        return np.minimum(success, 1.0)
 
     def at_least(self, picks: _Picks, owner: Array, shape: Array) -> float | None:
         """Return what the expected success is at least, counted over trajectories or over people.
@@ -368,8 +368,8 @@ def _means(code: Array, values: Array) -> Array:
     codes, which = np.unique(code, return_inverse=True)
     peak = np.zeros(len(codes))
     np.maximum.at(peak, which, values)
-    found: Array = np.minimum(np.bincount(which, values, len(codes)) / np.bincount(which, minlength=len(codes)), peak)
-    return found
+    means: Array = np.minimum(np.bincount(which, values, len(codes)) / np.bincount(which, minlength=len(codes)), peak)
+    return means
 
 
 def _nearest(
@@ -405,17 +405,17 @@ def _pick(
     along = np.divide(at_x * away_x + at_y * away_y, length, out=np.zeros(length.shape), where=length > 0)
     best = along.max(axis=1)
     ties = (cost <= limit[:, None], along >= (best - 1e-12 * np.abs(best))[:, None])
-    found = []
+    picks = []
     for tied in ties:
         attack, member = np.nonzero(tied)
-        found.append(
+        picks.append(
             _Picks(
                 attack=part[attack],
                 trajectory=members[member],
                 probability=1 / tied.sum(axis=1)[attack],
             )
         )
-    return found[0], found[1]
+    return picks[0], picks[1]
 
 
 def _places_at(target: Points, members: Array, t: Array) -> tuple[Array, Array]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from wayveil.attacks.attack_base import owners_of, threshold_parameter, victims_parameter
 from wayveil.attacks.person_risk import PersonRisk
 from wayveil.errors import InputError
-from wayveil.model import Attack, AttackResult, Engine, Regions, TimeFormat, parameter
+from wayveil.model import Attack, AttackResult, Boxes, Engine, TimeFormat, parameter
 from wayveil.model.data.ragged import take, trajectory_of_row
 
 __all__ = ["SeenInBoxes"]
@@ -52,7 +52,7 @@ class SeenInBoxes(Attack):
     --------
     >>> from wayveil.engines import LocalEngine
     >>> box = (0, 10, 0.0, 100.0, 0.0, 100.0)
-    >>> data = Regions.from_records([[box], [box], [(0, 10, 500.0, 600.0, 0.0, 100.0)]])
+    >>> data = Boxes.from_records([[box], [box], [(0, 10, 500.0, 600.0, 0.0, 100.0)]])
     >>> found = SeenInBoxes().run(data, data, sensitive={}, rng=np.random.default_rng(1), engine=LocalEngine())
     >>> round(found.measured["identity_mean"], 3), found.measured["identity_max"]
     (0.667, 1.0)
@@ -65,17 +65,15 @@ class SeenInBoxes(Attack):
 
     name: ClassVar[str] = "seen_in_boxes"
     summary: ClassVar[str] = "an attacker who knows where a person was at some times and looks for boxes around it"
-    accepts: ClassVar[type[Regions]] = Regions
-    targets: ClassVar[tuple[type[Regions], ...]] = (Regions,)
+    accepts: ClassVar[type[Boxes]] = Boxes
+    targets: ClassVar[tuple[type[Boxes], ...]] = (Boxes,)
 
     def queries(
-        self, truth: Regions, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator
+        self, truth: Boxes, *, sensitive: Mapping[str, Iterable[str]], rng: np.random.Generator
     ) -> _KnownPositions:
         return _KnownPositions(*self._draw(truth, rng), time_format=truth.time_format)
 
-    def match(
-        self, queries: _KnownPositions, target: Regions, *, truth: Regions, rng: Any, engine: Engine
-    ) -> PersonRisk:
+    def match(self, queries: _KnownPositions, target: Boxes, *, truth: Boxes, rng: Any, engine: Engine) -> PersonRisk:
         if queries.time_format != target.time_format:
             raise InputError(
                 f"seen_in_boxes: the times that are known ({queries.time_format}) and those of the attacked data "
@@ -102,11 +100,11 @@ class SeenInBoxes(Attack):
             charts=(matches.chart(),),
         )
 
-    def _draw(self, truth: Regions, rng: np.random.Generator) -> tuple[int, Array, Array, Array]:
+    def _draw(self, truth: Boxes, rng: np.random.Generator) -> tuple[int, Array, Array, Array]:
         """Return the number of people, the victim of each attack, the known (t, x, y), NaN behind the last, and the
         number of the victim in the data."""
-        there = np.flatnonzero(np.diff(truth.offsets))
-        owner = owners_of(truth)[there]
+        with_rows = np.flatnonzero(np.diff(truth.offsets))
+        owner = owners_of(truth)[with_rows]
         order = np.argsort(owner, kind="stable")
         first = np.flatnonzero(np.diff(np.append(-1, owner[order])))
         count = np.diff(np.append(first, len(order)))
@@ -114,7 +112,9 @@ class SeenInBoxes(Attack):
         if len(first) > self.victims:
             chosen = np.sort(rng.choice(len(first), self.victims, replace=False))
         person = np.repeat(np.arange(len(chosen)), self.draws)
-        trip = there[order[first[chosen][person] + rng.integers(0, count[chosen][person])]] if len(person) else person
+        trip = (
+            with_rows[order[first[chosen][person] + rng.integers(0, count[chosen][person])]] if len(person) else person
+        )
         known = np.full((len(person), self.positions, 3), np.nan)
         for i, trajectory in enumerate(trip.tolist()):
             rows = np.arange(truth.offsets[trajectory], truth.offsets[trajectory + 1])
@@ -146,7 +146,7 @@ class _KnownPositions(NamedTuple):
 class _Boxes:
     """Boxes, their rows in the order of their first time, the trajectory of each row and the person of each."""
 
-    data: Regions
+    data: Boxes
     order: Array
     t_min: Array
     trajectory: Array
@@ -154,7 +154,7 @@ class _Boxes:
     longest: float
 
     @classmethod
-    def of(cls, data: Regions) -> _Boxes:
+    def of(cls, data: Boxes) -> _Boxes:
         order = np.argsort(data.t_min, kind="stable")
         return cls(
             data=data,
@@ -185,12 +185,12 @@ def _people_fitting(boxes: _Boxes, known: Array, owner: Array, part: slice) -> A
 
     One line each, with an entry per attack of the part.
     """
-    found = np.zeros((3, len(known[part])), np.int64)
+    counts = np.zeros((3, len(known[part])), np.int64)
     for i, (positions, victim) in enumerate(zip(known[part], owner[part].tolist(), strict=True)):
         trajectories: Array | None = None
         for t, x, y in positions[~np.isnan(positions[:, 0])]:
             trajectories = boxes.around(t, x, y, trajectories)
         if trajectories is not None:
             people = boxes.owner[trajectories]
-            found[:, i] = len(np.unique(people)), len(people), int((people == victim).sum())
-    return found
+            counts[:, i] = len(np.unique(people)), len(people), int((people == victim).sum())
+    return counts

@@ -16,7 +16,7 @@ from wayveil.attacks.person_risk import mean_bounds
 from wayveil.attacks.positions.known_positions import Array, KnownSamples, Outcome, Tracks, check_matched
 from wayveil.attacks.positions.look_alikes import delta_parameter, look_alike_values
 from wayveil.kernels.attacks.position_matching import Values, Watches, passing_owners
-from wayveil.model import AttackResult, Engine, Points, Regions, duration_units, parameter
+from wayveil.model import AttackResult, Boxes, Engine, Points, duration_units, parameter
 from wayveil.model.numbers import count
 
 __all__ = ["WatchedPlaces"]
@@ -92,7 +92,7 @@ class WatchedPlaces(OnPositions):
         return KnownSamples.draw(truth, victims=self.victims, samples=1, draws=self.draws, rng=rng)
 
     def match(
-        self, queries: KnownSamples, target: Points | Regions, *, truth: Points, rng: Any, engine: Engine
+        self, queries: KnownSamples, target: Points | Boxes, *, truth: Points, rng: Any, engine: Engine
     ) -> Outcome:
         check_matched(self.name, truth, target)
         error = 0
@@ -158,5 +158,5 @@ def _passing(
     y = known.y[part, 0].copy()
     reach = radius + tracks.rounding
     watches = Watches(start, stop, x, y, known.owner[part])
-    found: tuple[Array, ...] = passing_owners(tracks.rows, tracks.slots, values, watches, reach, tracks.moving)
-    return found
+    passing: tuple[Array, ...] = passing_owners(tracks.rows, tracks.slots, values, watches, reach, tracks.moving)
+    return passing

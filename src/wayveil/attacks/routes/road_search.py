@@ -77,17 +77,17 @@ class Attacked:
         road = np.where(rows >= 0, self.code[self.truth.road[rows]], -1)
         # Nothing fits a road that the target does not have.
         possible = ((rows < 0) | (road >= 0)).all(axis=1) & (view >= 0)
-        found = Fitting(*(np.zeros(len(rows), np.int64) for _ in Fitting._fields))
+        fitting = Fitting(*(np.zeros(len(rows), np.int64) for _ in Fitting._fields))
         if possible.any():
             tree = Tree.of(view[possible], road[possible], int(view.max()) + 1)
             victim = self.victim[np.searchsorted(self.truth.offsets, rows[possible, 0], side="right") - 1]
             wanted, which = np.unique(tree.leaf * len(self.owner) + victim, return_inverse=True)
-            made = engine.map(partial(self._matches, tree, views, wanted), self._tasks())
-            people, trajectories, own = (np.sum(counts, axis=0) for counts in zip(*made, strict=True))
-            found.people[possible] = people[tree.leaf]
-            found.rows[possible] = trajectories[tree.leaf]
-            found.own[possible] = np.where(victim >= 0, own[which], 0)
-        return found
+            matches = engine.map(partial(self._matches, tree, views, wanted), self._tasks())
+            people, trajectories, own = (np.sum(counts, axis=0) for counts in zip(*matches, strict=True))
+            fitting.people[possible] = people[tree.leaf]
+            fitting.rows[possible] = trajectories[tree.leaf]
+            fitting.own[possible] = np.where(victim >= 0, own[which], 0)
+        return fitting
 
     def _views(self, rows: Array) -> tuple[Array, tuple[Array, Array]]:
         """Return which slices of the target are looked into for each set, as a number, and the numbers of each slice.
@@ -103,12 +103,12 @@ class Attacked:
         last = truth.t[rows[other].max(axis=1)]
         views: dict[tuple[int, ...], int] = {}
         _, example, number = np.unique(_codes(first, last), return_index=True, return_inverse=True)
-        found = np.full(len(example), -1, np.int64)
+        view_of_row = np.full(len(example), -1, np.int64)
         for i, at in enumerate(example.tolist()):
             fit = tuple(np.flatnonzero((self.t_start <= first[at]) & (self.t_end >= last[at])).tolist())
             if fit:
-                found[i] = views.setdefault(fit, n + len(views))
-        view[other] = found[number]
+                view_of_row[i] = views.setdefault(fit, n + len(views))
+        view[other] = view_of_row[number]
         pairs = sorted([(i, i) for i in range(n)] + [(i, of) for fit, of in views.items() for i in fit])
         of_slice = np.bincount([i for i, _ in pairs], minlength=n)
         return view, (offsets_of(of_slice), np.array([of for _, of in pairs], np.int64))
@@ -158,10 +158,10 @@ class Attacked:
             at = np.arange(len(state)) + np.repeat(row[piece] + 1 - begin, left[piece])
             child = level.children(node[state], self.road[at])
             hit = np.flatnonzero(child >= 0)
-            found = trajectory[state[hit]], at[hit], child[hit]
+            next_state = trajectory[state[hit]], at[hit], child[hit]
             # In order of rows, so the first of equal ones is the earliest.
-            once = np.unique(found[2] * len(self.owner) + found[0], return_index=True)[1]
-            done.append(tuple(column[once] for column in found))
+            once = np.unique(next_state[2] * len(self.owner) + next_state[0], return_index=True)[1]
+            done.append(tuple(column[once] for column in next_state))
         columns = [np.concatenate(column) for column in zip(*done, strict=True)]
         return columns[0], columns[1], columns[2]
 
@@ -176,9 +176,9 @@ class _Level:
 
     def children(self, node: Array, road: Array) -> Array:
         """Return the node of each sequence with one road more, -1 where the tree has none."""
-        asked = np.where(road < self.n_roads, node * self.n_roads + road, -1)
-        at = np.minimum(np.searchsorted(self.key, asked), len(self.key) - 1)
-        return np.where(self.key[at] == asked, at + self.first, -1)
+        wanted_key = np.where(road < self.n_roads, node * self.n_roads + road, -1)
+        at = np.minimum(np.searchsorted(self.key, wanted_key), len(self.key) - 1)
+        return np.where(self.key[at] == wanted_key, at + self.first, -1)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

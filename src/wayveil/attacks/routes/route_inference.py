@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-import polars as pl
 
 from wayveil.attacks.attack_base import OnRoutes
 from wayveil.model import AttackResult, Engine, Routes, parameter
 from wayveil.model.claims.counting import row_share_parameter, share_value
 from wayveil.model.data.ragged import trajectory_of_row
+from wayveil.model.lazy_module import lazy_module
 from wayveil.model.numbers import count, share
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = lazy_module("polars")
 
 __all__ = ["InferenceRoutes"]
 

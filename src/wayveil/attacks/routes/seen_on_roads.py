@@ -124,7 +124,7 @@ class SeenOnRoads(OnRoutes):
 
     def summarize(self, queries: _People, matches: _Risk) -> AttackResult:
         risk = matches.risk
-        there = risk[risk > 0]
+        positive = risk[risk > 0]
         fewest = matches.fewest
         return AttackResult(
             name=self.name,
@@ -135,10 +135,10 @@ class SeenOnRoads(OnRoutes):
                 "identity_mean": mean_risk(
                     mean(risk), interval=mean_bounds(risk, None, queries.population, sampled=matches.sampled)
                 ),
-                "identity_mean_if_matched": probability(mean(there), "Mean over those who fit", about="identity"),
+                "identity_mean_if_matched": probability(mean(positive), "Mean over those who fit", about="identity"),
                 "identity_max": worst_risk(float(risk.max()) if len(risk) else None),
                 "identity_min": probability(
-                    float(there.min()) if len(there) else None,
+                    float(positive.min()) if len(positive) else None,
                     "Person least at risk",
                     about="identity",
                     joined="smallest",
@@ -147,7 +147,7 @@ class SeenOnRoads(OnRoutes):
                 "unmatched_share": share_unmatched(mean(matches.unmatched)),
                 "unique_share": share_unique(mean(matches.unique)),
                 "min_matching_people": count(
-                    int(fewest[fewest > 0].min()) if len(there) else None,
+                    int(fewest[fewest > 0].min()) if len(positive) else None,
                     "Fewest people who fit",
                     "people",
                     joined="smallest",
@@ -180,19 +180,19 @@ class _People:
     @classmethod
     def draw(cls, truth: Routes, victims: int, rng: np.random.Generator) -> _People:
         length = np.diff(truth.offsets)
-        there = np.flatnonzero(length)
-        owner = owners_of(truth)[there]
-        there = there[np.argsort(owner, kind="stable")]
+        with_rows = np.flatnonzero(length)
+        owner = owners_of(truth)[with_rows]
+        with_rows = with_rows[np.argsort(owner, kind="stable")]
         counts = np.unique(owner, return_counts=True)[1]
         chosen = np.arange(len(counts))
         if len(counts) > victims:
             chosen = np.sort(rng.choice(len(counts), victims, replace=False))
         offsets, at = take(offsets_of(counts), chosen)
-        found = there[at]
+        trips = with_rows[at]
         return cls(
             offsets=offsets,
-            first=truth.offsets[found],
-            length=length[found],
+            first=truth.offsets[trips],
+            length=length[trips],
             sampled=len(counts) > victims,
             population=truth.n_owners,
         )
@@ -225,10 +225,10 @@ class _People:
         persons = []
         tables = []
         for n in np.unique(self.length[~many[owner]]).tolist():
-            found = np.flatnonzero((self.length == n) & ~many[owner])
+            trips = np.flatnonzero((self.length == n) & ~many[owner])
             table = _subsets(n, roads)
-            rows = np.where(table >= 0, self.first[found][:, None, None] + table, -1)
-            persons.append(np.repeat(owner[found], len(table)))
+            rows = np.where(table >= 0, self.first[trips][:, None, None] + table, -1)
+            persons.append(np.repeat(owner[trips], len(table)))
             tables.append(rows.reshape(-1, roads))
         if many.any():
             person = np.repeat(np.flatnonzero(many), _MOST_SETS)
@@ -243,14 +243,14 @@ class _People:
 
 def _positions(length: Array, size: Array, roads: int, rng: np.random.Generator) -> Array:
     """Return `size` different positions below `length`, in order, then -1; each choice is equally likely."""
-    found = np.full((len(length), roads), -1, np.int64)
+    positions = np.full((len(length), roads), -1, np.int64)
     for j in range(roads):  # a number among those left, moved past the smaller ones that are taken
         pick = rng.integers(np.maximum(length - j, 1))
-        for taken in np.sort(found[:, :j], axis=1).T:
+        for taken in np.sort(positions[:, :j], axis=1).T:
             pick += (taken >= 0) & (pick >= taken)
-        found[:, j] = np.where(j < size, pick, -1)
+        positions[:, j] = np.where(j < size, pick, -1)
     last = np.iinfo(np.int64).max
-    ordered = np.sort(np.where(found < 0, last, found), axis=1)
+    ordered = np.sort(np.where(positions < 0, last, positions), axis=1)
     return np.where(ordered == last, -1, ordered)
 
 

@@ -87,19 +87,19 @@ class KnownPlaces(OnStops):
         victims = _Victims.of(truth)
         draws = [victims.draw(n, self.attacks, self.stops, rng) for n in range(1, self.stops + 1)]
         number = np.repeat(np.arange(1, self.stops + 1), [len(draw.owner) for draw in draws])
-        places, asked, owner = (
+        places, secret, owner = (
             np.concatenate([getattr(draw, column) for draw in draws]) for column in ("places", "asked", "owner")
         )
-        return _Draws(number=number, places=places, asked=asked, victims=len(np.unique(owner)))
+        return _Draws(number=number, places=places, asked=secret, victims=len(np.unique(owner)))
 
     def match(self, queries: _Draws, target: Stops, *, truth: Stops, rng: Any, engine: Engine) -> Outcome:
         places = queries.places
-        asked = queries.asked
+        secret = queries.asked
         people = owners_of(target)
-        outcome = PlaceClasses.of(self.name, target, truth, people).infer(places, asked, engine)
+        outcome = PlaceClasses.of(self.name, target, truth, people).infer(places, secret, engine)
         if len(np.unique(people)) < len(target):
             trips = PlaceClasses.of(self.name, target, truth, np.arange(len(target)))
-            outcome = outcome.or_more(trips.infer(places, asked, engine))
+            outcome = outcome.or_more(trips.infer(places, secret, engine))
         return outcome
 
     def summarize(self, queries: _Draws, matches: Outcome) -> AttackResult:
@@ -177,20 +177,20 @@ class _Victims:
         places[:, :n] = self.place[self.offsets[trajectory][:, None] + _positions(length[trajectory], n, rng)]
         secrets = np.diff(self.secret_offsets)[trajectory]
         at = self.secret_offsets[trajectory] + rng.integers(np.maximum(1, secrets))
-        asked = np.full(attacks, -1, np.int64)
-        asked[secrets > 0] = self.secret[at[secrets > 0]]
-        return _Draw(places, asked, self.owner[trajectory])
+        secret = np.full(attacks, -1, np.int64)
+        secret[secrets > 0] = self.secret[at[secrets > 0]]
+        return _Draw(places, secret, self.owner[trajectory])
 
 
 def _positions(length: Array, n: int, rng: np.random.Generator) -> Array:
     """Return `n` different positions below each length, in order; each choice is equally likely."""
-    found = np.empty((len(length), n), np.int64)
+    positions = np.empty((len(length), n), np.int64)
     for j in range(n):  # a number among those left, moved past the smaller ones that are taken
         pick = rng.integers(length - j)
-        for taken in np.sort(found[:, :j], axis=1).T:
+        for taken in np.sort(positions[:, :j], axis=1).T:
             pick += pick >= taken
-        found[:, j] = pick
-    return np.sort(found, axis=1)
+        positions[:, j] = pick
+    return np.sort(positions, axis=1)
 
 
 def _summary(number: Array, outcome: Outcome, most: int) -> tuple[dict[str, Number], tuple[Chart, ...]]:
@@ -206,8 +206,8 @@ def _summary(number: Array, outcome: Outcome, most: int) -> tuple[dict[str, Numb
         largest = outcome.largest[chosen]
         true = outcome.true[chosen]
         true = true[~np.isnan(true)]
-        there = people[people > 0]
-        found = {
+        positive = people[people > 0]
+        summary = {
             "attribute_mean": mean_risk(mean(largest), "attribute"),
             "attribute_max": worst_risk(_max(largest), "attribute"),
             "attribute_true_mean": probability(mean(true), "Mean, for a place where the person was", about="attribute"),
@@ -217,11 +217,11 @@ def _summary(number: Array, outcome: Outcome, most: int) -> tuple[dict[str, Numb
             "unmatched_share": share_unmatched(mean(people == 0)),
             "mean_matching_trips": count(mean(people), "Mean of trips that fit", "trips", joined="mean"),
             "min_matching_trips": count(
-                int(there.min()) if len(there) else None, "Fewest trips that fit", "trips", joined="smallest"
+                int(positive.min()) if len(positive) else None, "Fewest trips that fit", "trips", joined="smallest"
             ),
         }
         plural = "s" if level > 1 else ""
-        numbers |= relabel(found, f"_with_{level}_place{plural}", f"{level} place{plural} known")
+        numbers |= relabel(summary, f"_with_{level}_place{plural}", f"{level} place{plural} known")
     labels = tuple(str(level) for level in levels)
 
     def values(name: str) -> tuple[float | None, ...]:

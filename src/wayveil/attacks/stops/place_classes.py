@@ -45,10 +45,10 @@ class PlaceClasses:
     classes: StopClasses
 
     @classmethod
-    def of(cls, who: str, target: Stops, truth: Stops, unit: Array) -> PlaceClasses:
+    def of(cls, component: str, target: Stops, truth: Stops, unit: Array) -> PlaceClasses:
         """Put the target into classes; `unit` is the person behind each of its trajectories, or its own number."""
         tree = truth.taxonomy
-        node = recode_places(who, truth, target)
+        node = recode_places(component, truth, target)
         rank = tree.first.astype(np.int64)
         above = np.where(tree.parent < 0, -1, rank[tree.parent])[tree.order]
         secret = tree.sensitive[node]
@@ -59,11 +59,11 @@ class PlaceClasses:
         item = item[rows]
         n = len(example)
         # Who is in which class; trajectories without known places (-1) fit nothing that can be known.
-        there = class_of >= 0
-        pairs, number = np.unique(class_of[there] * len(target) + unit[there], return_inverse=True)
+        has_class = class_of >= 0
+        pairs, number = np.unique(class_of[has_class] * len(target) + unit[has_class], return_inverse=True)
         class_of_pair = pairs // max(1, len(target))
         pair = np.full(len(target), -1, np.int64)
-        pair[there] = number
+        pair[has_class] = number
         people = np.bincount(class_of_pair, minlength=n)
         secret_pair = np.repeat(pair, np.diff(keep_rows(target.offsets, secret)))
         told, weight, told_offsets = _told(secret_pair, rank[node[secret]], class_of_pair, n, tree, above)
@@ -81,11 +81,11 @@ class PlaceClasses:
     @property
     def _lowest(self) -> Array:
         """The lowest node at or above each place that some class has: the same classes fit both; the root if none."""
-        found = self.rank.copy()
+        lowest = self.rank.copy()
         none = np.diff(self.classes.index_offsets) == 0
-        while (higher := none[found] & (found > 0)).any():
-            found[higher] = self.tree.above[found[higher]]
-        return found
+        while (higher := none[lowest] & (lowest > 0)).any():
+            lowest[higher] = self.tree.above[lowest[higher]]
+        return lowest
 
     def infer(self, places: Array, asked: Array, engine: Engine) -> Outcome:
         """Return what each attack finds; equal sequences are matched once, and asked for several places."""
@@ -106,25 +106,26 @@ class PlaceClasses:
     def _match(self, known: Array, asked: Array, asked_offsets: Array, part: slice) -> tuple[Array, Array, Array]:
         places = known[part]
         own = asked_offsets[part.start : part.stop + 1]
-        there = places >= 0
-        questions = Questions(places[there], offsets_of(there.sum(axis=1)), asked[own[0] : own[-1]], own - own[0])
+        is_known = places >= 0
+        questions = Questions(places[is_known], offsets_of(is_known.sum(axis=1)), asked[own[0] : own[-1]], own - own[0])
         return match_places(questions, self.tree, self.classes)
 
 
-def recode_places(who: str, truth: Stops, target: Stops) -> Array:
+def recode_places(component: str, truth: Stops, target: Stops) -> Array:
     """Return the stops of the target as nodes of the taxonomy of the truth, by name."""
     if target.taxonomy.nodes == truth.taxonomy.nodes:
         return target.place.astype(np.int64)
     code = {name: i for i, name in enumerate(truth.taxonomy.nodes)}
     recode = np.array([code.get(name, -1) for name in target.taxonomy.nodes], np.int64)
-    found = recode[target.place]
-    unknown = len(np.unique(target.place[found < 0]))
+    places = recode[target.place]
+    unknown = len(np.unique(target.place[places < 0]))
     if unknown:
         raise InputError(
-            f"{who}: the taxonomy of the known places does not have all nodes of the attacked data ({unknown:,} are "
+            f"{component}: the taxonomy of the known places does not have all nodes of the attacked data "
+            f"({unknown:,} are "
             "not in it). Give both with the same taxonomy."
         )
-    return found
+    return places
 
 
 _NOTHING = np.zeros(0, np.int64), np.zeros(0), np.zeros(0)
@@ -146,11 +147,11 @@ def _classes(offsets: Array, item: Array, n_items: int) -> tuple[Array, Array]:
         n = n + len(key)
         at = at + 1
         left = left[length[left] > at]
-    there = np.flatnonzero(length > 0)
-    _, example, number = np.unique(code[there], return_index=True, return_inverse=True)
-    found = np.full(len(length), -1, np.int64)
-    found[there] = number
-    return found, there[example]
+    nonempty = np.flatnonzero(length > 0)
+    _, example, number = np.unique(code[nonempty], return_index=True, return_inverse=True)
+    classes = np.full(len(length), -1, np.int64)
+    classes[nonempty] = number
+    return classes, nonempty[example]
 
 
 def _told(

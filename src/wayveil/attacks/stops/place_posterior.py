@@ -141,21 +141,21 @@ class _Classes:
         secret = tree.sensitive[node]
         length = np.diff(target.offsets)
         label = _alike(keep_rows(target.offsets, ~secret), node[~secret], length if number else np.zeros_like(length))
-        there = length > 0
-        label[there] = np.unique(label[there], return_inverse=True)[1]
-        label[~there] = -1
+        nonempty = length > 0
+        label[nonempty] = np.unique(label[nonempty], return_inverse=True)[1]
+        label[~nonempty] = -1
         true = truth.sensitive
         true_trip = trajectory_of_row(truth.offsets)[true]
         true_place = truth.place[true].astype(np.int64)
-        there = label[true_trip] >= 0
+        nonempty = label[true_trip] >= 0
         return cls(
             tree,
             label,
             owners_of(truth),
             trajectory_of_row(target.offsets)[secret],
             node[secret],
-            true_trip[there],
-            true_place[there],
+            true_trip[nonempty],
+            true_place[nonempty],
         )
 
     def measure(self, threshold: float) -> dict[str, Number]:
@@ -217,19 +217,21 @@ class _Classes:
         row = np.repeat(np.arange(len(who)), many)
         span = int(unit.max()) + 1
         key = (self.label[self.trip][row] * len(tree) + leaf[at]) * span + who[row]
-        found, which = np.unique(key, return_inverse=True)
+        pairs, which = np.unique(key, return_inverse=True)
         with np.errstate(divide="ignore"):
-            elsewhere = np.bincount(which, weights=np.log1p(-np.minimum(weight[at], 1.0)), minlength=len(found))
-        there = -np.expm1(elsewhere)
-        return _largest(found // span, there, len(tree), size)
+            log_chance_elsewhere = np.bincount(
+                which, weights=np.log1p(-np.minimum(weight[at], 1.0)), minlength=len(pairs)
+            )
+        chance_here = -np.expm1(log_chance_elsewhere)
+        return _largest(pairs // span, chance_here, len(tree), size)
 
     def _composition(self, unit: Array, size: Array) -> Array:
         """Return the largest share of each class that was truly at one place."""
         tree = self.tree
         span = int(unit.max(initial=0)) + 1
         key = (self.label[self.true_trip] * len(tree) + self.true_place) * span + unit[self.true_trip]
-        found = np.unique(key)
-        return _largest(found // span, np.ones(len(found)), len(tree), size)
+        pairs = np.unique(key)
+        return _largest(pairs // span, np.ones(len(pairs)), len(tree), size)
 
 
 def _alike(offsets: Array, node: Array, number: Array) -> Array:
@@ -261,11 +263,11 @@ def _weights(tree: Taxonomy, shown: Array, nodes: Array) -> tuple[Array, Array, 
     return np.concatenate(leaves), np.concatenate(weights), first
 
 
-def _largest(place: Array, there: Array, n_nodes: int, size: Array) -> Array:
+def _largest(place: Array, chance_here: Array, n_nodes: int, size: Array) -> Array:
     """Return the largest mean of each class; `place` is class * n_nodes + leaf, ascending."""
     largest = np.zeros(len(size))
     if len(place):
         held, which = np.unique(place, return_inverse=True)
-        share = np.bincount(which, weights=there) / size[held // n_nodes]
+        share = np.bincount(which, weights=chance_here) / size[held // n_nodes]
         np.maximum.at(largest, held // n_nodes, share)
     return largest

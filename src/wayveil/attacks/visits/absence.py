@@ -100,8 +100,8 @@ class Absence(OnVisits):
         person = np.concatenate([part.person for part in parts])
         several = np.concatenate([np.full(len(part.person), i) for i, part in enumerate(parts)])
         weight = np.concatenate([_normalised(part.weight, part.person, len(people)) for part in parts])
-        there = np.flatnonzero(np.diff(truth.offsets))
-        owner = truth.owner[there] if truth.owners == "given" else there
+        with_rows = np.flatnonzero(np.diff(truth.offsets))
+        owner = truth.owner[with_rows] if truth.owners == "given" else with_rows
         own = np.unique(owner, return_inverse=True)[1]
         share = 1 / np.bincount(own)[own] if len(own) else np.zeros(0)
         return AbsenceQueries(
@@ -122,8 +122,8 @@ class Absence(OnVisits):
             several=several,
             carries=carries[people.trajectory[trajectory]],
             trips=np.diff(people.first)[person],
-            everybody=np.concatenate([[len(np.unique(own))], share @ carries[there]]),
-            everything=np.concatenate([[len(there)], carries[there].sum(axis=0)]),
+            everybody=np.concatenate([[len(np.unique(own))], share @ carries[with_rows]]),
+            everything=np.concatenate([[len(with_rows)], carries[with_rows].sum(axis=0)]),
         )
 
     def join_queries(self, queries: Sequence[AbsenceQueries]) -> AbsenceQueries:
@@ -148,36 +148,36 @@ class Absence(OnVisits):
 
     def _fits(self, queries: AbsenceQueries, target: Visits, engine: Engine) -> Array:
         """Return how many trajectories of some data fit each set."""
-        asked = queries.sets
-        if not same_times(asked, target):
+        sets = queries.sets
+        if not same_times(sets, target):
             raise InputError(
-                f"absence: the times of the known visits ({asked.time_format}) and of the attacked data "
+                f"absence: the times of the known visits ({sets.time_format}) and of the attacked data "
                 f"({target.time_format}) cannot be compared. Give both in the same form."
             )
-        lists = Target.of(target, {}, asked, asked.names)
-        found: Array = lists.match(_as_sets(asked), asked.owner, engine).trajectories
-        return found
+        lists = Target.of(target, {}, sets, sets.names)
+        fitting: Array = lists.match(_as_sets(sets), sets.owner, engine).trajectories
+        return fitting
 
     def _known_population(self, queries: AbsenceQueries, truth: Visits, absent: Array, engine: Engine) -> Array:
         """Return, for each set that fits nothing, the share of those who truly have it with each value; 0 elsewhere."""
-        asked = queries.sets
-        lists = Target.of(truth, asked.values, asked, asked.names)
+        sets = queries.sets
+        lists = Target.of(truth, sets.values, sets, sets.names)
         left = np.flatnonzero(absent)
-        known = _as_sets(asked)
+        known = _as_sets(sets)
         known = replace(known, visits=known.visits[left], person=known.person[left], weight=known.weight[left])
-        told = np.zeros((len(absent), queries.carries.shape[1]))
-        for value in range(told.shape[1] if len(left) else 0):
-            found = lists.with_value(value).match(known, asked.owner, engine)
-            told[left, value] = np.maximum(
-                found.people_with / found.people, found.trajectories_with / found.trajectories
+        shares = np.zeros((len(absent), queries.carries.shape[1]))
+        for value in range(shares.shape[1] if len(left) else 0):
+            counts = lists.with_value(value).match(known, sets.owner, engine)
+            shares[left, value] = np.maximum(
+                counts.people_with / counts.people, counts.trajectories_with / counts.trajectories
             )
-        return told
+        return shares
 
-    def _result(self, queries: AbsenceQueries, absent: Array, told: Array | None) -> AttackResult:
-        asked = queries.sets
+    def _result(self, queries: AbsenceQueries, absent: Array, shares: Array | None) -> AttackResult:
+        sets = queries.sets
         posterior, base = queries.posterior(absent)
         allowed = np.maximum(base, float(self.confidence))
-        threshold = float(self.confidence) if asked.values else None
+        threshold = float(self.confidence) if sets.values else None
         measured: dict[str, float | None] = {
             "posterior_aggregate": None,
             "base_rate": None,
@@ -196,18 +196,18 @@ class Absence(OnVisits):
             measured["posterior_aggregate"] = None if np.isnan(known) else known
             measured["base_rate"] = float(base.ravel()[worst])
             if not np.isnan(known):
-                chance = queries.chance(absent) if asked.sampled else 0.0
+                chance = queries.chance(absent) if sets.sampled else 0.0
                 above = float((excess - chance).max())
                 measured["posterior_excess"] = above if above > _ROUNDING else 0.0
-            if told is not None and asked.people:
-                measured |= _of_people(told, absent, asked, allowed.max(axis=(0, 1)))
+            if shares is not None and sets.people:
+                measured |= _of_people(shares, absent, sets, allowed.max(axis=(0, 1)))
         return AttackResult(
             name=self.name,
             adversary=self._adversary,
-            victims=asked.people,
-            sampled=asked.sampled,
+            victims=sets.people,
+            sampled=sets.sampled,
             numbers=_numbers(measured, threshold),
-            charts=_charts(asked.values, posterior, base),
+            charts=_charts(sets.values, posterior, base),
         )
 
     @property
@@ -260,14 +260,14 @@ class AbsenceQueries:
         Sizes x ways to count (people, trajectories) x values; NaN where everything fits something.
         """
         sizes = range(int(self.several.max(initial=0)) + 1)
-        found = np.full((len(sizes), 2, self.carries.shape[1]), np.nan)
+        posterior = np.full((len(sizes), 2, self.carries.shape[1]), np.nan)
         for size in sizes:
             for way, weight in enumerate((self.sets.weight, self.sets.weight * self.trips)):
                 left = np.where(absent & (self.several == size), weight, 0.0)
                 if left.sum() > 0:
-                    found[size, way] = np.minimum(left @ self.carries / left.sum(), 1.0)
+                    posterior[size, way] = np.minimum(left @ self.carries / left.sum(), 1.0)
         base = np.stack([counts[1:] / max(1, counts[0]) for counts in (self.everybody, self.everything)])
-        return found, np.broadcast_to(base, found.shape)
+        return posterior, np.broadcast_to(base, posterior.shape)
 
     def chance(self, absent: Array) -> Array:
         """Return by how much a posterior of people who were drawn is below its estimate at most, once in a million.
@@ -275,14 +275,14 @@ class AbsenceQueries:
         Hoeffding's inequality for a mean of shares, each with the weight of one person.  Sizes x ways to count x 1.
         """
         sizes = range(int(self.several.max(initial=0)) + 1)
-        found = np.zeros((len(sizes), 2, 1))
+        chance = np.zeros((len(sizes), 2, 1))
         for size in sizes:
             for way, weight in enumerate((self.sets.weight, self.sets.weight * self.trips)):
                 left = np.where(absent & (self.several == size), weight, 0.0)
                 each = np.bincount(self.sets.person, left, self.sets.people)
                 if each.sum() > 0:
-                    found[size, way] = np.sqrt(np.log(1e6) / 2 * (each**2).sum()) / each.sum()
-        return found
+                    chance[size, way] = np.sqrt(np.log(1e6) / 2 * (each**2).sum()) / each.sum()
+        return chance
 
     def suppressed(self, absent: Array) -> float | None:
         """Return how often what is known fits nothing; the larger of knowing one visit and several."""
@@ -298,8 +298,8 @@ def _sets(people: Victims, size: int, *, draws: int, rng: np.random.Generator) -
     parts = []
     before = 0
     for block in people.blocks(size, draws=draws):
-        found = KnownSets.random(block, size, draws=draws, all_sets=not people.sampled, rng=rng)
-        parts.append(replace(found, person=found.person + before))
+        known_sets = KnownSets.random(block, size, draws=draws, all_sets=not people.sampled, rng=rng)
+        parts.append(replace(known_sets, person=known_sets.person + before))
         before += len(block)
     width = max((part.visits.shape[1] for part in parts), default=1)
     padded = [np.pad(p.visits, ((0, 0), (0, width - p.visits.shape[1])), constant_values=-1) for p in parts]
@@ -316,8 +316,8 @@ def _normalised(weight: Array, person: Array, people: int) -> Array:
     return weight / np.bincount(person, weight, people)[person]
 
 
-def _as_sets(asked: SetQueries) -> KnownSets:
-    return KnownSets(visits=asked.sets, person=asked.person, weight=asked.weight, sampled=asked.sampled)
+def _as_sets(queries: SetQueries) -> KnownSets:
+    return KnownSets(visits=queries.sets, person=queries.person, weight=queries.weight, sampled=queries.sampled)
 
 
 def _carried(truth: Visits, values: Mapping[str, Sequence[str]]) -> Array:
@@ -371,14 +371,14 @@ def _numbers(measured: Mapping[str, float | None], threshold: float | None) -> d
     }
 
 
-def _of_people(told: Array, absent: Array, asked: SetQueries, allowed: Array) -> dict[str, float | None]:
+def _of_people(shares: Array, absent: Array, queries: SetQueries, allowed: Array) -> dict[str, float | None]:
     """Return what an attacker who knows the population tells: the mean and the largest, and who is above `allowed`."""
-    most = np.zeros(asked.people)
-    np.maximum.at(most, asked.person, told.max(axis=1))
-    touched = np.zeros(asked.people, bool)
-    touched[asked.person[absent]] = True
-    above = np.zeros(asked.people, bool)
-    above[asked.person[(told > allowed + _ROUNDING).any(axis=1)]] = True
+    most = np.zeros(queries.people)
+    np.maximum.at(most, queries.person, shares.max(axis=1))
+    touched = np.zeros(queries.people, bool)
+    touched[queries.person[absent]] = True
+    above = np.zeros(queries.people, bool)
+    above[queries.person[(shares > allowed + _ROUNDING).any(axis=1)]] = True
     return {
         "posterior_mean": float(most[touched].mean()) if touched.any() else None,
         "posterior_max": float(most.max()) if touched.any() else None,

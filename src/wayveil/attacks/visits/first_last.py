@@ -24,7 +24,7 @@ from wayveil.attacks.visits.known_trips import (
     time_error,
     within_parameter,
 )
-from wayveil.model import Engine, Points, Regions, parameter
+from wayveil.model import Boxes, Engine, Points, parameter
 
 __all__ = ["FirstLast"]
 
@@ -89,26 +89,26 @@ class FirstLast(ByTripEnds, OnPositions):
         return f"where a trip of a person began and ended, to {self.radius:g} m"
 
     def match(
-        self, queries: KnownTrips, target: Points | Regions, *, truth: Points, rng: Any, engine: Engine
+        self, queries: KnownTrips, target: Points | Boxes, *, truth: Points, rng: Any, engine: Engine
     ) -> TripRisk:
         check_matched(self.name, truth, target)
         error = time_error(self.name, self.within, truth.time_format)
-        there = np.flatnonzero(np.diff(target.offsets))
+        with_rows = np.flatnonzero(np.diff(target.offsets))
         discs = []
         spans = []
         reach = self.radius + _SLACK * max(_largest(truth.x, truth.y), _largest(*_bounds(target)))
         for true_row, row in (
-            (truth.offsets[queries.trajectory], target.offsets[there]),
-            (truth.offsets[queries.trajectory + 1] - 1, target.offsets[there + 1] - 1),
+            (truth.offsets[queries.trajectory], target.offsets[with_rows]),
+            (truth.offsets[queries.trajectory + 1] - 1, target.offsets[with_rows + 1] - 1),
         ):
             t_min, t_max, x_min, x_max, y_min, y_max = _boxes(target, row)
             discs.append(Disc.of((x_min, x_max), (y_min, y_max), truth.x[true_row], truth.y[true_row], reach))
             spans.append(Span(t_min, t_max, *around(truth.t[true_row], error or 0)))
         victim = queries.owner[queries.person]
-        owner = owners_of(truth)[there]
+        owner = owners_of(truth)[with_rows]
         shape = None
         if self.delta > 0 and isinstance(target, Points):
-            shape = LookAlikes.of(target, self.delta).shape[there]
+            shape = LookAlikes.of(target, self.delta).shape[with_rows]
 
         def risk_of(when: list[Span]) -> PersonRisk:
             fitting, hit = people_fitting(when, discs, owner, victim, engine)
@@ -142,12 +142,12 @@ def _share_over_draw(
     return total
 
 
-def _boxes(data: Points | Regions, rows: Array) -> tuple[Array, ...]:
+def _boxes(data: Points | Boxes, rows: Array) -> tuple[Array, ...]:
     """Return from when to when and from where to where these rows are; a point is a box without extent."""
     return tuple(column[rows] for column in data.boxes())
 
 
-def _bounds(data: Points | Regions) -> tuple[Array, ...]:
+def _bounds(data: Points | Boxes) -> tuple[Array, ...]:
     return data.boxes()[2:]
 
 

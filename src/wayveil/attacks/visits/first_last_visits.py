@@ -80,20 +80,20 @@ class FirstLastVisits(ByTripEnds, OnVisits):
     def match(self, queries: KnownTrips, target: Visits, *, truth: Visits, rng: Any, engine: Engine) -> TripRisk:
         check_comparable(self.name, truth, target)
         error = time_error(self.name, self.within, truth.time_format)
-        there = np.flatnonzero(np.diff(target.offsets))
+        with_rows = np.flatnonzero(np.diff(target.offsets))
         code = {name: i for i, name in enumerate(target.locations)}
         recode = np.array([code.get(name, len(code)) for name in truth.locations], np.int64)
         places = []
         times = []
         for true_row, row in (
-            (truth.offsets[queries.trajectory], target.offsets[there]),
-            (truth.offsets[queries.trajectory + 1] - 1, target.offsets[there + 1] - 1),
+            (truth.offsets[queries.trajectory], target.offsets[with_rows]),
+            (truth.offsets[queries.trajectory + 1] - 1, target.offsets[with_rows + 1] - 1),
         ):
             place = recode[truth.location[true_row]]
             t = target.t[row]
             places.append(Span(target.location[row], target.location[row], place, place))
             times.append(Span(t, t, *around(truth.t[true_row], error or 0)))
-        owner = owners_of(target)[there]
+        owner = owners_of(target)[with_rows]
         same = truth.owners == target.owners == "given" and np.array_equal(truth.owner, target.owner)
 
         def risk_of(spans: list[Span]) -> PersonRisk:

@@ -55,9 +55,9 @@ class Victims:
     @classmethod
     def draw(cls, truth: Visits, most: int, rng: np.random.Generator) -> Victims:
         """Return all people of `truth` who have a visit, or `most` of them."""
-        there = np.flatnonzero(np.diff(truth.offsets))
-        owner = truth.owner[there] if truth.owners == "given" else there
-        there = there[np.argsort(owner, kind="stable")]
+        with_rows = np.flatnonzero(np.diff(truth.offsets))
+        owner = truth.owner[with_rows] if truth.owners == "given" else with_rows
+        with_rows = with_rows[np.argsort(owner, kind="stable")]
         people, counts = np.unique(owner, return_counts=True)
         first = offsets_of(counts)
         sampled = len(counts) > most
@@ -65,11 +65,11 @@ class Victims:
             chosen = np.sort(rng.choice(len(counts), most, replace=False))
             people = people[chosen]
             first, rows = take(first, chosen)
-            there = there[rows]
-        offsets, rows = take(truth.offsets, there)
+            with_rows = with_rows[rows]
+        offsets, rows = take(truth.offsets, with_rows)
         return cls(
             owner=people.astype(np.int64),
-            trajectory=there,
+            trajectory=with_rows,
             first=first,
             offsets=offsets,
             location=truth.location[rows],
@@ -116,12 +116,12 @@ class KnownSets:
         every = np.flatnonzero(~many[person])
         parts = _every_set(victims.offsets[every], length[every], size[every], size[every])
         # Drawing takes a trajectory first, then visits in it: trying all must weigh trajectories alike, too.
-        found = [(every[i], visits, np.full(len(i), 1 / visits_of)) for i, visits, visits_of in parts]
+        sets = [(every[i], visits, np.full(len(i), 1 / visits_of)) for i, visits, visits_of in parts]
         of = np.repeat(np.flatnonzero(many), draws)
         of = victims.first[of] + rng.integers(per_person[of])
-        found.append((of, _shifted(draw_sets(length[of], size[of], rng), victims.offsets[of]), np.ones(len(of))))
+        sets.append((of, _shifted(draw_sets(length[of], size[of], rng), victims.offsets[of]), np.ones(len(of))))
         uncertain = many & ((per_person > 1) | (length[victims.first[:-1]] > m))
-        return cls._of(found, person, bool(uncertain.any()))
+        return cls._of(sets, person, bool(uncertain.any()))
 
     @classmethod
     def worst(cls, victims: Victims, m: int, *, rng: np.random.Generator, most: int = MOST_SETS) -> KnownSets:
@@ -134,21 +134,21 @@ class KnownSets:
         room = np.maximum(1, most // per_person)[person]
         depth = _each(_deepest, length, size, room)
         parts = _every_set(victims.offsets[:-1], length, np.ones_like(depth), depth)
-        found = [(i, visits, np.ones(len(i))) for i, visits, _ in parts]
+        sets = [(i, visits, np.ones(len(i))) for i, visits, _ in parts]
         left = np.where(depth < size, room - _each(_sets_up_to, length, depth), 0)
         of = np.repeat(np.arange(len(length)), left)
         sizes = rng.integers(depth[of] + 1, size[of] + 1)
-        found.append((of, _shifted(draw_sets(length[of], sizes, rng), victims.offsets[of]), np.ones(len(of))))
-        return cls._of(found, person, bool((depth < size).any()))
+        sets.append((of, _shifted(draw_sets(length[of], sizes, rng), victims.offsets[of]), np.ones(len(of))))
+        return cls._of(sets, person, bool((depth < size).any()))
 
     @classmethod
-    def _of(cls, found: Sequence[tuple[Array, Array, Array]], person: Array, sampled: bool) -> KnownSets:
-        width = max(visits.shape[1] for _, visits, _ in found)
-        tables = [np.pad(v, ((0, 0), (0, width - v.shape[1])), constant_values=-1) for _, v, _ in found]
+    def _of(cls, sets: Sequence[tuple[Array, Array, Array]], person: Array, sampled: bool) -> KnownSets:
+        width = max(visits.shape[1] for _, visits, _ in sets)
+        tables = [np.pad(v, ((0, 0), (0, width - v.shape[1])), constant_values=-1) for _, v, _ in sets]
         return cls(
             visits=np.concatenate(tables),
-            person=person[np.concatenate([trajectory for trajectory, _, _ in found])],
-            weight=np.concatenate([weight for _, _, weight in found]),
+            person=person[np.concatenate([trajectory for trajectory, _, _ in sets])],
+            weight=np.concatenate([weight for _, _, weight in sets]),
             sampled=sampled,
         )
 
@@ -225,8 +225,8 @@ class Target:
 
 def _match(target: Target, task: tuple[Array, Array]) -> Array:
     sets, victim = task
-    found: Array = count_fitting(target.lists, sets, victim)
-    return found
+    fitting: Array = count_fitting(target.lists, sets, victim)
+    return fitting
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -292,7 +292,7 @@ class Risk:
         identity = _peak(one, sets.person, people)
         confidence = _peak(share, sets.person, people)
         if worst:
-            found = identity, confidence, identity == 0, identity == 1
+            columns = identity, confidence, identity == 0, identity == 1
         else:
             weight = np.bincount(sets.person, sets.weight, people)
             mean = [
@@ -300,8 +300,8 @@ class Risk:
                 for column in (one, share, owners == 0, owners == 1)
             ]
             # Rounding must not lift a mean above the largest of its parts.
-            found = np.minimum(mean[0], identity), np.minimum(mean[1], confidence), mean[2], mean[3]
-        return cls(identity=found[0], confidence=found[1], unmatched=found[2], unique=found[3])
+            columns = np.minimum(mean[0], identity), np.minimum(mean[1], confidence), mean[2], mean[3]
+        return cls(identity=columns[0], confidence=columns[1], unmatched=columns[2], unique=columns[3])
 
     @classmethod
     def join(cls, parts: Sequence[Risk]) -> Risk:
@@ -339,15 +339,15 @@ def _trajectories(victims: Victims) -> tuple[Array, Array, Array]:
 
 def _every_set(at: Array, length: Array, low: Array, high: Array) -> list[tuple[Array, Array, int]]:
     """Return (trajectory, rows of visits, sets per trajectory) for all sets of ``low[i]`` to ``high[i]`` visits."""
-    found = []
+    sets = []
     kinds, kind = np.unique(np.stack([length, low, high]), axis=1, return_inverse=True)
     for i, (n, smallest, largest) in enumerate(kinds.T.tolist()):
         members = np.flatnonzero(kind == i)
         for size in range(smallest, largest + 1):
             table = np.array(list(combinations(range(n), size)), np.int64)
             rows = (at[members, None, None] + table).reshape(-1, size)
-            found.append((np.repeat(members, len(table)), rows, len(table)))
-    return found
+            sets.append((np.repeat(members, len(table)), rows, len(table)))
+    return sets
 
 
 def _shifted(table: Array, by: Array) -> Array:

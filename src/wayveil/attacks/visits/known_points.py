@@ -119,14 +119,14 @@ class KnownPoints:
         `owner` is the person of each trajectory; ``columns(rows)`` says what makes points different.  Every different
         point of a person is equally likely; which of the rows behind it is known is drawn as well.
         """
-        there = np.flatnonzero(np.diff(offsets))
-        there = there[np.argsort(owner[there], kind="stable")]
-        people, counts = np.unique(owner[there], return_counts=True)
+        with_rows = np.flatnonzero(np.diff(offsets))
+        with_rows = with_rows[np.argsort(owner[with_rows], kind="stable")]
+        people, counts = np.unique(owner[with_rows], return_counts=True)
         chosen = np.arange(len(people))
         if len(people) > victims:
             chosen = np.sort(rng.choice(len(people), victims, replace=False))
         first, at = take(offsets_of(counts), chosen)
-        starts, rows = take(offsets, there[at])
+        starts, rows = take(offsets, with_rows[at])
         of = np.repeat(np.arange(len(chosen)), np.diff(starts[first]))
         # Rows of one person at one place and time stand together, as one point.
         keys = (*columns(rows), of)
@@ -203,8 +203,8 @@ class Everybody:
         wanted = codes.known[known.table] * self.people + known.owner[known.person][:, None]
         at = np.searchsorted(pairs, wanted)
         has = np.append(pairs, -1)[at] == wanted
-        found: Array = np.logical_and.accumulate(has | (known.table < 0), axis=1)
-        return found
+        hits: Array = np.logical_and.accumulate(has | (known.table < 0), axis=1)
+        return hits
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -238,28 +238,28 @@ class _Lists:
         tried = np.append(order, -1)[sets[new]]
         nothing = np.empty((self.n_people, 0), np.int64)
         counts, _ = match_sets(VisitLists(self.starts, self.people, np.arange(self.n_people), nothing, 0), tried)
-        found = np.empty(len(sets), np.int64)
-        found[sorting] = counts[np.cumsum(new) - 1]
-        return found.reshape(len(levels), len(table))
+        n_fitting = np.empty(len(sets), np.int64)
+        n_fitting[sorting] = counts[np.cumsum(new) - 1]
+        return n_fitting.reshape(len(levels), len(table))
 
 
-def check_comparable(who: str, truth: Any, target: Any) -> None:
+def check_comparable(component: str, truth: Any, target: Any) -> None:
     """Refuse times that are not of the same form."""
     if not same_times(truth, target):
         raise InputError(
-            f"{who}: the times that are known ({truth.time_format}) and those of the attacked data "
+            f"{component}: the times that are known ({truth.time_format}) and those of the attacked data "
             f"({target.time_format}) cannot be compared. Give both in the same form."
         )
 
 
 def with_points(risks: Sequence[PersonRisk], what: str) -> dict[str, Number]:
     """Return the numbers with fewer points known than all: `risks` are those with 1, 2, ... of `what`."""
-    found: dict[str, Number] = {}
+    numbers: dict[str, Number] = {}
     for level, risk in enumerate(risks[:-1], start=1):
         plural = "s" if level > 1 else ""
         fewer = {"identity_mean": mean_risk(mean(risk.identity)), "unique_share": share_unique(mean(risk.unique))}
-        found |= relabel(fewer, f"_with_{level}_sample{plural}", f"{level} {what}{plural} known")
-    return found
+        numbers |= relabel(fewer, f"_with_{level}_sample{plural}", f"{level} {what}{plural} known")
+    return numbers
 
 
 def by_points(risks: Sequence[PersonRisk]) -> Chart:

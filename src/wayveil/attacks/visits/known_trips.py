@@ -59,9 +59,9 @@ class KnownTrips:
     @classmethod
     def draw(cls, owner: Array, offsets: Array, *, victims: int, draws: int, rng: np.random.Generator) -> KnownTrips:
         """Return all trips, or `draws` of them, of at most `victims` people; `owner` is that of each trajectory."""
-        there = np.flatnonzero(np.diff(offsets))
-        there = there[np.argsort(owner[there], kind="stable")]
-        people, counts = np.unique(owner[there], return_counts=True)
+        with_rows = np.flatnonzero(np.diff(offsets))
+        with_rows = with_rows[np.argsort(owner[with_rows], kind="stable")]
+        people, counts = np.unique(owner[with_rows], return_counts=True)
         chosen = np.arange(len(people))
         if len(people) > victims:
             chosen = np.sort(rng.choice(len(people), victims, replace=False))
@@ -69,7 +69,7 @@ class KnownTrips:
         table = draw_sets(trips, np.minimum(draws, trips), rng)
         person, column = np.nonzero(table >= 0)
         return cls(
-            trajectory=there[offsets_of(counts)[chosen][person] + table[person, column]],
+            trajectory=with_rows[offsets_of(counts)[chosen][person] + table[person, column]],
             person=person,
             owner=people[chosen],
             trips=trips,
@@ -178,7 +178,7 @@ def within_parameter() -> Any:
     )
 
 
-def time_error(who: str, within: str, time_format: TimeFormat) -> int | None:
+def time_error(component: str, within: str, time_format: TimeFormat) -> int | None:
     """Return how far times may be off, in the unit of the data; None where they are not known at all.
 
     Examples
@@ -190,7 +190,7 @@ def time_error(who: str, within: str, time_format: TimeFormat) -> int | None:
         return None
     if within == "exact" or (within == "auto" and seconds_per_unit(time_format) is None):
         return 0
-    return duration_units(who, "within", "15min" if within == "auto" else within, time_format)
+    return duration_units(component, "within", "15min" if within == "auto" else within, time_format)
 
 
 def when_words(within: str, error: int | None) -> str:
@@ -265,8 +265,8 @@ def _fitting(attacked: _Attacked, part: slice) -> Array:
     start, stop, at = (np.ascontiguousarray(c[:, part]) for c in (known.start, known.stop, known.at))
     some = KnownEnds(start, stop, at, known.victim[part], known.first[part], known.last[part])
     n_owners = int(attacked.trips.owner.max(initial=-1)) + 1
-    found = fitting_owners(attacked.trips, some, attacked.discs, attacked.radius, n_owners)
-    return np.stack(found)
+    owners = fitting_owners(attacked.trips, some, attacked.discs, attacked.radius, n_owners)
+    return np.stack(owners)
 
 
 def _as_floats(span: Span) -> Span:

@@ -109,9 +109,9 @@ def ladder_of(times: Times, time_format: TimeFormat, widths_s: tuple[int, ...], 
             multiples = [multiples[i] for i in picks]
         return (EXACT, *(Bucket(name=str(width), width=width) for width in multiples), ANY_TIME)
     widths = {seconds: round(seconds / unit) for seconds in widths_s}
-    found = [Bucket(name=_duration(s), width=width) for s, width in widths.items() if tick < width < span]
+    buckets = [Bucket(name=_duration(s), width=width) for s, width in widths.items() if tick < width < span]
     first = (EXACT,) if exact or any(width <= tick for width in widths.values()) else ()
-    return (*first, *found, ANY_TIME)
+    return (*first, *buckets, ANY_TIME)
 
 
 def bucket_parameter() -> Any:
@@ -124,7 +124,7 @@ def bucket_parameter() -> Any:
     )
 
 
-def bucket_of(who: str, value: str, ladder: tuple[Bucket, ...], time_format: TimeFormat) -> Bucket:
+def bucket_of(component: str, value: str, ladder: tuple[Bucket, ...], time_format: TimeFormat) -> Bucket:
     """Return the bucket that a parameter says; "auto" is the coarsest of the ladder up to an hour, else the exact time.
 
     Examples
@@ -138,7 +138,7 @@ def bucket_of(who: str, value: str, ladder: tuple[Bucket, ...], time_format: Tim
     if value == "any":
         return ANY_TIME
     if value != "auto":
-        return Bucket(name=value, width=duration_units(who, "bucket", value, time_format))
+        return Bucket(name=value, width=duration_units(component, "bucket", value, time_format))
     unit = seconds_per_unit(time_format)
     if unit is None:
         return EXACT
@@ -173,10 +173,10 @@ def cell_name(side: float) -> str:
     return f"{side / 1000:g} km" if side >= 1000 else f"{side:g} m"
 
 
-def check_cell(who: str, cell: float | str) -> None:
+def check_cell(component: str, cell: float | str) -> None:
     """Refuse cells without a size."""
     if cell == 0:
-        raise ParameterError(f"{who}: cell must be greater than 0, got 0. Cells without a size hold no points.")
+        raise ParameterError(f"{component}: cell must be greater than 0, got 0. Cells without a size hold no points.")
 
 
 def _duration(seconds: int) -> str:

@@ -181,9 +181,9 @@ def _ladder(times: Times, time_format: TimeFormat) -> tuple[Bucket, ...]:
 
 
 def _measure(
-    everybody: Everybody, table: np.ndarray, places: Shared, true_t: np.ndarray, t: np.ndarray, asked: tuple
+    everybody: Everybody, table: np.ndarray, places: Shared, true_t: np.ndarray, t: np.ndarray, query: tuple
 ) -> np.ndarray:
-    bucket, levels = asked
+    bucket, levels = query
     codes = both(places, shared(bucket.of(true_t), bucket.of(t)))
     return everybody.count(table, codes, levels)
 

@@ -134,10 +134,10 @@ class UniquenessOfPoints(OnPositions):
         measured = list(dict.fromkeys((side, *sides)))
         space = dict(zip(measured, engine.map(partial(_places, truth, target, known), measured), strict=True))
         when = {step: shared(step.of(truth.t[known.rows]), step.of(target.t)) for step in (bucket, *times)}
-        asked = [(space[side], when[bucket], list(range(1, self.points + 1)))]
+        queries_left = [(space[side], when[bucket], list(range(1, self.points + 1)))]
         # The coarsest, with the longest lists, go first, so that no core waits for them at the end.
-        asked += [(space[s], when[b], [self.points]) for b in reversed(times) for s in reversed(sides)]
-        return engine.map(partial(_measure, everybody, known), asked)
+        queries_left += [(space[s], when[b], [self.points]) for b in reversed(times) for s in reversed(sides)]
+        return engine.map(partial(_measure, everybody, known), queries_left)
 
     def summarize(self, queries: _Known, matches: list[list[PersonRisk]]) -> AttackResult:
         risks, *steps = matches
@@ -186,8 +186,8 @@ def _cell(coordinate: Array, side: float) -> Array:
         return np.floor(coordinate / side)
 
 
-def _measure(everybody: Everybody, known: KnownPoints, asked: tuple) -> list[PersonRisk]:
-    places, times, levels = asked
+def _measure(everybody: Everybody, known: KnownPoints, query: tuple) -> list[PersonRisk]:
+    places, times, levels = query
     return everybody.fitting(known, both(places, times), levels)
 
 

@@ -10,6 +10,7 @@ import polars as pl
 
 from wayveil.errors import InputError
 from wayveil.io.formats.file_formats import converted_format, has_format, read_converted
+from wayveil.io.formats.json_records import convert_json, holds_records
 from wayveil.io.formats.registry import holds_format, open_source
 from wayveil.io.formats.vector_files import VECTOR_FILES, convert_vector
 from wayveil.io.intake.convert import (
@@ -89,6 +90,9 @@ def _read_table(spec: InputSpec, path: Path, shown: str, folder: Path) -> FileFr
     if name.endswith(VECTOR_FILES):
         words = {".gpkg": "GeoPackage", ".shp": "Shapefile", ".fgb": "FlatGeobuf"}[path.suffix.lower()]
         path = convert_vector(path, folder, shown=shown)
+    elif path.is_file() and holds_records(path):
+        words = "JSON with a list of objects"
+        path = convert_json(path, folder, shown=shown)
     elif plugin is not None:
         words = f"{plugin.title}, read by a plug-in"
         path = read_converted(plugin, path, folder, shown=shown)

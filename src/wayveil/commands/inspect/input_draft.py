@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 from wayveil.commands.inspect.file_frame import FileFrame
 from wayveil.commands.inspect.inspection import Answer, Question
 from wayveil.io.formats.file_formats import has_format
-from wayveil.io.intake.convert import OFFSET, TRIP
-from wayveil.io.intake.person_candidates import Person, crowd_size
+from wayveil.io.intake.convert import OFFSET, TRIP, position_names
+from wayveil.io.intake.person_candidates import Hint, Person, crowd_size
 from wayveil.io.intake.profile import Profile
 from wayveil.io.intake.text_folder import FILE
 from wayveil.io.intake.time_columns import TimeGuess
@@ -20,7 +21,18 @@ from wayveil.recipe.recipe import InputSpec
 __all__ = ["InputDraft"]
 
 _SIDE_FILES = ("known", "places", "zones", "network", "taxonomy")
+_MADE_NAME = re.compile(r" \(\d+\)$|^column_\d+$")
 _PERIODS_S = (1, 5, 15, 30, 60)
+_FORM_WORDS = {
+    "degrees": "plain degrees",
+    "e5": "hundred-thousandths of a degree",
+    "e6": "millionths of a degree",
+    "e7": "ten-millionths of a degree",
+    "semicircles": "semicircles (2^31 of them are 180 degrees)",
+    "sexagesimal": "degrees with minutes, seconds or the letter of the hemisphere",
+    "pair": "two numbers in one text",
+    "wkb": "WKB in hexadecimal digits",
+}
 
 
 class InputDraft:
@@ -54,10 +66,22 @@ class InputDraft:
         self.guesses = list(profile.guesses)
         self.questions: list[Question] = []
         self.content: dict[str, Any] = {"path": str(spec.path)}
-        self.refusal = self._refusal()
-        if not self.refusal:
+        self._ask_hints()
+        self.refusal = "" if self.questions else self._refusal()
+        if not self.refusal and not self.questions:
             self._describe_input()
             self.refusal = self._few_people(self.n_people) if not self.questions else ""
+
+    def _ask_hints(self) -> None:
+        """Ask which column says when or where, where no name says it and something could."""
+        hints = self.profile.hints
+        if self.profile.layout != "unknown" or len(hints) != 1:
+            return  # of a table that says neither when nor where nothing is to be asked
+        for what, found in hints.items():
+            answers = tuple(_hint_answer(hint) for hint in found)
+            text = f"Which column says {what} somebody was? No name says it for certain."
+            if answers:
+                self.questions.append(Question(text=text, answers=answers))
 
     def _refusal(self) -> str:
         """Return why there is nothing to publish, whoever the people are."""
@@ -70,14 +94,17 @@ class InputDraft:
         if seen.layout == "unknown":
             lacking = " and ".join(word for word, there in (("when", seen.times), ("where", seen.where)) if not there)
             reason = f" {' '.join(seen.problems)}" if seen.problems else ""
+            likely = [found[0].why for found in seen.hints.values() if found]
+            reason += f" The likeliest: {'; '.join(likely)}." if likely else ""
             return (
                 f"{self.shown}: no column says {lacking or 'where'} somebody was, so there is no movement to publish; "
                 f"if one does, name it, as in --columns t=NAME,location=NAME.{reason}"
             )
         if not seen.people and not seen.trajectory and seen.layout != "trips" and "traj_id" not in self.spec.columns:
             return (
-                f"{self.shown}: no column says which rows belong together (a person, a vehicle, a trip); name it with "
-                "--columns user_id=NAME or traj_id=NAME."
+                f"{self.shown}: no column says which rows belong together (a person, a vehicle, a trip), and none has "
+                "values that come again; name it with --columns user_id=NAME or traj_id=NAME. If all rows are of one "
+                "person, nobody can be hidden among them."
             )
         most = max((person.people for person in seen.people), default=0)
         if seen.trajectory in self._names():
@@ -124,6 +151,7 @@ class InputDraft:
             columns["user_id"] = who
         self._describe_times(columns)
         columns |= self._place_columns(seen.where)
+        self._describe_positions(columns)
         if trips:
             columns |= self._place_columns(seen.beside)
         self._describe_crs()
@@ -176,7 +204,9 @@ class InputDraft:
     def _describe_bad_rows(self, who: str, group: str) -> None:
         """Leave bad rows out where there are any, and say so."""
         facts = self.profile.facts
-        wrong = ("positions_that_are_no_numbers", "positions_outside_degrees", "trips_that_end_before_they_begin")
+        wrong = ["positions_that_are_no_numbers", "positions_outside_degrees", "trips_that_end_before_they_begin"]
+        if self.profile.degrees is not False:
+            wrong.append("positions_at_zero")
         bad = sum(time.bad for time in self.profile.times) + sum(facts.get(name, 0) for name in wrong)
         if self.content["kind"] != "trips":
             bad += facts.get("rows_without_place", 0)
@@ -186,6 +216,8 @@ class InputDraft:
             self.guesses.append("Rows whose time, place or person cannot be read are left out, and counted.")
 
     def _is_read_as_it_is(self) -> bool:
+        if any(_MADE_NAME.search(name) for name in self._names()):
+            return False  # two columns have one name, or one has none
         return has_format(self.spec.path, "csv") and all(time.plain for time in self.profile.times)
 
     def _describe_line(self) -> None:
@@ -273,6 +305,31 @@ class InputDraft:
         if all(question.text.split(" in ")[0] != text.split(" in ")[0] for question in self.questions):
             self.questions.append(Question(text=text, answers=answers))
 
+    def _describe_positions(self, columns: dict[str, str]) -> None:
+        """Say how coordinates are written that are no plain numbers; ask where they can be read in several ways."""
+        for end, guess in self.profile.positions.items():
+            for ours in position_names(end) if end != "point" else ("x", "y", "geometry"):
+                columns.pop(ours, None)
+            where = " and ".join(f"'{name}'" for name in guess.columns)
+            if len(guess.forms) > 1:
+                answers = tuple(_position_answer("format", form, _FORM_WORDS[form]) for form in guess.forms)
+                self._ask_once(f"What do the whole numbers in {where} count?", answers)
+            if len(guess.orders) > 1:
+                orders = (("latlon", "the latitude"), ("lonlat", "the longitude"))
+                answers = tuple(_position_answer("order", order, words) for order, words in orders)
+                self._ask_once(f"Which comes first in {where}? Both are possible.", answers)
+            order = {"order": guess.orders[0]} if len(guess.columns) == 1 else {}
+            self.content.setdefault("positions", {})[end] = {
+                "columns": list(guess.columns),
+                "format": guess.forms[0],
+                **order,
+            }
+            self.guesses.append(f"The position in {where} is written as {_FORM_WORDS[guess.forms[0]]}.")
+
+    def _ask_once(self, text: str, answers: tuple[Answer, ...]) -> None:
+        if all(question.answers != answers for question in self.questions):
+            self.questions.append(Question(text=text, answers=answers))
+
     def _describe_crs(self) -> None:
         if "location" in self.profile.where and not (self.profile.layout == "trips" and self.profile.beside):
             return
@@ -310,6 +367,20 @@ class InputDraft:
         self.questions.append(Question(text="Which column is the longitude? Both ranges could be.", answers=answers))
 
 
+def _position_answer(key: str, value: str, words: str) -> Answer:
+    return Answer(words=words, option=f"--position-{key} {value}", changes={"positions": {"point": {key: value}}})
+
+
+def _hint_answer(hint: Hint) -> Answer:
+    named = ",".join(f"{ours}={name}" for ours, name in hint.columns.items())
+    degrees = "x" in hint.columns
+    return Answer(
+        words=hint.why,
+        option=f"--columns '{named}'" + (" --crs degrees" if degrees else ""),
+        changes={"columns": dict(hint.columns), **({"crs": "degrees"} if degrees else {})},
+    )
+
+
 def _person_answer(person: Person) -> Answer:
     words = "each file is a person" if person.column == FILE else f"'{person.column}' is the person"
     return Answer(
@@ -334,4 +405,6 @@ def _time_words(time: TimeGuess, form: str, zone: str) -> str:
     if zone == OFFSET:
         return f"The time in {names} is a date ({form}) with its own UTC offset."
     where = f"in {zone}" if zone else "by the clock on the wall; a zone can be given with --time-zone"
+    if time.fits and time.fits[0].has_abbreviation and not zone:
+        where = "by the clock on the wall; the letters behind it, such as CET, are not heeded: --time-zone says a zone"
     return f"The time in {names} is a date ({form}), {where}."

@@ -72,6 +72,11 @@ def _said(spec: InputSpec, names: list[str]) -> dict[str, str]:
     missing = sorted(name for name in spec.columns.values() if name not in names and "[" not in name)
     if missing:
         raise InputError(f"{name_input(spec.path)}: --columns names a column that is not there: {', '.join(missing)}.")
+    position = spec.positions.get("point")
+    if position is not None and position.order is not None:
+        said["order"] = position.order
+    if position is not None and position.format is not None:
+        said["form"] = position.format
     times = spec.times.get("t")
     if times is not None and times.columns[0] in names:
         said["t"] = times.columns[0]
@@ -84,6 +89,9 @@ def answer_question(spec: InputSpec, answer: Answer) -> InputSpec:
     changes = {**answer.changes}
     if "columns" in changes:
         changes["columns"] = {**spec.columns, **changes["columns"]}
+    if "positions" in changes:
+        known = said.get("positions", {}).get("point", {})
+        changes["positions"] = {"point": {**known, **changes["positions"]["point"]}}
     return make_input({**said, **changes})
 
 

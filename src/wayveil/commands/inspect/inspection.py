@@ -113,8 +113,8 @@ class Inspection:
             except ValueError:
                 content["input"]["path"] = str(path.resolve())
         head = [f"# {self.file}: {self.format}, {self.profile.rows:,} rows.", "#", "# Taken to be so; correct it here:"]
-        told = [f"# - {' '.join(guess.split())}" for guess in self.guesses]
-        return "\n".join([*head, *told, "", to_toml(content)])
+        comments = [f"# - {' '.join(guess.split())}" for guess in self.guesses]
+        return "\n".join([*head, *comments, "", to_toml(content)])
 
     def question_sentence(self) -> str:
         """Return the questions that are left as one sentence with the options to give."""

@@ -68,9 +68,11 @@ class _Resolutions:
             if self.input["kind"] == "trips":
                 known = "one end" if order == 1 else "both ends"
             whose = "a trip" if self.input["kind"] == "trips" else "a trajectory"
-            told = f"Resolution: {words}. The method kcl with k = {self.k}, l = {order}: who knows {known} of {whose} "
-            told += f"finds {self.k} people."
-            content = self._content(source, steps, {"name": "kcl", "k": self.k, "l": order}, told)
+            comment = (
+                f"Resolution: {words}. The method kcl with k = {self.k}, l = {order}: who knows {known} of {whose} "
+            )
+            comment += f"finds {self.k} people."
+            content = self._content(source, steps, {"name": "kcl", "k": self.k, "l": order}, comment)
             candidates.append(Candidate(content=content, words=f"{words}, l = {order}"))
         return {**candidates[-1].content}, tuple(candidates)
 
@@ -110,8 +112,8 @@ class _Resolutions:
             if located["kind"] == "points":
                 first, steps = self._cells(steps)
                 words = words if "keep" not in first[0] else f"{words}, of each part the square of most time"
-            told = f"zones of {_CELL_M} m or more with at least {people} people, {words}"
-            yield located, [*first, *steps, zones], 2 if number < len(_CROWDS) - 1 else 1, told
+            comment = f"zones of {_CELL_M} m or more with at least {people} people, {words}"
+            yield located, [*first, *steps, zones], 2 if number < len(_CROWDS) - 1 else 1, comment
 
     def _has_names(self) -> bool:
         """Whether places have names, and are no mere coordinates."""

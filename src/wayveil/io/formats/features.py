@@ -112,12 +112,12 @@ def _place(geometry: Any, sides: int) -> tuple[float, ...] | None:
     """Return x and y of a point, or the four sides of a polygon that is a box; None for anything else."""
     if not isinstance(geometry, dict) or list(geometry) != ["type", "coordinates"]:
         return None
-    found = geometry["coordinates"]
+    coordinates = geometry["coordinates"]
     if sides == 2:
-        return _pair(found) if geometry["type"] == "Point" else None
-    if geometry["type"] != "Polygon" or not isinstance(found, list) or len(found) != 1:
+        return _pair(coordinates) if geometry["type"] == "Point" else None
+    if geometry["type"] != "Polygon" or not isinstance(coordinates, list) or len(coordinates) != 1:
         return None
-    ring = [_pair(corner) for corner in found[0]] if isinstance(found[0], list) else []
+    ring = [_pair(corner) for corner in coordinates[0]] if isinstance(coordinates[0], list) else []
     if len(ring) != len(_RING) or ring[0] is None or ring[2] is None:
         return None
     side = dict(zip(("x_min", "y_min", "x_max", "y_max"), (*ring[0], *ring[2]), strict=True))
@@ -125,7 +125,11 @@ def _place(geometry: Any, sides: int) -> tuple[float, ...] | None:
     return tuple(side[name] for name in SIDES) if box else None
 
 
-def _pair(found: Any) -> tuple[float, float] | None:
-    if not isinstance(found, list) or len(found) != 2 or any(type(value) is not float for value in found):
+def _pair(coordinates: Any) -> tuple[float, float] | None:
+    if (
+        not isinstance(coordinates, list)
+        or len(coordinates) != 2
+        or any(type(value) is not float for value in coordinates)
+    ):
         return None
-    return found[0], found[1]
+    return coordinates[0], coordinates[1]

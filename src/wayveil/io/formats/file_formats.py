@@ -29,6 +29,7 @@ _FORMATS = (
         by_line=True,
     ),
     FileFormat(name="geojson", title="GeoJSON", endings=(".geojson", ".json"), holds=("points", "places")),
+    FileFormat(name="tcx", title="TCX", endings=(".tcx",), holds=("points",)),
     FileFormat(name="gpx", title="GPX", endings=(".gpx",), holds=("points",)),
     FileFormat(name="plt", title="GeoLife PLT", endings=(".plt",), holds=("points",)),
     FileFormat(name="graphml", title="GraphML", endings=(".graphml.xml", ".graphml"), holds=("network",)),

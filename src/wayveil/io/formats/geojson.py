@@ -72,23 +72,23 @@ def _lines(shown: str, file: Path) -> Iterator[tuple[tuple[str, int], Any, Any]]
             if not text:
                 continue
             try:
-                found = json.loads(text)
+                document = json.loads(text)
             except UnicodeDecodeError:
                 raise _not_utf8(shown, file) from None
             except (ValueError, RecursionError):
                 raise InputError(
                     f"{shown}: line {number:,} is not valid JSON; the file may be cut short. Write it again."
                 ) from None
-            yield from _unpacked(found, "line", number, shown)
+            yield from _unpacked(document, "line", number, shown)
 
 
-def _unpacked(found: Any, noun: str, number: int, shown: str) -> Iterator[tuple[tuple[str, int], Any, Any]]:
-    kind = found.get("type") if isinstance(found, dict) else None
-    if kind == "FeatureCollection" and isinstance(found.get("features"), list):
-        for i, feature in enumerate(found["features"], start=1):
-            yield (noun, number if noun == "line" else i), _at_rest(feature), found
+def _unpacked(document: Any, noun: str, number: int, shown: str) -> Iterator[tuple[tuple[str, int], Any, Any]]:
+    kind = document.get("type") if isinstance(document, dict) else None
+    if kind == "FeatureCollection" and isinstance(document.get("features"), list):
+        for i, feature in enumerate(document["features"], start=1):
+            yield (noun, number if noun == "line" else i), _at_rest(feature), document
     elif kind == "Feature":
-        yield (noun, number), _at_rest(found), None
+        yield (noun, number), _at_rest(document), None
     else:
         raise InputError(f"{shown}: this is not GeoJSON; a Feature or a FeatureCollection is needed.")
 
@@ -105,8 +105,11 @@ def _at_rest(feature: Any) -> Any:
     if not all(isinstance(places, list) and isinstance(times, list) for places, times in parts):
         return feature
     line = {"type": "LineString", "coordinates": [place for places, _ in parts for place in places]}
-    told = feature.get("properties")
-    properties = {**(told if isinstance(told, dict) else {}), "times": [time for _, times in parts for time in times]}
+    own_properties = feature.get("properties")
+    properties = {
+        **(own_properties if isinstance(own_properties, dict) else {}),
+        "times": [time for _, times in parts for time in times],
+    }
     return {**feature, "geometry": line, "properties": properties}
 
 
@@ -183,13 +186,13 @@ class _Collected:
 
     def crs(self) -> Crs | None:
         """Return the one coordinate system that the file says; without any, GeoJSON is in degrees."""
-        found = {crs_name(name) for name in self.systems}
-        if found and self.unsaid:
-            found.add(WGS84)
-        if len(found) > 1:
-            names = ", ".join(sorted(f"'{crs.name}'" for crs in found))
+        systems = {crs_name(name) for name in self.systems}
+        if systems and self.unsaid:
+            systems.add(WGS84)
+        if len(systems) > 1:
+            names = ", ".join(sorted(f"'{crs.name}'" for crs in systems))
             raise InputError(f"{self.shown}: the file mixes the coordinate systems {names}; convert it to one of them.")
-        return next(iter(found), None)
+        return next(iter(systems), None)
 
     def table(self, noun: str) -> Table:
         for what, numbers in self.bad.items():
@@ -266,9 +269,9 @@ def _text(value: Any) -> str | None:
 
 def system_of(shown: str, owner: dict[str, Any]) -> str:
     """Return the name in a ``crs`` member, the way of GeoJSON before 2016; null means nothing is known."""
-    found = owner["crs"]
-    properties = found.get("properties") if isinstance(found, dict) else None
-    name = properties.get("name") if isinstance(properties, dict) else found
+    crs = owner["crs"]
+    properties = crs.get("properties") if isinstance(crs, dict) else None
+    name = properties.get("name") if isinstance(properties, dict) else crs
     if not isinstance(name, str) or not name:
         raise InputError(f"{shown}: the member 'crs' has no name; remove it if the file is in degrees.")
     return name

@@ -1,4 +1,4 @@
-"""Track points of GPX files."""
+"""Track points of GPX files, and of TCX files, which training computers write."""
 
 from __future__ import annotations
 
@@ -20,15 +20,18 @@ _CHUNK = 1 << 20
 def read_gpx(shown: str, file: Path) -> pl.DataFrame:
     """Return the track points of a file: part (track and segment, such as "1.2"), t, lon and lat as text, line.
 
-    Routes and waypoints are left out: they are plans and marks, not movement.
+    Routes and waypoints are left out: they are plans and marks, not movement.  So are points of TCX without a position,
+    as those of a treadmill.
 
     Raises
     ------
     InputError
-        If the file is no GPX, is cut short, has a document type (which could make it grow without bound), or has
-        points without time.
+        If the file is neither GPX nor TCX, is cut short, has a document type (which could make it grow without bound),
+        or has points without time.
     """
-    reader = _Reader()
+    tcx = file.suffix.lower() == ".tcx"
+    reader = _TcxReader() if tcx else _Reader()
+    title = "TCX" if tcx else "GPX"
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.buffer_text = True
     parser.StartElementHandler = reader.start
@@ -46,12 +49,12 @@ def read_gpx(shown: str, file: Path) -> pl.DataFrame:
     except (expat.ExpatError, LookupError, ValueError):
         line = parser.ErrorLineNumber
         raise InputError(
-            f"{shown}: the GPX file is cut short or damaged at line {line:,}; write or copy it again."
+            f"{shown}: the {title} file is cut short or damaged at line {line:,}; write or copy it again."
         ) from None
     except OSError as error:
         raise InputError(f"{shown}: the file cannot be read: {error.strerror or 'the reader failed'}.") from None
     if not reader.line:
-        raise InputError(f"{shown}: the GPX file has no track points; routes and waypoints are not read.")
+        raise InputError(f"{shown}: the {title} file has no track points; routes and waypoints are not read.")
     missing = [line for line, t in zip(reader.line, reader.t, strict=True) if t is None]
     if missing:
         raise InputError(
@@ -120,3 +123,42 @@ class _Reader:
         if self.words is not None:
             self.t[-1] = "".join(self.words).strip() or None
             self.words = None
+
+
+class _TcxReader(_Reader):
+    """Collects the points of TCX: each lies in a track of an activity, with time and position as elements."""
+
+    _FIELDS = ("Time", "LatitudeDegrees", "LongitudeDegrees")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.point: dict[str, str] = {}
+        self.point_line = 0
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        local = name.rpartition(" ")[2]
+        self.path.append(local)
+        if len(self.path) == 1 and local != "TrainingCenterDatabase":
+            raise _Refused("this is not a TCX file; its outermost element must be <TrainingCenterDatabase>.")
+        if local in ("Activity", "Course"):
+            self.track += 1
+            self.segment = 0
+        elif local == "Track":
+            self.segment += 1
+        elif local == "Trackpoint":
+            self.point = {}
+            self.point_line = self.parser.CurrentLineNumber
+        elif local in self._FIELDS and "Trackpoint" in self.path:
+            self.words = []
+
+    def end(self, name: str) -> None:
+        local = self.path.pop()
+        if self.words is not None:
+            self.point[local] = "".join(self.words).strip()
+            self.words = None
+        elif local == "Trackpoint" and self.point.get("LatitudeDegrees") and self.point.get("LongitudeDegrees"):
+            self.part.append(f"{self.track}.{self.segment}")
+            self.t.append(self.point.get("Time") or None)
+            self.lon.append(self.point["LongitudeDegrees"])
+            self.lat.append(self.point["LatitudeDegrees"])
+            self.line.append(self.point_line)

@@ -118,16 +118,16 @@ def _graph(root: ElementTree.Element) -> _Graph:
     if _local(root) != "graphml":
         raise _Refused("has another outermost element than <graphml>")
     keys = {k.get("id", ""): k.get("attr.name", k.get("id", "")) for k in root if _local(k) == "key"}
-    found = _Graph()
+    graph = _Graph()
     default = True
     for element in root.iter():
         kind = _local(element)
         if kind == "graph":
             default = element.get("edgedefault", "directed") != "undirected"
-            found.crs = found.crs or _data(element, keys).get("crs", "")
+            graph.crs = graph.crs or _data(element, keys).get("crs", "")
         elif kind == "node":
-            found.nodes.setdefault(normal_text(element.get("id", "")), _data(element, keys))
-            found.n_nodes += 1
+            graph.nodes.setdefault(normal_text(element.get("id", "")), _data(element, keys))
+            graph.n_nodes += 1
         elif kind == "edge":
             directed = {"true": True, "false": False}.get(element.get("directed", ""), default)
             ends = element.get("source"), element.get("target")
@@ -136,10 +136,10 @@ def _graph(root: ElementTree.Element) -> _Graph:
             source = normal_text(ends[0])
             target = normal_text(ends[1])
             name = normal_text(element.get("id", "")) or None
-            found.edges.append(_Edge(name, source, target, directed, _data(element, keys)))
-    if not found.edges:
+            graph.edges.append(_Edge(name, source, target, directed, _data(element, keys)))
+    if not graph.edges:
         raise _Refused("has no edges; at least one is needed")
-    return found
+    return graph
 
 
 def _local(element: ElementTree.Element) -> str:

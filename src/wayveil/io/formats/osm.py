@@ -121,7 +121,7 @@ def _ways(osmium: Any, path: str) -> list[_Way]:
 
 
 def _restrictions(osmium: Any, path: str) -> list[_Restriction]:
-    found = []
+    restrictions = []
     relations = osmium.FileProcessor(path, osmium.osm.RELATION)
     for relation in relations.with_filter(osmium.filter.TagFilter(("type", "restriction"))):
         kind = relation.tags.get("restriction:motorcar") or relation.tags.get("restriction") or ""
@@ -135,8 +135,8 @@ def _restrictions(osmium: Any, path: str) -> list[_Restriction]:
         one = frozenset(members.get(("from", "w"), ()))
         other = frozenset(members.get(("to", "w"), ()))
         if len(via) == 1 and one and other and ("via", "w") not in members:
-            found.append(_Restriction(one, next(iter(via)), other, kind.startswith("only_")))
-    return found
+            restrictions.append(_Restriction(one, next(iter(via)), other, kind.startswith("only_")))
+    return restrictions
 
 
 def node_places(osmium: Any, path: str, wanted: list[int]) -> dict[int, tuple[float, float]]:

@@ -41,9 +41,11 @@ def places_of_osm(path: str) -> tuple[Table, list[Shape]]:
             corners = [node.ref for node in way.nodes]
             if kind and len(corners) > 3 and corners[0] == corners[-1]:
                 ways.append((kind, way.id, corners[:-1]))
-        there = node_places(osmium, path, sorted({node for _, _, corners in ways for node in corners})) if ways else {}
+        place_of_node = (
+            node_places(osmium, path, sorted({node for _, _, corners in ways for node in corners})) if ways else {}
+        )
     for kind, number, corners in ways:
-        ring = [there[node] for node in corners if node in there]
+        ring = [place_of_node[node] for node in corners if node in place_of_node]
         if len(ring) == len(corners) and len(set(ring)) > 2:
             names.append(f"{kind}/w{number}")
             kinds.append(kind)

@@ -54,8 +54,10 @@ def footer_facts(content: bytes) -> FooterFacts | None:
     """Return what the end of a Parquet file says; None if it cannot be read."""
     try:
         length = int.from_bytes(content[-8:-4], "little")
-        found = _struct(io.BytesIO(content[-8 - length : -8]))
-        return FooterFacts(schema=found[_SCHEMA], metadata=found.get(_METADATA), writer=bytes(found.get(_WRITER, b"")))
+        footer = _struct(io.BytesIO(content[-8 - length : -8]))
+        return FooterFacts(
+            schema=footer[_SCHEMA], metadata=footer.get(_METADATA), writer=bytes(footer.get(_WRITER, b""))
+        )
     except _GARBLED:
         return None
 
@@ -127,13 +129,13 @@ def _footer(file: Path) -> dict[int, Any]:
 
 def _struct(stream: io.BytesIO) -> dict[int, Any]:
     """Read a struct of Thrift's compact protocol, in which the end of a Parquet file is written, by field numbers."""
-    found: dict[int, Any] = {}
+    fields: dict[int, Any] = {}
     field = 0
     while head := stream.read(1)[0]:
         field = field + (head >> 4) if head >> 4 else _signed(stream)
         kind = head & 15
-        found[field] = kind == 1 if kind in (1, 2) else _value(stream, kind)
-    return found
+        fields[field] = kind == 1 if kind in (1, 2) else _value(stream, kind)
+    return fields
 
 
 def _value(stream: io.BytesIO, kind: int) -> Any:

@@ -21,7 +21,7 @@ __all__ = ["Source", "holds_format", "holds_points", "holds_tracks", "open_sourc
 
 _TABLES = endings_of("csv", "parquet")
 _GEOJSON = endings_of("geojson", "geojson_lines")
-_TRACKS = endings_of("gpx", "plt")
+_TRACKS = endings_of("gpx", "tcx", "plt")
 
 
 @dataclass(frozen=True, kw_only=True)

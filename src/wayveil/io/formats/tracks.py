@@ -1,4 +1,4 @@
-"""Tracks: GPX and PLT files, or a folder of them, as one table."""
+"""Tracks: GPX, TCX and PLT files, or a folder of them, as one table."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from wayveil.io.tabular.table import Table, peek
 
 __all__ = ["open_tracks"]
 
-_SUFFIXES = endings_of("gpx", "plt")
+_SUFFIXES = endings_of("gpx", "tcx", "plt")
 _GEOLIFE = "trajectory"
 
 
 def open_tracks(shown: str, path: Path, *, folder: bool) -> Table:
-    """Read a .gpx or .plt file, or all of them in a folder and the folders in it.
+    """Read a .gpx, .tcx or .plt file, or all of them in a folder and the folders in it.
 
-    Every segment of GPX and every PLT file is a trajectory.  If every file lies in a folder called Trajectory, as in
-    GeoLife, the folder around that names the person.  Other tables have the columns ``file`` and ``folder``, and GPX
-    also ``track``, that ``--columns user_id=`` can name.
+    Every segment of GPX and TCX and every PLT file is a trajectory.  If every file lies in a folder called Trajectory,
+    as in GeoLife, the folder around that names the person.  Other tables have the columns ``file`` and ``folder``, and
+    GPX also ``track``, that ``--columns user_id=`` can name.
     """
     files = _files(shown, path) if folder else [path]
     # Names of files and folders may be names of people, so that a message has the number of the file.
@@ -83,7 +83,9 @@ def _files(shown: str, folder: Path) -> list[Path]:
     except OSError as error:
         raise InputError(f"{shown}: the folder cannot be read: {error.strerror or 'the reader failed'}.") from None
     if not found:
-        what = "is empty" if not any(folder.iterdir()) else "holds no .gpx or .plt files, nor .parquet files alone"
+        what = (
+            "is empty" if not any(folder.iterdir()) else "holds no .gpx, .tcx or .plt files, nor .parquet files alone"
+        )
         raise InputError(f"{shown}: the folder {what}; give a folder of tracks or of Parquet files, or a file.")
     return found
 

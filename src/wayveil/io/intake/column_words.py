@@ -9,141 +9,86 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
+from wayveil.io.intake.other_scripts import find_script_words
 from wayveil.io.tabular.owner_columns import looks_like_person, split_words
 
-__all__ = ["WORDS", "Meaning", "column_meaning"]
+__all__ = ["WORDS", "Meaning", "column_meaning", "side_of_name"]
 
-WORDS: dict[str, tuple[str, ...]] = {
-    "time": (
-        *("t", "time", "timestamp", "datetime", "ts", "when", "date", "epoch", "utc", "unixtime", "gpstime", "hour"),
-        *("tracked", "recorded", "created", "occurred", "checkin", "loctime", "localtime", "zeit", "fecha", "hora"),
-        *(
-            "datum",
-            "uhrzeit",
-            "zeitpunkt",
-            "fechahora",
-            "heure",
-            "datetimeutc",
-            "utctime",
-            "calldatetime",
-            "basedatetime",
-        ),
-    ),
-    "lon": ("lon", "lng", "long", "longitude", "lons", "länge", "laenge", "längengrad", "longitud"),
-    "lat": ("lat", "latitude", "lats", "breite", "breitengrad", "latitud"),
-    "x": ("x", "easting", "east", "xcoord", "coordx", "posx"),
-    "y": ("y", "northing", "north", "ycoord", "coordy", "posy"),
-    "geometry": ("geometry", "geom", "thegeom", "wkt", "wkb", "point"),
-    "latlon": ("latlon", "latlng", "latlong", "latitudelongitude"),
-    "lonlat": ("lonlat", "lnglat", "longlat", "longitudelatitude"),
-    "place": (
-        *("location", "loc", "place", "station", "stop", "cell", "poi", "venue", "site", "zone", "business", "antenna"),
-        *("tower", "bts", "gate", "store", "shop", "merchant", "spot", "locationid", "placeid", "venueid", "stopid"),
-        *(
-            "haltestelle",
-            "ort",
-            "standort",
-            "estacion",
-            "lugar",
-            "arret",
-            "lieu",
-            "terminal",
-            "dock",
-            "stops",
-            "reader",
-        ),
-        *("room", "ward", "door", "scanner", "antennaid", "cellid", "bssid", "lac", "geohash", "h3", "taz", "tract"),
-        *("area", "district", "neighborhood", "neighbourhood", "region", "suburb", "checkpoint", "tramo", "gateway"),
-    ),
-    "trajectory": (
-        *("traj", "trajectory", "tid", "trip", "track", "journey", "ride", "tour", "voyage", "trajid", "tripid"),
-        *("trajectoryid", "rideid", "trackid", "order", "orderid", "session", "activity"),
-    ),
-    "order": ("seq", "sequence", "index", "fid", "step", "rank"),
-    "offset": ("timezoneoffset", "tzoffset", "utcoffset", "gmtoffset", "offsetminutes", "timezoneoffsetminutes"),
-    "line": ("polyline", "linestring", "path", "route", "trace", "coordinates", "points"),
+_TEXTS = {
+    "time": """
+        t time timestamp datetime ts when date epoch utc unixtime gpstime hour tracked recorded created occurred checkin
+        loctime localtime zeit fecha hora datum uhrzeit zeitpunkt zeitstempel fechahora heure horodatage horaire
+        datetimeutc utctime calldatetime basedatetime tijd tijdstip data ora orario dato tidspunkt
+    """,
+    "lon": """
+        lon lng long longitude lons lange laenge langengrad laengengrad longitud longitudine lengtegraad lengdegrad
+        longitudee6 longitudee7 lone6 lone7 lnge6
+    """,
+    "lat": """
+        lat latitude lats breite breitengrad latitud latitudine breedtegraad breddegrad latitudee6 latitudee7 late6
+        late7
+    """,
+    "x": "x easting east xcoord coordx posx rechtswert",
+    "y": "y northing north ycoord coordy posy hochwert",
+    "geometry": "geometry geom thegeom wkt wkb point wkbgeometry shape",
+    "latlon": "latlon latlng latlong latitudelongitude",
+    "lonlat": "lonlat lnglat longlat longitudelatitude",
+    "place": """
+        location loc place station stop cell poi venue site zone business antenna tower bts gate store shop merchant
+        spot locationid placeid venueid stopid haltestelle ort standort estacion lugar arret lieu terminal dock stops
+        reader room ward door scanner antennaid cellid bssid lac geohash h3 taz tract area district neighborhood
+        neighbourhood region suburb checkpoint tramo gateway stn statn sta bahnhof gare estacao stazione fermata halte
+        cellule celda zelle antenne antena ap apname accesspoint detector hotspot parada paragem
+    """,
+    "trajectory": """
+        traj trajectory tid trip track journey ride tour voyage trajid tripid trajectoryid rideid trackid order orderid
+        session activity fahrt viaje trajet viaggio viagem
+    """,
+    "order": "seq sequence index fid step rank",
+    "offset": "timezoneoffset tzoffset utcoffset gmtoffset offsetminutes timezoneoffsetminutes",
+    "line": "polyline linestring path route trace coordinates points",
 }
-"""What a column may be, and the words that say so."""
+WORDS: dict[str, tuple[str, ...]] = {role: tuple(text.split()) for role, text in _TEXTS.items()}
+"""What a column may be, and the words that say so; without accents.  Other scripts are in `other_scripts`."""
 
-_START = (
-    *("start", "started", "begin", "from", "origin", "orig", "pickup", "pick", "pu", "source", "o", "s", "in", "entry"),
-    *(
-        "enter",
-        "entered",
-        "departure",
-        "depart",
-        "departed",
-        "board",
-        "boarding",
-        "boarded",
-        "tapin",
-        "checkin",
-        "origen",
-    ),
-    *("retiro", "salida", "inicio", "abfahrt", "depart", "partenza", "von", "unlock", "rental", "checkout"),
-)
-_END = (
-    *(
-        "end",
-        "ended",
-        "to",
-        "destination",
-        "dest",
-        "dropoff",
-        "drop",
-        "do",
-        "finish",
-        "target",
-        "stop",
-        "e",
-        "d",
-        "out",
-    ),
-    *("exit", "exited", "arrival", "arrive", "arrived", "alight", "alighting", "alighted", "tapout", "destino"),
-    *("arribo", "llegada", "fin", "ankunft", "arrivee", "arrivo", "nach", "lock", "return"),
-)
-_UNSURE_SIDES = {
-    "in",
-    "out",
-    "rental",
-    "return",
-    "checkin",
-    "checkout",
-    "lock",
-    "unlock",
-    "departure",
-    "arrival",
-    "enter",
+_NAME_PARTS = {
+    "start": """
+        start started begin from origin orig pickup pick pu source o s in entry enter entered ent departure depart
+        departed board boarding boarded tapin checkin origen retiro salida inicio abfahrt partenza von unlock rental
+        checkout strt einstieg entree entrada entrata ingresso origem partida
+    """,
+    "end": """
+        end ended to destination dest dropoff drop do finish target stop e d out exit exited ex arrival arrive arrived
+        alight alighting alighted tapout destino arribo llegada fin ankunft arrivee arrivo nach lock return returned
+        ausstieg sortie uscita chegada
+    """,
+    "unsure side": "in out rental return checkin checkout lock unlock departure arrival enter ent ex drop pick",
+    "says nothing": """
+        id ids name code number no nr num key at of trip tpep lpep up off the ms tap check local utc gps census
+        community council ciclo centroid logical hhmm unix numero nom nummer seconds
+    """,
+    "says something else": """
+        type headsign kind class category mode count sequence zip accuracy speed seq duration distance status fare
+        arrondissement modified model eta desc description birth birthday dob month year week appele called callee
+        daytype weekday dayofweek accur acc hdop dop
+    """,
 }
+_PARTS = {part: frozenset(text.split()) for part, text in _NAME_PARTS.items()}
+_START = _PARTS["start"]
+_END = _PARTS["end"]
+_UNSURE_SIDES = _PARTS["unsure side"]
 """Words that name an end of a trip only beside another word that says where or when."""
-_OF = {
-    *("id", "ids", "name", "code", "number", "no", "nr", "num", "key", "at", "of", "trip", "tpep", "lpep", "up", "off"),
-    *(
-        "the",
-        "ms",
-        "tap",
-        "check",
-        "local",
-        "utc",
-        "gps",
-        "census",
-        "community",
-        "council",
-        "ciclo",
-        "centroid",
-        "logical",
-    ),
+_OF = _PARTS["says nothing"]
+_OTHER = _PARTS["says something else"]
+_PAIRS = {
+    "latlon": re.compile(r"\blat\w*[\s,;/&_|-]+lo?n\w*", re.IGNORECASE),
+    "lonlat": re.compile(r"\b(lon|lng)\w*[\s,;/&_|-]+lat\w*", re.IGNORECASE),
 }
-_OTHER = {
-    *("type", "headsign", "kind", "class", "category", "mode", "count", "sequence", "zip", "accuracy", "speed", "seq"),
-    *("duration", "distance", "status", "fare", "arrondissement", "modified", "model", "eta", "desc", "description"),
-    *("birth", "birthday", "dob", "month", "year", "week"),
-}
-_COMPOUND = re.compile(r"[\W_]")
+"""Both coordinates in one name, which says their order."""
 
-
-_VOCABULARY = {word for role in ("time", "lon", "lat", "place", "trajectory") for word in WORDS[role]} - {"t"}
-_VOCABULARY |= {*_START, *_END, *_OF, *_OTHER, "user", "person", "bike"}
+_VOCABULARY = {word for role in ("time", "lon", "lat", "place", "trajectory") for word in WORDS[role]}
+_VOCABULARY -= {"t", "ap", "sta", "ora", "data"}
+_VOCABULARY |= {*_START, *_END, *_OF, *_OTHER, "user", "person", "bike"} - {"ent", "ex", "strt"}
 """What a word may be cut into."""
 
 
@@ -166,13 +111,26 @@ def column_meaning(name: str) -> Meaning | None:
     >>> column_meaning("User Type"), column_meaning("drop_off_type"), column_meaning("tpep_pickup_datetime").side
     (None, None, 'start')
     """
-    whole = _COMPOUND.sub("", name).lower()
+    for role, pattern in _PAIRS.items():
+        if pattern.search(name):
+            return Meaning(role=role, word=role)
+    if not any(sign.isascii() and sign.isalpha() for sign in name):
+        found = find_script_words(name)
+        return None if found is None else Meaning(role=found[0], side=found[1], word=found[2])
+    apart = split_words(name)
+    whole = "".join(apart)
     for role, known in WORDS.items():
         if whole in known:
             return Meaning(role=role, word=whole)
     if looks_like_person(name):
         return Meaning(role="person", word=name)
-    words = [piece for word in split_words(name) for piece in _cut_word(word)]
+    said = _say_words([piece for word in apart for piece in _cut_word(word)])
+    # PUlocationID is P and Ulocation to whoever trusts its capital letters.
+    return said if said is not None or len(apart) < 2 else _say_words(list(_cut_word(whole)))
+
+
+def _say_words(words: list[str]) -> Meaning | None:
+    """Return what the words of a name say together."""
     if any(word in _OTHER for word in words):
         return None
     if words[-2:] in (["trip", "id"], ["ride", "id"], ["journey", "id"]):
@@ -180,12 +138,26 @@ def column_meaning(name: str) -> Meaning | None:
     side, rest = _split_side(words)
     telling = [word for word in rest if word not in _OF]
     for role in ("lon", "lat", "offset", "time", "place", "trajectory", "x", "y"):
-        found = [word for word in telling if word in WORDS[role]]
-        if found and (len(telling) == 1 or role in ("lon", "lat", "time") or telling[-1] == found[-1]):
-            return Meaning(role=role, side=side, word=found[0])
+        known = [word for word in telling if word in WORDS[role]]
+        if known and (len(telling) == 1 or role in ("lon", "lat", "time") or telling[-1] == known[-1]):
+            return Meaning(role=role, side=side, word=known[0])
     if side and not telling and words[0] not in _UNSURE_SIDES:
         return Meaning(role="time" if "at" in rest else "place", side=side, word=words[0])
     return None
+
+
+def side_of_name(name: str) -> str:
+    """Return which end of a trip a name may be of, also where a word says it only beside what the column holds.
+
+    Examples
+    --------
+    >>> side_of_name("Departure"), side_of_name("Return"), side_of_name("returns"), side_of_name("D")
+    ('start', 'end', '', '')
+    """
+    words = [word for word in split_words(name) if word not in _OF]
+    if len(words) != 1 or len(words[0]) == 1:
+        return ""
+    return "start" if words[0] in _START else "end" if words[0] in _END else ""
 
 
 def _split_side(words: list[str]) -> tuple[str, list[str]]:

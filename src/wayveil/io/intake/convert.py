@@ -6,8 +6,10 @@ the number of each row in the file, so that messages about a row name its place 
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 from zoneinfo import ZoneInfo
@@ -16,10 +18,11 @@ import polars as pl
 
 from wayveil.errors import InputError, UsageError, check_choice
 from wayveil.io.intake.dialect import Dialect
+from wayveil.io.intake.positions import PositionColumn, read_position
 from wayveil.io.intake.text_files import plain_text
 from wayveil.io.tabular.messages import count, listed
 from wayveil.io.tabular.table import PIECE, ROW_NUMBER, ROW_WORD, row_place
-from wayveil.io.tabular.time_formats import CLOCK, FORMATS, NUMBER, read_times
+from wayveil.io.tabular.time_formats import CLOCK, FORMATS, NUMBER, PARTS, read_parts, read_times
 
 __all__ = [
     "OFFSET",
@@ -31,7 +34,9 @@ __all__ = [
     "convert_frame",
     "convert_table",
     "find_line",
+    "name_columns",
     "number_lines",
+    "position_names",
     "read_time",
     "scan_text",
     "spread_lines",
@@ -44,6 +49,7 @@ TRIP = "trip"
 """The column with the number of a row that became two, or as many as its line has positions."""
 
 _DECIMAL_COMMA = r"^\s*([+-]?\d+),(\d+)\s*$"
+_HEADER_LINES = 50
 _POLARS_ERRORS = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError)
 
 
@@ -54,7 +60,8 @@ class TimeColumn:
     Parameters
     ----------
     columns : tuple of str
-        One column, or two: the date, then the time of day.
+        One column, or two: the date, then the time of day.  With the format "parts" three to six: year, month, day, and
+        as many of hour, minute and second as there are.
     format : str
         One of `time_formats.FORMATS`, of the date where there are two columns.
     zone : str
@@ -73,7 +80,11 @@ class TimeColumn:
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", tuple(self.columns))
         check_choice("times", "format", self.format, FORMATS)
-        if len(self.columns) not in (1, 2):
+        if self.format == PARTS and not 3 <= len(self.columns) <= 6:
+            raise UsageError(
+                "times: the format parts needs year, month, day, and what is there of hour, minute, second."
+            )
+        if self.format != PARTS and len(self.columns) not in (1, 2):
             raise UsageError("times: name one column, or two: the date and the time of day.")
         if self.zone not in ("", OFFSET):
             try:
@@ -127,6 +138,10 @@ class Layout:
         Columns without which a row is bad.
     forward : bool
         Whether a row is a trip that is bad if its ``t_end`` is before its ``t_start``.
+    positions : mapping of str to PositionColumn
+        New columns with positions: "point" gives x and y, "origin" origin_x and origin_y, "destination" the others.
+    zeros : tuple of (str, str)
+        Pairs of columns that cannot both be 0, because there no position was known.
     numbers : mapping of str to float or None
         Columns that must be numbers, and the largest one, up or down, that is possible.
     bad_rows : {"refuse", "drop"}
@@ -140,6 +155,8 @@ class Layout:
     line: LineColumn | None = None
     needed: tuple[str, ...] = ()
     forward: bool = False
+    positions: Mapping[str, PositionColumn] = field(default_factory=dict)
+    zeros: tuple[tuple[str, str], ...] = ()
     numbers: Mapping[str, float | None] = field(default_factory=dict)
     bad_rows: Literal["refuse", "drop"] = "refuse"
 
@@ -153,7 +170,9 @@ class Layout:
     @property
     def is_plain(self) -> bool:
         """Whether readers take the file as it is."""
-        return self.dialect.is_plain and not (self.names or self.times or self.ends or self.bad_rows == "drop")
+        return self.dialect.is_plain and not (
+            self.names or self.times or self.ends or self.positions or self.bad_rows == "drop"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,23 +220,44 @@ def convert_frame(
 ) -> Converted:
     """Do the same with a frame whose rows are numbered in `ROW_NUMBER`; messages say `word` and number."""
     wanted = {column for time in layout.times.values() for column in (*time.columns, time.minutes) if column}
+    wanted |= {column for position in layout.positions.values() for column in position.columns}
     wanted |= {layout.line.column} if layout.line is not None else set()
     wanted |= {column for pair in layout.ends.values() for column in pair if column not in layout.times}
     missing = sorted(wanted - set(names))
     if missing:
         raise InputError(
-            f"{shown}: there is no column {listed(missing)} to read times or ends from; the file has {listed(names)}."
+            f"{shown}: there is no column {listed(missing)} to read times, positions or ends from; the file has "
+            f"{listed(names)}."
         )
     types = lazy.collect_schema()
     lazy = lazy.with_columns(read_time(time, types[time.columns[0]]).alias(name) for name, time in layout.times.items())
+    places = {name: read_position(position) for name, position in layout.positions.items()}
+    lazy = lazy.with_columns(
+        axis.alias(column)
+        for name, pair in places.items()
+        for axis, column in zip(pair, position_names(name), strict=True)
+    )
     bad = {f"the time in {listed(list(time.columns))} cannot be read": pl.col(name).is_null()
            for name, time in layout.times.items()}  # fmt: skip
-    present = {*names, *layout.times}
+    for name, position in layout.positions.items():
+        x, y = (pl.col(column) for column in position_names(name))
+        written = pl.any_horizontal(pl.col(column).is_not_null() for column in position.columns if column not in "xy")
+        # A trip may lack an end; what is written there must be a position.
+        asked = pl.lit(True) if name == "point" else written
+        bad[f"the position in {listed(list(position.columns))} cannot be read"] = (x.is_null() | y.is_null()) & asked
+    made = {column for name in layout.positions for column in position_names(name)}
+    present = {*names, *layout.times, *made}
     schema = lazy.collect_schema()
     bad |= {f"column {listed([name])} is empty": _is_empty(name, schema[name])
             for name in layout.needed if name in present and name not in layout.times}  # fmt: skip
     bad |= {f"column {listed([name])} is no {'coordinate' if most else 'number'}": _is_no_number(name, most)
             for name, most in layout.numbers.items() if name in present}  # fmt: skip
+    for x_name, y_name in layout.zeros:
+        if {x_name, y_name} <= present:
+            both = [pl.col(column).cast(pl.Float64, strict=False) == 0 for column in (x_name, y_name)]
+            bad[f"columns {listed([x_name, y_name])} are both 0, where no position was known"] = (
+                both[0] & both[1]
+            ).fill_null(False)
     if layout.forward and {"t_start", "t_end"} <= set(schema.names()):
         bad["a trip ends before it begins"] = (pl.col("t_end") < pl.col("t_start")).fill_null(False)
     target = folder / "converted.parquet"
@@ -233,7 +273,8 @@ def convert_frame(
         # What a time was read from says it once more, and is no attribute of anybody.
         read = {column for time in layout.times.values() for column in (*time.columns, time.minutes) if column}
         read -= {*layout.times, *layout.needed, *(column for pair in layout.ends.values() for column in pair)}
-        good = good.drop(sorted(read))
+        placed = {column for position in layout.positions.values() for column in position.columns}
+        good = good.drop(sorted(read | (placed - made - set(layout.needed))))
         if layout.line is not None:
             good = spread_lines(good, layout.line)
         if layout.ends:
@@ -242,6 +283,15 @@ def convert_frame(
     except _POLARS_ERRORS:
         raise _unreadable(shown) from None
     return Converted(path=target, rows=rows, dropped=dropped)
+
+
+def position_names(name: str) -> tuple[str, str]:
+    """Return the columns that a position becomes, by its name in a recipe.
+
+    >>> position_names("point"), position_names("origin")
+    (('x', 'y'), ('origin_x', 'origin_y'))
+    """
+    return ("x", "y") if name == "point" else (f"{name}_x", f"{name}_y")
 
 
 def _is_empty(name: str, dtype: pl.DataType) -> pl.Expr:
@@ -332,15 +382,47 @@ def scan_text(shown: str, text: Path, layout: Layout) -> tuple[pl.LazyFrame, tup
     except _POLARS_ERRORS:
         raise _unreadable(shown) from None
     if layout.names and len(layout.names) != len(found):
-        given = count(len(layout.names), "name")
-        raise InputError(f"{shown}: {given} of columns are given, the file has {len(found):,} columns.")
-    names = layout.names or (tuple(found) if dialect.header else tuple(f"column_{i + 1}" for i in range(len(found))))
+        told = count(len(layout.names), "name")
+        raise InputError(f"{shown}: {told} of columns are given, the file has {len(found):,} columns.")
+    written = _header_names(text, dialect) if dialect.header else [""] * len(found)
+    names = layout.names or name_columns(written if len(written) == len(found) else found)
     if len(set(names)) < len(names):
         raise InputError(f"{shown}: more than one column has the same name; rename all but one.")
     lazy = lazy.rename(dict(zip(lazy.collect_schema().names(), names, strict=True)))
     if dialect.decimal == ",":
         lazy = lazy.with_columns(pl.all().str.replace(_DECIMAL_COMMA, "${1}.${2}"))
     return lazy, names
+
+
+def _header_names(text: Path, dialect: Dialect) -> list[str]:
+    """Return the names of columns as they stand in a text in UTF-8; readers make up others where one comes again."""
+    with text.open(encoding="utf-8-sig", errors="replace", newline="") as stream:
+        lines = list(islice(stream, dialect.skip_lines + _HEADER_LINES))[dialect.skip_lines :]
+    if dialect.comment:
+        lines = [line for line in lines if not line.startswith(dialect.comment)]
+    reader = csv.reader(lines, delimiter=dialect.separator, skipinitialspace=dialect.separator == " ")
+    try:
+        return [name.strip() for name in next((record for record in reader if record), [])]
+    except csv.Error:
+        return []
+
+
+def name_columns(given: Sequence[str]) -> tuple[str, ...]:
+    """Return names that are all different: one that comes again gets a number, one that is empty that of its column.
+
+    >>> name_columns(["user", "note", "note", ""])
+    ('user', 'note', 'note (2)', 'column_4')
+    """
+    names: list[str] = []
+    for position, name in enumerate(given, 1):
+        bare = name or f"column_{position}"
+        unique = bare
+        number = 2
+        while unique in names:
+            unique = f"{bare} ({number})"
+            number += 1
+        names.append(unique)
+    return tuple(names)
 
 
 def _unreadable(shown: str) -> InputError:
@@ -352,8 +434,10 @@ def read_time(time: TimeColumn, dtype: pl.DataType | None = None) -> pl.Expr:
     if isinstance(dtype, pl.Datetime) and len(time.columns) == 1 and not time.minutes and not time.zone:
         moment = pl.col(time.columns[0]).dt.cast_time_unit("us")
         return moment.dt.convert_time_zone("UTC") if dtype.time_zone else moment
-    first = pl.col(time.columns[0]).cast(pl.String)
-    moment = read_times(first, time.format)
+    if time.format == PARTS:
+        moment = read_parts([pl.col(name) for name in time.columns])
+    else:
+        moment = read_times(pl.col(time.columns[0]).cast(pl.String), time.format)
     if len(time.columns) == 2:
         moment = moment + read_times(pl.col(time.columns[1]).cast(pl.String), CLOCK)
     if time.format in (NUMBER, CLOCK):

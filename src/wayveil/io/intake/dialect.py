@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from wayveil.errors import InputError
+from wayveil.io.intake.encodings import detect_encoding
 
-__all__ = ["SEPARATORS", "Dialect", "detect_dialect", "detect_encoding", "looks_like_value", "split_records"]
+__all__ = ["SEPARATORS", "Dialect", "detect_dialect", "looks_like_value", "split_records"]
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "spaces"}
 """What may stand between two fields, and how messages call it."""
-
-Encoding = Literal["utf-8", "utf-8-sig", "utf-16-le", "utf-16-be", "cp1252"]
 
 _COMMENTS = ("#", "%", "//")
 _SAMPLE_RECORDS = 2_000
@@ -28,6 +27,7 @@ _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 _DECIMAL_POINT = re.compile(r"[+-]?\d+\.\d+")
 _DATE_LIKE = re.compile(r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([T ].*)?|\d{1,2}:\d{2}(:\d{2})?.*")
 _GEOMETRY = re.compile(r"(SRID=\d+;)?\s*(POINT|LINESTRING|MULTI\w+|POLYGON)\s*\(.*", re.IGNORECASE | re.DOTALL)
+_SRID = re.compile(r"SRID=\d+;", re.IGNORECASE)
 _UUID = re.compile(r"[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}")
 
 
@@ -51,7 +51,7 @@ class Dialect:
         What a line begins with that is no record, or "".
     """
 
-    encoding: Encoding = "utf-8"
+    encoding: str = "utf-8"
     separator: str = ","
     decimal: Literal[".", ","] = "."
     header: bool = True
@@ -62,34 +62,6 @@ class Dialect:
     def is_plain(self) -> bool:
         """Whether the table is what readers take without any conversion."""
         return self == Dialect(separator=self.separator) and self.separator in (",", ";", "\t")
-
-
-def detect_encoding(start: bytes, *, whole: bool) -> Encoding:
-    """Return the encoding of a text from how it begins; `whole` says that this is all of it.
-
-    Examples
-    --------
-    >>> detect_encoding("Zürich".encode("utf-8"), whole=True), detect_encoding("Zürich".encode("cp1252"), whole=True)
-    ('utf-8', 'cp1252')
-    >>> detect_encoding("id,t".encode("utf-16"), whole=True)
-    'utf-16-le'
-    """
-    if start.startswith(b"\xef\xbb\xbf"):
-        return "utf-8-sig"
-    if start.startswith(b"\xff\xfe"):
-        return "utf-16-le"
-    if start.startswith(b"\xfe\xff"):
-        return "utf-16-be"
-    # Text of ASCII letters in UTF-16 has a zero in every second byte, before or after the letter.
-    sample = start[:4096]
-    if sample.count(0) > len(sample) // 4:
-        return "utf-16-le" if sample[1::2].count(0) > sample[::2].count(0) else "utf-16-be"
-    try:
-        start.decode("utf-8")
-    except UnicodeDecodeError as error:
-        cut_character = not whole and error.start >= len(start) - 3
-        return "utf-8" if cut_character else "cp1252"
-    return "utf-8"
 
 
 def detect_dialect(start: bytes, *, whole: bool, shown: str = "the file") -> Dialect:
@@ -221,6 +193,8 @@ def _is_marked_header(lines: list[str], comment: str) -> bool:
 def _rank(lines: list[str], separator: str, comment: str) -> _Ranking | None:
     """Return how well a separator fits, None if it never separates anything."""
     kept = [line if not comment or not line.lstrip().startswith(comment) else "" for line in lines]
+    if separator != ";" or not all(";" in line for line in kept[:1]):
+        kept = [_SRID.sub("", line) for line in kept]  # the sign in SRID=4326;POINT (...) separates no columns
     records = split_records(kept, separator)[:_SAMPLE_RECORDS]
     if not records:
         return None

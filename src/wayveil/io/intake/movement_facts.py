@@ -53,7 +53,7 @@ def measure_rows(
         _count_backward(view, times, facts)
     if times and times[0].dated:
         _count_odd_times(view, times[0], facts)
-    if "x" in where:
+    if "x" in where or "geometry" in where:
         _count_odd_places(view, where, degrees, facts)
     return facts
 

@@ -4,22 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import polars as pl
 
+from wayveil.io.intake.positions import pair_orders
 from wayveil.io.intake.table_view import TableView, names_in
 from wayveil.io.intake.time_columns import TimeGuess, time_of_rows
 from wayveil.io.tabular.owner_columns import split_words
 
-__all__ = ["Person", "crowd_size", "find_people", "find_trajectory"]
+__all__ = [
+    "Hint",
+    "Person",
+    "crowd_size",
+    "find_people",
+    "find_trajectory",
+    "place_candidates",
+    "time_candidates",
+]
 
 _DAY_US = 86_400 * 10**6
+_FEW_MISSING = 0.05
+_MOST_PEOPLE = 10_000_000
+_MOST_CANDIDATES = 3
+_RISING = 0.8
+_NO_TIME = {"id", "code", "no", "number", "index", "count"}
 _HUMAN = (
     *("user", "person", "uid", "member", "rider", "passenger", "customer", "client", "individual", "patient", "driver"),
     *("caller", "calling", "subscriber", "participant", "usuario", "visitor", "employee", "student"),
 )
 _ALWAYS_SHARED = {"bike", "bikeid", "bicycle", "scooter", "ebike", "bici", "bicicleta", "velo", "fahrrad"}
+_SHARED_IN_SCRIPTS = ("自行车", "单车", "自転車", "자전거", "велосипед", "самокат")
 _SHARED_THINGS = _ALWAYS_SHARED | {"device"}
 """What many people drive, one after the other, where a row is a trip."""
 
@@ -36,6 +52,14 @@ class Person:
     why: str
     named: bool
     shared: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hint:
+    """Columns that could say what no name says, by our names, and why."""
+
+    columns: Mapping[str, str]
+    why: str
 
 
 def find_people(
@@ -61,6 +85,8 @@ def find_people(
         for name in view.frame.columns
         if name not in used and name not in ("file", "folder") and _is_key(view, name)
     )
+    if not others and not files and not view.headless and layout in ("visits", "points"):
+        others = _likely_keys(view, used)
     # Where the file names a person as well as a column does, both say the same, and the column stays.
     if files and len(others) == 1 and view.determines("file", others[0].column):
         return others
@@ -71,6 +97,7 @@ def _named_person(view: TableView, name: str, layout: str) -> Person:
     meaning = view.meaning[name]
     words = set(split_words(name))
     shared = bool(words & (_SHARED_THINGS if layout == "trips" else _ALWAYS_SHARED))
+    shared = shared or any(word in name.lower() for word in _SHARED_IN_SCRIPTS)
     why = f"the word {meaning.word} in its name" if meaning is not None else "its name"
     if shared:
         why += ", but many may use one in turn"
@@ -136,6 +163,75 @@ def _is_key(view: TableView, name: str) -> bool:
     return False
 
 
+def _likely_keys(view: TableView, used: set[str]) -> tuple[Person, ...]:
+    """Return columns of which no name says anything, but whose values come again as ids of people do; at most three."""
+    found = []
+    for name, shape in view.shapes.items():
+        several = shape.distinct > 2 and 2 * shape.distinct <= view.rows
+        if name in used or view.meaning[name] is not None or not several or shape.missing > _FEW_MISSING:
+            continue
+        if shape.type not in ("whole numbers", "text") or shape.counts_rows or shape.distinct > _MOST_PEOPLE:
+            continue
+        per_value = view.rows / shape.distinct
+        why = f"no name says it, but each of its values comes again, {per_value:,.0f} times on average"
+        found.append(Person(column=name, people=shape.distinct, why=why, named=False))
+    return tuple(sorted(found, key=lambda person: -person.people)[:_MOST_CANDIDATES])
+
+
+def place_candidates(view: TableView, times: Sequence[TimeGuess], people: Sequence[Person]) -> tuple[Hint, ...]:
+    """Return what could say where, the best first: two numbers like degrees, then values that come again."""
+    used = {name for time in times for name in time.columns} | {person.column for person in people if person.named}
+    free = [name for name in view.frame.columns if name not in used and name not in ("file", "folder")]
+    fine = [name for name in free if view.meaning[name] is None and _is_like_degrees(view, name)]
+    found = []
+    for first, second in pairwise(fine):
+        orders = pair_orders(view.numbers(first), view.numbers(second))
+        for order in orders:
+            x, y = (first, second) if order == "lonlat" else (second, first)
+            why = f"'{x}' is the longitude and '{y}' the latitude: both have the range and the fractions of degrees"
+            found.append(Hint(columns={"x": x, "y": y}, why=why))
+    names = []
+    for name in free:
+        shape = view.shapes[name]
+        several = shape.distinct > 1 and 3 * shape.distinct <= view.rows
+        if view.meaning[name] is None and several and not shape.missing and shape.type in ("whole numbers", "text"):
+            names.append(name)
+    names.sort(key=lambda name: (view.shapes[name].type != "text", -view.shapes[name].distinct))
+    for name in names:
+        shape = view.shapes[name]
+        often = f"each in {view.rows / shape.distinct:,.0f} rows on average"
+        why = f"'{name}' is the place: {shape.distinct:,} different values, {often}"
+        found.append(Hint(columns={"location": name}, why=why))
+    return tuple(found[:_MOST_CANDIDATES])
+
+
+def time_candidates(view: TableView) -> tuple[Hint, ...]:
+    """Return what could say when, the best first: numbers that go up from row to row."""
+    found = []
+    for name, shape in view.shapes.items():
+        if view.meaning[name] is not None or not view.is_numeric(name) or shape.missing or shape.distinct < 3:
+            continue
+        if not _NO_TIME.isdisjoint(split_words(name)):
+            continue
+        steps = view.numbers(name).diff().drop_nulls()
+        rising = float((steps >= 0).mean() or 0.0)  # type: ignore[arg-type]
+        ones = float((steps == 1).mean() or 0.0)  # type: ignore[arg-type]
+        if rising > _RISING and ones < _RISING:
+            why = f"'{name}' is the time: its numbers go up, or stay, in {rising:.0%} of the rows"
+            found.append((rising, Hint(columns={"t": name}, why=why)))
+    return tuple(hint for _, hint in sorted(found, key=lambda pair: -pair[0])[:_MOST_CANDIDATES])
+
+
+def _is_like_degrees(view: TableView, name: str) -> bool:
+    shape = view.shapes[name]
+    if shape.type != "numbers" or shape.distinct < 3:
+        return False
+    values = view.numbers(name).drop_nulls()
+    inside = float((values.abs() <= 180).mean() or 0.0)  # type: ignore[arg-type]
+    fine = float((values != values.round(2)).mean() or 0.0)  # type: ignore[arg-type]
+    return inside >= 0.95 and fine > 0.5
+
+
 def find_trajectory(
     view: TableView,
     people: Sequence[Person],
@@ -168,7 +264,7 @@ def _spans_days(view: TableView, name: str, time: TimeGuess) -> bool:
     """Whether one value comes again after more than a day without it."""
     if not time.dated:
         return False
-    table = pl.DataFrame({"g": view.text[name], "t": view.moments(time.columns[0])}).drop_nulls().sort("g", "t")
+    table = pl.DataFrame({"g": view.text[name], "t": time_of_rows(view, time)}).drop_nulls().sort("g", "t")
     gap = table.select(((pl.col("t").diff() > _DAY_US) & (pl.col("g") == pl.col("g").shift(1))).sum()).item()
     return bool(gap > table["g"].n_unique() // 2)
 

@@ -12,12 +12,21 @@ from typing import Any
 import polars as pl
 
 from wayveil.io.intake.movement_facts import measure_rows
-from wayveil.io.intake.person_candidates import Person, find_people, find_trajectory
-from wayveil.io.intake.row_layout import columns_beside, find_layout, guess_degrees
+from wayveil.io.intake.person_candidates import (
+    Hint,
+    Person,
+    find_people,
+    find_trajectory,
+    place_candidates,
+    time_candidates,
+)
+from wayveil.io.intake.row_layout import PositionGuess, columns_beside, find_layout, guess_degrees, guess_positions
 from wayveil.io.intake.table_view import ColumnProfile, TableView
 from wayveil.io.intake.time_columns import TimeGuess, find_times
 
 __all__ = ["Profile", "profile_table"]
+
+_SAYS_WHERE = ("place", "lon", "x", "geometry")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +52,10 @@ class Profile:
         Whether coordinates are degrees; None where they may be, and no name says so.
     unordered : (str, str) or None
         Two columns of degrees of which nobody can tell which is the longitude.
+    positions : mapping of str to PositionGuess
+        Positions that are no plain numbers: of "point", or of "origin" and "destination".
+    hints : mapping of str to tuple of Hint
+        What could say "when" or "where", the best first, where no column says it for certain.
     facts : mapping
         Numbers: duplicates, gaps, speeds and the like.
     guesses, problems : tuple of str
@@ -59,6 +72,8 @@ class Profile:
     people: tuple[Person, ...] = ()
     degrees: bool | None = None
     unordered: tuple[str, str] | None = None
+    positions: Mapping[str, PositionGuess] = field(default_factory=dict)
+    hints: Mapping[str, tuple[Hint, ...]] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)
     guesses: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
@@ -90,6 +105,11 @@ def profile_table(
     people = find_people(view, layout, where, times)
     trajectory = find_trajectory(view, people, where, times, layout)
     facts = measure_rows(view, layout, where, times, trajectory, people, degrees)
+    hints: dict[str, tuple[Hint, ...]] = {}
+    if layout == "unknown" and not times:
+        hints["when"] = time_candidates(view)
+    if layout == "unknown" and not where and not any(view.named(role) for role in _SAYS_WHERE):
+        hints["where"] = place_candidates(view, times, people)
     roles = _roles(view, where, times, trajectory, people)
     return Profile(
         rows=view.rows,
@@ -102,6 +122,8 @@ def profile_table(
         people=people,
         degrees=degrees,
         unordered=view.unordered if layout == "points" and not {"x", "y"} & set(view.said) else None,
+        positions=guess_positions(view, where),
+        hints=hints,
         facts=facts,
         guesses=tuple(view.guesses),
         problems=tuple(view.problems),

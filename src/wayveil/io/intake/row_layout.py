@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -10,14 +11,42 @@ import numpy as np
 import polars as pl
 
 from wayveil.io.intake.column_words import Meaning
+from wayveil.io.intake.positions import (
+    DEGREES,
+    PAIR,
+    PositionColumn,
+    detect_axis_format,
+    detect_pair,
+    pair_orders,
+    read_position,
+)
 from wayveil.io.intake.table_view import TableView
 from wayveil.io.intake.time_columns import TimeGuess
 
-__all__ = ["axis_numbers", "columns_beside", "coordinates_of", "find_layout", "guess_degrees"]
+__all__ = [
+    "PositionGuess",
+    "axis_numbers",
+    "columns_beside",
+    "coordinates_of",
+    "find_layout",
+    "guess_degrees",
+    "guess_positions",
+]
 
 _WKB_BYTES = 21
 _GEOMETRIES = ("geometry", "latlon", "lonlat")
+_MAY_BE_PAIR = ("place", "line", "trajectory")
 _MOST_DEGREES = (360.0, 90.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PositionGuess:
+    """A position that is not two plain numbers: its columns, the forms and the orders that are possible."""
+
+    columns: tuple[str, ...]
+    forms: tuple[str, ...]
+    orders: tuple[str, ...] = ("lonlat",)
+
 
 Layout = tuple[str, dict[str, Any], tuple[TimeGuess, ...]]
 
@@ -27,6 +56,10 @@ def find_layout(view: TableView, times: dict[str, TimeGuess]) -> Layout:
     said: dict[str, Any] = {
         ours: name for ours, name in view.said.items() if ours in ("location", "x", "y", "geometry")
     }
+    for axis, limit in (("x", 180), ("y", 90)):
+        named = view.meaning.get(said.get(axis, ""))
+        if named is not None and named.role in ("lon", "lat"):
+            _is_axis(view, said[axis], limit)
     one = (times[""],) if "" in times else ()
     if said:
         layout = "visits" if "location" in said else "points"
@@ -39,9 +72,12 @@ def find_layout(view: TableView, times: dict[str, TimeGuess]) -> Layout:
     if view.headless:
         _name_coordinates(view)
     pair = _pair(view, "") or _pair(view, "end") or view.unordered
-    geometry = [name for role in _GEOMETRIES for name in view.named(role)]
+    both = _find_pair_column(view) if pair is None else ""
+    geometry = [name for role in _GEOMETRIES for name in view.named(role) if not both]
+    if both:
+        geometry = [both]
     spots = [name for name in view.named("place") if view.shapes[name].distinct < view.rows]
-    if geometry and not _is_points(view, geometry[0]):
+    if geometry and not both and not _is_points(view, geometry[0]):
         view.problems.append(f"Column '{geometry[0]}' holds lines or areas, no points.")
         geometry = []
     if not one:
@@ -96,12 +132,101 @@ def _best_name(view: TableView, names: Sequence[str]) -> str:
 
 
 def _pair(view: TableView, side: str) -> tuple[str, str] | None:
-    for x, y in (("lon", "lat"), ("x", "y")):
-        xs = [name for name in view.named(x, side) if view.is_numeric(name)]
-        ys = [name for name in view.named(y, side) if view.is_numeric(name)]
-        if xs and ys:
-            return xs[0], ys[0]
-    return None
+    lon = next((name for name in view.named("lon", side) if _is_axis(view, name, 180)), None)
+    lat = next((name for name in view.named("lat", side) if _is_axis(view, name, 90)), None)
+    if lon is not None and lat is not None:
+        return _right_way(view, lon, lat)
+    xs = [name for name in view.named("x", side) if view.is_numeric(name)]
+    ys = [name for name in view.named("y", side) if view.is_numeric(name)]
+    return (xs[0], ys[0]) if xs and ys else None
+
+
+def _is_axis(view: TableView, name: str, limit: float) -> bool:
+    """Whether a column that is called so holds coordinates, in whatever form; the form is kept in the view."""
+    if name in view.forms:
+        return True
+    if "form" in view.said:
+        view.forms[name] = (view.said["form"],)
+        return True
+    numbers = view.numbers(name) if view.is_numeric(name) else None
+    forms = detect_axis_format(name, view.text[name], numbers, limit)
+    if forms and forms != (DEGREES,):
+        view.forms[name] = forms
+    return bool(forms)
+
+
+def _right_way(view: TableView, lon: str, lat: str) -> tuple[str, str]:
+    """Return longitude and latitude; where only the other way round is possible, names are wrong."""
+    written = {*view.forms.get(lon, ()), *view.forms.get(lat, ())} - {DEGREES}
+    if written:
+        return lon, lat
+    orders = pair_orders(view.numbers(lon), view.numbers(lat))
+    if list(orders) != ["latlon"]:
+        return lon, lat
+    words = f"'{lat}' is taken to be the longitude and '{lon}' the latitude"
+    if all(words not in guess for guess in view.guesses):
+        view.guesses.append(f"{words}, against their names: only a longitude can be beyond 90.")
+    view.forms[lon] = view.forms[lat] = (DEGREES,)
+    return lat, lon
+
+
+def _find_pair_column(view: TableView) -> str:
+    """Return the column with both coordinates in one text, "" where there is none; how it is written goes to the view.
+
+    A name or the values say which comes first; a POINT of WKT has x first, as the standard says.
+    """
+    named = [name for role in _GEOMETRIES for name in view.named(role)]
+    others = [name for name, meaning in view.meaning.items() if meaning is None or meaning.role in _MAY_BE_PAIR]
+    for name in dict.fromkeys((*named, *others)):
+        if view.frame[name].dtype != pl.String or not view.shapes[name].distinct or view.is_numeric(name):
+            continue
+        form = detect_pair(view.text[name])
+        if not form or (form == PAIR and _is_plain_wkt(view, name)):
+            continue
+        view.forms[name] = (form,)
+        view.orders[name] = _pair_order(view, name) if form == PAIR else ("lonlat",)
+        return name
+    return ""
+
+
+def _is_plain_wkt(view: TableView, name: str) -> bool:
+    """Whether a column holds POINT (x y) with x first, which readers take as it is."""
+    head = view.sample(name).head(200)
+    if not bool(head.str.contains(r"(?i)^\s*POINT").all()):
+        return False
+    return view.said.get("order", "lonlat") == "lonlat" and _pair_order(view, name) == ("lonlat",)
+
+
+def _pair_order(view: TableView, name: str) -> tuple[str, ...]:
+    """Return which coordinate comes first in a column with both; both where nobody can tell."""
+    if "order" in view.said:
+        return (view.said["order"],)
+    first, second = read_numbers_of_pair(view, name, "lonlat")
+    possible = tuple(pair_orders(first, second))
+    meaning = view.meaning[name]
+    if meaning is not None and meaning.role in possible:
+        return (meaning.role,)
+    if len(possible) != 2:
+        return possible or ("lonlat",)
+    if not bool(view.sample(name).head(200).str.contains(r"(?i)^\s*(SRID=\d+;)?\s*POINT").all()):
+        return possible
+    # The taxis of Rome are the one file with points that everybody has in which the latitude comes first.
+    rome = first.is_between(41.0, 43.0) & second.is_between(11.5, 13.5)
+    if view.headless and view.frame.width == 3 and rome.sum() > 0.9 * view.rows:
+        view.guesses.append(f"The latitude comes first in '{name}', as in the taxis of Rome.")
+        return ("latlon",)
+    words = f"The longitude comes first in '{name}', as points of WKT have it; else say --position-order latlon."
+    if words not in view.guesses:
+        view.guesses.append(words)
+    return ("lonlat",)
+
+
+def read_numbers_of_pair(view: TableView, name: str, order: str) -> tuple[pl.Series, pl.Series]:
+    """Return x and y of a column with both coordinates."""
+    form = view.forms.get(name, (PAIR,))[0]
+    position = PositionColumn(columns=(name,), format=form, order=order)  # type: ignore[arg-type]
+    table = view.text[name].to_frame(name).select(*read_position(position))
+    return table["x"], table["y"]
 
 
 def _name_coordinates(view: TableView) -> None:
@@ -200,14 +325,35 @@ def guess_degrees(view: TableView, where: Mapping[str, Any]) -> bool | None:
         return True
     x, y = (axis_numbers(view, where[axis]) for axis in ("x", "y"))
     most_x, most_y = _MOST_DEGREES
-    fits = bool(((x.abs() <= most_x) & (y.abs() <= most_y)).mean() >= 0.95)  # type: ignore[operator]
-    if not fits:
-        return False
     first = where["x"] if isinstance(where["x"], str) else where["x"][0]
     meaning = view.meaning.get(first)
+    named = meaning is not None and meaning.role in ("lon", "lat")
+    # Of columns called so, half may be placeholders such as -999; no metres are within the range of degrees.
+    fits = bool(((x.abs() <= most_x) & (y.abs() <= most_y)).mean() >= (0.5 if named else 0.95))  # type: ignore[operator]
+    if not fits:
+        return False
     if view.headless:
         return True  # metres would be an area of a few steps
-    return True if meaning is not None and meaning.role == "lon" else None
+    return True if named else None
+
+
+def guess_positions(view: TableView, where: Mapping[str, Any]) -> dict[str, PositionGuess]:
+    """Return the positions that must be converted, as "point", or as "origin" and "destination" of trips."""
+    if where.get("geometry") in view.orders:
+        name = where["geometry"]
+        return {"point": PositionGuess(columns=(name,), forms=view.forms[name], orders=view.orders[name])}
+    if "x" not in where:
+        return {}
+    pairs = zip(*((names,) if isinstance(names, str) else names for names in (where["x"], where["y"])), strict=True)
+    ends = ("point",) if isinstance(where["x"], str) else ("origin", "destination")
+    found = {}
+    for end, pair in zip(ends, pairs, strict=True):
+        # Forms of both axes: where one of them can tell, both are written alike.
+        forms = [view.forms[name] for name in pair if name in view.forms]
+        if forms:
+            common = [form for form in forms[0] if all(form in other for other in forms)]
+            found[end] = PositionGuess(columns=pair, forms=tuple(common) or forms[0])
+    return found
 
 
 def axis_numbers(view: TableView, names: str | Sequence[str]) -> pl.Series:
@@ -219,6 +365,8 @@ def coordinates_of(view: TableView, where: Mapping[str, Any]) -> tuple[pl.Series
     """Return x and y of rows, None where places have names, or points are written in a way that is not known."""
     if "x" in where:
         return axis_numbers(view, where["x"]), axis_numbers(view, where["y"])
+    if where.get("geometry") in view.orders:
+        return read_numbers_of_pair(view, where["geometry"], view.orders[where["geometry"]][0])
     return _read_pair(view.frame[where["geometry"]]) if "geometry" in where else None
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from wayveil.io.intake.column_words import Meaning, column_meaning
+from wayveil.io.intake.column_words import Meaning, column_meaning, side_of_name
+from wayveil.io.intake.positions import read_axis
 from wayveil.io.tabular.time_formats import TimeFit, detect_time_formats, parse_time_text
 
 __all__ = ["ColumnProfile", "TableView", "names_in"]
@@ -57,6 +58,10 @@ class TableView:
         self._numbers: dict[str, pl.Series] = {}
         self._moments: dict[tuple[str, str], pl.Series] = {}
         self._fits: dict[str, tuple[TimeFit, ...]] = {}
+        self.forms: dict[str, tuple[str, ...]] = {}
+        """How coordinates are written that are no plain numbers, by column; several ways where nobody can tell."""
+        self.orders: dict[str, tuple[str, ...]] = {}
+        """Which coordinate comes first in columns with both; both where nobody can tell."""
         self.unordered: tuple[str, str] | None = None
         """Two columns of degrees of which nobody knows which is the longitude."""
         if geometry is not None:
@@ -64,8 +69,17 @@ class TableView:
         self._correct_names()
 
     def _correct_names(self) -> None:
-        """Take what a column holds before what its name says: "start" may be a time, and "from" a station."""
+        """Take what a column holds before what its name says: "start" may be a time, and "from" a station.
+
+        "Departure" and "Return" name the ends of a trip where they hold times.
+        """
         for name, meaning in self.meaning.items():
+            side = side_of_name(name) if meaning is None and not self.is_numeric(name) else ""
+            if side and self.shapes[name].distinct:
+                fits = self.fit(name)
+                if fits and fits[0].format not in ("number", "clock"):
+                    self.meaning[name] = Meaning(role="time", side=side, word=name)
+                continue
             if meaning is None or meaning.role != "place" or not meaning.side or self.is_numeric(name):
                 continue
             fits = self.fit(name)
@@ -85,7 +99,13 @@ class TableView:
         return self.shapes[name].type in ("numbers", "whole numbers")
 
     def numbers(self, name: str) -> pl.Series:
-        """Return a column as numbers, null where a value is none."""
+        """Return a column as numbers, null where a value is none; coordinates as degrees, once their form is known."""
+        form = self.forms.get(name, ("",))[0]
+        if form and f"{form} {name}" not in self._numbers:
+            text = self.text[name].to_frame("a")
+            self._numbers[f"{form} {name}"] = text.select(read_axis(pl.col("a"), form)).to_series().alias(name)
+        if form:
+            return self._numbers[f"{form} {name}"]
         if name not in self._numbers:
             values = self.frame[name]
             numeric = values.dtype.is_numeric()

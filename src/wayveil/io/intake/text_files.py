@@ -41,8 +41,8 @@ def list_text_files(path: Path) -> list[Path]:
         if has_wildcard(path):
             root = Path(path.anchor) if path.is_absolute() else Path()
             pattern = str(path.relative_to(path.anchor)) if path.is_absolute() else str(path)
-            found = sorted(file for file in root.glob(pattern) if file.is_file())
-            return [file for file in found if _is_named_table(file.name)]
+            matching = sorted(file for file in root.glob(pattern) if file.is_file())
+            return [file for file in matching if _is_named_table(file.name)]
         if not path.is_dir():
             return []
         files = sorted(file for file in path.rglob("*") if file.is_file() and not _is_beside(file))

@@ -8,13 +8,31 @@ import polars as pl
 
 from wayveil.io.intake.table_view import TableView
 from wayveil.io.tabular.messages import count
-from wayveil.io.tabular.time_formats import CLOCK, NUMBER, TimeFit, detect_time_formats, parse_time_text
+from wayveil.io.tabular.owner_columns import split_words
+from wayveil.io.tabular.time_formats import (
+    CLOCK,
+    NUMBER,
+    PARTS,
+    TimeFit,
+    detect_time_formats,
+    parse_time_text,
+    read_parts,
+)
 
 __all__ = ["TimeGuess", "find_times", "guess_time", "time_of_rows"]
 
 _ISO = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}(:?\d{2})?)?$"
 _MOST_OFFSET_MIN = 14 * 60
 _US_PER_MIN = 60 * 10**6
+_PART_WORDS = {
+    "year": ("year", "yyyy", "yr", "jahr", "annee", "ano", "anno"),
+    "month": ("month", "mon", "mm", "monat", "mois", "mes", "mese"),
+    "day": ("day", "dd", "dayofmonth", "tag", "jour", "dia", "giorno"),
+    "hour": ("hour", "hh", "hr", "hours", "stunde", "heure", "hora", "ora"),
+    "minute": ("minute", "min", "minutes", "mi", "minuto"),
+    "second": ("second", "sec", "ss", "seconds", "sekunde", "seconde", "segundo", "secondo"),
+}
+"""The parts of a time in columns of their own, and how these are called."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,6 +88,10 @@ def find_times(view: TableView) -> dict[str, TimeGuess]:
         clock = clocks.get(side)
         in_two = day and clock and (best in clock or not fit.has_clock)
         found[side] = _in_two_columns(view, day[0], clock[0]) if in_two and day and clock else guess_time(view, best)
+    parts = _find_parts(view)
+    best_one = found.get("")
+    if parts is not None and (best_one is None or not best_one.dated or not best_one.fits[0].has_clock):
+        found[""] = parts
     said = view.said.get("t")
     if said in view.frame.columns:
         found[""] = guess_time(view, said)
@@ -89,6 +111,8 @@ def guess_time(view: TableView, name: str) -> TimeGuess:
 
 def time_of_rows(view: TableView, time: TimeGuess) -> pl.Series:
     """Return the time of each row in microseconds (or as a plain number), null where there is none."""
+    if time.fits and time.fits[0].format == PARTS:
+        return _read_part_columns(view, time.columns)
     moments = view.moments(time.columns[0])
     if len(time.columns) == 2:
         moments = moments + parse_time_text(view.text[time.columns[1]], CLOCK)
@@ -101,6 +125,36 @@ def _in_two_columns(view: TableView, date: str, clock: str) -> TimeGuess:
     view.guesses.append(f"The time is the date in '{date}' and the time of day in '{clock}'.")
     bad = _count_bad(view, (date, clock))
     return TimeGuess(columns=(date, clock), fits=view.fit(date), bad=bad)
+
+
+def _find_parts(view: TableView) -> TimeGuess | None:
+    """Return the time that stands in columns for year, month and day, with hour, minute and second as far as there."""
+    by_word = {"".join(split_words(name)): name for name in view.frame.columns if view.is_numeric(name)}
+    found: list[str] = []
+    for part, words in _PART_WORDS.items():
+        name = next((by_word[word] for word in words if word in by_word), None)
+        if name is None:
+            if part in ("year", "month", "day"):
+                return None
+            break
+        found.append(name)
+    moments = _read_part_columns(view, tuple(found))
+    bad = moments.null_count()
+    if bad > view.rows // 10:
+        return None
+    if bad:
+        view.problems.append(
+            f"The time in {len(found)} columns from '{found[0]}' cannot be read in {count(bad, 'row')}."
+        )
+    view.guesses.append(f"The time stands in {len(found)} columns, from '{found[0]}' to '{found[-1]}'.")
+    fit = TimeFit(format=PARTS, share=1 - bad / max(1, view.rows), has_clock=len(found) > 3)
+    return TimeGuess(columns=tuple(found), fits=(fit,), bad=bad)
+
+
+def _read_part_columns(view: TableView, names: tuple[str, ...]) -> pl.Series:
+    return pl.DataFrame([view.text[name].alias(name) for name in names]).select(
+        read_parts([pl.col(name) for name in names]).alias("t")
+    )["t"]
 
 
 def _could_be_time(view: TableView, name: str) -> bool:

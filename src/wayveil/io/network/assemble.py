@@ -118,9 +118,9 @@ def turned(lines: Lines, source: IntArray, back: Sequence[bool] | np.ndarray) ->
     return Lines(offsets=offsets, x=lines.x[rows], y=lines.y[rows])
 
 
-def road_crs(shown: str, given: str | None, found: Crs | None) -> Crs | None:
+def road_crs(shown: str, given: str | None, file_crs: Crs | None) -> Crs | None:
     """Return the coordinate system of a network from what the caller and the file say; see `settle_crs`."""
-    return settle_crs(Table(path=shown, names=(), lazy=pl.LazyFrame(), csv=None), given, found)
+    return settle_crs(Table(path=shown, names=(), lazy=pl.LazyFrame(), csv=None), given, file_crs)
 
 
 def refuse_outside(shown: str, what: str, x: FloatArray, y: FloatArray, crs: Crs | None) -> None:

@@ -126,9 +126,9 @@ def _system(
     geometry: Lines | None,
 ) -> Crs | None:
     """Return the coordinate system: what is said, then what names say; lines alone are degrees if they can be."""
-    found = settle_crs(source.table, given, source.crs)
-    if found is not None or (ends is None and geometry is None):
-        return found
+    crs = settle_crs(source.table, given, source.crs)
+    if crs is not None or (ends is None and geometry is None):
+        return crs
     if ends == ENDS_DEGREES:
         return WGS84
     if given_ends is not None:

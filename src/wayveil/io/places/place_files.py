@@ -70,8 +70,8 @@ def read_places(path: str | Path, *, crs: str | None = None) -> Places:
     if has_format(file, "csv", "parquet"):
         return _places(open_table(path), crs, None, None)
     if has_format(file, "geojson", "geojson_lines"):
-        table, drawn, found = _features(shown, file)
-        return _places(table, crs, found, drawn)
+        table, drawn, file_crs = _features(shown, file)
+        return _places(table, crs, file_crs, drawn)
     if has_format(file, "osm"):
         table, drawn = places_of_osm(shown)
         return _places(table, None, WGS84, drawn)
@@ -86,8 +86,8 @@ def _places(table: Table, given: str | None, said: Crs | None, drawn: Sequence[S
     at = {name: i for i, name in enumerate(table.names) if name}
     where = [] if drawn is not None else _where(table, at)
     if "place" not in at:
-        told = f"places need the column 'place', their name; the file has {shown_names(table)}."
-        raise columns_error(table, told)
+        message = f"places need the column 'place', their name; the file has {shown_names(table)}."
+        raise columns_error(table, message)
     rows = table.read([at[name] for name in (*(n for n in _SAID if n in at), *where)])
     if not len(rows):
         raise table.wrong("there are no places; at least one is needed.")
@@ -95,21 +95,21 @@ def _places(table: Table, given: str | None, said: Crs | None, drawn: Sequence[S
     rows.refuse(~names.is_first_distinct(), "a place has the name of another place", "Give each a name of its own.")
     kinds = as_text(rows, at["node"]).fill_null("").to_list() if "node" in at else [""] * len(rows)
     radius, stay = (_amounts(rows, at.get(name)) for name in ("radius_m", "min_stay"))
-    found = shapes(drawn) if drawn is not None else _drawn(rows, [at[name] for name in where])
-    system = _system(table, given, said, where, found)
-    frame, found = _in_metres(rows, found, system)
-    middle_x, middle_y = centroids(found, len(rows))
+    outlines = shapes(drawn) if drawn is not None else _drawn(rows, [at[name] for name in where])
+    system = _system(table, given, said, where, outlines)
+    frame, outlines = _in_metres(rows, outlines, system)
+    middle_x, middle_y = centroids(outlines, len(rows))
     return Places(
         name=tuple(names.to_list()),
         node=tuple(kinds),
-        x=np.where(np.isnan(found.x), middle_x, found.x),
-        y=np.where(np.isnan(found.y), middle_y, found.y),
+        x=np.where(np.isnan(outlines.x), middle_x, outlines.x),
+        y=np.where(np.isnan(outlines.y), middle_y, outlines.y),
         radius_m=np.nan_to_num(radius, nan=0.0),
         min_stay=stay,
-        ring_place=found.ring_place,
-        ring_offsets=found.ring_offsets,
-        ring_x=found.ring_x,
-        ring_y=found.ring_y,
+        ring_place=outlines.ring_place,
+        ring_offsets=outlines.ring_offsets,
+        ring_x=outlines.ring_x,
+        ring_y=outlines.ring_y,
         frame=frame,
     )
 
@@ -140,10 +140,10 @@ def _drawn(rows: Rows, where: list[int]) -> Shapes:
     if rows.frame[str(where[0])].dtype != pl.String:
         raise rows.table.wrong(f"column '{name}' is no text; store POINT (x y) or POLYGON ((x y, x y, x y)) as WKT.")
     refuse_missing(rows, where[0])
-    found = [shape_of_wkt(text) for text in rows.frame[str(where[0])].to_list()]
-    bad = np.array([shape is None for shape in found], np.bool_)
+    outlines = [shape_of_wkt(text) for text in rows.frame[str(where[0])].to_list()]
+    bad = np.array([shape is None for shape in outlines], np.bool_)
     rows.refuse(bad, f"column '{name}' is no POINT, POLYGON or MULTIPOLYGON of finite numbers", _CORRECT)
-    return shapes([shape for shape in found if shape is not None])
+    return shapes([shape for shape in outlines if shape is not None])
 
 
 def _numbers(rows: Rows, position: int) -> FloatArray:
@@ -169,38 +169,38 @@ def _amounts(rows: Rows, position: int | None) -> FloatArray:
     return numbers.fill_null(np.nan).to_numpy()
 
 
-def _system(table: Table, given: str | None, said: Crs | None, where: list[str], found: Shapes) -> Crs | None:
+def _system(table: Table, given: str | None, said: Crs | None, where: list[str], outlines: Shapes) -> Crs | None:
     settled = settle_crs(table, given, said)
     if settled is not None or not where:
         return settled or WGS84
     if len(where) == 2:
         if looks_like(where[0], "lon"):
             return WGS84
-        if could_be_degrees(found.x, found.y):
+        if could_be_degrees(outlines.x, outlines.y):
             raise unsaid_degrees_error(table.path, "every place")
         return None
-    x = np.append(found.x, found.ring_x)
-    y = np.append(found.y, found.ring_y)
+    x = np.append(outlines.x, outlines.ring_x)
+    y = np.append(outlines.y, outlines.ring_y)
     return WGS84 if could_be_degrees(x[~np.isnan(x)], y[~np.isnan(y)]) else None
 
 
-def _in_metres(rows: Rows, found: Shapes, crs: Crs | None) -> tuple[Frame, Shapes]:
+def _in_metres(rows: Rows, outlines: Shapes, crs: Crs | None) -> tuple[Frame, Shapes]:
     degrees = crs is not None and bool(crs.degrees)
-    corner = found.ring_place[np.repeat(np.arange(len(found.ring_place)), np.diff(found.ring_offsets))]
-    bad = _outside(found.x, found.y, degrees) & ~np.isnan(found.x)
-    bad |= np.bincount(corner[_outside(found.ring_x, found.ring_y, degrees)], minlength=len(rows)) > 0
+    corner = outlines.ring_place[np.repeat(np.arange(len(outlines.ring_place)), np.diff(outlines.ring_offsets))]
+    bad = _outside(outlines.x, outlines.y, degrees) & ~np.isnan(outlines.x)
+    bad |= np.bincount(corner[_outside(outlines.ring_x, outlines.ring_y, degrees)], minlength=len(rows)) > 0
     form = "longitudes from -180 to 180 with latitudes from -90 to 90" if degrees else "metres below 10^13"
     rows.refuse(bad, f"coordinates are not {form}", _CORRECT)
     if not degrees:
-        return Frame(crs="" if crs is None else crs.name), found
-    points = ~np.isnan(found.x)
-    every_x = np.append(found.x[points], found.ring_x)
-    every_y = np.append(found.y[points], found.ring_y)
+        return Frame(crs="" if crs is None else crs.name), outlines
+    points = ~np.isnan(outlines.x)
+    every_x = np.append(outlines.x[points], outlines.ring_x)
+    every_y = np.append(outlines.y[points], outlines.ring_y)
     frame = Frame.for_degrees(every_x, every_y, crs=WGS84.name if crs is None else crs.name)
-    x, y = frame.to_metres(found.x, found.y)
-    ring_x, ring_y = frame.to_metres(found.ring_x, found.ring_y)
+    x, y = frame.to_metres(outlines.x, outlines.y)
+    ring_x, ring_y = frame.to_metres(outlines.ring_x, outlines.ring_y)
     return frame, Shapes(
-        x=x, y=y, ring_place=found.ring_place, ring_offsets=found.ring_offsets, ring_x=ring_x, ring_y=ring_y
+        x=x, y=y, ring_place=outlines.ring_place, ring_offsets=outlines.ring_offsets, ring_x=ring_x, ring_y=ring_y
     )
 
 

@@ -99,9 +99,9 @@ def _beginning(node: str, code: dict[str, int]) -> int:
     """Return the longest beginning of a key that is a node, -1 where none is."""
     parts = node.split("/")
     for end in range(len(parts), 0, -1):
-        found = code.get("/".join(parts[:end]), -1)
-        if found >= 0:
-            return found
+        leaf = code.get("/".join(parts[:end]), -1)
+        if leaf >= 0:
+            return leaf
     return -1
 
 

@@ -49,11 +49,11 @@ def shape_of_wkt(text: str | None) -> Shape | None:
     >>> shape_of_wkt("POINT Z (1 2 3)"), shape_of_wkt("LINESTRING (0 0, 1 1)")
     (((1.0, 2.0), []), None)
     """
-    found = _WKT.fullmatch(text or "")
-    if found is None:
+    match = _WKT.fullmatch(text or "")
+    if match is None:
         return None
-    kind = found.group(1).upper()
-    body = found.group(2)
+    kind = match.group(1).upper()
+    body = match.group(2)
     if not _FORMS[kind].fullmatch(body):
         return None
     if kind == "POINT":
@@ -72,23 +72,23 @@ def shape_of_geojson(geometry: Any) -> Shape | None:
     (None, [[(0.0, 0.0), (2.0, 0.0), (2.0, 2.0)]])
     """
     kind = geometry.get("type") if isinstance(geometry, dict) else None
-    found = geometry.get("coordinates") if isinstance(geometry, dict) else None
+    coordinates = geometry.get("coordinates") if isinstance(geometry, dict) else None
     if kind == "Point":
-        points = _pairs([found])
+        points = _pairs([coordinates])
         return None if points is None else (points[0], [])
     if kind not in ("Polygon", "MultiPolygon"):
         return None
-    polygons = [found] if kind == "Polygon" else found
+    polygons = [coordinates] if kind == "Polygon" else coordinates
     if not isinstance(polygons, list) or not all(isinstance(p, list) and p for p in polygons):
         return None
     return _polygons([_pairs(polygon[0]) for polygon in polygons])
 
 
-def shapes(found: Sequence[Shape]) -> Shapes:
+def shapes(listed: Sequence[Shape]) -> Shapes:
     """Return shapes as flat columns."""
     nowhere = (float("nan"), float("nan"))
-    at = np.array([nowhere if point is None else point for point, _ in found], np.float64).reshape(-1, 2)
-    rings = [(i, ring) for i, (_, own) in enumerate(found) for ring in own]
+    at = np.array([nowhere if point is None else point for point, _ in listed], np.float64).reshape(-1, 2)
+    rings = [(i, ring) for i, (_, own) in enumerate(listed) for ring in own]
     corners = np.array([corner for _, ring in rings for corner in ring], np.float64).reshape(-1, 2)
     return Shapes(
         x=at[:, 0],
@@ -123,15 +123,15 @@ def centroids(shapes: Shapes, n: int) -> tuple[FloatArray, FloatArray]:
 
 
 def _polygons(rings: Sequence[Ring | None]) -> Shape | None:
-    found: list[Ring] = []
+    all_rings: list[Ring] = []
     for ring in rings:
         if ring is None:
             return None
         corners = ring[:-1] if len(ring) > 1 and ring[0] == ring[-1] else ring
         if len(set(corners)) < 3:
             return None
-        found.append(corners)
-    return (None, found) if found else None
+        all_rings.append(corners)
+    return (None, all_rings) if all_rings else None
 
 
 def _points(body: str) -> Ring | None:
@@ -142,7 +142,7 @@ def _pairs(positions: Any) -> Ring | None:
     """Return (x, y) of each position, or None where one is not two to four finite numbers."""
     if not isinstance(positions, list):
         return None
-    found = []
+    pairs = []
     for position in positions:
         if not isinstance(position, list) or not 2 <= len(position) <= 4:
             return None
@@ -152,5 +152,5 @@ def _pairs(positions: Any) -> Ring | None:
             return None
         if not (isfinite(x) and isfinite(y)):
             return None
-        found.append((x, y))
-    return found
+        pairs.append((x, y))
+    return pairs

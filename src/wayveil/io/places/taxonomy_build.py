@@ -58,8 +58,8 @@ def _refuse_alike(shown: str, taxonomy: Taxonomy) -> None:
     """Refuse sensitive nodes with another node that is alike: stops at one of them would not count for the other."""
     keys = [similar_key(name) for name in taxonomy.nodes]
     times = Counter(keys)
-    told = {key for key, sensitive in zip(keys, taxonomy.sensitive.tolist(), strict=True) if sensitive}
-    alike = sum(times[key] for key in told if times[key] > 1)
+    sensitive_keys = {key for key, sensitive in zip(keys, taxonomy.sensitive.tolist(), strict=True) if sensitive}
+    alike = sum(times[key] for key in sensitive_keys if times[key] > 1)
     if alike:
         raise InputError(
             f"{shown}: {alike:,} nodes of the taxonomy, sensitive ones among them, differ from another only by case, "

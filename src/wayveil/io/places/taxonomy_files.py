@@ -69,17 +69,17 @@ def read_taxonomy(path: str | Path, *, sensitive_nodes: Sequence[str] = ()) -> T
     shown = str(path)
     file = Path(path)
     if has_format(file, "csv", "parquet"):
-        found = _table(path)
+        table = _table(path)
     elif has_format(file, "tree_json"):
-        found = read_json(shown, file)
+        table = read_json(shown, file)
     elif has_format(file, "tree_text"):
-        found = read_keys(shown, file)
+        table = read_keys(shown, file)
     else:
         raise InputError(
             f"{shown}: the format of a taxonomy is told by the suffix; give a .csv, .csv.gz, .parquet, .json, .json.gz "
             "or .txt file."
         )
-    return in_tree_order(labelled(shown, found, sensitive_nodes))
+    return in_tree_order(labelled(shown, table, sensitive_nodes))
 
 
 def write_taxonomy(taxonomy: Taxonomy, path: str | Path) -> None:
@@ -217,10 +217,10 @@ def _cycle(parent: IntArray) -> list[int]:
             seen_from[node] = start
             node = above[node]
         if node >= 0 and seen_from[node] == start:
-            found = [node]
-            while above[found[-1]] != node:
-                found.append(above[found[-1]])
-            return found
+            cycle = [node]
+            while above[cycle[-1]] != node:
+                cycle.append(above[cycle[-1]])
+            return cycle
     return []
 
 

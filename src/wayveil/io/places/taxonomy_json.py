@@ -28,17 +28,17 @@ _BELOW = ("categories", "children")
 
 def read_json(shown: str, file: Path) -> Taxonomy:
     """Return the tree of a document: nested objects with name and categories or children, or an object of keys."""
-    found = _document(shown, file)
-    if isinstance(found, list) and found and all(isinstance(key, str) for key in found):
-        return tree_of_keys(shown, [(key, f"entry {i:,}") for i, key in enumerate(found, 1)])
-    if isinstance(found, dict) and not isinstance(found.get("name"), str) and _below(found) is None:
-        if any(isinstance(value, dict) and _below(value) is not None for value in found.values()):
+    document = _document(shown, file)
+    if isinstance(document, list) and document and all(isinstance(key, str) for key in document):
+        return tree_of_keys(shown, [(key, f"entry {i:,}") for i, key in enumerate(document, 1)])
+    if isinstance(document, dict) and not isinstance(document.get("name"), str) and _below(document) is None:
+        if any(isinstance(value, dict) and _below(value) is not None for value in document.values()):
             raise InputError(
                 f"{shown}: an object of the JSON has nodes below it but no 'name'; give the list of nodes itself."
             )
-        return tree_of_keys(shown, [(key, f"entry {i:,}") for i, key in enumerate(found, 1)])
-    if isinstance(found, (dict, list)):
-        return _nested(shown, found)
+        return tree_of_keys(shown, [(key, f"entry {i:,}") for i, key in enumerate(document, 1)])
+    if isinstance(document, (dict, list)):
+        return _nested(shown, document)
     raise InputError(f"{shown}: the JSON holds no taxonomy; a list or an object of nodes is needed.")
 
 
@@ -103,9 +103,15 @@ class _Nodes:
         return len(self.name) - 1
 
 
-def _nested(shown: str, found: Any) -> Taxonomy:
+def _nested(shown: str, document: Any) -> Taxonomy:
     nodes = _Nodes()
-    tops = found if isinstance(found, list) else [found] if isinstance(found.get("name"), str) else _below(found) or []
+    tops = (
+        document
+        if isinstance(document, list)
+        else [document]
+        if isinstance(document.get("name"), str)
+        else _below(document) or []
+    )
     root = nodes.add(ROOT, -1, False) if len(tops) != 1 else -1
     waiting = [(top, root) for top in reversed(tops)]
     while waiting:
@@ -173,7 +179,7 @@ def _document(shown: str, file: Path) -> Any:
         return dict(pairs)
 
     try:
-        found = json.loads(text, object_pairs_hook=once)
+        document = json.loads(text, object_pairs_hook=once)
     except json.JSONDecodeError as error:
         raise InputError(
             f"{shown}: the file is not valid JSON from line {error.lineno:,} on; it may be cut short. Write it again."
@@ -185,7 +191,7 @@ def _document(shown: str, file: Path) -> Any:
             f"{shown}: {count(len(twice), 'key')} of the JSON, first {twice[0]!r}, comes twice in one object; give "
             "each once."
         )
-    return found
+    return document
 
 
 def _content(shown: str, file: Path) -> bytes:

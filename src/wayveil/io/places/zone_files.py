@@ -170,20 +170,21 @@ def _text(value: Any) -> str | None:
     return normal_text(str(value)) or None
 
 
-def _ids(shown: str, layer: _Layer, asked: str) -> tuple[str, list[str]]:
+def _ids(shown: str, layer: _Layer, wanted_name: str) -> tuple[str, list[str]]:
     """Return the column that tells zones apart, and the ids."""
 
     def is_id(values: list[str | None]) -> bool:
         return None not in values and len(set(values)) == len(values)
 
-    if asked != "auto":
-        if asked not in layer.columns:
+    if wanted_name != "auto":
+        if wanted_name not in layer.columns:
             known = sorted(layer.columns)
             raise InputError(
-                f"{shown}: there is no column {asked!r} with ids of zones; the file has {', '.join(known) or 'none'}."
-                f"{closest(asked, known)}"
+                f"{shown}: there is no column {wanted_name!r} with ids of zones; the file has "
+                f"{', '.join(known) or 'none'}."
+                f"{closest(wanted_name, known)}"
             )
-        found = layer.columns[asked]
+        found = layer.columns[wanted_name]
         missing = sum(value is None for value in found)
         if missing or not is_id(found):
             what = (
@@ -191,8 +192,8 @@ def _ids(shown: str, layer: _Layer, asked: str) -> tuple[str, list[str]]:
                 if missing
                 else "an id stands twice"
             )
-            raise InputError(f"{shown}: in column {asked!r} {what}; every zone needs an id of its own.")
-        return f"column {asked!r}", [str(value) for value in found]
+            raise InputError(f"{shown}: in column {wanted_name!r} {what}; every zone needs an id of its own.")
+        return f"column {wanted_name!r}", [str(value) for value in found]
     usual = {name.lower(): name for name in reversed(list(layer.columns))}
     for column in (*(usual[word] for word in _USUAL_IDS if word in usual), *layer.columns):
         if is_id(layer.columns[column]):

@@ -82,8 +82,8 @@ def system_error(error: BaseException) -> int | None:
     >>> system_error(ValueError("no space left on device (os error 28)")), system_error(ValueError("no column"))
     (28, None)
     """
-    found = _OS_ERROR.search(str(error))
-    return int(found.group(1)) if found else None
+    match = _OS_ERROR.search(str(error))
+    return int(match.group(1)) if match else None
 
 
 def _remove(part: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wayveil.model import Frame, Points, Regions
+from wayveil.model import Boxes, Frame, Points
 from wayveil.model.data.ragged import FloatArray, IntArray
 
 __all__ = ["DECIMALS", "SLACK_DEG", "boxes_to_file", "boxes_to_metres", "points_to_file"]
@@ -47,7 +47,7 @@ def points_to_file(data: Points) -> tuple[FloatArray, FloatArray]:
     return np.rint(x * unit) / unit + 0.0, np.rint(y * unit) / unit + 0.0
 
 
-def boxes_to_file(data: Regions) -> dict[str, FloatArray]:
+def boxes_to_file(data: Boxes) -> dict[str, FloatArray]:
     """Return the sides of boxes as coordinates of the file: x_min, x_max, y_min, y_max.
 
     A box begins between -180 and 180 and may end beyond: one across the antimeridian goes from 179 to 181, so that

@@ -31,10 +31,10 @@ from wayveil.io.tabular.codes import by_name
 from wayveil.io.tabular.table import Rows
 from wayveil.io.tabular.timestamps import time_column
 from wayveil.model import (
+    Boxes,
     Extent,
     Frame,
     Points,
-    Regions,
     RoadNetwork,
     Routes,
     Stops,
@@ -191,10 +191,10 @@ class PointsLayout(Layout):
         return Extent.of(column["x"], column["y"])
 
 
-class RegionsLayout(Layout):
-    """Regions: their number in the trajectory, and the sides of the boxes in time and space."""
+class BoxesLayout(Layout):
+    """Boxes: their number in the trajectory, and the sides of the boxes in time and space."""
 
-    data = Regions
+    data = Boxes
     columns: ClassVar[Mapping[str, Word]] = {
         "traj_id": "text",
         "seq": "integer",
@@ -213,7 +213,7 @@ class RegionsLayout(Layout):
         "y_max": "lat_max",
     }
 
-    def where(self, data: Regions, path: str | Path, *, public: bool) -> dict[str, pl.Series]:
+    def where(self, data: Boxes, path: str | Path, *, public: bool) -> dict[str, pl.Series]:
         """Return the sides in coordinates of the file."""
         return {name: pl.Series(side, dtype=pl.Float64) for name, side in boxes_to_file(data).items()}
 
@@ -242,7 +242,7 @@ class RegionsLayout(Layout):
         wide = sides["x_max"] - sides["x_min"] > 360 + 2 * SLACK_DEG
         refuse(rows, wide, "a box goes around the earth more than once")
 
-    def as_published(self, data: Regions) -> Regions:
+    def as_published(self, data: Boxes) -> Boxes:
         """Return boxes without -0.0, whose sides in degrees are rounded outwards."""
         sides: dict[str, Any] = dict(boxes_to_metres(data.frame, boxes_to_file(data)))
         return replace(data, **sides)
@@ -377,9 +377,9 @@ class TripsLayout(Layout):
         for place, t in (("origin", "t_start"), ("destination", "t_end")):
             refuse_empty(path, place, ends.places)
             code = pl.Series(getattr(ends, place)[lines])
-            gone = code < 0
-            columns[place] = names.gather(code.set(gone, None))
-            columns[t] = time_column(getattr(ends, t)[lines], data.time_format).set(gone, None)
+            is_missing = code < 0
+            columns[place] = names.gather(code.set(is_missing, None))
+            columns[t] = time_column(getattr(ends, t)[lines], data.time_format).set(is_missing, None)
         return columns
 
     def read(self, rows: Rows, again: BoolArray, beside: Beside) -> dict[str, Any]:
@@ -390,8 +390,8 @@ class TripsLayout(Layout):
         for place, t in (("origin", "t_start"), ("destination", "t_end")):
             values = rows.frame[str(self.position(place))]
             text[place] = values.set((values == "").fill_null(False), None)
-            columns[t], there = read_times_or_none(rows, self.position(t), beside.time_format)
-            refuse(rows, text[place].is_not_null().to_numpy() != there, f"only one of {place} and {t} is there")
+            columns[t], has_time = read_times_or_none(rows, self.position(t), beside.time_format)
+            refuse(rows, text[place].is_not_null().to_numpy() != has_time, f"only one of {place} and {t} is there")
         both = text["origin"].is_not_null() & text["destination"].is_not_null()
         refuse(rows, (text["origin"].is_null() & text["destination"].is_null()), "a trip has neither end")
         refuse(rows, both.to_numpy() & (columns["t_end"] < columns["t_start"]), "a trip ends before it begins")
@@ -409,7 +409,7 @@ class TripsLayout(Layout):
 
 LAYOUTS: Mapping[str, Layout] = {
     layout.data.kind: layout
-    for layout in (VisitsLayout(), PointsLayout(), RegionsLayout(), RoutesLayout(), StopsLayout(), TripsLayout())
+    for layout in (VisitsLayout(), PointsLayout(), BoxesLayout(), RoutesLayout(), StopsLayout(), TripsLayout())
 }
 """The layout of every kind, by its name."""
 

@@ -222,8 +222,8 @@ def _check_form(rows: Rows, data: Data, ids: pl.Series, layout: Layout, frame: F
     exact = {renamed.get(name, name): pl.Series(values, dtype=pl.Float64) for name, values in column.items()}
     written = written.with_columns(**exact)
     if rows.table.csv is None and rows.table.places is None:
-        found = rows.frame.rename({str(i): name for i, name in enumerate(written.columns)})
-        if not found.equals(written):
+        named_rows = rows.frame.rename({str(i): name for i, name in enumerate(written.columns)})
+        if not named_rows.equals(written):
             raise rows.table.wrong(
                 "the file is not in the form in which it is written. Publish again; a published file must not be "
                 "edited."

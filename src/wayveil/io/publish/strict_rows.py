@@ -57,9 +57,11 @@ def read_times(rows: Rows, position: int, time_format: TimeFormat) -> IntArray:
     refuse(rows, values.is_null(), f"{name} is empty")
     if not len(values):
         return np.zeros(0, np.int64)
-    t, found, _ = parse_times(rows, position)
-    if found not in _FORMS[time_format]:
-        raise rows.table.wrong(f"not a published table: {name} must be of the form '{time_format}', but is '{found}'.")
+    t, file_format, _ = parse_times(rows, position)
+    if file_format not in _FORMS[time_format]:
+        raise rows.table.wrong(
+            f"not a published table: {name} must be of the form '{time_format}', but is '{file_format}'."
+        )
     return t
 
 
@@ -67,13 +69,13 @@ def read_times_or_none(rows: Rows, position: int, time_format: TimeFormat) -> tu
     """Return a column of times in which some may be missing, 0 there; and which are there."""
     values = rows.frame[str(position)]
     missing = values.is_null() | (values == "") if values.dtype == pl.String else values.is_null()
-    there = ~missing.fill_null(True).to_numpy()
-    if not there.any():
-        return np.zeros(len(values), np.int64), there
+    has_time = ~missing.fill_null(True).to_numpy()
+    if not has_time.any():
+        return np.zeros(len(values), np.int64), has_time
     # A gap is filled with another time of the column, so that lines keep their numbers in messages.
-    filled = values.set(pl.Series(~there), values[int(there.argmax())])
+    filled = values.set(pl.Series(~has_time), values[int(has_time.argmax())])
     t = read_times(replace(rows, frame=rows.frame.with_columns(filled.alias(str(position)))), position, time_format)
-    return np.where(there, t, 0), there
+    return np.where(has_time, t, 0), has_time
 
 
 def read_numbers(rows: Rows, position: int) -> FloatArray:

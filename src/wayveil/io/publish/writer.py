@@ -157,21 +157,21 @@ def write_parquet(frame: pl.DataFrame, stream: IO[bytes], metadata: dict[str, st
     )
 
 
-def first_columns(data: Data, path: str | Path, ids: Sequence[str] | None, who: str) -> dict[str, pl.Series]:
+def first_columns(data: Data, path: str | Path, ids: Sequence[str] | None, component: str) -> dict[str, pl.Series]:
     """Return traj_id and, where the owners are given, user_id; one value per trajectory."""
     names = pl.Series([str(i) for i in range(len(data))] if ids is None else list(ids), dtype=pl.String)
     if len(names) != len(data) or names.n_unique() != len(data):
-        raise OutputError(f"{path}: {who} needs one id for each trajectory, without repetition.")
+        raise OutputError(f"{path}: {component} needs one id for each trajectory, without repetition.")
     first = {"traj_id": names}
     if data.owners == "given":
         first["user_id"] = pl.Series(data.owner).cast(pl.String)
     return first
 
 
-def rows_in_order(data: Data, path: str | Path, ids: Sequence[str] | None, who: str) -> dict[str, pl.Series]:
+def rows_in_order(data: Data, path: str | Path, ids: Sequence[str] | None, component: str) -> dict[str, pl.Series]:
     """Return the same with one value per row, and seq: the position of a row in its trajectory."""
     trajectory = trajectory_of_row(data.offsets)
-    columns = {name: values.gather(trajectory) for name, values in first_columns(data, path, ids, who).items()}
+    columns = {name: values.gather(trajectory) for name, values in first_columns(data, path, ids, component).items()}
     columns["seq"] = pl.Series(np.arange(data.n_rows) - data.offsets[:-1][trajectory], dtype=pl.Int64)
     return columns
 

@@ -92,17 +92,17 @@ def check_form(
         if not same:
             raise InputError(f"{path}: the file is not in the form in which it is written. {_AGAIN}")
         return ()
-    made = io.BytesIO()
-    write_stream(frame, made, suffix, pattern, geometry or ())
+    expected_bytes = io.BytesIO()
+    write_stream(frame, expected_bytes, suffix, pattern, geometry or ())
     content = file.read_bytes()
-    if content == made.getvalue():
+    if content == expected_bytes.getvalue():
         return ()
-    found = footer_facts(content)
-    wanted = footer_facts(made.getvalue())
-    other_writer = found is not None and wanted is not None and found.writer != wanted.writer
-    if not other_writer or found is None or wanted is None or not _WRITER.fullmatch(found.writer):
+    facts = footer_facts(content)
+    wanted = footer_facts(expected_bytes.getvalue())
+    other_writer = facts is not None and wanted is not None and facts.writer != wanted.writer
+    if not other_writer or facts is None or wanted is None or not _WRITER.fullmatch(facts.writer):
         raise InputError(f"{path}: the file is not in the form in which it is written. {_AGAIN}")
-    if found.schema != wanted.schema or found.metadata != wanted.metadata:
+    if facts.schema != wanted.schema or facts.metadata != wanted.metadata:
         raise InputError(f"{path}: the file has another schema or other metadata than are written. {_AGAIN}")
     return (_OTHER_WRITER,)
 

@@ -13,9 +13,10 @@ from wayveil.errors import InputError, UsageError
 from wayveil.io.publish.writer import write_table
 from wayveil.io.publish.written_form import check_form, check_start
 from wayveil.io.tabular.table import open_table
+from wayveil.model.data.ragged import FloatArray
 from wayveil.model.places.zone_polygons import ZonePolygons
 
-__all__ = ["check_outlines", "outlines_of_names", "write_outlines"]
+__all__ = ["check_outlines", "outlines_of_names", "sides_of_names", "write_outlines"]
 
 _COLUMNS = ("zone", "geometry")
 _NUMBER = r"(-?[0-9.]*[0-9](?:e[+-]?[0-9]+)?|)"  # nothing, where a side is open
@@ -52,6 +53,28 @@ def outlines_of_names(names: Iterable[str]) -> dict[str, str | None]:
         high = high or limits[along][1]
         found[name] = f"POLYGON (({left} {low}, {right} {low}, {right} {high}, {left} {high}, {left} {low}))"
     return found
+
+
+def sides_of_names(names: Iterable[str]) -> FloatArray:
+    """Return left, right, lower and upper side of rectangles, as their names say; without end where a side is open.
+
+    Rows of other names have no numbers.  Longitudes and latitudes stay degrees.
+
+    Examples
+    --------
+    >>> sides_of_names(["x0..100_y-50..50_t4h", "x100.._y-50..50", "Park"]).tolist()
+    [[0.0, 100.0, -50.0, 50.0], [100.0, inf, -50.0, 50.0], [nan, nan, nan, nan]]
+    """
+    rows = []
+    for name in names:
+        match = _RECTANGLE.fullmatch(name)
+        if match is None:
+            rows.append([np.nan] * 4)
+            continue
+        ends = (-np.inf, np.inf, -np.inf, np.inf)
+        texts = match.group(2, 3, 5, 6)
+        rows.append([float(text) if text else end for text, end in zip(texts, ends, strict=True)])
+    return np.array(rows, np.float64).reshape(-1, 4)
 
 
 def _rim(names: Iterable[str], axis: str) -> tuple[str, str]:

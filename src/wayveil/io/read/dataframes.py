@@ -22,7 +22,7 @@ from wayveil.io.tabular.detect import kind_of_table
 from wayveil.io.tabular.messages import count
 from wayveil.io.tabular.normal_columns import SimilarIds
 from wayveil.io.tabular.table import Table, refuse_repeated
-from wayveil.model import Data, Points, Regions, Visits
+from wayveil.model import Boxes, Data, Points, Visits
 from wayveil.model.normal import normal_text
 
 __all__ = [
@@ -156,8 +156,8 @@ def from_frame(
         "movingpandas": from_movingpandas,
         "arrow": from_arrow,
     }[library]
-    found: Visits | Points = read(frame, crs=crs, owners=owners, similar_ids=similar_ids)
-    return found
+    data: Visits | Points = read(frame, crs=crs, owners=owners, similar_ids=similar_ids)
+    return data
 
 
 def table_in_memory(frame: Any) -> tuple[pl.DataFrame, str | None] | None:
@@ -235,7 +235,7 @@ def from_geopandas(
     return data  # type: ignore[return-value]
 
 
-def to_geopandas(data: Points | Regions, *, ids: Sequence[str] | None = None) -> Any:
+def to_geopandas(data: Points | Boxes, *, ids: Sequence[str] | None = None) -> Any:
     """Return a GeoPandas frame: points, or the boxes of regions, in the coordinates of the file."""
     geopandas = _import("geopandas")
     shapely = _import("shapely")
@@ -425,8 +425,8 @@ def _from_pandas(pandas: Any, values: Any) -> pl.Series:
         plain = values.dt.tz_convert("UTC").dt.tz_localize(None) if zone is not None else values
         moments = plain.to_numpy()
         moments = moments if moments.dtype == "datetime64[ns]" else moments.astype("datetime64[us]")
-        found = pl.Series(moments)
-        return found.dt.replace_time_zone("UTC") if zone is not None else found
+        series = pl.Series(moments)
+        return series.dt.replace_time_zone("UTC") if zone is not None else series
     if isinstance(values.dtype, np.dtype) and values.dtype.kind in "biu":
         return pl.Series(values.to_numpy())
     if isinstance(values.dtype, np.dtype) and values.dtype.kind == "f":

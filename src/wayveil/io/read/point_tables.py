@@ -83,10 +83,10 @@ def points_of(source: Source, options: ReadOptions) -> Loaded:
     rows = table.read(columns.positions)
     read = read_trajectories(rows, columns, options, drop_varying=True)
     x, y = _coordinates(rows, columns)
-    frame, told = _choose_frame(rows, columns, crs, source.assumed, x, y, piece=options.piece)
+    frame, more_notes = _choose_frame(rows, columns, crs, source.assumed, x, y, piece=options.piece)
     if frame.degrees and options.frame is not None:
         frame = options.frame
-    notes = [*read.notes, *told]
+    notes = [*read.notes, *more_notes]
     trajectory = read.trajectory
     t = read.t
     order, unsorted = time_order(trajectory, t)
@@ -97,8 +97,10 @@ def points_of(source: Source, options: ReadOptions) -> Loaded:
         t = t[order]
         x = x[order]
         y = y[order]
-    keep, told = one_row_per_time(rows, trajectory, t, {"x": x, "y": y}, order, options.on_duplicate_time, "position")
-    notes.extend(told)
+    keep, more_notes = one_row_per_time(
+        rows, trajectory, t, {"x": x, "y": y}, order, options.on_duplicate_time, "position"
+    )
+    notes.extend(more_notes)
     if keep is not None:
         trajectory = trajectory[keep]
         t = t[keep]

@@ -57,8 +57,8 @@ def name_owners(
     own = pl.DataFrame({"traj_id": loaded.ids.cast(pl.String)})
     said = said.join(own, on="traj_id", how="semi", maintain_order="left")
     said, notes = _settle_alike(shown, said, (columns or {}).get("user_id", "user_id"), similar_ids)
-    found = own.join(said.group_by("traj_id").agg("user_id"), on="traj_id", how="left", maintain_order="left")
-    owners = found["user_id"].list.len().fill_null(0).to_numpy()
+    named = own.join(said.group_by("traj_id").agg("user_id"), on="traj_id", how="left", maintain_order="left")
+    owners = named["user_id"].list.len().fill_null(0).to_numpy()
     several = int((owners > 1).sum())
     without = int((owners == 0).sum())
     if several:
@@ -71,7 +71,7 @@ def name_owners(
             f"{shown}: {count(without, 'trajectory')} of the {len(owners):,} of the input {was(without)} given no "
             "owner; give the tables that name all of them."
         )
-    people = found["user_id"].list.first()
+    people = named["user_id"].list.first()
     codes = by_first_appearance(people)[0] if len(people) else np.zeros(0, np.int64)
     note = (
         f"The owners, {count(people.n_unique(), 'different one')}, were taken from {count(len(paths), 'other table')}."
@@ -170,13 +170,13 @@ def mark_known(loaded: Loaded, path: str | Path) -> Loaded:
         t = np.zeros(0, np.int64)
     named = pl.DataFrame({"id": ids, "t": t})
     own = loaded.ids.cast(pl.String).gather(trajectory_of_row(data.offsets))
-    there = pl.DataFrame({"id": own, "t": data.t})
+    present = pl.DataFrame({"id": own, "t": data.t})
     absent = ~named.join(
-        there.with_columns(pl.lit(True).alias("there")), on=["id", "t"], how="left", maintain_order="left"
+        present.with_columns(pl.lit(True).alias("there")), on=["id", "t"], how="left", maintain_order="left"
     )["there"].fill_null(False)
     rows.refuse(absent, "a trajectory and a time that the input does not have", "Correct or remove these rows.")
     named = named.unique().with_columns(pl.lit(True).alias("known"))
-    known = there.join(named, on=["id", "t"], how="left", maintain_order="left")["known"].fill_null(False).to_numpy()
+    known = present.join(named, on=["id", "t"], how="left", maintain_order="left")["known"].fill_null(False).to_numpy()
     marked = int(known.sum())
     note = f"{count(marked, 'position')} of {data.n_rows:,} {was(marked)} marked as known to an attacker."
     return replace(loaded, data=replace(data, known=known), notes=(*loaded.notes, note))
@@ -213,12 +213,12 @@ def locate(loaded: Loaded, path: str | Path, *, crs: str | None = None) -> Loade
             frame = Frame.for_degrees(x, y, crs=system.name)
             x, y = frame.to_metres(x, y)
     row_of = {name: row for row, name in enumerate(names.to_list())}
-    found = np.array([row_of.get(name, -1) for name in data.place_names()], np.int64)
-    if (missing := int((found < 0).sum())) > 0:
+    row_of_place = np.array([row_of.get(name, -1) for name in data.place_names()], np.int64)
+    if (missing := int((row_of_place < 0).sum())) > 0:
         raise table.wrong(
             f"{count(missing, 'location')} of the input {was(missing)} not found; give every one a place."
         )
-    return replace(loaded, data=replace(data, place_x=x[found], place_y=y[found], place_frame=frame))
+    return replace(loaded, data=replace(data, place_x=x[row_of_place], place_y=y[row_of_place], place_frame=frame))
 
 
 def read_groups(path: str | Path) -> dict[str, list[str]]:
@@ -235,20 +235,20 @@ def read_groups(path: str | Path) -> dict[str, list[str]]:
     """
     table = open_table(path)
     rows = table.read(_columns(table, ("location", "adversary")))
-    found: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     places, names = (required(rows, _at(table, name)) for name in ("location", "adversary"))
     for place, name in zip(places.to_list(), names.to_list(), strict=True):
-        found.setdefault(name, []).append(place)
-    if not found:
+        groups.setdefault(name, []).append(place)
+    if not groups:
         raise table.wrong("there are no rows; name at least one location and its adversary.")
-    return found
+    return groups
 
 
 def _columns(table: Table, wanted: Sequence[str]) -> list[int]:
     missing = [name for name in wanted if name not in table.names]
     if missing:
-        told = f"the columns must be {listed(wanted)}; {listed(missing)} {was(len(missing))} not found."
-        raise columns_error(table, told)
+        message = f"the columns must be {listed(wanted)}; {listed(missing)} {was(len(missing))} not found."
+        raise columns_error(table, message)
     return [_at(table, name) for name in wanted]
 
 

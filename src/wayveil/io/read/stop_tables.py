@@ -93,14 +93,14 @@ def stops_of(table: Table, taxonomy: Taxonomy, options: ReadOptions, unknown_pla
     columns = choose_columns(table, options, "stops")
     rows = table.read(columns.positions)
     total = len(rows)
-    place, tree, told = _places(rows, columns.place["place"], taxonomy, unknown_places)
+    place, tree, more_notes = _places(rows, columns.place["place"], taxonomy, unknown_places)
     if (place < 0).any():
         rows, place, dropped = _without_unknown(rows, place, columns)
-        told = (*told, dropped)
+        more_notes = (*more_notes, dropped)
     read = read_trajectories(rows, columns, options, drop_varying=True)
-    notes = [*read.notes, *told]
-    t_end, told = _ends(rows, columns, read)
-    notes.extend(told)
+    notes = [*read.notes, *more_notes]
+    t_end, more_notes = _ends(rows, columns, read)
+    notes.extend(more_notes)
     trajectory = read.trajectory
     t = read.t
     seq = sequence_of(rows, columns.place["seq"], "stop") if "seq" in columns.place else None
@@ -118,10 +118,10 @@ def stops_of(table: Table, taxonomy: Taxonomy, options: ReadOptions, unknown_pla
     if seq is not None:
         refuse_disorder(rows, order, trajectory, (columns.place["seq"], seq), (columns.t, t), "stop")
     elif options.on_duplicate_time is not None:
-        keep, told = one_row_per_time(
+        keep, more_notes = one_row_per_time(
             rows, trajectory, t, {"place": place, "t_end": t_end}, order, options.on_duplicate_time, "stop"
         )
-        notes.extend(told)
+        notes.extend(more_notes)
         if keep is not None:
             trajectory = trajectory[keep]
             t = t[keep]
@@ -192,11 +192,11 @@ def _places(
     if not inner.any():
         return place, tree, ()
     stops = int(inner[named].sum())
-    told = (
+    note = (
         f"{count(stops, 'stop')} at {count(int(inner.sum()), 'inner node')} of the taxonomy {was(stops)} put below, at "
         "'NAME (unspecified)'."
     )
-    return place, tree, (told,)
+    return place, tree, (note,)
 
 
 def _known(name: str, code: dict[str, int], leaf: BoolArray) -> int:
@@ -215,11 +215,11 @@ def _without_unknown(rows: Rows, place: IntArray, columns: Columns) -> tuple[Row
         )
     kept = np.flatnonzero(known)
     before, after = (required(r, columns.traj_id, columns.parts.get("traj_id")) for r in (rows, _only(rows, kept)))
-    gone = before.n_unique() - after.n_unique()
+    n_lost = before.n_unique() - after.n_unique()
     dropped = len(rows) - len(kept)
     names = as_text(rows, columns.place["place"]).filter(pl.Series(~known)).n_unique()
     note = f"{count(dropped, 'row')} at {count(names, 'place')} that {_is(names)} not in the taxonomy {was(dropped)} "
-    note += "dropped" + (f", and with them {count(gone, 'trajectory')} that had no other rows." if gone else ".")
+    note += "dropped" + (f", and with them {count(n_lost, 'trajectory')} that had no other rows." if n_lost else ".")
     return _only(rows, kept), place[kept], note
 
 
@@ -239,17 +239,17 @@ def _ends(rows: Rows, columns: Columns, read: TrajectoryColumns) -> tuple[IntArr
         raise rows.table.wrong(f"column '{name}' says when stops ended, but there is no column of when they began, t.")
     values = rows.frame[str(position)]
     empty = values.is_null() if values.dtype != pl.String else (values == "").fill_null(True)
-    there = np.flatnonzero(~empty.to_numpy())
-    if not len(there):
+    rows_with_end = np.flatnonzero(~empty.to_numpy())
+    if not len(rows_with_end):
         return read.t, ()
-    found, time_format, notes = parse_times(_only(rows, there), position)
+    times, time_format, notes = parse_times(_only(rows, rows_with_end), position)
     if {time_format, read.time_format} not in ({time_format}, {"integer", "epoch"}):
         raise rows.table.wrong(
             f"column '{name}' must be of the form '{read.time_format}' like '{rows.table.names[columns.t]}', not "
             f"'{time_format}'."
         )
     t_end = np.array(read.t)
-    t_end[there] = found
+    t_end[rows_with_end] = times
     rows.refuse(t_end < read.t, f"column '{name}' is earlier than the beginning of the stop", "Correct these rows.")
     return t_end, notes
 

@@ -61,8 +61,8 @@ def read_trajectories(rows: Rows, columns: Columns, options: ReadOptions, *, dro
         notes.append(f"{count(rows.blank, 'blank line')} {was(rows.blank)} skipped.")
     trajectory, first_row, ids = by_first_appearance(required(rows, columns.traj_id, columns.parts.get("traj_id")))
     if columns.user_id is None and options.owners == EACH_TRAJECTORY:
-        merged, told = _settle_alike(rows, columns.traj_id, ids, options)
-        notes.extend(told)
+        merged, more_notes = _settle_alike(rows, columns.traj_id, ids, options)
+        notes.extend(more_notes)
         if merged is not None:
             code, stays = merged
             trajectory = code[trajectory]
@@ -75,13 +75,13 @@ def read_trajectories(rows: Rows, columns: Columns, options: ReadOptions, *, dro
     time_format: TimeFormat = "integer"
     if columns.t is not None:
         refuse_missing(rows, columns.t)
-        t, time_format, told = parse_times(rows, columns.t)
-        notes.extend(told)
+        t, time_format, more_notes = parse_times(rows, columns.t)
+        notes.extend(more_notes)
     owner: IntArray = np.arange(len(ids))
     if columns.user_id is not None:
         people, _, known = by_first_appearance(required(rows, columns.user_id, columns.parts.get("user_id")))
-        merged, told = _settle_alike(rows, columns.user_id, known, options)
-        notes.extend(told)
+        merged, more_notes = _settle_alike(rows, columns.user_id, known, options)
+        notes.extend(more_notes)
         people = people if merged is None else merged[0][people]
         owner = people[first_row]
         _refuse_varying(rows, columns.user_id, people != owner[trajectory], trajectory, _ONE_PERSON)

@@ -71,17 +71,17 @@ def read_trips(path: str | Path, options: ReadOptions = _DEFAULTS) -> Loaded:
 
 def trips_of(table: Table, options: ReadOptions) -> Loaded:
     """Return the trips in a table."""
-    found = name_trip_columns(table, options)
-    options = found.options
-    columns = choose_columns(found.table, options, "trips")
-    rows = _read(table, found, columns)
+    trip_columns = name_trip_columns(table, options)
+    options = trip_columns.options
+    columns = choose_columns(trip_columns.table, options, "trips")
+    rows = _read(table, trip_columns, columns)
     read = read_trajectories(rows, columns, options, drop_varying=False)
     if len(read.ids) < len(rows):
         raise table.wrong(
             f"{count(len(rows) - len(read.ids), 'row')} {was(len(rows) - len(read.ids))} not the first with its "
             "traj_id, but a row is a trip; give every trip an id of its own, or leave the column of ids out."
         )
-    notes = [*found.notes, *read.notes]
+    notes = [*trip_columns.notes, *read.notes]
     text: dict[str, pl.Series] = {}
     times: dict[str, tuple[IntArray, BoolArray]] = {}
     formats: dict[str, TimeFormat] = {}
@@ -94,22 +94,22 @@ def trips_of(table: Table, options: ReadOptions) -> Loaded:
             notes.append(f"{count(partly, 'trip')} had only one of {place} and {t}: this end was left out.")
     if formats["t_start"] != formats["t_end"]:
         raise table.wrong("the times at which trips begin and end are written in different ways; write them in one.")
-    there = {place: text[place].is_not_null().to_numpy() & times[t][1] for place, t in _ENDS}
+    has_end = {place: text[place].is_not_null().to_numpy() & times[t][1] for place, t in _ENDS}
     rows.refuse(
-        there["origin"] & there["destination"] & (times["t_end"][0] < times["t_start"][0]),
+        has_end["origin"] & has_end["destination"] & (times["t_end"][0] < times["t_start"][0]),
         "a trip ends before it begins",
         "Correct or remove these rows; times on a clock that is put back may need a UTC offset.",
     )
-    gone = int((~there["origin"] & ~there["destination"]).sum())
-    if gone:
-        notes.append(f"{count(gone, 'trip')} {was(gone)} left without any end.")
-    code, places = by_name(pl.concat([text[place].set(pl.Series(~there[place]), None) for place, _ in _ENDS]))
+    n_lost = int((~has_end["origin"] & ~has_end["destination"]).sum())
+    if n_lost:
+        notes.append(f"{count(n_lost, 'trip')} {was(n_lost)} left without any end.")
+    code, places = by_name(pl.concat([text[place].set(pl.Series(~has_end[place]), None) for place, _ in _ENDS]))
     ends = TripEnds(
         places=places,
         origin=code[: len(rows)].astype(np.int64),
         destination=code[len(rows) :].astype(np.int64),
-        t_start=np.where(there["origin"], times["t_start"][0], 0),
-        t_end=np.where(there["destination"], times["t_end"][0], 0),
+        t_start=np.where(has_end["origin"], times["t_start"][0], 0),
+        t_end=np.where(has_end["destination"], times["t_end"][0], 0),
     )
     x, y, frame = _positions(rows, columns, ends, options) or (None, None, None)
     data = Trips.of_ends(
@@ -124,13 +124,13 @@ def trips_of(table: Table, options: ReadOptions) -> Loaded:
     return Loaded(data=data, rows=len(rows), notes=(*notes, *rows.notes), ids=read.ids)
 
 
-def _read(table: Table, found: TripTable, columns: Columns) -> Rows:
+def _read(table: Table, trip_columns: TripTable, columns: Columns) -> Rows:
     """Read the columns, and add those that the file does not have: names of places, and numbers of trips."""
     own = len(table.names)
     rows = table.read([position for position in columns.positions if position < own])
     frame = rows.frame
-    named = found.table
-    for number, place in enumerate(found.made):
+    named = trip_columns.table
+    for number, place in enumerate(trip_columns.made):
         x, y = (as_text(rows, columns.place[f"{place}_{axis}"]) for axis in "xy")
         frame = frame.with_columns((x + " " + y).alias(str(own + number)))
     if columns.numbered:
@@ -146,15 +146,15 @@ def _times(rows: Rows, position: int) -> tuple[tuple[IntArray, BoolArray], TimeF
     missing = values.is_null()
     if values.dtype == pl.String:
         missing = missing | (values.str.strip_chars() == "").fill_null(True)
-    there = ~missing.to_numpy()
-    if not there.any():
+    has_time = ~missing.to_numpy()
+    if not has_time.any():
         raise rows.table.wrong(f"column {shown(rows.table.names[position])} holds no times; name the column that does.")
     # A gap is filled with another time of the column, so that rows keep their numbers in messages.
-    filled = values.set(missing, values[int(there.argmax())])
+    filled = values.set(missing, values[int(has_time.argmax())])
     t, time_format, notes = parse_times(
         replace(rows, frame=rows.frame.with_columns(filled.alias(str(position)))), position
     )
-    return (np.where(there, t, 0), there), time_format, notes
+    return (np.where(has_time, t, 0), has_time), time_format, notes
 
 
 def _positions(

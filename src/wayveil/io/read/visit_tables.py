@@ -76,8 +76,8 @@ def visits_of(table: Table, options: ReadOptions) -> Loaded:
         t = t[order]
         location = location[order]
     place = {"location": location}
-    keep, told = one_row_per_time(rows, trajectory, t, place, order, options.on_duplicate_time, "visit")
-    notes.extend(told)
+    keep, more_notes = one_row_per_time(rows, trajectory, t, place, order, options.on_duplicate_time, "visit")
+    notes.extend(more_notes)
     if keep is not None:
         trajectory = trajectory[keep]
         t = t[keep]

@@ -20,11 +20,11 @@ def split_name(name: str, columns: Container[str]) -> tuple[str, slice | None]:
     >>> split_name("tid[:-2]", ["tid"]), split_name("tid[:-2]", ["tid[:-2]"])
     (('tid', slice(None, -2, None)), ('tid[:-2]', None))
     """
-    found = None if name in columns else _SLICED.fullmatch(name)
-    if found is None:
+    match = None if name in columns else _SLICED.fullmatch(name)
+    if match is None:
         return name, None
-    start, stop = (None if text is None else int(text) for text in found.group(2, 3))
-    return found.group(1), slice(start, stop)
+    start, stop = (None if text is None else int(text) for text in match.group(2, 3))
+    return match.group(1), slice(start, stop)
 
 
 def cut_text(text: pl.Series, part: slice | None) -> pl.Series:

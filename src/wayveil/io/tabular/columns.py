@@ -271,9 +271,9 @@ def place_columns(table: Table, options: ReadOptions, kind: Kind) -> dict[str, i
     expected = INPUTS[kind]
     if expected.place:
         wanted = {ours: options.columns.get(ours, ours) for ours in (*expected.place, *expected.place_too)}
-        found = {ours: position[name] for ours, name in wanted.items() if name in position}
-        ordered = not expected.in_order or "seq" in found or options.columns.get("t", "t") in position
-        return found if ordered and all(ours in found for ours in expected.place) else None
+        columns = {ours: position[name] for ours, name in wanted.items() if name in position}
+        ordered = not expected.in_order or "seq" in columns or options.columns.get("t", "t") in position
+        return columns if ordered and all(ours in columns for ours in expected.place) else None
     mapped = options.columns
     if "geometry" in mapped:
         if "x" in mapped or "y" in mapped:
@@ -309,9 +309,9 @@ def looks_like(name: str, *kinds: str, whole: bool = False) -> str | None:
     return None
 
 
-def suggested(found: Iterable[str], kind: Kind) -> str:
+def suggested(candidates: Iterable[str], kind: Kind) -> str:
     """Return a --columns option to try for a file with these columns."""
-    names = list(found)
+    names = list(candidates)
     here = {*names, *(("t",) if INPUTS[kind].in_order and "seq" in names else ())}
     missing = [ours for ours in INPUTS[kind].needed if ours not in here]
     return ",".join(f"{ours}={_near(ours, names, kind) or 'NAME'}" for ours in missing)
@@ -351,22 +351,22 @@ def _refuse_twice(table: Table, used: Mapping[str, int]) -> None:
         raise table.wrong(f"--columns uses the column {listed(twice)} for two things; give each its own column.")
 
 
-def _missing(table: Table, missing: list[str], found: list[str], kind: Kind) -> str:
+def _missing(table: Table, missing: list[str], names: list[str], kind: Kind) -> str:
     word = "column is" if len(missing) == 1 else "columns are"
-    near = {ours: _near(ours, found, kind) for ours in missing}
+    near = {ours: _near(ours, names, kind) for ours in missing}
     # Who the person is will be asked next; one answer to both questions is enough.
-    people = () if "user_id" in found else person_columns(found)
-    told = [*near.items(), *(("user_id", name) for name in people[:1])]
-    suggestion = ",".join(f"{ours}={name or 'NAME'}" for ours, name in told)
+    people = () if "user_id" in names else person_columns(names)
+    suggestions = [*near.items(), *(("user_id", name) for name in people[:1])]
+    suggestion = ",".join(f"{ours}={name or 'NAME'}" for ours, name in suggestions)
     return (
         f"the {word} missing: {', '.join(missing)}; the file has {shown_names(table)}. {INPUTS[kind].rule}; if they "
         f"have other names, say so, for example --columns {suggestion}"
     )
 
 
-def _near(ours: str, found: list[str], kind: Kind) -> str | None:
+def _near(ours: str, names: list[str], kind: Kind) -> str | None:
     """Return the column that probably is meant, or None."""
-    others = [name for name in found if name not in INPUTS[kind].known]
+    others = [name for name in names if name not in INPUTS[kind].known]
     bare = {bare_name(name): name for name in others}
     for word in (bare_name(ours), *ALSO_CALLED[ours]):
         if word in bare:
@@ -388,8 +388,8 @@ def _all_others(
     # A second copy of the place must not leave as an attribute.
     copies = [name for name in others if name not in hidden and _says_where(name, kind)]
     if copies:
-        told = listed(table.names[i] for i in place)
-        notes.append(f"Column {listed(copies)} was left out: {INPUTS[kind].told}, is told by {told}.")
+        names = listed(table.names[i] for i in place)
+        notes.append(f"Column {listed(copies)} was left out: {INPUTS[kind].told}, is told by {names}.")
     unnamed = [str(i + 1) for i, name in enumerate(table.names) if not name]
     if unnamed:
         notes.append(f"Column number {', '.join(unnamed)} has no name and was left out.")

@@ -57,16 +57,16 @@ def crs_name(text: str) -> Crs:
     bare = text.strip()
     if bare.lower() in _GENERIC:
         return _GENERIC[bare.lower()]
-    found = _CODE.fullmatch(bare)
-    name = f"{found.group(1)}:{found.group(2)}".upper() if found else f"EPSG:{bare}" if bare.isdecimal() else bare
+    match = _CODE.fullmatch(bare)
+    name = f"{match.group(1)}:{match.group(2)}".upper() if match else f"EPSG:{bare}" if bare.isdecimal() else bare
     if name in _WGS84_NAMES or re.sub(r"[\s_-]", "", bare).upper() in _WGS84_NAMES:
         return WGS84
     return Crs(name=name, degrees=None)
 
 
-def crs_from_json(found: Any) -> Crs:
+def crs_from_json(document: Any) -> Crs:
     """Return the coordinate system that a PROJJSON object describes; UsageError where it is not degrees or metres."""
-    system = found
+    system = document
     while isinstance(system, Mapping) and (system.get("source_crs") or system.get("components")):
         system = system.get("source_crs") or system["components"][0]
     if not isinstance(system, Mapping):
@@ -102,22 +102,22 @@ def settle_crs(table: Table, given: str | None, found: Crs | None) -> Crs | None
             return _look_up(found)
         except UsageError as error:
             raise table.wrong(f"the file says that its coordinate system is '{found.name}', but {error}.") from None
-    asked = crs_name(given)
+    given_crs = crs_name(given)
     generic = given.strip().lower() in _GENERIC
-    if found is not None and found.degrees is None and (generic or asked.name == found.name):
+    if found is not None and found.degrees is None and (generic or given_crs.name == found.name):
         # What the user says of degrees or metres decides where the file has only a name.
-        found = Crs(name=found.name, degrees=asked.degrees) if generic else None
-    if asked.degrees is None:
+        found = Crs(name=found.name, degrees=given_crs.degrees) if generic else None
+    if given_crs.degrees is None:
         try:
-            asked = _look_up(asked)
+            given_crs = _look_up(given_crs)
         except UsageError as error:
             raise UsageError(f"--crs {given}: {error}.") from None
-    if found is not None and not (found.degrees == asked.degrees if generic else found.name == asked.name):
+    if found is not None and not (found.degrees == given_crs.degrees if generic else found.name == given_crs.name):
         raise table.wrong(
             f"--crs says '{given}', but the file says that its coordinate system is '{found.name}'; leave --crs out, "
             "or correct the file."
         )
-    return found if found is not None and generic else asked
+    return found if found is not None and generic else given_crs
 
 
 def in_degrees(x: FloatArray, y: FloatArray) -> BoolArray:

@@ -65,12 +65,12 @@ def kind_of_table(table: Table, options: ReadOptions, kinds: tuple[Kind, ...] = 
             f"the columns fit {both}{' and '.join(fitting)}; say which with "
             f"{' or '.join(f'--kind {kind}' for kind in fitting)}."
         )
-    found = [name for name in table.names if name]
+    names = [name for name in table.names if name]
     raise columns_error(
         table,
         "the columns fit neither visits (traj_id, t, location) nor points (traj_id, t, x, y) nor routes (traj_id, seq, "
         "road) nor stops (traj_id, seq or t, place) nor trips (origin, destination, t_start, t_end); the file has "
-        f"{shown_names(table)}. Say what is what, for visits for example --columns {suggested(found, 'visits')}, for "
-        f"points --columns {suggested(found, 'points')}, for stops --columns {suggested(found, 'stops')}, for routes "
-        f"--columns {suggested(found, 'routes')} and for trips --columns {suggested(found, 'trips')}",
+        f"{shown_names(table)}. Say what is what, for visits for example --columns {suggested(names, 'visits')}, for "
+        f"points --columns {suggested(names, 'points')}, for stops --columns {suggested(names, 'stops')}, for routes "
+        f"--columns {suggested(names, 'routes')} and for trips --columns {suggested(names, 'trips')}",
     )

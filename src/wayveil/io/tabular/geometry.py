@@ -59,8 +59,8 @@ def points_of_text(rows: Rows, position: int, *, latitude_first: bool) -> tuple[
 
 def _extract(rows: Rows, position: int, pattern: str, form: str) -> tuple[FloatArray, FloatArray]:
     text = rows.frame[str(position)]
-    found = text.str.extract_groups(pattern)
-    pair = [found.struct.field(name).cast(pl.Float64, strict=False) for name in ("1", "2")]
+    groups = text.str.extract_groups(pattern)
+    pair = [groups.struct.field(name).cast(pl.Float64, strict=False) for name in ("1", "2")]
     _refuse(rows, position, (pair[0].is_null() | pair[1].is_null()).to_numpy(), form)
     return pair[0].to_numpy(), pair[1].to_numpy()
 

@@ -258,7 +258,7 @@ def _usual(name: str) -> bool:
 def _like_below(table: Table) -> set[str]:
     """Return the names that are a value of their own column, or written like most of its values, or like a value."""
     head = replace(table, lazy=table.lazy.head(_LOOKED_AT)).read(range(len(table.names))).frame
-    found = {name for name in table.names if looks_like_value(name)}
+    suspects = {name for name in table.names if looks_like_value(name)}
     for position, name in enumerate(table.names):
         values = head[str(position)]
         if not name or _usual(name) or values.dtype != pl.String:
@@ -267,5 +267,5 @@ def _like_below(table: Table) -> set[str]:
         digits = re.sub(r"[0-9]+", "9", name)
         alike = (text.str.replace_all(r"[0-9]+", "9") == digits).sum() if digits != name else 0
         if (text == name).any() or 2 * alike > len(text):
-            found.add(name)
-    return found
+            suspects.add(name)
+    return suspects

@@ -51,11 +51,11 @@ def listed(names: Iterable[str], hidden: Collection[str] = ()) -> str:
     short = [f"'{n}'" if len(n) <= _LONGEST else f"'{n[:_LONGEST]}…'" for n in open_]
     more = len(short) - _SHOWN
     kept = len(every) - len(open_)
-    told = [", ".join(short[:_SHOWN])] if short else []
-    told += [f"{more:,} more"] if more > 0 else []
+    words = [", ".join(short[:_SHOWN])] if short else []
+    words += [f"{more:,} more"] if more > 0 else []
     like = "a name that looks like a value" if kept == 1 else "names that look like values"
-    told += [f"{kept:,} with {like}"] if kept else []
-    return " and ".join(told)
+    words += [f"{kept:,} with {like}"] if kept else []
+    return " and ".join(words)
 
 
 def looks_like_data(name: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable
 
 from wayveil.io.tabular.messages import looks_like_value
@@ -14,11 +15,13 @@ _PEOPLE_TEXT = """
     account passenger rider commuter traveller traveler tourist visitor guest resident citizen patient participant
     respondent subject volunteer employee worker staff student driver cyclist pedestrian runner athlete courier agent
     player email mail surname ssn passport usuario utilisateur nutzer kunde fahrer conductor caller calling
-    anumber msisdn
+    anumber msisdn appelant abonne anrufer llamante chamador utente cliente passeggero passageiro pasajero motorista
+    mitglied teilnehmer abonado assinante medallion hack hacklicense
     vehicle veh vin car taxi cab truck lorry van plate licenseplate licenceplate registration bike bicycle scooter bici
     bicicleta velo fahrrad
     ebike motorcycle vessel ship boat mmsi imo callsign aircraft icao icao24 drone
     device tracker imei imsi meid iccid sim phone mobile cellphone smartphone handset tablet wearable mac
+    fahrzeug kennzeichen gerat geraet vehicule vehiculo veiculo veicolo appareil dispositivo matricula placa voertuig
     bluetooth beacon idfa gaid maid adid aaid card smartcard karte tarjeta tag badge collar animal bird
 """
 _OTHER_TEXT = """
@@ -26,7 +29,7 @@ _OTHER_TEXT = """
     status state model make brand version os colour color count speed heading course fare fee price cost amount
     capacity station stop park lane zone area place location position lat lon lng latitude longitude x y accuracy
     battery taxon species casual comment event mode is genero edad sexo birthdate trip route bearing occupancy fixing
-    bank length width sensor
+    bank length width sensor dept department team role company firm agency operator vendor provider street city country
 """
 
 _PEOPLE = frozenset(_PEOPLE_TEXT.split())
@@ -59,8 +62,19 @@ def person_columns(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def split_words(name: str) -> list[str]:
-    """Return the words of a name in small letters: those of card_id, cardID, CardId and "Card ID" are the same."""
-    apart = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
+    """Return the words of a name in small letters without accents; those of card_id, cardID and "Card ID" are the same.
+
+    Units in brackets and a d' or l' before a word say nothing.
+
+    Examples
+    --------
+    >>> split_words("Geschwindigkeit [km/h]"), split_words("Numéro d'appelant"), split_words("vehicleID")
+    (['geschwindigkeit'], ['numero', 'appelant'], ['vehicle', 'id'])
+    """
+    bare = re.sub(r"\[[^\]]*\]|\([^)]*\)", " ", name)
+    bare = re.sub(r"\b[dlDL]['’]", " ", bare if bare.strip() else name)
+    bare = "".join(sign for sign in unicodedata.normalize("NFKD", bare) if not unicodedata.combining(sign))
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", bare)
     return [word.lower() for word in re.split(r"[\W_]+", apart) if word]
 
 

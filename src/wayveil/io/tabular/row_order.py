@@ -127,8 +127,8 @@ def refuse_disorder(
         (seq[0], again, "repeats a number of the same trajectory", f"Every {noun} has a place of its own."),
         (t[0], early, f"is earlier than at the {noun} before", "Times must not decrease in the order of seq."),
     ):
-        found = np.flatnonzero(same & bad) + 1
-        if at is not None and len(found):
+        rows_wrong = np.flatnonzero(same & bad) + 1
+        if at is not None and len(rows_wrong):
             wrong = np.zeros(len(rows), np.bool_)
-            wrong[found if order is None else order[found]] = True
+            wrong[rows_wrong if order is None else order[rows_wrong]] = True
             rows.refuse(wrong, f"column '{rows.table.names[at]}' {said}", f"{remedy} Correct these rows.")

@@ -2,13 +2,15 @@
 
 This is the one place where the text of a time is read: `timestamps` takes ISO 8601 from here, `wayveil inspect` and
 recipes all of it.  A format is one word: for numbers ``epoch_s``, ``epoch_ms``, ``epoch_us``, ``epoch_ns``, ``number``,
-for times of day ``clock``, for dates the order of their parts, ``ymd``, ``dmy``, ``mdy`` or ``compact``, and ``named``
-where the month has a name; dates with or without a clock and an offset behind them.  Formats that fit equally well are
-all returned: which one it is changes the meaning, so a person must say.
+``excel`` for days as spreadsheets count them, for times of day ``clock``, for dates the order of their parts, ``ymd``,
+``dmy``, ``mdy`` or ``compact``, and ``named`` where the month has a name; dates with or without a clock and an offset
+behind them; ``parts`` for year, month, day, hour, minute and second in columns of their own.  Formats that fit equally
+well are all returned: which one it is changes the meaning, so a person must say.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -20,15 +22,18 @@ from wayveil.model.data.ragged import BoolArray, IntArray
 __all__ = [
     "CLOCK",
     "EPOCHS",
+    "EXCEL",
     "FORMATS",
     "NAMED",
     "NUMBER",
+    "PARTS",
     "IsoTimes",
     "TimeFit",
     "detect_time_formats",
     "is_iso",
     "parse_time_text",
     "read_iso",
+    "read_parts",
     "read_times",
 ]
 
@@ -41,12 +46,24 @@ NUMBER = "number"
 NAMED = "named"
 """A date in which the month has a name, with or without a weekday: 3 Apr 2012, April 3, 2012, Tue Apr 03 18:00 2012."""
 
+EXCEL = "excel"
+"""Days since 30 December 1899, as spreadsheets count them; the time of day is the fraction."""
+
+PARTS = "parts"
+"""Year, month and day, and as many of hour, minute and second as there are, each in a column of its own."""
+
 EPOCHS = {"epoch_s": 1, "epoch_ms": 10**3, "epoch_us": 10**6, "epoch_ns": 10**9}
 """Counts since 1970, and how many of them are a second."""
 
 # 1990 to 2050 in seconds: data of people who move are from this time.
 _EPOCH_LOW_S = 631_152_000
 _EPOCH_HIGH_S = 2_524_608_000
+
+# Days of 1990 to 2050 as spreadsheets count them, and where 1970 begins.
+_EXCEL_LOW = 32_874
+_EXCEL_HIGH = 54_789
+_EXCEL_1970 = 25_569
+_DAY_US = 86_400 * 10**6
 
 _US = 1_000_000
 _DATES = {
@@ -55,11 +72,12 @@ _DATES = {
     "mdy": (r"(\d{1,2})[-/.](\d{1,2})[-/.](\d{4}|\d{2})", ("m", "d", "y")),
     "compact": (r"(\d{4})(\d{2})(\d{2})", ("y", "m", "d")),
 }
-FORMATS = (*_DATES, NAMED, *EPOCHS, CLOCK, NUMBER)
+FORMATS = (*_DATES, NAMED, *EPOCHS, EXCEL, CLOCK, NUMBER, PARTS)
 """Every format, by the word that recipes use."""
 
 _CLOCK_TEXT = r"(\d{1,3}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*([AaPp]\.?[Mm]\.?)?"
-_OFFSET_TEXT = r"\s*(Z|z|UTC|GMT|[+-]\d{2}(?::?\d{2})?)?"
+_ABBREVIATION = r"(?:\s+[A-Z]{3,5})?"
+_OFFSET_TEXT = rf"\s*(Z|z|UTC|GMT|[+-]\d{{2}}(?::?\d{{2}})?)?{_ABBREVIATION}"
 _HAS_OFFSET = r"(Z|z|UTC|GMT|[+-]\d{2}(:?\d{2})?)$"
 
 # Months by how their names begin, without accents: English, then German, French, Spanish, Italian and Portuguese.
@@ -77,6 +95,10 @@ _MONTHS = {
     11: ("nov",),
     12: ("dec", "dez", "dic"),
 }
+# 20240531081500, 20240531T0815Z and the like: the date, then the time of day without colons.
+_COMPACT_DIGITS = r"^(\d{4})(\d{2})(\d{2})[T\s_-]?(\d{2})(\d{2})(?:(\d{2})(?:\.(\d{1,9}))?)?"
+_COMPACT_CLOCK = rf"{_COMPACT_DIGITS}([AaPp][Mm])?\s*(Z|[+-]\d{{2}}(?::?\d{{2}})?)?$"
+_COMPACT_NUMBER = r"^(19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])([01]\d|2[0-3])[0-5]\d([0-5]\d)?$"
 _LETTERS = r"\p{L}"
 _WEEKDAY = rf"(?:{_LETTERS}{{2,10}}\.?,?\s+)?"
 _MONTH = rf"({_LETTERS}{{3,10}})\.?"
@@ -87,7 +109,7 @@ _NAMED_DATES = (
     (rf"^{_WEEKDAY}{_DAY_TEXT}[\s/.-]+(?:de\s+)?{_MONTH},?[\s/.-]+(?:de\s+)?(\d{{4}}|\d{{2}}){_CLOCK_BEHIND}$", "dmy"),
     (rf"^{_WEEKDAY}{_MONTH}[\s/.-]*{_DAY_TEXT},?[\s/.-]+(\d{{4}}){_CLOCK_BEHIND}$", "mdy"),
     (rf"^(\d{{4}})[\s/.-]{_MONTH}[\s/.-]{_DAY_TEXT}{_CLOCK_BEHIND}$", "ymd"),
-    (rf"^{_WEEKDAY}{_MONTH}\s+{_DAY_TEXT}\s+{_CLOCK_TEXT}{_OFFSET_TEXT}(?:\s+[A-Z]{{3,4}})?\s+(\d{{4}})$", "md.y"),
+    (rf"^{_WEEKDAY}{_MONTH}\s+{_DAY_TEXT}\s+{_CLOCK_TEXT}{_OFFSET_TEXT}\s+(\d{{4}})$", "md.y"),
 )
 
 
@@ -103,12 +125,15 @@ class TimeFit:
         The share of the values that it reads.
     has_clock, has_offset : bool
         Whether a time of day, and a UTC offset, stand behind the date.
+    has_abbreviation : bool
+        Whether a zone is named by letters, such as CET, of which many mean several zones: it is not heeded.
     """
 
     format: str
     share: float
     has_clock: bool = True
     has_offset: bool = False
+    has_abbreviation: bool = False
 
 
 def detect_time_formats(text: pl.Series) -> list[TimeFit]:
@@ -145,12 +170,15 @@ def detect_time_formats(text: pl.Series) -> list[TimeFit]:
         if share >= 0.9:
             pattern = rf"^{_DATES[name][0]}"
             rest = values.str.replace(pattern, "")
+            if name == "compact":
+                rest = rest.str.replace(r"^T?\d{4,6}", "0:00")
             fits.append(
                 TimeFit(
                     format=name,
                     share=share,
                     has_clock=bool(rest.str.contains(r"\d").any()),
                     has_offset=bool(rest.str.contains(_HAS_OFFSET).any()),
+                    has_abbreviation=_has_abbreviation(values),
                 )
             )
     if not fits:
@@ -166,7 +194,14 @@ def _fit_names(values: pl.Series) -> list[TimeFit]:
         return []
     has_clock = bool(values.str.contains(r"\d:\d{2}").any())
     has_offset = bool(values.str.contains(r":\d{2}\s*(Z|z|UTC|GMT|[+-]\d{2}(:?\d{2})?)(\s+\d{4})?$").any())
-    return [TimeFit(format=NAMED, share=share, has_clock=has_clock, has_offset=has_offset)]
+    lettered = _has_abbreviation(values)
+    return [TimeFit(format=NAMED, share=share, has_clock=has_clock, has_offset=has_offset, has_abbreviation=lettered)]
+
+
+def _has_abbreviation(values: pl.Series) -> bool:
+    """Whether a zone such as CET stands behind the clock, and not UTC, which is an offset."""
+    letters = values.str.extract(r":\d{2}(?:[.,]\d+)?\s*([A-Z]{3,5})(?:\s+\d{4})?$", 1).drop_nulls()
+    return bool((~letters.is_in(["UTC", "GMT"])).any()) if len(letters) else False
 
 
 def _fit_numbers(values: pl.Series, numbers: pl.Series) -> list[TimeFit]:
@@ -174,10 +209,15 @@ def _fit_numbers(values: pl.Series, numbers: pl.Series) -> list[TimeFit]:
     share = float(numbers.is_finite().fill_null(False).mean())  # type: ignore[arg-type]
     if values.str.contains(r"^(19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$").mean() == 1:
         return [TimeFit(format="compact", share=1.0, has_clock=False)]
+    if values.str.contains(_COMPACT_NUMBER).mean() == 1:
+        return [TimeFit(format="compact", share=1.0)]
     median = numbers.median()
     for name, per_second in EPOCHS.items():
         if median is not None and _EPOCH_LOW_S * per_second <= float(median) < _EPOCH_HIGH_S * per_second:  # type: ignore[arg-type]
             return [TimeFit(format=name, share=share, has_offset=True)]
+    fractions = float((numbers != numbers.round(0)).mean() or 0.0)  # type: ignore[arg-type]
+    if median is not None and _EXCEL_LOW <= float(median) < _EXCEL_HIGH and fractions > 0.5:  # type: ignore[arg-type]
+        return [TimeFit(format=EXCEL, share=share)]
     return [TimeFit(format=NUMBER, share=share)]
 
 
@@ -204,6 +244,8 @@ def read_times(text: pl.Expr, time_format: str) -> pl.Expr:
     values = text.str.strip_chars()
     if time_format in EPOCHS:
         return _read_epochs(values, EPOCHS[time_format])
+    if time_format == EXCEL:
+        return _read_excel(values)
     if time_format == NUMBER:
         return values.cast(pl.Float64, strict=False).round(0).cast(pl.Int64, strict=False)
     if time_format == CLOCK:
@@ -215,7 +257,35 @@ def read_times(text: pl.Expr, time_format: str) -> pl.Expr:
     group = {name: position + 1 for position, name in enumerate(order)}
     year = _read_year(_part(group["y"]))
     midnight_us = _read_date(year, _part(group["m"]), _part(group["d"]))
-    return _from_groups(values, whole, midnight_us + _read_clock_or_none(4) - _read_offset(_part(9)))
+    moment = midnight_us + _read_clock_or_none(4) - _read_offset(_part(9))
+    spaced = _from_groups(values, whole, moment)
+    return spaced if time_format != "compact" else pl.coalesce(spaced, _from_groups(values, _COMPACT_CLOCK, moment))
+
+
+def read_parts(columns: Sequence[pl.Expr]) -> pl.Expr:
+    """Return microseconds since 1970 from columns with year, month, day, and as many of hour, minute, second.
+
+    Examples
+    --------
+    >>> table = pl.DataFrame({"y": ["2024"], "m": ["3"], "d": ["18"], "h": ["9"]})
+    >>> table.select(read_parts([pl.col(name) for name in "ymdh"])).item() == 1710752400 * 10**6
+    True
+    """
+    whole = [column.cast(pl.String).str.strip_chars().cast(pl.Float64, strict=False) for column in columns]
+    year, month, day = (part.cast(pl.Int32, strict=False).cast(pl.String) for part in whole[:3])
+    midnight_us = _read_date(_read_year(year), month, day)
+    limits = (24, 60, 61)
+    seconds = (3600, 60, 1)
+    for part, limit, scale in zip(whole[3:], limits, seconds, strict=False):
+        within = pl.when((part >= 0) & (part < limit)).then((part * scale * _US).round(0).cast(pl.Int64))
+        midnight_us = midnight_us + within
+    return midnight_us
+
+
+def _read_excel(values: pl.Expr) -> pl.Expr:
+    """Return microseconds of days as spreadsheets count them, to the nearest millisecond: days have no finer digits."""
+    days = values.cast(pl.Float64, strict=False).fill_nan(None) - _EXCEL_1970
+    return (days * (_DAY_US // 1000)).round(0).cast(pl.Int64, strict=False) * 1000
 
 
 def _read_named(values: pl.Expr, pattern: str, order: str) -> pl.Expr:

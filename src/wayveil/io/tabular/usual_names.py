@@ -40,30 +40,30 @@ def name_trip_columns(table: Table, options: ReadOptions) -> TripTable:
     for name in table.names:
         bare.setdefault(bare_name(name), name)
     taken = set(options.columns.values())
-    found: dict[str, str] = {}
+    name_of_column: dict[str, str] = {}
     for ours in (*INPUTS["trips"].place, *TRIP_COORDINATES):
         if ours in options.columns or ours in table.names:
             continue
         usual = next((bare[word] for word in ALSO_CALLED[ours] if word in bare and bare[word] not in taken), None)
         if usual is not None:
-            found[ours] = usual
+            name_of_column[ours] = usual
     for axis, plain in (("x", "lon"), ("y", "lat")):
         # Where only the end says that it is one, the other coordinates are those of the beginning.
-        known = {*options.columns, *table.names, *found}
+        known = {*options.columns, *table.names, *name_of_column}
         usual = next((bare[word] for word in PLACE_NAMES[plain] if word in bare and bare[word] not in taken), None)
-        if f"destination_{axis}" in found and f"origin_{axis}" not in known and usual is not None:
-            found[f"origin_{axis}"] = usual
-    columns = {**options.columns, **found}
+        if f"destination_{axis}" in name_of_column and f"origin_{axis}" not in known and usual is not None:
+            name_of_column[f"origin_{axis}"] = usual
+    columns = {**options.columns, **name_of_column}
     made = tuple(
         place
         for place in ("origin", "destination")
         if columns.get(place, place) not in table.names
         and all(columns.get(f"{place}_{axis}", f"{place}_{axis}") in table.names for axis in "xy")
     )
-    told = ", ".join(f"{ours} = {shown(name)}" for ours, name in found.items())
+    pairs = ", ".join(f"{ours} = {shown(name)}" for ours, name in name_of_column.items())
     return TripTable(
         table=replace(table, names=(*table.names, *made)) if made else table,
         options=replace(options, columns=columns),
         made=made,
-        notes=(f"Taken by their usual names: {told}.",) if found else (),
+        notes=(f"Taken by their usual names: {pairs}.",) if name_of_column else (),
     )

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from wayveil.kernels.common.jit import inner
 
-__all__ = ["Boxes", "around_cost", "cost_at", "first_ending", "outside", "way"]
+__all__ = ["BoxSides", "around_cost", "cost_at", "first_ending", "outside", "way"]
 
 Ints = NDArray[Any]
 Floats = NDArray[Any]
 
 
-class Boxes(NamedTuple):
+class BoxSides(NamedTuple):
     """When and where, one box per row; inside a trajectory the times never fall."""
 
     t_min: Ints
@@ -30,7 +30,7 @@ class Boxes(NamedTuple):
 
 
 @inner
-def cost_at(rows: Boxes, first: int, last: int, t: int, x: float, y: float, speed: float) -> float:
+def cost_at(rows: BoxSides, first: int, last: int, t: int, x: float, y: float, speed: float) -> float:
     """Return the squared distance from (x, y) at `t` to the trajectory ``first:last``.
 
     Between two boxes the sides move evenly from one to the other.  Before the first and after the last box, time counts
@@ -54,7 +54,7 @@ def cost_at(rows: Boxes, first: int, last: int, t: int, x: float, y: float, spee
 
 
 @inner
-def around_cost(around: Boxes, slot: int, t: int, x: float, y: float, speed: float) -> float:
+def around_cost(around: BoxSides, slot: int, t: int, x: float, y: float, speed: float) -> float:
     """Return a lower bound of `cost_at` for a trajectory inside the box ``around[slot]``."""
     gap = 0.0
     if t < around.t_min[slot]:
@@ -65,7 +65,7 @@ def around_cost(around: Boxes, slot: int, t: int, x: float, y: float, speed: flo
 
 
 @inner
-def outside(boxes: Boxes, row: int, x: float, y: float) -> float:
+def outside(boxes: BoxSides, row: int, x: float, y: float) -> float:
     """Return the squared distance from (x, y) to a box; 0 inside."""
     dx = _beyond(x, boxes.x_min[row], boxes.x_max[row])
     dy = _beyond(y, boxes.y_min[row], boxes.y_max[row])
@@ -73,7 +73,7 @@ def outside(boxes: Boxes, row: int, x: float, y: float) -> float:
 
 
 @inner
-def way(rows: Boxes, row: int, start: int, stop: int, x: float, y: float) -> float:
+def way(rows: BoxSides, row: int, start: int, stop: int, x: float, y: float) -> float:
     """Return the squared distance from (x, y) to the straight way from the point `row` to the next, of which only what
     lies from `start` to `stop` counts (they overlap the way)."""
     begin = rows.t_min[row]

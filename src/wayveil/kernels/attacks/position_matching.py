@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from wayveil.kernels.attacks.box_distances import Boxes, around_cost, cost_at, first_ending, outside, way
+from wayveil.kernels.attacks.box_distances import BoxSides, around_cost, cost_at, first_ending, outside, way
 from wayveil.kernels.common.jit import inner, kernel
 
 __all__ = ["Sightings", "Slots", "Values", "Watches", "nearest_owners", "nearest_values", "passing_owners"]
@@ -27,7 +27,7 @@ class Slots(NamedTuple):
     first: Ints
     last: Ints
     owner: Ints
-    around: Boxes
+    around: BoxSides
 
 
 class Values(NamedTuple):
@@ -67,7 +67,7 @@ class Watches(NamedTuple):
 
 
 @kernel
-def nearest_owners(rows: Boxes, slots: Slots, known: Sightings, speed: float, rounding: float) -> Any:
+def nearest_owners(rows: BoxSides, slots: Slots, known: Sightings, speed: float, rounding: float) -> Any:
     """Return (tied, hit, many, own) per attack and level: how many owners are nearest, and 1 if `owner` of the attack
     is one; how many trajectories are nearest, and how many of them are that owner's.
 
@@ -109,7 +109,9 @@ def nearest_owners(rows: Boxes, slots: Slots, known: Sightings, speed: float, ro
 
 
 @kernel
-def nearest_values(rows: Boxes, slots: Slots, values: Values, known: Sightings, speed: float, rounding: float) -> Any:
+def nearest_values(
+    rows: BoxSides, slots: Slots, values: Values, known: Sightings, speed: float, rounding: float
+) -> Any:
     """Return (total, many, first) per attack and level: the sum of the values of the nearest trajectories for `owner`
     of the attack, how many are nearest, and the first of them.
 
@@ -143,7 +145,7 @@ def nearest_values(rows: Boxes, slots: Slots, values: Values, known: Sightings, 
 
 
 @inner
-def _limits(rows: Boxes, slots: Slots, known: Sightings, speed: float, rounding: float) -> Any:
+def _limits(rows: BoxSides, slots: Slots, known: Sightings, speed: float, rounding: float) -> Any:
     """Return the sum of squared distances, per attack and level, up to which a trajectory is one of the nearest."""
     n, n_levels = known.depth.shape
     limit = np.empty((n, n_levels), np.float64)
@@ -173,7 +175,7 @@ def _limits(rows: Boxes, slots: Slots, known: Sightings, speed: float, rounding:
 
 
 @kernel
-def passing_owners(rows: Boxes, slots: Slots, values: Values, watches: Watches, radius: float, moving: bool) -> Any:
+def passing_owners(rows: BoxSides, slots: Slots, values: Values, watches: Watches, radius: float, moving: bool) -> Any:
     """Return (passing, hit, many, own, total) per watch: how many owners come within `radius` of the place in time, and
     1 if `owner` of the watch is one; how many trajectories do, how many of them are that owner's, and the sum of their
     values for that owner.

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from wayveil.kernels.common.jit import cache_folder
+from wayveil.kernels.common.code_cache import cache_folder
 
 __all__ = ["JOBS", "is_warm", "mark_warm", "start_warming", "warm"]
 

@@ -16,14 +16,23 @@ __all__ = ["partition"]
 _FREE = -2
 _DROPPED = -1
 
+_TRIES = 16  # edges of one trajectory around which a group is looked for in vain
+
 
 class _Graph(NamedTuple):
     """The graph, what became of its vertices, and room for walks.  All arrays but the weights have an entry per vertex.
 
     weights
-        Vertices x vertices, symmetric, with `NO_EDGE` where there is no edge.  Nobody writes to it.
+        Vertices x vertices, symmetric, with `NO_EDGE` where there is no edge.  Edges around which there is no group are
+        taken out.
     owner
         Whose trajectory a vertex is: codes below the number of vertices.  Nobody writes to it.
+    start, end
+        The first and the last timestamp of the trajectory of a vertex.  Nobody writes to it.
+    span
+        The first and the last timestamp that the group shares which grows now.
+    failed
+        From how many edges of a vertex a group was looked for in vain.
     label
         The group of a vertex, `_FREE` or `_DROPPED`.
     near
@@ -42,6 +51,10 @@ class _Graph(NamedTuple):
 
     weights: NDArray[np.float64]
     owner: NDArray[np.int64]
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    span: NDArray[np.int64]
+    failed: NDArray[np.int64]
     label: NDArray[np.int64]
     near: NDArray[np.int64]
     reach: NDArray[np.float64]
@@ -53,11 +66,13 @@ class _Graph(NamedTuple):
 
 
 @kernel
-def partition(weights, owner, k):
-    """Return the group of every vertex, -1 where it is dropped; every group is connected and has exactly k owners.
+def partition(weights, owner, start, end, k):
+    """Return the group of every vertex, -1 where it is dropped.
 
-    `weights` and `owner` are as in `_Graph`.  Ties go to the vertex with the smaller number.  O(n^2) time per group and
-    per interchange that is tried, O(n) memory beside the weights.
+    Every group is connected, has exactly k owners, and its trajectories share a timestamp.  The arrays are as in
+    `_Graph`; edges are taken out of `weights`.  Ties go to the vertex with the smaller number.  O(n^2) time per group,
+    per interchange that is tried and per edge that is taken out (at most `_TRIES` of a vertex), O(n) memory beside the
+    weights.
     """
     n = owner.size
     label = np.empty(n, np.int64)
@@ -70,22 +85,27 @@ def partition(weights, owner, k):
     component = np.empty(n, np.int64)
     groups = np.int64(0)
     graph = _Graph(
-        weights, owner, label, near, np.empty(n, np.float64), np.zeros(n, np.int64), np.zeros(n, np.int64), held,
+        weights, owner, start, end, np.zeros(2, np.int64), np.zeros(n, np.int64), label, near,
+        np.empty(n, np.float64), np.zeros(n, np.int64), np.zeros(n, np.int64), held,
         np.empty(n, np.int64), np.zeros(1, np.int64),
     )  # fmt: skip
     # Algorithm 2.  Before each round every group has k owners, and components that can have no group are dropped, but
     # for those not yet looked at.  The paper takes one component after the other; they do not touch, so the lightest
     # edge that is left anywhere may come next.  A round finds a group around it (line 2), which leaves the graph
-    # (line 3), or drops its whole component if this has too few owners (lines 5 and 8).  Either way vertices stop to be
-    # free, so it ends; vertices without any edge are dropped behind the loop.
+    # (line 3), or drops its whole component if this has too few owners (lines 5 and 8).  Where those around the edge
+    # share no time, so that there is no group, the edge leaves the graph, and a vertex that had many such edges is
+    # dropped.  Either way vertices stop to be free or edges go, so it ends; vertices without any edge are dropped
+    # behind the loop.
     while True:
         v = _lightest_edge(graph)
         if v < 0:
             break
         owners, size = _walk(graph, v, graph.walks[0] + 1, component)
         if owners >= k:
-            _find_group(graph, v, near[v], component[:size], groups, k)
-            groups += 1
+            if _find_group(graph, v, near[v], component[:size], groups, k):
+                groups += 1
+            else:
+                _take_out(graph, v, near[v])
         else:
             for i in range(size):
                 label[component[i]] = _DROPPED
@@ -145,20 +165,42 @@ def _walk(graph, v, since, found):
 def _find_group(graph, v, u, component, group, k):
     """Grow a group from the edge (v, u) by lightest edges until there are k owners; `component` has at least as many.
 
-    Two trajectories of one person are two vertices but one owner, so a group may have more than k vertices.
+    Two trajectories of one person are two vertices but one owner, so a group may have more than k vertices.  Returns
+    whether there is such a group; if not, all of `component` is free as before.
     """
     for w in component:
         graph.reach[w] = NO_EDGE
     # Algorithm 3.  Before each round the group C is connected, and `reach` has the lightest edge of each vertex to it
     # (the set X of the paper).  A round adds the vertex with the lightest of all (lines 9 to 12).  Only the vertex that
-    # completes the group is chosen with care: it must not leave a piece that is too small (lines 13 to 25).  The
-    # component is connected and has k owners, so there is always a next vertex.
+    # completes the group is chosen with care: it must not leave a piece that is too small (lines 13 to 25).  All of the
+    # paper's trajectories are synchronized; ours must share a timestamp with the whole group, so there may be no next.
+    graph.span[0] = max(graph.start[v], graph.start[u])
+    graph.span[1] = min(graph.end[v], graph.end[u])
     owners = _take(graph, v, component, group) + _take(graph, u, component, group)
     while owners < k:
         w = _next(graph, component, -1.0, -1, -1)
+        if w < 0:
+            for w in component:
+                if graph.label[w] == group:
+                    graph.label[w] = _FREE
+                    graph.held[graph.owner[w]] = -1
+            return False
         if owners == k - 1 and graph.held[graph.owner[w]] != group:
             w = _last(graph, component, group, w, k)
         owners += _take(graph, w, component, group)
+    return True
+
+
+@inner
+def _take_out(graph, v, u):
+    """Take an edge out of the graph; drop an end of which many were taken out."""
+    graph.weights[v, u] = NO_EDGE
+    graph.weights[u, v] = NO_EDGE
+    for w in (v, u):
+        graph.near[w] = -1
+        graph.failed[w] += 1
+        if graph.failed[w] == _TRIES:
+            graph.label[w] = _DROPPED
 
 
 @inner
@@ -167,6 +209,8 @@ def _take(graph, v, component, group):
     new = 0 if graph.held[graph.owner[v]] == group else 1
     graph.label[v] = group
     graph.held[graph.owner[v]] = group
+    graph.span[0] = max(graph.span[0], graph.start[v])
+    graph.span[1] = min(graph.span[1], graph.end[v])
     for w in component:
         graph.reach[w] = min(graph.reach[w], graph.weights[v, w])
     return new
@@ -176,13 +220,16 @@ def _take(graph, v, component, group):
 def _next(graph, component, weight, vertex, group):
     """Return the free vertex that comes after (weight, vertex) in the order of reach, or -1.
 
-    With a group, only vertices of owners who are new to it count; with -1 all do.
+    Only vertices that share a timestamp with the group that grows count.  With a group, only vertices of owners who are
+    new to it count; with -1 all do.
     """
     best = np.int64(-1)
     least = NO_EDGE
     for w in component:
         reach = graph.reach[w]
         if graph.label[w] != _FREE or (group >= 0 and graph.held[graph.owner[w]] == group):
+            continue
+        if graph.start[w] > graph.span[1] or graph.end[w] < graph.span[0]:
             continue
         after = reach > weight or (reach == weight and w > vertex)
         if after and (reach < least or (reach == least and w < best)):
@@ -198,7 +245,8 @@ def _last(graph, component, group, first, k):
     if stranded > 1:  # one vertex more cannot empty these pieces
         return first
     if stranded == 1:  # only this very vertex will do
-        return first if graph.held[graph.owner[who]] == group else who
+        shares_time = graph.start[who] <= graph.span[1] and graph.end[who] >= graph.span[0]
+        return who if shares_time and graph.held[graph.owner[who]] != group else first
     # The interchanges of lines 15 to 17: one vertex after the other is put in and taken out again, until one leaves no
     # piece with fewer than k owners.  If all of them do, the first choice stands (lines 18 to 21).
     w = first

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.kernels.common.jit import inner, kernel
+from wayveil.kernels.knode.group_boxes import Tracks
 
 __all__ = ["AXES", "NO_EDGE", "edge_weights"]
 
@@ -23,82 +22,72 @@ NO_EDGE = 1e300
 """The weight of a pair without an edge: larger than that of any edge."""
 
 
-def edge_weights(x: Any, y: Any, axes: str) -> NDArray[np.float64]:
-    """Return the weights of all edges of synchronized trajectories, as a symmetric matrix with `NO_EDGE` elsewhere.
+def edge_weights(tracks: Tracks, axes: str) -> NDArray[np.float64]:
+    """Return the weights of all edges between trajectories, as a symmetric matrix with `NO_EDGE` elsewhere.
 
-    Row p of x and y are the positions of trajectory p.  There is an edge where a sample of p lies between the start
-    and the end of q (in the sense of `axes`) and one of q between those of p; its weight is the mean distance
-    of the samples at the same time.  O(pairs x log timestamps + edges x timestamps) time, O(pairs) memory: cut large
-    classes before.
+    A pair is compared at the timestamps that both have: the synchronized trajectories of the paper are this part of
+    them.  There is an edge where a sample of p lies between the start and the end of q (in the sense of `axes`) and one
+    of q between those of p; its weight is the mean distance of the samples at the same time.  Those that share no
+    timestamp have no edge.  O(pairs x timestamps) time, O(pairs) memory: cut large classes before.
 
     Examples
     --------
-    >>> x = np.array([[0.0, 5.0, 10.0], [2.0, 7.0, 12.0], [50.0, 55.0, 60.0]])
-    >>> y = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [9.0, 9.0, 9.0]])
-    >>> weights = edge_weights(x, y, "x")
+    >>> x = np.array([0.0, 5.0, 10.0, 7.0, 12.0, 50.0, 55.0, 60.0])
+    >>> y = np.array([0.0, 0.0, 0.0, 1.0, 1.0, 9.0, 9.0, 9.0])
+    >>> first, start, end = np.array([0, 3, 5]), np.array([0, 1, 0]), np.array([2, 2, 2])
+    >>> weights = edge_weights(Tracks(first, start, end, np.arange(3), x, y), "x")
     >>> float(weights[0, 1]) == 5**0.5, bool(weights[0, 2] == NO_EDGE)
     (True, True)
     """
-    x, y = (np.require(a, np.float64, ["C", "W"]) for a in (x, y))
-    return _weights(x, y, np.sort(x, axis=1), np.sort(y, axis=1), AXES[axes])
+    return _weights(tracks, AXES[axes])
 
 
 @kernel
-def _weights(x, y, x_sorted, y_sorted, axes):
-    """As `edge_weights`; all four arrays are float64, trajectories x timestamps, each row of the last two ascending."""
-    n, m = x.shape
+def _weights(tracks, axes):
+    """As `edge_weights`, with the number of `axes`."""
+    n = tracks.first.size
     weights = np.empty((n, n), np.float64)
     # Algorithm 1 for all pairs: an edge where both s-overlap with each other (Definition 4), which the paper's order of
-    # vertices does not change.  Its weight is Definition 3 as a true average.
+    # vertices does not change.  Its weight is Definition 3 as a true average.  Both are of the pair's own time.
     for p in range(n):
         weights[p, p] = NO_EDGE
         for q in range(p):
             weight = NO_EDGE
-            if _overlaps(x, y, x_sorted, y_sorted, p, q, axes) and _overlaps(x, y, x_sorted, y_sorted, q, p, axes):
-                weight = 0.0
-                for j in range(m):
-                    across = x[p, j] - x[q, j]
-                    along = y[p, j] - y[q, j]
-                    weight += np.sqrt(across * across + along * along)
-                weight /= m
+            low = max(tracks.start[p], tracks.start[q])
+            m = min(tracks.end[p], tracks.end[q]) - low + 1
+            if m > 0:
+                a = tracks.first[p] + low - tracks.start[p]
+                b = tracks.first[q] + low - tracks.start[q]
+                if _overlaps(tracks, a, b, m, axes) and _overlaps(tracks, b, a, m, axes):
+                    weight = 0.0
+                    for j in range(m):
+                        across = tracks.x[a + j] - tracks.x[b + j]
+                        along = tracks.y[a + j] - tracks.y[b + j]
+                        weight += np.sqrt(across * across + along * along)
+                    weight /= m
             weights[p, q] = weight
             weights[q, p] = weight
     return weights
 
 
 @inner
-def _overlaps(x, y, x_sorted, y_sorted, p, q, axes):
-    """Return whether a sample of p lies between start and end of q."""
-    last = x.shape[1] - 1
-    west = min(x[q, 0], x[q, last])
-    east = max(x[q, 0], x[q, last])
-    south = min(y[q, 0], y[q, last])
-    north = max(y[q, 0], y[q, last])
-    if axes == _EITHER:
-        return _has_between(x_sorted[p], west, east) or _has_between(y_sorted[p], south, north)
-    if axes == _ONLY_X:
-        return _has_between(x_sorted[p], west, east)
-    if axes == _ONLY_Y:
-        return _has_between(y_sorted[p], south, north)
-    if not (_has_between(x_sorted[p], west, east) and _has_between(y_sorted[p], south, north)):
-        return False
-    # Both axes: each has a sample between, but it must be the same one.
-    found = False
-    for j in range(last + 1):
-        found |= west <= x[p, j] <= east and south <= y[p, j] <= north
-    return found
-
-
-@inner
-def _has_between(values, low, high):
-    """Return whether one of the ascending values is in [low, high]; O(log values)."""
-    # A binary search for the first that is not below.
-    left = np.int64(0)
-    right = np.int64(values.size)
-    while left < right:
-        middle = (left + right) // 2
-        if values[middle] < low:
-            left = middle + 1
+def _overlaps(tracks, a, b, m, axes):
+    """Return whether one of the m samples from row a on lies between the first and the last of those from row b on."""
+    x = tracks.x
+    y = tracks.y
+    west = min(x[b], x[b + m - 1])
+    east = max(x[b], x[b + m - 1])
+    south = min(y[b], y[b + m - 1])
+    north = max(y[b], y[b + m - 1])
+    for j in range(a, a + m):
+        across = west <= x[j] <= east
+        along = south <= y[j] <= north
+        if axes == _EITHER:
+            found = across or along
+        elif axes == _BOTH:
+            found = across and along
         else:
-            right = middle
-    return left < values.size and values[left] <= high
+            found = across if axes == _ONLY_X else along
+        if found:
+            return True
+    return False

@@ -14,9 +14,9 @@ _LINES = 8  # of sample points along each side of a box, for discs
 def expect_inside(b, q, disc, expected):
     """Add to `expected`, one float64 per query, the mean number of trajectories inside at five moments of its interval.
 
-    `b` are Boxes and `q` Queries of ``range_predicates``.  At a moment a trajectory is inside with the share of its box
-    that lies in the region; a point is inside or not, borders included; before its first and after its last row a
-    trajectory is nowhere.  Of a disc the share is that of 8 x 8 points of the box.
+    `b` are BoxColumns and `q` Queries of ``range_predicates``.  At a moment a trajectory is inside with the share of
+    its box that lies in the region; a point is inside or not, borders included; before its first and after its last row
+    a trajectory is nowhere.  Of a disc the share is that of 8 x 8 points of the box.
 
     O(trajectories x queries) time for looking at extents, and O(log rows) for each pair that is near; no memory.
     """

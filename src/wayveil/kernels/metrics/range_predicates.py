@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from wayveil.kernels.common.jit import inner
 from wayveil.kernels.metrics.moving_box import is_within, piece_at, stays_near, stays_within
 
-__all__ = ["DAI", "PAI", "PSI", "SDI", "Boxes", "Queries", "decide"]
+__all__ = ["DAI", "PAI", "PSI", "SDI", "BoxColumns", "Queries", "decide"]
 
 PSI = 1
 PAI = 2
@@ -23,7 +23,7 @@ DAI = 8
 """Possibly sometime, possibly always, sometime definitely, definitely always inside; as bits."""
 
 
-class Boxes(NamedTuple):
+class BoxColumns(NamedTuple):
     """Columns of boxes; nobody writes to them.
 
     offsets : int64, one per trajectory and one more
@@ -44,7 +44,7 @@ class Boxes(NamedTuple):
 
 
 class Queries(NamedTuple):
-    """Regions with centre (x, y), squares of side 2 x `half` or discs of radius `half`, from `begin` to `end`.
+    """Ranges with centre (x, y), squares of side 2 x `half` or discs of radius `half`, from `begin` to `end`.
 
     All columns are float64, and nobody writes to them.
     """

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from wayveil.kernels.common.jit import inner, kernel
 from wayveil.kernels.metrics.moving_box import is_near, piece_at
-from wayveil.kernels.metrics.range_predicates import DAI, PAI, PSI, SDI, Boxes, Queries, decide
+from wayveil.kernels.metrics.range_predicates import DAI, PAI, PSI, SDI, BoxColumns, Queries, decide
 
-__all__ = ["DAI", "PAI", "PSI", "SDI", "Boxes", "Queries", "count_inside"]
+__all__ = ["DAI", "PAI", "PSI", "SDI", "BoxColumns", "Queries", "count_inside"]
 
 Ints = NDArray[np.int64]
 
@@ -58,7 +58,7 @@ class _Lists(NamedTuple):
 
 
 def count_inside(
-    boxes: Boxes, queries: Queries, *, radius: float, disc: bool, wanted: int = PSI | PAI | SDI | DAI
+    boxes: BoxColumns, queries: Queries, *, radius: float, disc: bool, wanted: int = PSI | PAI | SDI | DAI
 ) -> Ints:
     """Return for every query how many trajectories satisfy it, in columns PSI, PAI, SDI, DAI; those not wanted are 0.
 
@@ -68,7 +68,7 @@ def count_inside(
     Examples
     --------
     >>> t, x = np.array([0, 20, 0, 20]), np.array([-5.0, 15.0, 4.0, 6.0])
-    >>> boxes = Boxes(np.array([0, 2, 4]), t, t, x, x, x, x)
+    >>> boxes = BoxColumns(np.array([0, 2, 4]), t, t, x, x, x, x)
     >>> five, zero, end = np.array([5.0]), np.array([0.0]), np.array([20.0])
     >>> count_inside(boxes, Queries(five, five, five, zero, end), radius=1.0, disc=False).tolist()
     [[2, 1, 2, 1]]

@@ -28,6 +28,8 @@ class Boxed(NamedTuple):
         The boxes: x_min, x_max, y_min, y_max.
     dropped : bool
         Whether a sample is not published; written by `unite_guards` alone.
+    marked : bool
+        Whether a box can be that of a declared time, as far as an attacker sees.  Not used by `unite_guards`.
     """
 
     t: np.ndarray
@@ -35,6 +37,7 @@ class Boxed(NamedTuple):
     y: np.ndarray
     sides: np.ndarray
     dropped: np.ndarray
+    marked: np.ndarray
 
 
 @kernel
@@ -86,7 +89,7 @@ def unite_guards(samples, group_first, member, boxed, speed, guard, parent):
 def mutual_pairs(samples, group_first, member, boxed, speed):
     """Return pairs (one, other) of members of a group who can be taken for each other, both ways, some perhaps twice.
 
-    All that is known of either must be in a box of the other, and within reach of all its boxes.
+    All that is known of either must be in a marked box of the other, and within reach of all its boxes.
     A speed of infinity rules nothing out.  O(rows) time per known sample and pair of members.
     """
     count = np.int64(0)
@@ -142,7 +145,9 @@ def candidate_edges(samples, active, boxed, speed, most):
             if is_known:
                 other = samples.track[at]
                 row = samples.known_row[begin]
-                if not _is_near(boxed.sides, row_of[at], boxed.x[row], boxed.y[row], 0.0):
+                if not boxed.marked[row_of[at]] or not _is_near(
+                    boxed.sides, row_of[at], boxed.x[row], boxed.y[row], 0.0
+                ):
                     continue
             if not active[other] or not _fits(samples, i, other, boxed, speed):
                 continue
@@ -160,14 +165,16 @@ def candidate_edges(samples, active, boxed, speed, most):
 
 @inner
 def _fits(samples, i, j, boxed, speed):
-    """Tell whether all that is known of i is in boxes of j, and within reach of all its other boxes."""
+    """Tell whether all that is known of i is in marked boxes of j, and within reach of all its other boxes."""
     sides = boxed.sides
     for known in range(samples.known_first[i], samples.known_first[i + 1]):
         row = samples.known_row[known]
         x = boxed.x[row]
         y = boxed.y[row]
         middle = row_at(samples.first, samples.code, j, samples.code[row])
-        if middle < 0 or boxed.dropped[middle] or not _is_near(sides, middle, x, y, 0.0):
+        if middle < 0 or boxed.dropped[middle] or not boxed.marked[middle]:
+            return False
+        if not _is_near(sides, middle, x, y, 0.0):
             return False
         if speed == np.inf:
             continue

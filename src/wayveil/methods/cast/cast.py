@@ -8,12 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from wayveil.errors import InputError
+from wayveil.errors import InputError, ParameterError
+from wayveil.methods.cast.cast_alignment import find_aligned_groups
 from wayveil.methods.cast.cast_levels import Groups, Known, find_groups
 from wayveil.methods.cast.cast_sensitive import Sensitive, class_labels
 from wayveil.methods.cast.cast_shares import Shares
 from wayveil.methods.cast.cast_tree import Preorder
-from wayveil.model import BlockKey, CSafety, Engine, Method, Published, Stops, check_parameters, parameter
+from wayveil.model import BlockKey, CSafety, Engine, Method, MethodResult, Stops, check_parameters, parameter
 from wayveil.model.claims.counting import row_share_parameter
 from wayveil.model.claims.csafety import grouping_parameter, place_people_parameter, weights_parameter
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, keep_rows, trajectory_of_row
@@ -45,6 +46,11 @@ class Cast(Method):
         With the weights "worst": whether groups are formed without a look at sensitive places, so that they tell
         nothing about these, and some of those who are too many at one place are left out; or so that people at the same
         sensitive place go to different groups, which keeps more, and tells something to who works out the groups.
+    alignment : {"position", "order"}
+        Whether members of a group are compared stop by stop, the first with the first, and lose what is behind the
+        shortest; or aligned in order, so that a stop that has no counterpart is left out, and the others keep more of
+        what they were; the distance "leaves" then means the chance to guess a place among those below its node.
+        "order" needs ``grouping="blind"`` or uniform weights.
 
     Guarantee
     ---------
@@ -102,6 +108,13 @@ class Cast(Method):
     weights: str = weights_parameter()
     place_people: int | str = place_people_parameter()
     grouping: str = grouping_parameter("blind")
+    alignment: str = parameter(
+        kind="choice",
+        choices=("position", "order"),
+        default="position",
+        help="how members of a group are compared: the first stop with the first, the second with the second; or in "
+        "order, and a stop that fits nobody is left out",
+    )
 
     name: ClassVar[str] = "cast"
     summary: ClassVar[str] = "c-safety: visited places generalized over a taxonomy until no sensitive one is probable"
@@ -111,6 +124,11 @@ class Cast(Method):
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)
+        if self.alignment == "order" and self.weights == "worst" and self.grouping == "apart":
+            raise ParameterError(
+                "cast: alignment = order goes with grouping = blind only, got apart. Aligned groups look at no "
+                "sensitive place; leave grouping as it is."
+            )
 
     @property
     def hides_by_chance(self) -> bool:
@@ -132,7 +150,7 @@ class Cast(Method):
             grouping=self.grouping,
         )
 
-    def run(self, data: Stops, *, rng: np.random.Generator, engine: Engine) -> Published:
+    def run(self, data: Stops, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
         _check_people(data, self.m)
         tree = Preorder.of(data.taxonomy)
         rows = np.ones(data.n_rows, np.bool_)
@@ -156,7 +174,7 @@ class Cast(Method):
             "classes": len(np.unique(made.label[np.diff(published.offsets) > 0])),
             "trajectories that joined a group afterwards": made.groups.riders,
         }
-        return Published(data=published, claim=self.claim, facts=facts | _facts(data, node, tree))
+        return MethodResult(data=published, claim=self.claim, facts=facts | _facts(data, node, tree))
 
     def _generalize(self, data: Stops, tree: Preorder, key: int, engine: Engine) -> _Generalized:
         """Return the nodes of all stops, in classes that are safe."""
@@ -178,13 +196,14 @@ class Cast(Method):
             with_more=with_more & (np.diff(offsets) == 0) if claim.is_blind else with_more,
             secrets=_padded(of[secret], place[secret], len(data)) if apart else np.empty((len(data), 0), np.int64),
         )
+        find = find_aligned_groups if self.alignment == "order" else find_groups
         if claim.is_blind:
             larger = shares.blind(known.people(np.flatnonzero(np.diff(data.offsets))))
-            groups = find_groups(known, tree, self.distance, larger, engine)
+            groups = find(known, tree, self.distance, larger, engine)
             if len(groups.offsets) == 1:  # too few are alike for these
-                groups = find_groups(known, tree, self.distance, shares.blind(0), engine)
+                groups = find(known, tree, self.distance, shares.blind(0), engine)
         else:
-            groups = find_groups(known, tree, self.distance, shares, engine)
+            groups = find(known, tree, self.distance, shares, engine)
         engine.progress("generalizing sensitive places")
         label, with_nodes = class_labels(groups)
         stops = Sensitive(
@@ -198,7 +217,7 @@ class Cast(Method):
         )
         label, shown = stops.publish(tree, shares, claim.least_people, self.c, engine)
         node = np.full(data.n_rows, -1)
-        node[~secret] = _nodes_of_groups(known, groups)
+        node[~secret] = groups.shown
         node[label[of] < 0] = -1
         node[secret] = shown
         if (node < 0).all():
@@ -253,18 +272,6 @@ def _padded(of: IntArray, place: IntArray, n: int) -> IntArray:
     found = np.full((n, int(count.max(initial=0))), -1)
     found[pairs[:, 0], np.arange(len(pairs)) - first[pairs[:, 0]]] = pairs[:, 1]
     return found
-
-
-def _nodes_of_groups(known: Known, groups: Groups) -> IntArray:
-    """Return the node of each stop that is not sensitive: that of its group, or -1 where it is cut."""
-    trajectory = trajectory_of_row(known.offsets)
-    number = np.arange(len(trajectory)) - known.offsets[trajectory]
-    group = groups.label[trajectory]
-    kept = group >= 0
-    kept[kept] = number[kept] < np.diff(groups.offsets)[group[kept]]
-    node = np.full(len(trajectory), -1)
-    node[kept] = groups.node[groups.offsets[group[kept]] + number[kept]]
-    return node
 
 
 def _facts(data: Stops, node: IntArray, tree: Preorder) -> dict[str, int | float | str]:

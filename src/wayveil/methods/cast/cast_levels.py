@@ -11,7 +11,7 @@ from wayveil.kernels.cast.taxonomy_cover import WeightedTree, cheapest_cover
 from wayveil.methods.cast.cast_shares import Shares
 from wayveil.methods.cast.cast_tree import Preorder
 from wayveil.model import Engine
-from wayveil.model.data.ragged import BoolArray, IntArray, offsets_of
+from wayveil.model.data.ragged import BoolArray, IntArray, offsets_of, trajectory_of_row
 
 __all__ = ["Groups", "Known", "find_groups"]
 
@@ -61,13 +61,15 @@ class Known:
 class Groups:
     """The group of every trajectory, or -1, and the sequence of nodes of every group.
 
-    `label` is per trajectory; group `g` has the nodes ``node[offsets[g]:offsets[g + 1]]``, in preorder; `riders` is how
-    many trajectories joined a group that was made without them.
+    `label` is per trajectory; group `g` has the nodes ``node[offsets[g]:offsets[g + 1]]``, in preorder; `shown` is the
+    node of every known stop, or -1 where it is left out; `riders` is how many trajectories joined a group that was made
+    without them.
     """
 
     label: IntArray
     offsets: IntArray
     node: IntArray
+    shown: IntArray
     riders: int
 
 
@@ -109,12 +111,22 @@ def find_groups(known: Known, tree: Preorder, distance: str, shares: Shares, eng
         label[pool] = np.where(found >= 0, found + n_groups, -1)
         n_groups += len(made)
         nodes.append(made)
-    return Groups(
-        label=label,
-        offsets=offsets_of(np.concatenate([np.zeros(0, np.int64), *(np.full(len(n), n.shape[1]) for n in nodes)])),
-        node=np.concatenate([np.zeros(0, np.int64), *(n.ravel() for n in nodes)]),
-        riders=riders,
-    )
+    offsets = offsets_of(np.concatenate([np.zeros(0, np.int64), *(np.full(len(n), n.shape[1]) for n in nodes)]))
+    node = np.concatenate([np.zeros(0, np.int64), *(n.ravel() for n in nodes)])
+    shown = _by_position(known, label, offsets, node)
+    return Groups(label=label, offsets=offsets, node=node, shown=shown, riders=riders)
+
+
+def _by_position(known: Known, label: IntArray, offsets: IntArray, node: IntArray) -> IntArray:
+    """Return the node of each stop: that of its group at the same position, or -1 where it is cut."""
+    trajectory = trajectory_of_row(known.offsets)
+    number = np.arange(len(trajectory)) - known.offsets[trajectory]
+    group = label[trajectory]
+    kept = group >= 0
+    kept[kept] = number[kept] < np.diff(offsets)[group[kept]]
+    shown = np.full(len(trajectory), -1)
+    shown[kept] = node[offsets[group[kept]] + number[kept]]
+    return shown
 
 
 def _level(

@@ -152,24 +152,24 @@ class Sensitive:
             held = np.flatnonzero(self.label[self.of] >= 0)
             of = np.append(self.of[shown], self.of[held])
             at = np.append(node[shown], self.place[held])
-            found = [
+            rows_uncovered = [
                 _too_many(*reach(self.label[of], at, unit, tree), size, c)
                 for unit, size in ((self.owner[of], people), (of, trips))
             ]
-            classes = np.concatenate([label for label, _ in found])
+            classes = np.concatenate([label for label, _ in rows_uncovered])
             if not len(classes):
                 return replace(self, node=node)
             # All that was lifted to a node above such a place goes, in the classes where too many could have been.
             lifted = shown[node[shown] != self.place[shown]]
-            places = np.concatenate([place for _, place in found])
+            places = np.concatenate([place for _, place in rows_uncovered])
             key = np.sort(classes * len(tree.last) + places)
             base = self.label[self.of[lifted]] * len(tree.last)
             low = np.searchsorted(key, base + node[lifted])
             high = np.searchsorted(key, base + tree.last[node[lifted]])
-            gone = high > low
-            if not gone.any():
+            is_covered = high > low
+            if not is_covered.any():
                 return replace(self, node=node)  # stops that were not lifted count as true ones: see `_within_shares`
-            node[lifted[gone]] = -1
+            node[lifted[is_covered]] = -1
 
     def _probable(self, tree: Preorder, m: int, c: Fraction, engine: Engine) -> Sensitive:
         """Lift the nodes that are too probable in a class, where the places below a node are equally likely."""
@@ -191,11 +191,11 @@ class Sensitive:
             for some in [order[first[a] : first[b]]]
         ]
         nodes = SensitiveTree(tree.last, tree.parent, tree.leaves, tree.sensitive)
-        found = np.empty(len(stop), np.int64)
-        made = engine.map(lambda part: safe_nodes(part, nodes, bound, m), parts)
-        found[order] = np.concatenate([np.zeros(0, np.int64), *made])
+        safe_node = np.empty(len(stop), np.int64)
+        results = engine.map(lambda part: safe_nodes(part, nodes, bound, m), parts)
+        safe_node[order] = np.concatenate([np.zeros(0, np.int64), *results])
         node = self.node.copy()
-        node[rows] = found
+        node[rows] = safe_node
         return replace(self, node=node)
 
     def _sizes(self) -> tuple[IntArray, IntArray]:

@@ -200,24 +200,24 @@ class _Table:
         self.trips_with: Counter[int] = Counter()
         self.people_with: dict[int, set[int]] = defaultdict(set)
 
-    def add(self, who: int, secrets: frozenset[int]) -> None:
-        self.trips[who] += 1
+    def add(self, person: int, secrets: frozenset[int]) -> None:
+        self.trips[person] += 1
         self.size += 1
         for secret in secrets:
             self.trips_with[secret] += 1
-            self.people_with[secret].add(who)
+            self.people_with[secret].add(person)
 
-    def fits(self, who: int, secrets: frozenset[int], shares: Shares) -> bool:
+    def fits(self, person: int, secrets: frozenset[int], shares: Shares) -> bool:
         """Return whether all shares are kept with one more trajectory."""
-        if exceeds(self.trips[who] + 1, self.size + 1, shares.owner_share):
+        if exceeds(self.trips[person] + 1, self.size + 1, shares.owner_share):
             return False
         if shares.c is None:
             return True
-        people = len(self.trips) + (self.trips[who] == 0)
+        people = len(self.trips) + (self.trips[person] == 0)
         for secret in secrets:
             if exceeds(self.trips_with[secret] + 1, self.size + 1, shares.c):
                 return False
-            if exceeds(len(self.people_with[secret] | {who}), people, shares.c):
+            if exceeds(len(self.people_with[secret] | {person}), people, shares.c):
                 return False
         return True
 

@@ -9,6 +9,7 @@ from typing import ClassVar
 from wayveil.kernels.routes.cluster_candidates import GLOBAL
 from wayveil.methods.routes.cluster_routes import ClusterRoutes, index_parameter, pad_parameter, rho_t_parameter
 from wayveil.methods.routes.road_clusters import Clustering
+from wayveil.methods.routes.road_parts import Parts
 from wayveil.model import parameter
 from wayveil.model.claims.counting import row_share_parameter
 
@@ -77,17 +78,17 @@ class Cba(ClusterRoutes):
     name: ClassVar[str] = "cba"
     summary: ClassVar[str] = "strict k-anonymity of routes on a road network by clustering, with a global error"
 
-    @property
-    def _clustering(self) -> Clustering:
-        """How routes are clustered."""
-        return Clustering(
-            k=self.k,
-            people=self._people,
-            owner_share=self.claim.owner_share,
-            index=self.index,
-            error=GLOBAL,
-            share=self.rho_t,
-            bound=self.threshold,
-            bound_again=self.threshold,
-            pad=self.pad == "yes",
+    def _clusterings(self, parts: Parts) -> tuple[Clustering, ...]:
+        return (
+            Clustering(
+                k=self.k,
+                people=self._people,
+                owner_share=self.claim.owner_share,
+                index=self.index,
+                error=GLOBAL,
+                share=self.rho_t,
+                bound=self.threshold,
+                bound_again=self.threshold,
+                pad=self.pad == "yes",
+            ),
         )

@@ -63,19 +63,21 @@ def relax(radius: float, growth: float, is_enough: Callable[[float, int], bool])
     return Relaxed(radius=radius, restarts=restarts)
 
 
-def check_radius(who: str, radius_max: float | str, growth: float) -> None:
+def check_radius(component: str, radius_max: float | str, growth: float) -> None:
     """Refuse a radius that cannot grow."""
     if radius_max == 0:
-        raise ParameterError(f"{who}: radius_max must be larger than 0, got 0. It could never grow.")
+        raise ParameterError(f"{component}: radius_max must be larger than 0, got 0. It could never grow.")
     if growth < 1.01:
-        raise ParameterError(f"{who}: radius_growth must be at least 1.01, got {growth:g}. The radius could not grow.")
+        raise ParameterError(
+            f"{component}: radius_growth must be at least 1.01, got {growth:g}. The radius could not grow."
+        )
 
 
-def check_data(who: str, data: Points, k: int) -> None:
+def check_data(component: str, data: Points, k: int) -> None:
     """Refuse data that cannot be published."""
-    check_people(who, data, k, "points")
+    check_people(component, data, k, "points")
     if max(float(np.abs(data.x).max(initial=0)), float(np.abs(data.y).max(initial=0))) > _FARTHEST:
-        raise InputError(f"{who}: there are coordinates beyond {_FARTHEST:g}, which are no places in metres.")
+        raise InputError(f"{component}: there are coordinates beyond {_FARTHEST:g}, which are no places in metres.")
 
 
 def is_left_out(label: IntArray, held: BoolArray) -> BoolArray:

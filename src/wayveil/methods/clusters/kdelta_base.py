@@ -12,7 +12,7 @@ import numpy as np
 from wayveil.methods.clusters.clusters import check_radius, half_width, rounding_m
 from wayveil.methods.clusters.offsets_in_disc import Offsets, draw_offsets
 from wayveil.methods.common.dominance import people_needed
-from wayveil.methods.common.trajectory_rows import Picked
+from wayveil.methods.common.trajectory_rows import TrajectoryRows
 from wayveil.model import Frame, KDelta, Method, Points, check_parameters, parameter
 from wayveil.model.data.ragged import IntArray
 
@@ -94,7 +94,7 @@ class WalkTogether(Method):
         """Whether it is drawn where in the disc around the centre of its cluster a member is published."""
         return self.placement == "random" and self.delta > 0
 
-    def place(self, label: IntArray, rows: Picked, frame: Frame, key: bytes) -> Offsets:
+    def place(self, label: IntArray, rows: TrajectoryRows, frame: Frame, key: bytes) -> Offsets:
         """Return where in its disc each trajectory is published, if that is drawn: from those that are published."""
         if not self.draws_places:
             return Offsets.free()
@@ -115,7 +115,10 @@ def k_parameter() -> Any:
 def delta_parameter() -> Any:
     """Declare how near they are to each other."""
     return parameter(
-        kind="number", low=0, help="largest distance between any two of them, in metres; 0 makes them identical"
+        kind="number",
+        low=0,
+        default=0.0,
+        help="largest distance between any two of them, in metres; 0 makes them identical",
     )
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from wayveil.methods.common.trajectory_rows import Picked
+from wayveil.methods.common.trajectory_rows import TrajectoryRows
 from wayveil.model import Frame
 from wayveil.model.data.ragged import FloatArray, IntArray
 
@@ -38,7 +38,7 @@ class Offsets(NamedTuple):
         return Offsets(self.x[which], self.y[which]) if len(self.x) else self
 
 
-def draw_offsets(rows: Picked, frame: Frame, radius: float, key: bytes) -> Offsets:
+def draw_offsets(rows: TrajectoryRows, frame: Frame, radius: float, key: bytes) -> Offsets:
     """Return an offset (x, y) per trajectory: uniform in the disc of this radius, and the same for all of its points.
 
     Members of a cluster that are published at such offsets from one common curve can be exchanged for each other:
@@ -52,7 +52,8 @@ def draw_offsets(rows: Picked, frame: Frame, radius: float, key: bytes) -> Offse
 
     Examples
     --------
-    >>> rows = Picked(begin=np.arange(3), end=np.arange(3) + 1, columns=(np.arange(3), np.zeros(3), np.zeros(3)))
+    >>> columns = (np.arange(3), np.zeros(3), np.zeros(3))
+    >>> rows = TrajectoryRows(begin=np.arange(3), end=np.arange(3) + 1, columns=columns)
     >>> x, y = draw_offsets(rows, Frame(), 10.0, b"secret")
     >>> len(x), bool((x * x + y * y <= 100).all()), len(set(x.tolist()))
     (3, True, 3)
@@ -80,13 +81,13 @@ def draw_offsets(rows: Picked, frame: Frame, radius: float, key: bytes) -> Offse
     return Offsets(x, y)
 
 
-def draw_ranks(rows: Picked, frame: Frame, key: bytes) -> IntArray:
+def draw_ranks(rows: TrajectoryRows, frame: Frame, key: bytes) -> IntArray:
     """Return a random number per trajectory that follows from the key and its own points: nobody else changes it.
 
     Examples
     --------
     >>> columns = (np.array([1, 2, 9, 1, 2]), np.zeros(5), np.ones(5))
-    >>> rows = Picked(begin=np.array([0, 2, 3]), end=np.array([2, 3, 5]), columns=columns)
+    >>> rows = TrajectoryRows(begin=np.array([0, 2, 3]), end=np.array([2, 3, 5]), columns=columns)
     >>> first, other, again = draw_ranks(rows, Frame(), b"key").tolist()
     >>> first == again, first == other
     (True, False)
@@ -101,7 +102,7 @@ def draw_ranks(rows: Picked, frame: Frame, key: bytes) -> IntArray:
     return np.array(found, np.int64)
 
 
-def _tables(rows: Picked, frame: Frame) -> Iterator[tuple[IntArray, IntArray]]:
+def _tables(rows: TrajectoryRows, frame: Frame) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield offsets and numbers of trajectories, some at a time, so that not all of their points are copied at once.
 
     Degrees are those of the file, in units of 1e-9, so that numbers are the same in every frame.

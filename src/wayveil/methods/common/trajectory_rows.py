@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from wayveil.model.data.ragged import IntArray, offsets_of
 
-__all__ = ["Picked"]
+__all__ = ["TrajectoryRows"]
 
 Columns = tuple[NDArray[Any], ...]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Picked:
+class TrajectoryRows:
     """Trajectories that lie in columns with many others: nothing is copied, but only their own rows travel to a worker.
 
     Parameters
@@ -29,7 +29,7 @@ class Picked:
     Examples
     --------
     >>> import pickle
-    >>> picked = Picked(begin=np.array([4, 0]), end=np.array([6, 1]), columns=(np.arange(1000),))
+    >>> picked = TrajectoryRows(begin=np.array([4, 0]), end=np.array([6, 1]), columns=(np.arange(1000),))
     >>> there = pickle.loads(pickle.dumps(picked))
     >>> there.begin.tolist(), there.end.tolist(), there.columns[0].tolist()
     ([0, 2], [2, 3], [4, 5, 0])
@@ -50,5 +50,5 @@ class Picked:
         return _unpickled, self.packed()
 
 
-def _unpickled(offsets: IntArray, columns: Columns) -> Picked:
-    return Picked(begin=offsets[:-1], end=offsets[1:], columns=columns)
+def _unpickled(offsets: IntArray, columns: Columns) -> TrajectoryRows:
+    return TrajectoryRows(begin=offsets[:-1], end=offsets[1:], columns=columns)

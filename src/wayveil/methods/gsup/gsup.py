@@ -23,7 +23,7 @@ from wayveil.model import (
     BreachBound,
     Engine,
     Method,
-    Published,
+    MethodResult,
     Sensitive,
     Visits,
     check_parameters,
@@ -135,9 +135,9 @@ class Gsup(Method):
     def claim(self) -> BreachBound:
         return BreachBound(p=self.p, adversaries=self.adversaries, times=self.times)
 
-    def run(self, data: Visits, *, rng: np.random.Generator, engine: Engine) -> Published:
+    def run(self, data: Visits, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
         if data.n_visits == 0:
-            return Published(data=self._published(data), claim=self.claim, facts={"visits suppressed": 0})
+            return MethodResult(data=self._published(data), claim=self.claim, facts={"visits suppressed": 0})
         rank, adversary = self._places(data)
         by_owner = _owners_together(data.owner)
         offsets, rows = take(data.offsets, by_owner)
@@ -177,7 +177,7 @@ class Gsup(Method):
             "trajectories left out": int(best.gone.sum()),
             "trajectories without visits": int(empty.sum() - best.gone.sum()),
         }
-        return Published(data=self._published(published), claim=self.claim, facts=facts)
+        return MethodResult(data=self._published(published), claim=self.claim, facts=facts)
 
     def _suppress(
         self, table: VisitTable, allowed_trips: IntArray, draw: NDArray[np.int64], engine: Engine
@@ -186,7 +186,7 @@ class Gsup(Method):
         owner = table.owner
         trajectory = trajectory_of_row(table.offsets)
         alive = np.ones(len(table.place), bool)
-        gone = np.zeros(len(owner), bool)
+        suppressed = np.zeros(len(owner), bool)
         first: tuple[int, int] | None = None
         # Before each round the rows that are `alive` are published.  A round makes the shares in all classes safe, then
         # looks at people over all their trajectories, and leaves some of these out if too much is inferred.  That makes
@@ -206,11 +206,11 @@ class Gsup(Method):
             engine.progress("leaving out trips of people who have many")
             more = leave_out(state, owner, self.p, draw)
             if not more.any():
-                return _Outcome(alive=alive, gone=gone, classes=first[0], pairs=first[1])
-            gone |= more
-            if int(more.sum()) * _AGAIN >= len(owner) - int(gone.sum()):
+                return _Outcome(alive=alive, gone=suppressed, classes=first[0], pairs=first[1])
+            suppressed |= more
+            if int(more.sum()) * _AGAIN >= len(owner) - int(suppressed.sum()):
                 alive[:] = True
-            alive &= ~gone[trajectory]
+            alive &= ~suppressed[trajectory]
 
     def _places(self, data: Visits) -> tuple[IntArray, IntArray]:
         """Return the rank of each place among the sorted names, and per rank the number of its adversary, or -1."""

@@ -6,13 +6,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+import numpy as np
+
 from wayveil.kernels.routes.cluster_candidates import LITERAL, REPAIRED
 from wayveil.methods.routes.cluster_routes import ClusterRoutes, index_parameter, pad_parameter, rho_t_parameter
 from wayveil.methods.routes.road_clusters import Clustering
+from wayveil.methods.routes.road_parts import Parts
 from wayveil.model import parameter
 from wayveil.model.claims.counting import row_share_parameter
 
 __all__ = ["Icba"]
+
+_LEAST = 25.0  # the smallest bound that lets routes differ in more than a few roads, for small k
+_PER_ROAD = (0.0, 1.25, 2.0)  # what the bound is to the mean length of a part
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +30,8 @@ class Icba(ClusterRoutes):
     k : int, >= 2
         Smallest number of people behind a published route, and on a road that is published at all.
     rho_c : number, >= 0, or "auto"
-        Bound of the local error at which a route may join a cluster; `auto` is (k / 2)^2.
+        Bound of the local error at which a route may join a cluster.  With `auto`, (k / 2)^2 is tried in every slice,
+        then at least 25, and 5/4 and 2 times the mean length of a part; what changes the traffic least is taken.
     rho_t : number from 0 to 1
         A route may join clusters that have more than this share of its roads.
     error : {"repaired", "literal"}
@@ -59,7 +66,6 @@ class Icba(ClusterRoutes):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from wayveil.engines import LocalEngine
     >>> from wayveil.model import RoadNetwork, Routes
     >>> network = RoadNetwork.from_roads([("AB", "A", "B"), ("BC", "B", "C"), ("BD", "B", "D")])
@@ -75,7 +81,8 @@ class Icba(ClusterRoutes):
         low=0,
         choices=("auto",),
         default="auto",
-        help="bound of the local error at which a route joins a cluster; auto is (k/2)^2",
+        help="bound of the local error at which a route joins a cluster; auto: the best of (k/2)^2, at least 25, and "
+        "more for longer routes",
     )
     rho_t: Fraction = rho_t_parameter()
     error: str = parameter(
@@ -91,19 +98,30 @@ class Icba(ClusterRoutes):
     name: ClassVar[str] = "icba"
     summary: ClassVar[str] = "strict k-anonymity of routes on a road network by clustering, with a local error"
 
-    @property
-    def _clustering(self) -> Clustering:
-        """How routes are clustered."""
-        bound = self.k * self.k / 4 if isinstance(self.rho_c, str) else self.rho_c
+    def _clusterings(self, parts: Parts) -> tuple[Clustering, ...]:
         repaired = self.error == "repaired"
-        return Clustering(
-            k=self.k,
-            people=self._people,
-            owner_share=self.claim.owner_share,
-            index=self.index,
-            error=REPAIRED if repaired else LITERAL,
-            share=self.rho_t,
-            bound=bound,
-            bound_again=-1.0 if repaired else bound,
-            pad=self.pad == "yes",
+        return tuple(
+            Clustering(
+                k=self.k,
+                people=self._people,
+                owner_share=self.claim.owner_share,
+                index=self.index,
+                error=REPAIRED if repaired else LITERAL,
+                share=self.rho_t,
+                bound=bound,
+                bound_again=-1.0 if repaired else bound,
+                pad=self.pad == "yes",
+            )
+            for bound in self._bounds(parts)
         )
+
+    def _bounds(self, parts: Parts) -> list[float]:
+        """Return the bounds of the local error that are tried, ascending."""
+        if not isinstance(self.rho_c, str):
+            return [float(self.rho_c)]
+        printed = self.k * self.k / 4
+        if self.error == "literal":
+            return [printed]
+        lengths = np.diff(parts.offsets)[parts.route]
+        mean = float(lengths.mean()) if len(lengths) else 0.0
+        return sorted({printed, *(max(printed, _LEAST, factor * mean) for factor in _PER_ROAD)})

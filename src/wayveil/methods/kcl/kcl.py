@@ -11,16 +11,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wayveil.errors import ParameterError
-from wayveil.methods.kcl.kcl_choosing import Choosing
 from wayveil.methods.kcl.kcl_pieces import Plan, kept_visits, plan_visits
+from wayveil.methods.kcl.kcl_solver import KclSolver
 from wayveil.model import (
-    KCL,
     BlockKey,
     BlockStore,
     Engine,
+    KclPrivacy,
     Method,
+    MethodResult,
     PlannedBlocks,
-    Published,
     Sensitive,
     Trips,
     Visits,
@@ -63,7 +63,7 @@ class Kcl(Method):
         Whether visits are given back to the records in which they threaten nobody, until none can be
         (``suppression="local"``).  The paper does not, and loses several times as much.
     improve : int, >= 0, or "auto"
-        How often a part of the result is taken back and given back in another order, to lose less; `auto` is 50 times
+        How often a part of the result is taken back and given back in another order, to lose less; `auto` is 300 times
         for small data, less often for larger, and never above 1,500,000 visits.  Not with ``preserve="mfs"``.
     accept_absence : {"no", "yes"}
         Whether `k` may be 1: a known visit that fits nothing then tells the sensitive value with certainty.
@@ -73,7 +73,7 @@ class Kcl(Method):
 
     Guarantee
     ---------
-    ``KCL(k, c, l, sensitive, row_share, hide_absence)``, over people and over trajectories; of trips with
+    ``KclPrivacy(k, c, l, sensitive, row_share, hide_absence)``, over people and over trajectories; of trips with
     ``about="ends"``.  An attacker who knows more
     than `l` visits, or where a person was not, is not covered.
 
@@ -194,7 +194,7 @@ class Kcl(Method):
 
     @property
     def kernels(self) -> tuple[str, ...]:
-        gives_back = Choosing(asked=self).gives_back
+        gives_back = KclSolver(params=self).gives_back
         usual = self.validity == "exact" and (self.preserve == "instances" or gives_back)
         return (*(["kcl_suppress"] if usual else []), "kcl_find", *(["kcl_restore"] if gives_back else []))
 
@@ -205,8 +205,8 @@ class Kcl(Method):
         return {"frequent_sequences": {"min_support": self.min_support}} if spared else {}
 
     @property
-    def claim(self) -> KCL:
-        return KCL(
+    def claim(self) -> KclPrivacy:
+        return KclPrivacy(
             k=self.k,
             c=self.c,
             l=self.l,
@@ -215,24 +215,24 @@ class Kcl(Method):
             hide_absence=self.hide_absence,
         )
 
-    def run(self, data: Visits, *, rng: np.random.Generator, engine: Engine) -> Published:
-        choosing = Choosing(asked=self)
-        numbered = choosing.numbered(data)
-        crowd = choosing.crowd(numbered, people=data.n_owners)
-        choice = choosing.choose(crowd, partial(choosing.find, crowd), engine)
+    def run(self, data: Visits, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
+        solver = KclSolver(params=self)
+        numbered = solver.encode(data)
+        instance = solver.instance(numbered, people=data.n_owners)
+        choice = solver.choose(instance, partial(solver.find, instance), engine)
         if self.hide_absence == "yes" and self.sensitive:
             engine.progress("hiding what absence tells")
-            choice = choosing.hide(choice, numbered, crowd.longest)
-        return Published(data=data.where(choice.keep), claim=self._claim_of(data), facts=choice.facts)
+            choice = solver.hide(choice, numbered, instance.longest)
+        return MethodResult(data=data.where(choice.keep), claim=self._claim_of(data), facts=choice.facts)
 
     def plan(self, blocks: PlannedBlocks, *, engine: Engine, here: Engine) -> Plan:
         """Decide over all blocks which visits may stay: workers number and count, this machine chooses."""
-        return plan_visits(Choosing(asked=self), blocks, engine, here)
+        return plan_visits(KclSolver(params=self), blocks, engine, here)
 
-    def apply(self, plan: Plan, data: Visits, number: int, store: BlockStore) -> Published:
+    def apply(self, plan: Plan, data: Visits, number: int, store: BlockStore) -> MethodResult:
         """Suppress in one block what does not stay."""
-        return Published(data=data.where(kept_visits(plan, data, number, store)), claim=self._claim_of(data))
+        return MethodResult(data=data.where(kept_visits(plan, data, number, store)), claim=self._claim_of(data))
 
-    def _claim_of(self, data: Visits) -> KCL:
+    def _claim_of(self, data: Visits) -> KclPrivacy:
         """Return the claim about visits, or about both ends of trips."""
         return replace(self.claim, about="visits" if data.one_per_time else "ends")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.errors import InputError
-from wayveil.methods.kcl.kcl_ways import Numbered
+from wayveil.methods.kcl.kcl_strategies import EncodedVisits
 from wayveil.model.data.ragged import BoolArray, IntArray
 
 __all__ = ["items_to_hide"]
@@ -26,7 +26,7 @@ _ROUNDING = 1e-11
 """By how much a share may be too large because of rounding: less than the attack `absence` would notice."""
 
 
-def items_to_hide(numbered: Numbered, keep: BoolArray, *, longest: int, c: Fraction) -> IntArray:
+def items_to_hide(numbered: EncodedVisits, keep: BoolArray, *, longest: int, c: Fraction) -> IntArray:
     """Return the items to take out of all records, so that what fits nothing tells no value with more than is allowed.
 
     A value may be told with `c`, or with its share among all where that is more.  "Told" is how often people have it of
@@ -129,7 +129,7 @@ class _Told:
     n_items: int
 
     @classmethod
-    def of(cls, numbered: Numbered, keep: BoolArray, longest: int, c: Fraction) -> _Told:
+    def of(cls, numbered: EncodedVisits, keep: BoolArray, longest: int, c: Fraction) -> _Told:
         length = np.diff(numbered.offsets)
         n_sets = sum(_n_sets(length, width) for width in range(1, longest + 1))
         if n_sets > MOST_SETS:
@@ -156,10 +156,10 @@ class _Told:
             each = 1 / np.array([comb(n, width) for n in range(int(length.max()) + 1)]).clip(min=1)[length[record]]
             for size in range(width, longest + 1):
                 share = each if size == width else whole.astype(np.float64)
-                for way, column in np.ndindex(everybody.shape):
-                    counts = np.bincount(sequence, share * counted[record, way, column], len(first))
-                    absent[size - 1, way, column] += counts[~fits].sum()
-                    weight[:, size - 1, way, column] = counts[fits]
+                for solution, column in np.ndindex(everybody.shape):
+                    counts = np.bincount(sequence, share * counted[record, solution, column], len(first))
+                    absent[size - 1, solution, column] += counts[~fits].sum()
+                    weight[:, size - 1, solution, column] = counts[fits]
             weights.append(weight)
             members = numbered.item[rows[first[fits]]].astype(np.int64)
             items.append(np.pad(members, ((0, 0), (0, longest - width)), constant_values=-1))
@@ -215,7 +215,7 @@ class _Told:
         return total
 
 
-def _counted(numbered: Numbered, length: IntArray) -> FloatArray:
+def _counted(numbered: EncodedVisits, length: IntArray) -> FloatArray:
     """Return, for every record, what it counts: ways x (everybody, then each value); nothing where it is empty."""
     present = length > 0
     owner = np.unique(numbered.owner, return_inverse=True)[1]

@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
-from wayveil.methods.kcl.kcl_choosing import Choosing
 from wayveil.methods.kcl.kcl_sequences import (
     Counting,
     Hits,
@@ -24,9 +23,16 @@ from wayveil.methods.kcl.kcl_sequences import (
     locate,
     save_threats,
 )
-from wayveil.methods.kcl.kcl_ways import Numbered, Sequences
+from wayveil.methods.kcl.kcl_solver import KclSolver
+from wayveil.methods.kcl.kcl_strategies import EncodedVisits, Sequences
 from wayveil.model import BlockStore, Engine, PlannedBlocks, Visits
 from wayveil.model.data.ragged import BoolArray, IntArray, keep_rows, offsets_of, take, trajectory_of_row
+from wayveil.model.lazy_module import lazy_module
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = lazy_module("polars")
 
 __all__ = ["Plan", "kept_visits", "plan_visits"]
 
@@ -42,11 +48,11 @@ class Plan:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Travelled:
+class _Shipped:
     """What the driver sees of a block: trajectories `who` (None: all), and where threats are in them; in how many of
     the other trajectories each item is."""
 
-    numbered: Numbered
+    numbered: EncodedVisits
     who: IntArray | None = None
     hits: Hits | None = None
     elsewhere: IntArray | None = None
@@ -61,23 +67,23 @@ class _Kept:
     gone: IntArray
 
 
-def plan_visits(choosing: Choosing, blocks: PlannedBlocks, engine: Engine, here: Engine) -> Plan:
+def plan_visits(solver: KclSolver, blocks: PlannedBlocks, engine: Engine, here: Engine) -> Plan:
     """Return what may stay of every block."""
-    choosing.check_pieces()
-    choosing.check_people(blocks.people)
+    solver.check_pieces()
+    solver.check_people(blocks.people)
     store = blocks.store
-    if not _number_doublets(choosing, blocks, engine):
+    if not _number_doublets(solver, blocks, engine):
         nothing = _Kept(who=None, bits=np.zeros(0, np.uint8), gone=np.zeros(0, np.int64))
         return Plan(names=(store.save(nothing, "kept/nothing"),) * len(blocks.names), facts={})
-    names: list[str] = engine.map(partial(_as_numbers, choosing, store), list(enumerate(blocks.names)))
-    return _decide(choosing, blocks, names, engine, here)
+    names: list[str] = engine.map(partial(_as_numbers, solver, store), list(enumerate(blocks.names)))
+    return _decide(solver, blocks, names, engine, here)
 
 
-def _number_doublets(choosing: Choosing, blocks: PlannedBlocks, engine: Engine) -> int:
+def _number_doublets(solver: KclSolver, blocks: PlannedBlocks, engine: Engine) -> int:
     """Keep the doublets that at least k people have, numbered in the order of time and name; return how many."""
     counts = engine.map(partial(_count_doublets, blocks.store), list(blocks.names))
     total = pl.concat(counts).group_by("t", "location").agg(pl.col("people").sum())
-    kept = total.filter(pl.col("people") >= choosing.asked.k).select("t", "location").sort("t", "location")
+    kept = total.filter(pl.col("people") >= solver.params.k).select("t", "location").sort("t", "location")
     blocks.store.save(kept.with_row_index("item").with_columns(pl.col("item").cast(pl.Int32)), _DOUBLETS)
     return kept.height
 
@@ -104,15 +110,15 @@ def _items(data: Visits, table: pl.DataFrame) -> IntArray:
     return items
 
 
-def _as_numbers(choosing: Choosing, store: BlockStore, numbered: tuple[int, str]) -> str:
+def _as_numbers(solver: KclSolver, store: BlockStore, numbered: tuple[int, str]) -> str:
     """Keep a block without the doublets that too few people have, and without names."""
     number, name = numbered
     data: Visits = store.load(name)
     table: pl.DataFrame = store.load(_DOUBLETS)
     item = _items(data, table)
     kept = item >= 0
-    value, n_values = choosing.sensitive_codes(data)
-    block = Numbered(
+    value, n_values = solver.sensitive_codes(data)
+    block = EncodedVisits(
         offsets=keep_rows(data.offsets, kept),
         item=item[kept].astype(np.int32),
         owner=data.owner,
@@ -123,41 +129,41 @@ def _as_numbers(choosing: Choosing, store: BlockStore, numbered: tuple[int, str]
     return store.save(block, f"numbered/{number}")
 
 
-def _decide(choosing: Choosing, blocks: PlannedBlocks, names: Sequence[str], engine: Engine, here: Engine) -> Plan:
+def _decide(solver: KclSolver, blocks: PlannedBlocks, names: Sequence[str], engine: Engine, here: Engine) -> Plan:
     store = blocks.store
-    first: Numbered = store.load(names[0])
+    first: EncodedVisits = store.load(names[0])
     counting = Counting(
-        choosing=choosing,
+        solver=solver,
         people=blocks.people,
         n_items=first.n_items,
         n_values=first.n_values,
         occurrences=2 * blocks.block_rows,
         store=store,
     )
-    if choosing.needs_everybody(blocks.trajectories, blocks.people):
-        seen = [_Travelled(numbered=store.load(name)) for name in names]
-        crowd = choosing.crowd(_joined(seen), people=blocks.people)
-        listed = not choosing.builds_up(len(crowd.rows))
-        choice = choosing.choose(crowd, partial(_count_all, counting, names, engine, listed=listed), here)
+    if solver.needs_everybody(blocks.trajectories, blocks.people):
+        seen = [_Shipped(numbered=store.load(name)) for name in names]
+        instance = solver.instance(_joined(seen), people=blocks.people)
+        listed = not solver.builds_up(len(instance.rows))
+        choice = solver.choose(instance, partial(_count_all, counting, names, engine, listed=listed), here)
     else:
         engine.progress("finding violating sequences")
         threats = save_threats(counting, count_sequences(counting, names, engine, listed=True))
         seen = engine.map(partial(_concerned, store, threats), names)
         elsewhere = np.sum([one.elsewhere for one in seen if one.elsewhere is not None], axis=0)
-        crowd = choosing.crowd(_joined(seen), people=blocks.people, elsewhere=elsewhere)
-        choice = choosing.choose(crowd, partial(_found, store, threats, seen), here)
+        instance = solver.instance(_joined(seen), people=blocks.people, elsewhere=elsewhere)
+        choice = solver.choose(instance, partial(_found, store, threats, seen), here)
     ends = np.cumsum([len(one.numbered.item) for one in seen])
     kept = [
         store.save(_Kept(who=one.who, bits=np.packbits(keep), gone=choice.gone), f"kept/{i}")
         for i, (one, keep) in enumerate(zip(seen, np.split(choice.keep, ends[:-1]), strict=True))
     ]
-    rare = blocks.rows - len(crowd.rows) - int(crowd.elsewhere.sum())
+    rare = blocks.rows - len(instance.rows) - int(instance.elsewhere.sum())
     told = {"visits that fewer than k people have": rare, **choice.facts}
     told["visits suppressed"] = int(told["visits suppressed"]) + rare
     return Plan(names=tuple(kept), facts=told)
 
 
-def _joined(seen: Sequence[_Travelled]) -> Numbered:
+def _joined(seen: Sequence[_Shipped]) -> EncodedVisits:
     """Return what travelled, one piece after the other; nobody is in two of them, and people ascend."""
     pieces = [one.numbered for one in seen]
     return replace(
@@ -180,13 +186,13 @@ def _count_all(counting: Counting, names: Sequence[str], engine: Engine, *, list
 
 
 def _locate_piece(store: BlockStore, threats: str, name: str) -> tuple[Hits, int]:
-    numbered: Numbered = store.load(name)
+    numbered: EncodedVisits = store.load(name)
     return locate(store.load(threats), numbered), len(numbered.owner)
 
 
-def _concerned(store: BlockStore, threats: str, name: str) -> _Travelled:
+def _concerned(store: BlockStore, threats: str, name: str) -> _Shipped:
     """Return the people of a block in whose records something is violating, with all their records."""
-    whole: Numbered = store.load(name)
+    whole: EncodedVisits = store.load(name)
     hits = locate(store.load(threats), whole)
     by_owner = np.argsort(whole.owner, kind="stable")
     concerned = np.isin(whole.owner, whole.owner[by_owner[hits.record]])
@@ -194,7 +200,7 @@ def _concerned(store: BlockStore, threats: str, name: str) -> _Travelled:
     who = np.flatnonzero(concerned)
     offsets, rows = take(whole.offsets, who)
     everywhere, here = (np.bincount(item, minlength=whole.n_items) for item in (whole.item, whole.item[rows]))
-    return _Travelled(
+    return _Shipped(
         numbered=replace(whole, offsets=offsets, item=whole.item[rows], owner=whole.owner[who], value=whole.value[who]),
         who=who,
         hits=Hits(threat=hits.threat, record=new[hits.record]),
@@ -202,7 +208,7 @@ def _concerned(store: BlockStore, threats: str, name: str) -> _Travelled:
     )
 
 
-def _found(store: BlockStore, threats: str, seen: Sequence[_Travelled]) -> Sequences:
+def _found(store: BlockStore, threats: str, seen: Sequence[_Shipped]) -> Sequences:
     hits = [one.hits for one in seen if one.hits is not None]
     return joined_sequences(store.load(threats), hits, [len(one.numbered.owner) for one in seen])
 

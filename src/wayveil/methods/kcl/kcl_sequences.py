@@ -11,12 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
-from scipy.special import comb
 
 from wayveil.kernels.kcl.candidate_counts import (
     CLEAN,
@@ -30,12 +28,20 @@ from wayveil.kernels.kcl.candidate_counts import (
 )
 from wayveil.kernels.kcl.projected_lists import Privacy, inverted
 from wayveil.kernels.kcl.violating_sequences import Common, Violating
-from wayveil.methods.kcl.kcl_choosing import Choosing
-from wayveil.methods.kcl.kcl_ways import Numbered, Sequences
+from wayveil.methods.kcl.kcl_solver import KclSolver
+from wayveil.methods.kcl.kcl_strategies import EncodedVisits, Sequences
 from wayveil.model import BlockStore, Engine
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, offsets_of
+from wayveil.model.lazy_module import lazy_module
+
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = lazy_module("polars")
 
 __all__ = ["Counted", "Counting", "Hits", "count_sequences", "joined_sequences", "locate", "save_threats"]
+
+special = lazy_module("scipy.special")
 
 _MOST_RANGES = 256
 """Every range is one more walk through the records of a piece."""
@@ -48,12 +54,12 @@ Cells = NDArray[np.int32]
 
 @dataclass(frozen=True, kw_only=True)
 class Counting:
-    """What is counted: the sequences of `Numbered` blocks in a store, as `choosing` asks for, among so many people.
+    """What is counted: the sequences of `EncodedVisits` blocks in a store, as `solver` asks for, among so many people.
 
     About `occurrences` of sequences begin with the items of a range, so that a task can hold them.
     """
 
-    choosing: Choosing
+    solver: KclSolver
     people: int
     n_items: int
     n_values: int
@@ -109,7 +115,7 @@ class _Added:
 
 def count_sequences(counting: Counting, names: Sequence[str], engine: Engine, *, listed: bool) -> Counted:
     """Count the sequences of all pieces; violating ones are `listed`, or only their number is told."""
-    choosing = counting.choosing
+    solver = counting.solver
     common = list[Level]()
     violating = list[Cells]()
     n_common = 0
@@ -123,13 +129,13 @@ def count_sequences(counting: Counting, names: Sequence[str], engine: Engine, *,
         counting.store.save(tuple(common), f"{folder}/known")
         task = partial(_count_piece, counting.store, folder, length, ranges)
         pieces: list[_Piece] = engine.map(task, list(enumerate(names)))
-        longest = choosing.longest(max(piece.longest for piece in pieces))
+        longest = solver.longest(max(piece.longest for piece in pieces))
         wanted = listed, listed or length < longest
         added: list[_Added] = engine.map(partial(_add_up, counting, folder, length, wanted), list(range(len(ranges))))
         counting.store.remove(folder)
         n_common += sum(one.n_common for one in added)
         n_violating += sum(one.n_violating for one in added)
-        choosing.refuse_too_many(n_common, choosing.most_common(longest, counting.n_values))
+        solver.refuse_too_many(n_common, solver.most_common(longest, counting.n_values))
         common.append(_joined([one.common for one in added]))
         violating.append(np.concatenate([one.violating for one in added]))
         if not len(common[-1].items):
@@ -159,7 +165,7 @@ def _count_piece(
 ) -> _Piece:
     """Count the candidates of one length in a piece, and write them range by range."""
     number, name = numbered
-    piece: Numbered = store.load(name)
+    piece: EncodedVisits = store.load(name)
     records, _ = piece.records()
     table, _ = _table(store.load(f"{folder}/known"))
     where = inverted(records)
@@ -173,14 +179,14 @@ def _count_piece(
     lengths = np.diff(records.offsets)
     left = np.repeat(records.offsets[1:], lengths) - 1 - np.arange(len(records.items))
     ahead: FloatArray = np.bincount(
-        records.items, np.minimum(comb(left, length), _MANY), minlength=piece.n_items
+        records.items, np.minimum(special.comb(left, length), _MANY), minlength=piece.n_items
     ).astype(np.float64)
     return _Piece(longest=int(lengths.max(initial=1)), ahead=ahead)
 
 
 def _add_up(counting: Counting, folder: str, length: int, wanted: tuple[bool, bool], part: int) -> _Added:
     """Add up what all pieces counted in a range, and judge it."""
-    choosing = counting.choosing
+    solver = counting.solver
     store = counting.store
     width = length + 1 + counting.n_values
     names = store.names(f"{folder}/{part}")
@@ -192,7 +198,7 @@ def _add_up(counting: Counting, folder: str, length: int, wanted: tuple[bool, bo
     table, clean = _table(store.load(f"{folder}/known"))
     items, support, having = (np.ascontiguousarray(some) for some in np.hsplit(cells, [length, length + 1]))
     counts = Counts(*(column.astype(np.int64).ravel() for column in (items, support, having)))
-    privacy = Privacy(length, choosing.asked.k, choosing.allowed(counting.people))
+    privacy = Privacy(length, solver.params.k, solver.allowed(counting.people))
     verdict = judge_candidates(counts, length, table, clean, privacy)
     common = verdict & COMMON > 0
     threat = verdict & THREAT > 0
@@ -260,7 +266,7 @@ def _search_order(rows: IntArray) -> IntArray:
     return order
 
 
-def locate(threats: tuple[IntArray, Counted], numbered: Numbered) -> Hits:
+def locate(threats: tuple[IntArray, Counted], numbered: EncodedVisits) -> Hits:
     """Return where the violating sequences occur, by record."""
     rows, counted = threats
     table, clean = _table(counted.common)

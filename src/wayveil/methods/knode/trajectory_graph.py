@@ -128,8 +128,8 @@ def s_overlap(p: Any, q: Any, overlap: str = "or") -> float:
     low = np.minimum(q[0], q[-1])
     high = np.maximum(q[0], q[-1])
     inside = (low <= p) & (p <= high)
-    found = {"or": inside.any(axis=1), "and": inside.all(axis=1), "x": inside[:, 0], "y": inside[:, 1]}[overlap]
-    return float(found.mean())
+    overlaps = {"or": inside.any(axis=1), "and": inside.all(axis=1), "x": inside[:, 0], "y": inside[:, 1]}[overlap]
+    return float(overlaps.mean())
 
 
 def trajectory_distance(p: Any, q: Any, duration: float | None = None) -> float:

@@ -37,16 +37,24 @@ from wayveil.methods.clusters.kdelta_base import (
     trash_max_parameter,
 )
 from wayveil.methods.clusters.offsets_in_disc import Offsets, draw_ranks
+from wayveil.methods.clusters.usual_waits import people_at_once, usual_step
 from wayveil.methods.common.dominance import keep_shares
-from wayveil.methods.common.trajectory_rows import Picked
-from wayveil.model import BlockKey, Engine, Points, Published, duration_units, parameter
+from wayveil.methods.common.trajectory_rows import TrajectoryRows
+from wayveil.model import BlockKey, Engine, MethodResult, Points, duration_units, parameter, seconds_per_unit
 from wayveil.model.claims.counting import row_share_parameter
-from wayveil.model.data.ragged import FloatArray, IntArray, offsets_of, take
+from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, offsets_of, take
 
 __all__ = ["Nwa"]
 
 CUT_OFF = -3
 """Label of trajectories without two timestamps where one may start and end."""
+
+_CLOCK_S = (60, 120, 300, 600, 900, 1200, 1800, 3600, 7200, 10_800, 14_400, 21_600, 43_200, 86_400)
+_STEPS = (2, 5, 10, 15, 20, 30, 60, 120, 180, 240, 360, 720, 1440)
+"""What pi = auto tries: seconds on a clock, or multiples of the usual step of times that are plain integers."""
+
+_PERIODS_S = (1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 43_200)
+"""Periods that are worth naming as a remedy."""
 
 _LEAF = 16
 _SKETCH = 8
@@ -69,8 +77,9 @@ class Nwa(WalkTogether):
     placement : {"random", "nearest"}
         Where a member is published in the disc of radius `delta`/2 around the centre of its cluster, if `delta` > 0:
         at an offset that is drawn at random for the whole trajectory, or as near to where it was as the disc lets.
-    pi : duration or "none"
-        Trajectories start and end at multiples of this time only; what lies before and after is cut off.
+    pi : duration, "none" or "auto"
+        Trajectories start and end at multiples of this time only; what lies before and after is cut off.  `auto` takes,
+        of round times up to a day and none, the one that leaves most points in classes of `k` people.
     radius_max : number > 0, in metres, or "auto"
         Largest distance (root mean square over time) of a member to the pivot of its cluster, at first; `auto` is
         10 m, whatever the data: it grows from there.
@@ -98,7 +107,8 @@ class Nwa(WalkTogether):
     farthest from the pivot first, and counted apart from outliers.
 
     Where somebody is left out, the clusters are found once more without them, at the first radius at which nobody
-    else is an outlier.  So what is published depends on nobody who is not.
+    else is an outlier, and `pi` is chosen once more from those who are left, until neither changes.  So what is
+    published depends on nobody who is not.
 
     References
     ----------
@@ -120,9 +130,9 @@ class Nwa(WalkTogether):
     placement: str = placement_parameter()
     pi: str = parameter(
         kind="duration",
-        choices=("none",),
-        default="none",
-        help="trajectories start and end at multiples of this time, the rest is cut off",
+        choices=("none", "auto"),
+        default="auto",
+        help="trajectories start and end at multiples of this time, the rest is cut off; auto: the one that keeps most",
     )
     radius_max: float | str = parameter(
         kind="number",
@@ -144,21 +154,31 @@ class Nwa(WalkTogether):
     summary: ClassVar[str] = "Never Walk Alone: (k,delta)-anonymity by clustering and space translation"
     blocks: ClassVar[tuple[BlockKey, ...]] = ("times", "place")
 
-    def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> Published:
+    def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
         check_data(self.name, data, self.k)
         data = self.rounded(data)
-        begin, end = self._cut(data)
         key = rng.bytes(32)
+        held = np.diff(data.offsets) > 0
+        pi = self._choose_pi(data, held)
+        begin, end = _cut(data, held, pi)
         n_classes, label, relaxed = self._gather(data, begin, end, self.trash_max, key, engine)
-        left_out = label
-        now = end
-        while is_left_out(label, now > begin).any():
-            now = np.where(is_left_out(label, now > begin), begin, now)
-            _, label, relaxed = self._gather(data, begin, now, Fraction(0), key, engine)
-            left_out = np.where(now > begin, label, left_out)
-        label = left_out
+        # Before each round `label` is about the trajectories that are held.  A round goes on without those that are
+        # left out, with the pi that they would choose among themselves.  It ends because nobody comes back, and with
+        # the same trajectories the same pi is chosen.
+        final = label
+        while True:
+            stays = held & ((label >= 0) | (label == EXTRA))
+            chosen = self._choose_pi(data, stays)
+            if chosen == pi and not is_left_out(label, end > begin).any():
+                break
+            held = stays
+            pi = chosen
+            begin, end = _cut(data, held, pi)
+            _, label, relaxed = self._gather(data, begin, end, Fraction(0), key, engine)
+            final = np.where(held, label, final)
+        label = final
         engine.progress("moving points")
-        rows = Picked(begin=begin, end=end, columns=(data.t, data.x, data.y))
+        rows = TrajectoryRows(begin=begin, end=end, columns=(data.t, data.x, data.y))
         made, moved = self._move(data, begin, end, label, self.place(label, rows, data.frame, key), engine)
         lengths = np.diff(data.offsets)
         facts = {
@@ -170,12 +190,14 @@ class Nwa(WalkTogether):
             "restarts": relaxed.restarts,
             "total translation (m)": moved,
         }
-        if 2 * int((label[lengths > 0] < OUTLIER).sum()) > int((lengths > 0).sum()):
-            facts["advice"] = (
-                "most trajectories share their timestamps with too few people: put them on common times with the step "
-                "resample, or take a larger pi"
+        if self.pi == "auto" and pi > 1:
+            facts["chosen"] = (
+                f"pi = {_in_words(pi, data)}: trips begin and end at multiples of it, which leaves most points where "
+                f"{self.people} people have the same times."
             )
-        return Published(data=made, claim=self.claim, facts=facts, groups=label)
+        if 2 * int((label[lengths > 0] < OUTLIER).sum()) > int((lengths > 0).sum()):
+            facts["advice"] = f"Most trajectories share their timestamps with too few people. {self._remedy(data)}"
+        return MethodResult(data=made, claim=self.claim, facts=facts, groups=label)
 
     def _gather(
         self, data: Points, begin: IntArray, end: IntArray, trash_max: Fraction, key: bytes, engine: Engine
@@ -190,12 +212,12 @@ class Nwa(WalkTogether):
         if not len(large):
             raise InputError(
                 f"nwa: no k = {self.k} people share the same timestamps: {len(members)} trajectories fall into "
-                f"{len(first) - 1} classes. Put them on common times with the step resample, or take a larger pi."
+                f"{len(first) - 1} classes. {self._remedy(data)}"
             )
         parts = [members[first[c] : first[c + 1]] for c in large]
         raw = []
         for part in parts:
-            whole = Picked(begin=begin[part], end=end[part], columns=(data.t, data.x, data.y))
+            whole = TrajectoryRows(begin=begin[part], end=end[part], columns=(data.t, data.x, data.y))
             rows = _picked(data, begin[part], end[part])
             raw.append(
                 _Raw(rows=rows, owner=data.owner[part], first=int(np.argmin(draw_ranks(whole, data.frame, key))))
@@ -209,25 +231,50 @@ class Nwa(WalkTogether):
         label[keep_shares(label, data.owner, _from_pivot(data, begin, end, label), self.claim.owner_share)] = EXTRA
         if not (label >= 0).any():
             raise InputError(
-                "nwa: every trajectory is an outlier at this radius. Take a larger radius_max or a smaller trash_max."
+                f"nwa: every trajectory is an outlier, which trash_max = {float(trash_max):g} allows. Take a smaller "
+                "trash_max: the radius then grows until there are clusters."
             )
         return len(first) - 1, label, relaxed
 
-    def _cut(self, data: Points) -> tuple[IntArray, IntArray]:
-        """Return the rows of every trajectory from the first multiple of pi to the last one."""
-        begin = data.offsets[:-1]
-        end = data.offsets[1:]
-        unit = 1 if self.pi == "none" else duration_units(self.name, "pi", self.pi, data.time_format)
-        if unit == 1:
-            return begin, end
-        suitable = np.flatnonzero(data.t % unit == 0)
-        low = np.searchsorted(suitable, begin)
-        high = np.searchsorted(suitable, end)
-        pair = high - low >= 2
-        begin, end = begin.copy(), begin.copy()
-        begin[pair] = suitable[low[pair]]
-        end[pair] = suitable[high[pair] - 1] + 1
-        return begin, end
+    def _choose_pi(self, data: Points, held: BoolArray) -> int:
+        """Return the time at whose multiples trajectories begin and end, in units of the times; 1 cuts nothing off.
+
+        With `auto` it follows from the trajectories that are `held` alone: the smallest of the times that leave most of
+        their points in classes of enough people.
+        """
+        if self.pi == "none":
+            return 1
+        if self.pi != "auto":
+            return duration_units(self.name, "pi", self.pi, data.time_format)
+        best = 1
+        most = 0
+        for pi in _round_times(data, held):
+            begin, end = _cut(data, held, pi)
+            members, first = classes_of(data.t, begin, end)
+            large = self._large(data, members, first)
+            kept = sum(int((end - begin)[members[first[c] : first[c + 1]]].sum()) for c in large)
+            if kept > most:
+                best = pi
+                most = kept
+        return best
+
+    def _remedy(self, data: Points) -> str:
+        """Say what would bring more people together."""
+        period = usual_step(data)
+        regular = float(np.mean(data.t % period == 0)) if data.n_rows else 1.0
+        if regular < 0.9:
+            rounded = next((p for p in _PERIODS_S if p >= period * (seconds_per_unit(data.time_format) or 1)), 86_400)
+            text = f"{rounded}s" if seconds_per_unit(data.time_format) else str(rounded)
+            return f"Put them on common times first: the step resample with period = {text} fits their sampling."
+        at_once = people_at_once(data)
+        if at_once < self.people:
+            return (
+                f"No more than {at_once} people are on the way at any time, so no pi helps: take w4m, which also moves "
+                "trips in time."
+            )
+        if self.pi != "auto":
+            return "Take pi = auto, or cut trips into common pieces with the step window (width = 1h, say)."
+        return "Cut trips into common pieces with the step window (width = 1h, say), or take w4m."
 
     def _large(self, data: Points, members: IntArray, first: IntArray) -> IntArray:
         """Return the classes of at least k people, the largest first, so that the last ones to run are short."""
@@ -288,12 +335,46 @@ class Nwa(WalkTogether):
         return replace(data, offsets=offsets, t=t, x=x, y=y, known=None), way
 
 
-def _picked(data: Points, begin: IntArray, end: IntArray) -> Picked:
-    return Picked(begin=begin, end=end, columns=(data.x, data.y))
+def _cut(data: Points, held: BoolArray, pi: int) -> tuple[IntArray, IntArray]:
+    """Return the rows of every trajectory that is held, from the first multiple of pi to the last one."""
+    begin = data.offsets[:-1]
+    end = data.offsets[1:]
+    if pi == 1:
+        return begin, np.where(held, end, begin)
+    suitable = np.flatnonzero(data.t % pi == 0)
+    low = np.searchsorted(suitable, begin)
+    high = np.searchsorted(suitable, end)
+    pair = held & (high - low >= 2)
+    begin, end = begin.copy(), begin.copy()
+    begin[pair] = suitable[low[pair]]
+    end[pair] = suitable[high[pair] - 1] + 1
+    return begin, end
+
+
+def _round_times(data: Points, held: BoolArray) -> list[int]:
+    """Return the times that `auto` tries, from 1 on: round ones on a clock; for plain integers multiples of a step."""
+    scale = seconds_per_unit(data.time_format)
+    if scale is not None:
+        return [1, *(round(seconds / scale) for seconds in _CLOCK_S)]
+    step = usual_step(data.where(np.repeat(held, np.diff(data.offsets))))
+    return [1, *(step * many for many in _STEPS)]
+
+
+def _in_words(pi: int, data: Points) -> str:
+    """Return a time as a recipe writes it."""
+    scale = seconds_per_unit(data.time_format)
+    if scale is None:
+        return str(pi)
+    seconds = round(pi * scale)
+    return f"{seconds // 3600}h" if seconds % 3600 == 0 else f"{seconds // 60}min"
+
+
+def _picked(data: Points, begin: IntArray, end: IntArray) -> TrajectoryRows:
+    return TrajectoryRows(begin=begin, end=end, columns=(data.x, data.y))
 
 
 def _moved(
-    points: Picked, first: IntArray, places: Offsets, half: float, use_mec: bool
+    points: TrajectoryRows, first: IntArray, places: Offsets, half: float, use_mec: bool
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return the points of some clusters where they are published, and the way moved per cluster."""
     offsets, (x, y) = points.packed()
@@ -348,7 +429,7 @@ def _scramble(t: IntArray) -> Any:
 class _Raw:
     """Trajectories with the same timestamps, their owners, and which of them is the first pivot."""
 
-    rows: Picked
+    rows: TrajectoryRows
     owner: IntArray
     first: int
 

@@ -12,7 +12,7 @@ from wayveil.kernels.routes.prefix_tree import kept_prefixes
 from wayveil.methods.common.distinct_people import check_people
 from wayveil.methods.routes.road_parts import OnRoutes, Parts, Release, publish_slices
 from wayveil.methods.routes.road_shares import fewest_people, shorten_within_share
-from wayveil.model import Engine, Published, Routes, SubsequenceK, parameter
+from wayveil.model import Engine, MethodResult, Routes, SubsequenceK, parameter
 from wayveil.model.claims.counting import row_share_parameter
 from wayveil.model.data.ragged import IntArray, offsets_of, trajectory_of_row
 
@@ -84,7 +84,7 @@ class Prefix(OnRoutes):
     def claim(self) -> SubsequenceK:
         return SubsequenceK(k=self.k, row_share=self.row_share)
 
-    def run(self, data: Routes, *, rng: np.random.Generator, engine: Engine) -> Published:
+    def run(self, data: Routes, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
         check_people(self.name, data, self.k, "routes")
         engine.progress("pruning routes")
         return publish_slices(data, self._people, self.claim, engine, self._release)

@@ -11,8 +11,6 @@ from math import ceil, inf, sqrt
 from typing import ClassVar
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 
 from wayveil.errors import InputError, ParameterError
 from wayveil.kernels.common.hilbert import hilbert_index
@@ -23,11 +21,11 @@ from wayveil.kernels.qid.timed_samples import Samples, keep_compatible
 from wayveil.model import (
     AttackGraph,
     BlockKey,
+    Boxes,
     Engine,
     Method,
+    MethodResult,
     Points,
-    Published,
-    Regions,
     check_parameters,
     duration_units,
     parameter,
@@ -36,8 +34,12 @@ from wayveil.model import (
 from wayveil.model.claims import top_speed_of
 from wayveil.model.claims.counting import exceeds, row_share_parameter
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, keep_rows, offsets_of, trajectory_of_row
+from wayveil.model.lazy_module import lazy_module
 
 __all__ = ["Qid"]
+
+sparse = lazy_module("scipy.sparse")
+csgraph = lazy_module("scipy.sparse.csgraph")
 
 _MANY = 2_000
 """Trajectories above which ``selection="auto"`` goes by the Hilbert curve."""
@@ -166,7 +168,7 @@ class Qid(Method):
     name: ClassVar[str] = "qid"
     summary: ClassVar[str] = "k candidates for the positions declared as known, by boxes around groups at these times"
     accepts: ClassVar[type[Points]] = Points
-    publishes: ClassVar[type[Regions]] = Regions
+    publishes: ClassVar[type[Boxes]] = Boxes
     blocks: ClassVar[tuple[BlockKey, ...]] = ()
 
     def __post_init__(self) -> None:
@@ -189,7 +191,7 @@ class Qid(Method):
         """How many people a group needs."""
         return max(self.k, ceil(1 / self.claim.owner_share))
 
-    def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> Published:
+    def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
         some = data
         made = self._run(some, self._claim_on(some), engine)
         # Nothing may depend on people of whom nothing is published: neither a top speed that is found in the data, nor
@@ -206,7 +208,7 @@ class Qid(Method):
         given, left = (int((np.diff(offsets) > 0).sum()) for offsets in (data.offsets, made.data.offsets))
         return replace(made, facts={**made.facts, "trajectories left out": given - left})
 
-    def _run(self, data: Points, claim: AttackGraph, engine: Engine) -> Published:
+    def _run(self, data: Points, claim: AttackGraph, engine: Engine) -> MethodResult:
         engine.progress("finding candidates")
         tracks = _tracks(data, self._people, self.cell)
         reach = _Reach.of(data, claim, self.guard)
@@ -228,13 +230,19 @@ class Qid(Method):
             if self.symmetrise == "yes":
                 root, box, united, one_way = self._symmetrised(data, tracks, active, parent, root, box, engine)
                 facts |= {"rounds of symmetrising": united, "candidates that cannot be mutual": one_way}
-            scene = _Scene(tracks=tracks, reach=reach, sides=_sides(box, self.cell), dropped=dropped)
+            scene = _Scene(
+                tracks=tracks,
+                reach=reach,
+                sides=_sides(box, self.cell),
+                dropped=dropped,
+                marked=_marked(tracks, root),
+            )
             surplus = scene.lonely(groups, active, self._people)
-            for speed in dict.fromkeys(
-                (reach.speed, inf)
-            ):  # for an attacker who uses the top speed, and for one who does not
-                if not surplus.any():
-                    surplus = scene.dominating(active, claim.owner_share, speed)
+            # For attackers who look at which boxes are marked and who do not, with the top speed and without it.
+            for seen in [scene] if scene.marked.all() else [scene, scene.unmarked()]:
+                for speed in dict.fromkeys((reach.speed, inf)):
+                    if not surplus.any():
+                        surplus = seen.dominating(active, claim.owner_share, speed)
             if not surplus.any():
                 break
             active = active & ~surplus
@@ -296,27 +304,25 @@ class Qid(Method):
     def _published(
         self, data: Points, tracks: _Tracks, active: BoolArray, root: IntArray, box: IntArray, dropped: BoolArray,
         claim: AttackGraph, facts: Facts,
-    ) -> Published:  # fmt: skip
+    ) -> MethodResult:  # fmt: skip
         there = active[trajectory_of_row(tracks.samples.first)]
         keep = there & ~dropped
         side = _sides(box[:, keep], self.cell)
         t = data.t[keep]
-        # A box is marked if something is known then of anybody in its class: not of whom, which nobody must learn.
-        declared = np.zeros(len(root), np.bool_)
-        declared[root[tracks.samples.known_row]] = True
-        regions = Regions(
+        marked = _marked(tracks, root)
+        regions = Boxes(
             offsets=keep_rows(data.offsets, keep), t_min=t, t_max=t,
             x_min=side[0], x_max=side[1], y_min=side[2], y_max=side[3],
             owner=data.owner, attributes=data.attributes, frame=data.frame, time_format=data.time_format,
-            owners=data.owners, declared=declared[root][keep],
+            owners=data.owners, declared=marked[keep],
         )  # fmt: skip
         if claim.top_speed != "none" or self.guard != "none":
             size = np.bincount(root[keep], minlength=len(root))
             facts |= {
-                "samples in boxes of a guard": int((keep & ~declared[root] & (size[root] > 1)).sum()),
+                "samples in boxes of a guard": int((keep & ~marked & (size[root] > 1)).sum()),
                 "samples dropped in a guard": int((there & dropped).sum()),
             }
-        return Published(data=regions, claim=claim, facts=facts | _loss(root[keep], box[:, keep]))
+        return MethodResult(data=regions, claim=claim, facts=facts | _loss(root[keep], box[:, keep]))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -366,18 +372,26 @@ class _Reach:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Scene:
-    """What would be published: the boxes of all rows, and which rows are dropped."""
+    """What would be published: the boxes of all rows, which rows are dropped, and which are marked as declared."""
 
     tracks: _Tracks
     reach: _Reach
     sides: FloatArray
     dropped: BoolArray
+    marked: BoolArray
+
+    def unmarked(self) -> _Scene:
+        """Return what an attacker sees who does not look at the marks: any box may be of a declared time."""
+        return replace(self, marked=np.ones_like(self.marked))
+
+    @property
+    def _boxed(self) -> Boxed:
+        return Boxed(self.reach.t, self.reach.x, self.reach.y, self.sides, self.dropped, self.marked)
 
     def lonely(self, groups: list[IntArray], active: BoolArray, people: int) -> BoolArray:
         """Tell who is with fewer than `people` - 1 others who can be taken for them, and they for these."""
-        boxed = Boxed(self.reach.t, self.reach.x, self.reach.y, self.sides, self.dropped)
         speed = self.reach.speed * (1 - _MARGIN / 2)
-        one, other = mutual_pairs(self.tracks.samples, _starts(groups), _flat(groups), boxed, speed)
+        one, other = mutual_pairs(self.tracks.samples, _starts(groups), _flat(groups), self._boxed, speed)
         codes = int(self.tracks.owner.max()) + 1
         apart = self.tracks.owner[one] != self.tracks.owner[other]
         met = np.unique(one[apart] * codes + self.tracks.owner[other[apart]])
@@ -396,12 +410,12 @@ class _Scene:
         surplus = np.zeros(n, np.bool_)
         if len(np.unique(owner[active])) == active.sum():
             return surplus
-        boxed = Boxed(self.reach.t, self.reach.x, self.reach.y, self.sides, self.dropped)
-        edges, all_listed = candidate_edges(self.tracks.samples, active, boxed, speed * (1 - _MARGIN / 2), _MOST_EDGES)
+        within = speed * (1 - _MARGIN / 2)
+        edges, all_listed = candidate_edges(self.tracks.samples, active, self._boxed, within, _MOST_EDGES)
         if not all_listed:  # too many to look at: the verdict will tell
             return surplus
-        arcs = csr_array((np.ones(edges.shape[1], np.int8), (edges[0], edges[1])), shape=(n, n))
-        label = connected_components(arcs, connection="strong")[1]
+        arcs = sparse.csr_array((np.ones(edges.shape[1], np.int8), (edges[0], edges[1])), shape=(n, n))
+        label = csgraph.connected_components(arcs, connection="strong")[1]
         edges = edges[:, label[edges[0]] == label[edges[1]]]
         length = np.diff(self.tracks.samples.first)
         for one, other in (edges, edges[::-1]):
@@ -527,6 +541,19 @@ def _starts(groups: Sequence[IntArray]) -> IntArray:
     return offsets_of(np.array([len(group) for group in groups], np.int64))
 
 
+def _marked(tracks: _Tracks, root: IntArray) -> BoolArray:
+    """Return which boxes are marked as those of declared times.
+
+    A box is if something is known then of anybody in its class: not of whom, which nobody must learn.  Still it tells
+    something: a trajectory is not that of a person of whom more is known than its marks say.  So candidates are
+    counted with the marks.
+    """
+    has_known = np.zeros(len(root), np.bool_)
+    has_known[root[tracks.samples.known_row]] = True
+    marked: BoolArray = has_known[root]
+    return marked
+
+
 def _united(tracks: _Tracks, groups: list[IntArray], reach: _Reach, cell: float) -> tuple[IntArray, BoolArray]:
     """Return the forest of rows that are made equal, at known times and in guards, and the rows that are dropped."""
     parent = np.arange(len(reach.t))
@@ -534,7 +561,7 @@ def _united(tracks: _Tracks, groups: list[IntArray], reach: _Reach, cell: float)
     unite_groups(tracks.samples, _starts(groups), _flat(groups), parent)
     if not reach.is_open:
         cells = _sides(np.stack([tracks.x, tracks.x, tracks.y, tracks.y]), cell)
-        boxed = Boxed(reach.t, reach.x, reach.y, cells, dropped)
+        boxed = Boxed(reach.t, reach.x, reach.y, cells, dropped, np.ones_like(dropped))
         unite_guards(
             tracks.samples, _starts(groups), _flat(groups), boxed, reach.speed * (1 - _MARGIN), reach.guard, parent
         )

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from wayveil.methods.common.distinct_people import check_people
-from wayveil.methods.routes.road_clusters import Clustering, release_clusters
-from wayveil.methods.routes.road_parts import OnRoutes, publish_slices
+from wayveil.methods.routes.road_clusters import Clustering, choose_release
+from wayveil.methods.routes.road_parts import OnRoutes, Parts, publish_slices
 from wayveil.methods.routes.road_shares import fewest_people
-from wayveil.model import Engine, Published, Routes, StrictK, parameter
+from wayveil.model import Engine, MethodResult, Routes, StrictK, parameter
 
 __all__ = ["ClusterRoutes", "index_parameter", "pad_parameter", "rho_t_parameter"]
 
@@ -33,16 +33,16 @@ class ClusterRoutes(OnRoutes, ABC):
         """How many share a route, so that there are k of them and one trip of each is no more than its share."""
         return fewest_people(self.k, self.claim.owner_share)
 
-    @property
     @abstractmethod
-    def _clustering(self) -> Clustering:
-        """How routes are clustered."""
+    def _clusterings(self, parts: Parts) -> tuple[Clustering, ...]:
+        """How the routes of a slice are clustered; of several ways the one that changes the traffic least is taken."""
 
-    def run(self, data: Routes, *, rng: np.random.Generator, engine: Engine) -> Published:
+    def run(self, data: Routes, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
         check_people(self.name, data, self.k, "routes")
-        how = self._clustering
         engine.progress("clustering routes")
-        return publish_slices(data, how.people, self.claim, engine, lambda parts: release_clusters(parts, how))
+        return publish_slices(
+            data, self._people, self.claim, engine, lambda parts: choose_release(parts, self._clusterings(parts))
+        )
 
 
 def rho_t_parameter() -> Any:

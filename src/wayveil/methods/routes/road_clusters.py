@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -14,7 +15,7 @@ from wayveil.methods.routes.road_parts import Parts, Release
 from wayveil.methods.routes.road_shares import rows_within_share
 from wayveil.model.data.ragged import IntArray, offsets_of, take, trajectory_of_row
 
-__all__ = ["INDEXES", "Clustering", "release_clusters"]
+__all__ = ["INDEXES", "Clustering", "choose_release", "release_clusters"]
 
 INDEXES = {"ctree": CTREE, "inverted": INVERTED, "none": SCAN}
 """The names of the ways to look for clusters."""
@@ -62,17 +63,17 @@ def release_clusters(parts: Parts, how: Clustering) -> Release:
     they drove nothing.  Of somebody who has too many parts in a group, the last ones are left out.
     """
     all_routes = np.arange(len(parts.offsets) - 1)
-    found = _Found.of(parts, how, all_routes, np.full(len(all_routes), -1), how.bound, begins=True)
+    clusters = _Found.of(parts, how, all_routes, np.full(len(all_routes), -1), how.bound, begins=True)
     moved = 0
     if not how.pad:
-        enough = found.people >= how.people
-        stays = np.where(enough, np.cumsum(enough) - 1, -1)[found.label]
+        enough = clusters.people >= how.people
+        stays = np.where(enough, np.cumsum(enough) - 1, -1)[clusters.label]
         if not enough.all():
             order = np.argsort(stays < 0, kind="stable")
-            found = _Found.of(parts, how, order, stays[order], how.bound_again, begins=False)
-        moved = int(((stays < 0) & (found.label >= 0))[parts.route].sum())
-    group = _groups(parts, found)
-    people = _people(parts, group, len(found.people))
+            clusters = _Found.of(parts, how, order, stays[order], how.bound_again, begins=False)
+        moved = int(((stays < 0) & (clusters.label >= 0))[parts.route].sum())
+    group = _groups(parts, clusters)
+    people = _people(parts, group, len(clusters.people))
     keeps = 2 * people > how.k if how.pad else people >= how.people
     group = np.where(np.append(keeps, False)[group], group, -1)
     dummies = np.where(keeps, np.maximum(how.people - people, 0), 0)
@@ -80,10 +81,27 @@ def release_clusters(parts: Parts, how: Clustering) -> Release:
     too_many = ~rows_within_share(
         group[parts.route[part]], parts.person[part], np.full(len(part), True), how.owner_share, dummies
     )
-    own = {"clusters": int(keeps[_first(found)].sum()), "dummies": int(dummies.sum())}
-    facts = own if how.pad else {"clusters": len(found.people), "parts moved to another cluster": moved}
+    own = {"clusters": int(keeps[_first(clusters)].sum()), "dummies": int(dummies.sum())}
+    facts = own if how.pad else {"clusters": len(clusters.people), "parts moved to another cluster": moved}
     facts["parts left out of people with too many"] = int(too_many.sum())
-    return _release(parts, found, part[~too_many], group[parts.route[part[~too_many]]], dummies, facts)
+    return _release(parts, clusters, part[~too_many], group[parts.route[part[~too_many]]], dummies, facts)
+
+
+def choose_release(parts: Parts, ways: Sequence[Clustering]) -> Release:
+    """Publish a slice in one of several ways: the one that changes the numbers of parts on its roads least in all."""
+    made = [release_clusters(parts, how) for how in ways]
+    if len(made) == 1:
+        return made[0]
+    lengths = np.diff(parts.offsets)[parts.route]
+    rows = np.arange(int(lengths.sum())) + np.repeat(
+        parts.offsets[:-1][parts.route] - np.cumsum(lengths) + lengths, lengths
+    )
+    before = np.bincount(parts.road[rows], minlength=len(parts.roads))
+    changes = [
+        int(np.abs(np.bincount(np.searchsorted(parts.roads, one.road), minlength=len(before)) - before).sum())
+        for one in made
+    ]
+    return made[int(np.argmin(changes))]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -117,16 +135,16 @@ class _Found:
         return cls(label=label, offsets=representative, road=road[at], people=people)
 
 
-def _first(found: _Found) -> IntArray:
+def _first(clusters: _Found) -> IntArray:
     """Return for each cluster the first one with the same representative."""
-    return first_equal(found.offsets, (found.road,))
+    return first_equal(clusters.offsets, (clusters.road,))
 
 
-def _groups(parts: Parts, found: _Found) -> IntArray:
+def _groups(parts: Parts, clusters: _Found) -> IntArray:
     """Return for each route the first cluster with the representative of its own, -1 if they share no road."""
-    group = np.where(found.label >= 0, np.append(_first(found), -1)[found.label], -1)
+    group = np.where(clusters.label >= 0, np.append(_first(clusters), -1)[clusters.label], -1)
     n_roads = len(parts.roads)
-    on = np.unique(trajectory_of_row(found.offsets) * n_roads + found.road)
+    on = np.unique(trajectory_of_row(clusters.offsets) * n_roads + clusters.road)
     of_row = trajectory_of_row(parts.offsets)
     shared = np.isin(group[of_row] * n_roads + parts.road, on)
     return np.where(np.bincount(of_row[shared], minlength=len(group)) > 0, group, -1)
@@ -140,7 +158,7 @@ def _people(parts: Parts, group: IntArray, n_groups: int) -> IntArray:
 
 
 def _release(
-    parts: Parts, found: _Found, part: IntArray, group: IntArray, dummies: IntArray, facts: dict[str, int]
+    parts: Parts, clusters: _Found, part: IntArray, group: IntArray, dummies: IntArray, facts: dict[str, int]
 ) -> Release:
     """Publish these parts as the route of their group, and dummies per group, each like one of its parts in turn."""
     trajectory = parts.trajectory[part]
@@ -149,12 +167,12 @@ def _release(
     added = np.repeat(np.arange(len(dummies)), dummies)
     turn = np.arange(len(added)) - (np.cumsum(dummies) - dummies)[added]
     beside = by_group[(np.cumsum(size) - size)[added] + turn % size[added]]
-    offsets, rows = take(found.offsets, np.concatenate([group, added]))
+    offsets, rows = take(clusters.offsets, np.concatenate([group, added]))
     return Release(
         source=np.concatenate([trajectory, np.full(len(added), -1)]),
         like=np.concatenate([trajectory, trajectory[beside]]),
         offsets=offsets,
-        road=parts.roads[found.road[rows]],
+        road=parts.roads[clusters.road[rows]],
         facts={
             "rare roads taken out": parts.n_roads_removed,
             "rows on rare roads": parts.n_rows_removed,

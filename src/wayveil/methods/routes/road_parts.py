@@ -10,8 +10,8 @@ import numpy as np
 
 from wayveil.kernels.common.equal_sequences import first_equal
 from wayveil.kernels.routes.frequent_roads import cut_parts, people_on_roads
-from wayveil.methods.common.trajectory_rows import Picked
-from wayveil.model import BlockKey, Engine, Guarantee, Method, Published, Routes
+from wayveil.methods.common.trajectory_rows import TrajectoryRows
+from wayveil.model import BlockKey, Engine, Guarantee, Method, MethodResult, Routes
 from wayveil.model.data.ragged import IntArray, offsets_of, take
 
 __all__ = ["OnRoutes", "Parts", "Release", "parts_of", "publish_slices", "published", "slices_of"]
@@ -23,7 +23,7 @@ class OnRoutes(Method):
     accepts: ClassVar[type[Routes]] = Routes
     publishes: ClassVar[type[Routes]] = Routes
     blocks: ClassVar[tuple[BlockKey, ...]] = ("slice", "place")
-    makes_parts: ClassVar[bool] = True
+    splits_trajectories: ClassVar[bool] = True
 
     k: int
 
@@ -92,7 +92,7 @@ class Release:
 
 def publish_slices(
     data: Routes, k: int, claim: Guarantee, engine: Engine, release: Callable[[Parts], Release]
-) -> Published:
+) -> MethodResult:
     """Publish what `release` makes of the parts in each slice; slices of fewer than `k` trajectories are left out."""
     slices = slices_of(data)
     large = [trajectories for trajectories in slices if len(trajectories) >= k]
@@ -101,12 +101,12 @@ def publish_slices(
         large = small[:1]
         small = small[1:]
     ends = data.network.from_node, data.network.to_node
-    made = engine.map(
+    results = engine.map(
         lambda part: release(_parts_of(part, k, *ends)), [_Slice.of(data, trajectories) for trajectories in large]
     )
     if small:
-        made.append(_left_out(data, small, made[0].facts))
-    return published(data, made, claim, {"slices": len(slices)})
+        results.append(_left_out(data, small, results[0].facts))
+    return published(data, results, claim, {"slices": len(slices)})
 
 
 def slices_of(data: Routes) -> list[IntArray]:
@@ -149,13 +149,13 @@ class _Slice:
 
     trajectories: IntArray
     owner: IntArray
-    rows: Picked
+    rows: TrajectoryRows
 
     @classmethod
     def of(cls, data: Routes, trajectories: IntArray) -> _Slice:
         begin = data.offsets[trajectories]
         end = data.offsets[trajectories + 1]
-        rows = Picked(begin=begin, end=end, columns=(data.road,))
+        rows = TrajectoryRows(begin=begin, end=end, columns=(data.road,))
         return cls(trajectories=trajectories, owner=data.owner[trajectories], rows=rows)
 
 
@@ -194,7 +194,7 @@ def _parts_of(part: _Slice, k: int, from_node: IntArray, to_node: IntArray) -> P
     )
 
 
-def published(data: Routes, releases: list[Release], claim: Guarantee, facts: Mapping[str, int]) -> Published:
+def published(data: Routes, releases: list[Release], claim: Guarantee, facts: Mapping[str, int]) -> MethodResult:
     """Put the slices together: parts in the order of their trajectories, then dummies; nothing tells exact times."""
     source, like = (
         np.concatenate([np.zeros(0, np.int64), *(getattr(made, name) for made in releases)])
@@ -221,7 +221,7 @@ def published(data: Routes, releases: list[Release], claim: Guarantee, facts: Ma
     )
     names = dict.fromkeys(name for release in releases for name in release.facts)
     summed = {name: sum(release.facts[name] for release in releases) for name in names}
-    return Published(data=made, claim=claim, facts={**facts, **summed}, source=source)
+    return MethodResult(data=made, claim=claim, facts={**facts, **summed}, source=source)
 
 
 def _left_out(data: Routes, slices: list[IntArray], names: Mapping[str, int]) -> Release:

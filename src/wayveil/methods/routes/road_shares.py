@@ -114,12 +114,12 @@ def shorten_within_share(
     length = np.diff(offsets)
     begins = _beginnings(offsets, road)
     for depth in range(int(length.max(initial=0)), 0, -1):
-        there = np.flatnonzero(length >= depth)
-        nodes, node = np.unique(begins[offsets[there] + depth - 1], return_inverse=True)
-        ends = length[there] == depth
-        stays = rows_within_share(node, person[there], ends, share, np.zeros(len(nodes), np.int64))
-        gone = there[~stays]
-        length[gone] = np.where(depth - 1 >= shortest[gone], depth - 1, 0)
+        deep_enough = np.flatnonzero(length >= depth)
+        nodes, node = np.unique(begins[offsets[deep_enough] + depth - 1], return_inverse=True)
+        ends = length[deep_enough] == depth
+        stays = rows_within_share(node, person[deep_enough], ends, share, np.zeros(len(nodes), np.int64))
+        removed = deep_enough[~stays]
+        length[removed] = np.where(depth - 1 >= shortest[removed], depth - 1, 0)
     return length
 
 
@@ -130,10 +130,10 @@ def _beginnings(offsets: IntArray, road: IntArray) -> IntArray:
     n_roads = int(road.max(initial=0)) + 1
     before = np.zeros(len(length), np.int64)
     for depth in range(int(length.max(initial=0))):
-        there = np.flatnonzero(length > depth)
-        at = offsets[there] + depth
-        _, code = np.unique(before[there] * n_roads + road[at], return_inverse=True)
-        codes[at] = before[there] = code
+        deep_enough = np.flatnonzero(length > depth)
+        at = offsets[deep_enough] + depth
+        _, code = np.unique(before[deep_enough] * n_roads + road[at], return_inverse=True)
+        codes[at] = before[deep_enough] = code
     return codes
 
 

@@ -14,12 +14,12 @@ from wayveil.kernels.tga.point_matching import Choice, match_points, nearest
 from wayveil.methods.common.dominance import people_needed
 from wayveil.model import (
     BlockKey,
+    Boxes,
     Engine,
     KAnonymity,
     Method,
+    MethodResult,
     Points,
-    Published,
-    Regions,
     check_parameters,
     parameter,
     seconds_per_unit,
@@ -113,7 +113,7 @@ class Tga(Method):
     name: ClassVar[str] = "tga"
     summary: ClassVar[str] = "trajectory k-anonymity by matching points of similar trajectories and publishing boxes"
     accepts: ClassVar[type[Points]] = Points
-    publishes: ClassVar[type[Any]] = Regions
+    publishes: ClassVar[type[Any]] = Boxes
     blocks: ClassVar[tuple[BlockKey, ...]] = ("place",)
 
     def __post_init__(self) -> None:
@@ -128,6 +128,11 @@ class Tga(Method):
             object.__setattr__(self, "publishes", Points)
 
     @property
+    def hides_by_chance(self) -> bool:
+        """Whether members of a group are published as different points: who guesses the draw learns their order."""
+        return self.publish == "points"
+
+    @property
     def kernels(self) -> tuple[str, ...]:
         return ()
 
@@ -140,7 +145,7 @@ class Tga(Method):
         """How many people a group has at least: `k`, or more where `row_share` takes more."""
         return people_needed(self.k, self.claim.owner_share)
 
-    def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> Published:
+    def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
         engine.progress("preparing trajectories")
         tracks = _Tracks.of(data, self)
         order = rng.permutation(tracks.n)
@@ -151,8 +156,8 @@ class Tga(Method):
         regions, facts = _boxes(data, tracks, groups, self)
         facts["trajectories added to a group at the end"] = taken
         if self.publish == "boxes":
-            return Published(data=regions, claim=self.claim, facts=facts)
-        return Published(data=_draw(data, regions, rng), claim=self.claim, facts=facts, boxes=regions)
+            return MethodResult(data=regions, claim=self.claim, facts=facts)
+        return MethodResult(data=_draw(data, regions, rng), claim=self.claim, facts=facts, boxes=regions)
 
     def _group(self, tracks: _Tracks, order: IntArray, engine: Engine) -> tuple[list[_Group], IntArray]:
         """Return groups of k owners, each grown from the first in `order` that is left, and what is left in the end."""
@@ -334,7 +339,7 @@ def _only_free(coarse: Coarse, free: IntArray) -> Coarse:
     return Coarse(*(np.ascontiguousarray(column[..., keep]) for column in coarse))
 
 
-def _seconds(t: IntArray, since: Any, data: Points | Regions) -> FloatArray:
+def _seconds(t: IntArray, since: Any, data: Points | Boxes) -> FloatArray:
     """Return times since others in seconds, or in the unit of plain integers; differences cannot overflow."""
     passed = t.astype(np.uint64) - np.asarray(since).astype(np.uint64)
     return passed.astype(np.float64) * (seconds_per_unit(data.time_format) or 1.0)
@@ -347,7 +352,7 @@ def _cost(method: Tga, x: Any, y: Any, t: Any) -> Any:
 
 def _boxes(
     data: Points, tracks: _Tracks, groups: list[_Group], method: Tga
-) -> tuple[Regions, dict[str, int | float | str]]:
+) -> tuple[Boxes, dict[str, int | float | str]]:
     """Give every trajectory the boxes of its group; return them and what was done, in numbers."""
     sizes = np.array([len(group.members) for group in groups], np.int64)
     spans = np.array([group.points.shape[1] for group in groups], np.int64)
@@ -365,7 +370,7 @@ def _boxes(
     lengths = np.zeros(len(data), np.int64)
     lengths[tracks.which[inside]] = spans[label[inside]]
     of_row = take(offsets_of(spans), label[inside])[1]
-    regions = Regions(
+    regions = Boxes(
         offsets=offsets_of(lengths), **{name: side[of_row] for name, side in sides.items()}, owner=data.owner,
         attributes=data.attributes, frame=data.frame, time_format=data.time_format, owners=data.owners,
     )  # fmt: skip
@@ -404,7 +409,7 @@ def _of_two(data: Points, rows: IntArray, starts: IntArray) -> int:
     return int((np.bincount(box[order][new]) == 2).sum())
 
 
-def _draw(data: Points, regions: Regions, rng: np.random.Generator) -> Points:
+def _draw(data: Points, regions: Boxes, rng: np.random.Generator) -> Points:
     """Return one random point from each box: the place uniform, the time uniform among those after the last point.
 
     There always is one: the latest time of a box is later than that of the box before.

@@ -34,13 +34,14 @@ from wayveil.methods.clusters.kdelta_base import (
     trash_max_parameter,
 )
 from wayveil.methods.clusters.offsets_in_disc import Offsets, draw_ranks
+from wayveil.methods.clusters.usual_waits import wait_for_people
 from wayveil.methods.common.dominance import keep_shares
-from wayveil.methods.common.trajectory_rows import Picked
+from wayveil.methods.common.trajectory_rows import TrajectoryRows
 from wayveil.model import (
     BlockKey,
     Engine,
+    MethodResult,
     Points,
-    Published,
     duration_units,
     parameter,
     seconds_per_unit,
@@ -51,6 +52,9 @@ from wayveil.model.data.ragged import FloatArray, IntArray, offsets_of, trajecto
 __all__ = ["W4m"]
 
 _HILBERT_BITS = 16
+_SCALE_OF_WAITS = 100
+"""What a usual wait for k people is divided by, where it is longer than a trip: it then costs 1 % of a trip's way."""
+
 _AT_ONCE = 1024
 """Trajectories that are edited by one task."""
 
@@ -86,8 +90,9 @@ class W4m(WalkTogether):
     cap : int, >= 1, or "auto"
         Largest cost of one pair of points in the linear walk, in units of `delta`; `auto` is so large that it never
         limits anything, and is told in the facts.
-    t2s_factor : number > 0
+    t2s_factor : number > 0, or "auto"
         Time becomes length with the mean speed of all trajectories divided by this: larger values count time less.
+        `auto` is 1 where k people are on the way at a time, and much more where they never are (see Notes).
     chunk_size : int from 2 to 5000
         Trajectories are clustered in blocks of about this size, cut along a Hilbert curve through their middles.
     pivot : {"random", "farthest"}
@@ -112,8 +117,15 @@ class W4m(WalkTogether):
     cluster.  In the end the trajectories of whoever owns more than `row_share` of a cluster are left out, those whose
     middle is farthest from that of the pivot first, and counted apart from outliers.
 
+    Where k people are never on the way at a time, as with cars of several months, trips must be moved in time by more
+    than they last, whoever is joined.  At the mean speed such a wait is a way of thousands of kilometres, and where
+    people were no longer counts.  So with ``t2s_factor="auto"``, if one usually has to wait for k - 1 other people for
+    longer than a trip lasts, that wait costs a hundredth of the way of a trip: times are lost in any case, places need
+    not be.  Otherwise a second costs what it takes at the mean speed.
+
     Where somebody is left out, the clusters are found once more without them, at the first radius at which nobody
-    else is an outlier.  So what is published depends on nobody who is not.
+    else is an outlier.  So what is published depends on nobody who is not; speeds, waits and lengths of trips are those
+    of the trajectories that are published.
 
     References
     ----------
@@ -169,8 +181,13 @@ class W4m(WalkTogether):
         default="auto",
         help="lstd: largest cost of one pair of points, in units of delta; auto never limits any",
     )
-    t2s_factor: float = parameter(
-        kind="number", low=1e-9, default=1.0, help="lstd: time counts as way at the mean speed divided by this"
+    t2s_factor: float | str = parameter(
+        kind="number",
+        low=1e-9,
+        choices=("auto",),
+        default="auto",
+        help="lstd: time counts as way at the mean speed divided by this; auto is 1 where k people are on the way at a "
+        "time, and much more where they never are",
     )
     chunk_size: int = parameter(
         kind="int", low=2, high=5000, default=1000, help="trajectories that are compared with each other, a block"
@@ -183,7 +200,7 @@ class W4m(WalkTogether):
     summary: ClassVar[str] = "Wait For Me: (k,delta)-anonymity by clustering and editing in space and time"
     blocks: ClassVar[tuple[BlockKey, ...]] = ("place",)
 
-    def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> Published:
+    def run(self, data: Points, *, rng: np.random.Generator, engine: Engine) -> MethodResult:
         check_data(self.name, data, self.k)
         data = self.rounded(data)
         key = rng.bytes(32)
@@ -198,7 +215,7 @@ class W4m(WalkTogether):
         engine.progress("editing trajectories")
         unit = gathered.measure.unit / 2
         finer = gathered.measure._replace(unit=unit, cap=self._largest_cost(some, gathered.length, unit))
-        rows = Picked(begin=some.offsets[:-1], end=some.offsets[1:], columns=(some.t, some.x, some.y))
+        rows = TrajectoryRows(begin=some.offsets[:-1], end=some.offsets[1:], columns=(some.t, some.x, some.y))
         places = self.place(gathered.label, rows, some.frame, key)
         made, done = self._edit(some, gathered.length, gathered.label, finer, places, engine)
         scale = seconds_per_unit(data.time_format)
@@ -217,19 +234,40 @@ class W4m(WalkTogether):
         }
         if not finer.is_edr:
             facts["largest cost of a pair of points"] = gathered.measure.cap
-        return Published(data=made, claim=self.claim, facts=facts, groups=label)
+            if isinstance(self.t2s_factor, str) and gathered.t2s_factor > 1:
+                facts["t2s_factor used"] = gathered.t2s_factor
+                facts["chosen"] = self._explain_factor(gathered.t2s_factor)
+        return MethodResult(data=made, claim=self.claim, facts=facts, groups=label)
+
+    def _explain_factor(self, factor: float) -> str:
+        """Say why time hardly counts."""
+        return (
+            f"t2s_factor = {factor:g}, because {self.people} people are hardly ever on the way at a time: one waits "
+            f"for them {factor / _SCALE_OF_WAITS:g} times as long as a trip lasts. So places decide who is joined, and "
+            "published dates are those of the trips that lead clusters."
+        )
+
+    def _factor(self, data: Points) -> float:
+        """Return what the mean speed is divided by, so that times become lengths."""
+        if not isinstance(self.t2s_factor, str):
+            return self.t2s_factor
+        if self.distance == "edr":
+            return 1.0
+        wait = wait_for_people(data, self.people)
+        return _SCALE_OF_WAITS * wait if wait >= 1 else 1.0
 
     def _gather(self, data: Points, trash_max: Fraction, key: bytes, engine: Engine) -> _Gathered:
         """Return the clusters of these trajectories, and how they were compared."""
         engine.progress("comparing trajectories")
         start = 1.0 if self.distance == "edr" and isinstance(self.radius_max, str) else self.first_radius
         unit = self.delta or 1e-3 * start or 1.0
-        length = _time_as_length(data, self.t2s_factor)
+        factor = self._factor(data)
+        length = _time_as_length(data, factor)
         cap = self._largest_cost(data, length, unit)
         measure = Measure(self.distance == "edr", unit, cap, *self._tolerances(data))
         middle_x, middle_y = _middles(data)
         blocks = _blocks(middle_x, middle_y, np.flatnonzero(np.diff(data.offsets) > 0), self.chunk_size)
-        whole = Picked(begin=data.offsets[:-1], end=data.offsets[1:], columns=(data.t, data.x, data.y))
+        whole = TrajectoryRows(begin=data.offsets[:-1], end=data.offsets[1:], columns=(data.t, data.x, data.y))
         rank = draw_ranks(whole, data.frame, key)
         items = [
             _Raw(
@@ -251,13 +289,16 @@ class W4m(WalkTogether):
             label[members] = np.where(own_label < 0, own_label, members[own_label])
         if not (label >= 0).any():
             raise InputError(
-                "w4m: every trajectory is an outlier at this radius. Take a larger radius_max or a smaller trash_max."
+                f"w4m: every trajectory is an outlier, which trash_max = {float(trash_max):g} allows. Take a smaller "
+                "trash_max: the radius then grows until there are clusters."
             )
         led_by = np.maximum(label, 0)
         far = np.hypot(middle_x - middle_x[led_by], middle_y - middle_y[led_by])
         far[label == np.arange(len(data))] = -1.0  # a pivot stays: its cluster has its times
         label[keep_shares(label, data.owner, far, self.claim.owner_share)] = EXTRA
-        return _Gathered(label=label, length=length, measure=measure, relaxed=relaxed, blocks=len(blocks))
+        return _Gathered(
+            label=label, length=length, measure=measure, relaxed=relaxed, blocks=len(blocks), t2s_factor=factor
+        )
 
     def _largest_cost(self, data: Points, length: FloatArray, unit: float) -> int:
         """Return the cap on the cost of a pair; `auto` is more than any two points are apart, in space and time.
@@ -327,10 +368,10 @@ class W4m(WalkTogether):
         return replace(data, offsets=offsets, t=t, x=x, y=y, known=None), sums.sum(axis=0)
 
 
-def _picked(data: Points, length: FloatArray, which: IntArray) -> Picked:
+def _picked(data: Points, length: FloatArray, which: IntArray) -> TrajectoryRows:
     """Return trajectories with the columns that are compared."""
     columns = data.x, data.y, data.t, length
-    return Picked(begin=data.offsets[which], end=data.offsets[which + 1], columns=columns)
+    return TrajectoryRows(begin=data.offsets[which], end=data.offsets[which + 1], columns=columns)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -342,13 +383,14 @@ class _Gathered:
     measure: Measure
     relaxed: Relaxed
     blocks: int
+    t2s_factor: float
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Raw:
     """The trajectories of a block: their points, middles and owners, and in which order they become pivots."""
 
-    rows: Picked
+    rows: TrajectoryRows
     middle_x: FloatArray
     middle_y: FloatArray
     owner: IntArray
@@ -359,7 +401,7 @@ class _Raw:
 class _Edit:
     """Trajectories to be edited, followed by those of their pivots that are not among them; `pivot` says which."""
 
-    rows: Picked
+    rows: TrajectoryRows
     pivot: IntArray
     places: Offsets
 

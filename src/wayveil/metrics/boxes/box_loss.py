@@ -14,8 +14,8 @@ from wayveil.kernels.metrics.box_cover import smallest_cover
 from wayveil.metrics.metric_base import OnBoxes
 from wayveil.metrics.movement import Extent, check_comparable, extent, finite, sides, with_rows
 from wayveil.metrics.stats import AREAS, average, distribution, time_amount
-from wayveil.model import Points, Regions, Score, parameter, seconds_per_unit
-from wayveil.model.accumulators import Same, Tally
+from wayveil.model import Boxes, Points, Score, parameter, seconds_per_unit
+from wayveil.model.accumulators import Constant, Tally
 from wayveil.model.data.ragged import take
 from wayveil.model.numbers import amount, count, measure, share
 
@@ -53,7 +53,7 @@ class BoxLoss(OnBoxes):
     Examples
     --------
     >>> before = Points.from_records([[(0, 0.0, 0.0)], [(0, 1.0, 2.0)], [(0, 10.0, 10.0)]])
-    >>> after = Regions.from_records([[(0, 0, 0.0, 1.0, 0.0, 2.0)], [(0, 0, 0.0, 1.0, 0.0, 2.0)], []])
+    >>> after = Boxes.from_records([[(0, 0, 0.0, 1.0, 0.0, 2.0)], [(0, 0, 0.0, 1.0, 0.0, 2.0)], []])
     >>> score = BoxLoss().run(before, after)
     >>> given_up = [score.measured[f"information_given_up_{form}"] for form in ("printed", "per_sample")]
     >>> round(score.value, 4), given_up
@@ -70,26 +70,26 @@ class BoxLoss(OnBoxes):
     additive: ClassVar[bool] = True
 
     @np.errstate(over="ignore", invalid="ignore")
-    def count(self, original: Points, published: Regions) -> Mapping[str, Any]:
+    def count(self, original: Points, published: Boxes) -> Mapping[str, Any]:
         """Return what can be added up over pieces of the data: boxes and samples by area, groups by their boxes."""
         check_comparable(self.name, original, published, matched=True)
         area = (published.x_max - published.x_min) * (published.y_max - published.y_min)
-        there = with_rows(original)
+        nonempty = with_rows(original)
         kept = with_rows(published)
         cover = smallest_cover(original.offsets, original.t, published.offsets, published.t_min, published.t_max, area)
         given = original.owners == "given"
         return {
-            "trajectories": int(there.sum()),
-            "published": int((there & kept).sum()),
+            "trajectories": int(nonempty.sum()),
+            "published": int((nonempty & kept).sum()),
             # Nobody has trajectories in two pieces, so people can be added.
-            "owners": len(np.unique(original.owner[there])) if given else None,
-            "owners_published": len(np.unique(original.owner[there & kept])) if given else None,
+            "owners": len(np.unique(original.owner[nonempty])) if given else None,
+            "owners_published": len(np.unique(original.owner[nonempty & kept])) if given else None,
             "lost_with_trajectory": int(np.diff(original.offsets)[~kept].sum()),
             "areas": Tally.of(area),
             "covers": Tally.of(cover),
             "groups": _groups(published, area),
             "time": float((published.t_max.astype(np.float64) - published.t_min.astype(np.float64)).sum()),
-            "time_format": Same(published.time_format),
+            "time_format": Constant(published.time_format),
             "extent": extent(original),
         }
 
@@ -156,7 +156,7 @@ def _share(area: Array, whole: float) -> Array:
     return np.where(area > 0, np.minimum(area, whole) / whole if whole > 0 else 1.0, 0.0)
 
 
-def _groups(published: Regions, area: Array) -> Tally:
+def _groups(published: Boxes, area: Array) -> Tally:
     """Return how many trajectories have the same boxes, by a code of these boxes and the sum of their areas."""
     columns = [published.t_min, published.t_max]
     for name in ("x_min", "x_max", "y_min", "y_max"):
@@ -182,8 +182,8 @@ def _codes(columns: list[Array], offsets: Array, seed: int) -> Array:
     code = _mixed(position.astype(np.uint64) + np.uint64(seed << 32))
     for column in columns:
         code = _mixed(code ^ column.view(np.uint64))
-    found: Array = np.add.reduceat(code, offsets[:-1]).view(np.int64)
-    return found
+    codes: Array = np.add.reduceat(code, offsets[:-1]).view(np.int64)
+    return codes
 
 
 def _mixed(code: Array) -> Array:

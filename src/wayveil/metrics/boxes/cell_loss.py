@@ -13,7 +13,7 @@ from wayveil.kernels.metrics.box_cover import smallest_cover
 from wayveil.metrics.metric_base import OnBoxes
 from wayveil.metrics.movement import check_comparable, finite
 from wayveil.metrics.stats import distribution
-from wayveil.model import Points, Regions, Score, parameter
+from wayveil.model import Boxes, Points, Score, parameter
 from wayveil.model.numbers import amount, count, measure, share
 
 __all__ = ["CellLoss"]
@@ -49,7 +49,7 @@ class CellLoss(OnBoxes):
     Examples
     --------
     >>> before = Points.from_records([[(0, 50.0, 50.0), (1, 50.0, 50.0)]])
-    >>> after = Regions.from_records([[(0, 0, 0.0, 200.0, 0.0, 200.0), (1, 1, 0.0, 100.0, 0.0, 100.0)]])
+    >>> after = Boxes.from_records([[(0, 0, 0.0, 200.0, 0.0, 200.0), (1, 1, 0.0, 100.0, 0.0, 100.0)]])
     >>> score = CellLoss(cell=100).run(before, after)
     >>> score.value, score.measured["information_loss"], score.measured["largest_box_cells"]
     (0.375, 0.75, 4.0)
@@ -63,7 +63,7 @@ class CellLoss(OnBoxes):
     summary: ClassVar[str] = "cells that published boxes cover, and the uncertainty that this means"
 
     @np.errstate(over="ignore")
-    def count(self, original: Points, published: Regions) -> Mapping[str, Any]:
+    def count(self, original: Points, published: Boxes) -> Mapping[str, Any]:
         """Return the cells of each box, the smallest box of each sample (-1: none), and how many share a box."""
         check_comparable(self.name, original, published, matched=True)
         cells = self._side(published.x_min, published.x_max) * self._side(published.y_min, published.y_max)
@@ -74,14 +74,14 @@ class CellLoss(OnBoxes):
     def score(self, counts: Mapping[str, Any]) -> Score:
         cells = counts["cells"]
         cover = counts["cover"]
-        there = cover >= 0
-        uncertain = float((1 - 1 / cover[there]).sum())
+        is_covered = cover >= 0
+        uncertain = float((1 - 1 / cover[is_covered]).sum())
         boxes = len(cells)
         samples = len(cover)
         return Score(
             name=self.name,
             meaning="mean over true samples of 1 - 1/cells of the box that stands for it; lost samples count 1",
-            value=(uncertain + int((~there).sum())) / samples if samples else None,
+            value=(uncertain + int((~is_covered).sum())) / samples if samples else None,
             better="lower",
             unit="share",
             numbers={
@@ -96,7 +96,7 @@ class CellLoss(OnBoxes):
                 "average_box_cells": count(finite(cells.mean()) if boxes else None, "Mean size of a box", "cells"),
                 "middle_box_cells": count(finite(np.median(cells)) if boxes else None, "Median size of a box", "cells"),
                 "largest_box_cells": count(finite(cells.max()) if boxes else None, "Largest box", "cells"),
-                "samples_lost_share": share(float((~there).mean()) if samples else None, "Share of samples lost"),
+                "samples_lost_share": share(float((~is_covered).mean()) if samples else None, "Share of samples lost"),
                 "trajectories_per_box": count(
                     counts["sharing"], "Mean of trajectories with the same box", "trajectories"
                 ),
@@ -109,7 +109,7 @@ class CellLoss(OnBoxes):
         return np.maximum(1.0, np.rint((high - low) / self.cell))
 
 
-def _sharing(published: Regions) -> float | None:
+def _sharing(published: Boxes) -> float | None:
     """Return the mean number of trajectories that have the same box at the same times, over all boxes."""
     if not published.n_rows:
         return None

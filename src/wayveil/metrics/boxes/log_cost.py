@@ -12,7 +12,7 @@ from wayveil.errors import ParameterError
 from wayveil.metrics.metric_base import OnBoxes
 from wayveil.metrics.movement import bounding_box, check_comparable, finite
 from wayveil.metrics.stats import LENGTHS, distribution, time_amount
-from wayveil.model import Points, Regions, Score, parameter, seconds_per_unit
+from wayveil.model import Boxes, Points, Score, parameter, seconds_per_unit
 from wayveil.model.numbers import amount, count, measure, relative, share
 
 __all__ = ["LogCost"]
@@ -45,7 +45,7 @@ class LogCost(OnBoxes):
     Examples
     --------
     >>> before = Points.from_records([[(0, 0.0, 0.0), (4, 4.0, 0.0), (8, 8.0, 0.0)], [(0, 0.0, 1.0), (8, 8.0, 1.0)]])
-    >>> after = Regions.from_records([[(0, 0, 0.0, 0.0, 0.0, 1.0), (8, 8, 8.0, 8.0, 0.0, 1.0)]] * 2)
+    >>> after = Boxes.from_records([[(0, 0, 0.0, 0.0, 0.0, 1.0), (8, 8, 8.0, 8.0, 0.0, 1.0)]] * 2)
     >>> score = LogCost().run(before, after)
     >>> round(score.measured["total_log_cost"], 6), score.measured["points_suppressed"]
     (7.860185, 1)
@@ -63,7 +63,7 @@ class LogCost(OnBoxes):
             raise ParameterError("log_cost: space_weight and time_weight must not both be 0; 1 and 1 is usual.")
 
     @np.errstate(over="ignore", invalid="ignore")
-    def count(self, original: Points, published: Regions) -> Mapping[str, Any]:
+    def count(self, original: Points, published: Boxes) -> Mapping[str, Any]:
         """Return the sides of the boxes, the points, how many are suppressed, and what one of these costs."""
         check_comparable(self.name, original, published, matched=True)
         x = published.x_max - published.x_min

@@ -240,14 +240,14 @@ def _by_length(old: list[int], new: list[int], both: list[int], halves: dict[str
 
 def _most_frequent(levels: list[_Level], road: Array, names: tuple[str, ...]) -> tuple[Chart, ...]:
     """Return the patterns of two roads or more that most drive in the original, longer ones last where they tie."""
-    found = []
+    patterns = []
     for level in levels[1:]:
         rank = np.argsort(-level.before, kind="stable")[:_DRAWN]
         for i in rank[level.before[rank] >= level.support].tolist():
             roads = road[level.at[i] : level.at[i] + level.length].tolist()
             label = " → ".join(names[r] for r in roads)
-            found.append((-int(level.before[i]), level.length, label, int(level.after[i])))
-    top = sorted(found)[:_DRAWN]
+            patterns.append((-int(level.before[i]), level.length, label, int(level.after[i])))
+    top = sorted(patterns)[:_DRAWN]
     if not top:
         return ()
     return (

@@ -141,9 +141,9 @@ class SequentialPatterns(OnStops):
             charts=self._charts(numbers, covered),
         )
 
-    def _note(self, asked: int, used: int, trajectories: int) -> str:
+    def _note(self, wanted_length: int, used: int, trajectories: int) -> str:
         """Return what to say where there are too many patterns at the support that was asked for."""
-        if used == asked:
+        if used == wanted_length:
             return ""
         return (
             f"; with a support of {used / trajectories:.2%} instead of {float(self.support):.2%}, as there are too "
@@ -212,12 +212,12 @@ class _Patterns:
 
     def sums(self, of_item: Array) -> Array:
         """Return the sum of a number per item over the items of each."""
-        found = np.zeros(len(self.before), np.int64)
+        sums = np.zeros(len(self.before), np.int64)
         at = np.arange(len(self.before))
-        while (there := at >= 0).any():
-            found[there] += of_item[self.last[at[there]]]
-            at = np.where(there, self.before[at], -1)
-        return found
+        while (has_prefix := at >= 0).any():
+            sums[has_prefix] += of_item[self.last[at[has_prefix]]]
+            at = np.where(has_prefix, self.before[at], -1)
+        return sums
 
     @property
     def longest(self) -> int:
@@ -252,26 +252,27 @@ class _Covered:
         ancestry = Ancestry(tree.parent, tree.depth, tree.n_leaves)
         roots, hops, leaves = cover_patterns(old.before, old.last, Growth(order, new.last[order], offsets), ancestry)
         lengths = old.lengths
-        found = roots >= 0
-        levels = np.stack([found, found & (roots < lengths), found & (roots == 0)])
-        levels_kept: list[Any] = levels.mean(axis=1).tolist() if len(found) else [None] * 3
+        is_covered = roots >= 0
+        levels = np.stack([is_covered, is_covered & (roots < lengths), is_covered & (roots == 0)])
+        levels_kept: list[Any] = levels.mean(axis=1).tolist() if len(is_covered) else [None] * 3
         # At the same places a pattern is told in full, at roots not at all; in between each level counts the same.
         depths = old.sums(tree.depth)
-        told = np.where(found, 1 - hops / np.maximum(depths, 1), 0.0) * (depths > 0)
+        detail = np.where(is_covered, 1 - hops / np.maximum(depths, 1), 0.0) * (depths > 0)
         distances: dict[str, Number] = {}
         for name, label, total, scale in (
             ("hops_loss", "Mean cost, by steps in the taxonomy", hops, height_of(tree)),
             ("leaves_loss", "Mean cost, by leaves of the taxonomy", leaves, tree.n_leaves[tree.root]),
         ):
-            cost = np.where(found, total / (scale * lengths), 1.0)
+            cost = np.where(is_covered, total / (scale * lengths), 1.0)
             distances[name] = share(float(cost.mean()) if len(cost) else None, label)
         return cls(
             shares={
                 "patterns_told_share": share(
-                    float(told.mean()) if len(found) else None, "How exactly patterns are told"
+                    float(detail.mean()) if len(is_covered) else None, "How exactly patterns are told"
                 ),
                 "patterns_kept_share": share(
-                    float((found & (hops == 0)).mean()) if len(found) else None, "Share of patterns kept as they were"
+                    float((is_covered & (hops == 0)).mean()) if len(is_covered) else None,
+                    "Share of patterns kept as they were",
                 ),
                 "patterns_covered_share": share(levels_kept[1], "Share of patterns covered"),
                 "patterns_covered_share_upper_bound": share(levels_kept[0], "Share of patterns covered, at most"),

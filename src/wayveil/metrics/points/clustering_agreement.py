@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from wayveil.metrics.metric_base import OnPositions
 from wayveil.metrics.movement import bounding_box, centres, check_comparable, longer_side, with_rows
-from wayveil.model import Points, Regions, Score, parameter
+from wayveil.model import Boxes, Points, Score, parameter
 from wayveil.model.numbers import count, share
 
 __all__ = ["ClusteringAgreement"]
@@ -68,7 +68,7 @@ class ClusteringAgreement(OnPositions):
     matched: ClassVar[bool] = True
 
     @np.errstate(over="ignore")
-    def count(self, original: Points, published: Points | Regions) -> Mapping[str, Any]:
+    def count(self, original: Points, published: Points | Boxes) -> Mapping[str, Any]:
         """Return the cluster of each sampled trajectory, before and after (-1: not published)."""
         check_comparable(self.name, original, published, matched=True)
         chosen = self._sample(original)
@@ -112,26 +112,26 @@ class ClusteringAgreement(OnPositions):
 
     def _sample(self, original: Points) -> Array:
         """Return the trajectories that are compared."""
-        there = np.flatnonzero(with_rows(original))
-        if len(there) <= self.sample:
-            return there
-        return np.sort(np.random.default_rng(self.seed).choice(there, self.sample, replace=False))
+        rows_present = np.flatnonzero(with_rows(original))
+        if len(rows_present) <= self.sample:
+            return rows_present
+        return np.sort(np.random.default_rng(self.seed).choice(rows_present, self.sample, replace=False))
 
 
-def _places(data: Points | Regions, chosen: Array, original: Points) -> Array:
+def _places(data: Points | Boxes, chosen: Array, original: Points) -> Array:
     """Return x and y at the moments for each trajectory; the longer side of the original area is 1."""
     box = bounding_box(original)
     side = longer_side(original) or 1.0
     x_min, y_min = (box[0], box[2]) if box else (0.0, 0.0)
     t, x, y = centres(data)
     x, y = (np.clip((values - low) / side, -_FARTHEST, _FARTHEST) for values, low in ((x, x_min), (y, y_min)))
-    found = np.empty((len(chosen), 2 * _MOMENTS))
-    for row, i in zip(found, chosen.tolist(), strict=True):
+    places = np.empty((len(chosen), 2 * _MOMENTS))
+    for row, i in zip(places, chosen.tolist(), strict=True):
         rows = slice(data.offsets[i], data.offsets[i + 1])
         moments = np.linspace(t[rows][0], t[rows][-1], _MOMENTS)
         row[:_MOMENTS] = np.interp(moments, t[rows], x[rows])
         row[_MOMENTS:] = np.interp(moments, t[rows], y[rows])
-    return found
+    return places
 
 
 def _clusters(places: Array, most: int) -> Array:
@@ -141,8 +141,8 @@ def _clusters(places: Array, most: int) -> Array:
     if len(places) < 2:
         return np.zeros(len(places), np.int64)
     different = len(np.unique(places, axis=0))
-    found: Array = fcluster(linkage(places, method="ward"), min(most, different), criterion="maxclust")
-    return found
+    clusters: Array = fcluster(linkage(places, method="ward"), min(most, different), criterion="maxclust")
+    return clusters
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -14,7 +14,7 @@ from wayveil.metrics.metric_base import OnPositions
 from wayveil.metrics.movement import Extent, check_comparable, extent, finite, sides, with_rows
 from wayveil.metrics.stats import LENGTHS, distribution, tally_of_sizes, time_amount
 from wayveil.model import Points, Score, parameter, seconds_per_unit
-from wayveil.model.accumulators import Highest, Same
+from wayveil.model.accumulators import Constant, Maximum
 from wayveil.model.numbers import count, measure, share
 
 __all__ = ["Distortion"]
@@ -71,29 +71,29 @@ class Distortion(OnPositions):
     def count(self, original: Points, published: Points) -> Mapping[str, Any]:
         """Return what can be added up over pieces of the data; sums of distances depend on the cut in the last bits."""
         check_comparable(self.name, original, published, matched=True)
-        there = with_rows(original)
+        nonempty = with_rows(original)
         kept = with_rows(published)
         before = np.diff(original.offsets)
         after = np.diff(published.offsets)
         moved = _distances(original, published)
-        trash = there & ~kept
+        trash = nonempty & ~kept
         shifts = _time_shifts(original, published)
         return {
             "points": published.n_rows,
-            "trajectories": int(there.sum()),
+            "trajectories": int(nonempty.sum()),
             "distances": tally_of_sizes(moved),
             "total": float(moved.sum()),
-            "largest": Highest(float(moved.max()) if len(moved) else None),
+            "largest": Maximum(float(moved.max()) if len(moved) else None),
             "moved": int((moved > 0).sum()),
             "time": float(shifts.sum()),
-            "latest": Highest(float(shifts.max()) if len(shifts) else None),
+            "latest": Maximum(float(shifts.max()) if len(shifts) else None),
             "outside": int((shifts > 0).sum()),
             "trash": int(trash.sum()),
             "trash_points": int(before[trash].sum()),
             "created": int(np.maximum(after - before, 0).sum()),
             "deleted": int(np.maximum(before - after, 0)[kept].sum()),
             "extent": extent(original),
-            "time_format": Same(original.time_format),
+            "time_format": Constant(original.time_format),
         }
 
     @np.errstate(over="ignore", invalid="ignore")
@@ -153,8 +153,8 @@ class Distortion(OnPositions):
 def _distances(original: Points, published: Points) -> np.ndarray:
     """Return how far each published point was moved; points of trajectories that had none are not moved but created."""
     true, moved = (Motions(data.offsets, data.t, data.x, data.y) for data in (original, published))
-    found: np.ndarray = displacements(true, moved)
-    return found[~np.isnan(found)]
+    distances: np.ndarray = displacements(true, moved)
+    return distances[~np.isnan(distances)]
 
 
 def _time_shifts(original: Points, published: Points) -> np.ndarray:

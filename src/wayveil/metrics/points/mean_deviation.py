@@ -64,13 +64,13 @@ class Deviation(OnVisits):
                 "this is measured only where it is known which belongs to which."
             )
         kept = _kept(original, published)
-        there = np.diff(original.offsets) > 0
+        nonempty = np.diff(original.offsets) > 0
         numbers = {
             "visits": count(original.n_visits, "Visits", "visits"),
             "visits_suppressed": count(int((kept == 0).sum()), "Visits suppressed", "visits"),
             "suppressed_share": share(float((kept == 0).mean()) if len(kept) else None, "Share of visits suppressed"),
             "trajectories_without_visits": count(
-                int((there & (np.diff(published.offsets) == 0)).sum()), "Trajectories without visits", "trajectories"
+                int((nonempty & (np.diff(published.offsets) == 0)).sum()), "Trajectories without visits", "trajectories"
             ),
             "visits_not_original": count(
                 published.n_visits - int(kept.sum()), "Visits that are not original", "visits"
@@ -81,30 +81,30 @@ class Deviation(OnVisits):
             "largest_deviation_m": measure(None, "m", "Largest deviation"),
             "diameter_m": measure(None, "m", "Diameter of the area"),
         }
-        found = None
+        measured = None
         if original.place_x is not None and original.place_y is not None and len(kept):
             x = original.place_x[original.location]
             y = original.place_y[original.location]
             diameter = float(np.hypot(np.ptp(x), np.ptp(y)))
-            found = deviations(original.offsets.copy(), x, y, kept, diameter)[there]
+            measured = deviations(original.offsets.copy(), x, y, kept, diameter)[nonempty]
             numbers |= {
-                "largest_deviation_m": measure(finite(found.max()), "m", "Largest deviation"),
+                "largest_deviation_m": measure(finite(measured.max()), "m", "Largest deviation"),
                 "diameter_m": measure(finite(diameter), "m", "Diameter of the area"),
             }
-        return {"numbers": numbers, "deviations": found}
+        return {"numbers": numbers, "deviations": measured}
 
     @np.errstate(over="ignore", invalid="ignore")
     def score(self, counts: Mapping[str, Any]) -> Score:
-        found = counts["deviations"]
+        deviations = counts["deviations"]
         value = None
         charts = tuple[Chart, ...]()
-        if found is not None:
-            value = finite(found.mean())
+        if deviations is not None:
+            value = finite(deviations.mean())
             charts = distribution(
                 "How far true visits are from what was published",
                 "mean distance of a trajectory",
                 LENGTHS,
-                [("trajectories", found)],
+                [("trajectories", deviations)],
                 "share of trajectories",
             )
         return Score(

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.kernels.metrics.expected_inside import expect_inside
-from wayveil.kernels.metrics.range_query import DAI, PSI, Boxes, Queries, count_inside
+from wayveil.kernels.metrics.range_query import DAI, PSI, BoxColumns, Queries, count_inside
 from wayveil.metrics.metric_base import OnPositions
 from wayveil.metrics.movement import check_comparable, finite, usual_box, usual_side, usual_span, with_rows
 from wayveil.metrics.stats import counts_lost
-from wayveil.model import Chart, Number, Points, Regions, Score, Series, parameter
+from wayveil.model import Boxes, Chart, Number, Points, Score, Series, parameter
 from wayveil.model.numbers import count, measure, relative, share
 
 __all__ = ["RangeQueries", "boxes_of"]
@@ -108,23 +108,23 @@ class RangeQueries(OnPositions):
     name: ClassVar[str] = "range_queries"
     summary: ClassVar[str] = "error of counts in random regions and times, possibly and definitely inside"
 
-    def count(self, original: Points, published: Points | Regions) -> Mapping[str, Any]:
+    def count(self, original: Points, published: Points | Boxes) -> Mapping[str, Any]:
         """Return the queries and their answers, before and after."""
         check_comparable(self.name, original, published)
-        asked = self._ask(original)
+        queries = self._ask(original)
         radius = self._radius(original)
         before, after = (
-            count_inside(boxes_of(data), asked, radius=radius, disc=self.shape == "disc", wanted=PSI | DAI)[:, [0, 3]]
+            count_inside(boxes_of(data), queries, radius=radius, disc=self.shape == "disc", wanted=PSI | DAI)[:, [0, 3]]
             for data in (original, published)
         )
-        expected = [_expected(data, asked, disc=self.shape == "disc") for data in (original, published)]
+        expected = [_expected(data, queries, disc=self.shape == "disc") for data in (original, published)]
         sanity = max(1.0, _SANITY * int(with_rows(original).sum()))
         return {
-            "asked": asked, "radius": radius, "sanity": sanity, "before": before, "after": after, "expected": expected
+            "asked": queries, "radius": radius, "sanity": sanity, "before": before, "after": after, "expected": expected
         }  # fmt: skip
 
     def score(self, counts: Mapping[str, Any]) -> Score:
-        asked = counts["asked"]
+        queries = counts["asked"]
         radius = counts["radius"]
         sanity = counts["sanity"]
         before = counts["before"]
@@ -136,9 +136,9 @@ class RangeQueries(OnPositions):
             "radius_m": measure(finite(radius), "m", "Radius of uncertainty"),
             "sanity_bound": count(sanity, "Smallest count that errors are compared with", "trajectories"),
         }
-        for side, found in zip(("before", "after"), expected, strict=True):
+        for side, number in zip(("before", "after"), expected, strict=True):
             numbers[f"expected_average_count_{side}"] = count(
-                float(found.mean()) if len(found) else None, f"Mean expected count {side}", "trajectories"
+                float(number.mean()) if len(number) else None, f"Mean expected count {side}", "trajectories"
             )
         for column, name in enumerate(("possibly_inside", "definitely_inside")):
             numbers |= _summary(name, before[:, column], after[:, column], error[:, column])
@@ -149,7 +149,7 @@ class RangeQueries(OnPositions):
             better="lower",
             unit="share",
             numbers=numbers,
-            charts=_charts(asked, error) if len(error) else (),
+            charts=_charts(queries, error) if len(error) else (),
         )
 
     def _ask(self, original: Points) -> Queries:
@@ -177,16 +177,16 @@ class RangeQueries(OnPositions):
         return usual_side(original) * self.side * _SMALLEST_SIDE * _AUTO_RADIUS
 
 
-def boxes_of(data: Points | Regions) -> Boxes:
+def boxes_of(data: Points | Boxes) -> BoxColumns:
     """Return data as the kernel takes them: a point is a box without extent."""
-    return Boxes(data.offsets, *data.boxes())
+    return BoxColumns(data.offsets, *data.boxes())
 
 
-def _expected(data: Points | Regions, asked: Queries, *, disc: bool) -> Array:
+def _expected(data: Points | Boxes, queries: Queries, *, disc: bool) -> Array:
     """Return the mean number of trajectories to be expected in each region during its interval."""
-    found = np.zeros(len(asked.x))
-    expect_inside(boxes_of(data), asked, disc, found)
-    return found
+    expected = np.zeros(len(queries.x))
+    expect_inside(boxes_of(data), queries, disc, expected)
+    return expected
 
 
 def _summary(name: str, before: Array, after: Array, error: Array) -> dict[str, Number]:
@@ -211,11 +211,11 @@ def _summary(name: str, before: Array, after: Array, error: Array) -> dict[str, 
     }
 
 
-def _charts(asked: Queries, error: Array) -> tuple[Chart, ...]:
+def _charts(queries: Queries, error: Array) -> tuple[Chart, ...]:
     classes = np.searchsorted(_ERRORS, error, side="left")
     percents = [f"{round(100 * e)}" for e in _ERRORS]
     shares = [np.bincount(classes[:, c], minlength=len(_ERRORS) + 1) / len(error) for c in (0, 1)]
-    by_size = np.array_split(np.argsort(asked.half, kind="stable"), min(_SIZES, len(error)))
+    by_size = np.array_split(np.argsort(queries.half, kind="stable"), min(_SIZES, len(error)))
     return (
         Chart(
             title="Errors of the queries",
@@ -235,7 +235,7 @@ def _charts(asked: Queries, error: Array) -> tuple[Chart, ...]:
         Chart(
             title="Errors by size of the region",
             kind="bars",
-            labels=tuple(_side(2 * float(asked.half[part].max())) for part in by_size),
+            labels=tuple(_side(2 * float(queries.half[part].max())) for part in by_size),
             series=(
                 Series(name="possibly sometime", values=tuple(float(error[part, 0].mean()) for part in by_size)),
                 Series(name="definitely always", values=tuple(float(error[part, 1].mean()) for part in by_size)),

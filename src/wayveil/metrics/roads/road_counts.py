@@ -91,15 +91,15 @@ def counts(before: Array, after: Array) -> tuple[Array, Array, Array]:
     """
     highest = max((int(side.max()) for side in (before, after) if len(side)), default=-1)
     if highest < 2 * (len(before) + len(after)):  # few enough to count without sorting
-        found = np.stack([np.bincount(side, minlength=highest + 1) for side in (before, after)])
-        values = np.flatnonzero(found.any(axis=0))
-        return values, found[0, values], found[1, values]
+        table = np.stack([np.bincount(side, minlength=highest + 1) for side in (before, after)])
+        values = np.flatnonzero(table.any(axis=0))
+        return values, table[0, values], table[1, values]
     sides = [np.unique(side, return_counts=True) for side in (before, after)]
     values = distinct(np.concatenate([own for own, _ in sides]))
-    found = np.zeros((2, len(values)), np.int64)
+    table = np.zeros((2, len(values)), np.int64)
     for i, (own, number) in enumerate(sides):
-        found[i, np.searchsorted(values, own)] = number
-    return values, found[0], found[1]
+        table[i, np.searchsorted(values, own)] = number
+    return values, table[0], table[1]
 
 
 def distinct(values: Array) -> Array:
@@ -126,7 +126,7 @@ def follows(data: Routes) -> Array:
     """
     trajectory = trajectory_of_row(data.offsets)
     network = data.network
-    found = np.zeros(data.n_rows, np.bool_)
+    is_next = np.zeros(data.n_rows, np.bool_)
     connected = network.to_node[data.road[:-1]] == network.from_node[data.road[1:]]
-    found[:-1] = (trajectory[1:] == trajectory[:-1]) & connected
-    return found
+    is_next[:-1] = (trajectory[1:] == trajectory[:-1]) & connected
+    return is_next

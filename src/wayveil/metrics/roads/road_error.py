@@ -13,7 +13,7 @@ from wayveil.metrics.metric_base import OnRoutes
 from wayveil.metrics.roads.road_counts import by_slice, slices_of, tally_of_roads
 from wayveil.metrics.stats import largest
 from wayveil.model import Chart, Number, RoadNetwork, Routes, Score, Series, parameter
-from wayveil.model.accumulators import Same, Tally, side_by_side
+from wayveil.model.accumulators import Constant, Tally, side_by_side
 from wayveil.model.data.ragged import trajectory_of_row
 from wayveil.model.numbers import count, relative, share
 
@@ -79,22 +79,22 @@ class RoadError(OnRoutes):
         """Return what can be added up over pieces of the data: passages and people, per road and slice of time."""
         before, after = (tally_of_roads(data, np.arange(data.n_rows)) for data in (original, published))
         return {
-            "time_formats": Same((original.time_format, published.time_format)),
+            "time_formats": Constant((original.time_format, published.time_format)),
             "before": before,
             "after": after,
             # Nobody has trajectories in two pieces, so people can be added.
             "people": _people(original, apart=True) if isinstance(self.k, int) else None,
             "people_of_all_slices": _people(original, apart=False) if isinstance(self.k, int) else None,
-            "lines": Same(_lines(original.network, before.names)),
+            "lines": Constant(_lines(original.network, before.names)),
         }
 
     def score(self, counts: Mapping[str, Any]) -> Score:
         slices = slices_of(counts["before"], counts["after"], counts["time_formats"].value)
         apart = slices is not None
         cells, before, after = side_by_side(*(by_slice(counts[side], apart=apart) for side in ("before", "after")))
-        there = before > 0
-        error = np.abs(after[there] - before[there]) / before[there]
-        shown = after[there] > 0
+        occurs = before > 0
+        error = np.abs(after[occurs] - before[occurs]) / before[occurs]
+        shown = after[occurs] > 0
         road = cells.columns[0]
         frequent = shown
         if isinstance(self.k, int):
@@ -124,10 +124,10 @@ class RoadError(OnRoutes):
                     if isinstance(self.k, str)
                     else {"frequent_roads_lost_share": share(_mean(~shown[frequent]), "Share of frequent roads lost")}
                 ),
-                "roads_new": count(int((~there).sum()), "Roads that nobody used before", "roads"),
+                "roads_new": count(int((~occurs).sum()), "Roads that nobody used before", "roads"),
             },
             charts=(
-                *_per_road(cells.names, road[there], before[there], error),
+                *_per_road(cells.names, road[occurs], before[occurs], error),
                 *_map(cells.names, counts["lines"].value, road, before, after),
                 *_classes(error, shown),
             ),

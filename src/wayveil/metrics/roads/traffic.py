@@ -13,7 +13,7 @@ from wayveil.metrics.metric_base import OnRoutes
 from wayveil.metrics.roads.road_counts import by_slice, follows, slices_of, tally_of_roads
 from wayveil.metrics.stats import largest, paired_bars
 from wayveil.model import Chart, Routes, Score, parameter
-from wayveil.model.accumulators import Same, Tally, side_by_side
+from wayveil.model.accumulators import Constant, Tally, side_by_side
 from wayveil.model.numbers import count, relative, share
 
 __all__ = ["Traffic"]
@@ -66,7 +66,7 @@ class Traffic(OnRoutes):
         return {
             side: {"roads": tally_of_roads(data, np.arange(data.n_rows)), "turns": _turns(data)}
             for side, data in (("before", original), ("after", published))
-        } | {"time_formats": Same((original.time_format, published.time_format))}
+        } | {"time_formats": Constant((original.time_format, published.time_format))}
 
     def score(self, counts: Mapping[str, Any]) -> Score:
         before = counts["before"]

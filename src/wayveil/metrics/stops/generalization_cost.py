@@ -16,7 +16,7 @@ from wayveil.kernels.metrics.stop_alignment import PlaceTree, align_stops
 from wayveil.metrics.metric_base import OnStops
 from wayveil.metrics.stops.nodes import aligned_nodes, height_of
 from wayveil.model import Chart, Number, Score, Series, Stops, Taxonomy
-from wayveil.model.accumulators import Same, Tally
+from wayveil.model.accumulators import Constant, Tally
 from wayveil.model.data.ragged import keep_rows, trajectory_of_row
 from wayveil.model.numbers import count, relative, share
 
@@ -92,13 +92,13 @@ class GeneralizationCost(OnStops):
             costs[f"{distance}_printed"] = _printed(old, new, tree, weight)
         lengths = np.diff(old.offsets)
         kept = np.diff(new.offsets)
-        there = lengths > 0
+        nonempty = lengths > 0
         return {
-            "scales": Same((scales["hops"], scales["leaves"])),
+            "scales": Constant((scales["hops"], scales["leaves"])),
             "costs": costs,
-            "trajectories": int(there.sum()),
-            "other_length": int((lengths != kept)[there].sum()),
-            "not_published": int((kept == 0)[there].sum()),
+            "trajectories": int(nonempty.sum()),
+            "other_length": int((lengths != kept)[nonempty].sum()),
+            "not_published": int((kept == 0)[nonempty].sum()),
         }
 
     def score(self, counts: Mapping[str, Any]) -> Score:
@@ -106,14 +106,14 @@ class GeneralizationCost(OnStops):
         costs = {}
         for distance, scale in zip(("hops", "leaves"), counts["scales"].value, strict=True):
             for part in ("", "qi_", "sensitive_"):
-                found = _Costs(counts["costs"][part + distance], scale)
-                costs[part + distance] = found
+                part_costs = _Costs(counts["costs"][part + distance], scale)
+                costs[part + distance] = part_costs
                 numbers[f"{part}{distance}_loss"] = share(
-                    found.mean, f"Mean cost of {_PART[part]}, by {_DISTANCE[distance]}"
+                    part_costs.mean, f"Mean cost of {_PART[part]}, by {_DISTANCE[distance]}"
                 )
                 if not part:
                     numbers["unaligned_trajectories"] = count(
-                        found.lost, "Trajectories that cannot be aligned", "trajectories"
+                        part_costs.lost, "Trajectories that cannot be aligned", "trajectories"
                     )
             printed = _Costs(counts["costs"][f"{distance}_printed"], scale).mean
             numbers[f"{distance}_loss_printed"] = relative(printed, f"Mean cost as printed, by {_DISTANCE[distance]}")
@@ -175,8 +175,8 @@ def _printed(old: _Side, new: _Side, tree: Taxonomy, weight: Array) -> Tally:
 
 
 def _tally(total: Array, length: Array) -> Tally:
-    there = length > 0
-    return Tally.of(total[there], length[there])
+    nonempty = length > 0
+    return Tally.of(total[nonempty], length[nonempty])
 
 
 class _Costs:

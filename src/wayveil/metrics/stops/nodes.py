@@ -15,7 +15,7 @@ __all__ = ["aligned_nodes", "height_of", "kinds_of_nodes"]
 Array = NDArray[Any]
 
 
-def aligned_nodes(who: str, original: Stops, published: Stops) -> Array:
+def aligned_nodes(component: str, original: Stops, published: Stops) -> Array:
     """Return the published stops as nodes of the original's taxonomy, by name; InputError where one is not in it.
 
     Examples
@@ -31,14 +31,15 @@ def aligned_nodes(who: str, original: Stops, published: Stops) -> Array:
         return published.place.astype(np.int64)
     code = {name: i for i, name in enumerate(original.taxonomy.nodes)}
     recode = np.array([code.get(name, -1) for name in published.taxonomy.nodes], np.int64)
-    found = recode[published.place]
-    unknown = len(np.unique(published.place[found < 0]))
+    nodes = recode[published.place]
+    unknown = len(np.unique(published.place[nodes < 0]))
     if unknown:
         raise InputError(
-            f"{who}: the taxonomy of the original does not have all nodes of the published data ({unknown:,} are not "
+            f"{component}: the taxonomy of the original does not have all nodes of the published data ({unknown:,} "
+            "are not "
             "in it). Give both with the same taxonomy."
         )
-    return found
+    return nodes
 
 
 def height_of(taxonomy: Taxonomy) -> int:
@@ -63,8 +64,8 @@ def kinds_of_nodes(tree: Taxonomy) -> Array:
     [2, -1, 2, 3]
     """
     kinds = tree.order[tree.depth[tree.order] == 1]
-    found = np.full(len(tree), -1, np.int64)
+    kind_of_node = np.full(len(tree), -1, np.int64)
     if len(kinds):
         below = tree.order[1:]
-        found[below] = np.repeat(kinds, tree.last[kinds] - tree.first[kinds])
-    return found
+        kind_of_node[below] = np.repeat(kinds, tree.last[kinds] - tree.first[kinds])
+    return kind_of_node

@@ -51,12 +51,12 @@ class TaxonomyLevels(OnStops):
         tree = original.taxonomy
         old = original.place.astype(np.int64)
         new = aligned_nodes(self.name, original, published)
-        found: dict[str, Any] = {"root": int((new == tree.root).sum())}
+        counts: dict[str, Any] = {"root": int((new == tree.root).sum())}
         for part, kind in _KINDS:
             before, after = (nodes[tree.sensitive[nodes] == kind] for nodes in (old, new))
             levels = tuple(np.bincount(tree.depth[side], minlength=tree.height + 1) for side in (before, after))
-            found[part] = {"levels": levels, "leaves": int(tree.is_leaf[after].sum())}
-        return found
+            counts[part] = {"levels": levels, "leaves": int(tree.is_leaf[after].sum())}
+        return counts
 
     def score(self, counts: Mapping[str, Any]) -> Score:
         numbers: dict[str, Number] = {}

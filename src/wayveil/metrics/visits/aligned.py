@@ -35,17 +35,18 @@ def aligned_locations(original: Visits, published: Visits) -> tuple[tuple[str, .
     return tuple(code), recode[published.location]
 
 
-def check_times(who: str, original: Visits, published: Visits) -> None:
+def check_times(component: str, original: Visits, published: Visits) -> None:
     """Raise InputError where the times of the two cannot be compared."""
-    check_time_formats(who, original.time_format, published.time_format)
+    check_time_formats(component, original.time_format, published.time_format)
 
 
-def check_time_formats(who: str, before: TimeFormat, after: TimeFormat) -> None:
+def check_time_formats(component: str, before: TimeFormat, after: TimeFormat) -> None:
     """Raise InputError where times of these forms cannot be compared."""
     plain = {"integer", "epoch"}
     if before != after and not {before, after} <= plain:
         raise InputError(
-            f"{who}: the times of the original ({before}) and of the published data ({after}) cannot be compared. "
+            f"{component}: the times of the original ({before}) and of the published data ({after}) cannot be "
+            "compared. "
             "Give both in the same form."
         )
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from wayveil.metrics.metric_base import OnVisits
 from wayveil.metrics.visits.aligned import check_time_formats, hour_of_day
 from wayveil.model import Chart, Score, Series, TimeFormat, Visits
-from wayveil.model.accumulators import Same, Tally, side_by_side
+from wayveil.model.accumulators import Constant, Tally, side_by_side
 from wayveil.model.numbers import count
 
 __all__ = ["InstanceLoss"]
@@ -86,19 +86,19 @@ class InstanceLoss(OnVisits):
 
 def _side(data: Visits, original: Visits) -> Mapping[str, Any]:
     length = np.diff(data.offsets)
-    there = length > 0
+    nonempty = length > 0
     position = np.arange(data.n_visits) - data.offsets[:-1].repeat(length) + 1
     dates = original.time_format != "integer"
     return {
         "visits": data.n_visits,
         "not_in_position": int((data.t != position).sum()),
-        "trajectories": int(there.sum()),
+        "trajectories": int(nonempty.sum()),
         # Nobody has trajectories in two pieces, so people can be added.
-        "owners": len(np.unique(data.owner[there])) if data.owners == "given" else None,
+        "owners": len(np.unique(data.owner[nonempty])) if data.owners == "given" else None,
         "places": Tally.of(data.location, names=data.locations, named=1),
         "times": Tally.of(hour_of_day(data.t, original.time_format) if dates else data.t),
-        "lengths": np.bincount(np.minimum(length[there], _LONGEST), minlength=_LONGEST + 1)[1:],
-        "time_format": Same(data.time_format),
+        "lengths": np.bincount(np.minimum(length[nonempty], _LONGEST), minlength=_LONGEST + 1)[1:],
+        "time_format": Constant(data.time_format),
     }
 
 
@@ -138,23 +138,23 @@ def _by_value(before: Tally, after: Tally) -> tuple[tuple[str, ...], Array, Arra
     high = int(times[-1])
     step = -(-(high - low + 1) // _CLASSES)
     starts = range(low, high + 1, step)
-    found = []
+    by_value = []
     for side in (before, after):
         inside = (side.values >= low) & (side.values <= high)
         place = (side.values[inside] - low) // step
-        found.append(np.bincount(place, weights=side.counts[inside], minlength=len(starts)).astype(np.int64))
+        by_value.append(np.bincount(place, weights=side.counts[inside], minlength=len(starts)).astype(np.int64))
     labels = (str(s) if step == 1 else f"{s} to {min(s + step - 1, high)}" for s in starts)
-    return tuple(labels), found[0], found[1]
+    return tuple(labels), by_value[0], by_value[1]
 
 
 def _loss_chart(title: str, x_label: str, labels: tuple[str, ...], before: Array, after: Array) -> Chart:
     """Return the loss per label; where nothing was, nothing can be lost, and the label is left out."""
-    there = np.flatnonzero(before)
-    lost = 1 - after[there] / before[there]
+    occurs = np.flatnonzero(before)
+    lost = 1 - after[occurs] / before[occurs]
     return Chart(
         title=title,
         kind="bars",
-        labels=tuple(labels[i] for i in there),
+        labels=tuple(labels[i] for i in occurs),
         series=(Series(name="share lost", values=tuple(lost.tolist())),),
         x_label=x_label,
         y_label="share of visits lost",

@@ -13,7 +13,7 @@ from wayveil.metrics.metric_base import OnVisits
 from wayveil.metrics.stats import paired_bars
 from wayveil.metrics.visits.aligned import check_times, time_label
 from wayveil.model import Chart, Score, TimeFormat, Visits
-from wayveil.model.accumulators import Same, Tally, side_by_side
+from wayveil.model.accumulators import Constant, Tally, side_by_side
 from wayveil.model.numbers import amount, count, relative, share
 
 __all__ = ["VisitSupport"]
@@ -59,13 +59,13 @@ class VisitSupport(OnVisits):
         before, after = (
             Tally.of(data.location, data.t, names=data.locations, named=1) for data in (original, published)
         )
-        return {"time_format": Same(original.time_format), "before": before, "after": after}
+        return {"time_format": Constant(original.time_format), "before": before, "after": after}
 
     def score(self, counts: Mapping[str, Any]) -> Score:
         visits, before, after = side_by_side(counts["before"], counts["after"])
-        there = before > 0
-        old = before[there]
-        new = after[there]
+        occurs = before > 0
+        old = before[occurs]
+        new = after[occurs]
         return Score(
             name=self.name,
             meaning="distance between the distributions of visits over places and times, before and after",
@@ -73,7 +73,7 @@ class VisitSupport(OnVisits):
             better="lower",
             unit="share",
             numbers={
-                "distinct_visits_before": count(int(there.sum()), "Distinct visits before", "visits"),
+                "distinct_visits_before": count(int(occurs.sum()), "Distinct visits before", "visits"),
                 "distinct_visits_after": count(int((after > 0).sum()), "Distinct visits after", "visits"),
                 "visits_kept_share": share(_mean(new > 0), "Share of distinct visits kept"),
                 "mean_relative_error": relative(_mean(np.abs(new - old) / old), "Mean relative error"),

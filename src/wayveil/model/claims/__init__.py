@@ -7,14 +7,13 @@ from wayveil.model.claims.base import Claim, Guarantee, Protection
 from wayveil.model.claims.breach_bound import BreachBound
 from wayveil.model.claims.csafety import CSafety
 from wayveil.model.claims.kanonymity import KAnonymity
-from wayveil.model.claims.kcl_privacy import KCL
+from wayveil.model.claims.kcl_privacy import KclPrivacy
 from wayveil.model.claims.kdelta import KDelta
 from wayveil.model.claims.strict_k import StrictK
 from wayveil.model.claims.subsequence_k import SubsequenceK
 
 __all__ = [
     "GUARANTEES",
-    "KCL",
     "AttackGraph",
     "BreachBound",
     "CSafety",
@@ -22,6 +21,7 @@ __all__ = [
     "Guarantee",
     "KAnonymity",
     "KDelta",
+    "KclPrivacy",
     "Protection",
     "StrictK",
     "SubsequenceK",
@@ -29,5 +29,5 @@ __all__ = [
 ]
 
 GUARANTEES: dict[str, type[Guarantee]] = {
-    cls.name: cls for cls in (KCL, KDelta, KAnonymity, AttackGraph, BreachBound, StrictK, SubsequenceK, CSafety)
+    cls.name: cls for cls in (KclPrivacy, KDelta, KAnonymity, AttackGraph, BreachBound, StrictK, SubsequenceK, CSafety)
 }

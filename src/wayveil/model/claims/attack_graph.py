@@ -12,7 +12,7 @@ import numpy as np
 
 from wayveil.errors import ParameterError
 from wayveil.model.claims.base import GroupClaim, Protection
-from wayveil.model.claims.counting import row_share_parameter, share_text
+from wayveil.model.claims.counting import number_text, row_share_parameter, share_text
 from wayveil.model.claims.verdict_numbers import ATTACK_GRAPH
 from wayveil.model.data.points import Points
 from wayveil.model.data.times import seconds_per_unit
@@ -35,7 +35,8 @@ class AttackGraph(GroupClaim):
     trajectory has edges to at least `k` distinct people, and the trajectory of each person contains where that person
     was.  Of the trajectories that a person has edges to, no more than `row_share` are one person's; and so it is with
     the people whom a trajectory has edges to, each counted once for each of their trajectories.  This also holds for
-    edges without the top speed.
+    edges without the top speed.  Where boxes are marked as those of declared times, all of it holds for edges with a
+    look at the marks (known positions are in marked boxes), and the shares also without.
 
     A speed is that along an axis, of which ``top_speed / sqrt(2)`` is allowed: whoever keeps that is never faster than
     `top_speed` in any direction, so an attacker who uses speeds in all directions rules out no more.
@@ -144,6 +145,8 @@ class AttackGraph(GroupClaim):
             speeds,
             "an attacker who knows a position at a time that was not declared: these positions are published as cells",
             "what all candidates have in common is disclosed",
+            "an attacker who works out for everybody at once whose declared times the marked boxes are: as many people "
+            "remain, but one may have a larger share of the trajectories",
             "an attacker who reasons about the people who were left out",
             "an attacker who can tell which trajectories belong to the same person",
         )
@@ -154,7 +157,7 @@ class AttackGraph(GroupClaim):
 
     @property
     def _speed(self) -> str:
-        return "the fastest in the data" if isinstance(self.top_speed, str) else f"{self.top_speed:g} m/s"
+        return "the fastest in the data" if isinstance(self.top_speed, str) else f"{number_text(self.top_speed)} m/s"
 
     @property
     def _and_speed(self) -> str:

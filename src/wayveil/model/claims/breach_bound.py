@@ -106,10 +106,10 @@ class BreachBound(Claim):
         )
 
 
-def _check_disjoint(who: str, adversaries: Sensitive) -> None:
+def _check_disjoint(component: str, adversaries: Sensitive) -> None:
     """Refuse no adversary, and places of two adversaries."""
     if not adversaries:
-        raise ParameterError(f"{who}: adversaries must name at least one adversary and the places that are his.")
+        raise ParameterError(f"{component}: adversaries must name at least one adversary and the places that are his.")
     places = [place for _, listed in adversaries for place in listed]
     if len(set(places)) < len(places):
-        raise ParameterError(f"{who}: a place can belong to one adversary only; give them disjoint places.")
+        raise ParameterError(f"{component}: a place can belong to one adversary only; give them disjoint places.")

@@ -14,12 +14,13 @@ With one trajectory per person 1 implies 2, and both ways of counting in 3 are t
 
 from __future__ import annotations
 
+from decimal import ROUND_CEILING, Context, Decimal, Inexact
 from fractions import Fraction
 from typing import Any
 
 from wayveil.model.parameters import parameter
 
-__all__ = ["each_trajectory", "exceeds", "percent", "row_share_parameter", "share_text", "share_value"]
+__all__ = ["each_trajectory", "exceeds", "number_text", "percent", "row_share_parameter", "share_text", "share_value"]
 
 
 def row_share_parameter(smallest: str = "k") -> Any:
@@ -57,15 +58,40 @@ def exceeds(part: int, whole: int, share: Fraction) -> bool:
     return part * share.denominator > whole * share.numerator
 
 
+_DIGITS = 6
+"""With up to so many digits a share in percent is told exactly."""
+
+_SMALL = Decimal("1e-6")
+"""Below this, percent are told with a power of ten."""
+
+
 def percent(share: Fraction) -> str:
-    """Return a share in percent.
+    """Return a share in percent, exactly or rounded up: a bound that is printed is never smaller than the one kept.
 
     Examples
     --------
-    >>> percent(Fraction(3, 10))
-    '30 %'
+    >>> percent(Fraction(3, 10)), percent(Fraction("0.30004")), percent(Fraction(1, 3)), percent(Fraction(2, 3))
+    ('30 %', '30.004 %', '33.34 %', '66.67 %')
     """
-    return f"{float(share) * 100:.4g} %"
+    exact = Context(prec=_DIGITS, traps=[Inexact])
+    numerator = Decimal(100 * share.numerator)
+    try:
+        value = exact.divide(numerator, Decimal(share.denominator))
+    except Inexact:
+        value = Context(prec=4, rounding=ROUND_CEILING).divide(numerator, Decimal(share.denominator))
+    text = f"{value.normalize():f}" if value == 0 or value >= _SMALL else str(value)
+    return f"{text} %"
+
+
+def number_text(value: float | str) -> str:
+    """Return a number of a claim with all its digits: what is printed is what is kept.
+
+    Examples
+    --------
+    >>> number_text(1000.0), number_text(1000.004), number_text(2), number_text(1e22)
+    ('1000', '1000.004', '2', '1e+22')
+    """
+    return repr(float(value)).removesuffix(".0")
 
 
 def share_text(share: Fraction) -> str:

@@ -137,8 +137,8 @@ class CSafety(Claim):
 
     @property
     def promise(self) -> str:
-        told = "whatever else is known of how popular places are, and why a kind was published or a stop left out"
-        whatever = f" {told}," if self._worst else ""
+        beside = "whatever else is known of how popular places are, and why a kind was published or a stop left out"
+        whatever = f" {beside}," if self._worst else ""
         weighed = "" if self._worst else " if all places of a published kind are equally likely,"
         people = "1 person" if self.least_people == 1 else f"{self.least_people} people"
         return (

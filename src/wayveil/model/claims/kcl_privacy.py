@@ -13,14 +13,14 @@ from wayveil.model.claims.verdict_numbers import KCL_PRIVACY
 from wayveil.model.numbers import Numbers
 from wayveil.model.parameters import Sensitive, parameter
 
-__all__ = ["KCL"]
+__all__ = ["KclPrivacy"]
 
 EVERYBODY = 10**9
 """How many people are attacked where nobody may be left out: a share of people who are drawn is only about right."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class KCL(GroupClaim):
+class KclPrivacy(GroupClaim):
     """(K,C)_L-privacy: what is known of at most `l` visits, or of `"all"`, fits `k` people and tells little of them.
 
     Every non-empty sequence of at most `l` visits that occurs in the published data occurs in trajectories of at
@@ -42,7 +42,7 @@ class KCL(GroupClaim):
     Examples
     --------
     >>> from wayveil.model import guarantee_from_json
-    >>> claim = KCL(k=2, c=0.5, l=2, sensitive={"diagnosis": ["HIV"]})
+    >>> claim = KclPrivacy(k=2, c=0.5, l=2, sensitive={"diagnosis": ["HIV"]})
     >>> claim.c, claim.sensitive
     (Fraction(1, 2), (('diagnosis', ('HIV',)),))
     >>> guarantee_from_json(claim.to_json()) == claim
@@ -115,7 +115,7 @@ class KCL(GroupClaim):
     def protects(self) -> tuple[Protection, ...]:
         knowing = f"someone who knows {self._known(f'any {self._word}s')} of the victim"
         settings = (("m", self.l), ("choice", "worst"))
-        found = [
+        protections = [
             Protection(
                 sentence=f"identity linkage by {knowing}: at most {share_text(self.owner_share)}",
                 attack="known_visits",
@@ -125,7 +125,7 @@ class KCL(GroupClaim):
             )
         ]
         if self.sensitive:
-            found.append(
+            protections.append(
                 Protection(
                     sentence=f"attribute linkage by the same attacker: confidence at most {percent(self.c)}",
                     attack="known_visits",
@@ -136,7 +136,7 @@ class KCL(GroupClaim):
             )
         if self._hides_absence:
             several = "" if self.l == 1 else f", or {self.l} {self._word}s,"
-            found.append(
+            protections.append(
                 Protection(
                     sentence=f"attribute linkage by someone who knows one {self._word}{several} of a random person "
                     "that fit nothing, and how often such people have a value: at most "
@@ -148,7 +148,7 @@ class KCL(GroupClaim):
                     judged=False,
                 )
             )
-        return tuple(found)
+        return tuple(protections)
 
     @property
     def _hides_absence(self) -> bool:
@@ -190,12 +190,12 @@ class KCL(GroupClaim):
 
     def to_json(self) -> dict[str, Any]:
         """The claim as JSON can hold it; what it does not promise is not mentioned."""
-        told = super().to_json()
+        content = super().to_json()
         if self.hide_absence == "no":
-            del told["hide_absence"]
+            del content["hide_absence"]
         if self.about == "visits":
-            del told["about"]
-        return told
+            del content["about"]
+        return content
 
     @property
     def _word(self) -> str:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from wayveil.model.claims.base import GroupClaim, Protection
-from wayveil.model.claims.counting import row_share_parameter, share_text
+from wayveil.model.claims.counting import number_text, row_share_parameter, share_text
 from wayveil.model.claims.verdict_numbers import KDELTA
 from wayveil.model.numbers import Numbers
 from wayveil.model.parameters import parameter
@@ -83,7 +83,7 @@ class KDelta(GroupClaim):
             placed = " Where in the set a person is published was drawn at random, whatever their true positions."
         return (
             f"Every published trajectory belongs to a set of at least {self.k} people whose published positions are "
-            f"at most {self.delta:g} m apart at every published time, {nobody}{placed}"
+            f"at most {number_text(self.delta)} m apart at every published time, {nobody}{placed}"
         )
 
     @property
@@ -125,8 +125,8 @@ class KDelta(GroupClaim):
         if self.placement == "random":
             return (
                 "the curve that a group runs along may be the true way of one of its people (w4m), at an offset of at "
-                f"most {self.delta / 2:g} m for each member: who knows where that person was learns which group it is "
-                "and how it moved on, but not which of its trajectories is whose",
+                f"most {number_text(self.delta / 2)} m for each member: who knows where that person was learns which "
+                "group it is and how it moved on, but not which of its trajectories is whose",
                 moves,
                 links,
             )

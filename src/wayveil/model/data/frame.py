@@ -166,10 +166,10 @@ class Frame:
         return {name: value for name, value in asdict(self).items() if name != "decimals"}
 
     @classmethod
-    def from_json(cls, found: Any) -> Frame:
+    def from_json(cls, content: Any) -> Frame:
         """Return the frame that `to_json` wrote; anything else is a UsageError."""
         try:
-            given: dict[str, Any] = dict(found) if isinstance(found, Mapping) else {"": None}
+            given: dict[str, Any] = dict(content) if isinstance(content, Mapping) else {"": None}
             frame = cls(**given)
             numbers = (frame.lon_0, frame.lat_0, frame.x_scale, frame.y_scale, frame.overstatement)
             sound = all(math.isfinite(float(n)) for n in numbers) and frame.x_scale > 0 and frame.y_scale > 0

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
+from wayveil.model.data.boxes import Boxes
 from wayveil.model.data.points import Points
-from wayveil.model.data.regions import Regions
 from wayveil.model.data.routes import Routes
 from wayveil.model.data.stops import Stops
 from wayveil.model.data.trajectories import Trajectories
@@ -21,5 +21,5 @@ Kind = Literal["visits", "points", "regions", "routes", "stops", "trips"]
 InputKind = Literal["visits", "points", "routes", "stops", "trips"]
 """The name of a kind of data that people have; the others only come out of methods."""
 
-KINDS: Mapping[str, type[Trajectories]] = {kind.kind: kind for kind in (Visits, Points, Regions, Routes, Stops, Trips)}
+KINDS: Mapping[str, type[Trajectories]] = {kind.kind: kind for kind in (Visits, Points, Boxes, Routes, Stops, Trips)}
 """The class of every kind of data."""

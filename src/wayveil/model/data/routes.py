@@ -132,14 +132,14 @@ class RoadNetwork:
         """Build from (road, from_node, to_node); `places` are nodes in metres.  For examples and tests."""
         nodes = sorted({node for _, *ends in roads for node in ends})
         code = {name: i for i, name in enumerate(nodes)}
-        there = None if places is None else np.array([places[name] for name in nodes], float).reshape(-1, 2)
+        coordinates = None if places is None else np.array([places[name] for name in nodes], float).reshape(-1, 2)
         return cls(
             roads=tuple(name for name, _, _ in roads),
             from_node=np.array([code[a] for _, a, _ in roads], np.int64),
             to_node=np.array([code[b] for _, _, b in roads], np.int64),
             nodes=tuple(nodes),
-            node_x=None if there is None else there[:, 0],
-            node_y=None if there is None else there[:, 1],
+            node_x=None if coordinates is None else coordinates[:, 0],
+            node_y=None if coordinates is None else coordinates[:, 1],
             frame=frame or Frame(),
         )
 

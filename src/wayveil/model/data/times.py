@@ -27,7 +27,7 @@ def seconds_per_unit(time_format: TimeFormat) -> float | None:
     return 1.0 if time_format == "epoch" else 1e-6
 
 
-def duration_units(who: str, name: str, value: str, time_format: TimeFormat) -> int:
+def duration_units(component: str, name: str, value: str, time_format: TimeFormat) -> int:
     """Return a duration (the exact form of a parameter of kind "duration") in the unit of the data's times.
 
     Examples
@@ -38,12 +38,14 @@ def duration_units(who: str, name: str, value: str, time_format: TimeFormat) -> 
     seconds = duration_s(value)
     if time_format == "integer":
         if seconds is not None:
-            raise InputError(f"{who}: the times are plain integers without a unit, so {name} must be one, got {value}.")
+            raise InputError(
+                f"{component}: the times are plain integers without a unit, so {name} must be one, got {value}."
+            )
         return int(value)
     if time_format == "epoch":
         return int(value) if seconds is None else seconds
     if seconds is None:
         raise InputError(
-            f"{who}: the times are dates, so {name} needs a unit, got {value}; write for example 15min or 1h."
+            f"{component}: the times are dates, so {name} needs a unit, got {value}; write for example 15min or 1h."
         )
     return seconds * 1_000_000

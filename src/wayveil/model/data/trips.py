@@ -153,9 +153,9 @@ class Trips(Visits):
         Only names that occur are kept, in sorted order: all origins stand before all destinations.
         """
         both = np.column_stack([ends.origin, ends.destination])
-        there = both >= 0
+        has_place = both >= 0
         n = len(ends.places)
-        role_and_place = (both + np.array([0, n]))[there]  # rows of a trip are adjacent, its origin first
+        role_and_place = (both + np.array([0, n]))[has_place]  # rows of a trip are adjacent, its origin first
         order = sorted(range(n), key=lambda code: ends.places[code])
         rank = np.empty(n, np.int64)
         rank[order] = np.arange(n)
@@ -165,9 +165,9 @@ class Trips(Visits):
             (ORIGIN if role < n else DESTINATION) + ends.places[at] for role, at in zip(used, place, strict=True)
         )
         return cls(
-            offsets=offsets_of(there.sum(axis=1)),
+            offsets=offsets_of(has_place.sum(axis=1)),
             location=location,
-            t=np.column_stack([ends.t_start, ends.t_end])[there],
+            t=np.column_stack([ends.t_start, ends.t_end])[has_place],
             locations=names,
             owner=owner,
             attributes=attributes,

@@ -91,8 +91,8 @@ class Places:
     @property
     def is_polygon(self) -> BoolArray:
         """Whether a place has a border, one per place."""
-        found: BoolArray = np.bincount(self.ring_place, minlength=len(self)) > 0
-        return found
+        has_rings: BoolArray = np.bincount(self.ring_place, minlength=len(self)) > 0
+        return has_rings
 
     def in_frame(self, frame: Frame) -> Places:
         """Return the same places in metres of another frame; both must be of degrees, or both planar.

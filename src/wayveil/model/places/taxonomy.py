@@ -108,8 +108,8 @@ class Taxonomy:
     @property
     def is_leaf(self) -> BoolArray:
         """Whether a node has nothing below it: a place."""
-        found: BoolArray = self.last - self.first == 1
-        return found
+        is_single: BoolArray = self.last - self.first == 1
+        return is_single
 
     @property
     def height(self) -> int:
@@ -119,8 +119,8 @@ class Taxonomy:
     def covers(self, above: IntArray, below: IntArray) -> BoolArray:
         """Return whether nodes are equal to, or above, others: element by element."""
         place = self.first[below]
-        found: BoolArray = (self.first[above] <= place) & (place < self.last[above])
-        return found
+        is_below: BoolArray = (self.first[above] <= place) & (place < self.last[above])
+        return is_below
 
     def common(self, one: IntArray, other: IntArray) -> IntArray:
         """Return the lowest common ancestors, element by element."""
@@ -129,8 +129,8 @@ class Taxonomy:
         step = np.frexp(np.maximum(high - low, 1).astype(np.float64))[1] - 1
         left = self.shallowest[step, low - (low == high)]
         right = self.shallowest[step, high - (1 << step)]
-        found = np.where(self.depth[left] < self.depth[right], left, right)
-        return np.where(low == high, one, found).astype(np.int64)
+        ancestor = np.where(self.depth[left] < self.depth[right], left, right)
+        return np.where(low == high, one, ancestor).astype(np.int64)
 
     def same_nodes(self, other: Taxonomy) -> bool:
         """Return whether two taxonomies have the same nodes, in any order, with the same parents and labels."""
@@ -183,13 +183,13 @@ def _order(parent: IntArray, root: int) -> IntArray:
     begin = np.searchsorted(parent[children], np.arange(len(parent)))
     end = np.searchsorted(parent[children], np.arange(len(parent)), side="right")
     below = [children[a:b].tolist() for a, b in zip(begin.tolist(), end.tolist(), strict=True)]
-    found = []
+    order = []
     waiting = [root]
     while waiting:
         node = waiting.pop()
-        found.append(node)
+        order.append(node)
         waiting.extend(reversed(below[node]))
-    return np.array(found, np.int64)
+    return np.array(order, np.int64)
 
 
 def _derived(parent: IntArray, order: IntArray, labelled: BoolArray) -> tuple[IntArray, IntArray, IntArray, BoolArray]:

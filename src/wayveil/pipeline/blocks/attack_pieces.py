@@ -40,9 +40,9 @@ def attack_pieces(
             continue
         engine.progress(f"attack {attack.name}")
         drawn = _victims(attack, pieces)
-        asked = [(i, file, n) for i, (file, n) in enumerate(zip(pieces.files, drawn, strict=True)) if n]
+        tasks = [(i, file, n) for i, (file, n) in enumerate(zip(pieces.files, drawn, strict=True)) if n]
         own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, position))
-        queries = attack.join_queries(engine.map(partial(_ask, attack, pieces.shared, sensitive, own), asked))
+        queries = attack.join_queries(engine.map(partial(_ask, attack, pieces.shared, sensitive, own), tasks))
         answer = partial(_answer, attack, pieces.shared, queries)
         results.append(
             tuple(attack.summarize(queries, add_counts(engine.map(answer, list(files)))) for files in targets)
@@ -55,14 +55,14 @@ def _victims(attack: Any, pieces: Pieces) -> list[int]:
     people = np.array([len(np.unique(keys.person)) for keys in pieces.keys])
     wanted = min(attack.victims, int(people.sum()))
     upto = np.rint(np.cumsum(people) * wanted / people.sum()).astype(np.int64)
-    found: list[int] = np.diff(upto, prepend=0).tolist()
-    return found
+    victims: list[int] = np.diff(upto, prepend=0).tolist()
+    return victims
 
 
 def _ask(
-    attack: Any, shared: Path, sensitive: Sensitive, seed: np.random.SeedSequence, asked: tuple[int, Path, int]
+    attack: Any, shared: Path, sensitive: Sensitive, seed: np.random.SeedSequence, task: tuple[int, Path, int]
 ) -> Any:
-    number, file, victims = asked
+    number, file, victims = task
     values = {name: list(listed) for name, listed in sensitive}
     rng = np.random.default_rng(np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, number)))
     piece = load_data(file, load_value(shared))

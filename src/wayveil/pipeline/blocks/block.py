@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.model import AttackResult, Data, Engine, Published
-from wayveil.pipeline.alignment import aligned
+from wayveil.model import AttackResult, Data, Engine, MethodResult
+from wayveil.pipeline.alignment import aligned, cut_at_parts, rejoin
 from wayveil.pipeline.blocks.block_cutter import read_block
 from wayveil.pipeline.blocks.block_job import Job
 from wayveil.pipeline.blocks.part_dealer import Part, load_made, load_part
@@ -22,7 +22,7 @@ from wayveil.pipeline.blocks.store import Store
 from wayveil.pipeline.evaluate import run_attacks
 from wayveil.pipeline.folder.manifest import Described, Parts, described
 from wayveil.pipeline.output_frame import settle
-from wayveil.pipeline.readback import check_made, refuse_nothing, write_and_read_back
+from wayveil.pipeline.readback import check_made, nothing_left_error, write_and_read_back
 from wayveil.pipeline.seeds import method_rng, sequence_for
 from wayveil.recipe.defaults import attacks_of, metrics_of, sensitive_of
 from wayveil.report.text import summary
@@ -37,6 +37,7 @@ __all__ = [
     "attack_block",
     "count_block",
     "countable",
+    "load_compared",
     "make_block",
     "picture_block",
     "write_part",
@@ -102,7 +103,7 @@ def make_block(job: Job, plan: Any, engine: Engine, number: int) -> MadeBlock:
     job.store.save(fitting, name)
     if not made.data.n_rows:
         if not job.several:
-            raise refuse_nothing(type(made.data))
+            raise nothing_left_error(type(made.data))
         return MadeBlock(number=number, why=NOTHING_LEFT)
     job.store.save(made, f"made/{number}")
     return MadeBlock(number=number)
@@ -120,7 +121,13 @@ def write_part(job: Job, engine: Engine, part: Part) -> WrittenPart:
     else:
         job.store.save(written, f"written/{number}")
     if part.block is not None:
-        matched = aligned(written.data, order, data) if made.source is None else written.data
+        matched = written.data
+        if made.source is None:
+            matched = aligned(written.data, order, data)
+        elif job.recipe.method.parts_in_time:
+            pieces, piece = cut_at_parts(data, made)
+            matched = aligned(written.data, piece[written.order], pieces)
+            job.store.save((pieces, rejoin(matched, pieces, data)), f"pieces/{part.block}")
         boxes = None if written.boxes is None else aligned(written.boxes, order, data)
         job.store.save((matched, boxes), f"matched/{part.block}")
     parts: Parts = "one"
@@ -139,6 +146,8 @@ def write_part(job: Job, engine: Engine, part: Part) -> WrittenPart:
 def attack_block(job: Job, engine: Engine, number: int) -> tuple[tuple[AttackResult, AttackResult], ...]:
     """Attack a block, as it was and as it is published, with what its own trajectories say."""
     raw: Data = job.store.load(f"data/{number}")
+    if job.store.has(f"pieces/{number}"):  # attackers see pieces, and know true ones
+        raw, _ = job.store.load(f"pieces/{number}")
     published, boxes = _published(job.store, number)
     before, after = (
         run_attacks(
@@ -161,11 +170,12 @@ def count_block(job: Job, engine: Engine, made: MadeBlock) -> BlockResult:
     data: Any = job.store.load(f"data/{number}")
     if made.why is not None:
         return BlockResult(number=number, balance=_nothing_left(data))
-    result: Published = load_made(job.store, number)
-    published, _ = _published(job.store, number)
+    result: MethodResult = load_made(job.store, number)
     counts = None
     if job.several:
-        counted = tuple(metric.count(data, published) for metric in countable(metrics_of(job.recipe)))
+        counted = tuple(
+            metric.count(data, load_compared(job.store, number, metric)) for metric in countable(metrics_of(job.recipe))
+        )
         counts = job.store.save(counted, f"counts/{number}")
     return BlockResult(
         number=number,
@@ -178,8 +188,15 @@ def count_block(job: Job, engine: Engine, made: MadeBlock) -> BlockResult:
 def picture_block(job: Job, holds: bool, engine: Engine, number: int) -> Pictures:
     """Return what a block looks like before and after; what was not published is told as rejected."""
     data: Any = job.store.load(f"data/{number}")
-    made: Published = load_made(job.store, number)
+    made: MethodResult = load_made(job.store, number)
     return make_pictures(data, made.data, made.groups, with_raw=job.recipe.output.with_raw, published=holds)
+
+
+def load_compared(store: Store, number: int, metric: Any) -> Any:
+    """Return what a metric compares the data of a block with: one trajectory for each of them where it needs that."""
+    if metric.matched and store.has(f"pieces/{number}"):
+        return store.load(f"pieces/{number}")[1]
+    return _published(store, number)[0]
 
 
 def countable(metrics: Sequence[Any]) -> tuple[Any, ...]:

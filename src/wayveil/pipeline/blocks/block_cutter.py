@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from wayveil.io.scatter import groups_of
-from wayveil.model import KCL, AttackGraph, BreachBound, CSafety, Engine, Guarantee, concat
+from wayveil.model import AttackGraph, BreachBound, CSafety, Engine, Guarantee, KclPrivacy, concat
 from wayveil.model.data.ragged import IntArray
 from wayveil.pipeline.blocks.input_pieces import Pieces
 from wayveil.pipeline.blocks.plan import Keys, plan_blocks
@@ -24,11 +24,11 @@ PartsNeed = Literal["nothing", "people apart", "classes apart"]
 def parts_need(claim: Guarantee) -> PartsNeed:
     """Return how blocks must be apart, so that what each of them keeps is kept by all of them together.
 
-    The verdict does not ask this: `wayveil.verify` says by itself what parts need, and whether they have it.
+    The verdict does not ask this: `wayveil.verifiers` says by itself what parts need, and whether they have it.
     """
     if isinstance(claim, CSafety):
         return "classes apart"
-    if isinstance(claim, (KCL, AttackGraph, BreachBound)):
+    if isinstance(claim, (KclPrivacy, AttackGraph, BreachBound)):
         return "people apart"  # shares of people: somebody in two blocks would count twice
     return "nothing"
 

@@ -21,7 +21,7 @@ from wayveil.io.publish.atomic import make_folders
 from wayveil.model import Engine, concat
 from wayveil.model.data.ragged import IntArray
 from wayveil.pipeline.blocks.block_cutter import cut_pieces, parts_need
-from wayveil.pipeline.blocks.input_pieces import Pieces, Wanted, look_ahead, read_pieces, wanted
+from wayveil.pipeline.blocks.input_pieces import InputPlan, Pieces, look_ahead, plan_input, read_pieces
 from wayveil.pipeline.blocks.memory import check_planning, limit_of
 from wayveil.pipeline.blocks.store import Disk, Memory, Store
 from wayveil.pipeline.blocks.task_files import load_data, load_value
@@ -96,7 +96,7 @@ def read_blocks(recipe: Recipe, source: Prepared | None, *, seed: int, scratch: 
         names = dict.fromkeys([*(attribute for attribute, _ in sensitive), *recipe.output.keep])
         kept = {name: source.data.attributes[name] for name in names}
         return hold_at_once(replace(source, data=replace(source.data, attributes=kept)))
-    want = wanted(recipe)
+    want = plan_input(recipe)
     pieces = read_pieces(want, seed=seed, scratch=scratch, engine=engine)
     check_values(pieces.values, pieces.trajectories, sensitive, keep=recipe.output.keep)
     if not pieces.trajectories:
@@ -139,7 +139,7 @@ def hold_pieces(pieces: Pieces, scratch: Path, *, rows: int) -> Blocks:
     return _on_disk(replace(pieces, files=tuple(files)), scratch, len(files), rows=rows)
 
 
-def _cut(recipe: Recipe, want: Wanted, pieces: Pieces, scratch: Path, engine: Engine) -> Blocks:
+def _cut(recipe: Recipe, want: InputPlan, pieces: Pieces, scratch: Path, engine: Engine) -> Blocks:
     """Cut pieces of the input into blocks as the recipe says."""
     check_planning(want.limit, pieces.trajectories)
     engine.progress("cutting into blocks")
@@ -147,8 +147,8 @@ def _cut(recipe: Recipe, want: Wanted, pieces: Pieces, scratch: Path, engine: En
     store = Disk(folder=scratch)
     n_blocks, apart = cut_pieces(store, pieces, rows=want.rows, people_apart=together, engine=engine)
     # The keys are no longer needed, and blocks are worked on while what is left is held.
-    found = _on_disk(replace(pieces, keys=()), scratch, n_blocks, rows=want.rows)
-    return replace(found, people_apart=apart)
+    blocks = _on_disk(replace(pieces, keys=()), scratch, n_blocks, rows=want.rows)
+    return replace(blocks, people_apart=apart)
 
 
 def _on_disk(pieces: Pieces, scratch: Path, n_blocks: int, *, rows: int) -> Blocks:

@@ -54,33 +54,33 @@ def add_balances(balances: Sequence[Mapping[str, Mapping[str, int | None]]]) -> 
     >>> add_balances([one, one])
     {'visits': {'in': 4, 'invented': None}}
     """
-    found: dict[str, dict[str, int | None]] = {}
+    sums: dict[str, dict[str, int | None]] = {}
     for name in (name for name in balances[0] if name != "people"):
         entries = [one[name] for one in balances]
-        found[name] = {
+        sums[name] = {
             key: None if any(entry[key] is None for entry in entries) else sum(entry[key] or 0 for entry in entries)
             for key in entries[0]
         }
-    return found
+    return sums
 
 
 def add_facts(facts: Sequence[Mapping[str, int | float | str]]) -> dict[str, int | float | str]:
     """Return what was done in all blocks: counts added up, the largest of what is largest, and the span of others."""
-    found: dict[str, int | float | str] = {}
+    sums: dict[str, int | float | str] = {}
     for name in dict.fromkeys(name for one in facts for name in one):
         values = [one[name] for one in facts if name in one]
         numbers = [value for value in values if isinstance(value, (int, float))]
         if len(numbers) < len(values):
-            found[name] = str(values[0])
+            sums[name] = str(values[0])
         elif name.startswith("largest"):
-            found[name] = max(numbers)
+            sums[name] = max(numbers)
         elif all(isinstance(number, int) for number in numbers):
-            found[name] = sum(numbers)
+            sums[name] = sum(numbers)
         elif min(numbers) == max(numbers):
-            found[name] = numbers[0]
+            sums[name] = numbers[0]
         else:
-            found[name] = f"{min(numbers):.4g} to {max(numbers):.4g}, by block"
-    return found
+            sums[name] = f"{min(numbers):.4g} to {max(numbers):.4g}, by block"
+    return sums
 
 
 def described_input(recipe: Recipe, blocks: Blocks) -> dict[str, str]:

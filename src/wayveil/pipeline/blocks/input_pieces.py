@@ -39,14 +39,14 @@ from wayveil.recipe import catalog
 from wayveil.recipe.defaults import sensitive_of
 from wayveil.recipe.recipe import InputSpec, Recipe
 
-__all__ = ["Pieces", "Wanted", "found_kind", "look_ahead", "read_pieces", "wanted"]
+__all__ = ["InputPlan", "Pieces", "check_kind", "look_ahead", "plan_input", "read_pieces"]
 
 _PERSON_BITS = 32
 """The code of a person is the number of the piece and, in so many lower bits, the number of the person in it."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Wanted:
+class InputPlan:
     """What is to be read: a table of a kind, the steps that prepare it, and how it is cut into pieces and blocks.
 
     `limit` is the memory, in bytes, into which that has to fit, where somebody asked for one.
@@ -109,7 +109,7 @@ class _Piece:
     notes: tuple[str, ...]
 
 
-def wanted(recipe: Recipe) -> Wanted:
+def plan_input(recipe: Recipe) -> InputPlan:
     """Return what a recipe wants to be read in pieces; refuse what needs everything at once."""
     if recipe.blocks is None:
         raise UsageError("The recipe names no blocks.")
@@ -131,9 +131,9 @@ def wanted(recipe: Recipe) -> Wanted:
             "--prepare 'slices width=1d'."
         )
     names = [*(attribute for attribute, _ in sensitive_of(recipe)), *recipe.output.keep]
-    return Wanted(
+    return InputPlan(
         spec=recipe.input,
-        kind=found_kind(recipe.input, catalog.kinds_needed(recipe.prepare, recipe.method)),
+        kind=check_kind(recipe.input, catalog.kinds_needed(recipe.prepare, recipe.method)),
         steps=recipe.prepare,
         attributes=tuple(dict.fromkeys(names)),
         by=recipe.blocks.by,
@@ -142,37 +142,37 @@ def wanted(recipe: Recipe) -> Wanted:
     )
 
 
-def found_kind(spec: InputSpec, needed: tuple[str, ...] = ()) -> Any:
+def check_kind(spec: InputSpec, needed: tuple[str, ...] = ()) -> Any:
     """Return what an input holds; InputError if something else is needed, or if it cannot be read in pieces."""
-    found = spec.kind
-    if found is None:
+    kind = spec.kind
+    if kind is None:
         with plain_input(spec) as (plain, _):
-            found = guess_kind(plain.path, ReadOptions(columns=plain.columns))
-    if needed and found not in needed:
-        raise other_kind_error(spec.path, found, needed)
-    if found == "trips":
+            kind = guess_kind(plain.path, ReadOptions(columns=plain.columns))
+    if needed and kind not in needed:
+        raise other_kind_error(spec.path, kind, needed)
+    if kind == "trips":
         raise InputError(
             f"The input {str(spec.path)!r} holds trips, which are read whole: leave blocks and the memory limit out."
         )
-    return found
+    return kind
 
 
-def read_pieces(want: Wanted, *, seed: int, scratch: Path, engine: Engine) -> Pieces:
+def read_pieces(want: InputPlan, *, seed: int, scratch: Path, engine: Engine) -> Pieces:
     """Scatter, read and prepare a table on an engine; nobody ever holds all of it."""
     spec = want.spec
-    found = want.kind
+    kind = want.kind
     if not is_plain(spec):
         folder = scratch / "converted"
         folder.mkdir(mode=0o700)
-        with plain_input(spec, folder) as (plain, told):
+        with plain_input(spec, folder) as (plain, notes_before):
             read = read_pieces(replace(want, spec=plain), seed=seed, scratch=scratch, engine=engine)
-        return replace(read, notes=(*told, *read.notes))
+        return replace(read, notes=(*notes_before, *read.notes))
     if spec.owner_tables or spec.known is not None:
         name = "--owners" if spec.owner_tables else "--known"
         raise UsageError(f"A table given with {name} cannot be cut into blocks; put its column into the input table.")
     options = read_options(spec, attributes=want.attributes)
     engine.progress("scattering rows")
-    spans = open_spans(spec.path, found, options, rows=want.rows, scratch=scratch)
+    spans = open_spans(spec.path, kind, options, rows=want.rows, scratch=scratch)
     check_groups(want.limit, spans.group_bytes)
     n_pieces = max(1, -(-spans.rows // want.rows))
     raw = scratch / "raw"
@@ -187,8 +187,8 @@ def read_pieces(want: Wanted, *, seed: int, scratch: Path, engine: Engine) -> Pi
     engine.progress("reading pieces")
     files = engine.map(partial(gather_piece, spans, folder=raw), held)
     frame = None
-    if found == "points":
-        frame = _frame(spans.shown, engine.map(partial(_extent, spec, found), files))
+    if kind == "points":
+        frame = _frame(spans.shown, engine.map(partial(_extent, spec, kind), files))
     task = partial(_prepare_piece, want, spans, frame, secret, scratch)
     make_folders(*(scratch / name for name in ("prepared", "taxonomies", "renumbered", "owned")))
     pieces: list[_Piece] = engine.map(task, list(enumerate(files)))
@@ -229,7 +229,7 @@ def _frame(shown: str, extents: Sequence[tuple[FloatArray, FloatArray, str] | bo
 
 
 def _prepare_piece(
-    want: Wanted, spans: Spans, frame: Frame | None, secret: int, scratch: Path, numbered: tuple[int, Path]
+    want: InputPlan, spans: Spans, frame: Frame | None, secret: int, scratch: Path, numbered: tuple[int, Path]
 ) -> _Piece:
     number, file = numbered
     spec = _piece_spec(want.spec, file, want.kind)
@@ -356,15 +356,15 @@ def _with_owners(shared: Path, numbered: tuple[int, Path]) -> Path:
 
 def _notes(pieces: Sequence[_Piece]) -> tuple[str, ...]:
     """Return what was assumed or cleaned: notes of all pieces as they are, others as those of the first piece."""
-    told: dict[str, tuple[str, int, set[str]]] = {}
+    by_text: dict[str, tuple[str, int, set[str]]] = {}
     for piece in pieces:
         for note in piece.notes:
             shape = "".join("#" if letter.isdigit() or letter == "," else letter for letter in note)
             while "##" in shape:
                 shape = shape.replace("##", "#")
-            first, times, texts = told.get(shape, (note, 0, set()))
-            told[shape] = first, times + 1, texts | {note}
+            first, times, texts = by_text.get(shape, (note, 0, set()))
+            by_text[shape] = first, times + 1, texts | {note}
     return tuple(
         first if len(texts) == 1 else f"{first[:-1]}, in the first of {times} pieces of the input that were alike."
-        for first, times, texts in told.values()
+        for first, times, texts in by_text.values()
     )

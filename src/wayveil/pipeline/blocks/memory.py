@@ -30,9 +30,9 @@ __all__ = [
     "check_growth",
     "check_planning",
     "choose_engine",
+    "fit_to_memory",
     "limit_of",
     "parse_size",
-    "within",
 ]
 
 AUTO_ROWS = 5_000_000
@@ -80,15 +80,15 @@ def parse_size(text: str) -> int:
     >>> parse_size("4GB"), parse_size("512 MiB"), parse_size("1.5g")
     (4000000000, 536870912, 1500000000)
     """
-    found = _SIZE.fullmatch(text.strip())
-    if found is None:
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
         raise UsageError(f"A size of memory is a number with a unit, such as 4GB or 800MB, got {text!r}.")
-    number, unit, binary = found.groups()
+    number, unit, binary = match.groups()
     power = " KMGT".index(unit.upper() or " ")
     return int(float(number) * (1024**power if binary else _UNITS[unit.upper()]))
 
 
-def within(recipe: Recipe, limit: int) -> Recipe:
+def fit_to_memory(recipe: Recipe, limit: int) -> Recipe:
     """Return the recipe with blocks so small that `WORKERS` of them fit into `limit` bytes at a time.
 
     Blocks of its own stay as they are, if they are small enough: what is published depends on them.
@@ -165,8 +165,10 @@ def choose_engine(recipe: Recipe, *, scheduler: str | None) -> Literal["local", 
     """Return the engine that a recipe asks for; `auto` is a cluster where there is one and the data are worth it."""
     if recipe.engine != "auto":
         return "dask" if recipe.engine == "dask" else "local"
-    there = find_spec("distributed") is not None and bool(scheduler or os.environ.get("DASK_SCHEDULER_ADDRESS"))
-    return "dask" if there and recipe.blocks is not None and _about_rows(recipe.input.path) >= AUTO_ROWS else "local"
+    has_cluster = find_spec("distributed") is not None and bool(scheduler or os.environ.get("DASK_SCHEDULER_ADDRESS"))
+    return (
+        "dask" if has_cluster and recipe.blocks is not None and _about_rows(recipe.input.path) >= AUTO_ROWS else "local"
+    )
 
 
 def _about_rows(path: Path) -> int:

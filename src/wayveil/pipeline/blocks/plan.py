@@ -118,22 +118,22 @@ def _pack(group: IntArray, size: IntArray, weight: IntArray, unit: IntArray, row
         filled += one
     if number and 2 * filled < rows:
         block[block == number] = number - 1
-    found: IntArray = block[part]
-    return found
+    block_of_part: IntArray = block[part]
+    return block_of_part
 
 
 def _firsts(unit: IntArray) -> IntArray:
     """Return, for everything in order, where the first of its unit is."""
     first = np.concatenate([[True], unit[1:] != unit[:-1]])
-    found: IntArray = np.maximum.accumulate(np.where(first, np.arange(len(unit)), 0))
-    return found
+    firsts: IntArray = np.maximum.accumulate(np.where(first, np.arange(len(unit)), 0))
+    return firsts
 
 
 def _first_seen(values: IntArray) -> IntArray:
     """Return, for every value, where it is first."""
     _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
-    found: IntArray = first[inverse]
-    return found
+    numbers: IntArray = first[inverse]
+    return numbers
 
 
 def _ends(data: Data) -> tuple[IntArray, IntArray]:
@@ -154,5 +154,5 @@ def _times(data: Data) -> IntArray:
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed, dtype=np.uint64)])
-    found: IntArray = (sums[data.offsets[1:]] - sums[data.offsets[:-1]]).view(np.int64)
-    return found
+    times: IntArray = (sums[data.offsets[1:]] - sums[data.offsets[:-1]]).view(np.int64)
+    return times

@@ -18,7 +18,7 @@ import numpy as np
 
 from wayveil.engines import LocalEngine
 from wayveil.methods.cast.cast_sensitive import settle_stops
-from wayveil.model import Engine, Published, Stops, concat
+from wayveil.model import Engine, MethodResult, Stops, concat
 from wayveil.model.data.ragged import IntArray, keep_rows, trajectory_of_row
 from wayveil.pipeline.blocks.block_job import Job
 from wayveil.pipeline.blocks.memory import check_class, limit_of
@@ -31,9 +31,9 @@ def reconcile_blocks(job: Job, n_blocks: int, numbers: Sequence[int], engine: En
 
     What is alike is cut between classes, not through one.  What became of each block is ``reconciled/NUMBER``.
     """
-    made = engine.map(partial(_list_classes, job), numbers)
-    shared = _in_several([keys for keys, _ in made])
-    size = _rows_of(shared, made)
+    listed = engine.map(partial(_list_classes, job), numbers)
+    shared = _in_several([keys for keys, _ in listed])
+    size = _rows_of(shared, listed)
     blocks = job.recipe.blocks
     if blocks is not None:
         check_class(limit_of(blocks), int(size.max(initial=0)))
@@ -78,12 +78,12 @@ def _in_several(keys: Sequence[IntArray]) -> IntArray:
     >>> _in_several([np.array([1, 2]), np.array([2, 3]), np.array([2])]).tolist()
     [2]
     """
-    found, times = np.unique(np.concatenate(keys), return_counts=True)
-    several: IntArray = found[times > 1]
+    key, times = np.unique(np.concatenate(keys), return_counts=True)
+    several: IntArray = key[times > 1]
     return several
 
 
-def _rows_of(shared: IntArray, made: Sequence[tuple[IntArray, IntArray]]) -> IntArray:
+def _rows_of(shared: IntArray, listed: Sequence[tuple[IntArray, IntArray]]) -> IntArray:
     """Return how many rows all blocks have of every class that several have.
 
     Examples
@@ -93,7 +93,7 @@ def _rows_of(shared: IntArray, made: Sequence[tuple[IntArray, IntArray]]) -> Int
     [8, 4]
     """
     size = np.zeros(len(shared), np.int64)
-    for keys, rows in made:
+    for keys, rows in listed:
         both = np.isin(keys, shared)
         size[np.searchsorted(shared, keys[both])] += rows[both]
     return size
@@ -150,7 +150,7 @@ def _settle_alike(job: Job, n_blocks: int, name: int) -> tuple[int, str] | None:
 
 def _settle_own(job: Job, shared: IntArray, number: int) -> tuple[int, str] | None:
     """Make a part of what a block has of classes of its own, and keep what became of all of the block."""
-    made: Published = job.store.load(f"made/{number}")
+    made: MethodResult = job.store.load(f"made/{number}")
     data, result, alike, _ = _load(job, shared, number)
     lost = [job.store.load(name) for name in job.store.names(f"lost/{number}")]
     result = _without(result, np.concatenate([np.zeros(0, np.int64), *lost]))
@@ -169,9 +169,9 @@ def _settle_own(job: Job, shared: IntArray, number: int) -> tuple[int, str] | No
 
 def _without(data: Stops, which: IntArray) -> Stops:
     """Return the same trajectories; these have lost all stops."""
-    gone = np.zeros(len(data), np.bool_)
-    gone[which] = True
-    return data.where(~gone[trajectory_of_row(data.offsets)])
+    is_left_out = np.zeros(len(data), np.bool_)
+    is_left_out[which] = True
+    return data.where(~is_left_out[trajectory_of_row(data.offsets)])
 
 
 def _replaced(data: Stops, which: IntArray, some: Stops) -> Stops:

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from wayveil.model import Regions, Verdict, concat
+from wayveil.model import Boxes, Verdict, concat
 from wayveil.pipeline.folder.manifest import Manifest
 from wayveil.pipeline.input import load_boxes, load_parts
 from wayveil.recipe.verdict_record import JudgedData
-from wayveil.verify import NEED_TRUTH, find_break_by_definition
+from wayveil.verifiers import NEED_TRUTH, find_break_by_definition
 
 __all__ = ["Answer", "SecondOpinion", "judge_files_by_definition", "judge_truth_by_definition"]
 
@@ -65,7 +65,7 @@ def judge_files_by_definition(folder: Path, manifest: Manifest, verdict: Verdict
         if beside is not None:
             boxes.append(_number_owners(beside, n_trajectories))
         n_trajectories += len(part.data)
-    joined: Regions | None = concat(boxes) if boxes else None
+    joined: Boxes | None = concat(boxes) if boxes else None
     sentence = find_break_by_definition(concat(parts), manifest.guarantee, boxes=joined)
     # Parts are judged one by one: one that fails may be saved by the others, which the fast verifier does not look for.
     return SecondOpinion.of(sentence, verdict, comparable=len(parts) == 1)

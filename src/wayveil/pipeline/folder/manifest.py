@@ -378,10 +378,10 @@ def read_manifest(folder: Path) -> tuple[Manifest, str]:
 
 def _without_repetition(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object of JSON; of a name that stands there twice, two readers could see two values."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    content = dict(pairs)
+    if len(content) < len(pairs):
         raise ValueError
-    return found
+    return content
 
 
 @contextmanager

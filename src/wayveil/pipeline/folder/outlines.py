@@ -53,7 +53,7 @@ def outline_failures(folder: Path, manifest: Manifest) -> list[str]:
 
 def _names(folder: Path, files: Iterable[str], kind: str) -> list[str]:
     """Return the places that published rows name."""
-    found: set[str] = set()
+    names: set[str] = set()
     for name in files:
         if not name.startswith("published"):
             continue
@@ -61,5 +61,5 @@ def _names(folder: Path, files: Iterable[str], kind: str) -> list[str]:
         rows = pl.scan_parquet(path) if name.endswith(".parquet") else pl.scan_csv(path, infer_schema=False)
         table = rows.select(_PLACES[kind]).unique().collect()
         for column in _PLACES[kind]:
-            found.update(table[column].drop_nulls().cast(pl.String).to_list())
-    return sorted(found)
+            names.update(table[column].drop_nulls().cast(pl.String).to_list())
+    return sorted(names)

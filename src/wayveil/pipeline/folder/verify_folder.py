@@ -48,9 +48,9 @@ from wayveil.recipe import catalog
 from wayveil.recipe.recipe import Recipe, load_recipe
 from wayveil.recipe.verdict_record import record_verdicts
 from wayveil.report.results_json import verdict_json
-from wayveil.verify import SHOWN_BY_REPETITION, Need, apart, class_keys, join_verdicts
+from wayveil.verifiers import SHOWN_BY_REPETITION, Need, apart, class_keys, join_verdicts
 
-__all__ = ["SHARE_ROWS", "WORK_BASE", "WORK_PER_BYTE", "Judgement", "judge"]
+__all__ = ["SHARE_ROWS", "WORK_BASE", "WORK_PER_BYTE", "FolderVerdict", "verify_folder"]
 
 SHARE_ROWS = 2_000_000
 """About so many rows are held at a time where parts keep a claim only together."""
@@ -81,7 +81,7 @@ Signature = Literal["none", "not checked", "right", "wrong"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Judgement:
+class FolderVerdict:
     """What was found wrong with a folder, what could not be judged from what was given, and the verdict on its data.
 
     `notes` are told every time: what is published beside what the promise speaks of, and what was not compared.
@@ -142,7 +142,7 @@ class Judgement:
         }
 
 
-def judge(
+def verify_folder(
     folder: str | Path,
     *,
     original: str | Path | None = None,
@@ -152,7 +152,7 @@ def judge(
     public_key: str | Path | None = None,
     work_limit: int | None = None,
     by_definition: bool = False,
-) -> Judgement:
+) -> FolderVerdict:
     """Check every file against the manifest and judge the claim; every failure is reported, not just the first.
 
     The claim is judged from the data even when a hash differs, and a correct hash does not excuse data that violate
@@ -183,7 +183,7 @@ def judge(
 
     Returns
     -------
-    Judgement
+    FolderVerdict
         Its `holds` is None where a part of the claim cannot be judged from what was given.
     """
     public = find_public(Path(folder))
@@ -192,19 +192,19 @@ def judge(
     failures += [*_form_failures(public, manifest), *_method_failures(manifest), *_text_failures(manifest)]
     failures += _file_failures(public, manifest)
     limit = _limit(public, manifest) if work_limit is None else check_int("verify", "work_limit", work_limit, low=1)
-    found = _Found(by_definition=by_definition)
+    findings = _Found(by_definition=by_definition)
     try:
         with limit_work(limit):
-            found.judge(public, manifest)
+            findings.judge(public, manifest)
     except WorkLimitReached:
-        found.not_judged.append(
+        findings.not_judged.append(
             f"the data: this takes more than {limit:,} steps; if you trust who made the folder, allow more with "
             "--work-limit"
         )
-    failures += found.failures
-    verdict = found.verdict
-    not_judged = found.not_judged
-    opinion = found.opinion
+    failures += findings.failures
+    verdict = findings.verdict
+    not_judged = findings.not_judged
+    opinion = findings.opinion
     if not manifest.verdict.holds:
         failures.append("the manifest itself says that the claim did not hold")
     if original is not None:
@@ -223,7 +223,7 @@ def judge(
     elif recipe is not None or secret is not None:
         raise UsageError("A recipe or a secret is of use together with the original; give it with --original.")
     failures += opinion.failures
-    return Judgement(
+    return FolderVerdict(
         folder=public,
         manifest=manifest,
         manifest_sha256=sha256,
@@ -238,7 +238,7 @@ def judge(
                 f"The attribute {name!r} is published as it is; the promise does not cover it."
                 for name in unprotected(manifest.guarantee, manifest.attributes)
             ),
-            *found.notes,
+            *findings.notes,
         ),
         by_definition=opinion.answer if by_definition else None,
     )
@@ -289,10 +289,10 @@ def _limit(folder: Path, manifest: Manifest) -> int:
 
 def _signature_failures(folder: Path, public_key: str | Path | None) -> tuple[Signature, list[str]]:
     """Return what is known of the signature, and what is wrong with it; without a key nothing is."""
-    there = os.path.lexists(folder / SIGNATURE)
+    is_signed = os.path.lexists(folder / SIGNATURE)
     if public_key is None:
-        return ("not checked" if there else "none"), []
-    if not there:
+        return ("not checked" if is_signed else "none"), []
+    if not is_signed:
         return "none", ["the manifest is not signed"]
     try:
         with open_plain(folder / MANIFEST) as file:
@@ -413,13 +413,13 @@ def _file_failures(folder: Path, manifest: Manifest) -> list[str]:
     failures = []
     for name, expected in sorted(manifest.files.items()):
         try:
-            found = file_facts(folder / name)
+            facts = file_facts(folder / name)
         except OSError:
             failures.append(f"{_shown(name)} is missing or cannot be read")
             continue
-        if found.bytes != expected.bytes:
-            failures.append(f"the size of {_shown(name)} differs: {found.bytes:,} bytes instead of {expected.bytes:,}")
-        if found.sha256 != expected.sha256:
+        if facts.bytes != expected.bytes:
+            failures.append(f"the size of {_shown(name)} differs: {facts.bytes:,} bytes instead of {expected.bytes:,}")
+        if facts.sha256 != expected.sha256:
             failures.append(f"the hash of {_shown(name)} differs: the file was changed after publication")
     unknown = sorted(name for name in manifest.files if not is_published_name(name))
     if unknown:

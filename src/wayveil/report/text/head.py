@@ -84,20 +84,20 @@ class StrongestAttack:
         """What the attacker achieves, before and after, on average and at worst, and for how many above the limit."""
         does = ABOUT[self.mean.about][1] or "succeeds"
         before = "" if self.raw is None or self.raw.value is None else f"{self.raw.text} -> "
-        told = f"{self.attack}: {does} with {before}{self.mean.text} on average"
+        text = f"{self.attack}: {does} with {before}{self.mean.text} on average"
         if self.mean.interval_text:
-            told += f" ({self.mean.interval_text})"
+            text += f" ({self.mean.interval_text})"
         if self.largest is not None and self.largest.value is not None:
-            told += f", {self.largest.text} at worst"
+            text += f", {self.largest.text} at worst"
         if self.above is not None and self.above.value is not None and self.above.threshold is not None:
-            told += f"; {self.above.text} above {threshold_text(self.above.threshold)}"
-        return told
+            text += f"; {self.above.text} above {threshold_text(self.above.threshold)}"
+        return text
 
     def to_json(self) -> dict[str, Any]:
         """Return the attack as JSON can hold it."""
         numbers = {"raw": self.raw, "mean": self.mean, "largest": self.largest, "above": self.above}
-        told = {name: None if number is None else number.to_json() for name, number in numbers.items()}
-        return {"attack": self.attack, **told, "sentence": _spaced(self.sentence)}
+        content = {name: None if number is None else number.to_json() for name, number in numbers.items()}
+        return {"attack": self.attack, **content, "sentence": _spaced(self.sentence)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,12 +170,12 @@ class Head:
 
 def exposures(published: Sequence[AttackResult], counted: str = "people") -> tuple[Exposure, ...]:
     """Return the attacks on published data that exceed their limit, those that expose most people first."""
-    found: list[Exposure] = []
+    exposures_left: list[Exposure] = []
     for result in published:
         for share in result.numbers.values():
             if share.statistic != "share above" or share.threshold is None or not share.value:
                 continue
-            found.append(
+            exposures_left.append(
                 Exposure(
                     attack=result.name,
                     about=share.about,
@@ -186,7 +186,7 @@ def exposures(published: Sequence[AttackResult], counted: str = "people") -> tup
                     counted=counted,
                 )
             )
-    return tuple(sorted(found, key=_rank))
+    return tuple(sorted(exposures_left, key=_rank))
 
 
 def make_head(
@@ -221,7 +221,7 @@ def make_head(
     """
     exposed = exposures(published, counted)
     loss = telling_score(scores, use)
-    told: dict[str, Any] = {
+    content: dict[str, Any] = {
         "exposed": exposed,
         "risk": _strongest(published, raw, exposed),
         "loss": loss,
@@ -230,7 +230,7 @@ def make_head(
         "use": use,
     }
     if not holds:
-        return Head(state="refused", **told)
+        return Head(state="refused", **content)
     reasons: list[str] = []
     remedies: tuple[str, ...] = ()
     lost = None if loss is None else lost_share(loss)
@@ -247,14 +247,14 @@ def make_head(
         more = f" ({others} other attack{'s' if others > 1 else ''} above the limit, too)" if others else ""
         reasons.append(exposed[0].sentence + more)
         remedies += ("coarser times or places, or a larger k; who is not stopped stands in the report",)
-    return Head(state="but" if reasons else "kept", reasons=tuple(reasons), remedies=remedies, **told)
+    return Head(state="but" if reasons else "kept", reasons=tuple(reasons), remedies=remedies, **content)
 
 
 def _strongest(
     published: Sequence[AttackResult], raw: Sequence[AttackResult], exposed: Sequence[Exposure]
 ) -> StrongestAttack | None:
     """Return the attack of the first exposure, or else the one with the largest mean."""
-    found: list[tuple[tuple[float, float], StrongestAttack]] = []
+    ranked: list[tuple[tuple[float, float], StrongestAttack]] = []
     before = dict(enumerate(raw))
     for position, result in enumerate(published):
         for about in ABOUT:
@@ -270,8 +270,8 @@ def _strongest(
                 above=above,
             )
             share = 0.0 if above is None or above.value is None else float(above.value)
-            found.append(((share if exposed else 0.0, float(mean.value)), strongest))
-    return max(found, key=lambda one: one[0])[1] if found else None
+            ranked.append(((share if exposed else 0.0, float(mean.value)), strongest))
+    return max(ranked, key=lambda one: one[0])[1] if ranked else None
 
 
 def _find(result: AttackResult, about: str, statistic: str) -> Number | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from wayveil.model import Data, Owners, Published, Sensitive, Verdict
+from wayveil.model import Data, MethodResult, Owners, Sensitive, Verdict
 from wayveil.recipe.catalog import plain_parameters
 
 __all__ = [
@@ -62,13 +62,13 @@ def input_facts(path: Path, data: Data) -> dict[str, str]:
     return {"File": path.name, **_counts(data)}
 
 
-def output_facts(published: Data, made: Published) -> dict[str, str]:
+def output_facts(published: Data, result: MethodResult) -> dict[str, str]:
     """Return what was made, in numbers."""
-    found = _counts(published)
-    found.pop("People", None)
-    found[published.not_published] = f"{int((~made.data.nonempty).sum()):,}"
-    found.update({name: value_text(value) for name, value in made.facts.items()})
-    return found
+    facts = _counts(published)
+    facts.pop("People", None)
+    facts[published.not_published] = f"{int((~result.data.nonempty).sum()):,}"
+    facts.update({name: value_text(value) for name, value in result.facts.items()})
+    return facts
 
 
 def sha256(content: bytes) -> str:

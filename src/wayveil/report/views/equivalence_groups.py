@@ -19,9 +19,9 @@ def alike(after: Data) -> IntArray | None:
 
     Examples
     --------
-    >>> from wayveil.model import Regions
+    >>> from wayveil.model import Boxes
     >>> box, other = (0, 9, 0.0, 1.0, 0.0, 1.0), (0, 9, 0.0, 2.0, 0.0, 1.0)
-    >>> alike(Regions.from_records([[box], [other], [], [box], [box, box]])).tolist()
+    >>> alike(Boxes.from_records([[box], [other], [], [box], [box, box]])).tolist()
     [0, 1, -1, 0, 4]
     """
     columns = after.equal_columns()

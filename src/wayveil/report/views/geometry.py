@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from wayveil.model import Data, Regions, RoadNetwork, Routes
+from wayveil.model import Boxes, Data, RoadNetwork, Routes
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, keep_rows, offsets_of, take, trajectory_of_row
 from wayveil.report.results_schema import MapLayer, MapLines
 from wayveil.report.views.equivalence_groups import alike
@@ -146,7 +146,7 @@ def _on_roads(data: Routes, network: RoadNetwork | None) -> Strokes | None:
     )
 
 
-def _boxes(data: Regions, network: RoadNetwork | None) -> Strokes:
+def _boxes(data: Boxes, network: RoadNetwork | None) -> Strokes:
     """Return every different sequence of boxes once, and so many of its boxes that they can be told apart."""
     number = alike(data)
     there = np.flatnonzero(data.nonempty)

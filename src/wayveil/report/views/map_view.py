@@ -1,7 +1,7 @@
 """Where people are, before and after, as data for a map: what is counted in cells, on roads or at places, and lines.
 
-Of the raw data, what fewer than `FEWEST` people have is left out before anything is told, in all and in every slice of
-time; trajectories of it are told only where the data owner asked for them.
+Of the raw data, what fewer than `MIN_PEOPLE` people have is left out before anything is told, in all and in every slice
+of time; trajectories of it are told only where the data owner asked for them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from wayveil.model import Data
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, trajectory_of_row
 from wayveil.report.results_schema import MapData, MapLayer, MapMarks, MapSlice
-from wayveil.report.suppression import FEWEST, people_at
+from wayveil.report.suppression import MIN_PEOPLE, count_people_by_code
 from wayveil.report.text.number_format import format_percent
 from wayveil.report.views.geometry import Frame, layer_of, network_lines, strokes_of
 from wayveil.report.views.slices import Slices, slices_of
@@ -122,7 +122,7 @@ def _tell(
     found: _Counted, before: Data, after: Data, frame: Frame, published: bool
 ) -> tuple[MapMarks | None, list[MapSlice], str]:
     """Return the marks with anything to show, the slices of time, and the finding."""
-    fewest = 0 if published else FEWEST
+    fewest = 0 if published else MIN_PEOPLE
     size = len(found.x)
     every = np.ones(after.n_rows, bool)
     raw, raw_people = _count_raw(found, np.ones(len(found.code), bool), size)
@@ -172,11 +172,11 @@ def _slices(found: _Counted, slices: Slices, kept: IntArray, totals: tuple[int, 
 
 
 def _count_raw(found: _Counted, rows: BoolArray, size: int) -> tuple[FloatArray, IntArray]:
-    """Return how many raw rows and people are at each mark; 0 where there are fewer than `FEWEST` people."""
+    """Return how many raw rows and people are at each mark; 0 where there are fewer than `MIN_PEOPLE` people."""
     some = rows & (found.code >= 0)
-    people = people_at(found.code[some], found.owner[some], size)
+    people = count_people_by_code(found.code[some], found.owner[some], size)
     counts = np.bincount(found.code[some], minlength=size).astype(np.float64)
-    counts[people < FEWEST] = 0
+    counts[people < MIN_PEOPLE] = 0
     return counts, people
 
 
@@ -233,7 +233,7 @@ def _cells(before: Any, after: Any, names: tuple[str, str]) -> _Counted:
         nx, ny = (max(1, int(np.ceil((high - low) / side))) for low, high in ((x_low, x_high), (y_low, y_high)))
         column, row = cell(x, y)
         code = row * nx + column
-        shown = people_at(code, owner, nx * ny) >= FEWEST
+        shown = count_people_by_code(code, owner, nx * ny) >= MIN_PEOPLE
         if 2 * shown[code].sum() >= before.n_rows:
             break
     made_owner = after.row_owner()
@@ -257,7 +257,7 @@ def _cells(before: Any, after: Any, names: tuple[str, str]) -> _Counted:
             return np.bincount(made[rows], minlength=nx * ny).astype(np.float64)
 
         def people(rows: BoolArray) -> IntArray:
-            return people_at(made[rows], made_owner[rows], nx * ny)
+            return count_people_by_code(made[rows], made_owner[rows], nx * ny)
 
     across, up = np.arange(nx * ny) % nx, np.arange(nx * ny) // nx
     return _Counted(
@@ -273,7 +273,7 @@ def _cells(before: Any, after: Any, names: tuple[str, str]) -> _Counted:
         people=people,
         what=what.split(",")[0],
         below=f"Share of all {what}, in squares of {_metres(side)}. Squares of the {names[0]} with fewer than "
-        f"{FEWEST} people are left out; what lies at the far edge is counted in the outermost ones.",
+        f"{MIN_PEOPLE} people are left out; what lies at the far edge is counted in the outermost ones.",
         percent=True,
     )
 
@@ -332,9 +332,9 @@ def _roads(before: Any, after: Any, names: tuple[str, str]) -> _Counted | None:
         code=before.road.astype(np.int64),
         owner=before.row_owner(),
         count=lambda rows: np.bincount(passed[rows & (passed >= 0)], minlength=n).astype(np.float64),
-        people=lambda rows: people_at(passed[rows & (passed >= 0)], owner[rows & (passed >= 0)], n),
+        people=lambda rows: count_people_by_code(passed[rows & (passed >= 0)], owner[rows & (passed >= 0)], n),
         what="passages",
-        below=f"Passages per road; two directions are two lines. Roads of the {names[0]} with fewer than {FEWEST} "
+        below=f"Passages per road; two directions are two lines. Roads of the {names[0]} with fewer than {MIN_PEOPLE} "
         "people are left out.",
         percent=False,
     )
@@ -360,10 +360,10 @@ def _places(before: Any, after: Any, names: tuple[str, str]) -> _Counted:
         code=code,
         owner=before.owner[trajectory_of_row(before.offsets)],
         count=lambda rows: np.bincount(made[rows], minlength=len(known)).astype(np.float64),
-        people=lambda rows: people_at(made[rows], owner[rows], len(known)),
+        people=lambda rows: count_people_by_code(made[rows], owner[rows], len(known)),
         what="visits",
-        below=f"Visits per place: the larger the circle, the more. Places of the {names[0]} with fewer than {FEWEST} "
-        "people are left out.",
+        below=f"Visits per place: the larger the circle, the more. Places of the {names[0]} with fewer than "
+        f"{MIN_PEOPLE} people are left out.",
         percent=False,
     )
 

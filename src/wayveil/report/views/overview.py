@@ -8,7 +8,7 @@ import numpy as np
 
 from wayveil.model import Chart, Data, Series
 from wayveil.model.data.ragged import FloatArray, IntArray, trajectory_of_row
-from wayveil.report.suppression import FEWEST
+from wayveil.report.suppression import MIN_PEOPLE
 from wayveil.report.views.equivalence_groups import alike
 from wayveil.report.views.slices import slices_of
 from wayveil.report.views.spatial import where
@@ -37,9 +37,9 @@ def views(
     Notes
     -----
     Where only one of the two has times or places of a kind, there is no such chart.  Places of the original at which
-    fewer than `FEWEST` people were are not shown.
+    fewer than `MIN_PEOPLE` people were are not shown.
     """
-    fewest = 0 if published else FEWEST
+    fewest = 0 if published else MIN_PEOPLE
     found = [where(before, after, names, fewest), _when(before, after, names), _lengths(before, after, names)]
     together = groups if groups is not None else alike(after)
     if together is not None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from wayveil.model import Chart, Series
 from wayveil.model.data.ragged import IntArray
-from wayveil.report.suppression import FEWEST, people_at
+from wayveil.report.suppression import MIN_PEOPLE, count_people_by_code
 
 __all__ = ["where"]
 
@@ -19,7 +19,7 @@ _MOST_PLACES = 20
 def where(before: Any, after: Any, names: tuple[str, str], fewest: int) -> Chart | None:
     """Return the chart of the most visited places, or of the busiest roads; None where there are no names.
 
-    Of `before`, what has fewer than `FEWEST` people is left out, and of `after` what has fewer than `fewest`.
+    Of `before`, what has fewer than `MIN_PEOPLE` people is left out, and of `after` what has fewer than `fewest`.
     """
     if before.name_word == after.name_word == "roads":
         return _roads(before, after, names, fewest)
@@ -35,11 +35,11 @@ def _roads(before: Any, after: Any, names: tuple[str, str], fewest: int) -> Char
     code = {name: i for i, name in enumerate(network.roads)}
     translate = np.array([code.get(name, -1) for name in after.network.roads], np.int64)
     passed = translate[after.road]
-    shown = people_at(before.road.astype(np.int64), before.row_owner(), n) >= FEWEST
+    shown = count_people_by_code(before.road.astype(np.int64), before.row_owner(), n) >= MIN_PEOPLE
     raw = np.bincount(before.road, minlength=n)
     made = np.bincount(passed[passed >= 0], minlength=n)
     owner = after.row_owner()
-    made[people_at(passed[passed >= 0], owner[passed >= 0], n) < fewest] = 0
+    made[count_people_by_code(passed[passed >= 0], owner[passed >= 0], n) < fewest] = 0
     kept = np.flatnonzero((shown & (raw > 0)) | (made > 0))
     busiest = kept[np.argsort(-np.where(shown, raw, 0)[kept], kind="stable")[:_MOST_PLACES]]
     return _bars("The busiest roads", network.roads, busiest, raw, made, shown, names, "passages")
@@ -54,11 +54,11 @@ def _places(before: Any, after: Any, names: tuple[str, str], fewest: int) -> Cha
     known = (*all_names, *more)
     number |= {name: len(all_names) + i for i, name in enumerate(more)}
     translate = np.array([number[name] for name in later_names], np.int64)
-    shown = people_at(code, before.owner[trajectory], len(known)) >= FEWEST
+    shown = count_people_by_code(code, before.owner[trajectory], len(known)) >= MIN_PEOPLE
     raw = np.bincount(code, minlength=len(known))
     later = translate[later] if len(later) else later
     made = np.bincount(later, minlength=len(known))
-    made[people_at(later, after.owner[later_trajectory], len(known)) < fewest] = 0
+    made[count_people_by_code(later, after.owner[later_trajectory], len(known)) < fewest] = 0
     weight = np.maximum(np.where(shown, raw, 0), made)
     kept = np.argsort(-weight, kind="stable")[:_MOST_PLACES]
     kept = kept[weight[kept] > 0]
@@ -76,7 +76,7 @@ def _bars(
         kind="bars",
         labels=tuple(known[i] for i in kept),
         series=_two(kept, raw, made, shown, names),
-        x_label=f"{what}; of the {names[0]} only where at least {FEWEST} people were",
+        x_label=f"{what}; of the {names[0]} only where at least {MIN_PEOPLE} people were",
     )
 
 

@@ -36,6 +36,20 @@ _HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
 _SAFE = ("GET", "HEAD", "OPTIONS")
+_WRONG_TOKEN = "The token in the link is wrong."
+_NO_TOKEN = "Open the link that wayveil serve printed: its token is needed."
+_LOCKED = """<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Wayveil: locked</title></head>
+<body>
+<h1>This page is locked</h1>
+<p>{sentence}</p>
+<p>Go to the terminal in which <code>wayveil serve</code> runs and open the whole link that it printed, with everything
+after the question mark. It sets a cookie, so that you need it once per browser. If the terminal is gone, start
+<code>wayveil serve</code> again: it prints a new link, and your files and runs are still there.</p>
+</body>
+</html>
+"""
 
 
 class Guard:
@@ -83,11 +97,12 @@ class Guard:
         if headers.has("origin") and (origin is None or origin.lower() != f"{scope['scheme']}://{host}".lower()):
             return await _refuse(send, 403, "This request comes from a page of another site.")
         visit = self._first_visit(scope)
+        for_people = _wants_page(scope, headers)
         if visit is not None:
-            return await (self._welcome(send) if visit else _refuse(send, 401, "The token in the link is wrong."))
+            return await (self._welcome(send) if visit else _refuse(send, 401, _WRONG_TOKEN, for_people=for_people))
         by_header = self._has_header(headers)
         if not (by_header or self._has_cookie(headers)):
-            return await _refuse(send, 401, "Open the link that wayveil serve printed: its token is needed.")
+            return await _refuse(send, 401, _NO_TOKEN, for_people=for_people)
         same_site = headers.has("origin") or headers.one("sec-fetch-site") == "same-origin"
         if scope["method"] not in _SAFE and not (by_header or same_site):
             return await _refuse(send, 403, "This request does not say that it comes from Wayveil's page.")
@@ -122,10 +137,10 @@ class Guard:
 
     def _has_cookie(self, headers: _Headers) -> bool:
         try:
-            found = SimpleCookie("; ".join(headers.every("cookie"))).get(self._cookie)
+            cookie = SimpleCookie("; ".join(headers.every("cookie"))).get(self._cookie)
         except CookieError:
             return False
-        return found is not None and _equal(found.value, self._secret)
+        return cookie is not None and _equal(cookie.value, self._secret)
 
 
 class _Headers:
@@ -164,9 +179,20 @@ def _with_headers(send: Send, path: str) -> Send:
     return told
 
 
-async def _refuse(send: Send, status: int, sentence: str) -> None:
-    body = json.dumps({"error": sentence}).encode()
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+def _wants_page(scope: Scope, headers: _Headers) -> bool:
+    """Whether a person's browser asks for a page, so that a page is the answer, and not JSON."""
+    asked = scope["method"] == "GET" and not scope["path"].startswith("/api")
+    return asked and "text/html" in (headers.one("accept") or "")
+
+
+async def _refuse(send: Send, status: int, sentence: str, *, for_people: bool = False) -> None:
+    if for_people:
+        body = _LOCKED.format(sentence=sentence).encode()
+        kind = b"text/html; charset=utf-8"
+    else:
+        body = json.dumps({"error": sentence}).encode()
+        kind = b"application/json"
+    headers = [(b"content-type", kind), (b"content-length", str(len(body)).encode())]
     # Whatever body the request has is not read, so the connection cannot be used again.
     await send({"type": "http.response.start", "status": status, "headers": [*headers, (b"connection", b"close")]})
     await send({"type": "http.response.body", "body": body})

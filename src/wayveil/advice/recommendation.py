@@ -1,0 +1,204 @@
+"""What a search came to: the frontier of measured risk and loss, the setting to take, and why, in two sentences."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from wayveil.advice.trial import Trial
+from wayveil.comparison.comparison_runs import ready_to_run
+from wayveil.comparison.frontier import ROUNDING, Candidate, dominated
+from wayveil.errors import InputError
+from wayveil.recipe.recipe import Recipe
+from wayveil.yardstick.fair_loss import Resolution
+
+__all__ = ["ENOUGH", "Advice", "make_advice"]
+
+ENOUGH = 0.5
+_OUTDATED = ("Resolution:", "The method ", "Tried before", "Little is left")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Advice:
+    """What to take for a file.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        What was asked about.
+    trials : tuple of Trial
+        Those of the last round, the least loss first.
+    frontier : frozenset of int
+        The numbers, from 0 on, of trials that no other beats in risk and in loss.
+    chosen : int or None
+        The number of the trial to take; None where nothing can be recommended.
+    reason : str
+        Two sentences that say why; where nothing can be recommended, one that says why not.
+    resolution, uses
+        What losses were measured at, and for which uses.
+    max_risk : float
+        The largest mean risk of the worst attacker that is accepted.
+    tried : int
+        How many trials there were in all.
+    rows, whole, out_of_time
+        See `Search`.
+    """
+
+    recipe: Recipe
+    trials: tuple[Trial, ...]
+    frontier: frozenset[int]
+    chosen: int | None
+    reason: str
+    resolution: Resolution
+    uses: tuple[str, ...]
+    max_risk: float
+    tried: int
+    rows: int
+    whole: bool
+    out_of_time: bool
+
+    @property
+    def recommended(self) -> Trial | None:
+        """The trial to take."""
+        return None if self.chosen is None else self.trials[self.chosen]
+
+    def make_recipe(self) -> Recipe:
+        """Return the recipe to run; InputError where nothing can be recommended."""
+        taken = self.recommended
+        if taken is None:
+            raise InputError(self.reason)
+        recipe = taken.setting.apply(self.recipe)
+        kept = [guess for guess in self.recipe.input.guesses if not guess.startswith(_OUTDATED)]
+        guesses = (*kept, f"Chosen by advise: {self.reason}")
+        return recipe.model_copy(update={"input": recipe.input.model_copy(update={"guesses": guesses})})
+
+    def recipe_text(self, folder: Path) -> str:
+        """Return the recipe to run as TOML for a file in `folder`."""
+        recipe = self.make_recipe()
+        output = Path(os.path.relpath(recipe.output.path.resolve(), folder.resolve()))
+        return ready_to_run(recipe, folder, output)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all of it as JSON can hold it."""
+        return {
+            "recommended": self.chosen,
+            "reason": self.reason,
+            "resolution": {"metres": self.resolution.metres, "minutes": self.resolution.minutes},
+            "uses": list(self.uses),
+            "max_risk": self.max_risk,
+            "tried": self.tried,
+            "rows": self.rows,
+            "whole_file": self.whole,
+            "out_of_time": self.out_of_time,
+            "settings": [
+                {"number": number, "on_frontier": number in self.frontier, **trial.to_json()}
+                for number, trial in enumerate(self.trials)
+            ],
+        }
+
+
+def make_advice(recipe: Recipe, trials: Sequence[Trial], *, limit: float, given: bool, **facts: Any) -> Advice:
+    """Choose a setting; `limit` is the risk that is accepted, and `given` whether somebody asked for it."""
+    usable = sorted((trial for trial in trials if trial.loss is not None), key=lambda trial: trial.rank)
+    ordered = (*usable, *(trial for trial in trials if trial.loss is None))
+    spots = [Candidate(number=n, name="", risk=_risk(trial), loss=trial.cost) for n, trial in enumerate(usable)]
+    frontier = frozenset(range(len(usable))) - dominated(spots)
+    chosen = _choose(usable, limit, given=given)
+    if chosen is None:
+        reason = _why_not(ordered, usable, limit, given=given)
+    else:
+        reason = _why(usable, chosen, limit, facts["resolution"])
+    return Advice(
+        recipe=recipe, trials=ordered, frontier=frontier, chosen=chosen, reason=reason, max_risk=limit, **facts
+    )
+
+
+def _risk(trial: Trial) -> float:
+    return 0.0 if trial.risk is None else trial.risk.mean
+
+
+def _choose(usable: Sequence[Trial], limit: float, *, given: bool) -> int | None:
+    """Return the least loss within the limit that keeps half of the trips and rows, and the recipe's promise.
+
+    Where there is none, first the promise is given up, then half of the rows.  Where nobody gave a limit and nothing
+    stays within the usual one, it is the setting of the least risk.
+    """
+    enough = [number for number, trial in enumerate(usable) if trial.kept >= ENOUGH]
+    within = [number for number in enough if _risk(usable[number]) <= limit + ROUNDING]
+    for pool in (within, [] if given else enough):
+        if pool:
+            return min(pool, key=lambda number: (*_shortfalls(usable[number]), 0.0 if pool is within
+                                                 else _risk(usable[number]), number))  # fmt: skip
+    return None
+
+
+def _shortfalls(trial: Trial) -> tuple[bool, bool]:
+    return trial.rows_kept < ENOUGH, bool(trial.setting.weaker)
+
+
+def _why(usable: Sequence[Trial], chosen: int, limit: float, resolution: Resolution) -> str:
+    """Return two sentences: what is kept and lost beside which others, and what the worst attacker learns."""
+    trial = usable[chosen]
+    rows = next((what for what in trial.shares if what not in ("trips", "people")), "rows")
+    kept = f"{_percent(trial.kept)} of the trips"
+    kept += f" ({_percent(trial.rows_kept)} of the {rows})" if trial.rows_kept < trial.kept - 0.005 else ""
+    first = f"{trial.setting.words} keeps {kept} and loses {_parts(trial)} at {resolution}, from the file on"
+    equals = [one for one in usable if one.kept >= ENOUGH and _shortfalls(one) == _shortfalls(trial)]
+    within = [one for one in equals if _risk(one) <= limit + ROUNDING]
+    if trial not in within:
+        first += f": in no setting the worst attacker stays below {_percent(limit)} on average, and here it is nearest"
+    elif len(within) > 1:
+        first += f", the least of {len(within)} settings that keep as much of the promise and stay below the risk limit"
+    else:
+        first += ": no other setting keeps as much of the promise and stays below the risk limit"
+    mind = f"; mind that {trial.setting.weaker}" if trial.setting.weaker else ""
+    return f"{first}. {_attacker(trial)}{mind}."
+
+
+def _attacker(trial: Trial) -> str:
+    risk = trial.risk
+    if risk is None:
+        return "No attack on this kind of data measures who people are"
+    before = "" if risk.mean_raw is None else f" (before: {_percent(risk.mean_raw)})"
+    worst = "" if risk.largest is None else f", {_percent(risk.largest)} at worst"
+    above = ""
+    if risk.share_above is not None and risk.limit is not None:
+        above = f", above {_percent(risk.limit)} for {_percent(risk.share_above)} of them"
+    return (
+        f"The worst attacker, {risk.attack}, finds people with {_percent(risk.mean)} on average{before}{worst}{above}"
+    )
+
+
+def _why_not(ordered: Sequence[Trial], usable: Sequence[Trial], limit: float, *, given: bool) -> str:
+    if not ordered:
+        return "Nothing can be recommended: there is no setting that fits this recipe."
+    if not usable:
+        return f"Nothing can be recommended: none of {len(ordered)} settings leaves anything; of one: {ordered[0].why}"
+    kept = max(usable, key=lambda trial: trial.kept)
+    if kept.kept < ENOUGH:
+        return (
+            f"Nothing can be recommended: no setting keeps half of the trips; {kept.setting.words} keeps most, "
+            f"{_percent(kept.kept)}. More people, a smaller k, or places with coordinates would help."
+        )
+    safest = min((trial for trial in usable if trial.kept >= ENOUGH), key=_risk)
+    return (
+        f"Nothing can be recommended: of the settings that keep half, the safest is {safest.setting.words}, in which "
+        f"the worst attacker finds people with {_percent(_risk(safest))} on average, more than {_percent(limit)}."
+    )
+
+
+def _parts(trial: Trial) -> str:
+    assert trial.loss is not None
+    parts: Mapping[str, float | None] = trial.loss.parts
+    listed = [f"{_percent(parts[use] or 0.0)} of {use}" for use in trial.loss.uses if parts[use] is not None]
+    return " and ".join([", ".join(listed[:-1]), listed[-1]] if len(listed) > 1 else listed)
+
+
+def _percent(share: float) -> str:
+    """Return a share in percent that never rounds something to nothing, or a loss away."""
+    if share in (0.0, 1.0):
+        return f"{share:.0%}".replace("%", " %")
+    return f"{min(max(share * 100, 0.1), 99.9):.1f} %" if share < 0.1 or share > 0.99 else f"{share * 100:.0f} %"

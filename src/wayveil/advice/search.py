@@ -1,0 +1,157 @@
+"""The search: many settings on a small sample of whole people, the better ones on larger samples, a few on the file.
+
+This is successive halving (Jamieson and Talwalkar, 2016).  A sample misleads towards coarse settings, because fewer
+people meet in it; so the best setting of each family goes on, too, however it did.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from wayveil.advice.settings import RECIPE, Setting
+from wayveil.advice.trial import Trial, try_setting
+from wayveil.commands.ladder import sample_people
+from wayveil.io import Loaded
+from wayveil.model import Engine
+from wayveil.recipe.recipe import Recipe
+from wayveil.yardstick.fair_loss import RawUse, Resolution
+from wayveil.yardstick.footprint import Space, trace
+
+__all__ = ["Search", "SearchProgress", "search_settings"]
+
+SearchProgress = Callable[[str, int, int], None]
+"""Called with a line, how many trials are done, and how many there are at most."""
+
+_FIRST_ROWS = 15_000
+_GROWTH = 4
+_LARGEST_ROWS = 150_000
+_LAST = 16
+_EARLY_SHARE = 0.5
+_HALF = 0.5
+_ATTACKED = 3  # times as long as without attacks
+_SLOWER = 1.2  # a trial on n times as many rows is taken to last n ** 1.2 times as long
+
+
+@dataclass(kw_only=True)
+class Search:
+    """What was tried: the trials of the last round, with attacks; how many trials there were; whether time ran out.
+
+    `rows` are those of the last round; of a large file it is a sample of whole people.
+    """
+
+    trials: list[Trial] = field(default_factory=list)
+    tried: int = 0
+    out_of_time: bool = False
+    rows: int = 0
+    whole: bool = True
+
+
+def search_settings(
+    settings: Sequence[Setting],
+    recipe: Recipe,
+    loaded: Loaded,
+    space: Space,
+    resolution: Resolution,
+    uses: tuple[str, ...],
+    *,
+    seed: int,
+    budget_s: float,
+    engine: Engine,
+    progress: SearchProgress = lambda line, done, total: None,
+) -> Search:
+    """Try settings in rounds and return what the last round measured.
+
+    The result depends on the seed and, only where time runs out, on how fast the machine is.
+    """
+    began = time.monotonic()
+    sizes = _round_sizes(loaded.data.n_rows)
+    search = Search(rows=sizes[-1], whole=sizes[-1] >= loaded.data.n_rows)
+    left = list(settings)
+    lasted: dict[int, float] = {}
+    total = _count_trials(len(left), len(sizes))
+    # Before each round `left` are the settings that go into it, the most promising first.  A round tries them on a
+    # sample and keeps the better third, with the best of each family.  The last round is on the largest sample and
+    # has attacks; it begins when half of the time is over at the latest.
+    for number, rows in enumerate(sizes):
+        last = number == len(sizes) - 1
+        sample = sample_people(loaded, rows)
+        use = RawUse.of(trace(sample.data, space), resolution, uses, seed=seed)
+        trials: list[Trial] = []
+        growth = rows / sizes[number - 1] if number else 1.0
+        for setting in left:
+            spent = time.monotonic() - began
+            expected = lasted.get(id(setting), 0.0) * growth**_SLOWER * (_ATTACKED if last else 1)
+            allowed = budget_s if last else budget_s * _EARLY_SHARE
+            if spent + expected > allowed and (trials or not last):
+                search.out_of_time = True
+                if last or spent > allowed:
+                    break
+                continue
+            start = time.monotonic()
+            trial = try_setting(setting, recipe, sample, use, space, seed=seed, attack=last, engine=engine)
+            lasted[id(setting)] = time.monotonic() - start
+            trials.append(trial)
+            search.tried += 1
+            progress(_line(trial, sample.data.n_rows), search.tried, max(total, search.tried))
+        if last:
+            search.trials = trials
+        else:
+            tried = {id(trial.setting) for trial in trials}
+            missed = [setting for setting in left if id(setting) not in tried]
+            left = _promote(trials, _LAST if number == len(sizes) - 2 else max(_LAST, -(-len(left) // 3)))
+            left = left or missed
+            total = search.tried + _count_trials(len(left), len(sizes) - number - 1)
+    return search
+
+
+def _round_sizes(rows: int) -> list[int]:
+    """Return how many rows there are in each round.
+
+    Examples
+    --------
+    >>> _round_sizes(900), _round_sizes(60_000), _round_sizes(10_000_000)
+    ([900, 900], [15000, 60000], [15000, 60000, 150000])
+    """
+    most = min(rows, _LARGEST_ROWS)
+    sizes = [min(_FIRST_ROWS, most)]
+    while sizes[-1] * _GROWTH * 1.5 < most:
+        sizes.append(sizes[-1] * _GROWTH)
+    return [*sizes, most]
+
+
+def _count_trials(settings: int, rounds: int) -> int:
+    total = 0
+    for number in range(rounds):
+        total += settings
+        settings = min(settings, _LAST if number >= rounds - 2 else max(_LAST, -(-settings // 3)))
+    return total
+
+
+def _promote(trials: Sequence[Trial], most: int) -> list[Setting]:
+    """Return the settings that go on, in the order in which they are worth a trial.
+
+    A quarter of the places is for the best, a quarter for the best of each family, and the rest is spread over all
+    others that keep half: how risky they are is not known yet, and those that lose more are often safer.  The recipe as
+    it is comes last, whatever it did: it is what all others are compared with.
+    """
+    usable = sorted((trial for trial in trials if trial.loss is not None), key=lambda trial: trial.rank)
+    kept = usable[: max(1, most // 4)]
+    best: dict[str, Trial] = {}
+    for trial in usable:
+        best.setdefault(trial.setting.family, trial)
+    families = [trial for trial in best.values() if trial not in kept]
+    kept = [*kept, *families[: max(1, most // 4)]]
+    others = [trial for trial in usable if trial not in kept and trial.kept >= _HALF]
+    room = min(most - len(kept), len(others))
+    kept += [others[place * len(others) // room] for place in range(room)]
+    kept += [trial for trial in trials if trial.setting.family == RECIPE and trial not in kept]
+    return [trial.setting for trial in kept]
+
+
+def _line(trial: Trial, rows: int) -> str:
+    if trial.loss is None:
+        return f"{rows:,} rows: {trial.setting.words}: {trial.why.split('. ')[0].rstrip('.')}"
+    risk = "" if trial.risk is None else f", risk {trial.risk.mean:.1%}"
+    return f"{rows:,} rows: {trial.setting.words}: {trial.kept:.0%} of the trips left, loss {trial.cost:.0%}{risk}"

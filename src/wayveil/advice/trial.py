@@ -1,0 +1,176 @@
+"""One setting tried on raw data: what it leaves, what of its use is gone, and what the worst attacker learns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from wayveil.advice.settings import Setting
+from wayveil.engines import LocalEngine
+from wayveil.errors import WayveilError
+from wayveil.io import Loaded
+from wayveil.model import AttackResult, Data, Engine
+from wayveil.pipeline.evaluate import run_attacks
+from wayveil.pipeline.input import load_zones, prepare
+from wayveil.pipeline.remaining import Remaining, count_published
+from wayveil.pipeline.seeds import rng_for, sequence_for
+from wayveil.recipe.defaults import attacks_of, sensitive_of
+from wayveil.recipe.recipe import Recipe
+from wayveil.yardstick.fair_loss import FairLoss, RawUse
+from wayveil.yardstick.footprint import Space, trace
+
+__all__ = ["Risk", "Trial", "try_setting"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Risk:
+    """What the worst attacker learns: the chance that a person is found, on average and for the person most at risk.
+
+    `share_above` are the people above `limit`; `mean_raw` is the chance before publication.
+    """
+
+    attack: str
+    mean: float
+    largest: float | None
+    share_above: float | None
+    limit: float | None
+    mean_raw: float | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the risk as JSON can hold it."""
+        return {
+            "attack": self.attack,
+            "mean": self.mean,
+            "largest": self.largest,
+            "share_above": self.share_above,
+            "limit": self.limit,
+            "mean_raw": self.mean_raw,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """What came of a setting; `why` says why nothing did."""
+
+    setting: Setting
+    rows: int
+    shares: Mapping[str, float] = field(default_factory=dict)
+    loss: FairLoss | None = None
+    risk: Risk | None = None
+    why: str = ""
+
+    @property
+    def kept(self) -> float:
+        """The share of the trips of the file of which something is left."""
+        return self.shares.get("trips", 0.0)
+
+    @property
+    def rows_kept(self) -> float:
+        """The share of the rows that are left, as far as they stay the same kind of thing."""
+        return next((share for what, share in self.shares.items() if what not in ("trips", "people")), 0.0)
+
+    @property
+    def cost(self) -> float:
+        """The loss; 1 where nothing is left."""
+        return 1.0 if self.loss is None else self.loss.value
+
+    @property
+    def rank(self) -> tuple[int, float]:
+        """What trials are compared by: the smallest loss comes first."""
+        return (10**6, 1.0) if self.loss is None else self.loss.rank
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the trial as JSON can hold it."""
+        return {
+            "setting": self.setting.words,
+            "prepare": list(self.setting.steps),
+            "method": dict(self.setting.method),
+            "weaker": self.setting.weaker or None,
+            "rows": self.rows,
+            "shares": dict(self.shares),
+            "loss": None if self.loss is None else {"value": self.loss.value, **self.loss.parts},
+            "risk": None if self.risk is None else self.risk.to_json(),
+            "why": self.why or None,
+        }
+
+
+def try_setting(
+    setting: Setting,
+    recipe: Recipe,
+    loaded: Loaded,
+    use: RawUse,
+    space: Space,
+    *,
+    seed: int,
+    attack: bool = False,
+    engine: Engine | None = None,
+) -> Trial:
+    """Prepare the data, run the method, and measure; with `attack`, let all attackers loose on what is left.
+
+    Nothing is written, and so nothing is promised: this is for choosing only.
+    """
+    engine = engine or LocalEngine()
+    rows = loaded.data.n_rows
+    try:
+        chosen = setting.apply(recipe)
+        ready = prepare(loaded, chosen.prepare, chosen.input)
+        method = chosen.method
+        made = method.run(ready.data, rng=rng_for(seed, "method"), engine=engine)
+        if not made.data.n_rows:
+            return Trial(setting=setting, rows=rows, why="nothing is left")
+        polygons = None
+        for step in chosen.prepare:
+            polygons = load_zones(chosen.input, step, ready.data) if step.needs_zones else polygons
+        left = trace(made.data, space, steps=chosen.prepare, polygons=polygons, timed=method.keeps_times)
+        loss = use.lose(left)
+        risk = _worst(chosen, ready.data, made, seed, engine) if attack else None
+    except WayveilError as error:
+        return Trial(setting=setting, rows=rows, why=str(error))
+    assert ready.origin is not None
+    last = count_published(method.name, ready.data, made.data, made.source, ready.origin)
+    return Trial(
+        setting=setting,
+        rows=rows,
+        shares=Remaining(stages=(*ready.stages, last)).shares,
+        loss=loss,
+        risk=risk,
+    )
+
+
+def _worst(recipe: Recipe, prepared: Data, made: Any, seed: int, engine: Engine) -> Risk | None:
+    """Return what the attacker learns who is right most often about people in the published data, on average."""
+    attacks = attacks_of(recipe)
+    sequence = sequence_for(seed, "attacks")
+    results = run_attacks(
+        attacks, prepared, made.data, sensitive=sensitive_of(recipe), seed=sequence, engine=engine, boxes=made.boxes
+    )
+    found = [(risk, position) for position, result in enumerate(results) if (risk := _risk_of(result)) is not None]
+    if not found:
+        return None
+    risk, position = max(found, key=lambda one: (one[0].mean, one[0].largest or 0.0, -one[1]))
+    own = np.random.SeedSequence(sequence.entropy, spawn_key=(*sequence.spawn_key, position))
+    values = {attribute: list(listed) for attribute, listed in sensitive_of(recipe)}
+    attack = attacks[position]
+    before = attack.run(prepared, prepared, sensitive=values, rng=np.random.default_rng(own), engine=engine)
+    raw = _risk_of(before)
+    return replace(risk, mean_raw=None if raw is None else raw.mean)
+
+
+def _risk_of(result: AttackResult) -> Risk | None:
+    """Return what an attack learns of who people are; None where it is after something else or measured nothing."""
+    numbers = [number for number in result.numbers.values() if number.about == "identity"]
+    by = {number.statistic: number for number in numbers if number.value is not None}
+    mean = by.get("mean")
+    if mean is None or mean.value is None:
+        return None
+    above = by.get("share above")
+    return Risk(
+        attack=result.name,
+        mean=float(mean.value),
+        largest=float(by["largest"].value or 0.0) if "largest" in by else None,
+        share_above=None if above is None else float(above.value or 0.0),
+        limit=None if above is None else above.threshold,
+    )

@@ -1,0 +1,1 @@
+"""One yardstick for fine and coarse publications of one file."""
