@@ -1,19 +1,31 @@
 /** Charts and maps in the page: the same layer as in the report, with the numbers of each as a table. */
 import { type ReactNode, useEffect, useRef, useState } from "react";
-import { drawChart, drawFlow, drawFrontier, drawRisks, isCut, mount, type Spot } from "./charts";
-import { mapOfChart } from "./errorMap";
+import type { Spot } from "./charts";
 import { formatValue } from "./format";
-import { mountMap } from "./map";
 import type { ChartData, MapData, RiskRow, StageData } from "./results";
 import { texts } from "./texts";
 
 const COLOURS = ["one", "two", "three", "four", "five", "six"];
 
+type Layer = typeof import("./layer");
+
+/** The libraries that draw are loaded when the first chart is looked at. */
+const load = (): Promise<Layer> => import("./layer");
+
 /** A place that something is put into, and removed from when it is drawn anew or gone. */
-function Drawn({ of, put }: { of: unknown; put: (target: HTMLElement) => () => void }) {
+function Drawn({ of, put }: { of: unknown; put: (layer: Layer, target: HTMLElement) => () => void }) {
   const place = useRef<HTMLDivElement>(null);
   // biome-ignore lint: what is drawn depends on the data alone
-  useEffect(() => (place.current ? put(place.current) : undefined), [of]);
+  useEffect(() => {
+    let [gone, remove]: [boolean, (() => void) | null] = [false, null];
+    void load().then((layer) => {
+      if (!gone && place.current) remove = put(layer, place.current);
+    });
+    return () => {
+      gone = true;
+      remove?.();
+    };
+  }, [of]);
   return <div ref={place} data-visual="page" />;
 }
 
@@ -94,8 +106,8 @@ export function ChartView({ chart }: { chart: ChartData }) {
   return (
     <Figure title={chart.finding}>
       <Legend names={names} />
-      <Drawn of={chart} put={(target) => (chart.kind === "map" ? mountMap(target, mapOfChart(chart)) : mount(target, (width) => drawChart(chart, width)))} />
-      {isCut(chart, 500) && <p className="axis">{texts.more2(30, chart.labels.length)}</p>}
+      <Drawn of={chart} put={(layer, target) => (chart.kind === "map" ? layer.mountMap(target, layer.mapOfChart(chart)) : layer.mount(target, (width) => layer.drawChart(chart, width)))} />
+      {chart.kind === "bars" && chart.scale === "names" && chart.labels.length > 30 && <p className="axis">{texts.more2(30, chart.labels.length)}</p>}
       {(chart.kind === "map" || chart.x_label.includes(";")) && <p className="axis">{chart.x_label}</p>}
       <NumbersFold title={chart.title} columns={names} rows={chart.labels.map((label, i) => [label, chart.series.map((series) => formatValue(series.values[i], chart.percent))])} />
     </Figure>
@@ -108,7 +120,7 @@ export function MapView({ data }: { data: MapData }) {
   const order = marks ? marks.x.map((_, i) => i).sort((a, b) => Math.max(marks.raw[b] ?? 0, marks.published[b] ?? 0) - Math.max(marks.raw[a] ?? 0, marks.published[a] ?? 0)) : [];
   return (
     <Figure title={data.finding || data.title}>
-      <Drawn of={data} put={(target) => mountMap(target, data)} />
+      <Drawn of={data} put={(layer, target) => layer.mountMap(target, data)} />
       {data.below && <p className="axis">{data.below}</p>}
       {marks && (
         <NumbersFold
@@ -150,7 +162,7 @@ export function RiskChart({ rows, names }: { rows: RiskRow[]; names: [string, st
           </li>
         )}
       </ul>
-      <Drawn of={rows} put={(target) => mount(target, (width) => drawRisks(rows, names, width))} />
+      <Drawn of={rows} put={(layer, target) => layer.mount(target, (width) => layer.drawRisks(rows, names, width))} />
     </>
   );
 }
@@ -160,7 +172,7 @@ export function FlowView({ stages }: { stages: StageData[] }) {
   const told = (value: number | null) => (value === null ? "–" : value.toLocaleString("en-US"));
   return (
     <Figure title={texts.flow}>
-      <Drawn of={stages} put={(target) => mount(target, (width) => drawFlow(stages, width))} />
+      <Drawn of={stages} put={(layer, target) => layer.mount(target, (width) => layer.drawFlow(stages, width))} />
       <NumbersFold title={texts.flow} columns={["rows", "trips", "people"]} rows={stages.map((stage) => [stage.name, [`${told(stage.rows)} ${stage.row_word}`, told(stage.trips), told(stage.people)]])} />
     </Figure>
   );
@@ -168,5 +180,5 @@ export function FlowView({ stages }: { stages: StageData[] }) {
 
 export function FrontierView(props: { spots: Spot[]; raw: number | null; limit: number | null; riskLabel: string; lossLabel: string; percent: boolean }) {
   const { spots, ...options } = props;
-  return <Drawn of={JSON.stringify(props)} put={(target) => mount(target, (width) => drawFrontier(spots, options, width))} />;
+  return <Drawn of={JSON.stringify(props)} put={(layer, target) => layer.mount(target, (width) => layer.drawFrontier(spots, options, width))} />;
 }

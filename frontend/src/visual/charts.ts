@@ -164,8 +164,6 @@ export function drawChart(chart: ChartData, width: number): SVGSVGElement | null
   );
 }
 
-export const isCut = (chart: ChartData, width: number): boolean => chart.kind === "bars" && isFlat(chart, width) && chart.labels.length > MOST_ROWS;
-
 const tip = (rows: unknown[], options: Record<string, unknown>) =>
   Plot.tip(rows as Row[], Plot.pointer({ ...options, fill: "var(--paper)", stroke: "var(--line)", textPadding: 7 } as never));
 

@@ -20,6 +20,7 @@ from wayveil.cli.options import (
     InsecureScheduler,
     Json,
     MaxRisk,
+    Measure,
     MemoryLimit,
     Overwrite,
     Pdf,
@@ -58,6 +59,7 @@ _ORDER = (
         "publish",
         "run",
         "verify",
+        "measure",
         "keygen",
         "risk",
         "utility",
@@ -65,6 +67,7 @@ _ORDER = (
         "generate",
         "prepare",
     ),
+    "warm",
     "serve",
 )
 _CLICK_ERROR: Any = next(c for c in typer.BadParameter.__mro__ if c.__name__ == "ClickException")
@@ -157,6 +160,7 @@ def run(
     secret: SecretFile = None,
     sign_key: SignKey = None,
     pdf: Pdf = False,
+    measure: Measure = None,
     verbose: Verbose = False,
     as_json: Json = False,
 ) -> None:
@@ -170,6 +174,8 @@ def run(
         loaded = loaded.model_copy(update={"output": loaded.output.model_copy(update=changes)})
     if engine is not None:
         loaded = loaded.model_copy(update={"engine": engine})
+    if measure is not None:
+        loaded = loaded.model_copy(update={"measure": measure})
     publish_recipe(loaded, scheduler, memory_limit, as_json, secret=secret, insecure=insecure, verbose=verbose, pdf=pdf)
 
 
@@ -205,6 +211,18 @@ def verify(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A publish
     emit(judgement.to_json(), show.judgement_lines(judgement), as_json=as_json)
     if judgement.exit_code:
         raise typer.Exit(judgement.exit_code)
+
+
+@app.command("measure")
+def measure(folder: Annotated[Path, typer.Argument(metavar="DIR", help="A published folder, with its private one.")],
+            verbose: Verbose = False, as_json: Json = False) -> None:  # fmt: skip
+    """Run the attacks and metrics that were left out of a finished publication, and write its report anew."""
+    from wayveil.pipeline.folder.measure_folder import measure_folder
+    from wayveil.recipe.catalog import make_engine
+
+    with progress_bar() as progress:
+        outcome = measure_folder(folder, engine=make_engine(progress=progress))
+    emit(show.outcome_json(outcome), show.outcome_lines(outcome, verbose=verbose), as_json=as_json)
 
 
 @app.command("keygen")
@@ -312,6 +330,23 @@ def _inspect(
 
 
 app.command("inspect")(reads_table(_inspect, "Any file with movement data, or - for standard input."))
+
+
+@app.command("warm")
+def warm(methods: Annotated[list[str] | None, typer.Argument(metavar="METHOD...", help="All by default.")] = None,
+         jobs: Annotated[int | None, typer.Option(
+             "--jobs", min=1, help="Processes at a time; as many as there are cores by default.")] = None,
+         as_json: Json = False) -> None:  # fmt: skip
+    """Compile what publications need ahead of time, as in the image of a container."""
+    from wayveil.commands.rehearsal import rehearse_all
+
+    done: list[str] = []
+    with progress_bar() as progress:
+        for name in rehearse_all(methods or (), jobs=jobs):
+            done.append(name)
+            if progress is not None:
+                progress(f"compiled for {', '.join(done)}")
+    emit({"methods": done}, (f"Compiled and ready: {', '.join(done)}",), as_json=as_json)
 
 
 @app.command("advise")

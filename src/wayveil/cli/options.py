@@ -21,6 +21,7 @@ __all__ = [
     "Keep",
     "KeepMapping",
     "MaxRisk",
+    "Measure",
     "MemoryLimit",
     "OutFile",
     "OutFolder",
@@ -198,6 +199,14 @@ MaxRisk = Annotated[
 UseFor = Annotated[
     Literal["flows", "hours", "routes", "patterns", "points"] | None,
     typer.Option("--use", help="What the data are for: the loss that tells most for it comes first."),
+]
+Measure = Annotated[
+    Literal["none", "quick", "full"] | None,
+    typer.Option(
+        "--measure",
+        help="How much is measured: all attacks and metrics (full), what the head of the result needs where there are "
+        "more than 100,000 rows (quick, the default), or only what the promise depends on (none).",
+    ),
 ]
 Keep = Annotated[
     list[str] | None,

@@ -23,6 +23,7 @@ from wayveil.cli.options import (
     Keep,
     KeepMapping,
     MaxRisk,
+    Measure,
     MemoryLimit,
     OutFile,
     OutFolder,
@@ -62,6 +63,7 @@ def _publisher(method: str) -> Any:
         time_bucket: TimeBucket = None,
         max_risk: MaxRisk = None,
         use: UseFor = None,
+        measure: Measure = None,
         keep: Keep = None,
         keep_mapping: KeepMapping = False,
         with_raw: WithRaw = False,
@@ -95,6 +97,7 @@ def _publisher(method: str) -> Any:
                 "output": output,
                 "max_risk": max_risk,
                 "use": use,
+                "measure": measure or "quick",
                 "seed": seed,
                 "engine": engine or "local",
                 **(

@@ -70,6 +70,8 @@ def make_account(job: Job, blocks: Blocks, found: Findings, timings: Mapping[str
         table=found.written[0].table,
         hashes=found.hashes,
         remaining=_count_remaining(job, blocks),
+        missing_attacks=job.measuring.missing_attacks,
+        missing_metrics=job.measuring.missing_metrics,
     )
     return _tell_several(run, blocks, found) if blocks.several else _tell_one(run, job, blocks, found)
 

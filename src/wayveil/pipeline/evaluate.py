@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -20,15 +21,17 @@ def run_attacks(
     seed: np.random.SeedSequence,
     engine: Engine,
     boxes: Data | None = None,
+    positions: Sequence[int] | None = None,
 ) -> tuple[AttackResult, ...]:
     """Run every attack; the same seed picks the same victims for raw and for published data.
 
     Where points were drawn from `boxes` that are published beside them, attacks that can see boxes see these: they are
-    public as well, and the points in them, which are there by chance, say nothing more.
+    public as well, and the points in them, which are there by chance, say nothing more.  An attack draws from its
+    position in the list; `positions` are others, where it is one of a longer list.
     """
     values = {attribute: list(listed) for attribute, listed in sensitive}
     results = []
-    for position, attack in enumerate(attacks):
+    for position, attack in zip(positions or range(len(attacks)), attacks, strict=True):
         engine.progress(f"attack {attack.name}")
         own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, position))
         beside = boxes is not None and type(boxes) in attack.targets

@@ -20,7 +20,8 @@ class Outcome:
     """What a publication came to; `public` and `manifest_sha256` are None where nothing was published.
 
     `promise` is the claim in words, with the declaration of the publisher where each trajectory counts as a person.
-    `max_risk` is the risk that the publisher accepts, and `use` what the data are for.
+    `max_risk` is the risk that the publisher accepts, and `use` what the data are for.  `missing_attacks` fit the data
+    but were not run, because less than everything was to be measured.
     """
 
     public: Path | None
@@ -37,6 +38,7 @@ class Outcome:
     remaining: Remaining = field(default_factory=Remaining)
     max_risk: float | None = None
     use: Use | None = None
+    missing_attacks: tuple[str, ...] = ()
 
     @property
     def head(self) -> Head:
@@ -49,6 +51,7 @@ class Outcome:
             scores=self.scores,
             limit=self.max_risk,
             use=self.use,
+            missing=self.missing_attacks,
             counted="people" if self.verdict.counted == "owners" else "trajectories",
         )
 

@@ -48,7 +48,8 @@ from wayveil.pipeline.outcome import NotPublished, Outcome
 from wayveil.pipeline.readback import nothing_left_error
 from wayveil.pipeline.release import Clock, finish, join_hashes
 from wayveil.pipeline.seeds import sequence_for
-from wayveil.recipe.defaults import attacks_of, metrics_of, sensitive_of
+from wayveil.recipe.defaults import sensitive_of
+from wayveil.recipe.measuring import plan_measuring
 from wayveil.recipe.protections import confirm_protections
 from wayveil.recipe.recipe import Recipe
 from wayveil.report.views.pictures import Pictures
@@ -99,6 +100,8 @@ def publish(
     with open_workspace(out, overwrite=recipe.output.overwrite) as space, reporting_full_disks(out):
         with clock("read and prepare"):
             blocks = read_blocks(recipe, source, seed=seed, scratch=space.scratch, engine=engine)
+        measuring = plan_measuring(recipe, blocks.rows)
+        measured = measuring.with_metrics(countable(measuring.metrics)) if blocks.several else measuring
         job = Job(
             recipe=recipe,
             seed=seed,
@@ -106,12 +109,12 @@ def publish(
             staged=space.staged,
             store=blocks.store,
             several=blocks.several,
+            measuring=measured,
         )
         together = blocks.several and recipe.blocks is not None and recipe.blocks.by == "whole"
         with clock("compile kernels"):
-            metrics = countable(metrics_of(recipe)) if blocks.several else metrics_of(recipe)
             also = recipe.method.plan_kernels if together else ()
-            compile_kernels(recipe.method, attacks_of(recipe), metrics, engine, also)
+            compile_kernels(recipe.method, measured.attacks, measured.metrics, engine, also)
         with clock("run the method"):
             here = LocalEngine(progress=engine.progress)
             plan = recipe.method.plan(blocks, engine=engine, here=here) if together else None
@@ -132,7 +135,7 @@ def publish(
             verdict = confirm_protections(verdict, played, [after for _, after in attacks])
         with clock("measure"):
             results = _each(job, engine, partial(count_block, job), made)
-            scores = _score(job, metrics, results, engine)
+            scores = _score(job, measured.metrics, results, engine)
             first = [number for number in numbers if number == 0]
             pictures = _each(job, engine, partial(picture_block, job, verdict.holds), first)
         hashes = _name_parts(space, recipe.output.format, parts, written)
@@ -147,7 +150,7 @@ def publish(
             scores=scores,
             pictures=pictures[0] if pictures else Pictures(),
             plan=plan,
-            left_out=(*(metric.name for metric in metrics_of(recipe) if metric not in metrics), *left_out),
+            left_out=(*(one.name for one in measuring.metrics if one not in measured.metrics), *left_out),
         )
         return finish(space, make_account(job, blocks, found, clock.seconds))
 
@@ -167,7 +170,7 @@ def _attack(
     Where parts are public one by one, attackers are taken to know in which one a victim is, and look there.  Where only
     all of them together keep the promise, they look everywhere, which not every attack can do block by block.
     """
-    attacks = attacks_of(job.recipe)
+    attacks = job.measuring.attacks
     if together and blocks.pieces is not None and isinstance(job.store, Disk):
         published = [job.store.path_of(f"published/{number}") for number in range(len(blocks.names))]
         found, left_out = attack_pieces(
@@ -177,6 +180,7 @@ def _attack(
             sensitive=sensitive_of(job.recipe),
             seed=sequence_for(job.seed, "attacks"),
             engine=engine,
+            positions=job.measuring.positions,
         )
         played = tuple(attack for attack in attacks if attack.name not in left_out)
         return played, tuple((before, after) for before, after in found), left_out

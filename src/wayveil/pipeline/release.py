@@ -73,6 +73,8 @@ class Run:
     hashes: Mapping[str, str]
     mapping: str | None = None
     remaining: Remaining = field(default_factory=Remaining)
+    missing_attacks: tuple[str, ...] = ()
+    missing_metrics: tuple[str, ...] = ()
 
 
 def finish(space: Workspace, run: Run) -> Outcome:
@@ -102,6 +104,7 @@ def finish(space: Workspace, run: Run) -> Outcome:
         attacks=run.attacks,
         scores=run.scores,
         notes=(
+            *_missing_note(run),
             *run.notes,
             *summary.prepare_notes(recipe.prepare),
             *(f"The attribute {name!r} is published as it is; the promise does not cover it." for name in unprotected),
@@ -113,6 +116,7 @@ def finish(space: Workspace, run: Run) -> Outcome:
         remaining=_remaining(run),
         max_risk=None if recipe.max_risk is None else float(recipe.max_risk),
         use=recipe.use,
+        missing_attacks=run.missing_attacks,
     )
     private = _private_files(run, outcome)
     if verdict.holds:
@@ -123,6 +127,18 @@ def finish(space: Workspace, run: Run) -> Outcome:
         f"Nothing was published: {verdict.reason} The report is in {str(folder)!r}.",
         replace(outcome, private=folder),
     )
+
+
+def _missing_note(run: Run) -> list[str]:
+    """Say what was not measured, and how to make up for it."""
+    missing = [
+        f"{'attacks' if kind == 'attack' else 'metrics'} {', '.join(names)}"
+        for kind, names in (("attack", run.missing_attacks), ("metric", run.missing_metrics))
+        if names
+    ]
+    if not missing:
+        return []
+    return [f"Not measured: {'; '.join(missing)}. wayveil measure DIR does so for a finished publication."]
 
 
 def _check_bytes(manifest: Manifest, judged: Mapping[str, str]) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 from wayveil.model import Score
 
-__all__ = ["TELLING", "USES", "Use", "lost_share", "parse_limit", "set_limit", "telling_score"]
+__all__ = ["TELLING", "USES", "Use", "lost_share", "parse_limit", "set_limit", "telling_names", "telling_score"]
 
 Use = Literal["flows", "hours", "routes", "patterns", "points"]
 """What the published data are for."""
@@ -44,9 +44,13 @@ def telling_score(scores: Sequence[Score], use: Use | None) -> Score | None:
     ('flows', 'instance_loss')
     """
     measured = {score.name: score for score in scores if score.value is not None}
-    wanted = (*TELLING[use], *_ANYWAY) if use is not None else _ANYWAY
-    chosen_score = next((measured[name] for name in wanted if name in measured), None)
+    chosen_score = next((measured[name] for name in telling_names(use) if name in measured), None)
     return chosen_score or next(iter(measured.values()), None)
+
+
+def telling_names(use: Use | None) -> tuple[str, ...]:
+    """Return the metrics of which the first that was measured tells most for a purpose."""
+    return (*TELLING[use], *_ANYWAY) if use is not None else _ANYWAY
 
 
 def lost_share(score: Score) -> float | None:

@@ -294,6 +294,7 @@ class Recipe(_Strict):
 
     `attacks` and `metrics` that are None mean: all that fit the kind of data, with their default parameters.
     `max_risk` is the risk that the publisher accepts, by default that of the promise; `use` is what the data are for.
+    `measure` says how much of the result is measured, see `measuring.py`.
     """
 
     input: InputSpec
@@ -305,6 +306,7 @@ class Recipe(_Strict):
     title: str = ""
     max_risk: Fraction | None = None
     use: Use | None = None
+    measure: Literal["none", "quick", "full"] = "quick"
     seed: int | None = Field(default=None, ge=0)
     engine: Literal["local", "dask", "auto"] = "local"
     blocks: BlocksSpec | None = None

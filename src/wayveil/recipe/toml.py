@@ -35,6 +35,7 @@ def recipe_text(recipe: Recipe, *, seed: bool = True, names_only: bool = False) 
         **({"title": recipe.title} if recipe.title else {}),
         **({} if recipe.max_risk is None else {"max_risk": str(recipe.max_risk)}),
         **({} if recipe.use is None else {"use": recipe.use}),
+        **({} if recipe.measure == "quick" else {"measure": recipe.measure}),
         **({"seed": recipe.seed} if seed and recipe.seed is not None else {}),
         **({"engine": recipe.engine} if recipe.engine != "local" else {}),
         "input": source,

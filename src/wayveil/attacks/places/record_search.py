@@ -143,7 +143,8 @@ def _search(
     def task(part: Array) -> tuple[Array, Array]:
         found = best.copy()
         left = np.zeros_like(cut)
-        search(part, found, left, budget)
+        # a copy without gaps: another layout of memory would be another kernel to compile
+        search(np.ascontiguousarray(part), found, left, budget)
         return found, left
 
     start = 0

@@ -39,15 +39,24 @@ from llvmlite.binding import get_host_cpu_features  # type: ignore[import-untype
 from numba.core.caching import CompileResultCacheImpl, NullCache
 from numba.core.serialize import dumps
 
-__all__ = ["COMPILED", "PROCESSORS", "CodeCache", "cache_folder", "code_folder", "code_name", "keep_code"]
+__all__ = [
+    "COMPILED",
+    "PROCESSORS",
+    "CodeCache",
+    "cache_folder",
+    "code_folder",
+    "code_name",
+    "keep_code",
+    "suitable_processors",
+]
 
 _FORMAT = "1"
 """Another one where files are written in another way."""
 
 _IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+wayveil\.kernels((?:\.\w+)*)", re.MULTILINE)
 
-COMPILED = Path(__file__).parents[1] / "compiled"
-"""The folder of machine code that came with the package; there may be none."""
+COMPILED = Path(os.environ.get("WAYVEIL_COMPILED") or Path(__file__).parents[1] / "compiled")
+"""The folder of machine code that came with the package, or another one that is named; there may be none."""
 
 PROCESSORS: dict[str, tuple[str, ...]] = {
     "x86-64-v3": ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "popcnt", "sse4.2"),
@@ -63,12 +72,15 @@ class CodeCache(NullCache):
     ----------
     function : callable
         The plain function.
+    ending : str
+        Of its files: ``.code``, or ``.part`` for parts of kernels, whose code is also in that of the kernels.
     shipped, own : folders, optional
         That of its code in the package, which is only read, and that in the user's cache.
     """
 
-    def __init__(self, function: Any, shipped: Path | None, own: Path | None) -> None:
+    def __init__(self, function: Any, ending: str, shipped: Path | None, own: Path | None) -> None:
         self._function = function
+        self._ending = ending
         self._shipped = shipped
         self._own = own
 
@@ -84,7 +96,7 @@ class CodeCache(NullCache):
         triple, processor, features = codegen.magic_tuple()
         places = [(self._own, (triple, processor, features))]
         if self._shipped is not None:
-            places = [*((self._shipped, (triple, name, "")) for name in _suitable_processors()), *places]
+            places = [*((self._shipped, (triple, name, "")) for name in suitable_processors()), *places]
         for folder, target in places:
             if folder is not None:
                 payload = _read_code(folder / self._file_name(sig, target))
@@ -114,7 +126,7 @@ class CodeCache(NullCache):
         )
         digest = hashlib.sha256(repr(parts).encode()).hexdigest()[:24]
         name = re.sub(r"\W", "", self._function.__qualname__)
-        return f"{name}-{digest}.code"
+        return f"{name}-{digest}{self._ending}"
 
 
 def keep_code(dispatcher: Any) -> None:
@@ -122,12 +134,12 @@ def keep_code(dispatcher: Any) -> None:
     function = dispatcher.py_func
     name = code_name(Path(inspect.getfile(function)))
     shipped = COMPILED / name
-    folder = _made(name)
-    dispatcher._cache = CodeCache(function, shipped if shipped.is_dir() else None, folder)
+    ending = ".part" if dispatcher.targetoptions.get("no_cpython_wrapper") else ".code"
+    dispatcher._cache = CodeCache(function, ending, shipped if shipped.is_dir() else None, _made(name))
 
 
 @cache
-def _suitable_processors() -> tuple[str, ...]:
+def suitable_processors() -> tuple[str, ...]:
     """Return for which processors machine code runs on this one, the best first."""
     features = get_host_cpu_features()
     return tuple(name for name, needs in PROCESSORS.items() if all(features.get(need) for need in needs))

@@ -27,14 +27,16 @@ def attack_pieces(
     sensitive: Sensitive,
     seed: np.random.SeedSequence,
     engine: Engine,
+    positions: Sequence[int] | None = None,
 ) -> tuple[tuple[tuple[AttackResult, ...], ...], list[str]]:
     """Return, for every attack, the results on each target, and the names of attacks that cannot be asked in pieces.
 
-    A target is data in pieces, such as the raw data and what was published of them.
+    A target is data in pieces, such as the raw data and what was published of them.  An attack draws from its position
+    in the list; `positions` are others, where it is one of a longer list.
     """
     results = []
     without = []
-    for position, attack in enumerate(attacks):
+    for position, attack in zip(positions or range(len(attacks)), attacks, strict=True):
         if not attack.additive:
             without.append(attack.name)
             continue

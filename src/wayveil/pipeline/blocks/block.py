@@ -24,7 +24,7 @@ from wayveil.pipeline.folder.manifest import Described, Parts, described
 from wayveil.pipeline.output_frame import settle
 from wayveil.pipeline.readback import check_made, nothing_left_error, write_and_read_back
 from wayveil.pipeline.seeds import method_rng, sequence_for
-from wayveil.recipe.defaults import attacks_of, metrics_of, sensitive_of
+from wayveil.recipe.defaults import sensitive_of
 from wayveil.report.text import summary
 from wayveil.report.views.overview import balance
 from wayveil.report.views.pictures import Pictures, make_pictures
@@ -151,13 +151,14 @@ def attack_block(job: Job, engine: Engine, number: int) -> tuple[tuple[AttackRes
     published, boxes = _published(job.store, number)
     before, after = (
         run_attacks(
-            attacks_of(job.recipe),
+            job.measuring.attacks,
             raw,
             target,
             sensitive=sensitive_of(job.recipe),
             seed=sequence_for(job.seed, "attacks", *job.number_of(number)),
             engine=engine,
             boxes=beside,
+            positions=job.measuring.positions,
         )
         for target, beside in ((raw, None), (published, boxes))
     )
@@ -174,7 +175,7 @@ def count_block(job: Job, engine: Engine, made: MadeBlock) -> BlockResult:
     counts = None
     if job.several:
         counted = tuple(
-            metric.count(data, load_compared(job.store, number, metric)) for metric in countable(metrics_of(job.recipe))
+            metric.count(data, load_compared(job.store, number, metric)) for metric in job.measuring.metrics
         )
         counts = job.store.save(counted, f"counts/{number}")
     return BlockResult(

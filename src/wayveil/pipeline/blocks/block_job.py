@@ -7,6 +7,7 @@ from pathlib import Path
 
 from wayveil.pipeline.blocks.store import Store
 from wayveil.pipeline.folder.secret import Secret
+from wayveil.recipe.measuring import Measuring
 from wayveil.recipe.recipe import Recipe
 
 __all__ = ["Job"]
@@ -22,6 +23,7 @@ class Job:
     staged: Path
     store: Store
     several: bool
+    measuring: Measuring
 
     def number_of(self, block: int) -> tuple[int, ...]:
         """Return what numbers a block among several: its random numbers and ids are its own."""

@@ -50,7 +50,7 @@ from wayveil.recipe.verdict_record import record_verdicts
 from wayveil.report.results_json import verdict_json
 from wayveil.verifiers import SHOWN_BY_REPETITION, Need, apart, class_keys, join_verdicts
 
-__all__ = ["SHARE_ROWS", "WORK_BASE", "WORK_PER_BYTE", "FolderVerdict", "verify_folder"]
+__all__ = ["SHARE_ROWS", "WORK_BASE", "WORK_PER_BYTE", "FolderVerdict", "differing_files", "verify_folder"]
 
 SHARE_ROWS = 2_000_000
 """About so many rows are held at a time where parts keep a claim only together."""
@@ -325,7 +325,7 @@ class _Repetition:
                 outcome = publish(self._repeating(recipe, scratch / "out"), engine=engine, secret=secret)
             except NotPublished as refusal:
                 return None, [f"the original, published again with this recipe, keeps no promise: {refusal}"], []
-            differing = _differing(self.public, scratch / "out" / "public")
+            differing = differing_files(self.public, scratch / "out" / "public")
         if differing:
             return None, [f"published again from the original, other files come out: {', '.join(differing)}"], []
         # Every byte is the one that follows from the secret, so it is known how they came about.
@@ -354,7 +354,7 @@ def _other_versions(manifest: Manifest) -> str:
     return f"the folder was made with another version of {', '.join(differing)} than is installed here"
 
 
-def _differing(one: Path, other: Path) -> list[str]:
+def differing_files(one: Path, other: Path) -> list[str]:
     """Return the names of files that the two folders do not have alike; who repeats it does not sign it."""
     names = sorted({path.name for folder in (one, other) for path in folder.iterdir()} - {SIGNATURE})
     return [

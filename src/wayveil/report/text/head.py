@@ -2,7 +2,8 @@
 
 Three states.  *Kept and low* is for a promise kept, data left for their purpose, and nobody exposed: an attack that is
 measured, whether or not the promise speaks of it, must not find anybody with more than the risk that is accepted.
-*Kept, but* says what exceeds that, or how much is lost, and what to try.  *Not published* is the third.
+*Kept, but* says what exceeds that, how much is lost, or that not every attack was run, and what to try.  *Not
+published* is the third.
 """
 
 from __future__ import annotations
@@ -107,6 +108,7 @@ class Head:
     `reasons` say what is behind a "but": first how little is left, then the attack that exposes most people.  `risk` is
     the attack that says most, `loss` the score that tells most for what the data are for, and `left` what is left of
     rows, trips and people.  `limit` is the risk that the publisher accepts, None where it is that of the promise.
+    `missing` are the attacks that were not run.
     """
 
     state: State
@@ -118,6 +120,7 @@ class Head:
     left: Mapping[str, float] = field(default_factory=dict)
     limit: float | None = None
     use: Use | None = None
+    missing: tuple[str, ...] = ()
 
     @property
     def label(self) -> str:
@@ -157,6 +160,7 @@ class Head:
             "left": dict(self.left),
             "limit": self.limit,
             "use": self.use,
+            **({"missing": list(self.missing)} if self.missing else {}),
         }
 
     def _loss_json(self, loss: Score) -> dict[str, Any]:
@@ -198,6 +202,7 @@ def make_head(
     scores: Sequence[Score] = (),
     limit: float | None = None,
     use: Use | None = None,
+    missing: Sequence[str] = (),
     counted: str = "people",
 ) -> Head:
     """Return the head of a publication.
@@ -216,6 +221,8 @@ def make_head(
         The risk that the publisher accepts; the attacks were run with it.
     use : Use, optional
         What the data are for.
+    missing : sequence of str
+        Attacks that fit the data and were not run: nobody can call a risk low that was not measured.
     counted : str
         What the promise counts: "people", or "trajectories" where each is taken to be a person.
     """
@@ -228,6 +235,7 @@ def make_head(
         "left": remaining.shares,
         "limit": limit,
         "use": use,
+        "missing": tuple(missing),
     }
     if not holds:
         return Head(state="refused", **content)
@@ -247,6 +255,9 @@ def make_head(
         more = f" ({others} other attack{'s' if others > 1 else ''} above the limit, too)" if others else ""
         reasons.append(exposed[0].sentence + more)
         remedies += ("coarser times or places, or a larger k; who is not stopped stands in the report",)
+    if missing:
+        reasons.append(f"{len(missing)} attack{'s were' if len(missing) > 1 else ' was'} not run")
+        remedies += ("wayveil measure, which runs the attacks and metrics that were left out",)
     return Head(state="but" if reasons else "kept", reasons=tuple(reasons), remedies=remedies, **content)
 
 

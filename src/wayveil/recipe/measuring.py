@@ -1,0 +1,86 @@
+"""How much of a publication is measured: all of it, what its head needs, or only what its promise depends on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from wayveil.model import Attack, Metric
+from wayveil.recipe.defaults import attacks_of, metrics_of
+from wayveil.recipe.protections import plays
+from wayveil.recipe.purpose import telling_names
+from wayveil.recipe.recipe import Recipe
+
+__all__ = ["SMALL", "Measuring", "plan_measuring"]
+
+SMALL = 100_000
+"""Up to so many rows measuring everything takes seconds, so that nothing is left out of a quick measurement."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measuring:
+    """What is measured; `positions` are those of the attacks among all of them.
+
+    An attack draws from its position, so that it finds the same whether or not others are run beside it.
+    """
+
+    attacks: tuple[Attack, ...]
+    positions: tuple[int, ...]
+    metrics: tuple[Metric, ...]
+    missing_attacks: tuple[str, ...] = ()
+    missing_metrics: tuple[str, ...] = ()
+
+    def with_metrics(self, metrics: tuple[Metric, ...]) -> Measuring:
+        """Return the same with other metrics, as those that add up over blocks."""
+        return replace(self, metrics=metrics)
+
+
+def plan_measuring(recipe: Recipe, rows: int) -> Measuring:
+    """Return what of a publication is measured.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        Its `measure` is "full" for all that fits, "quick" for what the head needs (all of it where the data are small),
+        "none" for nothing that can be left out.  What a recipe asks for by name is not left out by "quick".
+    rows : int
+        Of the data that are published.
+
+    Notes
+    -----
+    An attack that alone judges a sentence of the claim is always run.  "quick" runs the attackers of whom the claim
+    speaks, and the metric that tells most for what the data are for.
+    """
+    attacks = attacks_of(recipe)
+    metrics = metrics_of(recipe)
+    if recipe.measure == "full" or (recipe.measure == "quick" and rows <= SMALL):
+        kept = tuple(range(len(attacks)))
+        return Measuring(attacks=attacks, positions=kept, metrics=metrics)
+    claim = recipe.method.claim
+    quick = recipe.measure == "quick"
+    wanted = [one for one in claim.protects if quick or not one.judged]
+    named = quick and recipe.attacks is not None
+    kept = tuple(i for i, attack in enumerate(attacks) if named or any(plays(attack, one) for one in wanted))
+    scored = metrics if quick and recipe.metrics is not None else _telling(recipe, metrics) if quick else ()
+    chosen = tuple(attacks[i] for i in kept)
+    return Measuring(
+        attacks=chosen,
+        positions=kept,
+        metrics=scored,
+        missing_attacks=_names(attacks, chosen),
+        missing_metrics=_names(metrics, scored),
+    )
+
+
+def _telling(recipe: Recipe, metrics: tuple[Metric, ...]) -> tuple[Metric, ...]:
+    """Return the metric of which the head speaks, or else the first."""
+    by_name = {metric.name: metric for metric in metrics}
+    found = next((by_name[name] for name in telling_names(recipe.use) if name in by_name), None)
+    return metrics[:1] if found is None else (found,)
+
+
+def _names(
+    every: tuple[Attack, ...] | tuple[Metric, ...], some: tuple[Attack, ...] | tuple[Metric, ...]
+) -> tuple[str, ...]:
+    """Return the names of those of which none was taken, in their order and once each."""
+    taken = {one.name for one in some}
+    return tuple(dict.fromkeys(one.name for one in every if one.name not in taken))
