@@ -190,7 +190,10 @@ def picture_block(job: Job, holds: bool, engine: Engine, number: int) -> Picture
     """Return what a block looks like before and after; what was not published is told as rejected."""
     data: Any = job.store.load(f"data/{number}")
     made: MethodResult = load_made(job.store, number)
-    return make_pictures(data, made.data, made.groups, with_raw=job.recipe.output.with_raw, published=holds)
+    before = "prepared data" if job.recipe.prepare else "raw data"
+    names = before, "published data" if holds else "rejected data"
+    with_raw = job.recipe.output.with_raw
+    return make_pictures(data, made.data, made.groups, names=names, with_raw=with_raw, published=holds)
 
 
 def load_compared(store: Store, number: int, metric: Any) -> Any:

@@ -29,6 +29,7 @@ from wayveil.io.publish.layouts import layout_for
 from wayveil.model import Data, Frame, Guarantee, Owners, TimeFormat, Verdict, guarantee_from_json, kinds
 from wayveil.pipeline.folder.staging import MANIFEST
 from wayveil.recipe import catalog
+from wayveil.report.readme_page import README, render_readme
 
 __all__ = [
     "FORMAT",
@@ -47,6 +48,7 @@ __all__ = [
     "outlines_name",
     "published_name",
     "read_manifest",
+    "readme_of",
     "sentences",
     "tables",
     "taxonomy_name",
@@ -297,7 +299,7 @@ def make_manifest(folder: Path, *, method: Any, verdict: Verdict, table: Describ
         frame=None if table.frame is None else table.frame.to_json(),
         parts=table.parts,
     )
-    files = {path.name: file_facts(path) for path in sorted(folder.iterdir()) if path.name != MANIFEST}
+    files = {path.name: file_facts(path) for path in sorted(folder.iterdir()) if path.name not in (MANIFEST, README)}
     frame = frame_of_files(folder, schema, files, table.attributes)
     return Manifest(
         format=FORMAT,
@@ -318,6 +320,13 @@ def make_manifest(folder: Path, *, method: Any, verdict: Verdict, table: Describ
         trajectories=table.trajectories,
         files=files,
     )
+
+
+def readme_of(manifest: Manifest) -> bytes:
+    """Return the page that goes out with a manifest; nothing but the manifest goes into it."""
+    content = manifest.to_bytes()
+    # As it is read: in the order of the file, which is not the one in which it was put together.
+    return render_readme(json.loads(content), hashlib.sha256(content).hexdigest()).encode()
 
 
 def _columns(

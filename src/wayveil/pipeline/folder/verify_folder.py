@@ -32,6 +32,7 @@ from wayveil.pipeline.folder.manifest import (
     is_published_name,
     open_plain,
     read_manifest,
+    readme_of,
     sentences,
     unprotected,
     versions,
@@ -47,6 +48,7 @@ from wayveil.pipeline.publish import publish
 from wayveil.recipe import catalog
 from wayveil.recipe.recipe import Recipe, load_recipe
 from wayveil.recipe.verdict_record import record_verdicts
+from wayveil.report.readme_page import README
 from wayveil.report.results_json import verdict_json
 from wayveil.verifiers import SHOWN_BY_REPETITION, Need, apart, class_keys, join_verdicts
 
@@ -60,6 +62,7 @@ WORK_PER_BYTE = 2_000
 """How many steps, of about a nanosecond each, a folder may take to be judged, and how many more for each byte of it."""
 
 _STEPS_PER_PAIR_OF_FILES = 2_000
+_LONGEST_README = 1  # a byte more than it may have is enough to see that it is another
 _SIGNED_UNCHECKED = "The manifest is signed; the signature was not checked. Give the publisher's key with --public-key."
 
 _NOT_ALONE = (
@@ -223,6 +226,8 @@ def verify_folder(
     elif recipe is not None or secret is not None:
         raise UsageError("A recipe or a secret is of use together with the original; give it with --original.")
     failures += opinion.failures
+    if not failures:  # a page beside a manifest that is wrong itself says nothing more
+        failures += _readme_failures(public, manifest)
     return FolderVerdict(
         folder=public,
         manifest=manifest,
@@ -426,11 +431,30 @@ def _file_failures(folder: Path, manifest: Manifest) -> list[str]:
         failures.append(f"{len(unknown)} in the manifest that no publication has: {', '.join(map(_shown, unknown))}")
     else:
         failures += form_of_files(manifest)
-    known = {MANIFEST, SIGNATURE, *manifest.files}
+    known = {MANIFEST, SIGNATURE, README, *manifest.files}
     extra = sorted(_shown(path.name) for path in folder.iterdir() if path.name not in known)
     if extra:
         failures.append(f"{len(extra)} unlisted in the manifest: {', '.join(extra)}")
     return failures
+
+
+def _readme_failures(folder: Path, manifest: Manifest) -> list[str]:
+    """Compare the page beside the manifest with the one that follows from it: nobody may read anything else there.
+
+    A folder of a version that wrote none has none; another version may have said the same in other words.
+    """
+    expected = readme_of(manifest)
+    try:
+        with open_plain(folder / README) as file:
+            found = file.read(len(expected) + _LONGEST_README)
+    except FileNotFoundError:
+        return []
+    except OSError:
+        return [f"{README} is missing or cannot be read"]
+    if found == expected:
+        return []
+    other = manifest.versions.get("wayveil") != versions()["wayveil"]
+    return [f"{README} does not say what the manifest says{', in the words of this version' if other else ''}"]
 
 
 def _frame_failures(folder: Path, manifest: Manifest) -> list[str]:

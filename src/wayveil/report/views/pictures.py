@@ -30,7 +30,13 @@ class Pictures:
 
 
 def make_pictures(
-    before: Data, after: Data, groups: IntArray | None = None, *, with_raw: bool, published: bool
+    before: Data,
+    after: Data,
+    groups: IntArray | None = None,
+    *,
+    names: tuple[str, str] = ("raw data", "published data"),
+    with_raw: bool,
+    published: bool,
 ) -> Pictures:
     """Return what the original and what was made of it look like.
 
@@ -38,12 +44,13 @@ def make_pictures(
     ----------
     groups : int64, one per trajectory of `after`, optional
         The groups in which people hide: see `views`.
+    names : (str, str)
+        How the two are called.
     with_raw : bool
         Whether whoever sees the report may see trajectories of people.
     published : bool
-        Whether `after` kept its promise; if not, it is called rejected and treated like the original.
+        Whether `after` kept its promise; if not, it is treated like the original.
     """
-    names = "raw data", "published data" if published else "rejected data"
     found = map_view(before, after, names=names, with_raw=with_raw, published=published)
     return Pictures(
         views=views(before, after, groups, names=names, published=published),
