@@ -139,6 +139,9 @@ export interface HeadData {
   limit: number | null;
   use: string | null;
   missing?: string[];
+  next?: string;
+  not_stopped?: string[];
+  sizes?: string;
 }
 
 /** Whether the promise holds, with the evidence. */
@@ -226,6 +229,7 @@ export interface StageData {
   row_word: string;
   trips: number | null;
   people: number | null;
+  note?: string;
 }
 
 /** Everything that was measured of one run. */

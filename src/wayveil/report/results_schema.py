@@ -178,6 +178,9 @@ class HeadData(_Part):
     limit: float | None
     use: str | None
     missing: list[str] = []
+    next: str = ""
+    not_stopped: list[str] = []
+    sizes: str = ""
 
 
 class VerdictData(_Part):
@@ -276,6 +279,7 @@ class StageData(_Part):
     row_word: str
     trips: int | None
     people: int | None
+    note: str = ""
 
 
 class Results(_Part):
