@@ -111,7 +111,7 @@ def test_every_kind_of_time_and_place(
     publish(whole, engine=LocalEngine(workers=1), secret=Secret(bytes(32)))
     assert read_manifest(tmp_path / "whole/public")[0].frame == manifest.frame
     assert manifest.frame.degrees == degrees
-    private = json.loads((tmp_path / "out/private/scores.json").read_text())
+    private = json.loads((tmp_path / "out/private/results.json").read_text())
     assert private["balance"]["trajectories"] == {"in": 48, "out": 48, "suppressed": 0, "invented": 0}
 
 
@@ -240,7 +240,7 @@ def test_a_block_that_holds_too_few_people_is_told(make: Callable[..., dict[str,
     assert "LONELY" not in note
     parts = {f"published-{i:05d}.csv" for i in range(1, 5)}
     assert set(public_bytes(tmp_path / "out")) == {"README.html", "manifest.json", *parts}
-    private = json.loads((tmp_path / "out/private/scores.json").read_text())
+    private = json.loads((tmp_path / "out/private/results.json").read_text())
     assert private["balance"]["trajectories"]["suppressed"] == 2
     assert verify_folder(tmp_path / "out").failures == ()
 
