@@ -368,7 +368,7 @@ def test_an_unexpected_error_shows_no_values(run: Run, tmp_path: Path, monkeypat
     def broken(folder: Path, **how: Any) -> None:
         raise KeyError("Anna was at the clinic")
 
-    monkeypatch.setattr("wayveil.pipeline.folder.verify_folder.judge", broken)
+    monkeypatch.setattr("wayveil.pipeline.folder.verify_folder.verify_folder", broken)
     code, text, error = run("verify", tmp_path)
     assert (code, text) == (2, "")
     assert error == error.splitlines()[0] + "\n"

@@ -55,8 +55,9 @@ def tables() -> Iterator[tuple[str, Stops, BoolArray]]:
     yield "check-ins", check_ins, check_ins.taxonomy.n_leaves == 1
     with tempfile.TemporaryDirectory() as folder:
         venues = read(with_venues(recipe, check_ins, Path(folder)))
-    kinds = venues.taxonomy.n_leaves == 1
-    kinds[venues.taxonomy.parent[kinds]] = True
+    is_venue = np.array([" @ " in node for node in venues.taxonomy.nodes])
+    kinds = is_venue.copy()
+    kinds[venues.taxonomy.parent[is_venue]] = True
     yield "venues", venues, kinds
 
 

@@ -2,6 +2,7 @@
 import { Component, type ReactNode, useEffect, useState } from "react";
 import { readDraft } from "./draft";
 import { useInfo } from "./hooks";
+import { Advise } from "./pages/Advise";
 import { Columns } from "./pages/Columns";
 import { Compare } from "./pages/Compare";
 import { Files } from "./pages/Files";
@@ -86,6 +87,8 @@ function PageOf({ route, most, changed }: { route: Route; most: number | null; c
       return <Columns file={first} />;
     case "risk":
       return <Risk file={first} run={second ?? null} />;
+    case "advise":
+      return <Advise file={first} run={second ?? null} />;
     case "method":
       return <MethodChoice file={first} />;
     case "parameters":
@@ -99,7 +102,7 @@ function PageOf({ route, most, changed }: { route: Route; most: number | null; c
 
 /** Where one is; steps that were made before are links. */
 function Stepper({ route }: { route: Route }) {
-  const here = STEPS.indexOf(route.page);
+  const here = STEPS.indexOf(route.page === "advise" ? "method" : route.page);
   if (here < 0) return <div className="stepper-room" />;
   const file = (route.page === "run" ? route.parts[1] : route.parts[0]) ?? null;
   const method = file ? readDraft(file).stepsFor : "";

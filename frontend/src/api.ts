@@ -185,6 +185,30 @@ export interface RiskFound {
   attacks: { raw: AttackResult; published: null }[];
 }
 
+/** What a search for settings came to. */
+export interface Advice {
+  recommended: number | null;
+  reason: string;
+  resolution: { metres: number; minutes: number };
+  max_risk: number;
+  tried: number;
+  rows: number;
+  whole_file: boolean;
+  out_of_time: boolean;
+  settings: {
+    number: number;
+    on_frontier: boolean;
+    setting: string;
+    prepare: Recipe["prepare"];
+    method: NonNullable<Recipe["method"]>;
+    weaker: string | null;
+    shares: Record<string, number>;
+    loss: ({ value: number } & Record<string, number>) | null;
+    risk: { attack: string; mean: number; largest: number | null; share_above: number | null; mean_raw: number | null } | null;
+    why: string | null;
+  }[];
+}
+
 export interface Claim {
   promise: string;
   covered: string[];
@@ -217,11 +241,15 @@ export interface Recipe {
   output?: { format: string; keep: string[]; with_raw: boolean };
   sensitive?: Record<string, string[]>;
   seed: number | null;
+  /** How to search for settings. */
+  use?: string | null;
+  max_risk?: number;
+  budget_minutes?: number;
 }
 
 export interface Run {
   id: string;
-  what: "publish" | "risk";
+  what: "publish" | "risk" | "advise";
   title: string;
   method: string | null;
   file: string;
@@ -245,7 +273,7 @@ export interface WholeRun extends Run {
   progress: { step: string; seconds: number | null }[];
   recipe: Recipe;
   claim?: Claim | null;
-  result?: Publication | RiskFound | null;
+  result?: Publication | RiskFound | Advice | null;
 }
 
 export interface Comparison {
@@ -320,7 +348,7 @@ export const api = {
   read: (id: string, input: Record<string, unknown>) => call<Preview>("POST", `/files/${at(id)}/preview`, { input }),
   inspect: (id: string, input: Record<string, unknown>, settings: boolean) =>
     call<Inspection>("POST", `/files/${at(id)}/inspect`, { input, settings }),
-  start: (what: "publish" | "risk", title: string, recipe: Recipe) =>
+  start: (what: "publish" | "risk" | "advise", title: string, recipe: Recipe) =>
     call<{ id: string }>("POST", "/runs", { what, title, recipe }),
   runs: () => call<Run[]>("GET", "/runs"),
   run: (id: string) => call<WholeRun>("GET", `/runs/${at(id)}`),

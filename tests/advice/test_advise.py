@@ -172,3 +172,12 @@ def test_the_next_round_has_the_best_of_each_family_and_some_of_all_others() -> 
     assert any(setting is trial.setting for setting in settings for trial in trials[30:])
     assert len(_promote(trials[:2], 12)) == 2
     assert _promote([], 12) == []
+
+
+def test_the_price_of_a_limit_is_said_where_it_costs_most_of_the_use() -> None:
+    fine = _trial("fine", kept=0.97, loss=0.2, risk=0.3)
+    coarse = _trial("coarse", kept=0.99, loss=0.99, risk=0.1)
+    found = _advice(fine, coarse, given=True)
+    assert found.recommended is coarse
+    assert "the limit costs most of the use: fine loses 20 %, at a risk of 30 % on average" in found.reason
+    assert "costs" not in _advice(fine, coarse, limit=0.4, given=True).reason

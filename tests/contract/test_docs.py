@@ -211,3 +211,9 @@ def test_the_hostile_script_runs_all_that_forge_or_kill() -> None:
     hurting = sorted(path.name for path in (ROOT / "tests/contract").glob("test_hostile*.py"))
     assert len(hurting) >= 2
     assert [name for name in [*hurting, "tests/web/server"] if name not in text] == []
+
+
+def test_every_package_is_in_the_tree_of_the_architecture() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    packages = {path.parent.name for path in (ROOT / "src" / "wayveil").glob("*/__init__.py")}
+    assert {name for name in packages if f"| `{name}/` |" not in text} == set()

@@ -27,7 +27,7 @@ from wayveil import errors
 from wayveil.cli import main
 from wayveil.engines import DaskEngine, LocalEngine
 from wayveil.errors import OutputError, UsageError, WayveilError
-from wayveil.kernels.common.hilbert import hilbert_index
+from wayveil.kernels.qid.hilbert import hilbert_index
 
 pytest.importorskip("distributed")
 
@@ -129,7 +129,7 @@ def test_everything_that_methods_use_can_travel(engine: DaskEngine) -> None:
 
 def test_kernels_travel_by_name() -> None:
     parcel = module._Parcel.of(lambda a: hilbert_index(a, a, 2))
-    assert b"wayveil.kernels.common.hilbert" in parcel._content
+    assert b"wayveil.kernels.qid.hilbert" in parcel._content
     assert len(parcel._content) < 1000
     assert pickle.loads(module._Parcel.of(hilbert_index)._content) is hilbert_index
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 
 from wayveil.cli import app
-from wayveil.cli.show import head_lines
-from wayveil.model import Visits
+from wayveil.cli.show import head_lines, outcome_lines
+from wayveil.methods import METHODS
+from wayveil.model import Verdict, Visits
+from wayveil.pipeline.outcome import Outcome
 from wayveil.pipeline.remaining import Remaining, Stage, count_published, stages_of_balance
+from wayveil.recipe import catalog
 from wayveil.report.text.head import make_head
 
 KCL = ["publish", "kcl", "--k", "2", "--l", "1", "--seed", "1", "--format", "csv"]
@@ -39,9 +43,10 @@ def test_below_half_the_first_lines_say_why(tmp_path: Path, capsys: pytest.Captu
     lines = publish(capsys, str(file), *step)
     head = lines[: next(i for i, line in enumerate(lines) if line.startswith("  promise"))]
     assert len(head) <= 12
-    assert head[0] == ("Published and verified, but only 25 % of the trips are left: kcl took 75 %.")
+    assert head[0].startswith("Published and verified, but only 25 % of the trips are left: kcl took 75 %. Left: ")
     assert head[1].startswith("  try ")
-    assert "  came in     60 rows" in head
+    assert "  came in     60 rows; read 60 visits, 40 trips, 40 people" in head
+    assert "  sizes       places as they are, times by 4 h" in head
     assert "  fold        50 visits (10 fewer), 40 trips, 40 people" in head
     assert "  kcl         20 visits (30 fewer), 10 trips, 10 people" in head
     told = json.loads("\n".join(publish(capsys, str(file), *step, "--overwrite", "--json")))
@@ -80,7 +85,7 @@ def test_the_head_has_few_lines_and_the_reason(steps: int, last: int) -> None:
     left = Remaining(stages=(*stages, stage("kcl", last, trips=10, people=10)), remedies=("a smaller k",))
     head = make_head(holds=True, published=(), remaining=left)
     lines = "\n".join(head_lines(head, left)).split("\n")
-    assert len(lines) <= 9
+    assert len(lines) <= 8  # and four more: sizes, the worst attacker, the loss, and who is not stopped
     assert ("only" in lines[0] and "kcl took" in lines[0]) == (last < 50)
     assert left.below_half == (last < 50)
 
@@ -104,3 +109,30 @@ def test_what_was_invented_is_nothing_that_is_left() -> None:
     before, after = stages_of_balance("m", {"trajectories": entry, "roads": entry})
     assert (before.rows, after.rows, after.trips) == (10, 4, 4)
     assert stages_of_balance("m", {}) == ()
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+@pytest.mark.parametrize("verbose", [False, True])
+def test_no_method_that_keeps_less_than_half_is_announced_as_a_success(name: str, verbose: bool) -> None:
+    """What `publish` and `run` print begins with the reason, whatever the method is and however good the rest is."""
+    example = catalog.describe(name)["example"]
+    claim = catalog.build("method", name, example).claim
+    verdict = Verdict(holds=True, claim=claim, counted="owners", measured={}, witness=None, reason="It holds.")
+    stages = (stage("file", 100, "rows"), stage("read", 100, trips=10, people=10), stage("cut", 90, trips=10, people=9))
+    left = Remaining(
+        stages=(*stages, stage(name, 40, trips=4, people=4)), remedies=("a smaller k",), sizes="median box 1 x 2 km"
+    )
+    outcome = Outcome(
+        public=Path("public"), private=Path("private"), verdict=verdict, promise=claim.promise, attacks=(), scores=(),
+        notes=("one", "two"), counted="", output_facts={}, timings={}, manifest_sha256="0", remaining=left,
+    )  # fmt: skip
+    lines = [click.unstyle(line) for line in outcome_lines(outcome, verbose=verbose)]
+    assert lines[0].startswith("Published and verified, but only 40 % of the")
+    assert f"{name} took" in lines[0]
+    assert "cut took" in lines[0] or "people" not in lines[0]
+    first = "\n".join(lines[:12])
+    assert "  try         a smaller k" in first
+    assert "  sizes       median box 1 x 2 km" in first
+    assert "  not stopped " in first
+    assert outcome.head.to_json()["state"] == "but"
+    assert outcome.head.to_json()["next"] == "a smaller k"

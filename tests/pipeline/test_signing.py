@@ -79,7 +79,7 @@ def test_a_signature_is_right_or_the_folder_fails(public: Path, key: Path, tmp_p
 
 def test_a_signature_is_of_one_manifest(public: Path, tmp_path: Path) -> None:
     publish_data(DATA, KclPrivacy(k=3, c=1, l=2), out=tmp_path / "more", seed=1, attacks=(), metrics=())
-    for name in ("manifest.json", "published.parquet"):
+    for name in ("README.html", "manifest.json", "published.parquet"):
         (public / name).write_bytes((tmp_path / "more" / "public" / name).read_bytes())
     assert verify_folder(public).holds
     assert verify_folder(public, public_key=tmp_path / "key.pub").exit_code == 1
@@ -98,7 +98,7 @@ def test_nothing_is_public_without_its_signature(
     monkeypatch.setattr(Workspace, "publish", look)
     content["output"]["sign_key"] = str(key)
     outcome = publish(make_recipe(content))
-    assert seen == [{"manifest.json", "published.csv", SIGNATURE}]
+    assert seen == [{"README.html", "manifest.json", "published.csv", SIGNATURE}]
     assert outcome.public is not None
     for path in outcome.public.iterdir():
         assert str(key.parent).encode() not in path.read_bytes()

@@ -285,7 +285,11 @@ def test_a_file_in_its_own_dialect_asks_what_it_cannot_know(link: str, browser: 
         assert opened.at("kind-points").is_checked()
         opened.page.get_by_role("link", name="Skip the risk").click()
         opened.wait("find-settings").click()
-        opened.wait("take-settings").click()
+        opened.wait("advise-k").fill("2")
+        opened.at("advise-start").click()
+        assert "Recommended" in opened.wait("advice").inner_text()
+        opened.check_fit()
+        opened.page.locator(".tried .taken button").click()
         opened.wait("run-button").click()
         assert "verified" in opened.wait("verdict").inner_text()
 

@@ -112,7 +112,7 @@ def test_two_files_of_one_name_are_refused(box: Any, upload: Any) -> None:
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"what": "delete"}, "publish or risk"),
+    ({"what": "delete"}, "publish, risk or advise"),
     ({"title": "x" * 201}, "title"),
     ({"title": "a\nb"}, "title"),
     ({"title": 7}, "title"),
@@ -205,3 +205,18 @@ def test_numbers_of_a_table_keep_nobody_waiting(box: Any) -> None:
     content = f"traj_id,t,x,y\n{rows}".encode()
     id = box.client().post("/api/files", params={"name": "a.csv", "role": "data"}, content=content).json()["id"]
     assert box.client().get(f"/api/files/{id}/preview").status_code in (200, 400)
+
+
+def test_a_search_for_settings_has_a_recipe_and_its_limits(box: Any, upload: Any) -> None:
+    file = upload("a.csv")
+    source = {"input": {"file": file, "owners": "each-trajectory"}, "method": KCL}
+    search = {"use": "flows", "max_risk": 0.2, "budget_minutes": 3}
+    asked = read_request({"what": "advise", "recipe": {**source, **search}}, box.files)
+    assert (asked.what, asked.title, asked.method) == ("advise", "Settings for a.csv", "kcl")
+    assert asked.content == search
+    assert make_recipe(tomllib.loads(asked.text)).method.k == 2
+    for wrong in ({"use": "fun"}, {"max_risk": 0}, {"max_risk": 2}, {"max_risk": True}, {"budget_minutes": 1e9}):
+        with pytest.raises(WayveilError, match=next(iter(wrong))):
+            read_request({"what": "advise", "recipe": {**source, **wrong}}, box.files)
+    with pytest.raises(WayveilError, match="takes"):
+        read_request({"what": "advise", "recipe": {**source, "output": {}}}, box.files)

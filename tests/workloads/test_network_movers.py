@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from wayveil.errors import InputError, ParameterError
-from wayveil.kernels.roads.walks import sample_walks
+from wayveil.kernels.roads.walks import Walkers, WaysToTargets, sample_walks
 from wayveil.model import Points
 from wayveil.workloads import network_movers
 from wayveil.workloads.network_movers import NetworkMovers
@@ -24,7 +24,7 @@ def generate(seed: int = 1, **parameters: object) -> Points:
 
 @pytest.fixture(scope="module", autouse=True)
 def few_targets() -> Iterator[None]:
-    """Ways to 500 places take a second to find, and 40 will do here."""
+    """WaysToTargets to 500 places take a second to find, and 40 will do here."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(network_movers, "_MOST_TARGETS", 40)
         yield
@@ -64,7 +64,7 @@ def test_two_times_of_the_day_are_popular() -> None:
 
 
 def test_people_with_many_trips_travel_at_the_popular_times_too() -> None:
-    """Trips that would overlap are moved as little as possible, so the day keeps its shape."""
+    """Walkers that would overlap are moved as little as possible, so the day keeps its shape."""
     means = []
     for trips in (1, 6):
         begin, _ = spans(generate(objects=6000 // trips, trips=trips, duration="10s", windows=132))
@@ -153,14 +153,10 @@ def ladder() -> dict[str, np.ndarray]:
 
 def walk(plan: list[list[int]], n_points: list[int], *, arrive: bool, pace: float = 1.0, home: int = 1) -> list[float]:
     x, y = sample_walks(
-        np.array([0, len(plan)]),
-        np.array([home]),
-        np.array([pace]),
-        np.array(plan),
+        Walkers(np.array([0, len(plan)]), np.array([home]), np.array([pace]), np.array(plan), np.array(n_points)),
         arrive,
-        np.array(n_points),
         5.0,
-        *ladder().values(),
+        WaysToTargets(*ladder().values()),
     )
     np.testing.assert_allclose(y, np.interp(x, [0, 100, 200, 300], [0, 0, 50, 0]), atol=1e-9)
     return x.round(6).tolist()
@@ -182,25 +178,20 @@ def test_legs_follow_the_plan() -> None:
     line["towards"] = np.vstack([line["towards"], [1, 2, 2, 2]])
     line["left"] = np.vstack([line["left"], [20.0, 10, 0, 10]])
     x, _ = sample_walks(
-        np.array([0, 1]), np.array([1]), np.ones(1), np.array([[1, 2, 0]]), False, np.array([11]), 5.0, *line.values()
+        Walkers(np.array([0, 1]), np.array([1]), np.ones(1), np.array([[1, 2, 0]]), np.array([11])),
+        False,
+        5.0,
+        WaysToTargets(*line.values()),
     )
     assert x.round(6).tolist() == [100, 150, 200, 250, 300, 250, 200, 150, 100, 50, 0]
 
 
 def test_where_there_is_nowhere_else_to_go_people_stay() -> None:
     x, _ = sample_walks(
-        np.array([0, 1]),
-        np.array([0]),
-        np.ones(1),
-        np.zeros((1, 2), np.int64),
+        Walkers(np.array([0, 1]), np.array([0]), np.ones(1), np.zeros((1, 2), np.int64), np.array([3])),
         False,
-        np.array([3]),
         5.0,
-        np.array([0]),
-        np.array([[0, 0]]),
-        np.array([[0.0, 9.0]]),
-        np.array([7.0, 8.0]),
-        np.zeros(2),
+        WaysToTargets(np.array([0]), np.array([[0, 0]]), np.array([[0.0, 9.0]]), np.array([7.0, 8.0]), np.zeros(2)),
     )
     assert x.tolist() == [7, 7, 7]
 

@@ -1,8 +1,7 @@
-import { useState } from "react";
-import { api, type DataKind, type Inspection, type Method, type Step } from "../api";
-import { changeDraft, type Draft, draftOfRun, readDraft, saidOf, useDraft } from "../draft";
-import { type Catalog, inspectionOf, messageOf, useAsked, useCatalog } from "../hooks";
-import { ColumnsFirst, Failure, Foot, Head, Loading, Section } from "../parts/Parts";
+import type { DataKind, Inspection, Method, Step } from "../api";
+import { changeDraft, type Draft, readDraft, saidOf, useDraft } from "../draft";
+import { inspectionOf, useAsked, useCatalog } from "../hooks";
+import { ColumnsFirst, Failure, Foot, Head, Loading } from "../parts/Parts";
 import { goTo, linkTo } from "../route";
 import { isReachable, neededFiles, neededSteps, stepBetween, takes } from "../steps";
 import { order } from "../suggestions";
@@ -35,7 +34,13 @@ function Choices({ file, draft, kind }: { file: string; draft: Draft; kind: Data
       <Head title={texts.method.title} lead={texts.method.lead(kind)} />
       {catalog.error && <Failure message={catalog.error} again={catalog.again} />}
       {catalog.loading && !catalog.value && <Loading />}
-      {catalog.value && <Search file={file} said={said} catalog={catalog.value} />}
+      <div className="card search">
+        <h2>{texts.advise.title}</h2>
+        <p>{texts.advise.lead}</p>
+        <a className="button primary" href={linkTo("advise", file)} data-testid="find-settings">
+          {texts.advise.open}
+        </a>
+      </div>
       {direct.length > 0 && (
         <div className="method-cards">
           {direct.slice(0, FIRST).map((method) => (
@@ -93,73 +98,6 @@ function reasonFor(method: Method, likely: string | null, seen: Inspection | nul
   const about = texts.method.reasons[method.name];
   if (method.name === likely && Number.isFinite(together)) return together >= 0.5 ? texts.method.together(formatPercent(together)) : texts.method.apart;
   return about ?? "";
-}
-
-/** Tries settings with the real method on this file, from fine to coarse, and offers the finest that leaves enough. */
-function Search({ file, said, catalog }: { file: string; said: Record<string, unknown>; catalog: Catalog }) {
-  const [state, setState] = useState<{ busy: boolean; found: Inspection | null; error: string | null }>({ busy: false, found: null, error: null });
-  const search = async () => {
-    setState({ busy: true, found: null, error: null });
-    try {
-      setState({ busy: false, found: await inspectionOf(file, said, true), error: null });
-    } catch (failed) {
-      setState({ busy: false, found: null, error: messageOf(failed) });
-    }
-  };
-  const { busy, found, error } = state;
-  const tried = found?.tried ?? [];
-  const taken = tried.at(-1);
-  const run = found?.run ?? null;
-  const take = async () => {
-    if (!run?.recipe.method) return;
-    draftOfRun(run, catalog.methods, catalog.steps, await api.files().catch(() => []));
-    goTo("parameters", file, run.recipe.method.name);
-  };
-  return (
-    <Section title={texts.method.search} lead={texts.method.searchLead}>
-      <div className="card search" aria-busy={busy}>
-        {!found && !busy && (
-          <button type="button" className="button primary" data-testid="find-settings" onClick={search}>
-            {texts.method.searchStart}
-          </button>
-        )}
-        {busy && (
-          <p role="status">
-            <span className="spinner" aria-hidden="true" />
-            {texts.method.searching}
-          </p>
-        )}
-        {error && <Failure message={error} again={search} />}
-        {found?.cannot_be_published && <Failure title={texts.profile.refused} message={found.cannot_be_published} />}
-        {tried.length > 0 && (
-          <table className="tried">
-            <thead>
-              <tr>
-                <th scope="col">{texts.method.resolution}</th>
-                <th scope="col">{texts.method.left}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {tried.map((trial) => (
-                <tr key={trial.resolution} className={trial === taken ? "taken" : ""}>
-                  <td>{trial.resolution}</td>
-                  <td>{formatPercent(trial.kept)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        )}
-        {found && run && (
-          <>
-            <p className={taken && taken.kept < 0.5 ? "warning" : ""}>{!taken ? texts.method.untried(run.recipe.method?.name ?? "") : taken.kept < 0.5 ? texts.method.little : texts.method.enough}</p>
-            <button type="button" className="button primary" data-testid="take-settings" onClick={take}>
-              {texts.method.take}
-            </button>
-          </>
-        )}
-      </div>
-    </Section>
-  );
 }
 
 /** Goes to the settings of a method; the steps that it cannot do without are put in. */

@@ -62,8 +62,8 @@ export function Runs({ changed }: { changed: () => void }) {
 
 function RunRow({ run, chosen, toggle, remove, cancel }: { run: Run; chosen: boolean; toggle: () => void; remove: () => void; cancel: () => void }) {
   const title = run.title || (run.what === "risk" ? texts.runs.riskRun : texts.runs.untitled);
-  const link = run.what === "risk" ? linkTo("risk", run.file_id, run.id) : linkTo("run", run.id, run.file_id);
-  const state = run.what === "risk" && run.state === "done" ? texts.runs.doneRisk : texts.runs.states[run.state];
+  const link = run.what === "publish" ? linkTo("run", run.id, run.file_id) : linkTo(run.what, run.file_id, run.id);
+  const state = run.what !== "publish" && run.state === "done" ? texts.runs.doneRisk : texts.runs.states[run.state];
   const comparable = run.what === "publish" && run.state === "done";
   return (
     <li className="row run-row" data-testid="runs-row" data-state={run.state}>

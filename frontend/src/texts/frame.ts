@@ -17,6 +17,7 @@ export const frame = {
       columns: "Columns",
       risk: "Risk today",
       method: "Method",
+      advise: "Find settings",
       parameters: "Settings",
       run: "Result",
       runs: "Runs",

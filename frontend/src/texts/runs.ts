@@ -6,7 +6,7 @@ export const runs = {
   run: {
     queued: "Waiting for another run to end",
     running: "Working",
-    title: { publish: "Making your publication", risk: "Measuring the risk" },
+    title: { publish: "Making your publication", risk: "Measuring the risk", advise: "Trying settings" },
     cancel: "Cancel",
     cancelling: "Cancelling…",
     step: (name: string) => `Now: ${name}`,

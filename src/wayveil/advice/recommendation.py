@@ -18,6 +18,8 @@ from wayveil.yardstick.fair_loss import Resolution
 __all__ = ["ENOUGH", "Advice", "make_advice"]
 
 ENOUGH = 0.5
+_COSTLY = 0.5
+"""A loss above which a publication tells little of what it is for."""
 _OUTDATED = ("Resolution:", "The method ", "Tried before", "Little is left")
 
 
@@ -155,7 +157,19 @@ def _why(usable: Sequence[Trial], chosen: int, limit: float, resolution: Resolut
     else:
         first += ": no other setting keeps as much of the promise and stays below the risk limit"
     mind = f"; mind that {trial.setting.weaker}" if trial.setting.weaker else ""
-    return f"{first}. {_attacker(trial)}{mind}."
+    return f"{first}. {_attacker(trial)}{mind}{_price_of_limit(usable, trial)}."
+
+
+def _price_of_limit(usable: Sequence[Trial], trial: Trial) -> str:
+    """Say what a looser limit would leave, where this one costs most of the use."""
+    others = [one for one in usable if one.kept >= ENOUGH and not one.setting.weaker and _risk(one) > _risk(trial)]
+    best = min(others, key=lambda one: one.cost, default=trial)
+    if trial.cost <= _COSTLY or best.cost > trial.cost / 2:
+        return ""
+    return (
+        f"; the limit costs most of the use: {best.setting.words} loses {_percent(best.cost)}, at a risk of "
+        f"{_percent(_risk(best))} on average"
+    )
 
 
 def _attacker(trial: Trial) -> str:

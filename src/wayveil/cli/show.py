@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -37,6 +37,7 @@ _JUDGED = {
         "yellow",
     ),
 }
+_ALWAYS = ("The attribute ",)  # beginnings of notes on what the promise does not cover: these are never left out
 _MOST_STEPS = 3  # lines for preparation steps
 
 
@@ -64,26 +65,23 @@ def outcome_json(outcome: Any) -> dict[str, Any]:
 
 
 def outcome_lines(outcome: Any, *, verbose: bool = False) -> Iterator[str]:
-    """Say what is left and the worst risk, in twelve lines at most; then the promise, notes, and where the files are.
+    """Say what came in, what is left, how coarse it is and who learns what, in twelve lines; then where the files are.
 
-    With `verbose` every measured risk and loss comes, too.
+    With `verbose` every measured risk and loss and every note comes, too.
     """
-    head = outcome.head
-    yield from head_lines(head, outcome.remaining)
-    if head.risk is not None:
-        yield _row("worst risk", head.risk.sentence)
-    if head.loss is not None:
-        yield _row("loss", f"{head.loss_sentence}; {head.loss.meaning}")
+    yield from head_lines(outcome.head, outcome.remaining)
     yield _row("promise", outcome.promise)
     if verbose:
         yield _row("verdict", f"holds, counting {outcome.verdict.counted}: {_verdict_numbers(outcome.verdict.numbers)}")
         yield from _effects(outcome)
-    if outcome.promise == outcome.verdict.claim.promise:  # otherwise the promise says how people were counted
-        yield _row("note", outcome.counted)
-    for note in outcome.notes:
-        yield _row("note", note)
+    notes = [] if outcome.promise != outcome.verdict.claim.promise else [outcome.counted]
+    notes += outcome.notes  # otherwise the promise says how people were counted
+    for note in notes:
+        if verbose or note.startswith(_ALWAYS):
+            yield _row("note", note)
     if not verbose:
-        yield _row("more", "every measured risk and loss: in the report, or with --verbose")
+        many = f"{len(notes)} notes and every" if len(notes) > 1 else "every"
+        yield _row("more", f"{many} measured risk and loss: in the report, or with --verbose")
     yield _row("public", f"{outcome.public} (may be handed out)")
     yield _row("report", f"{outcome.report} (stays with you)")
     yield _row("manifest", f"sha256 {outcome.manifest_sha256} (hand it over separately)")
@@ -241,24 +239,43 @@ def _effects(outcome: Any) -> Iterator[str]:
 
 
 def head_lines(head: Any, left: Any) -> Iterator[str]:
-    """Say what it came to, what is left of the file and what every step took, and what to try: ten lines at most."""
+    """Say what it came to and what to do: twelve lines at most, of which a long one may be wrapped.
+
+    They are: the verdict with its reasons; what came in, what each step and the method left; how coarse it is; the
+    worst attacker before and after; the loss; who is not stopped; what to do next.
+    """
     shares = left.shares
+    told = ", ".join(f"{_percent(share)} of the {what}" for what, share in shares.items())
     if head.state == "but":
-        yield typer.style(head.sentence.replace("\N{NO-BREAK SPACE}", " "), fg="yellow", bold=True)
-        yield _row("try", "; ".join(head.remedies))
+        first = typer.style(head.sentence.replace("\N{NO-BREAK SPACE}", " "), fg="yellow", bold=True)
     else:
-        left_words = ", ".join(f"{_percent(share)} of the {what}" for what, share in shares.items())
-        yield typer.style(f"{head.label}. {head.title}.", fg="green", bold=True) + (
-            f" Left: {left_words}." if left_words else ""
-        )
-    if not shares:
-        return
-    first, *steps, last = left.stages
-    yield _row("came in", _stage(first, None))
+        first = typer.style(f"{head.label}. {head.title}.", fg="green", bold=True)
+    yield first + (f" Left: {told}." if told else "")
+    if head.state == "but":
+        yield _row("try", head.next_step)
+    if shares:
+        yield from _stage_rows(left.stages)
+    if head.sizes:
+        yield _row("sizes", head.sizes)
+    if head.risk is not None:
+        yield _row("worst risk", head.risk.sentence)
+    if head.loss is not None:
+        yield _row("loss", f"{head.loss_sentence}; {head.loss.meaning}")
+    if head.not_stopped:
+        yield _row("not stopped", head.not_stopped_sentence)
+    if head.state != "but":
+        yield _row("next", head.next_step)
+
+
+def _stage_rows(stages: Sequence[Any]) -> Iterator[str]:
+    """One line for what came in and was read, one for the method, and up to three for the steps between."""
+    first, *steps, last = stages
+    came = _stage(first, None)
     if steps and first.name == "file":
         read, *steps = steps
-        yield _row("read", _stage(read, first))
+        came += f"; read {_stage(read, first)}"
         first = read
+    yield _row("came in", came)
     yield from _step_rows(first, steps)
     yield _row(last.name, _stage(last, steps[-1] if steps else first))
 
@@ -281,7 +298,7 @@ def _stage(stage: Any, before: Any) -> str:
     words += [
         f"{count:,} {what}" for what, count in (("trips", stage.trips), ("people", stage.people)) if count is not None
     ]
-    return ", ".join(words)
+    return ", ".join(words) + (f"; {stage.note}" if stage.note else "")
 
 
 def _percent(share: float) -> str:

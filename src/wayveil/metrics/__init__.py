@@ -5,6 +5,7 @@ from __future__ import annotations
 from wayveil.metrics.boxes.box_loss import BoxLoss
 from wayveil.metrics.boxes.cell_loss import CellLoss
 from wayveil.metrics.boxes.log_cost import LogCost
+from wayveil.metrics.boxes.shared_destinations import SharedDestinations
 from wayveil.metrics.flows import Flows, OdMatrix, RouteFlows, StopFlows
 from wayveil.metrics.hours import CellHours, PlaceHours
 from wayveil.metrics.patterns.frequent_sequences import FrequentSequences
@@ -50,6 +51,7 @@ __all__ = [
     "RouteFlows",
     "RouteLength",
     "SequentialPatterns",
+    "SharedDestinations",
     "StopFlows",
     "TaxonomyLevels",
     "Traffic",
@@ -93,5 +95,6 @@ METRICS: dict[str, type] = {
         StopFlows,
         NextStop,
         RoadsNotDriven,
+        SharedDestinations,
     )
 }

@@ -19,6 +19,7 @@ from wayveil.pipeline.remaining import Remaining, count_published, name_remedies
 from wayveil.report.charts.drawings import Drawing
 from wayveil.report.suppression import suppress_small_counts
 from wayveil.report.text import summary
+from wayveil.yardstick.sizes import describe_sizes
 
 __all__ = ["Attacks", "Findings", "make_account"]
 
@@ -100,7 +101,8 @@ def _count_remaining(job: Job, blocks: Blocks) -> Remaining:
     data = job.store.load("data/0")
     made: MethodResult = job.store.load("made/0")
     last = count_published(method.name, data, made.data, made.source, blocks.origin)
-    return Remaining(stages=(*blocks.stages, last), remedies=remedies)
+    sizes = describe_sizes(data, made.data, job.recipe.prepare, made.source)
+    return Remaining(stages=(*blocks.stages, last), remedies=remedies, sizes=sizes)
 
 
 def _mapping(job: Job, blocks: Blocks) -> str | None:

@@ -59,6 +59,7 @@ from wayveil.pipeline.plain_input import plain_input
 from wayveil.pipeline.remaining import Stage, count_stage
 from wayveil.recipe import catalog
 from wayveil.recipe.recipe import InputSpec
+from wayveil.yardstick.sizes import interpolated_share
 
 __all__ = [
     "Prepared",
@@ -342,12 +343,13 @@ def prepare(loaded: Loaded, steps: Sequence[Any], spec: InputSpec) -> Prepared:
             more_data = {"places": places, "taxonomy": taxonomy}
         if step.needs_zones:
             more_data = {"zones": load_zones(spec, step, data)}
+        before = data
         data, more, source = step.run_with_origin(data, **more_data)
         if source is not None:
             ids = ids.gather(source)
             origin = origin[source]
         notes += more
-        stages.append(count_stage(step.name, data, origin))
+        stages.append(replace(count_stage(step.name, data, origin), note=_step_note(step, before, data)))
     if data.owners == "declared" and data.n_owners < len(data):
         # Every trajectory of the input was declared to be a person; its parts are of the same one, and count once.
         data = replace(data, owners="given")
@@ -357,6 +359,14 @@ def prepare(loaded: Loaded, steps: Sequence[Any], spec: InputSpec) -> Prepared:
         data, more = _one_slice(data)
         notes += more
     return Prepared(data=data, ids=ids, notes=tuple(notes), stages=tuple(stages), origin=origin)
+
+
+def _step_note(step: Any, before: Any, after: Any) -> str:
+    """Return what a step made up that nobody recorded, or nothing."""
+    if step.name != "resample" or len(before) != len(after):
+        return ""
+    share = interpolated_share(before, after)
+    return f"{share:.0%} of the points are interpolated".replace("%", " %") if share else ""
 
 
 def _one_slice(data: Routes) -> tuple[Routes, tuple[str, ...]]:

@@ -53,6 +53,7 @@ class Outcome:
             use=self.use,
             missing=self.missing_attacks,
             counted="people" if self.verdict.counted == "owners" else "trajectories",
+            not_stopped=self.verdict.claim.not_covered,
         )
 
     @property

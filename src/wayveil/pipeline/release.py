@@ -14,7 +14,7 @@ from typing import Any
 
 from wayveil.errors import OutputError
 from wayveil.model import AttackResult, Chart, Engine, Score, Verdict, parameters_of, plain
-from wayveil.pipeline.folder.manifest import Described, Manifest, make_manifest, versions
+from wayveil.pipeline.folder.manifest import Described, Manifest, make_manifest, readme_of, versions
 from wayveil.pipeline.folder.secret import SECRET_FILE, Secret
 from wayveil.pipeline.folder.signing import SIGNATURE, load_signer
 from wayveil.pipeline.folder.staging import MANIFEST, RECIPE_FILE, Workspace, reporting_disk_errors
@@ -25,6 +25,7 @@ from wayveil.recipe.defaults import sensitive_of
 from wayveil.recipe.recipe import Recipe
 from wayveil.recipe.toml import recipe_text
 from wayveil.report.charts.drawings import Drawing
+from wayveil.report.readme_page import README
 from wayveil.report.report import ReportContext, render_report
 from wayveil.report.results_json import charts_json, results_json, to_text, verdict_json
 from wayveil.report.text import summary
@@ -104,6 +105,7 @@ def finish(space: Workspace, run: Run) -> Outcome:
             _check_bytes(manifest, run.hashes)
             content = manifest.to_bytes()
             (space.staged / MANIFEST).write_bytes(content)
+            (space.staged / README).write_bytes(readme_of(manifest))
             if recipe.output.sign_key is not None:
                 (space.staged / SIGNATURE).write_bytes(load_signer(recipe.output.sign_key).sign(content))
         sha256 = summary.sha256(content)

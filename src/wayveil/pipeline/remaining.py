@@ -21,7 +21,8 @@ _MOVING_TOGETHER = ("nwa", "w4m", "tga", "knode")
 class Stage:
     """What there is after one step; `trips` are the trajectories of the input of which something is left.
 
-    `trips` and `people` are None where nobody counted them, as in the file itself.
+    `trips` and `people` are None where nobody counted them, as in the file itself.  `note` says what else the step did
+    to what is left, in a few words.
     """
 
     name: str
@@ -29,11 +30,12 @@ class Stage:
     row_word: str
     trips: int | None = None
     people: int | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Remaining:
-    """The stages from the file to the publication, and what to try where little is left.
+    """The stages from the file to the publication, what to try where little is left, and how coarse what is left is.
 
     Examples
     --------
@@ -52,6 +54,7 @@ class Remaining:
 
     stages: tuple[Stage, ...] = ()
     remedies: tuple[str, ...] = ()
+    sizes: str = ""
 
     @property
     def shares(self) -> dict[str, float]:
@@ -96,6 +99,7 @@ class Remaining:
             "shares": self.shares,
             "below_half": self.below_half,
             "remedies": list(self.remedies),
+            "sizes": self.sizes,
         }
 
     def _kept(self, what: str) -> list[float]:
@@ -175,4 +179,4 @@ def name_remedies(data: Data, steps: Iterable[Any], method: str) -> tuple[str, .
         remedies.append("--prepare days")
     elif data.kind == "routes" and "split" not in done:
         remedies.append("--prepare 'slices width=1d' (wider slices)")
-    return tuple(remedies[:2]) or ("a smaller k",)
+    return (*(remedies[:2] or ["a smaller k"]), "wayveil advise RECIPE")

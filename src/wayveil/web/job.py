@@ -14,13 +14,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from wayveil.advice import advise
 from wayveil.commands.risk import risk, write_risk_page
 from wayveil.comparison.finished_runs import headline, risk_headline
 from wayveil.errors import WayveilError
 from wayveil.pipeline.folder.staging import write_private
 from wayveil.pipeline.publish import NotPublished, publish
 from wayveil.recipe.catalog import build, make_engine
-from wayveil.recipe.recipe import make_input, make_recipe
+from wayveil.recipe.recipe import Recipe, make_input, make_recipe
 from wayveil.report.results_json import results_json, to_text
 from wayveil.web.answers import plainly, unexpected
 from wayveil.web.request import with_uploads
@@ -37,7 +38,7 @@ def main(arguments: list[str]) -> int:
     threads = int(arguments[1])
     job = _Job(place, threads)
     try:
-        end = job.publish() if job.asked["what"] == "publish" else job.risk()
+        end = {"publish": job.publish, "risk": job.risk, "advise": job.advise}[job.asked["what"]]()
     except NotPublished as refusal:
         end = {"state": "refused", "error": job.refusal(refusal), "headline": None}
     except WayveilError as error:
@@ -65,13 +66,26 @@ class _Job:
         self.told = _Told(place / "progress.json")
         self.engine = make_engine(progress=self.told, workers=threads)
 
-    def publish(self) -> dict[str, Any]:
+    def recipe(self) -> Recipe:
+        """Return the recipe with the paths of uploads."""
         recipe = make_recipe(tomllib.loads((self.place / "recipe.toml").read_text(encoding="utf-8")))
         source = with_uploads(recipe.input, self.asked["uploads"], self.paths)
         target = recipe.output.model_copy(update={"path": self.place / "out"})
-        outcome = publish(recipe.model_copy(update={"input": source, "output": target}), engine=self.engine)
+        return recipe.model_copy(update={"input": source, "output": target})
+
+    def publish(self) -> dict[str, Any]:
+        recipe = self.recipe()
+        outcome = publish(recipe, engine=self.engine)
         self._rename(outcome.private)
         return {"state": "done", "error": None, "headline": headline(recipe, self._keep_scores(outcome.private))}
+
+    def advise(self) -> dict[str, Any]:
+        """Search for settings; the page offers those that were found."""
+        # Lines of progress tell settings and what they leave: the page shows the last, and how many there will be.
+        found = advise(self.recipe(), progress=self.told, engine=self.engine, **self.asked["content"])
+        result = found.to_json()
+        write_private(self.place / "result.json", to_text({**result, "reason": self.named(result["reason"])}))
+        return {"state": "done", "error": None, "headline": None}
 
     def refusal(self, refusal: NotPublished) -> str:
         """Return why nothing was published, after keeping the private files that say so."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from wayveil.advice import USES
 from wayveil.comparison.finished_runs import with_measures
 from wayveil.errors import UsageError
 from wayveil.recipe import catalog
@@ -24,7 +25,13 @@ OUT = "publication"
 
 _ONE = {"file": "path", **{key: key for key in ("network", "taxonomy", "places", "known", "zones")}}
 """The keys of [input] that are files: of each the page posts the id of an upload, never a path."""
-_KEYS = {"publish": ("input", "prepare", "method", "output", "seed"), "risk": ("input", "prepare", "sensitive", "seed")}
+_SEARCH = ("use", "max_risk", "budget_minutes")
+_KEYS = {
+    "publish": ("input", "prepare", "method", "output", "seed"),
+    "risk": ("input", "prepare", "sensitive", "seed"),
+    "advise": ("input", "prepare", "method", "seed", *_SEARCH),
+}
+_MOST_MINUTES = 60
 _OUTPUT = ("format", "keep", "with_raw")
 _LONGEST = 200
 
@@ -34,7 +41,8 @@ class Request:
     """A run that can be queued.
 
     `uploads` are the ids of files by the key of the recipe's [input]; `names` what they are called; `text` is the
-    recipe as TOML, with the names only; `content` is what a risk is made of; `claim` is the promise in words.
+    recipe as TOML, with the names only; `content` is what a risk is made of, or how to search for settings; `claim` is
+    the promise in words.
     """
 
     what: str
@@ -54,7 +62,7 @@ def read_request(posted: Any, files: Files) -> Request:
     body = _table(posted, "the request")
     what = body.get("what")
     if what not in _KEYS:
-        raise UsageError("A run must say what it is: publish or risk.")
+        raise UsageError("A run must say what it is: publish, risk or advise.")
     recipe = _table(body.get("recipe"), "recipe")
     unknown = [key for key in recipe if key not in _KEYS[what]]
     if unknown:
@@ -65,16 +73,18 @@ def read_request(posted: Any, files: Files) -> Request:
     source, uploads, names = read_input(_table(recipe.get("input"), "input"), files)
     steps = [_entry("step", "step", step) for step in _list(recipe.get("prepare"), "prepare")]
     common = {"input": source, "prepare": steps, "seed": _seed(recipe.get("seed"))}
-    if what == "publish":
+    if what in ("publish", "advise"):
         given = _table(recipe.get("output") or {}, "output")
         wrong = [key for key in given if key not in _OUTPUT]
         if wrong:
             raise UsageError(f"The output takes {', '.join(_OUTPUT)}; not {wrong[0]!r}.")
         output = {**{key: value for key, value in given.items() if value is not None}, "path": OUT}
         method = _entry("method", "name", recipe.get("method"))
-        checked = with_measures(make_recipe({**common, "method": method, "output": output, "title": title}))
+        checked = make_recipe({**common, "method": method, "output": output, "title": title})
+        if what == "publish":
+            checked = with_measures(checked)
         text = recipe_text(checked)
-        content = {}
+        content = {} if what == "publish" else _search(recipe)
         name = checked.method.name
         claim = claim_words(checked.method, each_trajectory=checked.input.each_trajectory)
     else:
@@ -83,7 +93,8 @@ def read_request(posted: Any, files: Files) -> Request:
         name = None
         claim = None
     shown = names[uploads["path"]]
-    heading = title or (f"{name}: {shown}" if name else f"Risk in {shown}")
+    usual = {"publish": f"{name}: {shown}", "risk": f"Risk in {shown}", "advise": f"Settings for {shown}"}
+    heading = title or usual[what]
     return Request(
         what=what, title=heading, method=name, file=shown, file_id=uploads["path"], uploads=uploads, names=names,
         text=text, content=content, claim=claim,
@@ -128,6 +139,18 @@ def read_input(given: dict[str, Any], files: Files) -> tuple[dict[str, Any], dic
     for key, value in uploads.items():
         source[key] = [names[id] for id in value] if isinstance(value, list) else names[value]
     return source, uploads, names
+
+
+def _search(recipe: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how to search for settings, checked."""
+    found = {key: recipe[key] for key in _SEARCH if recipe.get(key) is not None}
+    if "use" in found and found["use"] not in USES:
+        raise UsageError(f"There is no such use; known: {', '.join(USES)}.")
+    for key, high in (("max_risk", 1.0), ("budget_minutes", float(_MOST_MINUTES))):
+        value = found.get(key, high)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value <= high:
+            raise UsageError(f"{key} must be a number above 0 and at most {high:g}.")
+    return found
 
 
 def _risk(recipe: Mapping[str, Any], common: Mapping[str, Any]) -> dict[str, Any]:

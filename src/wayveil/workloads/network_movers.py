@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from wayveil.errors import ParameterError
-from wayveil.kernels.roads.walks import sample_walks
+from wayveil.kernels.roads.walks import Walkers, WaysToTargets, sample_walks
 from wayveil.model import Points, Workload, check_parameters, duration_units, parameter
 from wayveil.model.data.ragged import IntArray, offsets_of
 from wayveil.workloads.road_graph import (
@@ -189,8 +189,9 @@ class NetworkMovers(Workload):
         points = (takes // period).astype(np.int64) + 1
         self._check_most(int(points.sum()), _MOST_POINTS, "points")
         arrive = self.duration == "arrival"
+        walkers = Walkers(first, home, pace, plan, points)
         xy = sample_walks(
-            first, home, pace, plan, arrive, points, float(period), target, ways.towards, ways.left_s, graph.x, graph.y
+            walkers, arrive, float(period), WaysToTargets(target, ways.towards, ways.left_s, graph.x, graph.y)
         )
         return takes, points, *xy
 

@@ -49,6 +49,10 @@ def test_all_numbers_of_a_small_case():
             "recall_half_match": r,
             "longest_before": 4,
             "longest_after": 2,
+            "routes_f_measure": 0,  # abcde is the only maximal one, and nobody is published with it
+            "stretches_before": 1,
+            "routes_after": 4,
+            "routes_matched": 0,
             "support_error_rate": sum(abs(a - b) / a for a, b in supports) / 10,
         }
     )

@@ -386,7 +386,7 @@ def test_microseconds_and_degrees() -> None:
         FindStops().run(planar, places=places, taxonomy=tree_of(places))
 
 
-@pytest.mark.parametrize("method", ["smot", "cbsmot", "direction"])
+@pytest.mark.parametrize("method", ["smot", "staypoint", "cbsmot", "direction"])
 def test_odd_input(method: str) -> None:
     places = places_of([(0, 0, 0, NONE)])
     tree = tree_of(places)
@@ -437,3 +437,24 @@ def test_errors() -> None:
         FindStops(min_stay=5).run(plain, places=places, taxonomy=tree_of(places))  # type: ignore[arg-type]
     with pytest.raises(InputError, match="plain integers without a unit, so min_stay must be one"):
         FindStops().run(plain, places=places, taxonomy=tree_of(places))
+
+
+def test_a_staypoint_has_a_place_and_forgives_a_stray_point() -> None:
+    """Slow and far from the mean speed of the trip: the person rests most of the time."""
+    inside = [(60 * i, 3.0 * (i % 2), 400.0 if i == 7 else 0.0) for i in range(30)]
+    away = [(1800 + 60 * i, 500.0 * i, 0.0) for i in range(1, 4)]
+    data = Points.from_records([inside + away], time_format="epoch")
+    for method, expected in (("staypoint", 1), ("smot", 1)):
+        step = FindStops(method=method, min_stay="20min")
+        stops, _ = step.run(data, places=NEAR, taxonomy=NEAR_TREE)
+        assert stops.n_rows == expected
+        long = stops.t_end[0] - stops.t[0]
+        assert long == (29 * 60 if method == "staypoint" else 21 * 60)
+    stops, _ = FindStops(method="staypoint", min_stay="20min", max_stray=0).run(data, places=NEAR, taxonomy=NEAR_TREE)
+    assert stops.t.tolist() == [8 * 60]
+    with pytest.raises(ParameterError, match="stay_radius must be greater than 0"):
+        FindStops(stay_radius=0)
+
+
+NEAR = Places(name=("P1",), node=("Park",), x=[0.0], y=[0.0], radius_m=[0.0], min_stay=[np.nan])
+NEAR_TREE = Taxonomy.from_parents([("Place", ""), ("Park", "Place"), ("P1", "Park")])

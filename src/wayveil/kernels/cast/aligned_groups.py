@@ -84,22 +84,23 @@ def aligned_groups(offsets, place, owner, m, tree):
             for i in range(n):
                 if label[i] >= 0 or taken_for[owner[i]] == first:
                     continue
-                cost, kept = _align(sequence, width, size, place, offsets[i], offsets[i + 1], tree, loss)
+                cost, kept = _align(sequence[:width], size, place[offsets[i] : offsets[i + 1]], tree, loss)
                 if kept and (best < 0 or cost < least):
                     best = i
                     least = cost
             if best < 0:
                 break
-            _align(sequence, width, size, place, offsets[best], offsets[best + 1], tree, loss)
-            _trace(sequence, width, size, place, offsets[best], offsets[best + 1], tree, loss, pair)
+            stops = place[offsets[best] : offsets[best + 1]]
+            _align(sequence[:width], size, stops, tree, loss)  # again: later candidates wrote over its losses
+            _trace(sequence[:width], size, stops, tree, loss, pair)
             n_kept = np.int64(0)
             for p in range(width):
                 if pair[p] < 0:
                     continue
-                sequence[n_kept] = cover(sequence[p], place[pair[p]], tree.last, tree.parent)
+                sequence[n_kept] = cover(sequence[p], stops[pair[p]], tree.last, tree.parent)
                 for s in range(size):
                     match[s, n_kept] = match[s, p]
-                match[size, n_kept] = pair[p]
+                match[size, n_kept] = offsets[best] + pair[p]
                 n_kept += 1
             width = n_kept
             member[size] = best
@@ -116,11 +117,13 @@ def aligned_groups(offsets, place, owner, m, tree):
 
 
 @inner
-def _align(sequence, width, size, place, begin, end, tree, loss):
+def _align(sequence, size, stops, tree, loss):
     """Fill ``loss[a, b]``, the least loss of the first a nodes and the first b stops; return (loss of all, any kept).
 
-    `size` members stand behind each node: lifting or leaving it out costs as often.
+    `size` members stand behind each node of the `sequence`: lifting or leaving it out costs as often.  `stops` are the
+    places of the newcomer.
     """
+    width = sequence.size
     last = tree.last
     parent = tree.parent
     weight = tree.weight
@@ -128,36 +131,39 @@ def _align(sequence, width, size, place, begin, end, tree, loss):
     loss[0, 0] = 0
     for a in range(width):
         loss[a + 1, 0] = loss[a, 0] + size * (top - weight[sequence[a]])
-    for b in range(end - begin):
-        loss[0, b + 1] = loss[0, b] + top - weight[place[begin + b]]
-    everything = loss[width, 0] + loss[0, end - begin]
+    for b in range(stops.size):
+        loss[0, b + 1] = loss[0, b] + top - weight[stops[b]]
+    everything = loss[width, 0] + loss[0, stops.size]  # nothing is paired, and all is left out
+    # The last node and the last stop are paired, at the lowest node above both, or one of them is left out.
     for a in range(width):
         without = size * (top - weight[sequence[a]])
-        for b in range(end - begin):
-            stop = place[begin + b]
+        for b in range(stops.size):
+            stop = stops[b]
             least = min(loss[a, b + 1] + without, loss[a + 1, b] + top - weight[stop])
             common = cover(sequence[a], stop, last, parent)
             if common > 0:
                 lifted = size * (weight[common] - weight[sequence[a]]) + weight[common] - weight[stop]
                 least = min(least, loss[a, b] + lifted)
             loss[a + 1, b + 1] = least
-    return loss[width, end - begin], loss[width, end - begin] < everything
+    return loss[width, stops.size], loss[width, stops.size] < everything
 
 
 @inner
-def _trace(sequence, width, size, place, begin, end, tree, loss, pair):
-    """Fill ``pair[p]``, the stop that is aligned with node p, or -1, from the losses; pairs come before leaving out."""
+def _trace(sequence, size, stops, tree, loss, pair):
+    """Fill ``pair[p]``, the number of the stop that is aligned with node p, or -1; pairs come before leaving out."""
     top = tree.weight[0]
-    a = width
-    b = end - begin
-    for p in range(width):
+    a = sequence.size
+    b = stops.size
+    for p in range(sequence.size):
         pair[p] = -1
+    # Before each round the first a nodes and the first b stops are still to be explained; the round finds which of the
+    # three ways made ``loss[a, b]``, and goes back by it.
     while a > 0 and b > 0:
-        stop = place[begin + b - 1]
+        stop = stops[b - 1]
         common = cover(sequence[a - 1], stop, tree.last, tree.parent)
         lifted = size * (tree.weight[common] - tree.weight[sequence[a - 1]]) + tree.weight[common] - tree.weight[stop]
         if common > 0 and loss[a, b] == loss[a - 1, b - 1] + lifted:
-            pair[a - 1] = begin + b - 1
+            pair[a - 1] = b - 1
             a -= 1
             b -= 1
         elif loss[a, b] == loss[a, b - 1] + top - tree.weight[stop]:

@@ -16,6 +16,10 @@ __all__ = ["partition"]
 _FREE = -2
 _DROPPED = -1
 
+# The entries of `span`.
+_FROM = 0
+_UNTIL = 1
+
 _TRIES = 16  # edges of one trajectory around which a group is looked for in vain
 
 
@@ -174,8 +178,8 @@ def _find_group(graph, v, u, component, group, k):
     # (the set X of the paper).  A round adds the vertex with the lightest of all (lines 9 to 12).  Only the vertex that
     # completes the group is chosen with care: it must not leave a piece that is too small (lines 13 to 25).  All of the
     # paper's trajectories are synchronized; ours must share a timestamp with the whole group, so there may be no next.
-    graph.span[0] = max(graph.start[v], graph.start[u])
-    graph.span[1] = min(graph.end[v], graph.end[u])
+    graph.span[_FROM] = max(graph.start[v], graph.start[u])
+    graph.span[_UNTIL] = min(graph.end[v], graph.end[u])
     owners = _take(graph, v, component, group) + _take(graph, u, component, group)
     while owners < k:
         w = _next(graph, component, -1.0, -1, -1)
@@ -209,8 +213,8 @@ def _take(graph, v, component, group):
     new = 0 if graph.held[graph.owner[v]] == group else 1
     graph.label[v] = group
     graph.held[graph.owner[v]] = group
-    graph.span[0] = max(graph.span[0], graph.start[v])
-    graph.span[1] = min(graph.span[1], graph.end[v])
+    graph.span[_FROM] = max(graph.span[_FROM], graph.start[v])
+    graph.span[_UNTIL] = min(graph.span[_UNTIL], graph.end[v])
     for w in component:
         graph.reach[w] = min(graph.reach[w], graph.weights[v, w])
     return new
@@ -229,7 +233,7 @@ def _next(graph, component, weight, vertex, group):
         reach = graph.reach[w]
         if graph.label[w] != _FREE or (group >= 0 and graph.held[graph.owner[w]] == group):
             continue
-        if graph.start[w] > graph.span[1] or graph.end[w] < graph.span[0]:
+        if graph.start[w] > graph.span[_UNTIL] or graph.end[w] < graph.span[_FROM]:
             continue
         after = reach > weight or (reach == weight and w > vertex)
         if after and (reach < least or (reach == least and w < best)):
@@ -245,7 +249,7 @@ def _last(graph, component, group, first, k):
     if stranded > 1:  # one vertex more cannot empty these pieces
         return first
     if stranded == 1:  # only this very vertex will do
-        shares_time = graph.start[who] <= graph.span[1] and graph.end[who] >= graph.span[0]
+        shares_time = graph.start[who] <= graph.span[_UNTIL] and graph.end[who] >= graph.span[_FROM]
         return who if shares_time and graph.held[graph.owner[who]] != group else first
     # The interchanges of lines 15 to 17: one vertex after the other is put in and taken out again, until one leaves no
     # piece with fewer than k owners.  If all of them do, the first choice stands (lines 18 to 21).

@@ -80,6 +80,9 @@ def near_roads(x, y, tree, radius, most):
     along = np.empty(64, np.float64)
     away = np.empty(64, np.float64)
     reach = radius * radius
+    # Each point walks down the tree of boxes with a stack.  Before each round the stack holds the boxes that may have a
+    # piece within the radius, and ``begin:end`` the nearest roads so far.  A round takes one box: if it is too far, all
+    # below it is dropped; inside the tree, its children are put on the stack; a leaf is a piece of a road.
     for i in range(x.size):
         begin = first[i]
         end = first[i]
@@ -106,7 +109,7 @@ def near_roads(x, y, tree, radius, most):
                 continue
             square, on = _nearest(tree.pieces, at, x[i], y[i])
             if square <= reach:
-                end = _insert(road, along, away, begin, end, most, tree.pieces.road[at], on, square)
+                end = _insert((road, along, away), begin, end, most, tree.pieces.road[at], on, square)
         for at in range(begin, end):
             away[at] = np.sqrt(away[at])
         first[i + 1] = end
@@ -130,8 +133,12 @@ def _nearest(pieces, at, x, y):
 
 
 @inner
-def _insert(road, along, away, begin, end, most, new, on, square):
-    """Put a road into the sorted list at ``begin:end``, unless it is there already and nearer; return the new end."""
+def _insert(lists, begin, end, most, new, on, square):
+    """Put a road into the sorted list at ``begin:end``, unless it is there already and nearer; return the new end.
+
+    `lists` are the columns road, along and away of `near_roads`, which are written; away is squared here.
+    """
+    road, along, away = lists
     at = begin
     while at < end and road[at] != new:
         at += 1
@@ -139,11 +146,12 @@ def _insert(road, along, away, begin, end, most, new, on, square):
         return end
     if at == end:
         if end == begin + most:
-            at -= 1
+            at -= 1  # the list is full: the last one makes room, unless it is better
             if away[at] < square or (away[at] == square and road[at] < new):
                 return end
         else:
             end += 1
+    # One step of insertion sort: entries that are farther, or as far with a larger number, move up.
     while at > begin and (away[at - 1] > square or (away[at - 1] == square and road[at - 1] > new)):
         road[at] = road[at - 1]
         along[at] = along[at - 1]
@@ -157,6 +165,7 @@ def _insert(road, along, away, begin, end, most, new, on, square):
 
 @inner
 def _longer(road, along, away, size):
+    """Return the three columns with room for `size` entries."""
     longer = np.empty(size, np.int64), np.empty(size, np.float64), np.empty(size, np.float64)
     for i in range(road.size):
         longer[0][i] = road[i]

@@ -2,28 +2,67 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
+
 import numpy as np
 
 from wayveil.kernels.common.jit import inner, kernel
 
-__all__ = ["sample_walks"]
+__all__ = ["Walkers", "WaysToTargets", "sample_walks"]
+
+Walkers = namedtuple("Walkers", ["first_trip", "home", "pace", "plan", "n_points"])
+"""Who goes where; nobody writes to it.
+
+first_trip : int64, one per person and one more
+    Person p makes the trips ``first_trip[p]:first_trip[p + 1]``.
+home : int64, one per person
+    The node where the first trip begins.
+pace : float64, one per person
+    How fast somebody goes, 1 as fast as roads allow.
+plan : int64, trips x legs
+    The targets of a trip, over and over.
+n_points : int64, one per trip
+    How many positions are sampled.
+"""
+
+WaysToTargets = namedtuple("WaysToTargets", ["target", "towards", "left", "x", "y"])
+"""The shortest ways through the network to a few targets; nobody writes to it.
+
+target : int64, one per target
+    The node of a target.
+towards, left : int64 and float64, targets x nodes
+    The next node on the way from a node to a target, and how many seconds are left from there at pace 1.
+x, y : float64, one per node
+"""
 
 
 @kernel
-def sample_walks(first_trip, home, pace, plan, arrive, n_points, period, target, towards, left, node_x, node_y):
-    """Return x and y every `period` seconds on the trips of people; trip `i` has ``n_points[i]`` positions.
+def sample_walks(trips, arrive, period, ways):
+    """Return x and y every `period` seconds on `trips` along `ways`.
 
-    Person `p` makes the trips ``first_trip[p]:first_trip[p + 1]``: the first from node ``home[p]``, each next one from
-    where the one before was heading, to the targets that its row of `plan` lists, over and over; with `arrive` only to
-    the first one, where it ends.  From node `v` the way to the node ``target[d]`` goes by ``towards[d, v]`` and takes
-    ``left[d, v]`` seconds at pace 1.  O(positions + nodes on the way) time, O(positions) memory.
+    The first trip of a person begins at home, each next one where the one before was heading.  It goes to the targets
+    of its plan, over and over; with `arrive` only to the first one, where it ends.  O(positions + nodes on the way)
+    time, O(positions) memory.
     """
+    first_trip = trips.first_trip
+    home = trips.home
+    pace = trips.pace
+    plan = trips.plan
+    n_points = trips.n_points
+    target = ways.target
+    towards = ways.towards
+    left = ways.left
+    node_x = ways.x
+    node_y = ways.y
     rows = np.int64(0)
     for trip in range(n_points.size):
         rows += n_points[trip]
     x = np.empty(rows, np.float64)
     y = np.empty(rows, np.float64)
     row = np.int64(0)
+    # Before each position of a trip somebody has left node v at `now` seconds of the trip at pace 1, on the way to
+    # target d, and `step` seconds lead to the node `after`.  A round passes the nodes that are reached before the
+    # position is due, goes on to the next target where one is reached, and puts the position between two nodes.
     for p in range(home.size):
         v = home[p]
         for trip in range(first_trip[p], first_trip[p + 1]):

@@ -10,11 +10,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from wayveil.errors import InputError
-from wayveil.kernels.clusters.common_times import same_times
 from wayveil.kernels.clusters.disk_moves import ClusterMembers, DiskOffset, PlanarPoints, translate
-from wayveil.kernels.clusters.nwa_greedy import greedy_clusters
-from wayveil.kernels.clusters.radius_search import core_distances, group_distances
-from wayveil.kernels.clusters.trajectory_tree import Tree, build_tree
+from wayveil.kernels.nwa.common_times import same_times
+from wayveil.kernels.nwa.nwa_greedy import greedy_clusters
+from wayveil.kernels.nwa.radius_search import core_distances, group_distances
+from wayveil.kernels.nwa.trajectory_tree import Tree, build_tree
 from wayveil.methods.clusters.clusters import (
     EXTRA,
     OUTLIER,

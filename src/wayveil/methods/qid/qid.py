@@ -13,8 +13,8 @@ from typing import ClassVar
 import numpy as np
 
 from wayveil.errors import InputError, ParameterError
-from wayveil.kernels.common.hilbert import hilbert_index
 from wayveil.kernels.qid.hiding_groups import Distance, nearest_people
+from wayveil.kernels.qid.hilbert import hilbert_index
 from wayveil.kernels.qid.sample_classes import class_boxes, unite_asymmetric, unite_groups
 from wayveil.kernels.qid.speed_guard import Boxed, candidate_edges, mutual_pairs, unite_guards
 from wayveil.kernels.qid.timed_samples import Samples, keep_compatible

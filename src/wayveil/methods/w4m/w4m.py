@@ -10,9 +10,9 @@ import numpy as np
 
 from wayveil.errors import InputError
 from wayveil.kernels.clusters.disk_moves import DiskOffset
-from wayveil.kernels.clusters.w4m_block import block_clusters
-from wayveil.kernels.clusters.w4m_edit import EditedPoints, edit
-from wayveil.kernels.clusters.w4m_measure import Block, Known, Measure, TimedPoints
+from wayveil.kernels.w4m.w4m_block import block_clusters
+from wayveil.kernels.w4m.w4m_edit import EditedPoints, edit
+from wayveil.kernels.w4m.w4m_measure import Block, Known, Measure, TimedPoints
 from wayveil.methods.clusters.clusters import (
     EXTRA,
     OUTLIER,

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wayveil.metrics.metric_base import OnRoutes
+from wayveil.metrics.patterns.whole_routes import RouteMatches, list_maximal_stretches, match_routes
 from wayveil.metrics.roads.road_counts import aligned_roads, counts, distinct, follows
 from wayveil.model import Chart, Number, Routes, Score, Series, parameter
 from wayveil.model.data.ragged import trajectory_of_row
@@ -41,6 +42,9 @@ class RoadPatterns(OnRoutes):
     Notes
     -----
     A pattern matches by half if at least half of its roads, in a row, are a frequent pattern of the other data set.
+    `routes_f_measure` is Equation 9 of the paper: the different published routes, from the first road to the last,
+    against the stretches of any length that are frequent in the original and part of no longer one.
+
     Slices of time are not told apart.  Longer patterns are looked for among those that begin with a frequent one.
     O(n log n) time for n rows and each length.
 
@@ -75,7 +79,10 @@ class RoadPatterns(OnRoutes):
         support = self._support(original)
         road = np.concatenate([original.road.astype(np.int64), code])
         levels = _mine(original, published, road, support, self.longest)
-        return {"names": names, "support": support, "road": road, "levels": levels}
+        before = road[: original.n_rows]
+        stretches = list_maximal_stretches(original.offsets, before, follows(original), support)
+        whole = match_routes(stretches, published.offsets, code)
+        return {"names": names, "support": support, "road": road, "levels": levels, "whole": whole}
 
     def score(self, counts: Mapping[str, Any]) -> Score:
         names, support, road, levels = (counts[name] for name in ("names", "support", "road", "levels"))
@@ -83,6 +90,7 @@ class RoadPatterns(OnRoutes):
         halves = {side: [int(_by_half(levels, i, side).sum()) for i in range(len(levels))] for side in ("old", "new")}
         exact = _measures(sum(old), sum(new), sum(both), sum(both))
         half = _measures(sum(old), sum(new), sum(halves["old"]), sum(halves["new"]))
+        whole: RouteMatches = counts["whole"]
         error = np.concatenate([np.zeros(0), *(level.error for level in levels)])
         return Score(
             name=self.name,
@@ -99,6 +107,10 @@ class RoadPatterns(OnRoutes):
                 **relabel(half, "_half_match", "half of a pattern suffices"),
                 "longest_before": count(_longest(old), "Longest before", "roads"),
                 "longest_after": count(_longest(new), "Longest after", "roads"),
+                "routes_f_measure": share(whole.f_measure, "F-measure of whole routes, Equation 9 of the paper"),
+                "stretches_before": count(whole.stretches, "Longest frequent stretches before", "stretches"),
+                "routes_after": count(whole.routes, "Different published routes", "routes"),
+                "routes_matched": count(whole.matched, "Published routes that are such a stretch", "routes"),
                 "support_error_rate": relative(
                     float(error.mean()) if len(error) else None, "Mean relative error of the support"
                 ),
@@ -153,6 +165,9 @@ def _mine(original: Routes, published: Routes, road: Array, support: int, longes
     begin = np.arange(n)
     last = np.arange(n)
     pattern = road
+    # Level by level, as in Apriori.  Before a round every occurrence has its first row, its last row and the number of
+    # its pattern.  A round counts the patterns, drops occurrences of rare ones, and makes the others longer by the
+    # next road.
     for length in range(1, longest + 1):
         values, before, after = _supports(pattern, trajectory[begin], len(original))
         frequent = (before >= support) | (after >= support)

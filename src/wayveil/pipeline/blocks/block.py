@@ -190,7 +190,8 @@ def picture_block(job: Job, holds: bool, engine: Engine, number: int) -> tuple[t
     """Draw a block before and after; what was not published is drawn as rejected."""
     data: Any = job.store.load(f"data/{number}")
     made: MethodResult = load_made(job.store, number)
-    names = "raw data", "published data" if holds else "rejected data"
+    before = "prepared data" if job.recipe.prepare else "raw data"
+    names = before, "published data" if holds else "rejected data"
     with_raw = job.recipe.output.with_raw
     return (
         views(data, made.data, made.groups, names=names, published=holds),

@@ -29,6 +29,7 @@ from wayveil.io.publish.layouts import layout_for
 from wayveil.model import Data, Frame, Guarantee, Owners, TimeFormat, Verdict, guarantee_from_json, kinds
 from wayveil.pipeline.folder.staging import MANIFEST
 from wayveil.recipe import catalog
+from wayveil.report.readme_page import README, render_readme
 
 __all__ = [
     "FORMAT",
@@ -47,6 +48,7 @@ __all__ = [
     "outlines_name",
     "published_name",
     "read_manifest",
+    "readme_of",
     "sentences",
     "tables",
     "taxonomy_name",
@@ -61,6 +63,10 @@ _LARGEST_BYTES = 8 << 20
 _TABLE = re.compile(rf"(published|boxes)(-[0-9]{{5,}})?\.({'|'.join(FORMATS)})")
 Parts = Literal["one", "each", "together"]
 """Whether the table is one file, or several: of which each keeps the claim by itself, or only all of them together."""
+
+_VERSIONED = ("python", "wayveil", "numpy", "polars", "scipy")
+_VERSION = re.compile(r"[0-9]{1,4}(?:\.[0-9]{1,8}){0,4}(?:[-.+]?[a-z]{1,5}[0-9.]{0,12}){0,3}")
+"""What a version looks like; a longer text could hide something."""
 
 FORMAT: Literal[2] = 2
 """Raised when a manifest of an older Wayveil could be misread."""
@@ -141,6 +147,13 @@ class Manifest(_Strict):
     rows: int = Field(ge=0)
     trajectories: int = Field(ge=0)
     files: dict[str, FileFacts]
+
+    @field_validator("versions")
+    @classmethod
+    def _known_versions(cls, value: dict[str, str]) -> dict[str, str]:
+        if sorted(value) != sorted(_VERSIONED) or not all(map(_VERSION.fullmatch, value.values())):
+            raise ValueError("these are no versions")
+        return value
 
     @property
     def guarantee(self) -> Guarantee:
@@ -297,7 +310,7 @@ def make_manifest(folder: Path, *, method: Any, verdict: Verdict, table: Describ
         frame=None if table.frame is None else table.frame.to_json(),
         parts=table.parts,
     )
-    files = {path.name: file_facts(path) for path in sorted(folder.iterdir()) if path.name != MANIFEST}
+    files = {path.name: file_facts(path) for path in sorted(folder.iterdir()) if path.name not in (MANIFEST, README)}
     frame = frame_of_files(folder, schema, files, table.attributes)
     return Manifest(
         format=FORMAT,
@@ -318,6 +331,13 @@ def make_manifest(folder: Path, *, method: Any, verdict: Verdict, table: Describ
         trajectories=table.trajectories,
         files=files,
     )
+
+
+def readme_of(manifest: Manifest) -> bytes:
+    """Return the page that goes out with a manifest; nothing but the manifest goes into it."""
+    content = manifest.to_bytes()
+    # As it is read: in the order of the file, which is not the one in which it was put together.
+    return render_readme(json.loads(content), hashlib.sha256(content).hexdigest()).encode()
 
 
 def _columns(
@@ -455,7 +475,7 @@ def versions() -> dict[str, str]:
     """Return the versions that decide the result."""
     return {
         "python": platform.python_version(),
-        **{name: version(name) for name in ("wayveil", "numpy", "polars", "scipy")},
+        **{name: version(name) for name in _VERSIONED if name != "python"},
     }
 
 

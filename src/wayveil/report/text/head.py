@@ -107,7 +107,8 @@ class Head:
 
     `reasons` say what is behind a "but": first how little is left, then the attack that exposes most people.  `risk` is
     the attack that says most, `loss` the score that tells most for what the data are for, and `left` what is left of
-    rows, trips and people.  `limit` is the risk that the publisher accepts, None where it is that of the promise.
+    rows, trips and people, `sizes` how coarse it is in metres and minutes, and `not_stopped` the attackers of whom the
+    promise does not speak.  `limit` is the risk that the publisher accepts, None where it is that of the promise.
     `missing` are the attacks that were not run.
     """
 
@@ -121,6 +122,24 @@ class Head:
     limit: float | None = None
     use: Use | None = None
     missing: tuple[str, ...] = ()
+    sizes: str = ""
+    not_stopped: tuple[str, ...] = ()
+
+    @property
+    def not_stopped_sentence(self) -> str:
+        """The first of the attackers who are not stopped, and how many others there are; or nothing."""
+        if not self.not_stopped:
+            return ""
+        others = len(self.not_stopped) - 1
+        more = f" (and {others} more in the report)" if others else ""
+        return f"{self.not_stopped[0]}{more}"
+
+    @property
+    def next_step(self) -> str:
+        """What to do now."""
+        if self.state == "kept":
+            return "read the report, then hand out the public folder; README.html in it says the rest to who gets it"
+        return "; ".join(self.remedies) or "see the report"
 
     @property
     def label(self) -> str:
@@ -160,6 +179,9 @@ class Head:
             "left": dict(self.left),
             "limit": self.limit,
             "use": self.use,
+            "sizes": self.sizes,
+            "not_stopped": list(self.not_stopped),
+            "next": self.next_step,
             **({"missing": list(self.missing)} if self.missing else {}),
         }
 
@@ -204,6 +226,7 @@ def make_head(
     use: Use | None = None,
     missing: Sequence[str] = (),
     counted: str = "people",
+    not_stopped: Sequence[str] = (),
 ) -> Head:
     """Return the head of a publication.
 
@@ -225,6 +248,8 @@ def make_head(
         Attacks that fit the data and were not run: nobody can call a risk low that was not measured.
     counted : str
         What the promise counts: "people", or "trajectories" where each is taken to be a person.
+    not_stopped : sequence of str
+        The attackers of whom the promise does not speak.
     """
     exposed = exposures(published, counted)
     loss = telling_score(scores, use)
@@ -235,6 +260,8 @@ def make_head(
         "left": remaining.shares,
         "limit": limit,
         "use": use,
+        "sizes": remaining.sizes,
+        "not_stopped": tuple(not_stopped),
         "missing": tuple(missing),
     }
     if not holds:

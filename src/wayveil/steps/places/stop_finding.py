@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from wayveil.errors import InputError, ParameterError
+from wayveil.kernels.steps.staypoints import stay_stretches
 from wayveil.kernels.steps.stop_detection import Steps, slow_stretches
 from wayveil.model import Points, Step, Stops, Taxonomy, check_parameters, duration_units, parameter, seconds_per_unit
 from wayveil.model.data.ragged import BoolArray, FloatArray, IntArray, offsets_of, trajectory_of_row
@@ -37,13 +38,21 @@ class FindStops(Step):
 
     Parameters
     ----------
-    method : {"smot", "cbsmot", "direction"}
-        `smot`: being inside a place for its minimum time.  `cbsmot`: stretches of low speed, then the place.
-        `direction`: stretches of many turns, then the place.
+    method : {"smot", "staypoint", "cbsmot", "direction"}
+        `smot`: being inside a place for its minimum time.  `staypoint`: staying near one position for a while, then the
+        place.  `cbsmot`: stretches of low speed, then the place.  `direction`: stretches of many turns, then the place.
     min_stay : str
         A duration: how long a stop lasts at least.  With `smot`, a place's own minimum comes first.
     radius : float, > 0
         Metres around places that are points and have no radius of their own.
+    stay_radius : float, > 0
+        With `staypoint`: how far a point may be from the mean of the stay so far, in metres; a stay is at most twice as
+        wide and high.
+    max_stray : int, >= 0
+        With `staypoint`: so many points in a row may lie outside, if the next one is inside again.
+    merge_gap : str
+        With `staypoint`: a duration; two stays near each other with at most so much time between them are one.  "auto"
+        is `min_stay`.
     speed : float, > 0
         With `cbsmot`: the mean speed of a stretch, as a share of that of its trajectory, is at most this.
     max_speed : float, > 0
@@ -53,8 +62,8 @@ class FindStops(Step):
     max_tolerance : int, >= 0
         With `direction`: so many points in a row may be no turns.
     max_distance : float, >= 0
-        With `cbsmot` and `direction`: a stretch without a place inside takes the one whose centre is nearest to its
-        middle, if it is not farther away than so many metres.
+        With all but `smot`: a stretch without a place inside takes the one whose centre is nearest to its middle, if it
+        is not farther away than so many metres.
 
     For times that are plain integers a duration is an integer in their unit; for epoch seconds an integer means
     seconds.
@@ -69,6 +78,11 @@ class FindStops(Step):
     `smot` follows Alvares et al. (2007): a maximal run of consecutive points in one place, from whose first to whose
     last point at least the minimum time passes.
 
+    `staypoint` is after Li et al. (2008): a stay is a stretch of points within a distance for a time.  Here the
+    distance is to the mean of the points so far, not to the first one, which may be a bad one; single points farther
+    away are passed over; stays that were torn apart are joined; and none is wider than twice the radius.  Nothing
+    depends on the speed of the rest of the trip.
+
     `cbsmot` is after Palma et al. (2008), who cluster the points of a trajectory by speed.  A stretch grows from the
     slowest step that is not yet in any; it takes in the slower one of the two steps beside it, or else the other one,
     as long as its mean speed stays low enough and neither step is too fast.  What ends up shorter than `min_stay` is
@@ -78,7 +92,7 @@ class FindStops(Step):
     `direction` is after Manso et al. (2010): a maximal stretch from turn to turn in which at most `max_tolerance`
     points in a row are none.  A step without length has no direction, so its ends are no turns.
 
-    Of the places that a stretch of these two touches, the one in which most time passes between consecutive points of
+    Of the places that a stretch of these three touches, the one in which most time passes between consecutive points of
     the stretch gets the stop; of places as long, the first in the table.  A place with a minimum of its own is passed
     over where that time (for the nearest place, that of the whole stretch) is shorter.  Stretches without any place are
     dropped and counted.
@@ -98,6 +112,7 @@ class FindStops(Step):
     References
     ----------
     L. O. Alvares et al., *A model for enriching trajectories with semantic geographical information*, ACM-GIS (2007);
+    Q. Li et al., *Mining user similarity based on location history*, ACM-GIS (2008);
     A. T. Palma et al., *A clustering-based approach for discovering interesting places in trajectories*, SAC (2008);
     J. A. Manso et al., *DB-SMoT: a direction-based spatio-temporal clustering method*, IEEE IS (2010).
 
@@ -117,13 +132,25 @@ class FindStops(Step):
 
     method: str = parameter(
         kind="choice",
-        choices=("smot", "cbsmot", "direction"),
+        choices=("smot", "staypoint", "cbsmot", "direction"),
         default="smot",
-        help="what a stop is: time inside a place, low speed, or many turns",
+        help="what a stop is: time inside a place, time near one position, low speed, or many turns",
     )
     min_stay: str = parameter(kind="duration", default="10min", help="how long a stop lasts at least")
     radius: float = parameter(
         kind="number", low=0, default=50.0, help="metres around places that are points and have no radius of their own"
+    )
+    stay_radius: float = parameter(
+        kind="number", low=0, default=100.0, help="staypoint: metres from the middle of a stop; at most twice as wide"
+    )
+    max_stray: int = parameter(
+        kind="int", low=0, default=3, help="staypoint: points in a row of a stop that may lie outside"
+    )
+    merge_gap: str = parameter(
+        kind="duration",
+        choices=("auto",),
+        default="auto",
+        help="staypoint: stops near each other with at most this time between them are one; auto is min_stay",
     )
     speed: float = parameter(
         kind="number", low=0, default=0.5, help="cbsmot: mean speed of a stop, as a share of that of the trajectory"
@@ -141,7 +168,7 @@ class FindStops(Step):
         kind="number",
         low=0,
         default=100.0,
-        help="cbsmot, direction: metres from a stop to the centre of the nearest place, where it is in none",
+        help="staypoint, cbsmot, direction: metres from a stop to the centre of the nearest place, where it is in none",
     )
 
     name: ClassVar[str] = "stops"
@@ -152,7 +179,7 @@ class FindStops(Step):
 
     def __post_init__(self) -> None:
         check_parameters(self, self.name)
-        for name in ("radius", "speed", "max_speed"):
+        for name in ("radius", "stay_radius", "speed", "max_speed"):
             if getattr(self, name) == 0:
                 raise ParameterError(f"stops: {name} must be greater than 0, got 0.")
 
@@ -173,7 +200,7 @@ class FindStops(Step):
             known = stretches.where(data.t[stretches.last] - data.t[stretches.first] >= least)
             stretches = known
         else:
-            first, last = self._slow(data, stay) if self.method == "cbsmot" else self._turning(data, trajectory, stay)
+            first, last = self._stretches(data, trajectory, stay)
             stretches = self._placed(data, first, last, at, own, index)
             known = stretches.where(stretches.place >= 0)
         if data.n_rows and len(known.first) == 0 and (at < 0).all():
@@ -194,6 +221,17 @@ class FindStops(Step):
             owners=data.owners,
         )
         return stops, self._notes(data, stops, len(stretches.first), int((stretches.place < 0).sum()))
+
+    def _stretches(self, data: Points, trajectory: IntArray, stay: int) -> tuple[IntArray, IntArray]:
+        """Return the first and the last rows of what may be stops, before places are looked at."""
+        if self.method == "cbsmot":
+            return self._slow(data, stay)
+        if self.method == "direction":
+            return self._turning(data, trajectory, stay)
+        gap = stay
+        if self.merge_gap != "auto":
+            gap = duration_units(self.name, "merge_gap", self.merge_gap, data.time_format)
+        return stay_stretches(data.offsets, data.t, data.x, data.y, float(self.stay_radius), stay, self.max_stray, gap)
 
     def _slow(self, data: Points, stay: int) -> tuple[IntArray, IntArray]:
         """Return stretches of low speed, in order of time."""
@@ -249,7 +287,7 @@ class FindStops(Step):
         many = f"{stops.n_rows:,} stop{'s' * (stops.n_rows != 1)}"
         notes = [f"{data.n_rows:,} points became {many} in {some:,} of {len(data):,} trajectories."]
         if unknown:
-            what = "low speed" if self.method == "cbsmot" else "many turns"
+            what = {"staypoint": "staying", "cbsmot": "low speed", "direction": "many turns"}[self.method]
             verb = "was dropped: it is" if unknown == 1 else "were dropped: they are"
             notes.append(f"{unknown:,} of {n_stops:,} stretches of {what} {verb} at no known place.")
         return tuple(notes)

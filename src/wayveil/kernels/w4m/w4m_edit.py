@@ -7,9 +7,9 @@ from collections import namedtuple
 import numpy as np
 
 from wayveil.kernels.clusters.disk_moves import clamp
-from wayveil.kernels.clusters.edr import DELETE, INSERT, edr_script
-from wayveil.kernels.clusters.lstd import lstd
 from wayveil.kernels.common.jit import inner, kernel
+from wayveil.kernels.w4m.edr import DELETE, INSERT, edr_script
+from wayveil.kernels.w4m.lstd import lstd
 
 __all__ = ["CREATED", "DELETED", "TIME_MOVED", "WAY_MOVED", "EditedPoints", "edit"]
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.clusters.lstd import lstd_of
-from wayveil.kernels.clusters.w4m_measure import Measure, TimedPoints
+from wayveil.kernels.w4m.lstd import lstd_of
+from wayveil.kernels.w4m.w4m_measure import Measure, TimedPoints
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "w4m" / "pair.json").read_text())
 

@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.clusters.nwa_greedy import greedy_clusters
-from wayveil.kernels.clusters.radius_search import core_distances
-from wayveil.kernels.clusters.trajectory_tree import Tree, build_tree
+from wayveil.kernels.nwa.nwa_greedy import greedy_clusters
+from wayveil.kernels.nwa.radius_search import core_distances
+from wayveil.kernels.nwa.trajectory_tree import Tree, build_tree
 
 
 def oracle(rows: np.ndarray, owner: np.ndarray, k: int, most: float, first: int) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from wayveil.kernels.clusters.common_times import same_times
+from wayveil.kernels.nwa.common_times import same_times
 
 
 def test_only_equal_timestamps_are_the_same() -> None:

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from wayveil.kernels.clusters.trajectory_tree import (
+from wayveil.kernels.common.jit import kernel
+from wayveil.kernels.nwa.trajectory_tree import (
     RELATIVE,
     Tree,
     box_gap,
@@ -17,7 +18,6 @@ from wayveil.kernels.clusters.trajectory_tree import (
     row_distance,
     sketch_gap,
 )
-from wayveil.kernels.common.jit import kernel
 
 
 @kernel

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from wayveil.kernels.common.hilbert import hilbert_index
+from wayveil.kernels.qid.hilbert import hilbert_index
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "qid" / "hilbert.json").read_text())
 

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.clusters.edr import DELETE, INSERT, MATCH, REPLACE, edr, edr_script
-from wayveil.kernels.clusters.w4m_measure import Measure, TimedPoints
 from wayveil.kernels.common.jit import kernel
+from wayveil.kernels.w4m.edr import DELETE, INSERT, MATCH, REPLACE, edr, edr_script
+from wayveil.kernels.w4m.w4m_measure import Measure, TimedPoints
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "w4m" / "pair.json").read_text())
 LETTERS = {MATCH: "=", REPLACE: "#", DELETE: "-", INSERT: "+"}

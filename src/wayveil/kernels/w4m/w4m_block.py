@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from wayveil.kernels.clusters.nearest_people import is_before, new_people, offer, reset
-from wayveil.kernels.clusters.w4m_measure import can_lead, compute_distances
 from wayveil.kernels.common.jit import inner, kernel
+from wayveil.kernels.w4m.w4m_measure import can_lead, compute_distances
 
 __all__ = ["block_clusters"]
 

@@ -11,8 +11,8 @@ from collections import namedtuple
 import numpy as np
 
 from wayveil.kernels.clusters.nearest_people import is_before, new_people, offer, reset
-from wayveil.kernels.clusters.trajectory_tree import box_gap, reach, row_distance, sketch_gap
 from wayveil.kernels.common.jit import inner, kernel
+from wayveil.kernels.nwa.trajectory_tree import box_gap, reach, row_distance, sketch_gap
 
 __all__ = ["Search", "core_distances", "find_lowest", "group_distances", "nearest", "new_search"]
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from wayveil.kernels.clusters.disk_moves import DiskOffset
-from wayveil.kernels.clusters.w4m_edit import EditedPoints, edit
-from wayveil.kernels.clusters.w4m_measure import Measure, TimedPoints
+from wayveil.kernels.w4m.w4m_edit import EditedPoints, edit
+from wayveil.kernels.w4m.w4m_measure import Measure, TimedPoints
 
 GOLDEN = json.loads((Path(__file__).parents[2] / "golden" / "w4m" / "pair.json").read_text())
 

@@ -9,9 +9,9 @@ from collections import namedtuple
 
 import numpy as np
 
-from wayveil.kernels.clusters.radius_search import find_lowest, nearest, new_search
-from wayveil.kernels.clusters.trajectory_tree import box_gap, reach, row_distance, sketch_gap
 from wayveil.kernels.common.jit import inner, kernel
+from wayveil.kernels.nwa.radius_search import find_lowest, nearest, new_search
+from wayveil.kernels.nwa.trajectory_tree import box_gap, reach, row_distance, sketch_gap
 
 __all__ = ["greedy_clusters"]
 

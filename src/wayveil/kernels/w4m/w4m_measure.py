@@ -6,9 +6,9 @@ from collections import namedtuple
 
 import numpy as np
 
-from wayveil.kernels.clusters.edr import edr
-from wayveil.kernels.clusters.lstd import lstd
 from wayveil.kernels.common.jit import inner
+from wayveil.kernels.w4m.edr import edr
+from wayveil.kernels.w4m.lstd import lstd
 
 __all__ = ["Block", "Known", "Measure", "TimedPoints", "can_lead", "compute_distances"]
 

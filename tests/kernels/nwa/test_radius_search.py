@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.clusters.radius_search import core_distances, find_lowest, group_distances, nearest, new_search
-from wayveil.kernels.clusters.trajectory_tree import Tree, build_tree
 from wayveil.kernels.common.jit import kernel
+from wayveil.kernels.nwa.radius_search import core_distances, find_lowest, group_distances, nearest, new_search
+from wayveil.kernels.nwa.trajectory_tree import Tree, build_tree
 
 
 @kernel

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wayveil.kernels.clusters.w4m_block import block_clusters
-from wayveil.kernels.clusters.w4m_measure import Block, Known, Measure, TimedPoints
+from wayveil.kernels.w4m.w4m_block import block_clusters
+from wayveil.kernels.w4m.w4m_measure import Block, Known, Measure, TimedPoints
 
 Row = tuple[int, float, float]
 Record = tuple[Row, ...]

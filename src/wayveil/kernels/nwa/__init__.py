@@ -1,0 +1,1 @@
+"""Kernels of `nwa`: greedy clusters around pivots, on a tree of trajectories."""

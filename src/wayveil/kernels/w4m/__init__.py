@@ -1,0 +1,1 @@
+"""Kernels of `w4m`: clusters by edit distance, and how their members are edited."""
