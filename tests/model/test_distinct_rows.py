@@ -20,7 +20,7 @@ def test_rows_are_told_apart_as_numpy_does(rows: list[tuple[int, ...]]) -> None:
     _, first, code, count = np.unique(table, axis=0, return_index=True, return_inverse=True, return_counts=True)
     assert found.first.tolist() == first.tolist()
     assert found.code.tolist() == code.reshape(-1).tolist()
-    assert found.count.tolist() == count.tolist()
+    assert found.n_rows.tolist() == count.tolist()
 
 
 def test_nothing_has_no_rows() -> None:

@@ -269,7 +269,7 @@ def _having(target: Visits, classes: Mapping[Part, IntArray], code: Mapping[str,
     place = place[once]
     pairs = distinct_rows(number, place)
     having: list[dict[int, int]] = [{} for _ in classes]
-    in_order = (number[pairs.first], place[pairs.first], pairs.count)
+    in_order = (number[pairs.first], place[pairs.first], pairs.n_rows)
     for c, p, n in zip(*(column.tolist() for column in in_order), strict=True):
         having[c][p] = n
     return having

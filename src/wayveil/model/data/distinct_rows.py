@@ -19,7 +19,7 @@ class DistinctRows(NamedTuple):
 
     first: IntArray
     code: IntArray
-    count: IntArray
+    n_rows: IntArray
 
 
 def distinct_rows(*columns: NDArray[Any]) -> DistinctRows:
@@ -31,7 +31,7 @@ def distinct_rows(*columns: NDArray[Any]) -> DistinctRows:
     Examples
     --------
     >>> found = distinct_rows(np.array([2, 1, 2]), np.array([7, -9, 7]))
-    >>> found.first.tolist(), found.code.tolist(), found.count.tolist()
+    >>> found.first.tolist(), found.code.tolist(), found.n_rows.tolist()
     ([1, 0], [1, 0, 1], [1, 2])
     """
     key, size = _compact(columns[0])
