@@ -341,6 +341,7 @@ def _trajectories(victims: Victims) -> tuple[Array, Array, Array]:
 def _every_set(at: Array, length: Array, low: Array, high: Array) -> list[tuple[Array, Array, int]]:
     """Return (trajectory, rows of visits, sets per trajectory) for all sets of ``low[i]`` to ``high[i]`` visits."""
     sets = []
+    # Trajectories of one length and one range of sizes have the same sets, counted from their first row.
     kinds = distinct_rows(length, low, high)
     for i, j in enumerate(kinds.first.tolist()):
         n = int(length[j])
