@@ -17,7 +17,7 @@ from wayveil.commands.inspect import Inspection, inspect_file, inspect_frame
 from wayveil.commands.risk import attack_data
 from wayveil.engines import Scratch
 from wayveil.errors import UsageError
-from wayveil.io import Loaded, from_frame, table_in_memory, to_geopandas, to_pandas, to_polars
+from wayveil.io import Loaded, from_frame, table_in_memory, to_geopandas, to_movingpandas, to_pandas, to_polars
 from wayveil.model import Data, Engine, InputKind, guarantees, parameters_of
 from wayveil.pipeline.folder.manifest import read_manifest
 from wayveil.pipeline.folder.secret import Secret
@@ -96,6 +96,19 @@ class Publication:
         """Return published points or boxes as a GeoPandas frame (extra `geo`)."""
         return to_geopandas(self.data, ids=self.ids.to_list())  # type: ignore[arg-type]
 
+    def to_movingpandas(self) -> Any:
+        """Return published points as a MovingPandas `TrajectoryCollection` (extra `geo`)."""
+        return to_movingpandas(self.data, ids=self.ids.to_list())  # type: ignore[arg-type]
+
+    def to_arrow(self) -> Any:
+        """Return the published table as an Arrow table; pyarrow is needed."""
+        return self.to_polars().to_arrow()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was assumed, cleaned or left out on the way, in plain sentences."""
+        return self.outcome.notes
+
     def save(self, folder: str | Path) -> Path:
         """Copy the public and the private files into a new folder; return that of the public ones."""
         target = Path(folder)
@@ -154,7 +167,24 @@ def publish(
 ) -> Publication: ...
 
 
-def publish(what: Any, method: Any = None, *, engine: Engine | None = None, **how: Any) -> Any:
+def publish(
+    what: Any,
+    method: Any = None,
+    *,
+    prepare: Sequence[Any] = (),
+    attacks: Sequence[Any] | None = None,
+    metrics: Sequence[Any] | None = None,
+    keep: Sequence[str] = (),
+    owners: Literal["each-trajectory"] | None = None,
+    crs: str | None = None,
+    similar_ids: Literal["different", "same"] | None = None,
+    out: str | Path | None = None,
+    title: str = "",
+    seed: int | None = None,
+    secret: str | Path | None = None,
+    sign_key: str | Path | None = None,
+    engine: Engine | None = None,
+) -> Any:
     """Publish data with a method, or what a recipe says, if it keeps its promise; `NotPublished` if it does not.
 
     Parameters
@@ -203,18 +233,19 @@ def publish(what: Any, method: Any = None, *, engine: Engine | None = None, **ho
     (True, ['traj_id', 't', 'location'], 5)
     """
     if isinstance(what, Recipe):
-        if method is not None or how:
+        given = (method, attacks, metrics, owners, crs, similar_ids, out, seed, secret, sign_key)
+        if any(value is not None for value in given) or prepare or keep or title:
             raise UsageError("publish: a recipe says everything; give no method and no options beside it.")
         return publish_recipe(what, engine=engine)
-    read = {name: how.pop(name, None) for name in ("owners", "crs", "similar_ids")}
-    data = data_of("publish", what, **read)
+    data = data_of("publish", what, owners, crs, similar_ids)
     chosen = _method_of(method)
-    out = how.pop("out", None)
-    file = how.pop("secret", None)
     if out is not None and str(out) == "":
         raise UsageError("publish: out must be a folder, or left out; got an empty name.")
-    secret = None if file is None else Secret.read(Path(file))
-    return _publish_data(data, chosen, _Settings(**how), out=out, engine=engine, secret=secret)
+    settings = _Settings(
+        prepare=prepare, attacks=attacks, metrics=metrics, keep=keep, title=title, seed=seed, sign_key=sign_key
+    )
+    drawn = None if secret is None else Secret.read(Path(secret))
+    return _publish_data(data, chosen, settings, out=out, engine=engine, secret=drawn)
 
 
 def risk(

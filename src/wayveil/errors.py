@@ -10,6 +10,8 @@
     ├── VerdictFailed       the published data do not keep the promise       exit code 1
     └── WorkLimitReached    what somebody else wrote takes too long to judge exit code 3
 
+`ReadingNote` is no error but a warning of Python: what was taken to be so when a data frame was read.
+
 A message is one sentence or two: who, what rule, what was received, what to do.  It names columns, counts and
 line numbers, never a person's id, place or value.
 """
@@ -24,6 +26,7 @@ __all__ = [
     "InputError",
     "OutputError",
     "ParameterError",
+    "ReadingNote",
     "UsageError",
     "VerdictFailed",
     "WayveilError",
@@ -34,6 +37,10 @@ __all__ = [
     "check_number",
     "closest",
 ]
+
+
+class ReadingNote(UserWarning):
+    """What was assumed or cleaned when a data frame was read: no error, and no value of the data is in it."""
 
 
 class WayveilError(Exception):

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from wayveil.engines import LocalEngine
-from wayveil.kernels.common import jit
+from wayveil.kernels.common import code_cache
 from wayveil.pipeline.folder.secret import Secret
 from wayveil.pipeline.outcome import Outcome
 from wayveil.pipeline.publish import publish
@@ -73,7 +73,7 @@ def test_boxes_alone_are_attacked_with_the_same_success(tmp_path: Path) -> None:
 def test_the_recipe_of_the_page_on_habits_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Kernels are rehearsed on next to nothing, which need not fit what a recipe asks of the real data."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(jit, "_folder", [])
+    monkeypatch.setattr(code_cache, "_folder", [])
     page = (Path(__file__).parents[2] / "docs" / "attacks" / "lbqid.md").read_text(encoding="utf-8")
     asked = tomllib.loads(re.search(r"```toml\n(.*?)```", page, re.DOTALL)[1])
     outcome = run(tmp_path, degrees=True, method={"name": "tga", "k": K}, **asked)
@@ -83,6 +83,6 @@ def test_the_recipe_of_the_page_on_habits_runs(tmp_path: Path, monkeypatch: pyte
 
 def test_durations_of_attacks_do_not_stop_the_rehearsal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(jit, "_folder", [])
+    monkeypatch.setattr(code_cache, "_folder", [])
     attacks = [{"name": "watched_places", "time_error": "5min"}, {"name": "first_last", "within": "1h"}]
     assert len(run(tmp_path, degrees=True, method={"name": "tga", "k": K}, attacks=attacks).attacks) == 2

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -333,3 +334,77 @@ def test_the_claim_has_one_form(public: Path) -> None:
     said = json.loads((public / "manifest.json").read_text())["claim"]
     forge(public, claim={**said, "c": said["c"] + "0"})
     assert "the claim is not in the form in which it is written" in verify_folder(public).failures
+
+
+def change(public: Path, edit: Callable[[dict[str, Any]], object]) -> None:
+    """Change the manifest, and let it tell size and hash of the table as it is."""
+    manifest = json.loads((public / "manifest.json").read_text())
+    edit(manifest)
+    for name in manifest["files"]:
+        content = (public / name).read_bytes()
+        manifest["files"][name] = {"bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+    text = json.dumps(manifest, sort_keys=True, indent=2, ensure_ascii=False)
+    (public / "manifest.json").write_text(text + "\n")
+
+
+@pytest.mark.parametrize(
+    "measured",
+    [{"min_support": 999}, {"max_confidence": 0.0}, {"max_confidence_exact": "0/1"}, {"visits": 1}, {"note": "alice"},
+     {"min_support_note": "alice"}],
+)  # fmt: skip
+def test_the_numbers_of_a_manifest_are_those_of_its_files(public: Path, measured: dict[str, Any]) -> None:
+    change(public, lambda manifest: manifest["verdict"]["measured"].update(measured))
+    [failure] = verify_folder(public).failures
+    assert "verdict tells" in failure
+
+
+def test_nothing_hides_in_what_was_not_judged(public: Path) -> None:
+    change(public, lambda manifest: manifest["verdict"]["not_judged"].append("alice"))
+    assert verify_folder(public).holds is False
+
+
+def test_people_who_were_declared_are_not_those_of_the_input(public: Path) -> None:
+    change(public, lambda manifest: manifest.update(each_trajectory_is_a_person=False))
+    assert verify_folder(public).holds is False
+
+
+def test_numbers_by_owner_are_no_more_than_those_by_trajectory(owned: Path) -> None:
+    public = owned / "public" if (owned / "public").is_dir() else owned
+    assert verify_folder(public).holds is None
+    change(public, lambda manifest: manifest["verdict"]["measured"].update(min_support=10**6))
+    assert verify_folder(public).holds is False
+
+
+@pytest.mark.parametrize(
+    "versions", [{"note": "1"}, {"wayveil": "alice is 01e9"}, {"python": "3.11." + "7" * 400}, {"numpy": ""}]
+)
+def test_versions_hide_nothing(public: Path, versions: dict[str, str]) -> None:
+    change(public, lambda manifest: manifest["versions"].update(versions))
+    with pytest.raises(InputError, match="garbled at 'versions'"):
+        verify_folder(public)
+
+
+@pytest.mark.parametrize("text", ["a\u0301", "a\u200b", "a\x1b[31m", "a\u202eb", "a\u00a0"])
+def test_texts_that_only_look_the_same_fail(public: Path, text: str) -> None:
+    table = public / "published.csv"
+    header, *rows = table.read_text().splitlines()
+    place = rows[0].split(",")[2]
+    changed = [",".join([*row.split(",")[:2], row.split(",")[2].replace(place, text), *row.split(",")[3:]])
+               for row in rows]  # fmt: skip
+    table.write_text("\n".join([header, *changed]) + "\n")
+    change(public, lambda manifest: None)
+    assert any("not in normal form" in failure for failure in verify_folder(public).failures)
+
+
+def test_another_spelling_of_a_sensitive_value_fails(content: dict[str, Any], tmp_path: Path) -> None:
+    """Half of those with the value were published as 'hiv': at most half have 'HIV', and all who read it know."""
+    rows = [f"p{i},p{i},1,a,{'HIV' if i < 4 else 'no'}" for i in range(8)]
+    (tmp_path / "ill.csv").write_text("\n".join(["traj_id,user_id,t,location,ill", *rows]) + "\n")
+    content["input"] = {"path": str(tmp_path / "ill.csv"), "kind": "visits"}
+    content["method"] = {"name": "kcl", "k": 2, "c": "0.5", "l": 1, "sensitive": {"ill": ["HIV"]}}
+    content["output"] = {"path": str(tmp_path / "ill"), "format": "csv"}
+    publish(make_recipe(content))
+    table = tmp_path / "ill" / "public" / "published.csv"
+    table.write_text(table.read_text().replace(",no\n", ",hiv\n"))
+    change(table.parent, lambda manifest: None)
+    assert any("other spellings" in failure for failure in verify_folder(table.parent).failures)

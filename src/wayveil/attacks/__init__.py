@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from wayveil.attacks.pieces.linked_pieces import LinkedPieces
 from wayveil.attacks.places.home_work import HomeWork
 from wayveil.attacks.places.known_frequencies import KnownFrequencies
 from wayveil.attacks.places.known_locations import KnownLocations
@@ -42,6 +43,7 @@ __all__ = [
     "KnownPlaces",
     "KnownVisits",
     "Lbqid",
+    "LinkedPieces",
     "NearestPositions",
     "NoisySightings",
     "PlacePosterior",
@@ -62,6 +64,7 @@ ATTACKS: dict[str, type] = {
         WatchedPlaces,
         GraphAttack,
         Continuity,
+        LinkedPieces,
         Lbqid,
         SeenOnRoads,
         InferenceRoutes,

@@ -342,10 +342,12 @@ def _chances(
 
     What is left of the classes after the first i people determines the number of ways forward and backward.
     """
+    # People come in a fixed order, each as often as they have trajectories; `left` counts what the classes still have.
     order = [i for i in part_people for _ in range(demand[i])]
     looks = sorted({j for i in part_people for j in possible[i]})
     at = {j: k for k, j in enumerate(looks)}
     forward: list[dict[tuple[int, ...], int]] = [{tuple(supply[j] for j in looks): 1}]
+    # Forward: the number of ways in which the people so far can have taken trajectories, by what is left after them.
     for i in order:
         ahead: dict[tuple[int, ...], int] = defaultdict(int)
         for left, ways in forward[-1].items():
@@ -356,6 +358,8 @@ def _chances(
     backward: dict[tuple[int, ...], int] = dict.fromkeys(forward[-1], 1)
     total = sum(forward[-1].values())
     chances: dict[int, dict[int, float]] = {}
+    # Backward: the number of ways to serve everybody from this person on.  Ways before x choices x ways after, over
+    # all that may be left, are the ways in which this person has a trajectory of class j.
     for step in range(len(order) - 1, -1, -1):
         i = order[step]
         before = dict.fromkeys(forward[step], 0)

@@ -32,8 +32,9 @@ def measure_loss(
     """Run metrics, by default all that fit, on the original and what was published of it."""
     timed = before.time_format == after.time_format
     if metrics is None:
-        found = default_metrics(type(before), type(after), matched=False, timed=timed)
-    metrics = tuple(metric for metric in found if not metric.owned)
+        fitting = default_metrics(type(before), type(after), matched=False, timed=timed)
+        # What needs to know whose a published trajectory is cannot be measured from the two tables alone.
+        metrics = tuple(metric for metric in fitting if not metric.owned)
     if not metrics and not timed:
         raise InputError(
             f"The times of the two tables cannot be compared: {before.time_format} and {after.time_format}."

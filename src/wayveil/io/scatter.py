@@ -23,7 +23,7 @@ from wayveil.io.publish.atomic import make_folders, whole_file
 from wayveil.io.tabular.column_slice import cut_text
 from wayveil.io.tabular.columns import Kind, ReadOptions, choose_columns
 from wayveil.io.tabular.normal_columns import SimilarIds, normal_column, similar_keys, text_column
-from wayveil.io.tabular.table import PIECE, ROW_NUMBER, Table, open_table, parquet_parts
+from wayveil.io.tabular.table import PIECE, ROW_NUMBER, Table, open_table, parquet_parts, stored_column
 from wayveil.model.data.ragged import IntArray
 
 __all__ = [
@@ -154,9 +154,10 @@ def make_piece_folders(folder: Path, pieces: int) -> None:
 def scatter_span(spans: Spans, number: int, *, pieces: int, secret: int, folder: Path) -> list[int]:
     """Write the rows of one span to a file per piece, or per group of pieces; return the rows of each piece."""
     span = spans.spans[number]
-    columns = [pl.col(stored).alias(name) for stored, name in spans.columns]
     number_of_row = pl.int_range(span.begin, span.begin + span.rows, dtype=pl.Int64).alias(ROW_NUMBER)
     lazy = pl.scan_parquet(span.file, glob=False, hive_partitioning=False).slice(span.at, span.rows)
+    schema = lazy.collect_schema()
+    columns = [stored_column(schema, stored).alias(name) for stored, name in spans.columns]
     frame = lazy.select(*columns, pl.col(ROW_NUMBER) if spans.numbered else number_of_row).collect()
     piece = _piece_of_row(spans, frame, pieces, secret)
     groups = groups_of(pieces)

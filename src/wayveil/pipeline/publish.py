@@ -52,6 +52,7 @@ from wayveil.recipe.defaults import sensitive_of
 from wayveil.recipe.measuring import plan_measuring
 from wayveil.recipe.protections import confirm_protections
 from wayveil.recipe.recipe import Recipe
+from wayveil.report.views.pictures import Pictures
 
 __all__ = ["NotPublished", "Outcome", "publish"]
 
@@ -97,9 +98,12 @@ def publish(
     seed = secrets.randbits(128) if recipe.seed is None else recipe.seed
     out = recipe.output.path
     with open_workspace(out, overwrite=recipe.output.overwrite) as space, reporting_full_disks(out):
+        # Each stage below reads what the one before left in the store, so that a stage of several blocks can run
+        # anywhere.
         with clock("read and prepare"):
             blocks = read_blocks(recipe, source, seed=seed, scratch=space.scratch, engine=engine)
         measuring = plan_measuring(recipe, blocks.rows)
+        # What cannot be added over blocks is not even compiled.
         measured = measuring.with_metrics(countable(measuring.metrics)) if blocks.several else measuring
         job = Job(
             recipe=recipe,
@@ -116,6 +120,7 @@ def publish(
             compile_kernels(recipe.method, measured.attacks, measured.metrics, engine, also)
         with clock("run the method"):
             here = LocalEngine(progress=engine.progress)
+            # Only a method that decides over everybody plans; the others see one block at a time.
             plan = recipe.method.plan(blocks, engine=engine, here=here) if together else None
             made = _each(job, engine, partial(make_block, job, plan), range(len(blocks.names)))
             _free(job, (*_READING, *_PLANNING))
@@ -127,14 +132,19 @@ def publish(
             written = _each(job, engine, partial(write_part, job), parts)
             _tidy(space)
         with clock("verify"):
+            # Given here, by this process, on files that it hashes itself: a worker must not be able to vouch for its
+            # own work.
             verdict = judge_parts(job, blocks, parts, [one.hashes for one in written], engine)
             _free(job, _JUDGING)
         with clock("attack"):
             played, attacks, left_out = _attack(job, blocks, numbers, together, engine)
+            # An attack of this run that breaks a sentence of the claim makes the verdict fail, whatever the verifier
+            # said.
             verdict = confirm_protections(verdict, played, [after for _, after in attacks])
         with clock("measure"):
             results = _each(job, engine, partial(count_block, job), made)
             scores = _score(job, measured.metrics, results, engine)
+            # Pictures show the first block only; with one block that is everything.
             first = [number for number in numbers if number == 0]
             pictures = _each(job, engine, partial(picture_block, job, verdict.holds), first)
         hashes = _name_parts(space, recipe.output.format, parts, written)
@@ -147,7 +157,7 @@ def publish(
             verdict=verdict,
             attacks=attacks,
             scores=scores,
-            pictures=pictures[0] if pictures else ((), ()),
+            pictures=pictures[0] if pictures else Pictures(),
             plan=plan,
             left_out=(*(one.name for one in measuring.metrics if one not in measured.metrics), *left_out),
         )

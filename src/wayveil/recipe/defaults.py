@@ -30,6 +30,10 @@ __all__ = [
 ]
 
 
+_CUTTING = ("window", "split")
+"""Steps that cut trips of points into pieces."""
+
+
 def sensitive_of(recipe: Recipe) -> Sensitive:
     """Return the values whose inference the claim bounds."""
     sensitive: Sensitive = recipe.method.claim.sensitive
@@ -45,7 +49,17 @@ def attacks_of(recipe: Recipe) -> tuple[Attack, ...]:
         return set_limit((*recipe.attacks, *deciding_attacks(recipe.method.claim, recipe.attacks)), recipe.max_risk)
     method = recipe.method
     fitting = default_attacks(method.accepts, method.publishes, claim=method.claim, **comparable(method))
-    return set_limit(fitting, recipe.max_risk)
+    return set_limit((*fitting, *_joining_attacks(recipe)), recipe.max_risk)
+
+
+def _joining_attacks(recipe: Recipe) -> tuple[Attack, ...]:
+    """Return the attack that joins pieces again, where the recipe cuts trips into pieces."""
+    method = recipe.method
+    cls = catalog.entry("attack", "linked_pieces")
+    cut = any(step.name in _CUTTING for step in recipe.prepare)
+    if not cut or not fits(cls, method.accepts, method.publishes, **comparable(method)):
+        return ()
+    return (catalog.build("attack", "linked_pieces", {}),)
 
 
 def metrics_of(recipe: Recipe) -> tuple[Metric, ...]:

@@ -221,17 +221,14 @@ def test_coordinate_systems(tmp_path: Path) -> None:
     assert read_points(unsaid, ReadOptions(crs="planar")).data.record(0) == [(1, 486253.8, 4207588.1)]
 
 
-def test_systems_that_are_looked_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_systems_that_are_looked_up(tmp_path: Path) -> None:
     greek = feature(486253.8, 4207588.1, traj_id="a", t=1)
     file = document(tmp_path, greek, crs=named("urn:ogc:def:crs:EPSG::2100"))
-    if pytest.importorskip("pyproj"):
-        assert read_points(file).data.frame.crs == "EPSG:2100"
-        assert read_points(file, ReadOptions(crs="EPSG:2100")).data.frame.crs == "EPSG:2100"
-        feet = document(tmp_path, greek, name="b.geojson", crs=named("EPSG:2263"))
-        refused(feet, "coordinate system is 'EPSG:2263', but its unit is us survey foot")
-        refused(file, "--crs says 'EPSG:32634', but the file says", options=ReadOptions(crs="EPSG:32634"))
-    monkeypatch.setitem(__import__("sys").modules, "pyproj", None)
-    refused(file, "'EPSG:2100', but looking it up needs pyproj", "--crs planar")
+    assert read_points(file).data.frame.crs == "EPSG:2100"
+    assert read_points(file, ReadOptions(crs="EPSG:2100")).data.frame.crs == "EPSG:2100"
+    feet = document(tmp_path, greek, name="b.geojson", crs=named("EPSG:2263"))
+    refused(feet, "coordinate system is 'EPSG:2263', but its unit is us survey foot")
+    refused(file, "--crs says 'EPSG:32634', but the file says", options=ReadOptions(crs="EPSG:32634"))
     assert read_points(file, ReadOptions(crs="planar")).data.frame.crs == "EPSG:2100"
 
 

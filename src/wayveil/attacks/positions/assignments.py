@@ -165,10 +165,14 @@ def _counted(component: Array, a: Array, b: Array, n: int, size: int) -> Array:
         before, after = (np.zeros((len(fits), 1 << size)) for _ in range(2))
         before[:, 0] = after[:, -1] = 1
         uses = np.zeros_like(fits)
+        # `before[set]` is the number of ways in which as many people as the set has trajectories hold exactly these.
+        # Person i adds trajectory o to every set of i trajectories that lacks it.
         for i in range(size):
             for o in range(size):
                 free = sets[(people == i) & (sets >> o & 1 == 0)]
                 before[:, free | 1 << o] += fits[:, i, o, None] * before[:, free]
+        # `after[set]` is the number of ways to hand out the rest.  The ways before and after an edge (i, o) multiply
+        # to the number of perfect matchings with it.
         for i in reversed(range(size)):
             for o in range(size):
                 free = sets[(people == i) & (sets >> o & 1 == 0)]

@@ -131,6 +131,10 @@ class _Steps:
         shift: dict[int, int] = {}
         free: dict[int, list[int]] = {}
         end = 0
+        # Before each turn `shift` has the field of every class that somebody so far could choose, and `free` the
+        # fields of classes that nobody can choose any more, by width.  A turn opens the classes it meets first, lists
+        # its choices, and closes those it meets last: these must be used up after it (`mask` and `full` in the bits of
+        # a state).
         for turn, who in enumerate(turns.tolist()):
             mask = full = 0
             mine = range(int(starts[who]), int(starts[who + 1]))

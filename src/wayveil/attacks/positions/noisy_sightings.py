@@ -188,6 +188,8 @@ class NoisySightings(OnPositions):
         ends = np.cumsum(size) + int((alike.group < 0).sum())
         attacks = np.flatnonzero(in_small_group)
         attacks = attacks[np.argsort(group[attacks], kind="stable")]
+        # Attacks on members of one group are made together: all look at the same trajectories.  In chunks, because
+        # every sighting is compared with every member.
         for some in np.split(attacks, np.flatnonzero(np.diff(group[attacks])) + 1):
             if not len(some):
                 continue

@@ -97,6 +97,8 @@ class FirstLast(ByTripEnds, OnPositions):
         discs = []
         spans = []
         reach = self.radius + _SLACK * max(_largest(truth.x, truth.y), _largest(*_bounds(target)))
+        # The same test for both ends: is the published end within `radius` of the true one, and within the error of
+        # its time?
         for true_row, row in (
             (truth.offsets[queries.trajectory], target.offsets[with_rows]),
             (truth.offsets[queries.trajectory + 1] - 1, target.offsets[with_rows + 1] - 1),
@@ -106,6 +108,8 @@ class FirstLast(ByTripEnds, OnPositions):
             spans.append(Span(t_min, t_max, *around(truth.t[true_row], error or 0)))
         victim = queries.owner[queries.person]
         owner = owners_of(truth)[with_rows]
+        # Points that were moved by a draw fit by luck.  Whoever knows the method counts over all curves that the draw
+        # could have made, so the share of a victim is taken over look-alikes.
         shape = None
         if self.delta > 0 and isinstance(target, Points):
             shape = LookAlikes.of(target, self.delta).shape[with_rows]

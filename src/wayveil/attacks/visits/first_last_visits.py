@@ -81,6 +81,7 @@ class FirstLastVisits(ByTripEnds, OnVisits):
         check_comparable(self.name, truth, target)
         error = time_error(self.name, self.within, truth.time_format)
         with_rows = np.flatnonzero(np.diff(target.offsets))
+        # Places are compared by name; one that was not published has a code that nothing has.
         code = {name: i for i, name in enumerate(target.locations)}
         recode = np.array([code.get(name, len(code)) for name in truth.locations], np.int64)
         places = []

@@ -12,7 +12,7 @@ from wayveil.errors import InputError, UsageError
 from wayveil.io.formats.file_formats import endings_of
 from wayveil.io.formats.geojson import open_geojson
 from wayveil.io.formats.tracks import open_tracks
-from wayveil.io.tabular.crs import WGS84, Crs, crs_from_json
+from wayveil.io.tabular.crs import WGS84, Crs, crs_from_json, crs_name
 from wayveil.io.tabular.messages import listed
 from wayveil.io.tabular.table import Table, open_table, parquet_parts
 from wayveil.model.normal import normal_text
@@ -82,12 +82,31 @@ def open_source(path: str | Path) -> Source:
     return _geoparquet(table, file) if table.csv is None else Source(table=table)
 
 
+def _geoarrow(table: Table, file: Path) -> Source:
+    """Return a Parquet table with what a column of GeoArrow says of itself, where it has one."""
+    schema = pl.scan_parquet(file, glob=False, hive_partitioning=False).collect_schema()
+    marked = {name: kind for name, kind in schema.items() if isinstance(kind, pl.BaseExtension)}
+    name = next((name for name, kind in marked.items() if kind.ext_name() == "geoarrow.wkb"), None)
+    if name is None or normal_text(name) not in table.names:
+        return Source(table=table)
+    table = replace(table, geometry=normal_text(name))
+    try:
+        crs = json.loads(marked[name].ext_metadata() or "{}").get("crs")
+        if crs is None:
+            return Source(table=table, unsure=True)
+        return Source(table=table, crs=crs_name(crs) if isinstance(crs, str) else crs_from_json(crs))
+    except UsageError as error:
+        raise table.wrong(f"the file cannot be used as it is: {error}.") from None
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+        raise table.wrong("the coordinate system of the column of points is damaged; write the file again.") from None
+
+
 def _geoparquet(table: Table, file: Path) -> Source:
     """Return a Parquet table with what its ``geo`` metadata say, if it has any."""
     try:
         text = pl.read_parquet_metadata(file).get("geo")
         if text is None:
-            return Source(table=table)
+            return _geoarrow(table, file)
         geo = json.loads(text)
         column = geo["columns"][geo["primary_column"]]
         name = normal_text(geo["primary_column"])

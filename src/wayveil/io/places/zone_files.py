@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import shapely
 
-from wayveil.errors import InputError, UsageError, closest
+from wayveil.errors import InputError, closest
 from wayveil.io.formats.geojson import features, system_of
 from wayveil.io.formats.vector_files import VECTOR_FILES, read_layer
 from wayveil.io.tabular.crs import WGS84, Crs, crs_name
@@ -264,7 +264,8 @@ def _refuse_not_degrees(shown: str, shapes: np.ndarray) -> None:
 
 
 def _is_geographic(shown: str, crs: Crs) -> bool:
-    pyproj = _pyproj(shown, crs)
+    import pyproj  # with its database, which few files need
+
     try:
         return bool(pyproj.CRS.from_user_input(crs.name).is_geographic)
     except pyproj.exceptions.CRSError:
@@ -275,23 +276,13 @@ def _is_geographic(shown: str, crs: Crs) -> bool:
 
 def _transformed(shown: str, shapes: np.ndarray, crs: Crs) -> np.ndarray:
     """Return outlines in longitudes and latitudes."""
-    pyproj = _pyproj(shown, crs)
+    import pyproj  # with its database, which few files need
+
     change = pyproj.Transformer.from_crs(crs.name, WGS84.name, always_xy=True)
     moved = shapely.transform(shapes, lambda xy: np.column_stack(change.transform(xy[:, 0], xy[:, 1])))
     if not np.isfinite(shapely.bounds(moved)).all():
         raise InputError(f"{shown}: a zone lies outside of what its coordinate system {crs.name} is for; correct it.")
     return np.asarray(moved, dtype=object)
-
-
-def _pyproj(shown: str, crs: Crs) -> Any:
-    try:
-        import pyproj
-    except ImportError:
-        raise UsageError(
-            f"{shown}: the zones are in {crs.name}; converting them needs pyproj: install wayveil[geo], or write the "
-            "file in EPSG:4326."
-        ) from None
-    return pyproj
 
 
 def _refuse_overlaps(shown: str, shapes: np.ndarray, layer: _Layer) -> None:

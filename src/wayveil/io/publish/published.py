@@ -22,6 +22,7 @@ from wayveil.io.publish.writer import check_geojson, write_table
 from wayveil.io.publish.written_form import check_form, check_start
 from wayveil.io.read.loaded import Loaded
 from wayveil.io.tabular.messages import listed
+from wayveil.io.tabular.normal_columns import not_normal
 from wayveil.io.tabular.table import Rows, Table, open_table
 from wayveil.io.tabular.timestamps import time_type
 from wayveil.model import Data, Extent, Frame, Owners, Taxonomy, TimeFormat
@@ -119,7 +120,8 @@ def read_published(
     declared : bool
         Whether regions have a column that says which boxes are of declared times.
     exact : bool
-        Whether the file must be, byte by byte, what `write_published` makes of what is in it; see `check_form`.
+        Whether the file must be, byte by byte, what `write_published` makes of what is in it, with texts in normal
+        form; see `check_form`.
 
     Returns
     -------
@@ -143,6 +145,8 @@ def read_published(
     if rows.blank:
         raise table.wrong(f"not a published table: it has {rows.blank:,} empty rows.")
     _check_types(layout, rows, time_format, len(own))
+    if exact:
+        _refuse_other_texts(rows)
     ids = rows.frame["0"]
     refuse(rows, ~ids.str.contains("^[0-9a-f]{16}$").fill_null(False), "traj_id is not 16 hexadecimal digits")
     again = (ids == ids.shift(1)).fill_null(False).to_numpy()
@@ -163,6 +167,13 @@ def read_published(
     public_ids = ids.gather(start)
     notes = _check_form(rows, data, public_ids, layout, frame) if exact else ()
     return Loaded(data=data, rows=len(rows), notes=notes, ids=public_ids)
+
+
+def _refuse_other_texts(rows: Rows) -> None:
+    """Refuse texts that are not in normal form: two that look the same would be two places, or two values."""
+    for name, values in rows.frame.to_dict().items():
+        if values.dtype == pl.String:
+            refuse(rows, not_normal(values), f"a text in column {int(name) + 1} is not in normal form")
 
 
 def read_extent(

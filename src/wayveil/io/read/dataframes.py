@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
-from wayveil.errors import InputError, UsageError
+from wayveil.errors import InputError, ReadingNote, UsageError
 from wayveil.io.formats.registry import Source
 from wayveil.io.publish.layouts import layout_of
 from wayveil.io.publish.published_rows import data_frame
@@ -375,8 +378,18 @@ def _options(
 def _in_table(table: Table, kind: Literal["visits", "points"] | None, options: ReadOptions) -> Visits | Points:
     """Return the visits or points in a table in memory."""
     chosen = kind or kind_of_table(table, options, ("visits", "points"))
-    data = (visits_of(table, options) if chosen == "visits" else points_of(Source(table=table), options)).data
-    return data  # type: ignore[return-value]
+    read = visits_of(table, options) if chosen == "visits" else points_of(Source(table=table), options)
+    for note in read.notes:
+        # Files tell their notes in the report; a frame has none, so that whoever reads it is told here.
+        warnings.warn(note, ReadingNote, stacklevel=_caller_level())
+    return read.data  # type: ignore[return-value]
+
+
+def _caller_level() -> int:
+    """Return how many calls up the code stands that is not ours, as warnings count."""
+    package = str(Path(__file__).parents[2])
+    calls = inspect.stack(context=0)[1:]
+    return next((level for level, call in enumerate(calls, 1) if not call.filename.startswith(package)), 1)
 
 
 def _row_of(row: int) -> str:

@@ -147,12 +147,8 @@ def unsaid_degrees_error(shown: str, what: str = "everybody") -> InputError:
 
 def _look_up(crs: Crs) -> Crs:
     """Return the system with `degrees` known; UsageError, worded as the end of a sentence, where that is impossible."""
-    try:
-        import pyproj
-    except ImportError:
-        raise UsageError(
-            "looking it up needs pyproj: install wayveil[geo], or say --crs planar if x and y are metres"
-        ) from None
+    import pyproj  # with its database, which few files need
+
     try:
         known = pyproj.CRS.from_user_input(crs.name)
     except pyproj.exceptions.CRSError:

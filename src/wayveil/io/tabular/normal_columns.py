@@ -16,6 +16,7 @@ __all__ = [
     "SimilarIds",
     "merge_codes",
     "normal_column",
+    "not_normal",
     "similar_count",
     "similar_ids_error",
     "similar_ids_note",
@@ -54,6 +55,18 @@ def normal_column(values: pl.Series) -> tuple[pl.Series, int]:
         values = values.replace(old, new)
     empty = values == ""
     return (values.set(empty, None) if empty.any() else values), changed
+
+
+def not_normal(values: pl.Series) -> pl.Series:
+    """Tell which values of a column of text are not in normal form.
+
+    Examples
+    --------
+    >>> not_normal(pl.Series(["a ", "a", None])).to_list()
+    [True, False, False]
+    """
+    odd = values.filter(values.str.contains(_PERHAPS_OTHER).fill_null(False)).unique()
+    return values.is_in([text for text in odd.to_list() if normal_text(text) != text]).fill_null(False)
 
 
 def text_column(values: pl.Series) -> tuple[pl.Series, int]:

@@ -36,6 +36,7 @@ __all__ = [
     "peek",
     "refuse_repeated",
     "row_place",
+    "stored_column",
 ]
 
 ROW_NUMBER = "__wayveil_row__"
@@ -275,6 +276,12 @@ def _refuse_other_types(rows: Rows, position: int) -> None:
         )
 
 
+def stored_column(schema: pl.Schema, name: str) -> pl.Expr:
+    """Return a column of a Parquet file without the mark of another package: geoarrow.wkb is the WKB that it holds."""
+    marked = isinstance(schema[name], pl.BaseExtension)
+    return pl.col(name).ext.storage() if marked else pl.col(name)
+
+
 def _open_parquet(shown: str, file: Path, start: bytes, end: bytes) -> Table:
     if start != b"PAR1":
         raise InputError(f"{shown}: this is not a Parquet file; check the suffix.")
@@ -287,7 +294,8 @@ def _open_parquets(shown: str, files: list[Path]) -> Table:
     """Open files that hold the rows of one table."""
     try:
         lazy = pl.scan_parquet(files, glob=False, hive_partitioning=False)
-        names = lazy.collect_schema().names()
+        schema = lazy.collect_schema()
+        names = schema.names()
         facts = pl.read_parquet_metadata(files[0]) if ROW_NUMBER in names else {}
         whole = facts.get(PIECE)
         word = facts.get(ROW_WORD, "row")
@@ -302,7 +310,7 @@ def _open_parquets(shown: str, files: list[Path]) -> Table:
         def places(row):
             return row_place(rows.slice(row, 1).collect().item(), word)
 
-    lazy = lazy.select(pl.col(name).alias(str(i)) for i, name in enumerate(names))
+    lazy = lazy.select(stored_column(schema, name).alias(str(i)) for i, name in enumerate(names))
     named = ["" if _PANDAS_INDEX.fullmatch(name) else name for name in names]
     return Table(path=shown, names=_checked(shown, named), lazy=lazy, csv=None, places=places)
 

@@ -99,6 +99,7 @@ _MONTHS = {
 _COMPACT_DIGITS = r"^(\d{4})(\d{2})(\d{2})[T\s_-]?(\d{2})(\d{2})(?:(\d{2})(?:\.(\d{1,9}))?)?"
 _COMPACT_CLOCK = rf"{_COMPACT_DIGITS}([AaPp][Mm])?\s*(Z|[+-]\d{{2}}(?::?\d{{2}})?)?$"
 _COMPACT_NUMBER = r"^(19|20)\d{2}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])([01]\d|2[0-3])[0-5]\d([0-5]\d)?$"
+_TRIED_FIRST = 200
 _LETTERS = r"\p{L}"
 _WEEKDAY = rf"(?:{_LETTERS}{{2,10}}\.?,?\s+)?"
 _MONTH = rf"({_LETTERS}{{3,10}})\.?"
@@ -251,7 +252,7 @@ def read_times(text: pl.Expr, time_format: str) -> pl.Expr:
     if time_format == CLOCK:
         return _from_groups(values, rf"^{_CLOCK_TEXT}$", _read_clock(1))
     if time_format == NAMED:
-        return pl.coalesce(_read_named(values, pattern, order) for pattern, order in _NAMED_DATES)
+        return values.map_batches(_read_all_named, return_dtype=pl.Int64(), is_elementwise=True)
     date, order = _DATES[time_format]
     whole = rf"^{date}(?:[T\s,]+{_CLOCK_TEXT}{_OFFSET_TEXT})?$"
     group = {name: position + 1 for position, name in enumerate(order)}
@@ -288,20 +289,47 @@ def _read_excel(values: pl.Expr) -> pl.Expr:
     return (days * (_DAY_US // 1000)).round(0).cast(pl.Int64, strict=False) * 1000
 
 
+def _read_all_named(values: pl.Series) -> pl.Series:
+    """Return dates with names of months in any order of their parts.
+
+    The order that reads most of the first values is tried first, and the others only on what is left: most columns are
+    written in one way, and each try takes as long as reading.
+    """
+    head = values.drop_nulls().head(_TRIED_FIRST)
+    ordered = sorted(_NAMED_DATES, key=lambda form: -int(head.str.contains(form[0]).sum()))
+    found = pl.Series(values.name, [None], dtype=pl.Int64).new_from_index(0, len(values))
+    left = values.is_not_null().arg_true()
+    for pattern, order in ordered:
+        if not len(left):
+            break
+        part = values.gather(left).to_frame("t").select(_read_named(pl.col("t"), pattern, order)).to_series()
+        read = part.is_not_null()
+        found = found.scatter(left.filter(read), part.filter(read))
+        left = left.filter(~read)
+    return found
+
+
 def _read_named(values: pl.Expr, pattern: str, order: str) -> pl.Expr:
     """Return dates with names of months, in one order of their parts."""
     # "md.y" has the clock between day and year, so that its groups are one further to the front.
     group = {"m": 1, "d": 2, "y": 9} if order == "md.y" else {name: i + 1 for i, name in enumerate(order)}
     clock = 3 if order == "md.y" else 4
-    bare = _part(group["m"]).str.to_lowercase()
-    for accented, plain in (("é", "e"), ("û", "u"), ("ä", "ae"), ("ç", "c")):
-        bare = bare.str.replace_all(accented, plain, literal=True)
-    month = pl.coalesce(
-        pl.when(pl.any_horizontal(bare.str.starts_with(begin) for begin in begins)).then(pl.lit(str(number)))
-        for number, begins in _MONTHS.items()
-    )
+    month = _part(group["m"]).map_batches(_read_months, return_dtype=pl.String(), is_elementwise=True)
     midnight_us = _read_date(_read_year(_part(group["y"])), month, _part(group["d"]))
     return _from_groups(values, pattern, midnight_us + _read_clock_or_none(clock) - _read_offset(_part(clock + 5)))
+
+
+def _read_months(names: pl.Series) -> pl.Series:
+    """Return the numbers of months by their names, as text; there are few different ones."""
+    numbers = {name: _month_number(name) for name in names.unique().drop_nulls().to_list()}
+    return names.replace_strict(numbers, default=None, return_dtype=pl.String)
+
+
+def _month_number(name: str) -> str | None:
+    bare = name.lower()
+    for accented, plain in (("é", "e"), ("û", "u"), ("ä", "ae"), ("ç", "c")):
+        bare = bare.replace(accented, plain)
+    return next((str(number) for number, begins in _MONTHS.items() if bare.startswith(begins)), None)
 
 
 def _read_date(year: pl.Expr, month: pl.Expr, day: pl.Expr) -> pl.Expr:

@@ -122,6 +122,8 @@ class Sensitive:
         """
         n = len(self.with_nodes)
         people, trips = self._sizes()
+        # A class is bad if it has too few people, if somebody owns too much of it, or if too many were truly at one
+        # place.
         bad = ((people < shares.m) & (trips > 0)) | dominated(self.label, self.owner, shares.owner_share, n)
         held = self.label[self.of] >= 0
         of = self.of[held]
@@ -137,6 +139,7 @@ class Sensitive:
         for i, here in zip(of.tolist(), place.tolist(), strict=True):
             if i in secrets:
                 secrets[i].add(here)
+        # Per bad class, `shares` says whom to leave out, going through its members by their turns.
         mine = mine[np.lexsort((self.turn[mine], label[mine]))]
         for members in np.split(mine, np.flatnonzero(np.diff(label[mine])) + 1):
             truly = [frozenset(secrets[i]) for i in members.tolist()]

@@ -165,6 +165,9 @@ def _mine(original: Routes, published: Routes, road: Array, support: int, longes
     begin = np.arange(n)
     last = np.arange(n)
     pattern = road
+    # Level by level, as in Apriori.  Before a round every occurrence has its first row, its last row and the number of
+    # its pattern.  A round counts the patterns, drops occurrences of rare ones, and makes the others longer by the
+    # next road.
     for length in range(1, longest + 1):
         values, before, after = _supports(pattern, trajectory[begin], len(original))
         frequent = (before >= support) | (after >= support)

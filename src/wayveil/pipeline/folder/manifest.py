@@ -64,6 +64,10 @@ _TABLE = re.compile(rf"(published|boxes)(-[0-9]{{5,}})?\.({'|'.join(FORMATS)})")
 Parts = Literal["one", "each", "together"]
 """Whether the table is one file, or several: of which each keeps the claim by itself, or only all of them together."""
 
+_VERSIONED = ("python", "wayveil", "numpy", "polars", "scipy")
+_VERSION = re.compile(r"[0-9]{1,4}(?:\.[0-9]{1,8}){0,4}(?:[-.+]?[a-z]{1,5}[0-9.]{0,12}){0,3}")
+"""What a version looks like; a longer text could hide something."""
+
 FORMAT: Literal[2] = 2
 """Raised when a manifest of an older Wayveil could be misread."""
 
@@ -143,6 +147,13 @@ class Manifest(_Strict):
     rows: int = Field(ge=0)
     trajectories: int = Field(ge=0)
     files: dict[str, FileFacts]
+
+    @field_validator("versions")
+    @classmethod
+    def _known_versions(cls, value: dict[str, str]) -> dict[str, str]:
+        if sorted(value) != sorted(_VERSIONED) or not all(map(_VERSION.fullmatch, value.values())):
+            raise ValueError("these are no versions")
+        return value
 
     @property
     def guarantee(self) -> Guarantee:
@@ -464,7 +475,7 @@ def versions() -> dict[str, str]:
     """Return the versions that decide the result."""
     return {
         "python": platform.python_version(),
-        **{name: version(name) for name in ("wayveil", "numpy", "polars", "scipy")},
+        **{name: version(name) for name in _VERSIONED if name != "python"},
     }
 
 

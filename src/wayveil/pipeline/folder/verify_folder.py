@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import dataclass, field, replace
+from math import isclose
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,6 +18,7 @@ from wayveil.io.tabular.crs import crs_name
 from wayveil.model import Engine, Stops, Verdict, kinds
 from wayveil.model.budget import limit_work, spend
 from wayveil.model.data.ragged import IntArray
+from wayveil.model.normal import similar_key
 from wayveil.pipeline.blocks.store import Disk, Memory
 from wayveil.pipeline.folder.definition_check import (
     Answer,
@@ -62,6 +65,7 @@ WORK_PER_BYTE = 2_000
 """How many steps, of about a nanosecond each, a folder may take to be judged, and how many more for each byte of it."""
 
 _STEPS_PER_PAIR_OF_FILES = 2_000
+_RATIO = re.compile("[0-9]{1,40}(/[0-9]{1,40})?")
 _LONGEST_README = 1  # a byte more than it may have is enough to see that it is another
 _SIGNED_UNCHECKED = "The manifest is signed; the signature was not checked. Give the publisher's key with --public-key."
 
@@ -275,6 +279,8 @@ class _Found:
             self.failures.append(f"the data do not keep the claim: {self.verdict.reason}")
         else:
             self.not_judged += self.verdict.not_judged
+        if self.verdict is not None and self.verdict.holds:
+            self.failures += _number_failures(manifest, self.verdict)
         if self.by_definition and self.verdict is not None:
             self.opinion = judge_files_by_definition(public, manifest, self.verdict)
         self.failures += _frame_failures(public, manifest)
@@ -406,6 +412,8 @@ def _form_failures(folder: Path, manifest: Manifest) -> list[str]:
     with open_plain(folder / MANIFEST) as file:
         same = file.read() == manifest.to_bytes()
     failures = [] if same else [f"{MANIFEST} is not in the form in which it is written"]
+    if manifest.table.owners == "declared" and not manifest.each_trajectory_is_a_person:
+        failures.append("the manifest says that people are those of the input, and that they were declared")
     if json.dumps(manifest.guarantee.to_json(), sort_keys=True) != json.dumps(manifest.claim, sort_keys=True):
         failures.append("the claim is not in the form in which it is written")
     columns = expected_columns(manifest)
@@ -485,6 +493,52 @@ def _count_failures(rows: int, trajectories: int, manifest: Manifest) -> list[st
     return failures
 
 
+def _number_failures(manifest: Manifest, found: Verdict) -> list[str]:
+    """Compare the numbers of the verdict at publication with those that are found here.
+
+    Where people were counted then and trajectories now, numbers that need the owners may differ; but trajectories that
+    look alike are never those of more people than there are of them.
+    """
+    said = manifest.verdict.measured
+    claim = manifest.guarantee
+    if not set(said) <= set(claim.public_numbers) or not set(manifest.verdict.not_judged) <= set(found.not_judged):
+        return ["the manifest's verdict tells of something that no verdict on this claim tells of"]
+    alike = manifest.verdict.counted == found.counted
+    wrong = [name for name, value in said.items() if not _is_told_right(name, value, found.measured.get(name), alike)]
+    if wrong:
+        return [f"the manifest's verdict tells other numbers than the files: {', '.join(sorted(wrong))}"]
+    return []
+
+
+def _is_told_right(name: str, said: Any, found: Any, alike: bool) -> bool:
+    """Return whether a number of the manifest can be that of a verdict; the last digits depend on the machine."""
+    if said is None or said == found:
+        return True
+    if isinstance(said, str):
+        return not alike and name.endswith("_exact") and _RATIO.fullmatch(said) is not None
+    if found is None or isinstance(found, str):
+        return not alike and found is None
+    if alike:
+        return isclose(said, found, rel_tol=1e-6, abs_tol=1e-6)
+    return not name.startswith("min_") or bool(said <= found)
+
+
+def _other_spellings(data: Any, manifest: Manifest) -> str | None:
+    """Return the column with other spellings of what the claim bounds: each would be bounded, not all together."""
+    claim = manifest.guarantee
+    named = [
+        (name, values, data.attributes[name].labels) for name, values in claim.sensitive if name in data.attributes
+    ]
+    if claim.adversaries:
+        places = tuple(place for _, listed in claim.adversaries for place in listed)
+        named.append(("location", places, data.locations))
+    for name, values, labels in named:
+        keys = {similar_key(value) for value in values}
+        if any(label not in values and similar_key(label) in keys for label in labels):
+            return name
+    return None
+
+
 def _judged(folder: Path, manifest: Manifest) -> tuple[Verdict | None, int, int, list[str]]:
     """Return the verdict, if files alone can give one, the number of rows and trajectories, and what is to be told."""
     for name in manifest.files:
@@ -507,6 +561,9 @@ def _judged(folder: Path, manifest: Manifest) -> tuple[Verdict | None, int, int,
         ids.append(part.ids.hash().to_numpy())
         rows = rows + part.data.n_rows
         trajectories = trajectories + len(part.data)
+        spelled = _other_spellings(part.data, manifest)
+        if spelled is not None:
+            raise InputError(f"The column {spelled!r} has other spellings of what the claim speaks of.")
         boxes = load_boxes(folder, manifest, part, number, exact=True)
         if claim.judged_alone and not together:
             verdicts.append(catalog.verify(part.data, claim, boxes=boxes))

@@ -163,6 +163,8 @@ def hits(spots: Spots, shapes: Shapes, steps: StepBudget) -> tuple[IntArray, Int
     fewer = axes[0][2] - axes[0][1] <= axes[1][2] - axes[1][1]
     pair_keys = [np.zeros(0, np.int64)]
     pair_budget = StepBudget(MOST_ENTRIES)
+    # Each shape is served by the axis along which fewer spots are in question.  Work and hits are both budgeted: a
+    # hostile file may have many of either.
     for (order, low, high), chosen in zip(axes, (fewer, ~fewer), strict=True):
         listed = np.flatnonzero(chosen & (low < high))
         for part in chunks((high - low)[listed]):

@@ -63,6 +63,9 @@ class DenseGraph:
         sizes = np.bincount(search.kind)
         begin = np.cumsum(sizes) - sizes
         parts = np.cumsum(search.many + 1) // _SPOTS_AT_ONCE
+        # People with the same groups are of one kind, and have the same candidates: those who are in all of their
+        # groups.  Per round the bit sets of some groups are made, and the rows of the kinds are cut down by one group
+        # after the other.
         for kinds in np.split(np.arange(len(sizes)), np.flatnonzero(np.diff(parts)) + 1):
             many = search.many[kinds]
             at, _ = expand(search.first[kinds], many)

@@ -185,6 +185,8 @@ def _witness(claim: BreachBound, table: Table, by_adversary: list[Shares], large
     """Return the worst pair of a class and a place."""
     best: tuple[int, str, list[Any], str, str, int, int] | None = None
     for (name, _), shares in zip(claim.adversaries, by_adversary, strict=True):
+        # Of the pairs with the largest share those with the shortest knowledge, and of these the first by name: the
+        # witness does not depend on the order of rows.
         top = np.flatnonzero(shares.having * largest.denominator == shares.among * largest.numerator)
         length = shares.n_known[shares.group[top]]
         for pair in top[length == length.min(initial=2**62)].tolist():

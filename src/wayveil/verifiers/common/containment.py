@@ -75,12 +75,17 @@ def contain(published: Boxes, original: Points) -> Containment:
     """
     begin, end = _rows_in_time(published, original)
     outside, again, nowhere = np.zeros((3, published.n_rows), bool)
+    # Boxes in the order of a trajectory take positions in order: what comes back lies in no position that is left.  If
+    # an earlier position would have done, the box is true but out of turn.
     for boxes, start in _in_turn(published, original, begin, end):
         late = boxes[start > begin[boxes]]
         outside[boxes] = True
         again[late] = _first(published, original, late, begin[late], end[late]) >= 0
     outside &= ~again
 
+    # A box in whose time nothing was recorded stands between two positions: then somebody is taken to have moved along
+    # the straight line, and must be inside at the beginning and at the end of the box.  Before the first and after the
+    # last position nobody knows where they were.
     empty = np.flatnonzero(begin == end)
     trajectory = trajectory_of_row(published.offsets)[empty]
     before = begin[empty] - 1

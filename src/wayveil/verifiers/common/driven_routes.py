@@ -148,6 +148,7 @@ def _made_up(data: Routes, road: IntArray, own_slice: IntArray, original: Routes
     passage = true_slice[of_row] * n_roads + true_road
     order = np.argsort(passage, kind="stable")
     ranked = passage[order]
+    # Each different route of a slice is looked for once, wherever a true trip of that slice enters its first road.
     first: dict[tuple[int, bytes], int] = {}
     for i in np.flatnonzero(np.diff(data.offsets) > 0).tolist():
         first.setdefault((int(own_slice[i]), road[data.offsets[i] : data.offsets[i + 1]].tobytes()), i)
@@ -157,6 +158,7 @@ def _made_up(data: Routes, road: IntArray, own_slice: IntArray, original: Routes
         lo, hi = np.searchsorted(ranked, [of_slice * n_roads + route[0], of_slice * n_roads + route[0] + 1])
         at = order[lo:hi] if min(route) >= 0 else order[:0]
         at = at[at + len(route) <= end[at]]
+        # `at` are the rows where a true trip goes along the first `step` roads of the route; none left means made up.
         for step, name in enumerate(route):
             at = at[true_road[at + step] == name]
             if not len(at):

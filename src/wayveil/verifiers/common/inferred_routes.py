@@ -82,6 +82,8 @@ def inference_routes_of(published: Routes, groups: RouteGroups, k: int, share: F
     sets = _Sets.of(published, groups)
     coming, going = _meetings(published.network, sets, sets.people >= k)
     parts = []
+    # In each direction: of the people on a road with k people or more, how many do not go on to (or come from) the
+    # other road.  Too few, but not none, are told by the difference of two published counts.
     for direction, one_side, other_side in ((0, coming, going), (1, going, coming)):
         for lo, hi in _chunks((sets.starts[1:] - sets.starts[:-1])[one_side]):
             spend(300_000 + 60 * int((sets.starts[1:] - sets.starts[:-1])[one_side[lo:hi]].sum() + hi - lo))

@@ -338,11 +338,14 @@ def largest_where_nested(classes: StopClasses, unit: Unit, nested: IntArray) -> 
     n_leaves = tree.n_leaves[tree.order].tolist()
     table = classes.stops(unit).filter(pl.col("of").is_in(nested.tolist()))
     probability_of: dict[tuple[int, frozenset[tuple[tuple[tuple[int, int], ...], int]]], Fraction] = {}
+    # Per class: for each node the people, or trajectories, that stop there and how often.  Classes whose leaves have
+    # the same counts above them have the same probability, which is worked out once.
     for (which,), rows in table.group_by("of"):
         size = int(classes.sizes(unit)[int(str(which))])
         stops: dict[int, dict[int, int]] = {}
         for rank, one, times in rows.select("rank", "unit", "times").iter_rows():
             stops.setdefault(rank, {})[one] = times
+        # Below `lowest` and no other node lies a leaf whose nodes above are those that cover `lowest`.
         for lowest in stops:
             spend(2_000 + 300 * len(stops))
             profiles: dict[int, tuple[tuple[int, int], ...]] = {}

@@ -105,6 +105,7 @@ def same(offsets: IntArray, columns: Sequence[IntArray | FloatArray], which: Int
     spend((3_000 + 500 * len(flat)) * len(which) + sum(column.nbytes for column in flat))
     first: dict[bytes, int] = {}
     keys = []
+    # Columns of one trajectory have the same number of rows, so hashing them one after the other cannot mix them up.
     for i, begin, end in zip(which.tolist(), offsets[which].tolist(), offsets[which + 1].tolist(), strict=True):
         digest = blake2b(digest_size=32)
         for column in flat:

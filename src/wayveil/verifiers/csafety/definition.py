@@ -32,6 +32,7 @@ def find_break_of_csafety(published: Stops, claim: CSafety, *, original: Stops |
     truth = {} if original is None else {i: original.record(i) for i in records}
     if any(not tree.is_made_of(records[i], truth[i]) for i in truth):
         return "A trajectory is not its original with places lifted and stops left out."
+    # Whoever knows places that are not sensitive sees only those: equal ones make a class.
     classes = defaultdict(list)
     for i, record in records.items():
         classes[tuple(node for node in record if node not in tree.sensitive)].append(i)
@@ -39,6 +40,8 @@ def find_break_of_csafety(published: Stops, claim: CSafety, *, original: Stops |
     if sentence:
         return sentence
     for members in classes.values():
+        # The mean over the class of the chance that a member was at the place is what an attacker believes of a
+        # victim; it is counted over people and over trajectories, and both must stay below c.
         for unit in ("people", "trajectories"):
             stops: dict[int, list[str]] = defaultdict(list)
             for i in members:
@@ -49,9 +52,11 @@ def find_break_of_csafety(published: Stops, claim: CSafety, *, original: Stops |
                 mean = sum(chances, Fraction(0)) / len(chances)
                 if mean > claim.c:
                     return f"A sensitive place has the probability {mean} over {unit}."
+        # Stops at a node and at one below it are not independent, so the mean above would not be the true one.
         nodes = {node for i in members for node in records[i] if node in tree.sensitive}
         if claim.weights == "uniform" and any(a != b and a in tree.above[b] for a in nodes for b in nodes):
             return "In a class a sensitive node is above another one."
+    # A sensitive node needs enough people of its own: that it is published tells that somebody was there.
     for node in {node for record in records.values() for node in record if node in tree.sensitive}:
         visitors = {people[i] for i, record in records.items() if node in record}
         if len(visitors) < claim.least_people:

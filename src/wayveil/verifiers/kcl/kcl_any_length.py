@@ -554,6 +554,7 @@ def _find_witness(findings: Findings, claim: KclPrivacy, whole: _Whole) -> None:
         findings.sequence = minimal(
             whole.shapes, whole.shapes.items(whole.rarest), lambda extent: whole.people.count(extent)[0] < claim.k
         )
+    # Support is told before shares: a sequence of too few people is the simplest thing to look at.
     for kind, best in whole.best.items():
         allowed = claim.owner_share if kind == "owner_share" else claim.c
         if not findings.breaks and best.share > allowed:
@@ -563,6 +564,7 @@ def _find_witness(findings: Findings, claim: KclPrivacy, whole: _Whole) -> None:
             findings.sequence = minimal(whole.shapes, best.sequence, partial(_exceeds, share_of, allowed))
     if not findings.breaks:
         return
+    # Count once more for the sequence as it was made smaller: its numbers are what the verdict prints.
     extent = whole.shapes.having(findings.sequence[0])
     for item in findings.sequence[1:]:
         extent = common(extent, whole.shapes.having(item))

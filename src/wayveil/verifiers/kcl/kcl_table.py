@@ -91,12 +91,16 @@ class Table:
 
     @classmethod
     def of(cls, data: Visits, claim: KclPrivacy) -> Table:
+        # A doublet is a pair of a time and a place, and gets a number in the order of time, then of names: a sequence
+        # of visits is an ascending row of numbers, the same in every file that holds the same visits.
         names = sorted({str(name) for name in data.locations})
         rank = {name: i for i, name in enumerate(names)}
         place = np.array([rank[str(name)] for name in data.locations], np.int64)
         times, when = _dense(data.t)
         doublets, item = _dense(when * len(names) + place[data.location])
 
+        # Empty trajectories are nobody.  Those of one person are put next to each other, so that people are counted by
+        # runs; where everybody has one trajectory no person is needed at all.
         kept = np.flatnonzero(data.offsets[:-1] < data.offsets[1:])
         person = None
         people = len(kept)
@@ -112,6 +116,7 @@ class Table:
         trajectory = np.repeat(np.arange(len(kept)), lengths)
         if person is not None:
             item = item[np.arange(len(item)) + (data.offsets[kept + 1] - end)[trajectory]]
+        # Values that nobody carries cannot break a confidence, so they are left out.
         for attribute, values in claim.sensitive:
             spend(len(values) * (5_000 + 100 * len(data.attributes[attribute].labels) + 5 * len(data)))
         flags = {

@@ -40,6 +40,8 @@ def gather(
     fits = close[first].copy()
     fits[first] = False
     spend(len(order) * (3_000 + len(close) // 10))
+    # First only who adds a person, in the given order, so that k people are reached with few members; then everybody
+    # who fits.  `fits` are those close to all members so far, and it only shrinks.
     for only_new in (True, False):
         for one in order:
             if fits[one] and not (only_new and people[one] <= have):

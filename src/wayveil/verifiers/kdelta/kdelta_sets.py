@@ -254,6 +254,8 @@ class _Company:
         failures: list[Failure] = []
         few = 4 * self._k + 16
         try:
+            # The nearest companions mostly suffice.  Only if they do not, more and at last all are looked at; only if
+            # all are too few people, the claim fails here.
             for one in self._left():
                 for most in (few, 16 * few, None):
                     near, complete = self._movers.near(one, most)
@@ -294,6 +296,9 @@ class _Company:
         needed = self._share.denominator - each
         for owned in crowded:
             few = 4 * sum(owned.values()) * (1 + needed // each) + 16
+            # Who reaches how many is a flow: the trajectories of the person ask for `needed` each, and every companion
+            # can serve `each` times.  A shortage with all companions is one by the marriage theorem, so it proves the
+            # failure.
             for most in (0, few, None):
                 reach = {place: self._reached(place, most) for place in owned}
                 companions = sorted(set().union(*reach.values()))

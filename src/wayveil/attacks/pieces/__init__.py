@@ -1,0 +1,1 @@
+"""Attackers who put pieces of trips together again."""
