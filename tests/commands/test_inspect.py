@@ -12,6 +12,7 @@ import pytest
 import wayveil
 from wayveil.cli.app import main
 from wayveil.commands.inspect import answer_question, inspect_file
+from wayveil.errors import InputError
 from wayveil.recipe.recipe import load_recipe, make_input
 
 RAW = Path(os.environ.get("WAYVEIL_DATA", Path(__file__).parents[3] / "shared" / "data"))
@@ -151,7 +152,7 @@ def test_bad_rows_are_counted_and_left_out(tmp_path, capsys) -> None:
     seen = json.loads(capsys.readouterr().out)
     assert any("cannot be read in 1 row" in problem for problem in seen["problems"])
     assert load_recipe(recipe).input.bad_rows == "drop"
-    assert main(["run", str(recipe)]) == 0
+    assert main(["run", str(recipe), "--verbose"]) == 0
     assert "1 row of 300 was left out" in " ".join(capsys.readouterr().out.split())
 
 
@@ -228,3 +229,13 @@ def test_a_table_with_our_own_names_needs_no_mapping(tmp_path: Path) -> None:
     (tmp_path / "cards.csv").write_text("\n".join(["traj_id,user_id,t,location", *rows]) + "\n")
     assert main(["inspect", str(tmp_path / "cards.csv"), "--write", str(tmp_path / "cards.toml")]) == 0
     assert main(["run", str(tmp_path / "cards.toml")]) == 0
+
+
+def test_a_damaged_parquet_file_is_one_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pl.DataFrame({"user": [f"{i * 7919 % 1000}" for i in range(1000)], "t": list(range(1000))}).write_parquet(path)
+    raw = bytearray(path.read_bytes())
+    raw[40:200] = bytes(160)
+    path.write_bytes(bytes(raw))
+    with pytest.raises(InputError, match="is damaged and cannot be read"):
+        inspect_file(make_input({"path": str(path)}))
