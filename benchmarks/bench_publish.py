@@ -86,7 +86,7 @@ def run(command: list[str], folder: Path) -> str:
     _, status, used = os.wait4(process, 0)
     if status:
         raise SystemExit(f"wayveil {' '.join(words)} ended with {os.waitstatus_to_exitcode(status)}")
-    usage = json.loads((out / "private" / "scores.json").read_text())["usage"]
+    usage = json.loads((out / "private" / "results.json").read_text())["usage"]
     phases = " | ".join(f"{usage[phase]['cpu_s']:.1f}" if phase in usage else "" for phase in PHASES)
     return f"{used.ru_utime + used.ru_stime:.1f} | {used.ru_maxrss / 1024:.0f} | {phases}"
 
